@@ -33,7 +33,7 @@ describe('enroll --card', () => {
     const required = (await run('enroll', '--card', 'mini')).stdout;
     expect(required).toContain('Leave FileVault off');
     expect(required).toContain('Automatically log in as: that account');
-    expect(required).toMatch(/its name goes into the\s+file as ssh\.user/);
+    expect(required).toMatch(/enter\s+its\s+name\s+in\s+the\s+file\s+as\s+ssh\.user/);
     expect(required).not.toContain('Recovery, once');
     place.write('cluster.yaml', file('system: { fileVault: enabled, automaticLogin: disabled }\n', 'Mac16,10'));
     const enabled = (await run('enroll', '--card', 'mini')).stdout;
@@ -46,6 +46,6 @@ describe('enroll --card', () => {
     const expected = await run('enroll', '--card', '--expect', 'SHA256:x');
     const unknown = await run('enroll', '--card', 'studio-9');
     expect([expected.code, unknown.code]).toEqual([64, 64]);
-    expect(expected.stderr).toContain('--expect means nothing with --card');
+    expect(expected.stderr).toContain('--expect does not apply to --card');
   });
 });

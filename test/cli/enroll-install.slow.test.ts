@@ -129,7 +129,7 @@ describe('enroll of a Mac that nobody has enrolled', () => {
   it('shows at a terminal what it will write, asks, and shows nothing of the password', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     const words = ['enroll', '--sim', 'studio-4', '--no-color'];
-    const no = await onTerminal(place, words, { typing: { after: 'Put it there? [y/N]', keys: 'n\r' } });
+    const no = await onTerminal(place, words, { typing: { after: 'Install? [y/N]', keys: 'n\r' } });
     expect(no.code).toBe(3);
     await expectGolden('enroll-install-question', place, [no]);
     const typing = { after: 'Password of ana on studio-4: ', keys: 'hunter2\r' };

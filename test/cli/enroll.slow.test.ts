@@ -66,7 +66,7 @@ describe.runIf(hasSshd())('enroll before there is a cluster file', () => {
     const [first, again] = [await enroll('--yes'), await enroll()];
     expect(lockText()).toContain(`"${name()}":\n    - "${sshd.hostKey.type} ${sshd.hostKey.base64}"`);
     expect(first.stdout).toContain('pinned now in cluster.lock');
-    expect(again.stdout).toContain('pinned already in cluster.lock');
+    expect(again.stdout).toContain('already pinned in cluster.lock');
     expect(again.stdout).toContain(`login      accepted for ${sshd.user}`);
     expect(schemaCheck('enroll')(json(await enroll('--json')))).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe.runIf(hasSshd())('enroll before there is a cluster file', () => {
     expect([unnamed.code, lockText()]).toEqual([5, pinned(other)]);
     expect(unnamed.stderr).toContain(`--replace --yes --expect ${await fingerprint()}`);
     const replaced = await enroll('--yes', '--replace', '--expect', await fingerprint());
-    expect(replaced.stdout).toContain('pinned now, in place of another in cluster.lock');
+    expect(replaced.stdout).toContain('pinned now, replacing the old key in cluster.lock');
     expect(lockText()).toContain(sshd.hostKey.base64);
     expect(lockText()).not.toContain(other.base64);
   });
@@ -114,13 +114,13 @@ describe.runIf(hasSshd())('enroll at a terminal', () => {
   it.each([
     ['y', 'y\r', 'pinned now in cluster.lock', undefined],
     ['yes', 'yes\r', 'pinned now in cluster.lock', undefined],
-    ['n', 'n\r', 'not pinned: the answer was no', 5],
-    ['nothing', '\r', 'not pinned: the answer was no', 5],
-    ['yeah', 'yeah\r', 'not pinned: the answer was no', 5],
-    ['Ctrl-D', '\u0004', 'not pinned: the answer was no', 5],
+    ['n', 'n\r', 'not pinned: you answered no', 5],
+    ['nothing', '\r', 'not pinned: you answered no', 5],
+    ['yeah', 'yeah\r', 'not pinned: you answered no', 5],
+    ['Ctrl-D', '\u0004', 'not pinned: you answered no', 5],
     ['Ctrl-C', '\u0003', 'interrupted: stopping in order', 130],
   ] as const)('asks, and takes %s for what it is', async (_name, keys, says, code) => {
-    const ran = await onTerminal(place, words('--no-color'), { typing: { after: 'Pin it? [y/N]', keys } });
+    const ran = await onTerminal(place, words('--no-color'), { typing: { after: 'Pin this key? [y/N]', keys } });
     expect(ran.stdout).toContain(says);
     expect(ran.stdout).not.toContain('    at ');
     if (code !== undefined) expect([ran.code, lockText()]).toEqual([code, '']);
@@ -128,7 +128,7 @@ describe.runIf(hasSshd())('enroll at a terminal', () => {
   });
 
   it('shows the key, the place to compare it and the question on one screen', async () => {
-    const typing = { after: 'Pin it? [y/N]', keys: 'n\r' };
+    const typing = { after: 'Pin this key? [y/N]', keys: 'n\r' };
     const ran = await onTerminal(place, words('--no-color'), { typing, env: { TERM: 'dumb' } });
     await expectGolden('enroll-question', place, [ran]);
   });

@@ -41,7 +41,7 @@ describe('replace', () => {
     const back = await run('replace', '--sim', 'studio-2', '--yes', '--expect', old, '--json');
     expect(schemaCheck('enroll')(json(back))).toEqual([]);
     expect(nodeOf(back)).toMatchObject({ pin: 'replaced', mac: 'replaced' });
-    expect((await run('enroll', '--sim', 'studio-2')).stdout).toContain('enrolled already');
+    expect((await run('enroll', '--sim', 'studio-2')).stdout).toContain('already enrolled');
   });
 
   it('is what enroll and doctor name when another Mac has the key that is pinned', async () => {
@@ -83,7 +83,7 @@ describe('replace', () => {
 
   it('shows at a terminal what is known of the old Mac and what will happen', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
-    const typing = { after: 'Take this Mac? [y/N]', keys: 'n\r' };
+    const typing = { after: 'Use this Mac? [y/N]', keys: 'n\r' };
     const ran = await onTerminal(place, ['replace', '--sim', 'studio-2', '--no-color'], { typing });
     expect(ran.code).toBe(5);
     await expectGolden('replace-question', place, [ran]);

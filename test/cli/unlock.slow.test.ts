@@ -113,8 +113,8 @@ placements:
     place.write('cluster.yaml', `${text}${published}`);
     const env = { KEY_OF_ANA: 'never-to-be-shown-0123456789' };
     const [page, document] = [await run(env, 'secrets', '--sim'), await run(env, 'secrets', '--sim', '--json')];
-    expect(page.stdout).toContain('env KEY_OF_ANA  resolves          key of chat\n');
-    expect(page.stdout).toContain('env KEY_OF_BEN  does not resolve  key of chat\n');
+    expect(page.stdout).toContain('env KEY_OF_ANA  found      key of chat\n');
+    expect(page.stdout).toContain('env KEY_OF_BEN  not found  key of chat\n');
     expect(page.stdout).toContain('The environment variable KEY_OF_BEN is not set.');
     expect(schemaCheck('secrets')(json(document))).toEqual([]);
     expect(json(document)).toMatchObject({ keys: [{ placement: 'chat', state: 'resolves' }, { state: 'missing' }] });
@@ -140,7 +140,7 @@ describe('reboot of Macs with FileVault', () => {
     const ran = await run({ MESH_PW: 'simulated' }, 'reboot', '--sim', 'studio-2', '--yes');
     expect(ran.code).toBe(0);
     expect(ran.stdout.replace(/\s+/g, ' ')).toContain(
-      'after the restart it is unlocked with the password from env MESH_PW.',
+      'After the restart, meshwright unlocks the Mac with the password from env MESH_PW.',
     );
   });
 
@@ -205,7 +205,7 @@ describe('unlock of a Mac whose key at FileVault nobody has seen', () => {
     await locked();
     const ran = await onTerminal(place, ['unlock', 'studio-1'], { env, typing: { after: '[y/N]', keys: 'n\r' } });
     expect([ran.code, passwords]).toEqual([5, []]);
-    expect(ran.stdout).toContain('Whoever answers there gets the password. Pin it?');
+    expect(ran.stdout).toContain('The password will be sent to the Mac with this key. Pin this key?');
   });
 
   it('pins the key beside the normal one with a yes, sends the password once, and knows the key the next time', async () => {

@@ -25,31 +25,31 @@ import { askIfPossible } from '../terminal/ask.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
-/** Trusts the key that somebody has agreed to, and no other; `file` is what the lock is called. */
+/** An SSH target that trusts only this confirmed key; `file` is the displayed name of the lock. */
 export function trustedWay(target: Target, key: HostKey, file: string): OpenWay {
   const hostKeys = { [lookupName(target.host, target.port)]: [{ ...key, line: 1 }] };
   return { kind: 'way', target, trust: trustFor(target, { knownHosts: [], lock: { file, hostKeys } }) };
 }
 
-/** Whether key and sudo work, and what was put on the node for that. */
+/** Whether SSH key and sudo work, and what was installed for them. */
 export interface Access extends AccessCheck {
-  /** What was put on the node, or was found there; absent when nothing was tried. */
+  /** What was installed or found on the node; absent if nothing was tried. */
   readonly installed?: Pick<AccessAnswer, 'key' | 'rule'>;
   /** True when the node waits for its FileVault password. */
   readonly isLocked: boolean;
 }
 
-/** Where it is looked. */
+/** The node to check. */
 interface AccessWanted {
   readonly node: DesiredNode;
   readonly way: OpenWay;
-  /** Whether somebody has said yes to what is written below already. */
+  /** Whether the user already confirmed the installation. */
   readonly isAgreed?: boolean;
-  /** What speaks against putting anything on this Mac, asked with the login that installs it: nothing, or the reasons. */
+  /** Returns the reasons against installing anything on this Mac; uses the same login as the installation. */
   readonly judge?: (logIn: LogIn | undefined) => Promise<readonly Diagnostic[]>;
 }
 
-/** Looks whether key and sudo work, has what is missing installed, and looks again: the last look decides. */
+/** Checks SSH key and sudo, installs what is missing, and checks again; the result is that of the last check. */
 export async function settleAccess(run: Run, wanted: AccessWanted): Promise<Access> {
   const { node, way } = wanted;
   const look = async (): Promise<AccessCheck> => {
@@ -63,7 +63,7 @@ export async function settleAccess(run: Run, wanted: AccessWanted): Promise<Acce
   const { key, rule } = outcome.answer;
   const installed = given({ key, rule });
   const isInPlace = key !== undefined || rule !== undefined;
-  // What was wrong with the password is said alone: that the lines are missing follows from it.
+  // A wrong password is reported alone, because the missing lines follow from it.
   const last = isInPlace ? await look() : { ...first, diagnostics: [] };
   const diagnostics = [...outcome.diagnostics, ...last.diagnostics];
   return { ...lockedOrNot({ ...last, diagnostics }), ...(isInPlace ? { installed } : {}) };
@@ -76,7 +76,7 @@ const lockedOrNot = ({ login, sudo, diagnostics }: AccessCheck): Access => ({
   diagnostics,
 });
 
-/** A refused login says which line is missing on the node: the public half of the key that was offered first. */
+/** Adds to a rejected login the line that is missing on the node: the public key that was offered first. */
 async function withKeyLine(problem: Diagnostic, target: Target): Promise<Diagnostic> {
   if (problem.code !== 'ssh/authentication-failed') return problem;
   const [line] = await authorizedKeysLines(target);
@@ -84,25 +84,25 @@ async function withKeyLine(problem: Diagnostic, target: Target): Promise<Diagnos
   return { ...problem, hint: `On the node, as ${target.user}, add this line to ~/.ssh/authorized_keys:\n  ${line}` };
 }
 
-/** A node that was reached and where something is missing. */
+/** A reachable node without a working key or sudo rule. */
 interface MissingAccess extends AccessWanted {
   readonly access: AccessCheck;
 }
 
-/** What came of installing it: nothing was tried, with what to say about that, or what the node said. */
+/** The result of an installation: not tried, with the reasons, or the node's answer. */
 type InstallOutcome =
   | { readonly kind: 'not-tried'; readonly diagnostics: readonly Diagnostic[] }
   | ({ readonly kind: 'tried' } & InstallResult);
 
-/** What a password would mend: a key that is not accepted, a rule of sudo that is not there. */
+/** Whether a password is enough to fix it: the key is rejected, or the sudo rule is missing. */
 const isMendable = ({ login, sudo, diagnostics }: AccessCheck): boolean =>
   login === 'refused'
     ? diagnostics.every((one) => one.code === 'ssh/authentication-failed')
     : sudo === 'refused' && diagnostics.some((one) => one.code === 'ssh/sudo-needs-password');
 
 /**
- * Puts the key and the rule of sudo on a node where they are missing: with a yes, and with the password of the account
- * from the command line, the file or a person. Where none can be had, the missing lines are told as before.
+ * Installs a missing key and sudo rule after a confirmation, with the account's password from the command line, the file or
+ * a prompt. Without a password, the missing lines are reported as before.
  */
 async function installMissing(run: Run, missing: MissingAccess): Promise<InstallOutcome | undefined> {
   const { node, way, access } = missing;
@@ -119,7 +119,7 @@ async function installMissing(run: Run, missing: MissingAccess): Promise<Install
   return judgeAndInstall(run, missing, { password: found.secret, key });
 }
 
-/** Both with one login, so that the password is sent once. */
+/** Checks the Mac and installs with one login, so that the password is sent once. */
 async function judgeAndInstall(
   run: Run,
   { node, way, judge }: MissingAccess,
@@ -147,59 +147,59 @@ function password(run: Run, { node, way: { target } }: MissingAccess, source: Se
   return resolveSecret(source, secretContext(run, { subject: nodeSubject(node.name), folder, question }));
 }
 
-/** Everything that will be written, before it is. */
+/** Asks before the installation and shows everything that it will write. */
 function question({ way: { target }, access }: MissingAccess, key: FirstKey | undefined): string {
   const { label, user } = target;
-  const lacks = access.login === 'refused' ? 'accepts no key of yours' : 'wants a password for sudo';
-  const keyLines = key === undefined ? [] : [`  key        ${key.label}`, '             into ~/.ssh/authorized_keys'];
+  const lacks = access.login === 'refused' ? 'rejects your SSH keys' : 'asks for a password for sudo';
+  const keyLines = key === undefined ? [] : [`  key        ${key.label}`, '             in ~/.ssh/authorized_keys'];
   return [
     `${label} ${lacks}.`,
-    `With the password of ${user}, which is used once, this is put on it:`,
+    `With the password of ${user}, which is used once, enroll installs:`,
     ...keyLines,
     `  sudo rule  ${sudoRule(user)}`,
-    '             into /etc/sudoers.d/meshwright, when visudo has found it right;',
-    '             whoever has your key is root there without a password',
-    'Put it there?',
+    '             in /etc/sudoers.d/meshwright, after a check with visudo.',
+    '             Anyone with your key is then root there without a password.',
+    'Install?',
   ].join('\n');
 }
 
 const needsYes = ({ way }: MissingAccess): Diagnostic =>
   diagnose('cli/needs-yes', {
     subject: nodeSubject(way.target.label),
-    detail: `Putting key and sudo rule on ${way.target.label} needs a yes.`,
-    hint: 'Say it beforehand: the same words, and --yes.',
+    detail: `Installing the SSH key and the sudo rule on ${way.target.label} needs your confirmation.`,
+    hint: 'Run the same command again with --yes.',
   });
 
 const withOptions = (problem: Diagnostic): Diagnostic => ({
   ...problem,
-  hint: prose`${problem.hint}\nOr let enroll do it with the password of the account: run it at a terminal, or with --password-env NAME or --password-file FILE.`,
+  hint: prose`${problem.hint}\nOr let enroll install it with the account's password: run enroll on a terminal, or add --password-env NAME or --password-file FILE.`,
 });
 
-/** How a node is entered to install key and rule, and what is missing there. */
+/** The login for an installation, and what to install. */
 interface InstallAccess {
   readonly node: NodeName;
   readonly way: OpenWay;
-  /** Of the account, for sudo. */
+  /** The account's password, for sudo. */
   readonly password: Secret;
-  /** Type and base64 of the key to install; absent when the node accepts one. */
+  /** Type and base64 of the key to install; absent if the node already accepts a key. */
   readonly key?: string;
-  /** How to log in; by key unless given. */
+  /** Default: by key. */
   readonly logIn?: LogIn;
 }
 
-/** What was installed, and what stood in the way of the rest. Only a login by key over a new connection shows that it works. */
+/** What was installed, and why the rest was not. Only a new login by key shows that it works. */
 interface InstallResult {
   readonly answer: AccessAnswer;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A login with this password, over a connection of its own. */
+/** A login with this password over its own connection. */
 export const byPassword =
   (password: Secret): LogIn =>
   ({ target, trust }, limits) =>
     connectWithPassword({ target, trust, password }, limits);
 
-/** Logs in once and puts the key and the rule of sudo on the node, each unless it is there. The password is sent once. */
+/** Logs in once and installs the key and the sudo rule if they are missing. The password is sent once. */
 export async function installAccess(install: InstallAccess, limits: UseLimits): Promise<InstallResult> {
   const { node, way, key, password, logIn } = install;
   const { user } = way.target;
@@ -226,7 +226,7 @@ function judge({ way }: InstallAccess, result: ExecResult): InstallResult {
   if (isSuccess(exit) && answer.rule !== undefined) return { answer, diagnostics: [] };
   const subject = nodeSubject(label);
   if (isPasswordWrong(said)) {
-    const detail = prose`sudo on ${named(label)} refused the password of ${user}. It was given once.`;
+    const detail = prose`sudo on ${named(label)} rejected the password of ${user}. It was sent once.`;
     return { answer, diagnostics: [diagnose('enroll/sudo-refused-password', { detail, subject })] };
   }
   const denied = diagnoseSudo(label, user, exit, said);
@@ -236,16 +236,16 @@ function judge({ way }: InstallAccess, result: ExecResult): InstallResult {
   return { answer, diagnostics: [diagnoseExit(label, exit) ?? diagnose('enroll/not-installed', { detail, subject })] };
 }
 
-/** Whether the controller may log in and become root; what is missing, with the line to add, when it may not. */
+/** Whether the controller can log in and use sudo; if not, the diagnostics name the lines to add. */
 interface AccessCheck {
-  /** `unknown` when the node could not be asked: it was not reached, is locked, or no key could be offered. */
+  /** `unknown` if the node was not reached, is locked, or no key was available. */
   readonly login: 'accepted' | 'refused' | 'unknown';
-  /** Absent when the node could not be asked. */
+  /** Absent without a login. */
   readonly sudo?: 'allowed' | 'refused' | 'unknown';
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Logs in once and asks sudo in the one form in which meshwright will use it: `sudo -n /bin/sh -s`, with no script. */
+/** Logs in once and runs sudo exactly as meshwright does later, `sudo -n /bin/sh -s`, but without a script. */
 async function checkAccess(node: NodeName, way: OpenWay, limits: UseLimits): Promise<AccessCheck> {
   const { target } = way;
   const ask = `${scriptCommand([tool.sudo, '-n', tool.sh, '-s'])} </dev/null`;
@@ -264,7 +264,7 @@ async function checkAccess(node: NodeName, way: OpenWay, limits: UseLimits): Pro
   const problem = diagnoseSudo(target.label, target.user, exit, stderr);
   if (problem) return { login: 'accepted', sudo: 'refused', diagnostics: [problem] };
   if (isSuccess(exit)) return { login: 'accepted', sudo: 'allowed', diagnostics: [] };
-  const detail = prose`${named(target.label)} answered ${exitText(exit)}: ${stderr.trim().slice(0, 300) || 'without a word'}`;
+  const detail = prose`${named(target.label)}: ${exitText(exit)}, ${stderr.trim().slice(0, 300) || 'without an error message'}`;
   const unheard = diagnose('enroll/sudo-unknown', { detail, subject: nodeSubject(target.label) });
   return { login: 'accepted', sudo: 'unknown', diagnostics: [unheard] };
 }

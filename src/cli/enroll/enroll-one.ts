@@ -29,10 +29,10 @@ import { useLimits } from '../use-limits.ts';
 import { type Run, textOption } from '../verb.ts';
 import { type Access, settleAccess, trustedWay } from './enroll-access.ts';
 
-/** How enrolling one node ended. */
+/** The result of enrolling one node. */
 export interface Enrolled {
   readonly label: string;
-  /** `host`, or `[host]:port`: the name of its pins. */
+  /** `host` or `[host]:port`, the key of its pins in the lock. */
   readonly address: string;
   readonly user: string;
   readonly type?: string;
@@ -41,14 +41,14 @@ export interface Enrolled {
   readonly login?: Access['login'];
   readonly sudo?: Access['sudo'];
   readonly installed?: Access['installed'];
-  /** Which Mac it is, for a node of the file that was logged in to. */
+  /** Whether it is the recorded Mac; only for nodes of the file, after a login. */
   readonly mac?: 'added' | 'kept' | 'replaced' | 'wrong' | 'unseen';
   /** True when the node waits for its FileVault password. */
   readonly isLocked: boolean;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What enrolling one node needs. */
+/** The input for enrolling one node. */
 export interface EnrollOne {
   readonly subject: DesiredNode;
   readonly ways: Ways;
@@ -57,7 +57,7 @@ export interface EnrollOne {
   readonly nodes: readonly DesiredNode[];
 }
 
-/** A node that has shown its host key, and what follows from the key. */
+/** A node that answered with its host key. */
 interface Answering {
   readonly target: Target;
   readonly address: string;
@@ -65,7 +65,7 @@ interface Answering {
   readonly seen: Pick<Enrolled, 'label' | 'address' | 'user' | 'isLocked' | 'type' | 'fingerprint'>;
 }
 
-/** Has a node show its host key and goes on with that; who is not reached is unseen. */
+/** Reads a node's host key and continues with it; a node that is not reached is `unseen`. */
 async function withHostKey(
   run: Run,
   { subject, ways }: EnrollOne,
@@ -87,33 +87,33 @@ async function withHostKey(
   }
 }
 
-/** What speaks against a key before the person is asked: it is not the expected one, or must not be trusted. */
+/** The reason to refuse a key without asking the user: it is not the expected one, or it must not be trusted. */
 export function keyProblem(run: Run, { target, shown }: Pick<Answering, 'target' | 'shown'>): Diagnostic | undefined {
   const { verdict } = shown;
   const subject = nodeSubject(target.label);
   const expected = textOption(run, 'expect');
   if (expected !== undefined && expected !== shown.fingerprint) {
-    const detail = prose`${named(target.host)} shows ${shown.fingerprint}, and ${expected} was expected.`;
+    const detail = prose`${named(target.host)} has the host key ${shown.fingerprint}, but ${expected} was expected.`;
     return diagnose('enroll/fingerprint-differs', { detail, subject });
   }
   const isBad = verdict.kind === 'revoked' || verdict.kind === 'unreadable';
   return isBad ? { ...diagnoseHostKey(target, verdict), subject } : undefined;
 }
 
-/** Shows the host key of one node, pins it if that is wanted, and sees that key and sudo work. */
+/** Pins the host key of one node after a confirmation, and makes sure that SSH key and sudo work. */
 export const enrollOne = (run: Run, one: EnrollOne): Promise<Enrolled> =>
   withHostKey(run, one, async (answering) => {
     const { target, shown, seen } = answering;
     const decision = await decide(run, one, answering);
     if (typeof decision === 'object') return { ...seen, ...decision };
     const tryPin = (): Promise<Diagnostic | undefined> => pin(run, one, { ...answering, decision });
-    // Another key may be that of another Mac, which is judged first; only then does it take the place of the known one.
+    // A different key may belong to a different Mac, so the Mac is identified before its key replaces the pinned one.
     const isReplacing = decision === 'replaced';
     const notPinned = isReplacing ? undefined : await tryPin();
     if (notPinned !== undefined) return { ...seen, ...refusal(notPinned) };
     const way = trustedWay(target, shown.key, one.keeper.shown);
     const { access, mac } = await settleMac(run, one, way);
-    // A known Mac that now says nothing may be another one: its known key stays.
+    // A known node whose Mac cannot be identified now may be a different Mac, so the pinned key stays.
     const isUnseen = mac?.word === 'unseen' && Object.hasOwn(one.keeper.identities(), one.subject.name);
     if (isReplacing && (mac?.word === 'wrong' || isUnseen || run.signal.aborted)) {
       return { ...seen, pin: 'refused', ...access, ...withMac(access, isUnseen ? stillUnseen(one, access, mac) : mac) };
@@ -126,7 +126,7 @@ export const enrollOne = (run: Run, one: EnrollOne): Promise<Enrolled> =>
     return { ...seen, pin: decision, ...access, ...withMac(access, mac) };
   });
 
-/** Which Mac a node of the file is: the word for it, what speaks against it, and what is to be written down. */
+/** The identification of a node's Mac: the verdict, the problems, and the identity to record. */
 interface JudgedMac {
   readonly word: NonNullable<Enrolled['mac']>;
   readonly problems: readonly Diagnostic[];
@@ -138,13 +138,13 @@ const withMac = (access: Access, mac: JudgedMac | undefined): Pick<Enrolled, 'ma
   diagnostics: [...new Set([...access.diagnostics, ...(mac?.problems ?? [])])],
 });
 
-/** Why a key was not pinned has to be said, unless the look by password has said it or never came about. */
+/** Adds the reason why a key was not pinned, unless the access check already reported one. */
 const stillUnseen = ({ subject }: EnrollOne, { login }: Access, mac: JudgedMac): JudgedMac =>
   login === 'accepted' ? { ...mac, problems: [...mac.problems, unseenMac(subject.name)] } : mac;
 
 /**
- * Sees that key and sudo work, and which Mac a node of the file is. What is missing is put on no Mac that is another
- * one than the file or the lock says: it is asked first, with the login that would put it there.
+ * Makes sure that SSH key and sudo work, and identifies the Mac of a node of the file. Before an installation, the Mac is
+ * identified with the same login: nothing is installed on a Mac that is not the one in the file or the lock.
  */
 async function settleMac(
   run: Run,
@@ -161,7 +161,7 @@ async function settleMac(
   const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
     const { seen, mac } = await look(logIn);
     before = mac;
-    // Who was not let in by the password has said why; nothing could be put there either.
+    // After a failed login by password, its reason is enough, because nothing can be installed either.
     const failures = seen.kind === 'unseen' ? seen.failures.filter(({ code }) => code.startsWith('ssh/')) : [];
     const isSilent = seen.kind === 'unseen' && failures.length === 0 && Object.hasOwn(identities, node.name);
     return isSilent ? [unseenMac(node.name)] : [...failures, ...mac.problems];
@@ -190,13 +190,13 @@ function judgedMac(name: string, lock: string, seen: SeenMac): JudgedMac {
 const otherMac = (name: string, lock: string): Diagnostic =>
   diagnose(wrongMac.codes['identity/wrong-mac'], {
     subject: nodeSubject(name),
-    detail: prose`${lock} knows another Mac as ${named(name)} than the one that answers.`,
-    hint: withCommands('If this Mac takes its place', [meshwright('replace', name)]),
+    detail: prose`The Mac that answers is not the Mac that ${lock} records for ${named(name)}.`,
+    hint: withCommands('If you replaced the Mac', [meshwright('replace', name)]),
   });
 
 type Pin = 'kept' | 'added' | 'replaced';
 
-/** Writes the pin if one is wanted; says why it was not written. After Ctrl-C nothing is written any more. */
+/** Writes the pin unless it is already there; returns the reason if it was not written, such as after Ctrl-C. */
 async function pin(
   run: Run,
   one: EnrollOne,
@@ -237,65 +237,64 @@ async function decide(run: Run, one: EnrollOne, answering: Answering): Promise<P
   return isReplacing ? 'replaced' : 'added';
 }
 
-/** A yes that was not typed at a terminal has to name the key: the password goes to the Mac that shows it. */
+/** Without a prompt, the command must name the fingerprint, because the password goes to the Mac with this key. */
 const needsExpect = ({ fingerprint: seen }: ShownKey, { label }: Target): Diagnostic =>
   diagnose('cli/needs-yes', {
     subject: nodeSubject(label),
-    detail: prose`The host key of ${named(label)} has changed, and trusting another one needs a yes, and its fingerprint.`,
-    hint: withCommands('Compare the fingerprint on the Mac itself, then say which one is right', [
+    detail: prose`The host key of ${named(label)} changed. To trust the new key without a prompt, enter its fingerprint.`,
+    hint: withCommands('Compare the fingerprint on the Mac itself. If it matches', [
       meshwright('enroll', label, '--replace', '--yes', '--expect', seen),
     ]),
   });
 
-/** Without a terminal nobody says yes; the way out is to say which key is the right one. */
+/** Without a terminal, the user has to name the right key in the command. */
 function nobodyThere({ fingerprint: seen, verdict }: ShownKey, { label }: Target): Diagnostic {
   const replace = verdict.kind === 'changed' ? ['--replace'] : [];
   return diagnose('cli/needs-yes', {
     subject: nodeSubject(label),
-    detail: prose`The host key of ${named(label)} is not pinned, and pinning it needs a yes.`,
-    hint: prose`Compare the fingerprint on the Mac itself, then say which one is right:\n  ${meshwright('enroll', label, '--expect', seen, ...replace)}${replace.length === 0 ? '\nor say --yes to trust what answers now.' : ''}`,
+    detail: prose`The host key of ${named(label)} is not pinned, and pinning it needs your confirmation.`,
+    hint: prose`Compare the fingerprint on the Mac itself. If it matches:\n  ${meshwright('enroll', label, '--expect', seen, ...replace)}${replace.length === 0 ? '\nOr add --yes to trust the Mac that answers now.' : ''}`,
   });
 }
 
-/** What a person types on a Mac to see the fingerprint of this key of it. */
+/** The command that prints this key's fingerprint on the Mac itself. */
 const compareCommand = ({ type }: HostKey): string =>
   `ssh-keygen -lf /etc/ssh/ssh_host_${/ed25519|ecdsa|rsa/.exec(type)?.[0] ?? '*'}_key.pub`;
 
 function pinQuestion({ key, fingerprint: seen, verdict }: ShownKey, target: Target): string {
   const known = verdict.kind === 'changed' ? [`  known      ${verdict.known.type} ${fingerprint(verdict.known)}`] : [];
-  const also =
-    verdict.kind === 'accepted' ? [`             the same as in ${verdict.known.file}:${verdict.known.line}`] : [];
+  const also = verdict.kind === 'accepted' ? [`             also in ${verdict.known.file}:${verdict.known.line}`] : [];
   return [
-    `${target.label} at ${lookupName(target.host, target.port)} shows`,
+    `${target.label} at ${lookupName(target.host, target.port)} answers with`,
     ...known,
     `  host key   ${key.type} ${seen}`,
     ...also,
     `  compare    ${compareCommand(key)} (on the Mac itself)`,
-    'Pin it?',
+    'Pin this key?',
   ].join('\n');
 }
 
-/** A node that may be logged in to, the others of its file, and which Macs the lock knows. */
+/** A node to identify, the other nodes of its file, and the identities in the lock. */
 interface AskedMac {
   readonly node: DesiredNode;
   readonly way: OpenWay;
   readonly nodes: readonly DesiredNode[];
   readonly identities: Readonly<Record<string, Digest>>;
-  /** How to log in; by key unless given. */
+  /** Default: by key. */
   readonly logIn?: LogIn;
 }
 
 /**
- * Which Mac answers: one that is new under this name, the one that the lock knows, another one than that, or one that
- * cannot be this node, by the file or since it is another node; or it is unknown.
+ * Which Mac answers: `new` if the lock has no identity for this node, `same` as in the lock, or a different one (`other`).
+ * `impossible`: it contradicts the file or is the Mac of another node. `unseen`: it could not be identified.
  */
 type SeenMac =
   | { readonly kind: 'new' | 'same' | 'other'; readonly identity: Digest }
   | { readonly kind: 'impossible'; readonly diagnostic: Diagnostic }
-  /** With why it was not reached, if it was not. */
+  /** The failures, if it was not reached. */
   | { readonly kind: 'unseen'; readonly failures: readonly Diagnostic[] };
 
-/** Asks a node which Mac it is, and holds that against the file and the lock. */
+/** Identifies a node's Mac and compares it with the file and the lock. */
 async function lookAtMac(run: Run, { node, way, nodes, identities, logIn }: AskedMac): Promise<SeenMac> {
   const observation = await observeFleet([{ node: node.name, way }], {
     ...useLimits(run),
@@ -312,7 +311,7 @@ async function lookAtMac(run: Run, { node, way, nodes, identities, logIn }: Aske
   const differences = hardwareDifferences({ desired: declared, facts });
   const subject = nodeSubject(node.name);
   if (differences.length > 0) {
-    const detail = prose`Another Mac answers as ${named(node.name)}: ${differences.join('; ')}.`;
+    const detail = prose`The wrong Mac answers as ${named(node.name)}: ${differences.join('; ')}.`;
     const hint = prose`Correct the address (${named(node.host)}) or the hardware section of ${named(node.name)} in the file.`;
     return {
       kind: 'impossible',
@@ -335,22 +334,21 @@ async function lookAtMac(run: Run, { node, way, nodes, identities, logIn }: Aske
   return { kind: known === undefined ? 'new' : known === identity ? 'same' : 'other', identity };
 }
 
-/** A Mac that answered and did not say which one it is. */
+/** A Mac that answered but could not be identified. */
 const unseenMac = (name: string): Diagnostic =>
   diagnose('enroll/mac-unseen', {
     subject: nodeSubject(name),
-    detail: prose`${named(name)} did not say which Mac it is, so nothing was written down.`,
+    detail: prose`${named(name)} could not be identified by its serial number and hardware UUID, so nothing was recorded.`,
   });
 
-/** A node whose Mac is to be another one, and the links of the lock. */
+/** A node to replace, and the links in the lock. */
 interface ReplaceOne extends EnrollOne {
   readonly links: ClusterLock['links'];
 }
 
 /**
- * Takes the Mac that answers for a node in place of the one that was it: with a yes it is asked which
- * Mac it is; only when it can be this node, key and rule of sudo are put on it, and its host key and its identity are
- * written down.
+ * Records the Mac that answers as the new Mac of a node. After a confirmation it identifies the Mac. Only if the Mac can be
+ * this node, it installs SSH key and sudo rule and records host key and identity.
  */
 export const replaceMac = (run: Run, one: ReplaceOne): Promise<Enrolled> =>
   withHostKey(run, one, async (answering) => {
@@ -358,7 +356,7 @@ export const replaceMac = (run: Run, one: ReplaceOne): Promise<Enrolled> =>
     return refused === undefined ? takeOver(run, one, answering) : { ...answering.seen, ...refused };
   });
 
-/** Why nothing is done: the key is not the expected one, cannot be read, or the answer was no. */
+/** The reason to do nothing: the key is not the expected one or cannot be read, or the user answered no. */
 async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promise<Refusal | undefined> {
   const { target, shown } = answering;
   const problem = keyProblem(run, answering);
@@ -370,14 +368,14 @@ async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promi
   return isSure ? undefined : { pin: 'declined', diagnostics: [] };
 }
 
-/** A yes that was not typed at a terminal has to name the key: the password goes to the Mac that shows it. */
+/** Without a prompt, the command must name the fingerprint, because the password goes to the Mac with this key. */
 function needsYes({ label }: Target, { fingerprint: seen }: ShownKey): Diagnostic {
-  const detail = prose`Taking the Mac that answers for ${named(label)} in place of the one that was it needs a yes, and its fingerprint.`;
-  const hint = prose`Compare the fingerprint on the new Mac itself, then say which one is right:\n  ${meshwright('replace', label, '--yes', '--expect', seen)}`;
+  const detail = prose`To replace the Mac of ${named(label)} without a prompt, enter the fingerprint of the new Mac.`;
+  const hint = prose`Compare the fingerprint on the new Mac itself. If it matches:\n  ${meshwright('replace', label, '--yes', '--expect', seen)}`;
   return diagnose('cli/needs-yes', { subject: nodeSubject(label), detail, hint });
 }
 
-/** What is known of the old Mac, what answers now, and what will happen. */
+/** Shows the old Mac, the Mac that answers now, and the steps that follow. */
 function replaceQuestion({ subject: node, keeper, links }: ReplaceOne, { target, address, shown }: Answering): string {
   const { verdict } = shown;
   const pinned = verdict.kind === 'changed' ? [verdict.known] : keeper.pins(address);
@@ -388,19 +386,19 @@ function replaceQuestion({ subject: node, keeper, links }: ReplaceOne, { target,
     link.split(' <-> ').some((end) => end.startsWith(`${node.name}:`)) ? [`${link}   ${networkText(network)}`] : [],
   );
   return [
-    `${node.name} (${address}) is another Mac from now on:`,
+    `${node.name} (${address}) gets a new Mac:`,
     `  pinned     ${pins.join('\n             ') || `nothing in ${keeper.shown}`}`,
-    `  known      ${isKnown ? 'one Mac' : 'no Mac yet'} by its serial number and hardware UUID${serial}`,
+    `  recorded   ${isKnown ? 'one Mac' : 'no Mac yet'}, by serial number and hardware UUID${serial}`,
     `  answers    ${shown.key.type} ${shown.fingerprint}`,
     `  compare    ${compareCommand(shown.key)} (on the new Mac)`,
     `  links      ${networks.join('\n             ') || 'none yet'}`,
     '             keep their networks',
-    'Where they are missing, your key and this rule of sudo are put on it:',
+    'If they are missing, replace installs your SSH key and this sudo rule:',
     `  ${sudoRule(target.user)}`,
-    `Then its host key and which Mac it is go into ${keeper.shown}.`,
-    `Nothing of the old Mac is changed; when it answers as ${node.name} again, that`,
-    'is told as wrong.',
-    'Take this Mac?',
+    `Then it records the host key and identity of the new Mac in ${keeper.shown}.`,
+    `The old Mac is not changed. If it answers as ${node.name} again, meshwright`,
+    'reports the wrong Mac.',
+    'Use this Mac?',
   ].join('\n');
 }
 
@@ -416,7 +414,7 @@ async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promis
   };
   const access = await settleAccess(run, { node, way, isAgreed: true, judge });
   const told = { ...seen, ...access };
-  // A Mac that was judged before anything was put on it has said it all.
+  // The check before the installation already reported these problems.
   if (before !== undefined && problemsOf(node.name, before).length > 0) {
     return { ...told, pin: 'refused', ...(before.kind === 'impossible' ? { mac: 'wrong' as const } : {}) };
   }
@@ -429,7 +427,7 @@ async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promis
   }
   const pin = pinOf(one, answering);
   if (pin !== 'kept') await keeper.pin(address, shown.key, true);
-  // What the old Mac shows at FileVault must not be given a password any more.
+  // The old Mac's FileVault key must no longer be trusted with a password.
   else if (mac.kind !== 'same') await keeper.forgetPreboot(address);
   if (mac.kind !== 'same') await keeper.recordMac(node.name, mac.identity);
   return { ...told, pin, mac: mac.kind === 'same' ? 'kept' : mac.kind === 'new' ? 'added' : 'replaced' };
@@ -442,11 +440,11 @@ function pinOf({ keeper, ways }: ReplaceOne, { address, shown }: Answering): 'ke
   return shown.verdict.kind === 'accepted' && ways.isSimulated ? 'kept' : 'added';
 }
 
-/** What speaks against taking this Mac as the node. */
+/** The reasons not to use this Mac as the node. */
 function problemsOf(name: string, mac: SeenMac): readonly Diagnostic[] {
   if (mac.kind === 'impossible') return [mac.diagnostic];
   if (mac.kind !== 'unseen') return [];
-  // A refused login has its reason already; a Mac that answered all the same did not say which one it is.
+  // A rejected login has its own reason; any other Mac answered but could not be identified.
   const isUnreached = mac.failures.some(({ code }) => code.startsWith('ssh/'));
   return isUnreached ? mac.failures : [...mac.failures, unseenMac(name)];
 }

@@ -33,15 +33,15 @@ import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../term
 import { type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 import { type Enrolled, type EnrollOne, enrollOne, replaceMac } from './enroll-one.ts';
 
-/** `replace NODE`: the Mac that answers for a node takes the place of the one that was it. */
+/** `replace NODE`: records the Mac that answers as the new Mac of a node. */
 export const replace: VerbBody = async (run) => {
   const opened = openCluster(run);
   const [word, ...more] = run.words;
   const isNode = opened.fleet.nodes.some(({ name }) => name === word);
   if (word === undefined || more.length > 0 || !isNode) {
     throw usageError(
-      'Exactly one node of the file is named here.',
-      prose`Say which: ${meshwright('replace', 'studio-2')}`,
+      'replace needs exactly one node of the file.',
+      prose`For example: ${meshwright('replace', 'studio-2')}`,
     );
   }
   const { links } = settleFromLock(run, opened).lock;
@@ -60,14 +60,14 @@ export const replace: VerbBody = async (run) => {
 };
 
 /**
- * `enroll`: shows and pins host keys one after another, puts key and sudo rule on Macs that lack them, and sees that
- * both work; every pin is kept as it is made.
+ * `enroll`: for one Mac after another, pins the host key, installs a missing SSH key and sudo rule, and makes sure that both
+ * work. Each pin is saved immediately.
  */
 export const enroll: VerbBody = async (run) => {
   if (run.own['card'] === true) return showCards(run);
   const { subjects, ways, keeper, nodes } = enrollSubjects(run);
   if (typeof run.own['expect'] === 'string' && subjects.length !== 1) {
-    throw usageError('--expect is for exactly one node.', 'Name one node, or leave --expect out.');
+    throw usageError('--expect needs exactly one node.', 'Name one node, or leave out --expect.');
   }
   const results: Enrolled[] = [];
   for (const subject of subjects) {
@@ -83,7 +83,7 @@ export const enroll: VerbBody = async (run) => {
   return codeForEnrolled(results.map(codeOfEnrolled));
 };
 
-/** An address is enrolled again with the same options; without them it would be another account or port. */
+/** Adds the entered options to hints with `enroll ADDRESS`, which otherwise would use a different account or port. */
 function withAddressOptions(run: Run, { label, diagnostics }: Enrolled): readonly Diagnostic[] {
   const typed = ['user', 'port', 'identity'].flatMap((name) => {
     const value = run.own[name];
@@ -96,13 +96,13 @@ function withAddressOptions(run: Run, { label, diagnostics }: Enrolled): readonl
   return diagnostics.map((one) => ({ ...one, hint: mapProse(one.hint, withGiven) }));
 }
 
-/** The code for several nodes: partial as soon as some were enrolled and others could not be. */
+/** The exit code for several nodes: partial if some were enrolled and others were not. */
 export function codeForEnrolled(codes: readonly ExitCode[]): ExitCode {
   const isGood = (code: ExitCode): boolean => code === exitCode.done || code === exitCode.handsNeeded;
   return codes.some(isGood) && !codes.every(isGood) ? exitCode.partial : firstOf(codes);
 }
 
-/** How it ended for one node. */
+/** The exit code for one node. */
 export function codeOfEnrolled(result: Enrolled): ExitCode {
   if (result.pin === 'declined' || result.pin === 'refused')
     return isLeftThere(result) ? exitCode.failed : exitCode.nothingChanged;
@@ -114,20 +114,20 @@ export function codeOfEnrolled(result: Enrolled): ExitCode {
     : exitCode.handsNeeded;
 }
 
-/** Whether something was put on a Mac that did not become the node after all. */
+/** Whether something was installed on a Mac that was then not accepted as the node. */
 const isLeftThere = ({ pin, installed }: Enrolled): boolean =>
   (pin === 'declined' || pin === 'refused') && (installed?.key === 'added' || installed?.rule === 'added');
 
 const pinText: Readonly<Record<Enrolled['pin'], string>> = {
-  kept: 'pinned already',
+  kept: 'already pinned',
   added: 'pinned now',
-  replaced: 'pinned now, in place of another',
-  declined: 'not pinned: the answer was no',
+  replaced: 'pinned now, replacing the old key',
+  declined: 'not pinned: you answered no',
   refused: 'not pinned',
-  unseen: 'not seen',
+  unseen: 'not read',
 };
 
-/** Shows what became of one node, as text. */
+/** Prints the result for one node. */
 function showEnrolled(run: Run, result: Enrolled, keeper: LockKeeper): void {
   const { out, isSimulated } = run.console;
   out(`${result.label}   ${result.address}${isSimulated ? '   simulated' : ''}\n`);
@@ -136,21 +136,20 @@ function showEnrolled(run: Run, result: Enrolled, keeper: LockKeeper): void {
     result.pin === 'kept' || result.pin === 'added' || result.pin === 'replaced' ? ` in ${keeper.shown}` : '';
   out(`  host key   ${key}${pinText[result.pin]}${where}\n`);
   for (const line of installedLines(result)) out(line);
-  if (isLeftThere(result))
-    out('             which stays on that Mac: take out what was put there, or run this again\n');
+  if (isLeftThere(result)) out('             This stays on that Mac. Remove it there, or run the command again.\n');
   if (result.login !== undefined) out(`  login      ${result.login} for ${result.user}\n`);
   if (result.sudo !== undefined) out(`  sudo       ${result.sudo}\n`);
   if (result.mac !== undefined) out(`  mac        ${macText[result.mac]}\n`);
-  if (isAsBefore(result)) out('  enrolled already: nothing was changed\n');
+  if (isAsBefore(result)) out('  already enrolled: nothing changed\n');
   showDiagnostics(run.console, result.diagnostics);
 }
 
 const macText: Readonly<Record<NonNullable<Enrolled['mac']>, string>> = {
-  added: 'written down now',
-  kept: 'the one that the lock knows',
-  replaced: 'written down now, in place of another',
-  wrong: 'not the one that it should be',
-  unseen: 'nobody could see which one it is',
+  added: 'recorded now',
+  kept: 'the recorded Mac',
+  replaced: 'recorded now, replacing the old Mac',
+  wrong: 'the wrong Mac',
+  unseen: 'could not be identified',
 };
 
 const isAsBefore = ({ pin, login, sudo, installed, mac }: Enrolled): boolean =>
@@ -158,7 +157,7 @@ const isAsBefore = ({ pin, login, sudo, installed, mac }: Enrolled): boolean =>
 
 function installedLines({ installed, user }: Enrolled): readonly string[] {
   const { key, rule } = installed ?? {};
-  const words = { added: 'put there', kept: 'there already' } as const;
+  const words = { added: 'installed', kept: 'already installed' } as const;
   return [
     ...(key === undefined ? [] : [`  key        ${words[key]}: ~/.ssh/authorized_keys of ${user}\n`]),
     ...(rule === undefined ? [] : [`  sudo rule  ${words[rule]}: /etc/sudoers.d/meshwright\n`]),
@@ -179,13 +178,13 @@ function enrolledJson({ isSimulated }: Reader, results: readonly Enrolled[], kee
   };
 }
 
-/** Who is to be enrolled, how they are reached, and where their pins go. */
+/** The nodes to enroll, their SSH targets, and the lock for their pins. */
 interface EnrollSubjects extends Omit<EnrollOne, 'subject'> {
   readonly subjects: readonly DesiredNode[];
 }
 
 /**
- * Nodes of the file by name, and addresses: before there is a file, or of a Mac that is not in it yet.
+ * The nodes to enroll: nodes of the file by name, or addresses if there is no file or the Mac is not in the file yet.
  * @throws FleetError `enroll/no-such-node` or `cli/usage`
  */
 function enrollSubjects(run: Run): EnrollSubjects {
@@ -208,24 +207,24 @@ function fromFile(run: Run, cluster: OpenedCluster): EnrollSubjects {
   };
 }
 
-/** What the file says of a node is not overruled in silence. */
+/** Options must not silently override the file. */
 function refuseAddressOptions(run: Run): void {
   const typed = ['user', 'port', 'identity'].find((name) => run.own[name] !== undefined);
   if (typed === undefined) return;
   throw usageError(
-    `--${typed} is for an address that is in no file.`,
-    'Correct the cluster file, or name an address instead of a node.',
+    `--${typed} is only for addresses that are not in the file.`,
+    'Correct the cluster file, or enter an address instead of a node.',
   );
 }
 
 function fromAddresses(run: Run): EnrollSubjects {
   if (run.options.sim || run.own['all'] === true || run.options.nodes || run.options.label) {
     throw new FleetError([
-      diagnose('cli/no-cluster-file', { detail: 'This needs a cluster file, and there is none.' }),
+      diagnose('cli/no-cluster-file', { detail: 'This needs a cluster file, but none was found.' }),
     ]);
   }
   if (run.words.length === 0)
-    throw usageError('No node is named.', prose`Name an address: ${meshwright('enroll', 'studio-1.lan')}`);
+    throw usageError('No node was named.', prose`Name an address: ${meshwright('enroll', 'studio-1.lan')}`);
   const place = { path: join(run.folder, 'cluster.lock'), shown: 'cluster.lock' };
   const lock = openLock(run, place);
   return {
@@ -246,10 +245,13 @@ function addressSubject(run: Run, host: string): DesiredNode {
   }
   const { user, port, identity } = run.own;
   if (user !== undefined && !(typeof user === 'string' && isUser(user))) {
-    throw usageError(`${JSON.stringify(user)} is no account name.`, 'Letters, digits, dots, dashes and underscores.');
+    throw usageError(
+      `${JSON.stringify(user)} is not a valid account name.`,
+      'Use letters, digits, dots, hyphens and underscores.',
+    );
   }
   if (port !== undefined && !isTcpPort(Number(port))) {
-    throw usageError(`${JSON.stringify(port)} is no port.`, 'A whole number from 1 to 65535.');
+    throw usageError(`${JSON.stringify(port)} is not a valid port.`, 'Enter a whole number from 1 to 65535.');
   }
   return {
     name: nodeName(host),
@@ -262,21 +264,21 @@ function addressSubject(run: Run, host: string): DesiredNode {
   };
 }
 
-/** A path of the command line starts in the current folder, not where a file lies; `~/` is expanded once, later. */
+/** Resolves a path on the command line from the current folder; `~/` is expanded later. */
 const typedPath = (run: Run, path: string): string => (path.startsWith('~/') ? path : resolve(run.folder, path));
 
-/** What a person has to do at one Mac before it can be enrolled, all of it from the file. */
+/** The manual steps at one Mac before it can be enrolled, derived from the file only. */
 interface EnrollCard {
   readonly node: string;
   readonly host: string;
-  /** Absent when the file leaves the account to the ssh configuration. */
+  /** Absent if the account comes from the ssh configuration. */
   readonly user?: string;
   readonly parts: readonly CardPart[];
-  /** What is then typed on the controller, line by line. */
+  /** The commands to run on the controller afterwards. */
   readonly commands: readonly Command[];
 }
 
-/** A heading with what is to be done, in this order. */
+/** A heading and its steps in order. */
 interface CardPart {
   readonly title: string;
   readonly steps: readonly Prose[];
@@ -287,17 +289,17 @@ const fileVaultStep = ({ system }: DesiredFleet, node: string): Prose => {
     case 'disabled':
       return 'Leave FileVault off (the file wants it disabled).';
     case 'enabled':
-      return prose`Turn FileVault on (the file wants it enabled) and keep the recovery key. After every restart the Mac waits for a password: ${meshwright('unlock', node)}`;
+      return prose`Turn FileVault on (the file wants it enabled) and keep the recovery key. After every restart, the Mac waits for a password: ${meshwright('unlock', node)}`;
     case 'any':
-      return prose`Decide about FileVault; the file leaves it open. Off: the Mac comes back by itself after every restart. On: it waits for a password each time (${aside(meshwright('unlock', node))}).`;
+      return prose`Turn FileVault on or off; the file allows both. Off: the Mac comes back without help after every restart. On: it waits for a password each time (${aside(meshwright('unlock', node))}).`;
   }
 };
 
-/** @see Apple, macOS User Guide: automatic login is not there while FileVault is on */
+/** @see Apple, macOS User Guide: automatic login is not available while FileVault is on */
 function loginSteps({ system }: DesiredFleet, account: string): readonly string[] {
   if (system.automaticLogin === undefined) return [];
   return system.automaticLogin === 'required'
-    ? [`System Settings > Users & Groups > Automatically log in as: ${account} (not there while FileVault is on).`]
+    ? [`System Settings > Users & Groups > Automatically log in as: ${account} (not available while FileVault is on).`]
     : ['System Settings > Users & Groups > Automatically log in as: Off.'];
 }
 
@@ -305,11 +307,11 @@ function macosStep({ macos }: DesiredFleet, { hardware }: DesiredNode): string {
   const wanted = macos.version ?? macos.accept;
   const first = macModel(hardware.model ?? '')?.firstMacos;
   if (macos.version !== undefined && first !== undefined && compareVersions(first, macos.version) > 0) {
-    return `This Mac came with macOS ${first}, newer than the ${macos.version} of the file. Raise macos.version first.`;
+    return `This Mac came with macOS ${first}, which is newer than macos.version ${macos.version} in the file. Raise macos.version first.`;
   }
   return wanted === undefined
-    ? 'Update macOS to the version that the other Macs of the rack have.'
-    : `Update macOS to ${wanted}${macos.version === undefined ? ' (a range that the file accepts)' : ', not to a newer version'}.`;
+    ? 'Update macOS to the version on the other Macs of the rack.'
+    : `Update macOS to ${wanted}${macos.version === undefined ? ' (the range that the file accepts)' : ', not to a newer version'}.`;
 }
 
 function energyStep({ power: { sleepMinutes, restartAfterPowerLoss } }: DesiredFleet): string {
@@ -317,18 +319,18 @@ function energyStep({ power: { sleepMinutes, restartAfterPowerLoss } }: DesiredF
     ...(sleepMinutes === undefined ? [] : [sleepMinutes === 0 ? 'no sleep' : `sleep after ${sleepMinutes} min`]),
     ...(restartAfterPowerLoss === undefined
       ? []
-      : [`${restartAfterPowerLoss ? 'a' : 'no'} start by itself after a power failure`]),
+      : [`${restartAfterPowerLoss ? 'automatic' : 'no automatic'} startup after a power failure`]),
   ];
   return wanted.length === 0
-    ? 'System Settings > Energy: keep it from sleeping; the file does not do it for you.'
-    : `Energy needs nothing: apply sets ${wanted.join(' and ')}.`;
+    ? 'System Settings > Energy: prevent the Mac from sleeping; the file does not set this.'
+    : `Nothing to set under Energy: apply sets ${wanted.join(' and ')}.`;
 }
 
 function setUpPart(fleet: DesiredFleet, node: DesiredNode): CardPart {
   const account = node.user ?? 'that account';
   const create =
     node.user === undefined
-      ? 'Create an administrator account with a password; its name goes into the file as ssh.user.'
+      ? 'Create an administrator account with a password, and enter its name in the file as ssh.user.'
       : `Create the account "${node.user}" as an administrator, with a password.`;
   return {
     title: 'Set up macOS',
@@ -337,7 +339,7 @@ function setUpPart(fleet: DesiredFleet, node: DesiredNode): CardPart {
       fileVaultStep(fleet, node.name),
       ...loginSteps(fleet, account),
       macosStep(fleet, node),
-      'System Settings > General > Sharing > Remote Login: on. Behind its (i): "Allow full disk access for remote users" on, and access for administrators.',
+      'System Settings > General > Sharing > Remote Login: turn it on. Under its (i), turn on "Allow full disk access for remote users" and allow access for administrators.',
       energyStep(fleet),
     ],
   };
@@ -346,12 +348,12 @@ function setUpPart(fleet: DesiredFleet, node: DesiredNode): CardPart {
 const networkPart = ({ host }: DesiredNode): CardPart => ({
   title: 'Network',
   steps: [
-    'Plug the office cable into the Ethernet socket; no Thunderbolt cable yet.',
-    `See that the Mac is reached as ${host} from the controller, now and after a restart.`,
+    'Plug the office cable into the Ethernet port. Do not plug in any Thunderbolt cable yet.',
+    `Make sure that the controller reaches the Mac as ${host}, now and after a restart.`,
   ],
 });
 
-/** The macOS that the Mac will have: at least the one that it came with. Undefined where the file does not say. */
+/** The Mac's future macOS, at least the version it came with; undefined if the file leaves it open. */
 function macosOfCard({ macos }: DesiredFleet, { hardware }: DesiredNode): string | undefined {
   const first = macModel(hardware.model ?? '')?.firstMacos;
   const known = [macos.version, first]
@@ -392,11 +394,11 @@ function cablePart({ thunderbolt }: DesiredFleet, { name, hardware }: DesiredNod
       const place = placeWords(hardware.model, own);
       return `Receptacle ${own}${place === undefined ? '' : ` (${place})`}: to ${far.node} receptacle ${far.receptacle}`;
     });
-  const when = prose`Not before ${aside(meshwright('doctor'))} says that no bridge is left: three bridged Macs in a ring take the office network down. ${aside(meshwright('cables', '--watch'))} then guides, cable by cable.`;
+  const when = prose`Wait until ${aside(meshwright('doctor'))} reports no more bridges: three bridged Macs in a ring take the office network down. Then ${aside(meshwright('cables', '--watch'))} guides you, cable by cable.`;
   return [{ title: 'Thunderbolt cables, later', steps: [when, ...lines] }];
 }
 
-/** The card of one node. Nothing of it was seen: it is what the file says. */
+/** The card of one node, from the file only. */
 export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): EnrollCard => ({
   node: node.name,
   host: node.host,
@@ -405,19 +407,22 @@ export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): EnrollCard =
   commands: [meshwright('enroll', node.name), meshwright('doctor', node.name), meshwright('apply', node.name)],
 });
 
-/** Options that mean something to a connection; a card makes none. */
+/** Options about connections; a card makes no connection. */
 const connecting = ['expect', 'replace', 'user', 'port', 'identity', 'passwordEnv', 'passwordFile'];
 
 const flagOf = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** A card is for a page of this width. */
+/** The width of a printed card in columns. */
 const pageColumns = 80;
 
-/** `enroll --card`: what a person has to do at each of these Macs, one page each, from the file alone. */
+/** `enroll --card`: the manual steps at each of these Macs, one page each, from the file only. */
 export function showCards(run: Run): ExitCode {
   const typed = connecting.find((name) => run.own[name] !== undefined);
   if (typed !== undefined) {
-    throw usageError(`${flagOf(typed)} means nothing with --card, which reaches no Mac.`, 'Leave one of the two out.');
+    throw usageError(
+      `${flagOf(typed)} does not apply to --card, which contacts no Mac.`,
+      'Leave out one of the two options.',
+    );
   }
   const { fleet } = openCluster(run);
   const words = run.own['all'] === true ? namedTargets(run, fleet) : run.words;
@@ -428,13 +433,13 @@ export function showCards(run: Run): ExitCode {
   }
   const { isSimulated } = run.console;
   const columns = Math.min(pageColumns, run.console.columns);
-  // A printer begins a new page at a form feed; a terminal gets a line.
+  // A form feed makes a printer start a new page; a terminal gets a line.
   const between = run.console.isOutTty ? `${'-'.repeat(columns)}\n` : '\f';
   run.console.out(cards.map((card) => enrollCardText(card, { columns, isSimulated })).join(between));
   return exitCode.done;
 }
 
-/** The card as a page to print: ASCII, of at most this many columns. */
+/** The card as a page to print, in ASCII, with at most this many columns. */
 export function enrollCardText(
   { node, host, parts, commands }: EnrollCard,
   { columns, ...reader }: Reader & { readonly columns: number },
@@ -451,13 +456,13 @@ export function enrollCardText(
     'Then on the controller',
     ...commands.map((command) => `  ${commandText(command, reader)}`),
     '',
-    'It shows the host key of the Mac; compare it on the Mac itself:',
+    'enroll shows the host key of the Mac. Compare it on the Mac itself:',
     '  ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub',
     '',
   ].join('\n');
 }
 
-/** The card as programs read it. */
+/** The card as JSON. */
 const enrollCardJson = ({ parts, commands, ...card }: EnrollCard, reader: Reader) => ({
   ...card,
   parts: parts.map(({ title, steps }) => ({ title, steps: steps.map((step) => proseText(step, reader)) })),

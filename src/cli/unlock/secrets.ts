@@ -28,14 +28,14 @@ import { diagnosticsJson, showDiagnostics, showJson, withProgress } from '../ter
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
-/** What a node needs its password for, as far as anybody could see. */
+/** Why a node needs its password. */
 type Need = 'unlock' | 'enroll' | 'after-restart' | 'nothing' | 'unknown';
 
-/** One source that the file names, whether it gives a password, and for whom. */
+/** A password source of the file, its state and its nodes. */
 interface Source {
   readonly text: string;
   readonly kind: SecretSource['kind'];
-  /** `asked`: a person is asked when it is needed, not now. */
+  /** `asked`: the user is asked when the password is needed, not now. */
   readonly state: 'resolves' | 'missing' | 'asked';
   readonly nodes: readonly string[];
   readonly diagnostic?: Diagnostic;
@@ -43,14 +43,14 @@ interface Source {
 
 interface NodeRow {
   readonly name: string;
-  /** Absent when the file names none for this node. */
+  /** Absent if the file names no source for this node. */
   readonly source?: string;
   readonly need: Need;
-  /** How the node gets it: never as an argument, a variable or a file there. */
+  /** How the password is sent to the node: never as an argument, a variable or a file. */
   readonly channels: readonly string[];
 }
 
-/** `secrets [NODE…]`: which passwords the file names, which are needed now, which resolve; never shows one. */
+/** `secrets [NODE…]`: password sources of the file, whether they work, and which are needed now. Shows no password. */
 export const secrets: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
@@ -91,7 +91,7 @@ export const secrets: VerbBody = async (run) => {
   return codeForNodes(rows.map((row) => secretVerdict(row, sources)));
 };
 
-/** What does not resolve is an error where a node needs it now. */
+/** A missing password is an error if a node needs it now, else a warning. */
 function missingText({ diagnostic, nodes }: Source, rows: readonly NodeRow[]): readonly Diagnostic[] {
   if (diagnostic === undefined) return [];
   const isNeeded = rows.some(({ name, need }) => nodes.includes(name) && (need === 'unlock' || need === 'enroll'));
@@ -122,7 +122,7 @@ async function lookAtSources(run: Run, clusterFile: string, nodes: readonly Desi
   return found;
 }
 
-/** The nodes that wait at FileVault, those too whose key there nobody has pinned yet. */
+/** The nodes that wait at FileVault, including nodes whose FileVault key is not pinned yet. */
 async function lockedOf(
   run: Run,
   ways: readonly NodeWay[],
@@ -172,8 +172,8 @@ function secretVerdict({ name, need }: NodeRow, sources: readonly Source[]): Nod
 }
 
 const stateText: Readonly<Record<Source['state'], string>> = {
-  resolves: 'resolves',
-  missing: 'does not resolve',
+  resolves: 'found',
+  missing: 'not found',
   asked: 'asked when needed',
 };
 
@@ -185,7 +185,7 @@ const needText: Readonly<Record<Need, string>> = {
   unknown: 'unknown',
 };
 
-/** The keys that clients of published endpoints send, each with where it comes from. */
+/** The API keys of published endpoints and their sources. */
 const keyLines = (keys: readonly KeySourceRow[]): readonly string[] =>
   keys.length === 0
     ? []
@@ -204,14 +204,14 @@ interface Found {
 function pageOf({ sources, keys, rows }: Found, isSimulated: boolean): string {
   const named =
     sources.length === 0
-      ? ['The file names no password.']
+      ? ['The file names no password sources.']
       : table(sources.map(({ text, state, nodes }) => [text, stateText[state], counted(nodes.length, 'node')]));
   const needed = table([
-    ['node', 'needs it', 'from', 'sent as'],
+    ['node', 'needs password', 'from', 'sent as'],
     ...rows.map(({ name, need, source, channels }) => [
       name,
       needText[need],
-      channels.length === 0 ? '' : (source ?? 'nothing named'),
+      channels.length === 0 ? '' : (source ?? 'no source'),
       channels.join(', '),
     ]),
   ]);

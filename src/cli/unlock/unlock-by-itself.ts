@@ -30,23 +30,23 @@ import { secretContext } from '../sources/secrets.ts';
 import { timingFor } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
-/** One attempt as it is kept: when, and whether the node refused a password last. Nothing of the password. */
+/** A recorded attempt: its time, and whether the node rejected the last password. It contains nothing of the password. */
 interface Attempt {
   readonly atEpochMs: number;
-  /** How long after that it may still run; 0 when it is known to be over. */
+  /** How long the attempt may still run; 0 once it has ended. */
   readonly mostMs: number;
   readonly isRefused: boolean;
 }
 
-/** The attempts of all runs of this controller, a file per address. */
+/** The attempts of all runs of this controller, one file per address. */
 export interface KeptAttempts extends UnlockAttempts {
-  /** Makes the place where they are kept. @throws FleetError `cli/cannot-write` */
+  /** Creates the folder of these files. @throws FleetError `cli/cannot-write` */
   readonly open: () => void;
-  /** Whether this address refused a password and was not seen unlocked since. */
+  /** Whether this address rejected the last password and was not observed unlocked since. */
   readonly wasRefused: (address: string) => boolean;
 }
 
-/** What is kept below the state folder of passwords that Macs at FileVault were given. */
+/** Opens the records of unlock attempts in the state folder. */
 export function openUnlockAttempts(env: NodeJS.ProcessEnv, pauseMs: number): KeptAttempts {
   const folder = join(stateFolder(env), 'unlock');
   const open = (): void => {
@@ -71,7 +71,7 @@ export function openUnlockAttempts(env: NodeJS.ProcessEnv, pauseMs: number): Kep
         const last = readAttempt(path);
         const most = (last?.mostMs ?? 0) + pauseMs;
         const left = last === undefined ? 0 : last.atEpochMs + most - now;
-        // A time far in the future is that of a clock that was wrong.
+        // A time further in the future comes from a wrong clock.
         if (left > 0 && left <= most) return left;
         write(path, { atEpochMs: now, mostMs, isRefused: last?.isRefused === true });
         return 0;
@@ -120,8 +120,8 @@ const noSource = (node: string, detail: string): Unlocked =>
   failed(diagnose('unlock/no-source', { subject: nodeSubject(node), detail }));
 
 /**
- * Unlocks a Mac as part of something else: only with a source that the file names and that asks nobody, at a key that
- * is pinned already, and not after a password that was refused.
+ * Unlocks a Mac within another command. This needs a source in the file that works without a prompt and a pinned FileVault
+ * key, and the last password must not have been rejected.
  */
 export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnlock {
   const timing = timingFor(run);
@@ -129,17 +129,18 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
   return async (name, { signal, onProgress }) => {
     const node = fleet.nodes.find((one) => one.name === name);
     const secret = node === undefined ? undefined : await quietSecret(run, node, ways.clusterFile);
-    if (node === undefined || secret === undefined) return noSource(name, `No password of ${name} resolves by itself.`);
+    if (node === undefined || secret === undefined)
+      return noSource(name, `No password for ${name} is available without a prompt.`);
     const settled = { kind: 'way' as const, ...(await ways.settle(node)) };
     const address = lookupName(settled.target.host, settled.target.port);
     if (attempts.wasRefused(address)) {
-      const detail = prose`${named(name)} refused the password that it was given last.`;
+      const detail = prose`${named(name)} rejected the last password it was sent.`;
       return failed(diagnose('unlock/refused-before', { subject: nodeSubject(name), detail }));
     }
     const limits = { ...observeLimits(run), signal };
     const door = await lookAtDoor(settled, limits).catch(unlessAboutNode);
     if (signal.aborted) return failed(interruption(name));
-    // It may be on its way: who waits for it looks again.
+    // The Mac may still be starting: the caller tries again.
     if (door?.kind !== 'locked') return { kind: 'later' };
     if (!isPinned(settled, door.shown)) return noSource(name, `The key that ${name} shows at FileVault is not pinned.`);
     const trust = trustIn(settled.target, door.shown.key);
@@ -150,11 +151,11 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
   };
 }
 
-/** As the plan looks at it: with a key pinned for FileVault; the one of the normal sshd is as good then. */
+/** Like the plan, requires a pinned FileVault key; then the key of the normal sshd is accepted as well. */
 const isPinned = ({ trust }: Settled, { verdict }: ShownKey): boolean =>
   verdict.kind === 'preboot' || (verdict.kind === 'accepted' && trust.knowsPreboot);
 
-/** With these nothing was sent, and the next moment may be another. */
+/** Temporary failures, after which nothing was sent. */
 const passing: ReadonlySet<string> = new Set([
   'ssh/unreachable',
   'ssh/refused',
@@ -166,13 +167,13 @@ const passing: ReadonlySet<string> = new Set([
 const isPassing = (result: Unlocked): boolean =>
   result.kind === 'failed' && !result.isSent && passing.has(result.diagnostic.code);
 
-/** Nothing for a node that cannot be reached. */
+/** Returns undefined for a connection failure and throws any other error. */
 export function unlessAboutNode(error: unknown): undefined {
   if (error instanceof FleetError) return undefined;
   throw error;
 }
 
-/** The password of a node when nobody has to be asked for it. */
+/** The password of a node if it is available without a prompt. */
 async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Promise<Secret | undefined> {
   if (node.password === undefined || node.password.kind === 'prompt') return undefined;
   const subject = nodeSubject(node.name);
@@ -181,13 +182,13 @@ async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Pr
   return resolved.kind === 'resolved' ? resolved.secret : undefined;
 }
 
-/** Playbooks of which a task restarts Macs. */
+/** Whether a task of the playbook restarts Macs. */
 const restarts = ({ plays }: Playbook): boolean =>
   plays.some((play) => play.tasks.some((task) => task.kind === 'reboot'));
 
 /**
- * Which nodes would be unlocked without a person after a restart by this playbook, each with where its password comes
- * from, in words. No node is asked.
+ * The nodes that this playbook can unlock without a person after a restart, each with a description of its password
+ * source. Contacts no node.
  */
 export async function unlockedByItself(
   run: Run,
@@ -207,14 +208,14 @@ export async function unlockedByItself(
   return found;
 }
 
-/** The plan as it will go: Macs that are unlocked by themselves wait for nobody. */
+/** Turns the FileVault warnings of Macs that are unlocked automatically into notices. */
 export function withUnlocks(plan: Plan, unlocked: ReadonlyMap<string, string>): Plan {
   const told = (one: Diagnostic): Diagnostic => {
     const node = subjectNodes(one.subject)[0] ?? '';
     const source = one.code === 'reboot/ends-at-filevault' ? unlocked.get(node) : undefined;
     if (source === undefined) return one;
-    const detail = `FileVault is on: after the restart it is unlocked with the password from ${source}.`;
-    return { ...one, severity: 'notice', detail, hint: 'Nothing is to be done.' };
+    const detail = `FileVault is on. After the restart, meshwright unlocks the Mac with the password from ${source}.`;
+    return { ...one, severity: 'notice', detail, hint: 'Nothing to do.' };
   };
   return { ...plan, diagnostics: plan.diagnostics.map(told) };
 }

@@ -28,7 +28,7 @@ import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { type KeptAttempts, openUnlockAttempts, unlessAboutNode } from './unlock-by-itself.ts';
 
-/** Whether the key that a locked Mac shows may be given a password. */
+/** Whether the Mac with this FileVault key may be sent a password. */
 type PrebootPin =
   | { readonly kind: 'trusted'; readonly pin: 'kept' | 'added' }
   | { readonly kind: 'no'; readonly pin: 'declined' | 'refused'; readonly diagnostics: readonly Diagnostic[] };
@@ -36,8 +36,8 @@ type PrebootPin =
 const refused = (problem: Diagnostic): PrebootPin => ({ kind: 'no', pin: 'refused', diagnostics: [problem] });
 
 /**
- * Settles whether a locked Mac is the right one: by its pin, that of its normal sshd, `--expect`, or a person. Whoever
- * answers there is about to get a password.
+ * Decides whether a locked Mac is the right one, by its FileVault pin, the pin of its normal sshd, `--expect`, or the user.
+ * The Mac that answers is about to be sent a password.
  */
 export async function settlePrebootKey(
   run: Run,
@@ -59,7 +59,7 @@ export async function settlePrebootKey(
   return { kind: 'trusted', pin: 'added' };
 }
 
-/** The key of the normal sshd needs no yes; once it is pinned for FileVault too, `reboot` may unlock by itself. */
+/** Pins the known key of the normal sshd for FileVault without asking, so that `reboot` can unlock the Mac by itself. */
 async function pinNormal(keeper: LockKeeper, address: string, key: HostKey): Promise<'kept' | 'added'> {
   if (keeper.prebootPins(address).some(({ base64 }) => base64 === key.base64)) return 'kept';
   await keeper.pinPreboot(address, key, false);
@@ -70,32 +70,33 @@ function changed(target: Target, shown: ShownKey, known: HostKey): Diagnostic {
   return diagnose('ssh/host-key-changed', {
     subject: nodeSubject(target.label),
     detail: [
-      `The key that ${target.host} shows at FileVault is not the pinned one; no password was sent.`,
+      `The FileVault key of ${target.host} is not the pinned key. No password was sent.`,
       `  known  ${fingerprint(known)}`,
       `  seen   ${shown.fingerprint}`,
     ].join('\n'),
-    hint: prose`Unlock it at the Mac this time. If you know why the key is another one:\n  ${meshwright('unlock', target.label, '--replace')}`,
+    hint: prose`Enter the password at the Mac this time. If you know why the key changed:\n  ${meshwright('unlock', target.label, '--replace')}`,
   });
 }
 
 const nobodyThere = (shown: ShownKey, target: Target): Diagnostic =>
   diagnose('cli/needs-yes', {
     subject: nodeSubject(target.label),
-    detail: prose`The key that ${named(target.label)} shows at FileVault is not pinned, and pinning it needs a yes.`,
-    hint: prose`Say which key is the right one:\n  ${meshwright('unlock', target.label, '--expect', shown.fingerprint)}\nor say --yes to trust what answers now with the password.`,
+    detail: prose`The FileVault key of ${named(target.label)} is not pinned, and pinning it needs your confirmation.`,
+    hint: prose`If this is the right key:\n  ${meshwright('unlock', target.label, '--expect', shown.fingerprint)}\nOr add --yes to send the password to the Mac that answers now.`,
   });
 
 const question = ({ key, fingerprint: seen }: ShownKey, target: Target): string =>
   [
-    `${target.label} at ${lookupName(target.host, target.port)} waits at FileVault and shows`,
+    `${target.label} at ${lookupName(target.host, target.port)} waits at FileVault and answers with`,
     `  host key   ${key.type} ${seen}`,
-    '             which is not pinned: macOS may have a key of its own before it is unlocked.',
-    'Whoever answers there gets the password. Pin it?',
+    '             This key is not pinned. Before a Mac is unlocked, macOS may',
+    '             use a separate host key.',
+    'The password will be sent to the Mac with this key. Pin this key?',
   ].join('\n');
 
 /**
- * The password of each of these nodes, or why there is none. One source after another, since two questions at once would
- * be mixed up; one that several share is asked once.
+ * The password of each of these nodes, or why there is none. Sources are read one after another, so that two prompts never
+ * mix; nodes with the same account and source share one prompt.
  */
 async function resolvePasswords(
   run: Run,
@@ -131,39 +132,39 @@ async function resolvePasswords(
 const noSource = (name: string): Diagnostic =>
   diagnose('unlock/no-source', {
     subject: nodeSubject(name),
-    detail: prose`${named(name)} waits for the password of its account, and nobody can be asked for it here.`,
+    detail: prose`${named(name)} waits for its account's password, but no source is set and no prompt is possible here.`,
   });
 
-/** How one node came out. */
+/** The result for one node. */
 interface Result {
   readonly name: string;
   readonly state: 'unlocked' | 'not-locked' | 'locked' | 'unknown';
-  /** What became of the key that the node shows at FileVault; absent when it was not looked at. */
+  /** What happened to the FileVault key's pin; absent if no key was read. */
   readonly pin?: 'kept' | 'added' | 'declined' | 'refused';
   readonly fingerprint?: string;
-  /** True when nothing but a secret is missing. */
+  /** True if only a password is missing. */
   readonly lacksSecret: boolean;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A node that waits at FileVault, with the key that it shows. */
+/** A node that waits at FileVault, with its key. */
 interface Locked {
   readonly node: DesiredNode;
   readonly way: OpenWay;
   readonly shown: ShownKey;
 }
 
-/** A locked node that may be given a password. */
+/** A locked node that may be sent a password. */
 interface Trusted extends Locked {
   readonly pin: 'kept' | 'added';
 }
 
-/** `unlock NODE…|--all`: gives Macs that wait at FileVault their password, and waits until they can be observed. */
+/** `unlock NODE…|--all`: unlocks Macs that wait at FileVault, and waits until they can be observed. */
 export const unlock: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = namedNodes(run, cluster.fleet);
   if (typeof run.own['expect'] === 'string' && nodes.length !== 1) {
-    throw usageError('--expect is for exactly one node.', 'Name one node, or leave --expect out.');
+    throw usageError('--expect needs exactly one node.', 'Name one node, or leave out --expect.');
   }
   const results = new Map<string, Result>();
   const set = (result: Result): void => void results.set(result.name, result);
@@ -184,7 +185,7 @@ interface Targets {
   readonly attempts: KeptAttempts;
 }
 
-/** Looks at every node: one that can be observed is not locked, whatever its key; of the others the door is looked at. */
+/** Finds the locked nodes: a node that can be observed is not locked, whatever its key; the others are probed. */
 async function findLocked(
   run: Run,
   { cluster, nodes, attempts }: Targets,
@@ -216,7 +217,7 @@ async function findLocked(
   return nodes.flatMap(({ name }) => locked.get(name) ?? []);
 }
 
-/** One after another, since a person may be asked; after Ctrl-C nobody is. */
+/** Decides one key after another, because the user may be asked; after Ctrl-C, no more questions are asked. */
 async function settleKeys(
   run: Run,
   { locked, keeper }: { readonly locked: readonly Locked[]; readonly keeper: LockKeeper },
@@ -237,7 +238,7 @@ async function settleKeys(
   return trusted;
 }
 
-/** The ways anew where a key was pinned: by the old ones a Mac that is still locked would be a stranger. */
+/** Renews the SSH targets after a key was pinned: with the old ones, a Mac that is still locked would be untrusted. */
 async function knowingPins(
   run: Run,
   { cluster, keeper, trusted }: Pick<Given, 'cluster' | 'trusted'> & { readonly keeper: LockKeeper },
@@ -291,7 +292,7 @@ async function givePasswords(
   );
 }
 
-/** With these the Mac waits at FileVault until somebody comes or the password is another one. */
+/** Failures after which a person must unlock the Mac or provide a different password. */
 const forHands: ReadonlySet<string> = new Set(['unlock/still-locked', 'ssh/password-refused']);
 
 function codeOf(result: Result): ExitCode {
@@ -301,7 +302,7 @@ function codeOf(result: Result): ExitCode {
   return result.lacksSecret || isForHands ? exitCode.handsNeeded : exitCode.failed;
 }
 
-/** One code for all: partial as soon as some are unlocked and others failed. */
+/** The exit code for all nodes: partial if some are unlocked and others failed. */
 function firstOfAll(codes: readonly ExitCode[]): ExitCode {
   const bad = codes.filter((code) => code !== exitCode.done);
   const isMixed = bad.length > 0 && bad.length < codes.length;
@@ -309,10 +310,10 @@ function firstOfAll(codes: readonly ExitCode[]): ExitCode {
 }
 
 const stateText: Readonly<Record<Result['state'], string>> = {
-  unlocked: 'unlocked now, and observed',
+  unlocked: 'unlocked and observed',
   'not-locked': 'not locked',
   locked: 'locked at FileVault',
-  unknown: 'nobody knows',
+  unknown: 'unknown',
 };
 
 function show(run: Run, cluster: OpenedCluster, results: readonly Result[]): void {
@@ -330,7 +331,7 @@ function show(run: Run, cluster: OpenedCluster, results: readonly Result[]): voi
   }
   const wide = Math.max(...results.map(({ name }) => name.length));
   for (const { name, state, pin } of results) {
-    const note = pin === 'added' ? '   its key there is pinned now' : '';
+    const note = pin === 'added' ? '   FileVault key pinned now' : '';
     run.console.out(`${name.padEnd(wide)}   ${stateText[state]}${run.options.sim ? '   simulated' : ''}${note}\n`);
   }
   if (diagnostics.length > 0) run.console.err('\n');
