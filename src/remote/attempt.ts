@@ -21,7 +21,7 @@ const maxPlaintextBytes = 64 * 1024;
 const maxBannerChars = 64 * 1024;
 const maxErrors = 16;
 
-/** Listens to the first bytes of a socket, before ssh2 reads them, until the key exchange packet is complete. */
+/** Collects a socket's first bytes, before ssh2 reads them, until the key exchange packet is complete. */
 function listenToPlaintext(socket: Socket): () => Buffer {
   let bytes = Buffer.alloc(0);
   const listen = (chunk: Buffer): void => {
@@ -32,16 +32,16 @@ function listenToPlaintext(socket: Socket): () => Buffer {
   return () => bytes;
 }
 
-/** Notes what happens during one connection attempt, so that its failure can be judged afterwards. */
+/** Records one connection attempt, so that a failure can be explained. */
 export type AttemptRecord = ReturnType<typeof recordAttempt>;
 
-/** An error of ssh2, which may name the level at which it came up. */
+/** ssh2 errors may name the level where they occurred. */
 function connectErrorOf(error: Error & { readonly level?: unknown }): ConnectError {
   const level = typeof error.level === 'string' ? error.level : undefined;
   return { ...given({ level }), codes: errorCodes(error), message: error.message };
 }
 
-/** Starts to take notes on an attempt; fatal errors also end its socket, so that no node can drag the end out. */
+/** Starts the record of an attempt. Fatal errors destroy the socket, so that no node can delay the end. */
 export function recordAttempt(
   client: Client,
   socket: Socket,
@@ -70,7 +70,7 @@ export function recordAttempt(
   client.on('error', (error: Error) => {
     const noted = connectErrorOf(error);
     if (errors.length < maxErrors) errors.push(noted);
-    // An agent that cannot sign with one key may be able to with the next; every other error is final.
+    // An agent that cannot sign with one key may sign with the next; all other errors are final.
     if (noted.level !== 'agent') socket.destroy();
   });
   const phase = (): ConnectFailure['phase'] => {
@@ -78,24 +78,23 @@ export function recordAttempt(
     return parsePlaintext(plaintext()).identification === undefined ? 'identification' : 'key-exchange';
   };
   return {
-    /** Notes the verdict on the host key; true when the connection may go on. */
+    /** Records the verdict on the host key; true if the connection may continue. */
     judged: (verdict: HostKeyVerdict): boolean => {
       keyVerdict = verdict;
       return verdict.kind === 'accepted';
     },
-    /** Notes which methods the node offers after a login was refused. */
+    /** Records the methods that the node still accepts after a rejected login. */
     refused: (methodsLeft: readonly string[], isPartial: boolean): void => {
       login = { methodsLeft, isPartial };
     },
-    /** Notes that the agent was asked to sign with a key, which the node would take. */
+    /** Records that the agent was asked to sign with a key that the node accepts. */
     asked: (label: string): void => void unsigned.add(label),
-    /** Notes that it did. */
+    /** Records that the agent signed. */
     signed: (label: string): void => void unsigned.delete(label),
-    /** Notes that the time for what was awaited passed, in milliseconds. */
+    /** Records that a limit passed, in milliseconds. */
     late: (afterMs: number): void => {
       lateAfterMs = afterMs;
     },
-    /** Everything so far. */
     failure: (): ConnectFailure => ({
       phase: phase(),
       errors,
@@ -113,10 +112,12 @@ export function recordAttempt(
   };
 }
 
-/** A node with several addresses: each but the last one has this long at most, else a third of the deadline. */
+/**
+ * Limit per address of a node with several: the smaller of this and a third of the deadline, except for the last one.
+ */
 const addressMs = 3_000;
 
-/** The system's lookups; libuv runs two of them at once, whatever the size of its pool is by default. */
+/** The system's lookups. libuv runs only two at a time, whatever its default pool size. */
 const systemLookUp = createLookUp({
   lookUp: (host) => lookup(host, { all: true }),
   places: 2,
@@ -124,24 +125,24 @@ const systemLookUp = createLookUp({
   openSpare: openSpareLookUp,
 });
 
-/** A connection attempt that goes on: nothing is offered in it yet. */
+/** A running connection attempt in which no key was offered yet. */
 export interface Attempt {
   readonly client: Client;
   readonly socket: Socket;
   readonly record: AttemptRecord;
 }
 
-/** Refuses what cannot be an address, and trust in another one. @throws FleetError `ssh/bad-address` */
+/** Rejects invalid addresses, and trust for a different address. @throws FleetError `ssh/bad-address` */
 export function checkTarget(target: Target, trust?: HostKeyTrust): void {
   if (!isHost(target.host) || !isUser(target.user) || !isTcpPort(target.port)) {
-    const detail = `${JSON.stringify(target.user)} at ${JSON.stringify(target.host)} port ${target.port} is no address of a node.`;
+    const detail = `${JSON.stringify(target.user)} at ${JSON.stringify(target.host)} port ${target.port} is not a valid node address.`;
     throw new FleetError([diagnose('ssh/bad-address', { detail, subject: nodeSubject(target.label) })]);
   }
   if (trust === undefined || trust.name === trustName(target)) return;
   throw new Error(`trust of ${trust.name} used for ${trustName(target)}`);
 }
 
-/** What a socket asks for the addresses of a name. It is not asked at all for an IP address. */
+/** The socket's name lookup. It is not called for an IP address. */
 const socketLookUp =
   (lookUp: LookUp): LookupFunction =>
   (host, options, done) => {
@@ -156,11 +157,11 @@ const socketLookUp =
     );
   };
 
-/** How long a node may be silent at first. */
+/** How long a node may wait with its first byte, in milliseconds. */
 const firstByteMs = ({ deadlineMs, firstByteMs: most = deadlineMs }: ConnectLimits): number =>
   Math.min(most, deadlineMs);
 
-/** Begins to connect to a node, with a record of everything that happens. */
+/** Starts to connect to a node and records all events. */
 export async function attempt(target: Target, limits: ConnectLimits, identities: Identities): Promise<Attempt> {
   const { Client } = await loadSsh2();
   const client = new Client();
@@ -190,7 +191,7 @@ export async function attempt(target: Target, limits: ConnectLimits, identities:
   return { client, socket, record: { ...record, judged } };
 }
 
-/** Lets a node that must be the trusted one log us in, and waits as {@link outcome} does. */
+/** Verifies the host key, logs in, and waits like {@link outcome}. */
 export function logIn(
   tried: Attempt,
   { target, trust }: { readonly target: Target; readonly trust: HostKeyTrust },
@@ -211,14 +212,14 @@ export function logIn(
   return outcome(tried, limits);
 }
 
-/** The connection that came of an attempt; undefined, and its socket ended, where none did. */
+/** The connection of a successful attempt; otherwise undefined, with the socket closed. */
 export function connectionOf({ client, socket }: Attempt, target: Target, connectMs?: number): Remote | undefined {
   if (connectMs !== undefined) return new SshRemote(client, socket, { rootPrefix: target.rootPrefix, connectMs });
   socket.destroy();
   return undefined;
 }
 
-/** Tells the listener where a connection is made, and why there is none in the end. */
+/** Reports a connection, or why there is none, to the listener. */
 export async function reported<T>(target: Target, limits: ConnectLimits, act: () => Promise<T>): Promise<T> {
   const { label: node, user, host, port } = target;
   limits.onRemote?.({ kind: 'connecting', node, address: `${user}@${host}:${port}` });
@@ -233,8 +234,8 @@ export async function reported<T>(target: Target, limits: ConnectLimits, act: ()
 }
 
 /**
- * Waits for `ready`, or for the end of the attempt. Gives the milliseconds from the name being known to a connection
- * that stands; undefined when there is none. The lookup has the same deadline for itself.
+ * Waits for `ready` or for the end of the attempt. Returns the milliseconds from the resolved name to the connection;
+ * undefined if it failed. The lookup has its own limit of the same length.
  */
 export function outcome({ client, socket, record }: Attempt, limits: ConnectLimits): Promise<number | undefined> {
   const { deadlineMs, signal } = limits;

@@ -9,7 +9,7 @@ import { diagnoseHostKey, type HostKeyVerdict, lockedAtFileVault } from './keys/
 import type { Target } from './remote.ts';
 import { hostKeyAlgorithms, strictAlgorithms } from './ssh2.ts';
 
-/** An error as the network or the SSH library reported it. */
+/** An error as reported by the network or the SSH library. */
 export interface ConnectError {
   /** ssh2's own classification: `client-socket`, `client-authentication`, `handshake`, `protocol`, … */
   readonly level?: string;
@@ -18,9 +18,9 @@ export interface ConnectError {
   readonly message: string;
 }
 
-/** Everything recorded of an attempt that did not become a connection; judged by {@link diagnoseConnect}. */
+/** The record of a failed connection attempt; {@link diagnoseConnect} evaluates it. */
 export interface ConnectFailure {
-  /** How far the attempt came. */
+  /** The last phase that the attempt reached. */
   readonly phase: 'name' | 'tcp' | 'identification' | 'key-exchange' | 'authentication';
   readonly errors: readonly ConnectError[];
   readonly isLate: boolean;
@@ -28,12 +28,12 @@ export interface ConnectFailure {
   readonly plaintext: PlaintextPhase;
   readonly verdict?: HostKeyVerdict;
   readonly banner: string;
-  /** Login methods that the node still offers; absent when it was never asked. */
+  /** Login methods that the node still accepts; absent if the login did not begin. */
   readonly methodsLeft?: readonly string[];
-  /** True when a key was accepted and the node wants something else besides. */
+  /** Whether the node accepted a key and requires another login step. */
   readonly isPartial: boolean;
   readonly offered: readonly string[];
-  /** Of these, the ones that the node would take and for which the agent gave no signature. */
+  /** Those of the offered keys that the node would accept but the agent did not sign for. */
   readonly unsigned: readonly string[];
   readonly leftOut: number;
   readonly keyProblems: readonly Diagnostic[];
@@ -41,7 +41,7 @@ export interface ConnectFailure {
 
 const where = (target: Target): Prose => prose`${named(target.host)} port ${target.port}`;
 
-/** Text of a node with everything that is not plain ASCII escaped, at most 120 characters. */
+/** Text from a node with everything but plain ASCII escaped, at most 120 characters. */
 export function quoteNodeText(text: string): string {
   const plain = text.replace(
     /[^\x20-\x7e]/gu,
@@ -52,23 +52,23 @@ export function quoteNodeText(text: string): string {
 
 const words = (text: string): string => text.replace(/\s+/gu, ' ').trim().toLowerCase();
 
-/** Whether a banner is that of macOS before FileVault is unlocked. @see apple_ssh_and_filevault(7), macOS 26 */
+/** Whether a banner is macOS's before FileVault is unlocked. @see apple_ssh_and_filevault(7), macOS 26 */
 export function isFileVaultBanner(banner: string): boolean {
   const said = words(banner);
   return said.includes('system is locked.') && said.includes('to unlock it');
 }
 
-/** Whether a text is what macOS says once FileVault is unlocked; its banner before has some of the same words. */
+/** Whether macOS reports that FileVault is unlocked. Its earlier banner has some of the same words. */
 export const saysUnlocked = (text: string): boolean => words(text).includes('system successfully unlocked');
 
 const unnamed: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA'];
 
 function nameless(target: Target, failure: ConnectFailure, codes: readonly string[]): Diagnostic {
   const late = `could not be looked up within ${failure.deadlineMs / 1000} s`;
-  const why = codes.includes('EAI_AGAIN') ? 'could not be looked up now' : 'does not exist';
+  const why = codes.includes('EAI_AGAIN') ? 'cannot be looked up at the moment' : 'does not exist';
   return diagnose('ssh/unreachable', {
     detail: prose`The name ${named(target.host)} ${failure.isLate ? late : why}.`,
-    hint: 'Correct the host of this node in cluster.yaml, or write its IP address.',
+    hint: 'Correct `host` of this node in cluster.yaml, or use its IP address.',
   });
 }
 
@@ -77,7 +77,7 @@ function unreachable(target: Target, failure: ConnectFailure): Diagnostic {
   if (unnamed.some((code) => codes.includes(code)) || (failure.phase === 'name' && failure.isLate)) {
     return nameless(target, failure, codes);
   }
-  // A name may have several addresses; one that is silent may be the right one.
+  // A name may have several addresses; a silent one may be the right one.
   const isRefused = codes.includes('ECONNREFUSED');
   if (isRefused && codes.every((code) => code === 'ECONNREFUSED')) {
     return diagnose('ssh/refused', { detail: prose`Nothing listens at ${where(target)}.` });
@@ -85,7 +85,7 @@ function unreachable(target: Target, failure: ConnectFailure): Diagnostic {
   if (!isRefused && ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'].some((code) => codes.includes(code))) {
     return diagnose('ssh/unreachable', {
       detail: prose`There is no route to ${where(target)}.`,
-      hint: 'Check that the Mac is on and in this network. On a Mac also: Privacy & Security > Local Network must allow your terminal (Apple TN3179).',
+      hint: 'Check that the Mac is on and in this network. If you are on a Mac, allow your terminal in Privacy & Security > Local Network (Apple TN3179).',
     });
   }
   const silence = prose`${where(target)} did not answer within ${failure.deadlineMs / 1000} s`;
@@ -106,34 +106,34 @@ function missingAlgorithm(failure: ConnectFailure): string {
   const missing = kinds.find(({ ours, theirs }) => theirs !== undefined && !ours.some((one) => theirs.includes(one)));
   if (missing === undefined) return failure.errors.map((error) => error.message).join('; ');
   const theirs = quoteNodeText((missing.theirs ?? []).join(', '));
-  return `No common ${missing.name}: the node offers ${theirs}; meshwright speaks ${missing.ours.join(', ')}`;
+  return `No common ${missing.name}: the node offers ${theirs}; meshwright supports ${missing.ours.join(', ')}`;
 }
 
-/** What sshd says at MaxAuthTries before it ends the connection. */
+/** sshd's message at MaxAuthTries, before it closes the connection. */
 const isTooManyKeys = (error: ConnectError): boolean => /too many authentication failures/iu.test(error.message);
 
 function unsigned(target: Target, failure: ConnectFailure): Diagnostic {
   const keys = failure.unsigned.map((one) => `\n  ${one}`).join('');
   const why = failure.isLate ? ` within ${failure.deadlineMs / 1000} s` : '';
   return diagnose('ssh/agent-declined', {
-    detail: `${target.user}@${target.host} would accept, but your agent did not sign${why} for:${keys}`,
+    detail: `${target.user}@${target.host} accepts these keys, but your agent did not sign${why} with them:${keys}`,
     related: failure.keyProblems,
   });
 }
 
-/** What helps depends on whether another key could: not where none is taken, nor where one was and more is asked. */
+/** Whether a different key would help: not if the node accepts none, or if it requires more than a key. */
 function authenticationHint(target: Target, refusal: 'refused' | 'no-keys' | 'more'): Prose {
   switch (refusal) {
     case 'no-keys':
       return "Set PubkeyAuthentication yes in the Mac's sshd settings (/etc/ssh/sshd_config, /etc/ssh/sshd_config.d).";
     case 'more':
       return [
-        'The node asks for one login step more after the key, and meshwright logs in by key alone.',
-        `Let publickey suffice for ${target.user} in AuthenticationMethods of the Mac's sshd settings`,
+        'The node requires another login step after the key, but meshwright logs in by key only.',
+        `Make publickey sufficient for ${target.user}: change AuthenticationMethods in the Mac's sshd settings`,
         '(/etc/ssh/sshd_config, /etc/ssh/sshd_config.d).',
       ].join('\n');
     case 'refused':
-      return prose`Put your key there, with the password of the account:\n  ${meshwright('enroll', target.label)}\nOr add one of the offered keys to ~/.ssh/authorized_keys of that user on the Mac.`;
+      return prose`Install your key with the account's password:\n  ${meshwright('enroll', target.label)}\nOr add one of the offered keys to ~/.ssh/authorized_keys of that user on the Mac.`;
   }
 }
 
@@ -142,16 +142,18 @@ function authentication(target: Target, failure: ConnectFailure): Diagnostic {
   if (failure.unsigned.length > 0) return unsigned(target, failure);
   const methods = failure.methodsLeft ?? [];
   const offered = failure.offered.map((one) => `\n  ${one}`).join('');
-  const ended = failure.errors.some(isTooManyKeys) ? '\n  (the node ended the login before the last of them)' : '';
+  const ended = failure.errors.some(isTooManyKeys)
+    ? '\n  (the node ended the login before it had seen all of them)'
+    : '';
   const more =
     failure.leftOut > 0
-      ? `\n  (${failure.leftOut} more keys were not tried: a node ends the connection after six)`
+      ? `\n  (${failure.leftOut} more keys were not tried, because nodes close the connection after six)`
       : '';
   const why = failure.isPartial
-    ? `A key was accepted, but the node wants something else besides: ${quoteNodeText(methods.join(', '))}.`
-    : `${target.user}@${target.host} refused every key that was offered:${offered}${ended}${more}`;
+    ? `The node accepted a key, but also requires: ${quoteNodeText(methods.join(', '))}.`
+    : `${target.user}@${target.host} rejected all offered keys:${offered}${ended}${more}`;
   const noKeys = methods.length > 0 && !methods.includes('publickey') && !failure.isPartial;
-  const only = noKeys ? `\nIt offers only ${quoteNodeText(methods.join(', '))}, no keys at all.` : '';
+  const only = noKeys ? `\nThe node accepts only ${quoteNodeText(methods.join(', '))}, no keys.` : '';
   const hint = authenticationHint(target, failure.isPartial ? 'more' : noKeys ? 'no-keys' : 'refused');
   return diagnose('ssh/authentication-failed', { detail: `${why}${only}`, hint, related: failure.keyProblems });
 }
@@ -163,22 +165,22 @@ function handshake(target: Target, failure: ConnectFailure): Diagnostic {
   if (isTurnedAway || failure.errors.some((error) => error.codes.includes('12'))) {
     const said = isTurnedAway ? failure.plaintext.greeting : (texts[0] ?? '');
     return diagnose('ssh/too-many-connections', {
-      detail: prose`${where(target)} said "${quoteNodeText(said.trim())}" and closed the connection.`,
+      detail: prose`${where(target)} answered "${quoteNodeText(said.trim())}" and closed the connection.`,
     });
   }
   if (failure.plaintext.identification === undefined && failure.plaintext.greeting !== '') {
     return diagnose('ssh/not-ssh', {
-      detail: prose`${where(target)} began with "${quoteNodeText(failure.plaintext.greeting)}".`,
+      detail: prose`${where(target)} sent "${quoteNodeText(failure.plaintext.greeting)}" instead of an SSH identification.`,
     });
   }
   if (failure.isLate) {
     return diagnose('ssh/timed-out', {
-      detail: prose`${where(target)} went silent during ${failure.phase.replace('-', ' ')}; given up after ${failure.deadlineMs / 1000} s.`,
+      detail: prose`${where(target)} stopped responding during ${failure.phase.replace('-', ' ')}; meshwright gave up after ${failure.deadlineMs / 1000} s.`,
     });
   }
   if (texts.some((text) => /signature verification failed/iu.test(text))) {
     return diagnose('ssh/host-key-unproven', {
-      detail: prose`${where(target)} showed the known host key, and its signature is not made with that key.`,
+      detail: prose`${where(target)} showed the known host key, but did not sign with that key.`,
     });
   }
   if (texts.some((text) => /no matching/iu.test(text))) {
@@ -187,13 +189,13 @@ function handshake(target: Target, failure: ConnectFailure): Diagnostic {
   const reason = texts[0] === undefined ? '' : ` (${quoteNodeText(texts[0])})`;
   return diagnose('ssh/dropped', {
     detail: prose`${where(target)} closed the connection during ${failure.phase.replace('-', ' ')}${reason}.`,
-    hint: 'Try again in a minute: an sshd at its limits (MaxStartups, PerSourcePenalties) also closes without a word.',
+    hint: 'Try again in a minute: an sshd at its limits (MaxStartups, PerSourcePenalties) also closes connections without a message.',
   });
 }
 
 /**
- * Names the one reason why an attempt did not become a connection. Pure: everything it knows is in the record.
- * A verdict on the host key comes first, since nothing after it can be believed.
+ * Finds the one reason why a connection attempt failed. Pure: it uses only the record. A verdict on the host key takes
+ * precedence, because nothing after an untrusted key is reliable.
  */
 export function diagnoseConnect(target: Target, failure: ConnectFailure): Diagnostic {
   const subject = nodeSubject(target.label);
@@ -208,17 +210,16 @@ export function diagnoseConnect(target: Target, failure: ConnectFailure): Diagno
   return { ...(isRefused ? authentication(target, failure) : handshake(target, failure)), subject };
 }
 
-/** What a server says before encryption starts. */
+/** What a server sends before encryption starts. */
 interface PlaintextPhase {
-  /** Text before the identification line, or everything when there is none; at most 1,024 characters. */
+  /** Text before the identification line, or all text if there is none; at most 1,024 characters. */
   readonly greeting: string;
   /** The identification, such as `SSH-2.0-OpenSSH_10.0`; absent until its line is complete. */
   readonly identification?: string;
-  /** The algorithms that the server offers, once its key exchange packet is there. */
+  /** The server's algorithms, once its key exchange packet has arrived. */
   readonly offer?: ServerOffer;
 }
 
-/** The algorithm lists of a server that matter to the choice. */
 interface ServerOffer {
   readonly kex: readonly string[];
   readonly hostKey: readonly string[];
@@ -247,7 +248,7 @@ function parseOffer(packet: Buffer): ServerOffer | undefined {
   return { kex, hostKey, cipher, mac };
 }
 
-/** Reads the first bytes of a server as far as they have come; any bytes at all give an answer. */
+/** Parses the first bytes of a server, even if they are incomplete or invalid. */
 export function parsePlaintext(bytes: Buffer): PlaintextPhase {
   const text = bytes.toString('latin1');
   const found = /(?:^|\n)(SSH-[^\n]*)\n/u.exec(text);

@@ -18,7 +18,7 @@ import { collectIdentities, type Identities, type Offer } from './keys/identitie
 import type { ConnectLimits, Remote, Target } from './remote.ts';
 import { type HostKeyAlgorithm, hostKeyAlgorithms, loadSsh2, strictAlgorithms } from './ssh2.ts';
 
-/** A host key as a node showed it, with what a person compares. */
+/** A host key from a node, in a form that people can compare. */
 interface OfferedHostKey extends HostKey {
   /** `SHA256:…`, as `ssh-keygen -l` prints it. */
   readonly fingerprint: string;
@@ -34,9 +34,9 @@ function refuseWithoutKeys(target: Target, identities: Identities): void {
 }
 
 /**
- * Connects to a node and logs in by public key. The host key is verified before anything is offered.
- * @throws FleetError with exactly one `ssh/…` code about the network, the host key or the login, or one per key file
- * when nothing can be offered at all
+ * Connects to a node and logs in by public key. The host key is verified before any key is offered.
+ * @throws FleetError with exactly one `ssh/…` code about the network, the host key or the login; or one per key file if
+ * there is no key to offer
  */
 export const connect = (target: Target, trust: HostKeyTrust, limits: ConnectLimits): Promise<Remote> =>
   reported(target, limits, () => connectByKey(target, trust, limits));
@@ -53,9 +53,9 @@ async function connectByKey(target: Target, trust: HostKeyTrust, limits: Connect
 }
 
 /**
- * Asks a node for its host key without logging in: the key exchange is broken off as soon as the key was shown.
- * Of several keys the node shows the first in the order of `algorithms`, those of a {@link HostKeyTrust}: a key that
- * is known already is asked for first. Without them the order is Ed25519, ECDSA, RSA.
+ * Reads a node's host key without logging in: the key exchange stops as soon as the key has arrived. If the node has
+ * several keys, it shows the first one in the order of `algorithms`, which starts with known key types. The default
+ * order is Ed25519, ECDSA, RSA.
  * @throws FleetError with one `ssh/…` code about the network
  */
 export const fetchHostKey = (
@@ -95,11 +95,11 @@ async function askHostKey(
 
 const weakText = 'the node accepts RSA signatures with SHA-1 only';
 
-/** RSA keys may sign with SHA-2 only; ssh2 would fall back to SHA-1 for a server that announces nothing better. */
+/** RSA keys may sign only with SHA-2; ssh2 would fall back to SHA-1 if the server announces nothing better. */
 const isWeak = (key: ParsedKey, hash: string | undefined): boolean =>
   key.type === 'ssh-rsa' && hash !== 'sha256' && hash !== 'sha512';
 
-/** A key of a file, which refuses to sign weakly. ssh2 takes an error as the answer of `sign`. */
+/** A file's key that rejects weak signatures. ssh2 treats an error as the answer of `sign`. */
 function strictKey(key: ParsedKey): ParsedKey {
   const sign = key.sign.bind(key);
   return Object.assign(key, {
@@ -109,7 +109,7 @@ function strictKey(key: ParsedKey): ParsedKey {
 
 type AuthRecord = Pick<AttemptRecord, 'refused' | 'asked' | 'signed'>;
 
-/** An agent that holds exactly one key, so that the keys of an agent are tried one by one like files. */
+/** An agent with exactly one key, so that an agent's keys are tried one by one like files. */
 async function agentOf({ key, label }: Offer, agent: BaseAgent, record: AuthRecord): Promise<BaseAgent> {
   const { OpenSSHAgent } = await loadSsh2();
   return Object.assign(new OpenSSHAgent(''), {
@@ -137,9 +137,9 @@ async function methodOf(username: string, offer: Offer, record: AuthRecord): Pro
 }
 
 /**
- * Login by public key alone: no `none` request first (it would cost a round trip), one attempt per key, never a
- * password, never a second try. Only when the agent's keys were refused is one `none` request sent, since ssh2 tells
- * the remaining methods of a node for other requests only, and they tell a locked Mac from a wrong key.
+ * Logs in by public key only: one attempt per key, never a password, never a retry. There is no `none` request first,
+ * which would cost a round trip. If the agent's keys were rejected, one `none` request follows: only then does ssh2
+ * report the node's remaining methods, which distinguish a locked Mac from a wrong key.
  */
 export async function publickeyOnly(
   username: string,

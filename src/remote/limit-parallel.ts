@@ -1,4 +1,7 @@
-/** Runs `act` for every item, at most `limit` at a time, and ends when all have ended. The first rejection rejects. */
+/**
+ * Runs `act` for every item, at most `limit` in parallel, and resolves when all are done. Rejects with the first
+ * rejection.
+ */
 export async function forEachLimited<T>(
   items: readonly T[],
   limit: number,
@@ -10,7 +13,7 @@ export async function forEachLimited<T>(
   };
   await Promise.all(Array.from({ length: Math.max(1, Math.min(limit, items.length)) }, worker));
 }
-/** Lets at most so many pieces of work run at once; the others wait in their order. */
+/** Limits how many pieces of work run in parallel; the others wait in order. */
 export function limiter(places: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = places;

@@ -4,8 +4,8 @@ import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
 /**
- * What the child runs: one name per line in, one line of JSON per answer out. When its parent is gone it ends itself
- * by KILL, since an ordinary exit would wait for the system's answers.
+ * The child's program: one name per input line, one JSON answer per output line. If its parent is gone, it kills
+ * itself, because a normal exit would wait for the system's answers.
  */
 const program = `const { lookup } = require('node:dns');
 const lines = require('node:readline').createInterface({ input: process.stdin });
@@ -15,14 +15,14 @@ lines.on('line', (host) =>
     say(error ? { host, code: String(error.code), message: error.message } : { host, addresses })));
 lines.on('close', () => process.kill(process.pid, 'SIGKILL'));`;
 
-/** Node looks up half as many names at once as its pool has threads; 1,024 is the most that it makes. */
+/** Node looks up half as many names in parallel as its pool has threads; 1,024 is the maximum. */
 const threads = 1_024;
 
 type Answer =
   | { readonly host: string; readonly addresses: readonly LookupAddress[] }
   | { readonly host: string; readonly code: string; readonly message: string };
 
-/** Starts one child process that looks up 512 names at once. It keeps nobody waiting: this process may end before it. */
+/** Starts a child process that looks up 512 names in parallel. This process does not wait for it at exit. */
 export function openSpareLookUp(): SpareLookUp {
   const { NODE_OPTIONS: _options, ...env } = process.env;
   const child = spawn(process.execPath, ['-e', program], {
@@ -61,30 +61,30 @@ export function openSpareLookUp(): SpareLookUp {
   };
 }
 
-/** Finds the addresses of a name, in the order in which they are to be tried. Rejects as `dns.lookup` does. */
+/** Finds the addresses of a name, in the order in which to try them. Rejects like `dns.lookup`. */
 export type LookUp = (host: string) => Promise<readonly LookupAddress[]>;
 
-/** Another place for lookups, which takes as many as there are. Opened when the first one is full. */
+/** A second resolver with room for all names. It opens when the first one is full. */
 interface SpareLookUp {
-  /** Settles like the first place; `lost` is called instead when no answer will ever come. */
+  /** Settles like the first resolver; calls `lost` if there will never be an answer. */
   readonly ask: (host: string, settle: Settle) => void;
-  /** Ends it; what was not answered stays without an answer. */
+  /** Stops it; pending names stay unanswered. */
   readonly close: () => void;
 }
 
-/** What becomes of one name in the spare place. */
+/** The result of one name in the spare resolver. */
 export interface Settle {
   readonly found: (addresses: readonly LookupAddress[]) => void;
   readonly failed: (error: Error) => void;
   readonly lost: () => void;
 }
 
-/** Where names are looked up. */
+/** The two resolvers. */
 interface LookUpPlaces {
   readonly lookUp: LookUp;
-  /** How many lookups the first place really runs at once. More are never given to it. */
+  /** How many lookups the first resolver runs in parallel. It never gets more. */
   readonly places: number;
-  /** How long a name waits for a place before the spare one is opened. */
+  /** Milliseconds a name waits for the first resolver before the spare one opens. */
   readonly patienceMs: number;
   readonly openSpare: () => SpareLookUp;
 }
@@ -96,7 +96,7 @@ interface Entry {
   isSpare: boolean;
 }
 
-/** The lookups of one run: what is asked, how much of it the first place does now, and the spare place while it is open. */
+/** State of all lookups of a run. */
 interface Desk {
   readonly at: LookUpPlaces;
   readonly entries: Set<Entry>;
@@ -109,8 +109,8 @@ const waitingOf = ({ entries }: Desk): readonly Entry[] =>
   [...entries].filter((entry) => !entry.isRunning && !entry.isSpare);
 
 /**
- * Looks names up so that one without an answer holds up no other. Node runs only two lookups of the system at once,
- * and the system may think about a dead name for half a minute. Each name is looked up once at a time.
+ * Looks up names so that one without an answer does not block others. Node runs only two system lookups in parallel,
+ * and the system may spend 30 seconds on a dead name. Each name has at most one lookup at a time.
  */
 export function createLookUp(at: LookUpPlaces): LookUp {
   const desk: Desk = { at, entries: new Set(), running: 0, spare: undefined, timer: undefined };
@@ -124,7 +124,7 @@ export function createLookUp(at: LookUpPlaces): LookUp {
 
 function add(desk: Desk, host: string, forget: () => void): Promise<readonly LookupAddress[]> {
   return new Promise((resolve, reject) => {
-    // The slower of two places may still answer when the name is long settled, and asked for anew.
+    // The slower resolver may still answer when the name is settled or is being looked up again.
     const once = (act: () => void): void => {
       if (!desk.entries.delete(entry)) return;
       forget();
@@ -144,7 +144,7 @@ function add(desk: Desk, host: string, forget: () => void): Promise<readonly Loo
   });
 }
 
-/** Fills the first place; what still waits then gets the spare one, after a while; without any work both are left. */
+/** Fills the first resolver. If names still wait after a while, the spare one opens; without any work both stop. */
 function advance(desk: Desk): void {
   const free = Math.max(0, desk.at.places - desk.running);
   for (const entry of waitingOf(desk).slice(0, free)) run(desk, entry);
@@ -171,7 +171,7 @@ function run(desk: Desk, entry: Entry): void {
     });
 }
 
-/** Gives every unanswered name to the spare place, also those that the first place is still at. */
+/** Passes all unanswered names to the spare resolver, including those the first one is still working on. */
 function handOver(desk: Desk): void {
   desk.timer = undefined;
   if (waitingOf(desk).length === 0) return;

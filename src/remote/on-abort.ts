@@ -1,12 +1,15 @@
 import { setMaxListeners } from 'node:events';
 
-/** Lets any number listen to a signal: every node and command of a run may, and from eleven on Node would warn of a leak. */
+/**
+ * Allows any number of listeners on a signal. Nodes and commands add many, and Node would warn of a leak from eleven
+ * on.
+ */
 export function forMany(signal: AbortSignal): AbortSignal {
   setMaxListeners(0, signal);
   return signal;
 }
 
-/** Calls `act` when the signal comes, at once where it has come already, and gives what ends the listening. */
+/** Calls `act` when the signal aborts, immediately if it already has. Returns a function that stops listening. */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (signal === undefined) return () => undefined;
   if (signal.aborted) act();

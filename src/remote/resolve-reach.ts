@@ -17,38 +17,39 @@ import { limiter } from './limit-parallel.ts';
 import { isHost, isTcpPort, isUser, type Target } from './remote.ts';
 import { errorCodes } from './ssh2.ts';
 
-/** What the cluster file, or the command line before there is one, says about reaching a node. */
+/** The settings of the cluster file, or of the command line, about reaching a node. */
 export interface ReachWish {
   readonly label: string;
   readonly host: string;
   readonly user?: string;
   readonly port?: number;
-  /** Absolute, or beginning with `~/`. Then the agent may sign for this key only. */
+  /** Absolute, or starting with `~/`. If set, the agent may sign only for this key. */
   readonly identityFile?: string;
-  /** See {@link Target}; empty unless given. */
+  /** See {@link Target}; empty by default. */
   readonly rootPrefix?: string;
 }
 
-/** How a node is reached, and which known_hosts files speak about it. */
+/** How to reach a node, and the known_hosts files that apply to it. */
 export interface Reach {
   readonly target: Target;
   readonly knownHostsFiles: readonly string[];
 }
 
-/** Answers how nodes are reached; made once per run, since it remembers what it has read. */
+/** Resolves how to reach nodes. Created once per run, because it caches what it reads. */
 export interface ReachResolver {
   /**
-   * Settles host, port, user, keys and agent: the wish first, then the user's ssh_config, then ssh's defaults.
+   * Resolves host, port, user, keys and agent: first from the wish, then from the user's ssh_config, then from ssh's
+   * defaults.
    * @throws FleetError `ssh/bad-address`, `ssh/proxyjump`, `ssh/config-unsupported`, `ssh/config-unreadable`
    */
   readonly resolve: (wish: ReachWish) => Promise<Reach>;
-  /** Reads the known_hosts files of a reach (each file once per run) and judges keys with them and the lock. */
+  /** Reads the known_hosts files of a reach, each file once per run, and combines them with the lock. */
   readonly trust: (reach: Reach, lock?: HostKeyLock) => Promise<HostKeyTrust>;
 }
 
 const parallelQuestions = 8;
 
-/** The controller as it is: the user's home and name as the system knows them, which is what ssh goes by too. */
+/** The real controller. Home and user name come from the system, as for ssh. */
 export function localReachEnv(): ReachEnv {
   const { homedir, username } = userInfo();
   return { home: homedir, userName: username, hostName: hostname(), command: 'ssh', variables: process.env };
@@ -87,7 +88,7 @@ async function existing(files: readonly string[]): Promise<readonly string[]> {
 async function identityFilesOf(wish: ReachWish, asked: Asked, env: ReachEnv): Promise<readonly string[]> {
   const { config } = asked;
   const expand = (file: string): string => expandPath(file, asked, env);
-  // A path of the cluster file means itself: only ~ is special there.
+  // In a path of the cluster file, only `~` is special.
   if (wish.identityFile !== undefined) return [resolvePath(wish.identityFile.replace(/^~(?=\/|$)/u, env.home))];
   const isDefault = config.identityFiles.length === 0 || isDefaultIdentityList(config.identityFiles);
   return isDefault ? existing(defaultIdentityFiles.map(expand)) : config.identityFiles.map(expand);
@@ -105,11 +106,12 @@ function refuse(
 
 function checkWish(wish: ReachWish): void {
   if (!isHost(wish.host))
-    refuse('ssh/bad-address', wish, `${JSON.stringify(wish.host)} is no host name and no IP address.`);
+    refuse('ssh/bad-address', wish, `${JSON.stringify(wish.host)} is neither a host name nor an IP address.`);
   if (wish.user !== undefined && !isUser(wish.user)) {
-    refuse('ssh/bad-address', wish, `${JSON.stringify(wish.user)} is no user name.`);
+    refuse('ssh/bad-address', wish, `${JSON.stringify(wish.user)} is not a valid user name.`);
   }
-  if (wish.port !== undefined && !isTcpPort(wish.port)) refuse('ssh/bad-address', wish, `${wish.port} is no TCP port.`);
+  if (wish.port !== undefined && !isTcpPort(wish.port))
+    refuse('ssh/bad-address', wish, `${wish.port} is not a valid TCP port.`);
 }
 
 function checkConfig(wish: ReachWish, config: SshConfig): void {
@@ -119,7 +121,7 @@ function checkConfig(wish: ReachWish, config: SshConfig): void {
     refuse(
       'ssh/proxyjump',
       wish,
-      prose`Your ssh_config has "${name} ${value ?? ''}" for ${named(wish.host)}; the built-in client connects directly only.`,
+      prose`Your ssh_config has "${name} ${value ?? ''}" for ${named(wish.host)}; the built-in client supports only direct connections.`,
     );
   }
   if (config.revokedHostKeys !== undefined) {
@@ -144,13 +146,13 @@ async function isSshSilent(env: ReachEnv): Promise<boolean> {
   return plain.every(Boolean);
 }
 
-/** Makes a resolver. `ssh -G` is left out when no ssh_config of this machine can change its answer. */
+/** Creates a resolver. It skips `ssh -G` if no ssh_config on this machine can change the result. */
 export function createReachResolver(env: ReachEnv): ReachResolver {
   const limited = limiter(parallelQuestions);
   let silent: Promise<boolean> | undefined;
   const texts = new Map<string, Promise<string | undefined>>();
   const read = (file: string): Promise<string | undefined> => {
-    // A known_hosts file that cannot be read counts as absent, as it does for ssh.
+    // As in ssh, an unreadable known_hosts file counts as missing.
     const text = texts.get(file) ?? readIfThere(file).catch(() => undefined);
     texts.set(file, text);
     return text;
@@ -160,9 +162,9 @@ export function createReachResolver(env: ReachEnv): ReachResolver {
     if (await silent) return defaultConfig(wish, env);
     const said = await limited(() => askSsh(wish, env));
     if (said !== undefined) return said;
-    // Whatever the configuration says (a jump, another port, a key): guessing past it could reach another node.
-    const detail = `Your ssh_config may concern ${wish.host}, and there is no ${env.command} on this computer to ask.`;
-    return refuse('ssh/config-unreadable', wish, detail, 'Install the OpenSSH client, so that ssh is in the PATH.');
+    // The configuration may name a jump host, a port or a key. Guessing could reach a different node.
+    const detail = `Your ssh_config may affect ${wish.host}, but this computer has no ${env.command} to read it.`;
+    return refuse('ssh/config-unreadable', wish, detail, 'Install the OpenSSH client, so that `ssh` is in the PATH.');
   };
   return {
     resolve: async (wish) => {
@@ -191,7 +193,7 @@ export function createReachResolver(env: ReachEnv): ReachResolver {
   };
 }
 
-/** The controller as far as reaching nodes depends on it. */
+/** The parts of the controller that affect how nodes are reached. */
 export interface ReachEnv extends SshCommand {
   readonly home: string;
   readonly userName: string;
@@ -199,9 +201,9 @@ export interface ReachEnv extends SshCommand {
   readonly hostName: string;
 }
 
-/** An address as ssh was asked about it, and what its configuration says. */
+/** An address as passed to ssh, and its configuration. */
 export interface Asked {
-  /** As it was written: `%n`. */
+  /** The original host name: `%n`. */
   readonly host: string;
   readonly config: SshConfig;
 }
@@ -227,7 +229,7 @@ function tokensOf({ host, config }: Asked, env: ReachEnv): Readonly<Record<strin
 }
 
 /**
- * Fills in `~`, `%` tokens and `${NAME}` of a path of ssh_config, and makes it absolute.
+ * Expands `~`, `%` tokens and `${NAME}` in a path of ssh_config, and makes it absolute.
  * @throws FleetError `ssh/config-unsupported` for a token that ssh does not know there either
  * @see ssh_config(5), TOKENS
  */
@@ -237,14 +239,14 @@ export function expandPath(path: string, asked: Asked, env: ReachEnv): string {
     .replace(/%(.?)/gu, (whole, token: string) => {
       const value = Object.hasOwn(tokens, token) ? tokens[token] : undefined;
       if (value !== undefined) return value;
-      const detail = `Your ssh_config has the path "${path}" for ${asked.host}, and ${whole} means nothing there.`;
-      throw new FleetError([diagnose('ssh/config-unsupported', { detail, hint: 'Write the path without it.' })]);
+      const detail = `Your ssh_config has the path "${path}" for ${asked.host}, but ${whole} is not a valid token there.`;
+      throw new FleetError([diagnose('ssh/config-unsupported', { detail, hint: 'Remove the token from the path.' })]);
     })
     .replace(/\$\{(\w+)\}/gu, (_, name: string) => env.variables[name] ?? '');
   return resolve(plain.replace(/^~(?=\/|$)/u, env.home));
 }
 
-/** The socket of the agent to ask; undefined when there is none, or none is wanted. */
+/** The socket of the agent to use; undefined if there is none or none is wanted. */
 export function agentSocketOf(asked: Asked, env: ReachEnv): string | undefined {
   const wanted = asked.config.identityAgent ?? 'SSH_AUTH_SOCK';
   if (wanted === 'none') return undefined;
@@ -255,10 +257,10 @@ export function agentSocketOf(asked: Asked, env: ReachEnv): string | undefined {
 
 const maxDepth = 8;
 
-/** Text of a file; undefined when there is none. Anything else that is wrong with it is thrown. */
+/** Text of a file; undefined if the file is missing. Throws any other error. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
-    // An ordinary open of a pipe waits for a writer without end.
+    // A normal open of a pipe would wait forever for a writer.
     return await readFile(file, { encoding: 'utf8', flag: constants.O_RDONLY | constants.O_NONBLOCK });
   } catch (error) {
     if (errorCodes(error).some((code) => code === 'ENOENT' || code === 'ENOTDIR')) return undefined;
@@ -274,16 +276,16 @@ async function included(pattern: string, folder: string): Promise<readonly strin
   return names.filter((name) => matchesPattern(name, basename(path))).map((name) => join(dirname(path), name));
 }
 
-/** An ssh_config, and the folder against which ssh resolves every relative Include in it, however deep. */
+/** An ssh_config, and the folder for every relative Include in it, at any depth. */
 interface ConfigFile {
   readonly file: string;
-  /** `~/.ssh` for the user's own file and one given with `-F`, `/etc/ssh` for the machine's. @see ssh_config(5) */
+  /** `~/.ssh` for the user's own file and for `-F`, `/etc/ssh` for the machine's. @see ssh_config(5) */
   readonly includeFolder: string;
 }
 
 /**
- * Whether an ssh_config, with everything it includes, leaves every setting that matters at its default, so that
- * `ssh -G` need not be asked. A file that does not exist does; one that cannot be read does not.
+ * Whether an ssh_config, including all included files, keeps every relevant setting at its default, so that `ssh -G` is
+ * not needed. True for a missing file, false for an unreadable one.
  */
 export async function isPlainConfig({ file, includeFolder }: ConfigFile, depth = 0): Promise<boolean> {
   const text = await readIfThere(file).catch(() => 'unreadable');
@@ -300,16 +302,16 @@ export async function isPlainConfig({ file, includeFolder }: ConfigFile, depth =
   return true;
 }
 
-/** What `ssh -G` is asked about, its host judged by `isHost` before; what is absent is left to the user's ssh_config. */
+/** The input of `ssh -G`. `isHost` has verified the host. Missing values come from the user's ssh_config. */
 export type SshQuestion = Pick<ReachWish, 'label' | 'host' | 'user' | 'port'>;
 
-/** How the system's ssh is run. */
+/** How to run the system's ssh. */
 interface SshCommand {
-  /** Path, or a name to be found in PATH. */
+  /** A path, or a name in PATH. */
   readonly command: string;
   /** Replaces the user's and the machine's ssh_config (`-F`). */
   readonly configFile?: string;
-  /** Environment of meshwright; only the few variables that ssh needs are passed on. */
+  /** meshwright's environment; only the few variables that ssh needs are passed on. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
@@ -318,8 +320,8 @@ const maxBytes = 256 * 1024;
 const passedOn = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'SSH_AUTH_SOCK'];
 
 /**
- * Asks the system's ssh how it would reach an address, so that every `Host` and `Match` block counts as it always
- * does; undefined when there is no ssh on this machine.
+ * Asks the system's ssh how it would reach an address, so that `Host` and `Match` blocks work as usual; undefined if
+ * this machine has no ssh.
  * @throws FleetError `ssh/config-unreadable`
  */
 export async function askSsh(question: SshQuestion, ssh: SshCommand): Promise<SshConfig | undefined> {
@@ -347,7 +349,7 @@ export async function askSsh(question: SshQuestion, ssh: SshCommand): Promise<Ss
   const config = answer.error === null ? parseSshConfig(answer.stdout) : undefined;
   if (config !== undefined) return config;
   const said =
-    quoteNodeText(answer.stderr.trim()) || answer.error?.message.trim() || 'an answer without host name, port or user';
+    quoteNodeText(answer.stderr.trim()) || answer.error?.message.trim() || 'the output lacks host name, port or user';
   throw new FleetError([
     diagnose('ssh/config-unreadable', {
       detail: `ssh ${args.join(' ')}: ${said}`,
@@ -355,13 +357,13 @@ export async function askSsh(question: SshQuestion, ssh: SshCommand): Promise<Ss
     }),
   ]);
 }
-/** What `ssh -G` says about one address, as far as the built-in client needs it. Paths may begin with `~`. */
+/** The output of `ssh -G` for one address, as far as the built-in client needs it. Paths may start with `~`. */
 export interface SshConfig {
   readonly hostName: string;
   readonly port: number;
   readonly user: string;
   readonly identityFiles: readonly string[];
-  /** As printed: a path, `none`, `SSH_AUTH_SOCK` or `$NAME`; absent when not configured. */
+  /** As printed: a path, `none`, `SSH_AUTH_SOCK` or `$NAME`; absent if not configured. */
   readonly identityAgent?: string;
   readonly isIdentitiesOnly: boolean;
   readonly knownHostsFiles: readonly string[];
@@ -371,12 +373,12 @@ export interface SshConfig {
   readonly revokedHostKeys?: string;
 }
 
-/** Paths stand side by side without quotes, so a blank separates two only before `/` or `~`. */
+/** Paths are listed without quotes, so a space separates two paths only before `/` or `~`. */
 const splitPaths = (value: string): readonly string[] =>
   value === 'none' ? [] : value.split(/ (?=[/~])/u).filter((path) => path !== '');
 
 /**
- * Reads the output of `ssh -G`; undefined when it lacks host name, port or user.
+ * Parses the output of `ssh -G`; undefined if host name, port or user is missing.
  * ```
  * user mesh
  * hostname studio-1.lan
@@ -411,15 +413,15 @@ export function parseSshConfig(text: string): SshConfig | undefined {
   };
 }
 
-/** The key files that ssh tries when none is configured, without those that the built-in client cannot use. */
+/** ssh's default key files, without those that the built-in client cannot use. */
 const defaultIdentityFiles: readonly string[] = ['~/.ssh/id_ed25519', '~/.ssh/id_ecdsa', '~/.ssh/id_rsa'];
 
-/** Whether a list of key files is the one that ssh uses when none is configured. */
+/** Whether a list of key files is ssh's default list. */
 export const isDefaultIdentityList = (files: readonly string[]): boolean =>
   files.length >= 4 &&
   files.every((file) => /^~\/\.ssh\/id_(?:rsa|ecdsa|ecdsa_sk|ed25519|ed25519_sk|xmss|dsa)$/u.test(file));
 
-/** Keywords that change nothing of what {@link SshConfig} holds. */
+/** Keywords that do not affect {@link SshConfig}. */
 const irrelevantKeywords = new Set(
   `addkeystoagent batchmode casignaturealgorithms checkhostip ciphers compression connecttimeout controlmaster
   controlpath controlpersist forwardagent forwardx11 forwardx11timeout forwardx11trusted gssapiauthentication
@@ -429,15 +431,15 @@ const irrelevantKeywords = new Set(
   visualhostkey warnweakcrypto xauthlocation`.split(/\s+/u),
 );
 
-/** What one line of an ssh_config means to the question whether `ssh -G` could say anything but the defaults. */
+/** Whether a line of an ssh_config can make the output of `ssh -G` differ from the defaults. */
 type ConfigLine =
   | { readonly kind: 'irrelevant' }
   | { readonly kind: 'include'; readonly patterns: readonly string[] }
   | { readonly kind: 'relevant' };
 
 /**
- * Judges the lines of an ssh_config. Only blank lines, comments, `Host *`, `Include` and keywords that are known to
- * change nothing are let through; everything else, also what is unknown, is relevant.
+ * Classifies a line of an ssh_config. Only empty lines, comments, `Host *`, `Include` and known harmless keywords are
+ * irrelevant; all other lines count as relevant.
  */
 export function judgeConfigLine(line: string): ConfigLine {
   const text = line.trim();

@@ -4,23 +4,23 @@ import type { Exit } from '../model/probe.ts';
 import { onAbort } from './on-abort.ts';
 import { type ExecLimits, type ExecResult, type Remote, type UnknownExit, unknownExit } from './remote.ts';
 
-/** sshd allows ten sessions on a connection (MaxSessions); eight leave room for somebody else's multiplexing. */
+/** sshd allows ten sessions per connection (MaxSessions). Eight leave room for other multiplexed sessions. */
 const maxChannels = 8;
 /**
- * Before a channel that was refused is asked for again: sshd counts a session until it has reaped its process, a moment
- * after the channel was closed. Where nothing else is open, so many refusals in a row are a no.
+ * Pauses before a refused channel is requested again: sshd counts a session until it has reaped its process, shortly
+ * after the channel closed. If no other channel is open, this many consecutive refusals are final.
  */
 const refusalPausesMs = [20, 40, 80, 160, 320, 640] as const;
 const longestPauseMs = 1_000;
 const lingerMs = 1_000;
 /**
- * Beyond this much that nobody asked for, a node is flooding us. An honest sshd sends a window of 2 MiB at most after
- * a channel was closed; and a packet of one byte is some 40 bytes long, hence the factor.
+ * Beyond this many unrequested bytes, a node is flooding us. A correct sshd sends at most its 2 MiB window after a
+ * channel closed. A one-byte packet takes about 40 bytes, hence the factor.
  */
 const unaskedBytes = 32 * 1024 * 1024;
 const bytesPerAskedByte = 64;
 
-/** A connection of the built-in client. Made by `connect` alone, after the host key was verified. */
+/** A connection of the built-in client. Only `connect` creates it, after it verified the host key. */
 export class SshRemote implements Remote {
   readonly rootPrefix: string;
   readonly connectMs: number;
@@ -42,15 +42,14 @@ export class SshRemote implements Remote {
     this.connectMs = about.connectMs;
     this.#client = client;
     this.#socket = socket;
-    let why = 'the node closed it';
+    let why = 'the node closed the connection';
     client.on('error', (error) => {
       why = error.message;
     });
     client.on('close', () => this.#lose(unknownExit.dropped(why)));
     socket.on('data', () => {
       const asked = unaskedBytes + this.#askedBytes * bytesPerAskedByte;
-      if (this.#lost === undefined && socket.bytesRead > asked)
-        this.#drop('the node goes on sending what nobody asked for');
+      if (this.#lost === undefined && socket.bytesRead > asked) this.#drop('the node keeps sending unrequested data');
     });
   }
 
@@ -64,7 +63,7 @@ export class SshRemote implements Remote {
   close(): void {
     this.#lose(unknownExit.closed);
     this.#client.end();
-    // A node that never answers our goodbye must not keep the process alive.
+    // A node that does not answer our disconnect must not keep the process alive.
     this.#socket.unref();
     setTimeout(() => this.#socket.destroy(), lingerMs).unref();
   }
@@ -103,8 +102,8 @@ export class SshRemote implements Remote {
       abandoned: () => {
         isAbandoned = true;
         this.#abandoned += 1;
-        // Every channel is held by a command that outlived its deadline: nothing can run here any more.
-        if (this.#abandoned >= this.#limit) this.#drop('every channel is held by a command that does not end');
+        // All channels are blocked by commands that outlived their deadline, so nothing can run here anymore.
+        if (this.#abandoned >= this.#limit) this.#drop('all channels are blocked by commands that do not finish');
       },
       received: (bytes) => {
         this.#askedBytes += bytes;
@@ -118,7 +117,7 @@ export class SshRemote implements Remote {
     this.#refusals = 0;
   }
 
-  /** A refused channel ran nothing, so its command may be asked again: when another one has ended, or after a pause. */
+  /** A refused channel ran nothing, so its command can be sent again when another command ends, or after a pause. */
   #askAgainLater(request: CommandRequest): boolean {
     const others = this.#open - 1;
     const pauseMs = refusalPausesMs[this.#refusals];
@@ -131,7 +130,7 @@ export class SshRemote implements Remote {
     return true;
   }
 
-  /** Allows one channel more after a pause, and one more after each further one, until all are allowed again. */
+  /** Allows one more channel after each pause, until all are allowed again. */
   #rest(pauseMs: number): void {
     clearTimeout(this.#resting);
     this.#resting = setTimeout(() => {
@@ -155,33 +154,33 @@ export class SshRemote implements Remote {
   }
 }
 
-/** A command that waits for, or has, a channel. */
+/** A command with a channel, or waiting for one. */
 interface CommandRequest {
   readonly command: string;
   readonly limits: ExecLimits;
   readonly resolve: (result: ExecResult) => void;
 }
 
-/** What a running command tells its connection. */
+/** Events of a running command for its connection. */
 export interface CommandHooks {
-  /** The channel is gone, so another one may be opened. */
+  /** The channel is free, so another one can be opened. */
   readonly released: () => void;
-  /** The node opened no channel; true when the connection will ask again later. */
+  /** The node refused the channel; returns true if the connection will retry later. */
   readonly refused: () => boolean;
-  /** The result is out, but the node has not closed the channel. */
+  /** The result is settled, but the node has not closed the channel. */
   readonly abandoned: () => void;
-  /** So many bytes of output were taken, as they were asked for. */
+  /** Number of requested output bytes received. */
   readonly received: (bytes: number) => void;
 }
 
-/** A command on its way; `lose` ends it when the connection is gone. */
+/** A running command; `lose` settles it when the connection is lost. */
 interface RunningCommand {
   readonly lose: (exit: UnknownExit) => void;
 }
 
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Everything that changes while a command runs. */
+/** The mutable state of a running command. */
 interface State {
   channel?: ClientChannel;
   exit?: Exit;
@@ -193,7 +192,7 @@ interface State {
 
 type Stream = 'stdout' | 'stderr';
 
-/** Starts one command on a channel of its own and settles its request exactly once, whatever the node does. */
+/** Starts one command on its own channel and settles its request exactly once, whatever the node does. */
 export function startCommand(client: Client, request: CommandRequest, hooks: CommandHooks): RunningCommand {
   const { command, limits, resolve } = request;
   const out = { stdout: createSink(), stderr: createSink() };
@@ -221,7 +220,7 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
     if (limits.isDeadlineIdle === true && !state.isSettled) timer.refresh();
   };
   forget = onAbort(limits.signal, () => {
-    // sshd hands it to the process group of the session; a closed channel alone ends nothing that prints nothing.
+    // sshd signals the session's process group. Closing the channel alone would not stop a command that prints nothing.
     state.channel?.signal('TERM');
     abandon(unknownExit.ended);
   });
@@ -245,7 +244,7 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
     if (state.isSettled) channel.close();
     else feedInput(channel, limits.stdin, { moved, broken: () => abandon(unknownExit.noInput) });
   };
-  /** `isRefused` when the node said no to the channel itself, so that nothing ran. */
+  /** `isRefused`: the node refused the channel itself, so nothing ran. */
   const failed = (exit: UnknownExit, isRefused: boolean): void => {
     if (isRefused && !state.isSettled && hooks.refused()) clearTimeout(timer);
     else settle(exit);
@@ -257,14 +256,14 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
       else opened(channel);
     });
   } catch (error) {
-    // The socket is half closed and its end not yet announced: ssh2 throws instead of calling back.
+    // The socket is half closed, but ssh2 does not know yet: it throws instead of calling back.
     const why = error instanceof Error ? error.message : String(error);
     queueMicrotask(() => failed(unknownExit.dropped(why), false));
   }
   return { lose: (exit) => settle(state.isOutputWhole ? (state.exit ?? exit) : exit) };
 }
 
-/** Notes the exit and the ends of the output; `closed` is called once both streams are closed. */
+/** Records the exit and the ends of the output; calls `closed` once both streams are closed. */
 function listen(
   channel: ClientChannel,
   state: State,
@@ -278,7 +277,7 @@ function listen(
   channel.on('error', () => undefined);
   const ended = new Set<Stream>();
   const pending = new Set<Stream>(['stdout', 'stderr']);
-  // Both are always drained: a full window on either would stop the whole channel (ssh2 #498).
+  // Both streams are always drained: a full window on one would block the whole channel (ssh2 #498).
   for (const [name, stream] of [
     ['stdout', channel],
     ['stderr', channel.stderr],
@@ -295,7 +294,7 @@ function listen(
   }
 }
 
-/** Gathers output of a command in one growing piece of memory, however small the packets are in which it comes. */
+/** Collects output in one growing buffer, however small the packets are. */
 interface OutputSink {
   append(chunk: Uint8Array): void;
   take(): Uint8Array;
@@ -303,7 +302,7 @@ interface OutputSink {
 
 const firstBytes = 4096;
 
-/** An empty sink. Its memory is at most twice what was appended. */
+/** An empty sink. It uses at most twice the memory of its content. */
 export function createSink(): OutputSink {
   let bytes = Buffer.alloc(0);
   let used = 0;
@@ -322,17 +321,17 @@ export function createSink(): OutputSink {
   };
 }
 
-/** What feeding a command's standard input tells. */
+/** Events while a command gets its input. */
 interface FeedHooks {
-  /** A piece was handed to the connection, which has room for the next one. */
+  /** A piece was handed over, and the connection has room for the next one. */
   readonly moved: () => void;
-  /** The pieces ended with an error: what the command has read is not the whole. */
+  /** Reading the input failed, so the command got only part of it. */
   readonly broken: () => void;
 }
 
 /**
- * Gives a command its standard input and ends it. Pieces are asked for one at a time, as fast as the node reads them;
- * a command that ends early is asked for no more.
+ * Sends a command its standard input and closes it. Pieces are read one at a time, as fast as the node takes them, and
+ * no more after the command ended.
  */
 export function feedInput(channel: ClientChannel, input: ExecLimits['stdin'], hooks: FeedHooks): void {
   if (input === undefined) channel.end();
@@ -349,7 +348,7 @@ async function feedPieces(channel: ClientChannel, pieces: AsyncIterable<Uint8Arr
   channel.end();
 }
 
-/** Room for more, or an end of the channel. */
+/** Resolves when there is room for more input, or when the channel ends. */
 const roomIn = (channel: ClientChannel): Promise<void> =>
   new Promise((resolve) => {
     const over = (): void => {

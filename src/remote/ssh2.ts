@@ -1,6 +1,6 @@
 import type { Algorithms } from 'ssh2';
 
-/** The codes of an error of Node and of those it gathers (a name with several addresses fails once per address). */
+/** The codes of a Node error and of its aggregated errors (a name with several addresses fails once per address). */
 export function errorCodes(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [];
   const own =
@@ -10,29 +10,28 @@ export function errorCodes(error: unknown): readonly string[] {
 }
 
 const words: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'it may not be read',
-  EISDIR: 'this is a folder',
+  ENOENT: 'the file does not exist',
+  EACCES: 'permission denied',
+  EISDIR: 'the path is a folder',
   ENOTFOUND: 'the name does not exist',
-  EAI_AGAIN: 'the name could not be looked up now',
+  EAI_AGAIN: 'the name cannot be looked up at the moment',
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
-  EHOSTUNREACH: 'there is no route to it',
-  ENETUNREACH: 'there is no network route to it',
-  EHOSTDOWN: 'it is down',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'the network is unreachable',
+  EHOSTDOWN: 'the host is down',
   ETIMEDOUT: 'no answer',
 };
 
-/** An error of Node in plain words. */
 export function errorText(error: unknown): string {
   const known = errorCodes(error).flatMap((code) => words[code] ?? []);
   return known[0] ?? (error instanceof Error ? error.message : String(error));
 }
 
 /**
- * What is offered to a node, best first. AES-GCM leads (twice as fast as AES-CTR in ssh2). No SHA-1 anywhere, no CBC.
- * ChaCha20-Poly1305 is never offered: without strict key exchange it is open to prefix truncation (Terrapin,
- * CVE-2023-48795), and whether the node does strict key exchange is known only after the choice.
+ * The algorithms offered to a node, best first. AES-GCM is first: it is twice as fast as AES-CTR in ssh2. SHA-1 and CBC
+ * are never offered. ChaCha20-Poly1305 is never offered either: without strict key exchange it allows prefix truncation
+ * (Terrapin, CVE-2023-48795), and whether the node uses strict key exchange is known only after the choice.
  */
 export const strictAlgorithms = {
   kex: [
@@ -51,7 +50,7 @@ export const strictAlgorithms = {
   compress: ['none'],
 } as const satisfies Algorithms;
 
-/** Host-key algorithms in the order preferred when nothing is known about a node. `ssh-rsa` keys sign with SHA-2 only. */
+/** Preferred host-key algorithms for an unknown node. `ssh-rsa` keys sign only with SHA-2. */
 export const hostKeyAlgorithms = [
   'ssh-ed25519',
   'ecdsa-sha2-nistp256',
@@ -61,22 +60,21 @@ export const hostKeyAlgorithms = [
   'rsa-sha2-256',
 ] as const;
 
-/** An algorithm by which a node may prove its host key. */
 export type HostKeyAlgorithm = (typeof hostKeyAlgorithms)[number];
 
 const keyTypeOf = (algorithm: string): string => (algorithm.startsWith('rsa-sha2-') ? 'ssh-rsa' : algorithm);
 
 /**
- * The same algorithms with those of the known key types first: a node known by its ECDSA key alone must be asked for
- * that key, or its Ed25519 key would look like an intruder's (k0sctl #813).
+ * The same algorithms with known key types first. Otherwise a node known only by its ECDSA key would show its Ed25519
+ * key, which would look like an intruder's (k0sctl #813).
  */
 export function orderHostKeyAlgorithms(knownTypes: readonly string[]): readonly HostKeyAlgorithm[] {
   const isKnown = (algorithm: string): boolean => knownTypes.includes(keyTypeOf(algorithm));
   return [...hostKeyAlgorithms.filter(isKnown), ...hostKeyAlgorithms.filter((one) => !isKnown(one))];
 }
-/** The SSH library, loaded when the first connection needs it: `--version` and `validate` never pay for it. */
+/** The SSH library, loaded at the first connection, so that `--version` and `validate` stay fast. */
 export async function loadSsh2() {
-  // A CommonJS module whose names Node finds only in part; the default export has them all.
+  // ssh2 is a CommonJS module; Node finds only some of its named exports, so the default export is used.
   const { default: ssh2 } = await import('ssh2');
   return ssh2;
 }

@@ -10,12 +10,12 @@ import { concealed, type Secret, type SecretSource, secretSourceText } from '../
 import type { Subject } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
 
-/** The terminal on which a person is asked. */
+/** The terminal for the prompt. */
 export interface HiddenTerminal {
   readonly input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause'>;
   readonly write: (text: string) => void;
   readonly signal?: AbortSignal;
-  /** What Ctrl-C at the prompt means: raw mode makes it a byte. */
+  /** Called for Ctrl-C at the prompt, which raw mode delivers as a byte. */
   readonly interrupt: () => void;
 }
 
@@ -30,7 +30,7 @@ const keys = {
 };
 const longestAnswer = 1_024;
 
-/** Asks one question and shows nothing of the answer; undefined when the person gave up. */
+/** Asks one question without echo; undefined if the person cancels. */
 export function askHidden(question: string, terminal: HiddenTerminal): Promise<string | undefined> {
   const { input, write, signal } = terminal;
   return new Promise((resolve) => {
@@ -60,7 +60,7 @@ export function askHidden(question: string, terminal: HiddenTerminal): Promise<s
       resolve(undefined);
       return;
     }
-    // First of all: what is typed as soon as the question stands there would be shown otherwise.
+    // Raw mode must be on before the question appears, or early typing would be shown.
     input.setRawMode(true);
     signal?.addEventListener('abort', giveUp, { once: true });
     input.on('data', read).on('end', giveUp);
@@ -75,25 +75,25 @@ function edited(typed: readonly string[], key: string): readonly string[] {
   return key < ' ' || typed.length >= longestAnswer ? typed : [...typed, key];
 }
 
-/** What resolving a secret may reach. */
+/** What resolving a secret may access. */
 export interface SecretContext {
   readonly subject: Subject;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where relative paths of files start: the folder of the cluster file. */
+  /** Base folder of relative paths: the folder of the cluster file. */
   readonly folder: string;
   readonly home: string;
-  /** Asks a person without echo: undefined when they gave up; absent when nobody can be asked. */
+  /** Prompts without echo; returns undefined if the person cancels. Absent without a terminal. */
   readonly ask?: (question: string) => Promise<string | undefined>;
-  /** What it gives; a password unless said. */
+  /** What the secret is (default: a password). */
   readonly what?: 'key';
-  /** What is asked at a prompt, such as `Password of mesh on studio-3`. */
+  /** The prompt, such as `Password of mesh on studio-3`. */
   readonly question: string;
   readonly signal?: AbortSignal;
-  /** Told of the secret, so that a log can keep it out of its lines. */
+  /** Receives the secret, so that a log can mask it. */
   readonly onResolved?: ((secret: string) => void) | undefined;
 }
 
-/** The secret, or the one reason why there is none. */
+/** The secret, or the reason why there is none. */
 export type ResolvedSecret =
   | { readonly kind: 'resolved'; readonly secret: Secret }
   | { readonly kind: 'missing'; readonly diagnostic: Diagnostic };
@@ -101,8 +101,8 @@ export type ResolvedSecret =
 const maxBytes = 1_024;
 
 /**
- * A secret from its source, once: one trailing line break is cut, and what is empty, several lines, no text or holds a
- * NUL is refused. No diagnostic holds any of it.
+ * Reads a secret from its source, once. One trailing line break is removed; an empty secret, several lines, invalid
+ * text and NUL are rejected. No diagnostic contains any part of it.
  */
 export async function resolveSecret(source: SecretSource, context: SecretContext): Promise<ResolvedSecret> {
   const raw = await rawSecret(source, context);
@@ -138,27 +138,27 @@ function fromEnv(name: string, { env }: SecretContext): RawSecret {
 }
 
 async function fromPerson({ ask, question }: SecretContext): Promise<RawSecret> {
-  const hint = 'Run it at a terminal, or name another source: env, file or command.';
-  if (ask === undefined) return { kind: 'refused', why: 'It is asked for at a terminal, and there is none.', hint };
+  const hint = 'Run the command in a terminal, or use a different source: env, file or command.';
+  if (ask === undefined) return { kind: 'refused', why: 'A prompt needs a terminal, and there is none.', hint };
   const answer = await ask(`${question}: `);
   if (answer !== undefined) return { kind: 'bytes', bytes: Buffer.from(answer) };
-  return { kind: 'refused', why: 'Nobody typed it.', hint: 'Run it again.' };
+  return { kind: 'refused', why: 'The prompt was canceled.', hint: 'Run the command again.' };
 }
 
 type CleanSecret = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'bad'; readonly why: string };
 
 function cleanSecret(bytes: Uint8Array): CleanSecret {
   const bad = (why: string): CleanSecret => ({ kind: 'bad', why });
-  if (bytes.length > maxBytes + 2) return bad(`It is longer than ${maxBytes} bytes.`);
+  if (bytes.length > maxBytes + 2) return bad(`The value is longer than ${maxBytes} bytes.`);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/u, '');
   } catch {
-    return bad('It is no UTF-8 text.');
+    return bad('The value is not valid UTF-8.');
   }
-  if (text === '') return bad('It is empty.');
-  if (text.includes('\0')) return bad('It holds a NUL.');
-  return /[\r\n]/u.test(text) ? bad('It has more than one line.') : { kind: 'text', text };
+  if (text === '') return bad('The value is empty.');
+  if (text.includes('\0')) return bad('The value contains a NUL byte.');
+  return /[\r\n]/u.test(text) ? bad('The value has more than one line.') : { kind: 'text', text };
 }
 
 function refused(
@@ -171,29 +171,29 @@ function refused(
   return { kind: 'missing', diagnostic: diagnose(code, { detail, subject, ...given({ hint }) }) };
 }
 
-/** Where paths start. */
+/** Base folders of paths. */
 interface Places {
   readonly folder: string;
   readonly home: string;
 }
 
-/** The absolute path of a secret's file: `~/` is the home folder, relative paths start at the folder. */
+/** The absolute path of a secret's file. `~/` is the home folder; relative paths start at `folder`. */
 function secretPath(path: string, { folder, home }: Places): string {
   if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
   return isAbsolute(path) ? path : join(folder, path);
 }
 
-/** What stands in a file that belongs to this user, or to root, and that nobody else may read or write. */
+/** Reads a file that belongs to this user or root and that no one else can read or write. */
 export async function readSecretFile(path: string, places: Places): Promise<RawSecret> {
   const at = secretPath(path, places);
   let file: FileHandle;
   try {
-    // A pipe without a writer would hold up an ordinary open for ever.
+    // A normal open of a pipe would wait forever for a writer.
     file = await open(at, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    const why = code === 'ENOENT' || code === 'ENOTDIR' ? `${at} is not there.` : `${at} cannot be read (${code}).`;
-    return { kind: 'refused', why, hint: 'Put the password into that file as its only line, with mode 600.' };
+    const why = code === 'ENOENT' || code === 'ENOTDIR' ? `${at} does not exist.` : `${at} cannot be read (${code}).`;
+    return { kind: 'refused', why, hint: 'Write the password into that file as its only line, with mode 600.' };
   }
   try {
     return await readOpened(file, at);
@@ -205,7 +205,7 @@ export async function readSecretFile(path: string, places: Places): Promise<RawS
 async function readOpened(file: FileHandle, at: string): Promise<RawSecret> {
   const found = await file.stat();
   const { mode, uid } = found;
-  if (!found.isFile()) return { kind: 'refused', why: `${at} is no file.`, hint: 'Name a plain file.' };
+  if (!found.isFile()) return { kind: 'refused', why: `${at} is not a regular file.`, hint: 'Use a regular file.' };
   const hint = `Change the password, then: chmod 600 ${at}`;
   const own = process.getuid?.();
   if (own !== undefined && uid !== own && uid !== 0) {
@@ -213,27 +213,27 @@ async function readOpened(file: FileHandle, at: string): Promise<RawSecret> {
   }
   if ((mode & 0o077) !== 0) {
     const shown = (mode & 0o777).toString(8).padStart(3, '0');
-    return { kind: 'exposed', why: `${at} has mode ${shown}: other accounts of this computer may reach it.`, hint };
+    return { kind: 'exposed', why: `${at} has mode ${shown}: other accounts on this computer may access it.`, hint };
   }
   const bytes = Buffer.alloc(mostRawBytes);
   const { bytesRead } = await file.read(bytes, 0, mostRawBytes, 0);
   return { kind: 'bytes', bytes: bytes.subarray(0, bytesRead) };
 }
 
-/** What a program that prints a secret is run with. */
+/** How to run a program that prints a secret. */
 interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly folder: string;
   readonly signal?: AbortSignal;
-  /** 30 s unless given. */
+  /** Default: 30 s. */
   readonly deadlineMs?: number;
 }
 
 const patienceMs = 30_000;
 
 /**
- * What a program prints on stdout; it gets no input, no shell reads its words, and nothing that it prints is shown:
- * who wants to see why it failed runs it by hand.
+ * Returns the stdout of a program. It gets no input, no shell reads its arguments, and none of its output is shown. To
+ * see why it failed, the user runs it manually.
  */
 export function runSecretCommand(
   { argv, hidden = [] }: Extract<SecretSource, { kind: 'command' }>,
@@ -241,7 +241,7 @@ export function runSecretCommand(
 ): Promise<RawSecret> {
   const [program = '', ...words] = argv;
   const { env, folder, signal, deadlineMs = patienceMs } = context;
-  const hint = 'Run that command by hand and correct what it complains about.';
+  const hint = 'Run that command manually and fix the problem it reports.';
   const running = new Promise<RawSecret>((resolve) => {
     const child = spawn(program, words, {
       cwd: folder,
@@ -254,12 +254,12 @@ export function runSecretCommand(
     const chunks: Buffer[] = [];
     let size = 0;
     const refuse = (why: string): void => resolve({ kind: 'refused', why: `\`${program}\` ${why}.`, hint });
-    // A child of the program may keep the pipe after it: nobody waits for that one.
+    // A child of the program may keep the pipe open; do not wait for it.
     const end = (code: number | null, by: NodeJS.Signals | null): void => {
       child.stdout.destroy();
-      if (size > mostRawBytes) refuse('prints too much for a password');
-      else if (by === 'SIGKILL') refuse(`did not end within ${deadlineMs / 1000} s`);
-      else if (code !== 0) refuse(code === null ? `was ended by ${by}` : `ended with exit ${code}`);
+      if (size > mostRawBytes) refuse('printed too much for a password');
+      else if (by === 'SIGKILL') refuse(`did not finish within ${deadlineMs / 1000} s`);
+      else if (code !== 0) refuse(code === null ? `was stopped by signal ${by}` : `exited with status ${code}`);
       else resolve({ kind: 'bytes', bytes: Buffer.concat(chunks) });
     };
     child.stdout.on('data', (chunk: Buffer) => {
@@ -276,22 +276,22 @@ export function runSecretCommand(
       });
     });
   });
-  // Of some programs the system says at once that they cannot be run.
+  // For some programs, the system reports immediately that they cannot run.
   return running.catch((error: unknown) => ({ kind: 'refused', why: `\`${program}\` ${startFailure(error)}.`, hint }));
 }
 
 function startFailure(error: unknown): string {
   if (error instanceof Error && error.name === 'AbortError') return 'was interrupted';
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  return code === 'ENOENT' ? 'is not there' : `could not be run (${code})`;
+  return code === 'ENOENT' ? 'does not exist' : `could not be started (${code})`;
 }
 
-/** What a source gave before it is judged: bytes, or why there are none. No reason holds any of them. */
+/** Unchecked bytes from a source, or why there are none. No reason contains any of them. */
 type RawSecret =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'refused'; readonly why: string; readonly hint: Prose }
-  /** Others may read it. */
+  /** Others may read the file. */
   | { readonly kind: 'exposed'; readonly why: string; readonly hint: Prose };
 
-/** One byte more than a secret with its line break may have is enough to refuse it. */
+/** One byte more than the longest secret with a line break is enough to reject the value. */
 const mostRawBytes = 2_048;

@@ -122,7 +122,7 @@ describe('a node that cannot be talked to', () => {
 
   it('has its whole deadline once its first byte has come', async () => {
     const problem = await lateAfter((reached) => ({ onAuth: reached }), { firstByteMs: 1 });
-    expect(problem.detail).toContain('went silent during authentication; given up after 20 s');
+    expect(problem.detail).toContain('stopped responding during authentication; meshwright gave up after 20 s');
   });
 
   it('is let go at once when the run is interrupted', async () => {

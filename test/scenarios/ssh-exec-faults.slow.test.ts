@@ -209,7 +209,7 @@ describe('the bounds of a command', () => {
     expect(exit).toEqual({
       kind: 'unknown',
       why: 'dropped',
-      reason: expect.stringContaining('the node goes on sending what nobody asked for'),
+      reason: expect.stringContaining('the node keeps sending unrequested data'),
     });
   });
 

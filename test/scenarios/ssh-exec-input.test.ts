@@ -75,7 +75,7 @@ describe('standard input in pieces', () => {
       throw new Error('the disk is gone');
     }
     const { exit } = await remote.exec('sum', { ...execLimits, stdin: broken() });
-    expect(exitText(exit)).toContain('its input could not be read to the end');
+    expect(exitText(exit)).toContain('the input of the command could not be read completely');
     remote.close();
   });
 });

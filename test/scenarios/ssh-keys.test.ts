@@ -80,7 +80,7 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
 
   it('are refused by name when a file is encrypted and no agent holds it', async () => {
     const problem = await refusal({ identityFiles: [lost], agentSocket: socket, isIdentitiesOnly: true });
-    expect(problem).toMatchObject({ code: 'ssh/key-encrypted', hint: `Load it once: ssh-add ${lost}` });
+    expect(problem).toMatchObject({ code: 'ssh/key-encrypted', hint: `Add the key to the agent: ssh-add ${lost}` });
     expect(await refusal({ identityFiles: [lost] })).toMatchObject({ code: 'ssh/key-encrypted' });
   });
 
@@ -94,10 +94,10 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
     const text = join(ssh.folder, 'text');
     writeFileSync(text, 'hello\n', { mode: 0o600 });
     const cases = [
-      [join(ssh.folder, 'missing'), 'there is no such file'],
+      [join(ssh.folder, 'missing'), 'the file does not exist'],
       [open, `other users can read it; chmod 600 ${open}`],
-      [text, 'this is not a key file'],
-      [ssh.folder, 'this is a folder'],
+      [text, 'not a key file'],
+      [ssh.folder, 'the path is a folder'],
       [`${ssh.user.file}.pub`, 'the ssh agent does not hold its private half'],
     ] as const;
     for (const [file, reason] of cases) {

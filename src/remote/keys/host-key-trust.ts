@@ -15,30 +15,29 @@ const keyFile = (key: HostKey): string => {
 
 const shown = (key: HostKey): string => `${fingerprint(key)} (${key.type})`;
 
-/** Lines that begin with two blanks are for copying and stay whole. */
+/** Lines that start with two spaces are for copying and are never wrapped. */
 const compareThen = (target: Target, seen: HostKey, ...more: readonly string[]): Prose =>
   prose`Compare on the Mac itself:\n  ssh-keygen -lf /etc/ssh/${keyFile(seen)}\nIf they agree:\n  ${meshwright('enroll', target.label, ...more)}`;
 
 const place = (known: KnownKey): string => `${known.file}:${known.line}`;
 
-/** An address that is in no file can only be unlocked by hand. */
+/** A Mac that is not in a file can only be unlocked manually. */
 function unlockHint({ label, host, port, user }: Target): Prose {
   const words: readonly Prose[] =
     label === host
       ? [
-          'Unlock it at the Mac, or here with the password of a local account:',
+          'Enter the password at the Mac, or unlock the Mac from here with a local account:',
           `  ssh ${port === 22 ? '' : `-p ${port} `}${user}@${host}`,
-          'then run this again.',
+          'Then run this command again.',
         ]
       : [
-          'Unlock it with the password of its account; it is asked for unless cluster.yaml names its source:',
+          'Unlock the Mac (meshwright prompts for the password unless cluster.yaml names its source):',
           prose`  ${meshwright('unlock', label)}`,
-          'or type it at the Mac. Then run this again.',
+          'Or enter the password at the Mac. Then run this command again.',
         ];
   return joinProse(words, '\n');
 }
 
-/** A Mac that is up and waits for its password. */
 export function lockedAtFileVault(target: Target, why: string): Diagnostic {
   return diagnose('ssh/locked-at-filevault', {
     detail: prose`${named(target.host)} is up, but its disk is still locked; no password was sent.${why === '' ? '' : ` ${why}`}`,
@@ -47,29 +46,29 @@ export function lockedAtFileVault(target: Target, why: string): Diagnostic {
 }
 
 function changed(target: Target, seen: HostKey, known: KnownKey): Diagnostic {
-  // Two keys of one type are told apart by their fingerprints; the line then fits on every page.
+  // Two keys of the same type differ by their fingerprints, which fit on one line.
   const told = (key: HostKey): string => (seen.type === known.type ? fingerprint(key) : shown(key));
   return diagnose('ssh/host-key-changed', {
     detail: prose`The host key of ${named(target.host)} is not the one in ${place(known)}.\n${[
       `  known  ${told(known)}`,
       `  seen   ${told(seen)}`,
-      'Either the Mac was reinstalled, or it waits at FileVault for its password, or something stands between.',
+      'Either the Mac was reinstalled, it is waiting for its FileVault password, or another device is intercepting the connection.',
     ].join('\n')}`,
-    // Only a node of the file has a place that another Mac can take.
+    // Only a node in the file can be replaced by a different Mac.
     hint:
       target.label === target.host
         ? compareThen(target, seen, '--replace')
-        : prose`${compareThen(target, seen, '--replace')}\nIf another Mac stands there now:\n  ${meshwright('replace', target.label)}`,
+        : prose`${compareThen(target, seen, '--replace')}\nIf a different Mac now has this place:\n  ${meshwright('replace', target.label)}`,
   });
 }
 
-/** Says what is wrong with the host key of a node: both fingerprints, the line that knows the old one, what to type. */
+/** Explains a rejected host key: both fingerprints, the line with the known one, and the next command. */
 export function diagnoseHostKey(target: Target, verdict: Exclude<HostKeyVerdict, { kind: 'accepted' }>): Diagnostic {
   switch (verdict.kind) {
     case 'unreadable':
       return diagnose('ssh/host-key-unknown', {
-        detail: prose`${named(target.host)} showed a host key that cannot be read.`,
-        hint: prose`Look at the key on the Mac itself, then: ${meshwright('enroll', target.label)}`,
+        detail: prose`${named(target.host)} showed an unreadable host key.`,
+        hint: prose`Check the key on the Mac itself, then: ${meshwright('enroll', target.label)}`,
       });
     case 'unknown':
       return diagnose('ssh/host-key-unknown', {
@@ -86,52 +85,52 @@ export function diagnoseHostKey(target: Target, verdict: Exclude<HostKeyVerdict,
       });
     case 'certificate-authority':
       return diagnose('ssh/certificate-authority', {
-        detail: prose`${place(verdict.known)} trusts ${named(target.host)} through a certificate authority; the key it shows, ${shown(verdict.seen)}, is not known by itself.`,
+        detail: prose`${place(verdict.known)} trusts ${named(target.host)} only through a certificate authority; its key ${shown(verdict.seen)} is not known.`,
         hint: prose`Only the system's ssh reads host certificates. Pin the plain key instead: ${meshwright('enroll', target.label)}`,
       });
   }
 }
 
-/** A key that is known for a node, with the line that says so. */
+/** A known key of a node, with the line that contains it. */
 interface KnownKey extends HostKey {
   readonly file: string;
   readonly line: number;
 }
 
-/** What is to be thought of the key that a node shows. Only `accepted` lets a connection go on. */
+/** The verdict on a node's host key. Only `accepted` lets a connection continue. */
 export type HostKeyVerdict =
   | { readonly kind: 'accepted'; readonly seen: HostKey; readonly known: KnownKey }
   | { readonly kind: 'unknown'; readonly seen: HostKey }
   | { readonly kind: 'changed'; readonly seen: HostKey; readonly known: KnownKey }
   | { readonly kind: 'revoked'; readonly seen: HostKey; readonly known: KnownKey }
   | { readonly kind: 'certificate-authority'; readonly seen: HostKey; readonly known: KnownKey }
-  /** It is the key that the Mac shows while it waits at FileVault: nothing but a password is for it. */
+  /** The key that the Mac shows while it waits for its FileVault password. Only that password may be sent. */
   | { readonly kind: 'preboot'; readonly seen: HostKey; readonly known: KnownKey }
   | { readonly kind: 'unreadable' };
 
-/** Where known host keys are looked up. */
+/** Sources of known host keys. */
 interface TrustSources {
-  /** In the order in which ssh reads them: the user's files, then the machine's. */
+  /** In ssh's order: the user's files, then the machine's. */
   readonly knownHosts: readonly KnownHostsText[];
   readonly lock?: HostKeyLock;
 }
 
 const trusted: unique symbol = Symbol('host key trust');
 
-/** Who a node must be. Made by {@link trustFor} alone, so that no connection exists without a verdict on its host key. */
+/** How to identify a node. Only {@link trustFor} creates it, so that every connection has a verdict on its host key. */
 export interface HostKeyTrust {
   readonly [trusted]: true;
-  /** The name that was looked up: `host`, `[host]:port`, or ssh's HostKeyAlias. */
+  /** The looked-up name: `host`, `[host]:port`, or ssh's HostKeyAlias. */
   readonly name: string;
-  /** Whether a key is pinned that the node shows while it waits at FileVault. */
+  /** Whether a key is pinned for the Mac's wait at FileVault. */
   readonly knowsPreboot: boolean;
   /** Host-key algorithms to offer, known types first. */
   readonly algorithms: readonly HostKeyAlgorithm[];
-  /** Judges the key that the node shows, in its wire form. */
+  /** Evaluates the key that the node shows, in its wire form. */
   readonly judge: (blob: Buffer) => HostKeyVerdict;
 }
 
-/** The name by which the keys of a target are looked up in known_hosts. */
+/** The name of a target in known_hosts. */
 export const trustName = (target: Pick<Target, 'host' | 'port' | 'hostKeyAlias'>): string =>
   target.hostKeyAlias ?? lookupName(target.host, target.port);
 
@@ -149,13 +148,13 @@ function pinsFor(
 const nearest = (seen: HostKey, keys: readonly KnownKey[]): KnownKey | undefined =>
   keys.find((key) => key.type === seen.type) ?? keys[0];
 
-/** Everything that is known about a node, before it has shown a key. */
+/** All known keys of a node, before it has shown one. */
 interface Knowledge {
-  /** Keys that may be accepted: pins, else plain lines of known_hosts. */
+  /** Acceptable keys: pins, otherwise plain lines of known_hosts. */
   readonly plain: readonly KnownKey[];
-  /** Lines of known_hosts under the name of the node. */
+  /** Lines of known_hosts with the node's name. */
   readonly entries: readonly KnownHostsEntry[];
-  /** Lines under the bare host of a node at another port than 22, which count when its own name is unknown. */
+  /** Lines with the bare host of a node whose port is not 22. They count if its own name is unknown. */
   readonly bare: readonly KnownHostsEntry[];
   /** Pins of the sshd that waits at FileVault. */
   readonly preboot: readonly KnownKey[];
@@ -181,7 +180,7 @@ function judgeKey(seen: HostKey, { plain, entries, bare, preboot }: Knowledge): 
     : { kind: 'certificate-authority', seen, known: authority };
 }
 
-/** Types of which the first plain key is not revoked: the ones that OpenSSH asks a node for first. */
+/** Types whose first plain key is not revoked. OpenSSH requests these first. */
 function knownTypes(knowledge: Knowledge): readonly string[] {
   const { plain } = knowledge;
   const firsts = plain.filter((key, index) => plain.findIndex((other) => other.type === key.type) === index);
@@ -190,9 +189,9 @@ function knownTypes(knowledge: Knowledge): readonly string[] {
 }
 
 /**
- * Settles who a node must be. Pins of `cluster.lock` for its address (`host` or `[host]:port`) win over known_hosts;
- * a `@revoked` line wins over both. Otherwise the verdict is OpenSSH's own, which for a port other than 22 also looks
- * under the bare host when `[host]:port` is unknown.
+ * Decides how to identify a node. Pins of its address in `cluster.lock` (`host` or `[host]:port`) take precedence over
+ * known_hosts, and a `@revoked` line over both. Otherwise the verdict is OpenSSH's own: for a port other than 22, it
+ * also checks the bare host if `[host]:port` is unknown.
  */
 export function trustFor(target: Pick<Target, 'host' | 'port' | 'hostKeyAlias'>, sources: TrustSources): HostKeyTrust {
   const name = trustName(target);
@@ -218,23 +217,23 @@ export function trustFor(target: Pick<Target, 'host' | 'port' | 'hostKeyAlias'>,
   };
 }
 
-/** One known_hosts file as it was read. */
+/** The text of one known_hosts file. */
 interface KnownHostsText {
   readonly file: string;
   readonly text: string;
 }
 
-/** What stands before the names of a line. */
+/** The marker before the names of a line. */
 type KnownHostsMarker = 'none' | 'cert-authority' | 'revoked';
 
-/** A readable line of a known_hosts file that speaks of the name that was looked up. `line` counts from 1. */
+/** A valid line of a known_hosts file for the looked-up name. `line` counts from 1. */
 interface KnownHostsEntry extends HostKey {
   readonly file: string;
   readonly line: number;
   readonly marker: KnownHostsMarker;
 }
 
-/** A line whose names match and whose first word after them is a key type. `rest` is that word and what follows. */
+/** A line with matching names and a key type. `rest` starts with the key type. */
 interface MatchingLine {
   readonly line: number;
   readonly marker: KnownHostsMarker;
@@ -251,7 +250,7 @@ const plainTypes = new Set([
   'sk-ssh-ed25519@openssh.com',
   'sk-ecdsa-sha2-nistp256@openssh.com',
 ]);
-/** Signature algorithms that OpenSSH takes for the name of an RSA key. */
+/** Signature algorithms that OpenSSH accepts as the type of an RSA key. */
 const rsaWords = new Set(['rsa-sha2-256', 'rsa-sha2-512']);
 const shortNames = new Set(['ed25519', 'rsa', 'dsa', 'ecdsa', 'ed25519-sk', 'ecdsa-sk']);
 const certificate =
@@ -265,10 +264,12 @@ const markers: Readonly<Record<string, KnownHostsMarker>> = {
   '@revoked': 'revoked',
 };
 
-/** Takes a marker off the front; undefined for an unknown or a second one, which voids the line in OpenSSH. */
+/**
+ * Removes a marker from the start; undefined for an unknown or second marker, which makes the line invalid in OpenSSH.
+ */
 function takeMarker(text: string): { readonly marker: KnownHostsMarker; readonly rest: string } | undefined {
   if (!text.startsWith('@')) return { marker: 'none', rest: text };
-  // OpenSSH ends a marker at the first blank of the line, and at a tab only when the line has no blank at all.
+  // OpenSSH ends a marker at the first space of the line, and at a tab only if the line has no space.
   const blank = text.indexOf(' ');
   const end = blank === -1 ? text.indexOf('\t') : blank;
   const marker = end === -1 ? undefined : markers[text.slice(0, end)];
@@ -276,7 +277,7 @@ function takeMarker(text: string): { readonly marker: KnownHostsMarker; readonly
   return marker === undefined || rest.startsWith('@') ? undefined : { marker, rest };
 }
 
-/** Matches `*` and `?` without backtracking into earlier stars, so that a hostile file costs at most rows x columns. */
+/** Matches `*` and `?` without backtracking into earlier stars, so a hostile file costs at most rows x columns. */
 export function matchesPattern(text: string, pattern: string): boolean {
   let t = 0;
   let p = 0;
@@ -333,7 +334,7 @@ function matchLine(name: string, raw: string, line: number): MatchingLine | unde
   return isMatch && type !== undefined && isTypeWord(type) ? { line, marker: marked.marker, rest } : undefined;
 }
 
-/** The lines of one file that `ssh-keygen -F name` finds, keys still unread, so a broken key is among them. */
+/** The lines that `ssh-keygen -F name` finds in one file. Their keys are not parsed yet and may be invalid. */
 export function matchingLines(name: string, text: string): readonly MatchingLine[] {
   const lines = text.split('\n');
   return lines.flatMap((raw, index) => matchLine(name, raw, index + 1) ?? []);
@@ -348,8 +349,8 @@ function parseKeyWords(rest: string): HostKey | undefined {
 }
 
 /**
- * The readable entries for a name (see `lookupName`), in the order of the files. Names match as in OpenSSH: hashed,
- * `*` and `?`, `!` negation, comma lists, any case; comments and broken lines are passed over.
+ * The valid entries for a name (see `lookupName`), in file order. Names match as in OpenSSH: hashed, `*` and `?`, `!`
+ * negation, comma lists, any case. Comments and invalid lines are skipped.
  * @see sshd(8), SSH_KNOWN_HOSTS FILE FORMAT
  */
 export function entriesFor(name: string, files: readonly KnownHostsText[]): readonly KnownHostsEntry[] {

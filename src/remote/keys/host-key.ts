@@ -7,7 +7,7 @@ const curves: Readonly<Record<string, { readonly crv: string; readonly bytes: nu
   nistp521: { crv: 'P-521', bytes: 66 },
 };
 
-/** Splits the length-prefixed fields of an SSH wire value; undefined when the lengths do not add up. */
+/** Splits the length-prefixed fields of an SSH wire value; undefined if the lengths do not match. */
 export function wireFields(bytes: Buffer): readonly Buffer[] | undefined {
   const fields: Buffer[] = [];
   let at = 0;
@@ -21,7 +21,7 @@ export function wireFields(bytes: Buffer): readonly Buffer[] | undefined {
   return fields;
 }
 
-/** Decodes base64 as strictly as OpenSSH: blanks are skipped, anything else that is not canonical is refused. */
+/** Decodes base64 as strictly as OpenSSH: it skips whitespace and rejects everything else that is not canonical. */
 export function strictBase64(text: string): Buffer | undefined {
   const plain = text.replace(/[\t\n\v\f\r ]/gu, '');
   const bytes = Buffer.from(plain, 'base64');
@@ -58,7 +58,10 @@ function isWellFormed(type: string, fields: readonly Buffer[]): boolean {
   return fields.length === (type.startsWith('sk-') ? 3 : 2) && isOnCurve(curve, second);
 }
 
-/** A host key from its wire form; undefined when OpenSSH would refuse to read it (wrong lengths, not on its curve, RSA below 1,024 bits). */
+/**
+ * A host key from its wire form; undefined if OpenSSH would reject it (wrong lengths, not on its curve, RSA below 1,024
+ * bits).
+ */
 export function parseHostKey(blob: Buffer): HostKey | undefined {
   const fields = wireFields(blob);
   const type = fields?.[0]?.toString('latin1');

@@ -8,25 +8,25 @@ import type { Target } from '../remote.ts';
 import { errorCodes, errorText, loadSsh2 } from '../ssh2.ts';
 import { fingerprint, wireFields } from './host-key.ts';
 
-/** One key that is offered to a node: signed for by a file that was read, or by the agent. */
+/** One key to offer to a node. Its file or the agent signs. */
 export interface Offer {
-  /** Shown when the node accepts none: path or agent comment, type and fingerprint. */
+  /** Shown if the node accepts no key: path or agent comment, type and fingerprint. */
   readonly label: string;
   readonly key: ParsedKey;
   readonly signer: { readonly kind: 'file' } | { readonly kind: 'agent'; readonly agent: BaseAgent };
 }
 
-/** Everything that can be offered, and what stood in the way of the rest. */
+/** All keys to offer, and the problems with others. */
 export interface Identities {
   readonly offers: readonly Offer[];
-  /** How many keys are left out because a node would end the connection after too many. */
+  /** Number of keys not offered, because a node closes the connection after too many. */
   readonly leftOut: number;
   readonly problems: readonly Diagnostic[];
 }
 
-/** sshd ends a connection at the sixth failed request (MaxAuthTries). */
+/** sshd closes a connection at the sixth failed request (MaxAuthTries). */
 const maxOffers = 5;
-/** After the keys of an agent one more request asks for the methods that are left; see `publickeyOnly`. */
+/** After an agent's keys, one more request reads the remaining methods; see `publickeyOnly`. */
 const maxOffersWithAgent = 4;
 
 const blobOf = (key: ParsedKey): string => key.getPublicSSH().toString('base64');
@@ -36,8 +36,8 @@ const label = (source: string, key: ParsedKey): string =>
 
 function encrypted(file: string): Diagnostic {
   return diagnose('ssh/key-encrypted', {
-    detail: `${file} is encrypted, and the ssh agent does not hold its key.`,
-    hint: `Load it once: ssh-add ${file}`,
+    detail: `${file} is encrypted, and the ssh agent does not have its key.`,
+    hint: `Add the key to the agent: ssh-add ${file}`,
   });
 }
 
@@ -54,18 +54,20 @@ function offerOfFile(file: KeyFile, agentOffers: readonly Offer[]): Offer | Diag
       return file.kind === 'encrypted'
         ? encrypted(file.path)
         : diagnose('ssh/key-unusable', {
-            detail: `${file.path} is a public key, and the ssh agent does not hold its private half.`,
+            detail: `${file.path} is a public key, and the ssh agent does not have its private key.`,
           });
     }
   }
 }
 
-/** Each key where it stands first. */
+/** Removes later duplicates of a key. */
 function distinct(offers: readonly Offer[]): readonly Offer[] {
   return offers.filter(({ key }, at) => offers.findIndex((other) => blobOf(other.key) === blobOf(key)) === at);
 }
 
-/** Collects the keys to offer to a node: files in their order, then the agent's, each once, at most five (four with an agent). */
+/**
+ * Collects the keys to offer to a node: files in order, then the agent's; each once, at most five (four with an agent).
+ */
 export async function collectIdentities(target: Target): Promise<Identities> {
   const [files, agent] = await Promise.all([
     Promise.all(target.identityFiles.map(readKeyFile)),
@@ -87,7 +89,7 @@ export async function collectIdentities(target: Target): Promise<Identities> {
   return { offers, leftOut: all.length - offers.length, problems };
 }
 
-/** The key that a node is offered first, as a person knows it and as `authorized_keys` has it. */
+/** The first key offered to a node, for people and for `authorized_keys`. */
 export interface FirstKey {
   /** Path or agent comment, type and fingerprint. */
   readonly label: string;
@@ -95,13 +97,12 @@ export interface FirstKey {
   readonly line: string;
 }
 
-/** The key that would be offered to a node first; undefined when there is none. */
 export async function firstKey(target: Target): Promise<FirstKey | undefined> {
   const [first] = (await collectIdentities(target)).offers;
   return first && { label: first.label, line: `${first.key.type} ${blobOf(first.key)}` };
 }
 
-/** The lines for `authorized_keys` of the keys that would be offered to a node, best first. */
+/** The `authorized_keys` lines of the keys for a node, best first. */
 export async function authorizedKeysLines(target: Target): Promise<readonly string[]> {
   const { offers } = await collectIdentities(target);
   return offers.map(({ key }) => {
@@ -110,7 +111,7 @@ export async function authorizedKeysLines(target: Target): Promise<readonly stri
   });
 }
 
-/** What a key file turned out to be. `publicBase64` is the wire form of its public half. */
+/** The content of a key file. `publicBase64` is its public key in wire form. */
 type KeyFile =
   | { readonly kind: 'private'; readonly path: string; readonly key: ParsedKey }
   | { readonly kind: 'encrypted'; readonly path: string; readonly publicBase64?: string }
@@ -119,12 +120,12 @@ type KeyFile =
 
 const maxBytes = 64 * 1024;
 
-/** An ordinary open of a pipe waits for a writer without end. */
+/** A normal open of a pipe would wait forever for a writer. */
 const unwaited = { encoding: 'latin1', flag: constants.O_RDONLY | constants.O_NONBLOCK } as const;
 
 const magic = 'openssh-key-v1\0';
 
-/** The public half of an OpenSSH private key file, which is readable even when the file is encrypted. */
+/** The public key in an OpenSSH private key file, which is readable even if the file is encrypted. */
 function publicHalf(pem: string): string | undefined {
   const body = /-----BEGIN OPENSSH PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END/u.exec(pem)?.[1];
   const bytes = Buffer.from(body ?? '', 'base64');
@@ -145,7 +146,7 @@ function publicHalf(pem: string): string | undefined {
 }
 
 function isOpenToOthers(uid: number, mode: number): boolean {
-  // The rule of ssh itself: only a file of one's own must be closed to group and others.
+  // ssh's own rule: only a file of the same user must be closed to group and others.
   return uid === process.getuid?.() && (mode & 0o077) !== 0;
 }
 
@@ -166,7 +167,7 @@ async function judge(path: string, text: string): Promise<KeyFile> {
     if (/encrypted/iu.test(parsed.message) || text.includes('BEGIN ENCRYPTED PRIVATE KEY'))
       return encryptedFile(path, text);
     const isKey = text.includes('PRIVATE KEY-----');
-    const reason = isKey ? `a key that the built-in client cannot use (${parsed.message})` : 'this is not a key file';
+    const reason = isKey ? `the built-in client cannot use this key (${parsed.message})` : 'not a key file';
     return { kind: 'unusable', path, reason };
   }
   if (!parsed.isPrivateKey()) return { kind: 'public', path, publicBase64: parsed.getPublicSSH().toString('base64') };
@@ -175,7 +176,7 @@ async function judge(path: string, text: string): Promise<KeyFile> {
     : { kind: 'private', path, key: parsed };
 }
 
-/** Reads a private key file, or says what is in the way. */
+/** Reads a private key file, or explains why it cannot. */
 export async function readKeyFile(path: string): Promise<KeyFile> {
   try {
     const { uid, mode, size } = await stat(path);
@@ -189,13 +190,13 @@ export async function readKeyFile(path: string): Promise<KeyFile> {
   }
 }
 
-/** A key that an agent holds, with the agent that signs for it. */
+/** A key in an agent, with the agent that signs for it. */
 interface AgentKey {
   readonly key: ParsedKey;
   readonly signer: BaseAgent;
 }
 
-/** What an agent holds, or why nobody knows. */
+/** The keys of an agent, or why they are unknown. */
 interface AgentAnswer {
   readonly keys: readonly AgentKey[];
   readonly problem?: Diagnostic;
@@ -207,12 +208,12 @@ const deadlineMs = 5_000;
 
 function unreachable(socket: string, why: string): AgentAnswer {
   const problem = diagnose('ssh/agent-unreachable', {
-    detail: `The ssh agent at ${socket} gave no list of keys: ${why}.`,
+    detail: `The ssh agent at ${socket} did not list its keys: ${why}.`,
   });
   return { keys: [], problem };
 }
 
-/** Asks an ssh agent for its keys; types that ssh2 cannot use (sk-, certificates, DSA) are left out. Never rejects. */
+/** Lists an agent's keys without those that ssh2 cannot use (sk-, certificates, DSA). Never rejects. */
 export async function listAgentKeys(socket: string): Promise<AgentAnswer> {
   const { OpenSSHAgent } = await loadSsh2();
   const signer = new OpenSSHAgent(socket);

@@ -12,14 +12,17 @@ import { diagnoseConnect, isFileVaultBanner, quoteNodeText, saysUnlocked } from 
 import type { ConnectLimits, Remote, Target } from '../remote.ts';
 import type { HostKeyTrust } from './host-key-trust.ts';
 
-/** Where a rule for one user goes; two blanks before a line keep it whole on every page. */
+/** Where to add a sudo rule for one user. Two spaces at its start keep the line unwrapped. */
 const addRule = (line: string): string =>
-  `Put this line into /etc/sudoers.d/meshwright on the node (mode 0440, checked with visudo -cf):\n  ${line}`;
+  `Add this line to /etc/sudoers.d/meshwright on the node (mode 0440, check with visudo -cf):\n  ${line}`;
 
-/** Says what keeps sudo from working; undefined when nothing does, or nobody knows. */
+/** Explains why sudo does not work; undefined if it works or the reason is unknown. */
 export function diagnoseSudo(label: string, user: string, exit: Exit, stderr: string): Diagnostic | undefined {
   const said = quoteNodeText(stderr.trim().split('\n').at(-1) ?? '');
-  const fields = { detail: prose`${labelled(label)}sudo -n said "${said}" to ${user}.`, subject: nodeSubject(label) };
+  const fields = {
+    detail: prose`${labelled(label)}sudo -n printed "${said}" for ${user}.`,
+    subject: nodeSubject(label),
+  };
   switch (classifySudo(exit, stderr)) {
     case 'needs-password':
       return diagnose('ssh/sudo-needs-password', { ...fields, hint: addRule(sudoRule(user)) });
@@ -34,19 +37,18 @@ export function diagnoseSudo(label: string, user: string, exit: Exit, stderr: st
   }
 }
 
-/** One login by password. */
 export interface PasswordLogin {
   readonly target: Target;
-  /** Who the node must be; judged before the password is sent. */
+  /** Verifies the node before the password is sent. */
   readonly trust: HostKeyTrust;
   readonly password: Secret;
 }
 
-/** What an sshd that waits at FileVault made of a password. */
+/** The response of an sshd at FileVault to a password. */
 type PrebootAnswer =
-  /** It said that the disk is unlocked. */
+  /** It reported that the disk is unlocked. */
   | { readonly kind: 'unlocked' }
-  /** The password was sent, and nothing that is understood came back: only a look at the node can tell. */
+  /** The password was sent, but the response is unclear. Only a new connection can tell. */
   | { readonly kind: 'unheard' }
   /** This is not the sshd of a locked Mac; nothing was sent. */
   | { readonly kind: 'not-locked' }
@@ -54,11 +56,11 @@ type PrebootAnswer =
   /** Nothing was sent. */
   | { readonly kind: 'unreached'; readonly diagnostic: Diagnostic };
 
-/** What a locked Mac says after the login comes at once; who keeps the connection open says nothing more. */
+/** Limit in milliseconds: a locked Mac responds right after the login, and an open connection sends nothing more. */
 const lastWordsMs = 5_000;
 const mostLastWords = 4_096;
 
-/** Who an sshd is, as it says before any login. */
+/** What an sshd reveals before any login. */
 type SshdState = { readonly kind: 'locked' } | { readonly kind: 'other'; readonly diagnostic?: Diagnostic };
 
 interface Tried extends Attempt {
@@ -94,8 +96,8 @@ async function tryPassword(
 }
 
 /**
- * Connects to a node and logs in by password, once; keys and agents are not asked. The host key is verified before
- * anything is sent, and a Mac that waits at FileVault gets nothing.
+ * Connects to a node and logs in by password, once, without keys or agents. The host key is verified before anything is
+ * sent, and a Mac waiting at FileVault gets nothing.
  * @throws FleetError with exactly one `ssh/…` code
  */
 export const connectWithPassword = (login: PasswordLogin, limits: ConnectLimits): Promise<Remote> =>
@@ -108,9 +110,9 @@ export const connectWithPassword = (login: PasswordLogin, limits: ConnectLimits)
   });
 
 /**
- * Gives the sshd of a Mac that waits at FileVault the password of an account, once. Nothing is sent to anybody whose
- * host key is not trusted, or who does not say that the system is locked.
- * @see apple_ssh_and_filevault(7), macOS 26: the connection ends when the disk is unlocked
+ * Sends an account's password once to the sshd of a Mac waiting at FileVault. Sends nothing if the host key is not
+ * trusted, or if the node does not report that the system is locked.
+ * @see apple_ssh_and_filevault(7), macOS 26: the connection closes when the disk is unlocked
  */
 export async function unlockWithPassword(login: PasswordLogin, limits: ConnectLimits): Promise<PrebootAnswer> {
   const { target } = login;
@@ -140,7 +142,7 @@ async function unlock(login: PasswordLogin, limits: ConnectLimits): Promise<Preb
   return { kind: 'unreached', diagnostic: diagnosePassword(login.target, tried) };
 }
 
-/** Asks whether an sshd is that of a Mac that waits at FileVault; nothing but the name of the account is sent. */
+/** Checks whether an sshd belongs to a Mac waiting at FileVault; sends only the account name. */
 export async function seeWhetherLocked(
   { target, trust }: Pick<PasswordLogin, 'target' | 'trust'>,
   limits: ConnectLimits,
@@ -154,7 +156,10 @@ export async function seeWhetherLocked(
   return { kind: 'other', ...given({ diagnostic }) };
 }
 
-/** What a node says in a session after the login, until it ends it: the place of its last words is not documented. */
+/**
+ * Collects a node's output after the login until it closes the session. Where the final message appears is not
+ * documented.
+ */
 function listen({ client, socket }: Attempt): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -178,7 +183,7 @@ function listen({ client, socket }: Attempt): Promise<string> {
   });
 }
 
-/** The node refused after the password was sent: it told which methods are left once more. */
+/** The node rejected the password: it reported the remaining methods after it was sent. */
 function isPasswordRefused({ record }: Tried): boolean {
   const { errors, isLate } = record.failure();
   const isEnded = errors.some(
@@ -192,39 +197,38 @@ function diagnosePassword(target: Target, tried: Tried): Diagnostic {
   const subject = nodeSubject(target.label);
   const who = `${target.user}@${target.host}`;
   if (tried.isStrange) {
-    const detail = `${who} asked for something else than one hidden answer; nothing was sent.`;
+    const detail = `${who} asked for something other than one hidden answer; nothing was sent.`;
     return diagnose('ssh/strange-prompt', { detail, subject });
   }
   if (tried.isSent && isPasswordRefused(tried)) {
     const detail = failure.isPartial
-      ? `${who} took the password, and wants ${quoteNodeText((failure.methodsLeft ?? []).join(', '))} besides.`
-      : `${who} refused the password. It was sent once.`;
+      ? `${who} accepted the password, but also requires ${quoteNodeText((failure.methodsLeft ?? []).join(', '))}.`
+      : `${who} rejected the password, which was sent only once.`;
     return diagnose('ssh/password-refused', { detail, subject });
   }
   const methods = failure.methodsLeft;
   if (methods !== undefined && !isFileVaultBanner(failure.banner) && !tried.isSent && !failure.isLate) {
-    const detail = `${who} offers only ${quoteNodeText(methods.join(', ')) || 'nothing'}.`;
+    const detail = `${who} accepts only ${quoteNodeText(methods.join(', ')) || 'no method'}.`;
     return diagnose('ssh/no-password-login', { detail, subject });
   }
   return diagnoseConnect(target, failure);
 }
 
-/** What a login by password tells while it goes on. */
+/** Events of a password login. */
 interface PasswordWatch {
-  /** Which methods the node still offers after it refused one. */
+  /** The methods that the node still accepts after it rejected one. */
   readonly refused: (methodsLeft: readonly string[], isPartial: boolean) => void;
-  /** Whether the password may be sent to whoever says what was said so far. Asked once, before it is sent. */
+  /** Whether the password may be sent to this node. Called once, before sending. */
   readonly maySend: () => boolean;
-  /** The password is being sent. */
   readonly sent: () => void;
-  /** The node asked for something else than one hidden answer; nothing was sent. */
+  /** The node asked for something other than one hidden answer; nothing was sent. */
   readonly strange: () => void;
 }
 
 /**
- * Login by password alone, once: `none` first, which makes the node say its banner and its methods; then `password`,
- * else `keyboard-interactive` with exactly one prompt without echo. No key, no agent, no second try. ssh2 judges the
- * host key before the first of them is sent.
+ * Logs in by password only, once: `none` first, which makes the node send its banner and methods; then `password`, or
+ * `keyboard-interactive` with exactly one hidden prompt. No keys, no agent, no retry. ssh2 verifies the host key before
+ * the first request.
  */
 export function passwordOnly(username: string, password: Secret, watch: PasswordWatch): AuthHandlerMiddleware {
   let isSpent = false;

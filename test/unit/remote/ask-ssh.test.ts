@@ -55,7 +55,7 @@ describe('the ssh of this computer', () => {
     ['echo " no \tgood " >&2; exit 255', 'no \\x09good'],
     [`${answer}; exit 1`, `Command failed: ${join(folder, 'ssh')} -G -- mac`],
     ['echo port 22; echo "but this" >&2', 'but this'],
-    ['echo port 22', 'an answer without host name, port or user'],
+    ['echo port 22', 'the output lacks host name, port or user'],
     [`head -c 262244 /dev/zero; ${answer}`, 'stdout maxBuffer length exceeded'],
   ])('says of %s what is wrong', async (script, said) => {
     expect(await rejection(ask(script))).toMatchObject({

@@ -80,7 +80,7 @@ describe('a connection that failed', () => {
     const errors = [{ codes: ['2'], message: 'Too many authentication failures' }];
     const problem = judge({ phase: 'authentication', plaintext: identified, errors });
     expect(problem.code).toBe('ssh/authentication-failed');
-    expect(problem.detail).toContain('ended the login before the last of them');
+    expect(problem.detail).toContain('ended the login before it had seen all of them');
   });
 
   it('is the doing of the agent, not of the node, when it gave no signature', () => {
@@ -95,7 +95,7 @@ describe('a connection that failed', () => {
   it('says that a name does not exist, not that the node is off', () => {
     expect(judge({ errors: socketError('ENOTFOUND') }).detail).toBe('The name studio-3.lan does not exist.');
     expect(judge({ errors: socketError('EAI_AGAIN') }).detail).toBe(
-      'The name studio-3.lan could not be looked up now.',
+      'The name studio-3.lan cannot be looked up at the moment.',
     );
   });
 
@@ -148,7 +148,7 @@ describe('a connection that failed', () => {
       plaintext: identified,
     });
     expect(problem.code).toBe('ssh/authentication-failed');
-    expect(problem.detail).toContain('It offers only password');
+    expect(problem.detail).toContain('The node accepts only password');
     expect(problem.hint).toContain('PubkeyAuthentication yes');
     expect(problem.hint).not.toContain('meshwright enroll');
   });
@@ -157,8 +157,8 @@ describe('a connection that failed', () => {
     const left = { methodsLeft: ['password'], isPartial: true };
     const problem = judge({ phase: 'authentication', errors: refused, plaintext: identified, ...left });
     expect(problem).toMatchObject({ code: 'ssh/authentication-failed' });
-    expect(problem.detail).toContain('wants something else besides: password');
-    expect(problem.hint).toContain('one login step more');
+    expect(problem.detail).toContain('also requires: password');
+    expect(problem.hint).toContain('another login step');
     expect(problem.hint).toContain('AuthenticationMethods');
     expect(problem.hint).not.toContain('meshwright enroll');
   });
@@ -225,7 +225,7 @@ describe('a connection that failed', () => {
     const errors = [{ level: 'handshake', codes: [], message: 'Handshake failed: no matching key exchange algorithm' }];
     const problem = judge({ phase: 'key-exchange', errors, plaintext: { ...identified, offer } });
     expect(problem.code).toBe('ssh/no-common-algorithm');
-    expect(problem.detail).toContain('the node offers mlkem768x25519-sha256; meshwright speaks curve25519-sha256');
+    expect(problem.detail).toContain('the node offers mlkem768x25519-sha256; meshwright supports curve25519-sha256');
   });
 });
 

@@ -20,7 +20,7 @@ it('an error is told by the first code that has words, else by its message', () 
   for (const code of [...codes.split(' '), 'ETIMEDOUT']) say(`${code}: ${errorText(withCode(code))}`);
   expect(errorText(withCode('EIO', 'i/o error'))).toBe('i/o error');
   expect(errorText(new AggregateError([withCode('EIO'), withCode('EACCES'), withCode('ENOENT')]))).toBe(
-    'it may not be read',
+    'permission denied',
   );
   expect(errorText('no error at all')).toBe('no error at all');
 });

@@ -15,13 +15,13 @@ describe('an unknown exit', () => {
     expect(code(unknownExit.tooLong(10))).toBe('ssh/exit-unknown');
     expect(code(unknownExit.noCode)).toBe('ssh/exit-unknown');
     expect(code(unknownExit.noChannel)).toBe('ssh/exit-unknown');
-    expect(code({ kind: 'unknown', reason: 'the command did not end within 3 s' })).toBe('ssh/exit-unknown');
+    expect(code({ kind: 'unknown', reason: 'the command did not finish within 3 s' })).toBe('ssh/exit-unknown');
   });
 
   it('says who and why', () => {
     const late = [diagnoseExit('studio-1', unknownExit.late(1_500)) ?? []].flat();
     expect(diagnosticsAsText(late)).toMatchObject([
-      { subject: nodeSubject('studio-1'), detail: 'studio-1: the command did not end within 1.5 s.' },
+      { subject: nodeSubject('studio-1'), detail: 'studio-1: the command did not finish within 1.5 s.' },
     ]);
   });
 });

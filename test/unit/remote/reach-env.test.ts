@@ -59,8 +59,8 @@ describe('a path of ssh_config', () => {
     const given = Promise.resolve().then(() => expandPath(`/a/${token}`, asked(), env));
     expect(await rejection(given)).toMatchObject({
       code: 'ssh/config-unsupported',
-      detail: `Your ssh_config has the path "/a/${token}" for mac, and ${token} means nothing there.`,
-      hint: 'Write the path without it.',
+      detail: `Your ssh_config has the path "/a/${token}" for mac, but ${token} is not a valid token there.`,
+      hint: 'Remove the token from the path.',
     });
   });
 

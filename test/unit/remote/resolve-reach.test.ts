@@ -122,7 +122,7 @@ describe('how a node is reached', () => {
     expect(mute.detail).toMatch(/^ssh -G .*: Command failed: /);
     writeFileSync(command, '#!/bin/sh\nprintf "nothing\\n"\n');
     const odd = await rejection(createReachResolver(env(file, { command })).resolve(wish));
-    expect(odd.detail).toMatch(/: an answer without host name, port or user$/);
+    expect(odd.detail).toMatch(/: the output lacks host name, port or user$/);
   });
 
   it.each([

@@ -89,7 +89,7 @@ describe('a connection', () => {
   it('is lost for the reason that was said last, and stays so', async () => {
     for (const [error, why] of [
       [new Error('read ECONNRESET'), 'read ECONNRESET'],
-      [undefined, 'the node closed it'],
+      [undefined, 'the node closed the connection'],
     ] as const) {
       const { client, remote, exec, exits } = connected();
       exec('1');
@@ -110,7 +110,7 @@ describe('a connection', () => {
     flooded.receive(32 * mebibyte + 641);
     flooded.receive(32 * mebibyte + 642);
     expect(flooded.socket.asked).toEqual(['destroy']);
-    const { reason } = unknownExit.dropped('the node goes on sending what nobody asked for');
+    const { reason } = unknownExit.dropped('the node keeps sending unrequested data');
     expect(await flooded.exits()).toEqual([reason]);
   });
 
@@ -129,7 +129,7 @@ describe('a connection', () => {
     exec('waits', 60_000);
     vi.advanceTimersByTime(50);
     expect(socket.asked).toEqual(['destroy']);
-    const { reason } = unknownExit.dropped('every channel is held by a command that does not end');
+    const { reason } = unknownExit.dropped('all channels are blocked by commands that do not finish');
     expect((await exits()).at(-1)).toBe(reason);
   });
 });

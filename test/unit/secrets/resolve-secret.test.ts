@@ -92,13 +92,13 @@ describe('a secret', () => {
       await text(printing('0')),
     ];
     expect(bad.map((one) => one.replace(/^(\S+): The password comes from (\w+).*?\. /u, '$1 $2 '))).toEqual([
-      'secret/unusable env It is empty.',
-      'secret/unusable file It is empty.',
-      'secret/unusable file It has more than one line.',
-      'secret/unusable file It is longer than 1024 bytes.',
-      'secret/unusable file It is no UTF-8 text.',
-      'secret/unusable file It holds a NUL.',
-      'secret/unusable command It is empty.',
+      'secret/unusable env The value is empty.',
+      'secret/unusable file The value is empty.',
+      'secret/unusable file The value has more than one line.',
+      'secret/unusable file The value is longer than 1024 bytes.',
+      'secret/unusable file The value is not valid UTF-8.',
+      'secret/unusable file The value contains a NUL byte.',
+      'secret/unusable command The value is empty.',
     ]);
   });
 
@@ -107,8 +107,8 @@ describe('a secret', () => {
       expect(await text(file('open', 'hunter2\n', mode))).toMatch(/ has mode 6\d\d: other accounts/u);
       expect(await text(file('open', 'hunter2\n', mode))).toContain('secret/exposed: ');
     }
-    expect(await text({ kind: 'file', path: folder })).toMatch(/^secret\/missing: .* is no file\.$/u);
-    expect(await text({ kind: 'file', path: 'nowhere' })).toMatch(/^secret\/missing: .*nowhere is not there\.$/u);
+    expect(await text({ kind: 'file', path: folder })).toMatch(/^secret\/missing: .* is not a regular file\.$/u);
+    expect(await text({ kind: 'file', path: 'nowhere' })).toMatch(/^secret\/missing: .*nowhere does not exist\.$/u);
   });
 
   it('is missing when nobody set it, nobody can be asked, or nobody answers', async () => {
@@ -116,19 +116,21 @@ describe('a secret', () => {
       'secret/missing: The password comes from env NOBODY.',
     );
     expect(await text({ kind: 'prompt' })).toContain('and there is none');
-    expect(await text({ kind: 'prompt' }, { ask: async () => undefined })).toContain('Nobody typed it.');
+    expect(await text({ kind: 'prompt' }, { ask: async () => undefined })).toContain('The prompt was canceled.');
   });
 
   it('is missing when the program fails, is not there, prints too much or never ends; nothing of it is shown', async () => {
     const failing = await text(printing('console.log("hunter2"); console.error("hunter3"); process.exit(44)'));
-    expect(failing).toMatch(/^secret\/missing: .* ended with exit 44\.$/u);
+    expect(failing).toMatch(/^secret\/missing: .* exited with status 44\.$/u);
     expect(failing).not.toMatch(/hunter/u);
     const ownStderr =
       'const f = require("fs"); process.stdout.write(String(f.fstatSync(2).rdev === f.statSync("/dev/null").rdev))';
     expect(await text(printing(ownStderr))).toBe('true');
-    expect(await text({ kind: 'command', argv: ['/nowhere/at-all'] })).toContain('`/nowhere/at-all` is not there.');
+    expect(await text({ kind: 'command', argv: ['/nowhere/at-all'] })).toContain('`/nowhere/at-all` does not exist.');
     for (const program of ['', `${process.execPath}/below-a-file`]) {
-      expect(await text({ kind: 'command', argv: [program] })).toMatch(/^secret\/missing: .* could not be run \(E/u);
+      expect(await text({ kind: 'command', argv: [program] })).toMatch(
+        /^secret\/missing: .* could not be started \(E/u,
+      );
     }
     // A loop of small writes would stop as soon as the pipe is full: Node queues them and never gets to send them.
     const long = await text(printing('process.stdout.write("hunter2".repeat(4_096)); setInterval(() => 0, 9)'));
@@ -138,7 +140,7 @@ describe('a secret', () => {
       { kind: 'command', argv: [process.execPath, '-e', 'setInterval(() => 0, 9)'] },
       { ...context, deadlineMs: 50 },
     );
-    expect(late).toMatchObject({ kind: 'refused', why: expect.stringContaining('did not end within 0.05 s') });
+    expect(late).toMatchObject({ kind: 'refused', why: expect.stringContaining('did not finish within 0.05 s') });
   });
 
   it('sees its environment, without the variables of other secrets', async () => {
@@ -162,8 +164,8 @@ describe('the file of a secret', () => {
   };
 
   it('is looked for below the home folder, below the folder, or where it is', async () => {
-    const hint = 'Put the password into that file as its only line, with mode 600.';
-    const nowhere = (path: string) => ['refused', `${path} is not there.`, hint];
+    const hint = 'Write the password into that file as its only line, with mode 600.';
+    const nowhere = (path: string) => ['refused', `${path} does not exist.`, hint];
     expect(await why('~/x')).toEqual(nowhere(join(folder, 'home', 'x')));
     expect(await why('~')).toEqual(nowhere(join(folder, 'home')));
     expect(await why('~x')).toEqual(nowhere(join(folder, '~x')));
@@ -172,7 +174,7 @@ describe('the file of a secret', () => {
     expect(await why('plain/below')).toEqual(nowhere(join(folder, 'plain', 'below')));
     symlinkSync('loop', join(folder, 'loop'));
     expect(await why('loop')).toEqual(['refused', `${join(folder, 'loop')} cannot be read (ELOOP).`, hint]);
-    expect(await why(folder)).toEqual(['refused', `${folder} is no file.`, 'Name a plain file.']);
+    expect(await why(folder)).toEqual(['refused', `${folder} is not a regular file.`, 'Use a regular file.']);
   });
 
   it('is read up to one byte more than may be taken', async () => {
@@ -218,7 +220,7 @@ describe('the file of a secret', () => {
 });
 
 describe('the program of a secret', () => {
-  const hint = 'Run that command by hand and correct what it complains about.';
+  const hint = 'Run that command manually and fix the problem it reports.';
   const run = async (script: string, more: { readonly signal?: AbortSignal } = {}) => {
     const raw = await runSecretCommand(
       { kind: 'command', argv: ['/bin/sh', '-c', script] },
@@ -233,25 +235,25 @@ describe('the program of a secret', () => {
   });
 
   it('gives what it prints where it ends well, and never too much', async () => {
-    expect(await run('exit 3')).toEqual(refused('ended with exit 3'));
-    expect(await run('kill -TERM $$')).toEqual(refused('was ended by SIGTERM'));
+    expect(await run('exit 3')).toEqual(refused('exited with status 3'));
+    expect(await run('kill -TERM $$')).toEqual(refused('was stopped by signal SIGTERM'));
     expect(await run('printf %2048d 0')).toHaveLength(2_048);
-    expect(await run('printf %2049d 0')).toEqual(refused('prints too much for a password'));
+    expect(await run('printf %2049d 0')).toEqual(refused('printed too much for a password'));
   });
 
   it('says that it was interrupted, that it is not there, or that it cannot be run', async () => {
     expect(await run('exit 0', { signal: AbortSignal.abort() })).toEqual(refused('was interrupted'));
     const none = await runSecretCommand({ kind: 'command', argv: [] }, { env: {}, folder });
-    expect(none).toEqual({ kind: 'refused', why: '`` could not be run (ERR_INVALID_ARG_VALUE).', hint });
+    expect(none).toEqual({ kind: 'refused', why: '`` could not be started (ERR_INVALID_ARG_VALUE).', hint });
     const gone = await runSecretCommand({ kind: 'command', argv: ['/nowhere'] }, { env: {}, folder });
-    expect(gone).toEqual({ kind: 'refused', why: '`/nowhere` is not there.', hint });
+    expect(gone).toEqual({ kind: 'refused', why: '`/nowhere` does not exist.', hint });
   });
 });
 
 it('a secret of exactly as many bytes as may be is taken, with any mark at its beginning', async () => {
   const longest = 'x'.repeat(1_024);
   expect(await text(file('longest', `${longest}\r\n`))).toBe(longest);
-  expect(await text(file('longer', `${longest}x\r\n`))).toMatch(/It is longer than 1024 bytes\.$/u);
+  expect(await text(file('longer', `${longest}x\r\n`))).toMatch(/The value is longer than 1024 bytes\.$/u);
   expect(await text(file('marked', '\ufeffx\n'))).toBe('\ufeffx');
 });
 

@@ -82,7 +82,7 @@ describe('the output of a command on nodes', () => {
   it('says why nobody knows how the command ended', async () => {
     const { console, seen } = makeConsole();
     await showOutcomes(console, [ended(new Uint8Array(), { exit: unknownExit.late(1_500) })], shown);
-    expect(seen.err).toContain('studio-1 ! exit unknown: the command did not end within 1.5 s');
+    expect(seen.err).toContain('studio-1 ! exit unknown: the command did not finish within 1.5 s');
     expect(seen.err).toContain('ssh/timed-out');
   });
 

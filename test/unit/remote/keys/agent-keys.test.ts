@@ -40,7 +40,7 @@ it('an ssh agent that does not listen is named, with the reason', async () => {
     keys: [],
     problem: {
       code: 'ssh/agent-unreachable',
-      detail: expect.stringMatching(/mw-no-agent\/agent gave no list of keys: Failed to connect/),
+      detail: expect.stringMatching(/mw-no-agent\/agent did not list its keys: Failed to connect/),
     },
   });
 });

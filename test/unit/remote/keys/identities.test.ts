@@ -106,15 +106,15 @@ describe('the keys that are offered to a node', () => {
       said: [
         [
           'ssh/key-encrypted',
-          `${encrypted} is encrypted, and the ssh agent does not hold its key.`,
-          `Load it once: ssh-add ${encrypted}`,
+          `${encrypted} is encrypted, and the ssh agent does not have its key.`,
+          `Add the key to the agent: ssh-add ${encrypted}`,
         ],
         [
           'ssh/key-unusable',
-          `${half} is a public key, and the ssh agent does not hold its private half.`,
+          `${half} is a public key, and the ssh agent does not have its private key.`,
           expect.any(String),
         ],
-        ['ssh/key-unusable', `${missing}: there is no such file.`, expect.any(String)],
+        ['ssh/key-unusable', `${missing}: the file does not exist.`, expect.any(String)],
         ['ssh/agent-unreachable', expect.stringContaining(join(folder, 'gone')), expect.any(String)],
       ],
     });

@@ -78,14 +78,14 @@ describe('a key file', () => {
 
   it('is refused for what it is', async () => {
     const nowhere = join(folder, 'nowhere');
-    expect(await readKeyFile(nowhere)).toEqual(unusable(nowhere, 'there is no such file'));
-    expect(await readKeyFile(folder)).toEqual(unusable(folder, 'this is a folder'));
+    expect(await readKeyFile(nowhere)).toEqual(unusable(nowhere, 'the file does not exist'));
+    expect(await readKeyFile(folder)).toEqual(unusable(folder, 'the path is a folder'));
     const long = put('long', Buffer.alloc(65_537, 'a'));
     expect(await readKeyFile(long)).toEqual(unusable(long, 'too long for a key file'));
     const text = put('text', Buffer.alloc(65_536, 'a'));
-    expect(await readKeyFile(text)).toEqual(unusable(text, 'this is not a key file'));
+    expect(await readKeyFile(text)).toEqual(unusable(text, 'not a key file'));
     const odd = put('odd', '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n');
-    const why = 'a key that the built-in client cannot use (Unsupported key format)';
+    const why = 'the built-in client cannot use this key (Unsupported key format)';
     expect(await readKeyFile(odd)).toEqual(unusable(odd, why));
     const broken = put('dsa', dsaPem);
     expect(await readKeyFile(broken)).toEqual(unusable(broken, 'DSA keys are broken and no longer accepted'));

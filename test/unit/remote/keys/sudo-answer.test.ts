@@ -29,7 +29,7 @@ describe('what keeps sudo from working', () => {
 it('is quoted by its last line', () => {
   const said = 'lecture\nsudo: a password is required\n';
   expect(plainText(diagnoseSudo('studio-1', 'mesh', exited(1), said)?.detail ?? '')).toBe(
-    'studio-1: sudo -n said "sudo: a password is required" to mesh.',
+    'studio-1: sudo -n printed "sudo: a password is required" for mesh.',
   );
 });
 
