@@ -3,20 +3,20 @@ import { type Effect, type Patch, type Step, stepId } from '../model/step.ts';
 import { type Property, patchesOf, propertyKey } from './resource.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
-/** What every step needs to be told; the rest follows, or is nothing. */
+/** The parts that every step has to set; {@link buildStep} fills in the others. */
 export type StepParts = Pick<Step, 'node' | 'act' | 'class' | 'deadlineMs'> & {
   readonly resource: ResourceKind;
-  /** What it does, unique on its node: `power/set`. */
+  /** Unique on its node, such as `power/set`. */
   readonly name: string;
-  /** The properties that it brings to what is desired. */
+  /** The properties that have their desired values after this step. */
   readonly makes?: readonly Property[];
-  /** Those for which it only makes something ready. */
+  /** The properties that this step only prepares. */
   readonly towards?: readonly Property[];
   readonly needs?: readonly Step[];
   readonly effect?: Effect;
 };
 
-/** A step without group and peers, named after its node and what it does. */
+/** Builds a step without group and peers. */
 export function buildStep({ name, makes = [], towards = [], needs = [], effect, ...rest }: StepParts): Step {
   return {
     id: stepId(`${rest.node}/${name}`),
@@ -33,13 +33,13 @@ export function buildStep({ name, makes = [], towards = [], needs = [], effect, 
   };
 }
 
-/** A script that may run again after a look. */
+/** A script that may be sent again after a new observation. */
 export const scriptStep = (parts: Omit<StepParts, 'act' | 'class'> & { readonly call: ScriptCall }): Step => {
   const { call, ...rest } = parts;
   return buildStep({ ...rest, class: 'converge', act: { kind: 'script', ...call } });
 };
 
-/** A change of the network, which the node takes back unless it is confirmed. It may run again after a look. */
+/** A network change that the node rolls back unless the run confirms it. It may be sent again after a new observation. */
 export const transactionStep = (
   parts: Omit<StepParts, 'act' | 'class' | 'effect'> & { readonly call: NetworkCall },
 ): Step => {
@@ -47,7 +47,7 @@ export const transactionStep = (
   return buildStep({ ...rest, class: 'converge', effect: { kind: 'network' }, act: { kind: 'transaction', ...call } });
 };
 
-/** Fresh observations until everything that is expected is seen. */
+/** Observes again until every expected value is seen. */
 export const gateStep = ({
   expect,
   ...rest

@@ -10,15 +10,15 @@ import type { ResourceKind } from './resource-kind.ts';
 type RoleCondition =
   /** The file needs RDMA on a node of the finding; otherwise the finding is only reported. */
   | 'rdma-needed'
-  /** The same, and the addresses of its receptacles are right; otherwise `apply` may repair it by setting them. */
+  /** As `rdma-needed`, and the addresses are right: wrong addresses may be the cause, and `apply` sets them. */
   | 'rdma-needed-and-addressed'
-  /** The file does not let `apply` remove the bridge; otherwise the finding goes with the bridge. */
+  /** The file does not let `apply` remove the bridge; otherwise the finding disappears with the bridge. */
   | 'bridge-stays'
-  /** The same; where `apply` removes the bridge, the finding is still reported, since the bridge does harm until then. */
+  /** As `bridge-stays`, but always reported: the bridge does harm until `apply` removes it. */
   | 'bridge-stays-else-told';
 
 /**
- * What a finding of the doctor means to a plan. `told`: it is only reported. `converged`: `apply` repairs it. Anything else
+ * What a doctor finding means for a plan. `told`: it is only reported. `converged`: `apply` repairs it. An object: it
  * blocks a resource.
  */
 export type FindingRole =
@@ -30,25 +30,23 @@ export type FindingRole =
   | 'converged-by-clock'
   | { readonly blocks: ResourceKind; readonly when?: RoleCondition };
 
-/** A code of a rule: what it says, what it means to a plan, and the facts that show it. */
+/** A code of a rule: its texts, its role in a plan, and the facts that show it. */
 export interface RuleCode extends CodeEntry {
   readonly role: FindingRole;
   readonly facts: readonly FactDefinition[];
 }
 
-/** The codes of one rule. */
 export type RuleCodes = Readonly<Record<string, RuleCode>>;
 
-/** What a rule finds, under one of its codes: summary, severity and hint are those of the code unless given. */
+/** One finding of a rule. Summary, severity and hint default to those of its code. */
 export type Finding<C extends string> = DiagnosticFields & { readonly code: C };
 
-/** A rule with its own codes. */
 export interface DefinedRule<C extends RuleCodes = RuleCodes> {
   readonly codes: CodesOf<C>;
   readonly rule: Rule;
 }
 
-/** Makes a rule and its codes; the lists of rules and of codes each take their part. */
+/** Defines a rule together with its codes. */
 export function defineRule<C extends RuleCodes>(
   entries: C,
   find: (examination: Examination) => readonly Finding<keyof C & string>[],
@@ -57,7 +55,7 @@ export function defineRule<C extends RuleCodes>(
   return { codes, rule: (examination) => find(examination).map(({ code, ...rest }) => diagnose(codes[code], rest)) };
 }
 
-/** The same for one node after the other, which is the subject of a finding that names no other. */
+/** Like {@link defineRule}, but calls `find` for each node. The node is the subject of a finding that names no other. */
 export const defineNodeRule = <C extends RuleCodes>(
   entries: C,
   find: (
@@ -72,7 +70,7 @@ export const defineNodeRule = <C extends RuleCodes>(
   );
 
 /**
- * One kind of trouble. It judges only what is known: an unknown fact makes it silent, never right and never wrong.
- * The order in which it finds things has no meaning.
+ * Finds one kind of problem. Rules use known facts only: an unknown fact yields no finding. The order of the findings has
+ * no meaning.
  */
 export type Rule = (examination: Examination) => readonly Diagnostic[];

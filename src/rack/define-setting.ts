@@ -11,10 +11,10 @@ import { type ObservedTarget, type Property, perTarget, type Resource } from './
 import type { ResourceKind } from './resource-kind.ts';
 import { compared } from './seen-fact.ts';
 
-/** One property of a setting on one node; `reason` is the key of the file, `part` which one, where the setting has several. */
+/** One property of a setting on one node. `reason` is the key in the file; `part` tells several properties apart. */
 export type Wish = Pick<Property, 'desired' | 'observed' | 'from' | 'to' | 'reason'> & { readonly part?: AddressPart };
 
-/** What a property is to be and what it is, both in the same words; none where nothing is desired. */
+/** Compares the desired and the observed value in the same words; empty where nothing is desired. */
 export const wish = <T extends Json>({
   words,
   desired,
@@ -26,46 +26,46 @@ export const wish = <T extends Json>({
   readonly words: (value: T) => string;
 }): readonly Wish[] => (desired === undefined ? [] : [{ ...rest, ...compared(desired, observed, words) }]);
 
-/** How `uninstall` gives a Mac back what it had before the first change, as a short text of our own. */
+/** How `uninstall` restores the value that a Mac had before the first change. */
 export interface Before {
-  /** Commands of sh, as root, that print the value; when one fails or nothing is printed, it could not be read. */
+  /** Shell commands that print the value, run as root. If one fails or prints nothing, the value is unreadable. */
   readonly read: string;
   /**
-   * Commands of sh that fail when `$o`, which is there now, is not `$v` in what counts; without them the two are equal
-   * texts.
+   * Shell commands that fail when the current value `$o` differs from `$v` in a way that counts. Without them, the two
+   * texts have to be equal.
    */
   readonly isBack?: string;
-  /** Commands of sh that set it back from `$v`, knowing `$o`; a last one that fails has failed. */
+  /** Shell commands that restore `$v`; `$o` is the current value. The exit code of the last command decides. */
   readonly restore: string;
-  /** The value as it is now, as `read` prints it; `before` is what was kept. */
+  /** The current value, in the form that `read` prints; `before` is the stored value. */
   readonly now: (facts: Facts, before: string) => Known<string>;
 }
 
 /**
- * One setting of macOS that one script sets. The lists of facts, resources, scripts and values of before take their
- * parts of it.
+ * One macOS setting that one script sets. The lists of facts, resources, scripts and baseline values each take their
+ * part of it.
  */
 interface SettingParts<F extends FactDefinition, S extends ScriptName> {
-  /** The kind of its resource, the address of its properties and the name of what is kept of before. */
+  /** The kind of its resource, the address of its properties, and the name of its baseline value. */
   readonly kind: ResourceKind;
   readonly fact: F;
-  /** What the file wants of it on a node; empty where the file leaves it as it is. */
+  /** The desired properties on a node; empty where the file does not set them. */
   readonly wishes: (fleet: DesiredFleet, target: ObservedTarget) => readonly Wish[];
-  /** The script, and what its text depends on: what the file wants, and those properties that it has to change. */
+  /** The script. Its text depends on the file and on the properties to change. */
   readonly script: { readonly name: S; readonly text: (args: ScriptArgs[S]) => string };
   readonly args: (fleet: DesiredFleet, made: readonly Property[]) => ScriptArgs[S];
-  /** A minute unless given. */
+  /** One minute by default. */
   readonly deadlineMs?: number;
   readonly before: Before;
 }
 
-/** The parts of a setting, each as the list of its kind wants it. */
+/** Splits a setting into its fact, script, baseline value and resource. */
 export function defineSetting<F extends FactDefinition, S extends ScriptName>(parts: SettingParts<F, S>) {
   const { kind, fact, script, before } = parts;
   return { fact, script, before: { key: kind, ...before }, resource: settingResource(parts) };
 }
 
-/** The resource that keeps a setting, where the file has a wish for it. */
+/** The resource that keeps a setting where the file sets it. */
 function settingResource<F extends FactDefinition, S extends ScriptName>(setting: SettingParts<F, S>): Resource {
   const { kind, wishes, script, args, deadlineMs = 60_000 } = setting;
   const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>

@@ -7,23 +7,23 @@ import type { LinkEnd, NodeName } from '../model/node.ts';
 import { type Cabling, judgeCabling } from './cabling/judge-cabling.ts';
 import { findMoves, type MoveGroup } from './cabling/moves.ts';
 
-/** How bad missing RDMA is on these nodes: where nothing in the file needs it, it is only worth knowing. */
+/** The severity of missing RDMA on these nodes: only a notice where nothing in the file needs RDMA. */
 export const rdmaSeverity = ({ desired }: Examination, nodes: readonly NodeName[]): Severity =>
   nodes.some((node) => needsRdma(desired, node)) ? 'error' : 'notice';
 
-/** A node that answered, beside what the file wants of it. */
+/** A node that answered, with its desired state. */
 export interface ExaminedNode {
   readonly name: NodeName;
   readonly desired: DesiredNode;
   readonly facts: Facts;
-  /** Its ends of declared links, by receptacle number. */
+  /** Its ends of declared links, sorted by receptacle number. */
   readonly ends: readonly LinkEnd[];
 }
 
-/** Everything that a rule may look at, worked out once. */
+/** Everything that a rule may read, computed once. */
 export interface Examination {
   readonly desired: DesiredFleet;
-  /** The nodes that answered, in the order of the file's names; nobody speaks about the others. */
+  /** The nodes that answered, in the order of `desired.nodes`. Rules report nothing about the others. */
   readonly nodes: readonly ExaminedNode[];
   readonly failures: FleetObservation['failures'];
   readonly cabling: Cabling;
@@ -31,17 +31,17 @@ export interface Examination {
 }
 
 /**
- * Whether nothing at all could be asked of this node, or its connection broke off in the middle: a Mac that somebody
- * switches off looks so. A missing Mac is one finding, not one for each fact that did not arrive.
+ * Whether a node answered nothing at all, or its connection broke in the middle, as when a Mac shuts down. A missing Mac
+ * is one finding, not one for each missing fact.
  */
 const isAway = (facts: Facts, failures: readonly Diagnostic[]): boolean =>
   failures.some(({ code }) => code === 'ssh/dropped') ||
   Object.values(facts).every((fact) => fact.kind === 'unknown' && fact.reason === 'unreachable');
 
-/** Puts the file and the observation side by side. */
+/** Compares the file with an observation. */
 export function examine(desired: DesiredFleet, observation: FleetObservation): Examination {
   const ends = desired.thunderbolt.links.flatMap((link) => link.ends);
-  // A node that only a link names counts too: as long as it was not looked at, an unknown Mac at a cable may be it.
+  // Includes nodes that only a link names: until such a node is observed, an unknown Mac on a cable may be that node.
   const names = [...new Set([...desired.nodes.map(({ name }) => name), ...ends.map(({ node }) => node)])].toSorted();
   const cabling = judgeCabling(desired.thunderbolt.links, names, observation.nodes);
   const nodes = desired.nodes.flatMap((node): ExaminedNode[] => {
@@ -53,10 +53,10 @@ export function examine(desired: DesiredFleet, observation: FleetObservation): E
   return { desired, nodes, failures: observation.failures, cabling, moves: findMoves(cabling) };
 }
 
-/** What one run found out about the whole fleet. A node that was not asked is in neither record. */
+/** What one run observed of the whole fleet. A node that was not queried is in neither record. */
 export interface FleetObservation {
   /** By node name. A node that could not be reached has every fact `unknown('unreachable')`. */
   readonly nodes: Readonly<Record<string, NodeObservation>>;
-  /** By node name: why a node could not be observed, or not to the end. */
+  /** By node name: why a node could not be observed, or only in part. */
   readonly failures: Readonly<Record<string, readonly Diagnostic[]>>;
 }

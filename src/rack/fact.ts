@@ -3,30 +3,30 @@ import { type Known, known, seenValue } from '../model/known.ts';
 import type { Answer, Asked, Probe } from '../model/probe.ts';
 
 /**
- * One observed property of a node: the probes that it reads and the pure function that judges their answers.
+ * One observed property of a node: the probes that it reads and the pure function that interprets their answers.
  * `parse` gets one answer per probe, in the order of `from`, and never throws.
  */
 export interface FactDefinition<N extends string = string, V = unknown> {
   readonly name: N;
   readonly from: readonly Probe[];
-  /** Judges the answers, one for each of `from`; `undefined` where a probe was not asked. */
+  /** Interprets the answers, one for each of `from`; `undefined` where a probe was not sent. */
   readonly parse: (answers: readonly (Answer | undefined)[], asked: Asked) => Known<V>;
-  /** The command line that a person would type for it, where that is not the one of its first probe. */
+  /** The command line that a person would type, where it differs from that of the first probe. */
   readonly source?: string;
   /**
-   * The value on the screen of `facts`, unescaped: one line, or several; `none` where there is not a word. `plusMinus` is ±,
-   * or what stands for it in ASCII.
+   * The value on the `facts` screen, unescaped: one or more lines; the screen shows `none` if they are empty. `plusMinus`
+   * is ± or its ASCII substitute.
    */
   text(value: V, plusMinus: string): string | readonly FactLine[];
 }
 
-/** A line of text, or a list whose items stay whole when it needs several lines. */
+/** A line of text, or a list whose items are never broken across lines. */
 export type FactLine = string | readonly string[];
 
-/** Makes a fact: its name and the type of its value follow from what is given here. */
+/** Defines a fact; its name and value type are inferred. */
 export const defineFact = <const N extends string, V>(fact: FactDefinition<N, V>): FactDefinition<N, V> => fact;
 
-/** Every item as it is read; `garbled` as soon as one cannot be read. */
+/** Reads every item; returns `garbled` if one is unreadable. */
 export function readEach<T, U>(
   items: readonly T[],
   readOne: (item: T) => U | undefined,
@@ -36,21 +36,21 @@ export function readEach<T, U>(
   return found.includes(undefined) ? garbled : known(found.filter((one) => one !== undefined));
 }
 
-/** The items, where each has a key of its own; else `garbled`. */
+/** The items if their keys are unique; otherwise `garbled`. */
 export const eachOnce = <T>(
   items: readonly T[],
   keyOf: (item: T) => unknown,
   garbled: Known<never>,
 ): Known<readonly T[]> => (new Set(items.map(keyOf)).size === items.length ? known(items) : garbled);
 
-/** The fact of this name, whatever its value is. @throws Error for a name that is in no observation */
+/** The fact with this name, whatever its value type. @throws Error for a name that is in no observation */
 export function factNamed(facts: Facts, name: string): Known<unknown> {
   const found = facts[name];
   if (found === undefined) throw new Error(`an observation without the fact ${name}`);
   return found;
 }
 
-/** What an observation says about a fact; undefined without an observation. */
+/** The observed fact; undefined without an observation. */
 export function read<V>(facts: Facts, fact: FactDefinition<string, V>): Known<V>;
 export function read<V>(facts: Facts | undefined, fact: FactDefinition<string, V>): Known<V> | undefined;
 export function read<V>(facts: Facts | undefined, { name }: FactDefinition<string, V>): Known<V> | undefined {

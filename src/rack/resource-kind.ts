@@ -1,7 +1,7 @@
 /**
- * The kinds of things that are kept in the desired state; `src/engine/plan/resources.ts` has their order. A setting of macOS
- * adds its own where it is defined. `boot-session` and `uninstall` are not in that list: no file asks for them, only the
- * goals that restart Macs or remove meshwright.
+ * The kinds of resources that meshwright keeps; `src/engine/plan/resources.ts` has their order. Each macOS setting adds
+ * its kind where it is defined. `boot-session` and `uninstall` are not in that list: only the goals that restart Macs or
+ * remove meshwright need them, never a file.
  */
 export interface ResourceKinds {
   readonly hold: true;
@@ -29,5 +29,4 @@ export interface ResourceKinds {
   readonly uninstall: true;
 }
 
-/** One of them. */
 export type ResourceKind = keyof ResourceKinds;

@@ -10,7 +10,7 @@ import type { Prose } from '../model/text/prose.ts';
 import type { Examination, FleetObservation } from './examination.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
-/** A resource that no program can bring to its desired state: it has no properties, only blockers and unknowns. */
+/** A resource that meshwright can only check: it has no properties, only blockers and unknowns. */
 export const verifyOnly = ({ gap, ...one }: VerifyOnly): Resource => ({
   properties: () => [],
   steps: () => ({ steps: [] }),
@@ -25,17 +25,17 @@ export const verifyOnly = ({ gap, ...one }: VerifyOnly): Resource => ({
 
 type VerifyOnly = Pick<Resource, 'kind' | 'after'> &
   Partial<Pick<Resource, 'blockers' | 'gaps' | 'isPrecondition'>> & {
-    /** What of a node is not known; undefined where all of it is. */
+    /** What is unknown about a node; undefined where everything is known. */
     readonly gap?: (target: ObservedTarget, fleet: DesiredFleet) => string | undefined;
   };
 
-/** Whether a property is known to be as it should be, known to differ, or not known. */
+/** Compares the desired with the observed value of a property. */
 export function judgeProperty({ desired, observed }: Property): 'met' | 'differs' | 'unknown' {
   if (observed.kind === 'unknown') return 'unknown';
   return canonicalJson(observed.value) === canonicalJson(desired) ? 'met' : 'differs';
 }
 
-/** The change that a differing property asks for. */
+/** The change that brings a property to its desired value. */
 export const changeOf = (property: Property): Change => ({
   id: propertyKey(property),
   resource: property.address,
@@ -52,7 +52,7 @@ export function changedProperties(changes: readonly Change[], properties: readon
   return properties.filter((one) => ids.has(propertyKey(one)));
 }
 
-/** Properties and steps of what is kept target by target: `stepsOf` gets those that are to be changed there, at least one. */
+/** Properties and steps of a resource kept per target. `stepsOf` gets the target's properties to change, at least one. */
 export const perTarget = (
   propertiesOf: (fleet: DesiredFleet, target: ObservedTarget) => readonly Property[],
   stepsOf: (fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]) => readonly Step[],
@@ -66,150 +66,149 @@ export const perTarget = (
   }),
 });
 
-/** What steps that change these properties establish. */
+/** The patches that steps establish when they change these properties. */
 export const patchesOf = (properties: readonly Property[]): readonly Patch[] =>
   properties.map(({ node, address, about, desired }) => ({ node, address, about, value: desired }));
 
-/** `studio-1 power/sleep`: one property of one node, the same in changes, gates and the lists of what waits. */
+/** `studio-1 power/sleep`: names one property of one node in changes, gates and lists of waiting changes. */
 export const propertyKey = ({ node, address }: { readonly node: NodeName; readonly address: string }): string =>
   `${node} ${address}`;
 
-/** The node and the address in a key that a journal has kept. */
+/** Splits a property key, such as one from a journal, into node and address. */
 export function readPropertyKey(key: string): { readonly node: string; readonly address: string } {
   const [node = '', ...address] = key.split(' ');
   return { node, address: address.join(' ') };
 }
 
-/** Every node that a property lives on, or that a blocker blocks. */
+/** Every node that a property concerns or a blocker blocks. */
 export const nodesOf = ({ node, peers = [] }: Pick<Property, 'node' | 'peers'>): readonly NodeName[] => [
   node,
   ...peers,
 ];
 
-/** A node that was asked for and that answered. */
+/** A targeted node that answered. */
 export interface ObservedTarget {
   readonly desired: DesiredNode;
   readonly facts: Facts;
 }
 
-/** What a resource may look at. */
+/** Everything that a resource may read. */
 export interface View {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
-  /** Every targeted node, sorted by name, also those that did not answer. */
+  /** Every targeted node, sorted by name, including those that did not answer. */
   readonly asked: readonly NodeName[];
-  /** Nodes that the goal restarts or switches off, when everything else of it is done. */
+  /** Nodes that the goal restarts or shuts down after everything else is done. */
   readonly restarting: readonly NodeName[];
-  /** Whether the goal takes doormen away that the file does not have, behind whose doors placements may still serve. */
+  /** Whether the goal removes gateways that the file does not declare; placements may still serve through them. */
   readonly endsDoormen: boolean;
-  /** Placements that the goal stops, and that are started again when it is reached. */
+  /** Placements that the goal stops and starts again at its end. */
   readonly comingBack: readonly string[];
   /**
-   * Placements that this plan does not stop or move back from their fallback, though the file wants it: what is started
-   * on their nodes is started beside them.
+   * Placements that keep running although the file wants them stopped or moved back from their fallback. Ranks that this
+   * plan starts on their nodes run next to them.
    */
   readonly staying: readonly string[];
-  /** Keys of ranks of those that this plan stops all the same, each by itself. */
+  /** Keys of single ranks of `staying` placements that this plan does stop. */
   readonly stopping: readonly string[];
-  /** Targeted nodes that answered, by name. Nodes that did not are nobody's to change. */
+  /** Targeted nodes that answered, sorted by name. The plan changes no other node. */
   readonly targets: readonly ObservedTarget[];
-  /** File and observation side by side, cables judged; computed once. */
+  /** The comparison of file and observation, including the cables; computed once. */
   readonly examination: Examination;
-  /** What the doctor says about the fleet; computed once. */
+  /** The doctor's findings about the fleet; computed once. */
   readonly findings: readonly Diagnostic[];
-  /** The findings that stop a kind of resource, each with its one thing to do. */
+  /** The findings that block a kind of resource, each with one action. */
   readonly findingBlockers: (kind: ResourceKind) => readonly Blocker[];
 }
 
-/** One property of one node: what it is to be, and what it is. */
+/** One property of one node: its desired and its observed value. */
 export interface Property extends Addressed {
   readonly node: NodeName;
   readonly desired: Json;
   readonly observed: Known<Json>;
-  /** In words, for the plan. */
+  /** The observed value in words, for the plan. */
   readonly from: string;
   readonly to: string;
   readonly reason: string;
-  /** Why it is unknown, where that is more than the reason of a fact. */
+  /** Why the observed value is unknown, where there is more to say than the fact's reason. */
   readonly why?: string;
-  /** Other nodes that it lives on, as the members of a placement: what blocks them keeps it waiting too. */
+  /** Other nodes that it concerns, such as those of a placement: their blockers keep it waiting too. */
   readonly peers?: readonly NodeName[];
-  /** Whether it is about something that answers now and is to come back: what keeps it waiting keeps restarts waiting. */
+  /** Set for something that answers now and has to come back: whatever keeps it waiting keeps restarts waiting too. */
   readonly isAtStake?: true;
-  /** The kinds whose blockers keep it waiting, when they are not those of {@link Resource.after}. */
+  /** The kinds whose blockers keep it waiting, where they differ from {@link Resource.after}. */
   readonly after?: readonly ResourceKind[];
 }
 
-/** Something that gates compare and that is nobody's to change by itself: it follows from other properties. */
+/** State that gates compare but no step can set, because it follows from other properties. */
 export type Sight = Pick<Property, 'node' | 'address' | 'about' | 'observed'>;
 
-/** What apply cannot do, or may not do by itself. It blocks its own resource on its nodes, and all that comes after. */
+/** Something that apply cannot or may not do by itself. It blocks its resource on its nodes, and everything after it. */
 export interface Blocker {
   readonly code: string;
   readonly node: NodeName;
-  /** The kind of resource that it belongs to. */
   readonly resource: ResourceKind;
-  /** The one property of its resource that it blocks; all of them on this node when absent. */
+  /** The only property that it blocks; if absent, it blocks all of the resource's properties on this node. */
   readonly property?: Addressed;
-  /** What to do, whole, exact to the receptacle. */
+  /** The complete instruction, exact to the receptacle. */
   readonly action: Prose;
-  /** Set where the next apply brings what is missing at its address. */
+  /** Set where the next apply provides what is missing at its address. */
   readonly isBroughtByApply?: true;
-  /** Whether hands at the rack can do it; else the action names a verb or an edit of the file. */
+  /** Whether a manual step at the rack clears it; otherwise the action names a command or an edit of the file. */
   readonly isHands: boolean;
-  /** Other nodes that it keeps waiting as well, such as that of the far end of a cable. */
+  /** Other nodes that it keeps waiting, such as the one at the far end of a cable. */
   readonly peers: readonly NodeName[];
-  /** Addresses with their nodes that wait for it: `studio-3 placement/kimi`; filled in by the plan. */
+  /** The keys of the properties that wait for it, such as `studio-3 placement/kimi`. The plan fills this in. */
   readonly blocks: readonly string[];
 }
 
-/** What nobody could see and what a resource depends on: neither right nor wrong, so that it and all that comes after waits. */
+/** An unobserved dependency of a resource, neither right nor wrong: the resource and everything after it waits. */
 export interface Gap {
   readonly node: NodeName;
   readonly resource: ResourceKind;
-  /** Other nodes that it is about as well, such as that of the far end of a cable. */
+  /** Other nodes that it concerns, such as the one at the far end of a cable. */
   readonly peers?: readonly NodeName[];
   /** What is not known: `whether RDMA is enabled`. */
   readonly text: string;
 }
 
-/** One kind of thing that meshwright keeps in its desired state. Pure: everything follows from the view. */
+/** One kind of thing that meshwright keeps in its desired state. Pure: all results follow from the view. */
 export interface Resource {
   readonly kind: ResourceKind;
-  /** Kinds whose steps on a node come before this one's there; their blockers keep this one waiting. */
+  /** Kinds whose steps run before this kind's on the same node; their blockers keep this kind waiting. */
   readonly after: readonly ResourceKind[];
-  /** Every property that it keeps, met or not. One that nobody could see is `unknown`, and never a change. */
+  /** Every property that it keeps, right or wrong. An unobserved property is `unknown` and never becomes a change. */
   readonly properties: (view: View) => readonly Property[];
-  /** What gates may wait for beside the properties. */
+  /** Readings that gates may wait for in addition to the properties. */
   readonly sights?: (view: View) => readonly Sight[];
   /**
-   * The steps that make these changes, all of this kind; called only when there are some. `needs` name steps of the
-   * same resource; those on earlier resources are added by the plan from `after`, `node` and `peers`.
+   * The steps for these changes, which are all of this kind; called only if there are any. `needs` names steps of the
+   * same resource. The plan adds those on earlier resources from `after`, `node` and `peers`.
    */
   readonly steps: (changes: readonly Change[], view: View) => ResourceSteps;
   readonly blockers?: (view: View) => readonly Blocker[];
   readonly gaps?: (view: View) => readonly Gap[];
-  /** What is only worth telling. */
+  /** Remarks that block nothing. */
   readonly notices?: (view: View) => readonly Diagnostic[];
-  /** Set where goals that change a node need it: its blockers and unknowns keep everything else on the node waiting. */
+  /** Set if every change of a node needs it: its blockers and unknowns keep everything else on the node waiting. */
   readonly isPrecondition?: true;
-  /** What is different about it while Macs are uninstalled; absent where that is not its matter. */
+  /** Its overrides while Macs are uninstalled; absent if `uninstall` does not remove what the resource keeps. */
   readonly onUninstall?: (uninstallation: Uninstallation) => Partial<Resource>;
 }
 
-/** The Macs that are to be as they were before meshwright, and the placements that are stopped for it. */
+/** The Macs to restore to their state before meshwright, and the placements that are stopped for it. */
 interface Uninstallation {
   readonly nodes: readonly NodeName[];
   readonly placements: readonly string[];
 }
 
-/** Those properties of a resource that lie on these nodes. */
+/** The properties of a resource that are on these nodes. */
 export const propertiesOn =
   ({ properties }: Pick<Resource, 'properties'>, nodes: readonly NodeName[]): Resource['properties'] =>
   (view) =>
     properties(view).filter(({ node }) => nodes.includes(node));
 
-/** Steps of a resource, with what cleans up when a group of them fails. */
+/** Steps of a resource, with the steps that clean up when a group fails. */
 export interface ResourceSteps {
   readonly steps: readonly Step[];
   readonly rescues?: readonly { readonly group: string; readonly steps: readonly Step[] }[];

@@ -2,11 +2,11 @@ import { reasonWords } from '../diagnostics/prose-text.ts';
 import type { Json } from '../model/digest.ts';
 import type { Known } from '../model/known.ts';
 
-/** What a known fact is in words, or why it is not known. */
+/** The value of a fact in words, or why it is unknown. */
 export const knownWords = <T>(fact: Known<T>, words: (value: T) => string): string =>
   fact.kind === 'known' ? words(fact.value) : `unknown (${reasonWords[fact.reason]})`;
 
-/** What a property is to be and what it is, as values and in the same words. */
+/** The desired and the observed value of a property, as values and in words. */
 export const compared = <T extends Json>(desired: T, observed: Known<T>, words: (value: T) => string) => ({
   desired,
   observed,

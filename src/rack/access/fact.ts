@@ -10,10 +10,10 @@ import { isAccountName } from '../accounts/fact.ts';
 import { defineFact } from '../fact.ts';
 import { sshConnection } from '../network/interfaces-fact.ts';
 
-/** `sudo -n /bin/sh -s` with nothing on its standard input: exactly the form in which every change will run. */
+/** `sudo -n /bin/sh -s` with empty standard input: the form in which every change runs. */
 export const sudoProbe = probe('sudo', [tool.sudo, '-n', tool.sh, '-s'], 10_000, 8_192);
 
-/** Whether changes can run: `sudo -n /bin/sh -s` ends with 0 and says nothing, or its words on stderr say why not. */
+/** Whether changes can run: `sudo -n /bin/sh -s` exits with 0 and prints nothing, or stderr says why not. */
 export const sudoFact = defineFact({
   name: 'sudo',
   from: [sudoProbe],
@@ -21,20 +21,22 @@ export const sudoFact = defineFact({
     const said = readText(answer, { exits: [0, 1], isSelfEnding: true });
     if (said.kind === 'unknown' && said.reason !== 'empty') return said;
     if (answer?.exit.kind === 'exited' && answer.exit.code === 0) {
-      return said.kind === 'unknown' ? known('allowed') : garbled(answer, 'ran a shell without input, which printed');
+      return said.kind === 'unknown'
+        ? known('allowed')
+        : garbled(answer, 'ran a shell without input, which printed something');
     }
     const stderr = answer?.stderr ?? '';
     const verdict = answer === undefined ? 'other' : classifySudo(answer.exit, stderr);
     if (verdict === 'denied' || verdict === 'needs-password') return known(verdict);
-    return unknown('failed', `sudo ended with 1 and said: ${stderr.trim().slice(0, 200)}`);
+    return unknown('failed', `sudo exited with 1: ${stderr.trim().slice(0, 200)}`);
   },
   text: (answer) => (answer === 'needs-password' ? 'needs a password' : answer),
 });
 
 /**
- * The folders of `PATH` for a command over SSH: what macOS gives (`/usr/bin:/bin:/usr/sbin:/sbin`) and what a file such
- * as `~/.zshenv` adds. What meshwright sends calls its tools by absolute path and sets a PATH of its own, and launchd
- * gives daemons another one, so that no rule looks at this: it is what `exec` gives to the commands of people.
+ * The folders of `PATH` for a command over SSH: the macOS default (`/usr/bin:/bin:/usr/sbin:/sbin`) and what a file such
+ * as `~/.zshenv` adds. It matters only for commands that people run with `exec`, so no rule reads it: meshwright's own
+ * commands use absolute paths, and launchd gives daemons a different PATH.
  */
 export const searchPathFact = defineFact({
   name: 'search-path',
@@ -43,24 +45,24 @@ export const searchPathFact = defineFact({
     const said = settingAnswer(answer, 'search-path');
     if (said.kind === 'unknown') return said;
     const { code, lines } = said.value;
-    // An empty one stands for the folder that one happens to be in. @see POSIX, environment variable PATH
+    // An empty entry means the current folder. @see POSIX, environment variable PATH
     const folders = lines.map((line) => (line === '' ? '.' : line));
     const isWhole = code === '0' && folders.length > 0 && folders.every(isName);
-    return isWhole ? known(folders) : garbled(answer, 'printed no PATH that can be read');
+    return isWhole ? known(folders) : garbled(answer, 'printed no readable PATH');
   },
   text: (folders) => [folders],
 });
 
-/** Who the node takes us for: the second line of the probe, as `id -un` prints it. */
+/** The account that we are logged in as: the second line of the probe, from `id -un`. */
 export const loginFact = defineFact({
   name: 'login',
   from: [sshConnection],
   parse: ([answer]): Known<string> =>
     andThen(readLines(answer), (lines) => {
       const [, name, ...more] = lines;
-      if (name === undefined) return unknown('failed', 'id did not say who is logged in.');
+      if (name === undefined) return unknown('failed', 'id did not print who is logged in.');
       const isWhole = isAccountName(name) && more.length === 0;
-      return isWhole ? known(name) : garbled(answer, 'printed no name of an account');
+      return isWhole ? known(name) : garbled(answer, 'printed no account name');
     }),
   text: (user) => user,
 });

@@ -3,18 +3,18 @@ import { quote } from '../../node/quote.ts';
 import { sudoRule } from '../../node/sudo-answer.ts';
 import { keyMark } from '../../node/withdraw.ts';
 
-/** What is to be put on a node so that the controller may log in and become root there. */
+/** What to install on a node so that the controller can log in and become root. */
 export interface AccessWish {
-  /** Type and base64 of the key; absent when the node accepts one already. */
+  /** Type and base64 of the key; absent if the node already accepts one. */
   readonly key?: string;
-  /** The account that logs in, whose rule of sudo is installed. */
+  /** The account that logs in and gets the sudo rule. */
   readonly user: string;
 }
 
-/** What became of one of the two. */
+/** The result for the key or the rule. */
 export type Installed = 'added' | 'kept';
 
-/** What the node said: what is in place, and why the rule is not when visudo or a tool refused it. */
+/** The node's answer: what is in place, and why visudo or another tool refused the rule. */
 export interface AccessAnswer {
   readonly key?: Installed;
   readonly rule?: Installed;
@@ -22,10 +22,10 @@ export interface AccessAnswer {
 }
 
 /**
- * Adds one line to `authorized_keys` by a single write at its end, so that nothing that is there is written again and
- * a link stays one; folder and file get the modes that sshd asks for.
+ * Appends one line to `authorized_keys` in a single write: the existing lines are not rewritten, and a symbolic link
+ * stays one. Folder and file get the modes that sshd requires.
  *
- * @see sshd(8): StrictModes ignores a file that others may write
+ * @see sshd(8): StrictModes ignores a file that others can write
  */
 function keyLines(key: string): string {
   const [cat, chmod, mkdir, tail] = [tool.cat, tool.chmod, tool.mkdir, tool.tail].map(pathWord);
@@ -48,8 +48,8 @@ printf '@key %s\\n' "$w"`;
 }
 
 /**
- * The script of root that puts the rule into the file of meshwright, below the rules of other accounts there. What visudo does not
- * find right never gets the name that sudo reads: names with a dot are left out by it.
+ * The root script that adds the sudo rule to meshwright's file, below the rules of other accounts. sudo ignores names
+ * with a dot, so a file that visudo rejects never takes effect.
  *
  * @see sudoers(5): files of an included folder that have a dot in their name are ignored; mode 0440, owned by root
  */
@@ -58,7 +58,7 @@ export function ruleText(rootPrefix: string, user: string): string {
     ...[tool.cat, tool.chmod, tool.chown, tool.mkdir, tool.mv, tool.rm, tool.visudo],
   ].map(pathWord);
   const folder = pathWord(place.sudoersFolder);
-  // A line end before it: what stands in quotes over several lines is data to whoever reads this script.
+  // The leading line end marks the quoted rule as data for readers of this script.
   const rule = quote(`\n${sudoRule(user)}`);
   return `${rootLine(rootPrefix)}
 export LC_ALL=C
@@ -87,9 +87,9 @@ printf '@rule %s\\n' "$w"`;
 }
 
 /**
- * The command line for an exec request that installs what is wished for. Its standard input is the password and a line
- * end: sudo alone reads it, and finds the end of its input behind it, so that a wrong one is tried once. The script of
- * root stands in the arguments, where no password is: on standard input a Mac that asks for none would run it.
+ * The command line of the exec request that installs the access. Its standard input is the password and a line end. Only
+ * sudo reads it and then finds the end of input, so it tries a wrong password once. The root script is an argument: if it
+ * were on standard input, a Mac that asks for no password would run the password as a command.
  */
 export function installAccessCommand(rootPrefix: string, { key, user }: AccessWish): string {
   const [sudo, sh] = [tool.sudo, tool.sh].map(pathWord);
@@ -103,7 +103,7 @@ ${own}exec ${sudo} -S -p '' -k ${sh} -c ${quote(ruleText(rootPrefix, user))}`);
 const installed = (word: string | undefined): Installed | undefined =>
   word === 'added' || word === 'kept' ? word : undefined;
 
-/** Reads what {@link installAccessCommand} printed; a word that nobody knows is none. */
+/** Reads the output of {@link installAccessCommand}; unknown words are ignored. */
 export function readAccessAnswer(stdout: string): AccessAnswer {
   const said = (name: string): string | undefined =>
     stdout

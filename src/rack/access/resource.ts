@@ -2,7 +2,7 @@ import { read } from '../fact.ts';
 import { type Resource, verifyOnly } from '../resource.ts';
 import { sudoFact } from './fact.ts';
 
-/** Whether anything can be changed on a node at all. A plan speaks of it only where there is something to change. */
+/** Whether a node can be changed at all. A plan mentions sudo only where there is something to change. */
 export const sudo: Resource = verifyOnly({
   kind: 'sudo',
   after: ['identity'],

@@ -10,21 +10,21 @@ import { keeperFact } from '../keeper/fact.ts';
 import { isLeftToKeeper, misplacedServices, orderWords } from '../network/services.ts';
 import { sudoFact } from './fact.ts';
 
-/** Nodes on which `sudo -n` does not answer, so that nothing could be changed there. */
+/** Nodes on which `sudo -n` fails, so nothing can be changed. */
 export const sudo = defineNodeRule(
   {
     'sudo/needs-password': {
       severity: 'warning',
       summary: 'sudo asks for a password on this node.',
-      cause: 'Looking needs no root, but every change does, and nobody is there to type a password.',
+      cause: 'Observing a node needs no root, but every change does, and meshwright cannot type a password.',
       hint: prose`See the exact line to add: ${meshwright('enroll')}`,
       role: { blocks: 'sudo' },
       facts: [sudoFact],
     },
     'sudo/denied': {
       severity: 'warning',
-      summary: 'The user may not use sudo on this node.',
-      cause: 'The ssh user is in no sudoers rule: meshwright can look at the node and change nothing.',
+      summary: 'The ssh user may not use sudo on this node.',
+      cause: 'No sudo rule names the ssh user, so meshwright can observe this node but change nothing.',
       hint: prose`See the exact line to add: ${meshwright('enroll')}`,
       role: { blocks: 'sudo' },
       facts: [sudoFact],
@@ -35,26 +35,30 @@ export const sudo = defineNodeRule(
     if (seen === undefined || seen === 'allowed') return [];
     const hint = withCommands('See the line to add', [meshwright('enroll', name)]);
     return seen === 'denied'
-      ? { code: 'sudo/denied', detail: 'The user may not use sudo: this node can be looked at, not changed.', hint }
+      ? {
+          code: 'sudo/denied',
+          detail: 'The ssh user may not use sudo: this node can be observed but not changed.',
+          hint,
+        }
       : {
           code: 'sudo/needs-password',
-          detail: 'sudo asks for a password: this node can be looked at, not changed.',
+          detail: 'sudo asks for a password: this node can be observed but not changed.',
           hint,
         };
   },
 );
 
 const theSwitch =
-  'On the Mac: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users.';
+  'On the Mac, open System Settings > General > Sharing > Remote Login (i) and allow full disk access for remote users.';
 
-/** Macs that let no ssh session change their network preferences, as a run has found when it tried. */
+/** Macs that refused an earlier run when it tried to change the network preferences over ssh. */
 export const fullDiskAccess = defineNodeRule(
   {
     'network/no-full-disk-access': {
       severity: 'warning',
-      summary: 'A Mac lets no ssh session change its network preferences.',
+      summary: 'This Mac lets no ssh session change its network preferences.',
       cause:
-        'Remote Login was switched on without full disk access for remote users, and networksetup was refused when a run tried to set something. Addresses and the removal of the bridge hold all the same: the keeper puts them back within a minute. What only networksetup can set stays as it is.',
+        'Remote Login is on without full disk access for remote users, so macOS refused networksetup in an earlier run. The addresses and the bridge removal still hold: the keeper restores them within a minute. Settings that only networksetup can change stay as they are.',
       hint: theSwitch,
       role: 'told',
       facts: [keeperFact],
@@ -64,15 +68,15 @@ export const fullDiskAccess = defineNodeRule(
     if (!isLeftToKeeper(desired, facts) || adoptedDaemon(desired, facts) !== undefined) return [];
     const misplaced = seenValue(misplacedServices(facts)) ?? [];
     const isMisplaced = desired.thunderbolt.pool !== undefined && misplaced.length > 0;
-    const order = isMisplaced ? ` Nobody mends the order of its services: ${orderWords(misplaced)}.` : '';
+    const order = isMisplaced ? ` The order of its network services stays wrong: ${orderWords(misplaced)}.` : '';
     return {
       code: 'network/no-full-disk-access',
       detail: mapWords(
-        prose`networksetup was refused on ${named(name)}: its interfaces have their addresses from ifconfig, and the keeper puts them back.${order}`,
+        prose`macOS refused networksetup on ${named(name)}. Its interfaces got their addresses from ifconfig, and the keeper restores them.${order}`,
         escapeText,
       ),
       hint: withCommands(
-        prose`${theSwitch} Before the next ${aside(meshwright('apply'))}, take the mark of this away there`,
+        prose`${theSwitch} Before the next ${aside(meshwright('apply'))}, delete meshwright's mark on the Mac`,
         ['sudo rm "/Library/Application Support/meshwright/no-full-disk-access"'],
       ),
     };

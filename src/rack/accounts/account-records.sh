@@ -1,7 +1,7 @@
-# `directory COMMAND Users|Groups NAME …` leaves in `o` what dscl says; a refusal that a person can lift has a slug of its own. `has LINE`
-# looks in the record `r`, and `read_account NAME` leaves that of an account there.
+# `directory COMMAND Users|Groups NAME …` leaves the output of dscl in `o`; a refusal that a person can lift has its own
+# slug. `has LINE` searches the record `r`, and `read_account NAME` reads the record of an account into `r`.
 #
-# Needs accounts: the folder with what was made for accounts of ours: NAME, and NAME.begun while one is being made
+# Needs accounts: the folder of our notes on accounts: NAME, and NAME.begun while an account is being created
 # Prints: nothing; fails with no-full-disk-access, dscl
 directory() {
   c=$1 x=/$2${3:+/$3}

@@ -27,13 +27,13 @@ export const makeAccount = ({ name }: ScriptArgs['make-account']): string =>
 export const removeAccounts = ({ names }: ScriptArgs['remove-accounts']): string =>
   sh.removeAccounts({ names: names.join(' '), accounts: place.accounts });
 
-/** Other paths are another test. */
+/** Different paths make a different test. */
 const filesKey = (reads: AccountCheck['reads']): string =>
   `files-${shortDigest(digestOf(reads.map(({ path }) => path)))}`;
 
 const gpuKey = (gpu: AccountCheck['gpu']): string => `gpu-${gpu?.digest ?? 'none'}`;
 
-/** Runs as the account, with the environment of ranks; `$1` is the root prefix. */
+/** This text runs as the account, with the environment of ranks; `$1` is the root prefix. */
 function testsOf({ name, devices = [], reads, gpu }: AccountCheck): string {
   const set = Object.entries(accountEnvironment(name)).map(([key, path]) => `export ${key}=${pathWord(path)}\n`);
   const path = programFolders.map((folder) => `$R${folder.path}`).join(':');
@@ -63,7 +63,7 @@ export function checkAccount(check: AccountCheck): string {
   ];
   return sh.checkAccount(
     {
-      // launchd forgets this service when its tests have ended.
+      // launchd forgets this service when its tests are finished.
       ...serviceValues('dev.meshwright.check'),
       ...refusalValues,
       name,

@@ -2,26 +2,26 @@ import { type MacAccount, type MacAccounts, ownAccounts } from '../../model/acco
 import type { Known } from '../../model/known.ts';
 import { isLikeOurs } from './fact.ts';
 
-/** What became of an account that ranks or the gateway are to run as. */
+/** The state of an account that ranks or the gateway should run as. */
 export type AccountState =
   | 'made'
   | 'absent'
-  /** A run began to make it and was ended. */
+  /** A run was interrupted while creating it. */
   | 'begun'
-  /** Made by `apply` and kept by macOS when `uninstall` took the rest away: `apply` takes it again. */
+  /** Created by `apply` and kept by macOS during `uninstall`; `apply` uses it again. */
   | 'left'
-  /** Of our name, and not what apply made. */
+  /** Has the name of our account, but `apply` did not create it. */
   | 'other'
   | 'administrator'
-  /** ssh logs in as it, and it becomes root by sudo. */
+  /** ssh logs in as this account, which can become root with sudo. */
   | 'login'
-  /** Its primary group has other members: they could read what it writes. */
+  /** Its primary group has other members, who could read what it writes. */
   | 'shared-group';
 
-/** The group that macOS gives to every account of a person. */
+/** The primary group that macOS gives to every personal account. */
 const staff = 20;
 
-/** Groups whose members become root, or decide who does. */
+/** Groups whose members can become root, or decide who can. */
 const mighty = ['admin', 'wheel'];
 
 function ownState(name: string, account: MacAccount | undefined, { made, begun }: MacAccounts): AccountState {
@@ -33,7 +33,7 @@ function ownState(name: string, account: MacAccount | undefined, { made, begun }
   return account.uid === written.uid && account.generatedUid === written.generatedUid ? 'made' : 'other';
 }
 
-/** The account of this name on one Mac. @param login who logs in there, as far as that was seen */
+/** The state of the account with this name on one Mac. @param login the account that ssh logs in as, if known */
 export function accountState(name: string, seen: MacAccounts, login?: Known<string>): AccountState {
   const account = seen.accounts.find((one) => one.name === name);
   const state = ownAccounts.includes(name) ? ownState(name, account, seen) : account === undefined ? 'absent' : 'made';

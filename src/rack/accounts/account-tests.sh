@@ -1,18 +1,18 @@
-# Tests as an account what ranks do, with the environment of ranks: write the home, read files, open RDMA devices, reach the
-# GPU. Every test has a key, and only those that are asked for run. It is the program of a service for a moment.
+# Runs as an account, with the environment of ranks, and tests what ranks do: write the home, read files, open RDMA
+# devices, reach the GPU. Every test has a key, and only the requested tests run. A short-lived service runs this script.
 #
-# Needs files_key: of the test whether the account can read the files that ranks read
+# Needs files_key: the key of the test that the account can read the files that ranks read
 # Needs devices: the names of the RDMA devices that the ssh user sees
-# Needs kernel_script: reads what the RDMA driver holds, before any verbs tool starts
-# Needs ports_script: asks the RDMA devices, unless another verbs tool has not returned or a rank is starting
-# Needs left_alone: the exit of this script when it does not ask them
-# Needs gpu_key: of the test of the GPU
+# Needs kernel_script: reads the state of the RDMA driver before any verbs tool starts
+# Needs ports_script: queries the RDMA devices, unless another verbs tool is still running or a rank is starting
+# Needs left_alone: the exit code of ports_script when it does not query them
+# Needs gpu_key: the key of the GPU test
 # Needs gpu_command: the command line of a runtime that lists its devices
-# Needs gpu_shows: a pattern of what it prints where it reaches the GPU
-# Needs gpu_built_for: a pattern of what it prints where it can use a GPU at all; empty where it always can
-# Words: the root prefix, and the keys of the tests that are to run
-# Prints: a line for each, with the last line that a program printed: `passed KEY`, `failed KEY: WORDS`, or `busy KEY: WORDS`,
-#   which is to be tried again later
+# Needs gpu_shows: a pattern for its output if it reaches the GPU
+# Needs gpu_built_for: a pattern for its output if it was built for a GPU; empty if it always is
+# Words: the root prefix, and the keys of the tests to run
+# Prints: one line per test: `passed KEY`, `failed KEY: WORDS`, or `busy KEY: WORDS` to try again later. WORDS is the last
+#   line that a program printed.
 q=$2
 cd "$TMPDIR" || exit
 N='

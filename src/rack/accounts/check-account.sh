@@ -1,6 +1,6 @@
-# Fails where an account can become root, or where a LaunchDaemon of it fails a test of what ranks do. Over ssh an account
-# may have other rights. The results are kept with the build of macOS. A test that was passed runs again only for another
-# build, another number of the account, or another version of a runtime. A failed test runs each time; its line begins with `!`.
+# Fails if an account can become root, or if a LaunchDaemon that runs as the account fails a test of what ranks do. (Over
+# ssh, an account may have different rights.) The results are stored with the macOS build. A passed test runs again only
+# for a different build, account number or runtime version. A failed test runs every time; its line begins with `!`.
 # docs/unverified.md: nothing is published about RDMA devices and accounts without administrator rights.
 #
 # Uses ../../node/shell/refuse-root.sh
@@ -10,11 +10,11 @@
 # Needs name: of the account
 # Needs home: its home
 # Needs temporary: its folder instead of /tmp
-# Needs checked: the file of the results
-# Needs folder: exists only while the account is checked
+# Needs checked: the file with the results
+# Needs folder: a folder that exists only during the check
 # Needs keys: of the tests
-# Needs tests: the text that runs as the account
-# Words: paths that ranks read; those that are on this node are tested
+# Needs tests: the script text that runs as the account
+# Words: paths that ranks read; only paths that exist on this node are tested
 # Prints: @changed or @unchanged; fails with no-build, no-account, account-unfit, account-untested
 refuse_root "$name"
 d=$folder f=$checked

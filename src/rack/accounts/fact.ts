@@ -7,13 +7,13 @@ import { recordProbe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
 
 /**
- * Accounts of people, which have numbers from 501 on, and those of ours that are there: for each `account NAME`, its
- * record, `groups` with the names of its groups, and of ours what was written when it was made. Then for each account that
- * ran tests `checked NAME`, the build of macOS, its number and the names of the tests; one that failed begins with `!`. Behind
- * the last one `end`. The file `users` of the private folder is its own. Its tools run in the background: a shell hears no
- * signal before one in front ends.
+ * Lists personal accounts, which have numbers from 501 on, and our own: for each one `account NAME`, its record, and
+ * `groups` with its group names. Then, for our accounts, what was written at their creation. Then, for each account that
+ * ran tests, `checked NAME`, the macOS build, its number and the test names; a failed test begins with `!`. The last
+ * line is `end`. The file `users` is in the probe's private folder. The tools run in the background, because a shell
+ * handles no signal while a foreground tool runs.
  *
- * @see dscl(1): -list and -read of the local node need no root; a key that a record lacks is said on stderr, and the exit is 0
+ * @see dscl(1): -list and -read of the local node need no root; for a missing key, dscl prints to stderr and exits with 0
  * @see id(1): -G -n, which asks the directory for the groups of an account
  */
 const script = `trap "kill -9 \\$!; wait; exit 142" ALRM HUP TERM
@@ -40,24 +40,22 @@ printf "\\n"
 done
 printf "end\\n"`;
 
-/** Accounts of people and of ours, as the local directory has them. */
 const accountRecords = recordProbe('accounts', script, 10_000);
 
 /** Whether this can be the name of an account. */
 export const isAccountName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(text);
 
-/** The accounts of people, and those of ours, with what was written when they were made. */
 export const accountsFact = defineFact({
   name: 'accounts',
   from: [accountRecords],
   parse: ([answer]): Known<MacAccounts> =>
     andThen(readLines(answer), (lines) => {
-      if (lines.at(-1) !== 'end') return unknown('truncated', 'The list of accounts does not end.');
+      if (lines.at(-1) !== 'end') return unknown('truncated', 'The list of accounts is incomplete.');
       const found = read(lines.slice(0, -1));
-      return found === undefined ? garbled(answer, 'printed an account that cannot be read') : known(found);
+      return found === undefined ? garbled(answer, 'printed an unreadable account') : known(found);
     }),
   text: ({ accounts, begun, checked }) => {
-    const ours = [...accounts.map(accountText), ...begun.map((name) => `${name} begun`)];
+    const ours = [...accounts.map(accountText), ...begun.map((name) => `${name} half created`)];
     const tested = checked.flatMap((one) => [...testedText(one, 'passed'), ...testedText(one, 'failed')]);
     return [ours.length === 0 ? 'none' : ours, ...tested];
   },
@@ -78,7 +76,7 @@ function testText(test: string): string {
   return digits === '' ? word : `${word} (${digits.slice(0, 16)})`;
 }
 
-/** Blocks of lines, each from `account NAME` to `groups …`; then what was written about ours, and about tests. */
+/** Reads blocks from `account NAME` to `groups …`, then the lines about our accounts and about tests. */
 function read(lines: readonly string[]): MacAccounts | undefined {
   const accounts: MacAccount[] = [];
   const made: MadeAccount[] = [];
@@ -91,7 +89,7 @@ function read(lines: readonly string[]): MacAccounts | undefined {
     else if (block !== undefined && word === 'groups') {
       const account = accountOf(block, [name, ...rest]);
       if (account === undefined) return undefined;
-      // No file can name another one: directory services let people have `ann@example.com` and `0123`.
+      // A file cannot name the others: directory services allow names such as `ann@example.com` and `0123`.
       if (isAccountName(account.name)) accounts.push(account);
       block = undefined;
     } else if (block !== undefined) block.push(line);
@@ -101,7 +99,7 @@ function read(lines: readonly string[]): MacAccounts | undefined {
       if (one === undefined) return undefined;
       made.push(one);
     } else if (word === 'checked') {
-      // What cannot be read counts as not passed: the next check writes the file again.
+      // Unreadable results count as not passed: the next check rewrites the file.
       checked.push(...(isAccountName(name) ? checkedOf(name, rest) : []));
     } else return undefined;
   }
@@ -157,7 +155,7 @@ function accountOf([name = '', ...lines]: readonly string[], groups: readonly st
   };
 }
 
-/** Whether a record has every value that `apply` gives to accounts of ours: without password and shell, by one of their numbers. */
+/** Whether a record has every value that `apply` gives our accounts: no password, no shell, a number in our range. */
 export function isLikeOurs({ uid, gid, home, shell, hasPassword }: MacAccount): boolean {
   const isOurNumber = uid !== undefined && uid >= ownNumbers.first && uid <= ownNumbers.last && gid === uid;
   return isOurNumber && home === place.emptyHome.path && shell === tool.false.path && !hasPassword;

@@ -1,8 +1,8 @@
-# Makes an account of ours and a group that is its alone: without password and shell, with a home that cannot be
-# written. A record that differs from what is given here belongs to a person or a program, and is not changed. The next
-# run finishes the work of a run that was killed, and takes a record again that macOS kept at `uninstall`.
+# Creates one of our accounts and its own group: no password, no shell, and a home that cannot be written. A record with
+# other values belongs to a person or a program and is not changed. The next run finishes the work of a killed run, and
+# it uses a record again that macOS kept during `uninstall`.
 #
-# dscl(1): a record is made with `-create`, key by key; seen over ssh as root on headless Macs with Apple silicon.
+# dscl(1): `-create` makes a record key by key; seen over ssh as root on headless Macs with Apple silicon.
 #
 # Uses account-records.sh
 # Needs name: of the account and its group

@@ -1,13 +1,13 @@
-# Takes accounts of ours and their groups away, with their homes and whatever still runs as them; of a record that is not
-# the one that was made only our own files. Where macOS lets no ssh session delete a record, the account stays, without
+# Removes our accounts and their groups, with their homes and the processes that still run as them. If we did not create
+# a record, removes only our own files. Where macOS lets no ssh session delete a record, the account stays, without
 # password, shell and files.
 #
-# dscl(1): to delete a record over ssh, sshd needs Full Disk Access; else -14120.
+# dscl(1): to delete a record over ssh, sshd needs Full Disk Access; otherwise dscl fails with -14120.
 #
 # Uses account-records.sh
 # Needs names: of the accounts
 # Prints: @changed; fails with still-running
-# `end_all UID NAME` ends every process of an account. Its services were taken away before, so what still runs was left
+# `end_all UID NAME` kills every process of an account. Its services were removed before, so these processes were left
 # behind. After the account is deleted, macOS could give its number, and with it these processes, to another account.
 end_all() {
   # Five looks in a second.

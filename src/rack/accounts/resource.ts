@@ -38,7 +38,7 @@ function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: O
   });
 }
 
-/** An account that cannot be used keeps only waiting what needs that one. */
+/** An unusable account blocks only what needs that account. */
 function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Blocker[] {
   const seen = readValue(facts, accountsFact);
   if (seen === undefined) return [];
@@ -62,7 +62,7 @@ function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: Obs
   });
 }
 
-/** The accounts that ranks and the gateway run as: ours are made, others have to be there. */
+/** The accounts that ranks and the gateway run as: meshwright creates its own; all others have to exist. */
 export const accounts: Resource = {
   kind: 'accounts',
   after: ['identity', 'sudo'],

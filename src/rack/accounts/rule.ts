@@ -17,8 +17,8 @@ export const runsAsLogin = defineRule(
       severity: 'warning',
       summary: 'Ranks or the gateway run as the ssh user.',
       cause:
-        'The file sets login in system.accounts. The ssh user becomes root by the sudo rule of enroll, so an attacker who breaks a rank or the gateway is root on that Mac.',
-      hint: 'Take login out of system.accounts: apply then makes accounts that cannot become root.',
+        'The file sets login in system.accounts. The sudo rule from enroll lets the ssh user become root, so an attacker who takes over a rank or the gateway is root on that Mac.',
+      hint: 'Remove login from system.accounts: apply then creates accounts that cannot become root.',
       role: 'told',
       facts: [],
     },
@@ -37,7 +37,7 @@ export const runsAsLogin = defineRule(
         code: 'accounts/login',
         subject: nodesSubject([...new Set(nodes)].toSorted()),
         detail: `${what} as the ssh user, who can become root (system.accounts.${role}: login).`,
-        hint: `Take \`${role}: login\` out of system.accounts: apply then makes an account that cannot become root.`,
+        hint: `Remove \`${role}: login\` from system.accounts: apply then creates an account that cannot become root.`,
       };
     });
   },
@@ -46,34 +46,34 @@ export const runsAsLogin = defineRule(
 const codes = {
   'accounts/absent': {
     severity: 'error',
-    summary: 'An account that the file names is not on this node.',
-    cause: 'meshwright makes only accounts of its own; every other one is made by a person.',
-    hint: 'Make it in System Settings > Users & Groups as a standard account and give it a group of its own, or name _meshrank or _meshgate in system.accounts: meshwright makes these.',
+    summary: 'An account that the file names does not exist on this node.',
+    cause: 'meshwright creates only its own accounts. A person has to create any other account.',
+    hint: 'Create it in System Settings > Users & Groups as a standard account with its own group. Or name _meshrank or _meshgate in system.accounts, which meshwright creates.',
     role: { blocks: 'accounts' },
     facts: [],
   },
   'accounts/other': {
     severity: 'error',
-    summary: 'The name of an account of meshwright belongs to another account.',
+    summary: 'A different account has the name of a meshwright account.',
     cause:
-      'A person or a program made it, macOS made it again, or an uninstall had to leave it. meshwright neither changes nor uses an account that it did not make.',
-    hint: 'If nothing else needs it, delete it at the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME, then sudo dscl . -delete /Groups/NAME. Or name another account in system.accounts.',
+      'A person or a program created it, macOS created it again, or an uninstall had to leave it. meshwright neither changes nor uses an account that it did not create.',
+    hint: 'If nothing else needs the account, delete it on the Mac, in a Terminal with Full Disk Access: `sudo dscl . -delete /Users/NAME`, then `sudo dscl . -delete /Groups/NAME`. Or name another account in system.accounts.',
     role: { blocks: 'accounts' },
     facts: [],
   },
   'accounts/can-become-root': {
     severity: 'error',
     summary: 'Ranks or the gateway would run as an account that can become root.',
-    cause: 'An attacker who breaks a rank or the gateway would then be root on that Mac.',
-    hint: 'Take it out of the administrators (System Settings > Users & Groups), or name another account in system.accounts.',
+    cause: 'An attacker who takes over a rank or the gateway would then be root on that Mac.',
+    hint: 'Remove its administrator rights (System Settings > Users & Groups), or name another account in system.accounts.',
     role: { blocks: 'accounts' },
     facts: [],
   },
   'accounts/shared-group': {
     severity: 'error',
-    summary: 'The account of ranks or the gateway shares its group with others.',
-    cause: 'Its logs can be read by its group, and every account of a person is in the group staff.',
-    hint: 'Give it a group of its own, at the Mac, in a Terminal with Full Disk Access: sudo dseditgroup -o create NAME, then sudo dscl . -create /Users/NAME PrimaryGroupID NUMBER. Or name another account in system.accounts.',
+    summary: 'The account of the ranks or the gateway shares its group with other accounts.',
+    cause: 'The members of its group can read its logs, and every personal account is in the group staff.',
+    hint: 'Give the account its own group on the Mac, in a Terminal with Full Disk Access: `sudo dseditgroup -o create NAME`, then `sudo dscl . -create /Users/NAME PrimaryGroupID NUMBER`. Or name another account in system.accounts.',
     role: { blocks: 'accounts' },
     facts: [],
   },
@@ -81,7 +81,7 @@ const codes = {
 
 type Found = Finding<keyof typeof codes>;
 
-/** Why nothing can run as this account on a node; undefined where it can, and where `apply` makes the account. */
+/** Why nothing can run as this account on a node; undefined if something can, or if `apply` creates the account. */
 export function accountFinding(
   node: NodeName,
   account: string,
@@ -98,14 +98,14 @@ export function accountFinding(
         : {
             code: 'accounts/absent',
             detail: `There is no account ${account}.`,
-            hint: prose`Make ${account} in System Settings > Users & Groups of ${named(node)}, as a standard account, and give it a group of its own, or name ${ownAccounts.join(' or ')} in system.accounts: meshwright makes these.`,
+            hint: prose`Create ${account} in System Settings > Users & Groups of ${named(node)}, as a standard account with its own group. Or name ${ownAccounts.join(' or ')} in system.accounts, which meshwright creates.`,
           };
     case 'other':
       return {
         code: 'accounts/other',
-        detail: `The account ${account} is there, and it is not the one that meshwright made.`,
+        detail: `The account ${account} exists, but meshwright did not create it.`,
         hint: withCommands(
-          prose`Name another account in system.accounts. Or, if nothing else needs this one, delete it on ${named(node)}, in a Terminal with Full Disk Access`,
+          prose`Name another account in system.accounts. Or, if nothing else needs this account, delete it on ${named(node)}, in a Terminal with Full Disk Access`,
           [`sudo dscl . -delete /Users/${account}`, `sudo dscl . -delete /Groups/${account}`],
         ),
       };
@@ -113,27 +113,27 @@ export function accountFinding(
       return {
         code: 'accounts/can-become-root',
         detail: `${account} is an administrator of this Mac.`,
-        hint: prose`Take ${account} out of the administrators of ${named(node)} (System Settings > Users & Groups), or name another account in system.accounts.`,
+        hint: prose`Remove the administrator rights of ${account} on ${named(node)} (System Settings > Users & Groups), or name another account in system.accounts.`,
       };
     case 'login':
       return {
         code: 'accounts/can-become-root',
-        detail: `ssh logs in as ${account}, which becomes root with sudo.`,
+        detail: `ssh logs in as ${account}, which can become root with sudo.`,
         hint: 'Name another account in system.accounts.',
       };
     case 'shared-group':
       return {
         code: 'accounts/shared-group',
-        detail: `The primary group of ${account} is staff, as that of every account of a person.`,
+        detail: `The primary group of ${account} is staff, which every personal account is in.`,
         hint: withCommands(
-          prose`Name another account in system.accounts. Or give ${account} a group of its own on ${named(node)}, in a Terminal with Full Disk Access, with the number of that group for NUMBER`,
+          prose`Name another account in system.accounts. Or give ${account} its own group on ${named(node)}, in a Terminal with Full Disk Access, where NUMBER is the number of that group`,
           [`sudo dseditgroup -o create ${account}`, `sudo dscl . -create /Users/${account} PrimaryGroupID NUMBER`],
         ),
       };
   }
 }
 
-/** Accounts that ranks or the gateway are to run as, and cannot. */
+/** Accounts that ranks or the gateway should run as, but cannot. */
 export const accounts = defineNodeRule(codes, ({ name, facts }, { desired }) => {
   const seen = readValue(facts, accountsFact);
   return accountsOn(desired, name).flatMap(

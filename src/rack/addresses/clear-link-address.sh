@@ -1,9 +1,9 @@
-# Puts a network service back to DHCP, as macOS has it by itself, and takes what the interface still holds off it. A
-# Mac that let no ssh session make a service has the address on the interface alone. networksetup(8): -setdhcp, -getinfo;
+# Sets a network service back to DHCP, the macOS default, and removes the remaining addresses from its interface. On a
+# Mac that let no ssh session create a service, only the interface has the address. networksetup(8): -setdhcp, -getinfo;
 # ifconfig(8): -alias removes the network address.
 #
 # Uses ../../node/shell/network-setup.sh
-# Needs service: its name, empty where the interface has none
+# Needs service: its name, empty if the interface has no service
 # Needs device: the interface
 # Words: the addresses
 # Prints: @changed or @unchanged; fails with networksetup, ifconfig

@@ -5,7 +5,7 @@ import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
 import { hardwarePortsFact, networkServicesFact } from '../network/services-fact.ts';
 import { thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 
-/** The interface of each receptacle, or why nobody can say. */
+/** The interface of each receptacle, or why it is unknown. */
 export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, string>> {
   const ports = read(facts, hardwarePortsFact);
   const devices = thunderboltInterfaces(facts);
@@ -14,8 +14,8 @@ export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, strin
 }
 
 /**
- * The network service through which a device is set up, or undefined when it has none: of several the first enabled
- * one counts. @see networksetup(8), `-listnetworkserviceorder`
+ * The network service that configures a device, if there is one. Of several services, the first enabled one counts.
+ * @see networksetup(8), `-listnetworkserviceorder`
  */
 export function serviceOf(services: readonly NetworkService[], device: string): NetworkService | undefined {
   const own = services.filter((one) => one.device === device);
@@ -24,12 +24,12 @@ export function serviceOf(services: readonly NetworkService[], device: string): 
 
 /** How a device gets its address at every boot. */
 export type KeptAddress =
-  /** It has no service, or one that is switched off. */
+  /** It has no service, or a disabled one. */
   | { readonly kind: 'none' }
   | { readonly kind: 'manual'; readonly address: Ipv4Address }
   | { readonly kind: 'dhcp' | 'off' | 'other' };
 
-/** What the network preferences give the device of a receptacle. */
+/** The address that the network preferences give the device of a receptacle. */
 export function keptAddress(facts: Facts, device: string): Known<KeptAddress> {
   const services = read(facts, networkServicesFact);
   const addresses = read(facts, serviceAddressesFact);

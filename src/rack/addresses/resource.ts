@@ -37,7 +37,7 @@ interface WantedAddress extends Ipv4Address {
   readonly link: string;
 }
 
-/** The fixed addresses of a node, by receptacle; only of links whose network is settled. */
+/** The fixed addresses of a node, sorted by receptacle. Links without an allocated network are left out. */
 export function wantedAddresses({ thunderbolt }: DesiredFleet, node: NodeName): readonly WantedAddress[] {
   const found = thunderbolt.links.flatMap(({ index, ends }) => {
     const network = thunderbolt.networks[index];
@@ -54,12 +54,12 @@ export function wantedAddresses({ thunderbolt }: DesiredFleet, node: NodeName): 
   return found.toSorted((a, b) => a.receptacle - b.receptacle);
 }
 
-/** Where addresses of ours lie: links of today and of before, and the pool that is kept for them. */
+/** The networks of our addresses: current links, former links, and the pool. */
 function ownNetworks({ thunderbolt: { networks, formerNetworks, pool } }: DesiredFleet): readonly Ipv4Network[] {
   return [...Object.values(networks), ...formerNetworks, ...(pool === undefined ? [] : [pool])];
 }
 
-/** Whether an address is one of those that apply gives to links, now or before. */
+/** Whether apply gives, or once gave, an address to a link. */
 export function isOwnAddress(fleet: DesiredFleet): (address: Ipv4Address) => boolean {
   const own = ownNetworks(fleet);
   return (address) => own.some((network) => isInside(address, network));
@@ -68,7 +68,7 @@ export function isOwnAddress(fleet: DesiredFleet): (address: Ipv4Address) => boo
 const at = (receptacle: number, part: 'live' | 'kept'): Addressed =>
   addressed({ kind: 'link-address', receptacle, part });
 
-/** A receptacle inside of a bridge that stays can hold no address of its own. */
+/** Whether a device is in a bridge that stays; such a device can have no address of its own. */
 export function isInStayingBridge(fleet: DesiredFleet, facts: Facts, device: string): boolean {
   const layers = bridgeLayers(fleet, facts);
   const staying = fleet.thunderbolt.bridge === 'keep' ? [...layers.active, ...layers.preferred] : madeBridges(layers);
@@ -88,7 +88,6 @@ function keptText(kept: KeptAddress): string | null {
   }
 }
 
-/** The parts of a property that follow from what is wanted and what is seen. */
 function property(
   about: Pick<Property, 'node' | 'address' | 'about' | 'reason'>,
   desired: string | null,
@@ -110,17 +109,17 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
     ];
   }
   const device = devices.value.get(receptacle);
-  // A Mac without this receptacle is reported with the cables; one in a bridge that stays, with the bridge.
+  // The cable rules report a missing receptacle; the bridge rules report a receptacle in a bridge that stays.
   if (device === undefined || isInStayingBridge(fleet, facts, device)) return [];
   const live = mapKnown(liveAddresses(facts, receptacle), (held) => {
     const texts = held.map(addressText);
     return texts.includes(text) ? text : (texts[0] ?? null);
   });
-  // Without a cable macOS takes the address off the interface; the service gives it back with the cable.
+  // Without a cable, macOS removes the address from the interface. It returns with the cable, from the service.
   const isIdle = interfaceAt(facts, receptacle)?.status === 'inactive';
   return [
     ...(isIdle ? [] : [property({ ...about, ...at(receptacle, 'live') }, text, live)]),
-    // Where the service may not be set, the keeper is what keeps the address.
+    // Where macOS does not let us set the service, the keeper keeps the address.
     property(
       { ...about, ...at(receptacle, 'kept') },
       text,
@@ -129,22 +128,22 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
   ];
 }
 
-/** Links that have no network yet, since what is in use at one of their ends is unknown. */
+/** Links without a network yet, because the networks in use at one of their ends are unknown. */
 function waitingProperties({ thunderbolt }: DesiredFleet, node: NodeName): readonly Property[] {
   return thunderbolt.links.flatMap(({ index, ends }) => {
     const unseen = thunderbolt.waiting?.[index];
     if (unseen === undefined) return [];
-    const why = `no network before those of ${unseen.join(' and ')} are seen`;
+    const why = `the networks in use on ${unseen.join(' and ')} are unknown`;
     return ends
       .filter((end) => end.node === node)
       .map(({ receptacle }) => {
         const about = { node, ...at(receptacle, 'live'), reason: `thunderbolt.links: ${linkText(ends)}` };
-        return { ...property(about, null, unknown('not-asked', `There is ${why}.`)), why };
+        return { ...property(about, null, unknown('not-asked', `The link gets no network: ${why}.`)), why };
       });
   });
 }
 
-/** Where no link is declared, nothing of ours may be left; whatever else is there is none of our business. */
+/** A receptacle without a declared link must have no address of ours; addresses of others are left alone. */
 function freedProperties(
   fleet: DesiredFleet,
   { desired: { name: node }, facts }: ObservedTarget,
@@ -163,11 +162,11 @@ function freedProperties(
     null,
     mapKnown(liveAddresses(facts, receptacle), ours),
   );
-  // A Mac that refused a new service may hold an address of ours on the interface alone.
+  // On a Mac that refused a new service, an address of ours may be on the interface only.
   return isWithoutService ? [live] : [live, property({ ...about, ...at(receptacle, 'kept') }, null, kept)];
 }
 
-/** Receptacles of a node that no link names. */
+/** Receptacles of a node without a declared link. */
 function freeReceptacles(
   { thunderbolt }: DesiredFleet,
   { desired: { name }, facts }: ObservedTarget,
@@ -179,8 +178,8 @@ function freeReceptacles(
 }
 
 /**
- * `link-address/2/live` and `link-address/2/kept` of one node: what the interface holds, and what it gets at every boot.
- * What is unknown of a node is reported once, at its links, and not again at receptacles without a link.
+ * `link-address/2/live` and `link-address/2/kept` of one node: the address that the interface has now, and the one it gets
+ * at every boot. Unknown addresses are reported at the node's links, and not again at receptacles without a link.
  */
 function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
   if (adoptedDaemon(fleet, target.facts) !== undefined) return [];
@@ -191,7 +190,6 @@ function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): readonl
   return [...wanted, ...waiting, ...freed.filter(({ observed }) => observed.kind === 'known' || !isTold)];
 }
 
-/** The properties of all targets. */
 export const linkAddressProperties = ({ desired, targets }: View): readonly Property[] =>
   targets.flatMap((target) => nodeLinkAddresses(desired, target));
 
@@ -202,7 +200,7 @@ function gidSights(fleet: DesiredFleet, { desired: { name: node }, facts }: Obse
   if (devices.kind === 'unknown' || ports.kind === 'unknown' || !needsRdma(fleet, node)) return [];
   return wantedAddresses(fleet, node).flatMap(({ receptacle, address: ipv4 }) => {
     const port = ports.value.find(({ device }) => device === `rdma_${devices.value.get(receptacle)}`);
-    // A port that is not active gets no GID: the cable, or RDMA at the far end, is what is missing there.
+    // An inactive port gets no GID: its cable is missing, or RDMA at the far end is.
     return port?.state === 'active'
       ? [
           {
@@ -215,7 +213,7 @@ function gidSights(fleet: DesiredFleet, { desired: { name: node }, facts }: Obse
   });
 }
 
-/** What a gate waits for beside the addresses of these receptacles. */
+/** The GIDs that a gate waits for in addition to the addresses of these receptacles. */
 function expectedGids(fleet: DesiredFleet, target: ObservedTarget, receptacles: readonly number[]): readonly Patch[] {
   return gidSights(fleet, target)
     .filter(({ about }) => about.receptacle !== undefined && receptacles.includes(about.receptacle))
@@ -228,7 +226,7 @@ const receptaclesOf = (made: readonly Property[]): readonly number[] => [
 
 const portOf = (receptacle: number): string => `Thunderbolt ${receptacle}`;
 
-/** A name that no service has: that of the hardware port, as macOS would call it, or one after it. */
+/** An unused service name: that of the hardware port, as macOS would choose, or the same name with a number. */
 function newServiceName(port: string, taken: readonly string[]): string {
   const names = [port, ...taken.map((_, index) => `${port} ${index + 2}`)];
   return names.find((name) => !taken.includes(name)) ?? port;
@@ -298,8 +296,8 @@ function clearStep({ target, receptacle, device, makes }: Place): Step {
 }
 
 /**
- * One script per receptacle, and one gate for all of them: configd takes its time to put an address on an interface.
- * What is taken away goes first, so that no address is ever on two interfaces of one Mac.
+ * One script per receptacle, and one gate for all of them, because configd needs time to put an address on an interface.
+ * Removals run first, so that no address is ever on two interfaces of one Mac.
  */
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
   const { name: node } = target.desired;
@@ -322,7 +320,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   return [...clears, ...sets, gate];
 }
 
-/** The interfaces of the receptacles that would get or lose an address: no other is ever touched. */
+/** The interfaces of the receptacles that get or lose an address. No other interface is touched. */
 function touchedInterfaces({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] {
   const devices = seenValue(receptacleDevices(facts));
   return receptaclesOf(changed).flatMap((one) => devices?.get(one) ?? []);
@@ -337,11 +335,11 @@ const blockersOf = (view: View): readonly Blocker[] => [
   }),
 ];
 
-/** A fixed address at each end of each link; what links had before is taken away. @see networksetup(8) */
+/** A fixed address at each end of each link; former addresses are removed. @see networksetup(8) */
 export const linkAddress: Resource = {
   kind: 'link-address',
   after: ['identity', 'sudo', 'thunderbolt-bridge'],
-  // What runs over the cables goes before their addresses.
+  // Everything that runs over the cables is removed before their addresses.
   onUninstall: ({ nodes }) => ({
     after: ['identity', 'sudo', 'placement', 'keeper'],
     properties: propertiesOn(linkAddress, nodes),
@@ -349,7 +347,7 @@ export const linkAddress: Resource = {
       blockersOf(view).filter(({ code, node }) => code === 'network/carries-connection' && nodes.includes(node)),
   }),
   ...perTarget(nodeLinkAddresses, nodeSteps),
-  // A GID follows from the address, and nothing else makes one.
+  // A GID follows from the address; no step can set it.
   sights: ({ desired, targets }) => targets.flatMap((target) => gidSights(desired, target)),
   blockers: blockersOf,
 };
@@ -357,9 +355,9 @@ export const linkAddress: Resource = {
 /** `10.77.0.1/30`. */
 const addressText = ({ address, prefixLength }: Ipv4Address): string => `${address}/${prefixLength}`;
 
-/** Every address that the interface of a receptacle holds now; none while it is down. */
+/** Every address that the interface of a receptacle has now; none while it is down. */
 function liveAddresses(facts: Facts, receptacle: number): Known<readonly Ipv4Address[]> {
-  // Unobserved services cannot be set either: the address alone says nothing.
+  // Unobserved services cannot be set, so knowing only the address does not help.
   const unseen = [read(facts, interfacesFact), read(facts, networkServicesFact)].find(
     (fact) => fact.kind === 'unknown',
   );

@@ -15,7 +15,7 @@ import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
 import { cableMethod } from '../network/services.ts';
 import { interfaceAt, interfaceKind, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 
-/** The network of a link that this one gets into the way of, in words; undefined where it hits none. */
+/** The link network that an office network overlaps, in words; undefined if it overlaps none. */
 function hitBy({ links, networks }: DesiredFleet['thunderbolt'], { network }: OfficeNetwork): string | undefined {
   const hit = links.find(({ index }) => networks[index] !== undefined && overlaps(networks[index], network));
   const own = hit === undefined ? undefined : networks[hit.index];
@@ -23,9 +23,9 @@ function hitBy({ links, networks }: DesiredFleet['thunderbolt'], { network }: Of
 }
 
 const moveOffice = ({ network }: OfficeNetwork, pool: Ipv4Network): string =>
-  `Give ${networkText(network)} other addresses, or choose another pool than ${networkText(pool)} in the file: thunderbolt.addressing.pool.`;
+  `Renumber ${networkText(network)}, or replace the pool ${networkText(pool)} in the file: thunderbolt.addressing.pool.`;
 
-/** What is to be said of a network of the office inside the pool, where anything is. */
+/** The texts for an office network inside the pool; undefined if it does no harm. */
 function told(
   thunderbolt: DesiredFleet['thunderbolt'],
   pool: Ipv4Network,
@@ -36,28 +36,28 @@ function told(
   if (hit !== undefined)
     return {
       detail: `${hit} overlaps ${one.where}.`,
-      hint: `What is given out never moves by itself. ${moveOffice(one, pool)}`,
+      hint: `An allocated network never moves by itself. ${moveOffice(one, pool)}`,
     };
   const isSettled = thunderbolt.links.every(({ index }) => thunderbolt.networks[index] !== undefined);
   return isSettled || isPoolLeft(thunderbolt, seen)
     ? undefined
     : {
-        detail: `The pool ${networkText(pool)} overlaps ${one.where}, and has no network left for every link.`,
+        detail: `The pool ${networkText(pool)} overlaps ${one.where} and has too few free networks for all links.`,
         hint: moveOffice(one, pool),
       };
 }
 
 /**
- * Networks of the office, or of anything but the receptacles, that the pool of link addresses overlaps, where that
- * hits a link, or leaves too little. What lies elsewhere in the pool is only given to nobody.
+ * Office networks, that is networks of anything but the receptacles, that overlap the address pool and hit a link or
+ * leave too few networks for the links. Any other overlap only excludes those networks from allocation.
  */
 export const poolOverlap = defineRule(
   {
     'address/pool-overlap': {
       severity: 'error',
-      summary: 'The address pool of the links overlaps a network that nodes are in, or have a route to.',
+      summary: 'The address pool for links overlaps a network that nodes are in or have a route to.',
       cause:
-        'An interface other than a Thunderbolt receptacle has an address in the network of a link, or a route leads there, or they leave no network of thunderbolt.addressing.pool for every link: what was meant for that network would go over a cable. Networks of the pool that others use are given to no new link; what was given out stays.',
+        'An interface other than a Thunderbolt receptacle has an address in the network of a link, or a route leads there. Traffic for that network would go over a cable. Or such networks leave too few in thunderbolt.addressing.pool for all links. A new link never gets a network that is in use; allocated networks stay.',
       hint: 'Choose another pool in the file.',
       role: { blocks: 'link-address' },
       facts: [interfacesFact, routesFact],
@@ -87,7 +87,7 @@ const codes = {
     severity: 'error',
     summary: 'A cable has an address that changes by itself.',
     cause:
-      'The network service of the receptacle is on DHCP, as macOS sets it up and sometimes again. Nobody answers on a cable, so the Mac gives itself an address, minutes after a start and another one after each break of the link; the GID of RDMA goes with it (works for days, then errno 22).',
+      'The network service of the receptacle uses DHCP. This is the macOS default, and macOS sometimes restores it. No DHCP server answers on a cable, so the Mac assigns itself an address minutes after a start, and a different address after each interruption of the link. The RDMA GID changes with the address (works for days, then errno 22).',
     hint: prose`Give it a fixed address with ${meshwright('apply')}.`,
     role: 'converged-by-address',
     facts: [serviceAddressesFact, interfacesFact],
@@ -96,7 +96,7 @@ const codes = {
     severity: 'error',
     summary: 'IPv4 is off on a cable. RDMALink prepares Macs this way, for RDMA over IPv6 only.',
     cause:
-      'The network service of the receptacle has IPv6 link-local addresses only. The jaccl of MLX needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.',
+      'The network service of the receptacle has only IPv6 link-local addresses. The jaccl backend of MLX needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.',
     hint: prose`Give the cables fixed addresses with ${meshwright('apply')}.`,
     role: { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
     facts: [serviceAddressesFact, interfacesFact],
@@ -105,7 +105,7 @@ const codes = {
     severity: 'error',
     summary: 'A Thunderbolt cable has a default route.',
     cause:
-      'The Mac at the far end shares its Internet connection, or somebody wrote a router into the service of the receptacle: what is meant for the rest of the world goes over the cable.',
+      'The Mac at the far end shares its Internet connection, or a person set a router in the network service of the receptacle. Traffic to all other networks then goes over the cable.',
     hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
     role: 'converged-by-address',
     facts: [routesFact],
@@ -114,7 +114,7 @@ const codes = {
     severity: 'warning',
     summary: 'A Thunderbolt cable has an address from a DHCP server.',
     cause:
-      'The Mac accepted a DHCP lease for the address that it has on this cable (`ipconfig getpacket`). On a cable between two Macs only Internet Sharing gives leases. The address changes or disappears with Internet Sharing.',
+      'The Mac accepted a DHCP lease for the address that it has on this cable (`ipconfig getpacket`). On a cable between two Macs, only Internet Sharing offers leases. The address changes or disappears with Internet Sharing.',
     hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
     role: 'converged-by-address',
     facts: [dhcpLeasesFact, interfacesFact],
@@ -123,7 +123,7 @@ const codes = {
     severity: 'warning',
     summary: 'A Thunderbolt cable is suspected to have an address from a DHCP server.',
     cause:
-      'The network service of the receptacle is on DHCP, and its address is neither the declared one nor self-assigned. The DHCP packet of the interface is unknown, so a person or another program may have set the address. On a cable between two Macs only Internet Sharing gives leases.',
+      'The network service of the receptacle uses DHCP, and its address is neither the declared one nor self-assigned. The DHCP packet of the interface is unknown, so a person or another program may have set the address. On a cable between two Macs, only Internet Sharing offers leases.',
     hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
     role: 'converged-by-address',
     facts: [serviceAddressesFact, interfacesFact],
@@ -132,18 +132,18 @@ const codes = {
 
 type Found = Finding<keyof typeof codes>;
 
-/** One receptacle with what is known of its address. */
+/** One receptacle, with what is known about its address. */
 interface Cable {
   readonly node: ExaminedNode;
   readonly receptacle: number;
   readonly device: string;
-  /** Whether a fixed address is wanted there. */
+  /** Whether the file wants a fixed address there. */
   readonly isAddressed: boolean;
-  /** The address that the file gives this end of its link: not a lease, whatever the service is set to. */
+  /** The address that the file gives this end of its link. It is never a lease, even if the service uses DHCP. */
   readonly declared: string | undefined;
 }
 
-/** Whether the service that counts for a device is on DHCP; undefined where that is unknown. */
+/** Whether the service of a device uses DHCP; undefined if unknown. */
 function isOnDhcp(desired: DesiredFleet, facts: Facts, device: string): boolean | undefined {
   const method = cableMethod(desired, facts, device);
   return method === 'unknown' ? undefined : method === 'dhcp';
@@ -151,11 +151,11 @@ function isOnDhcp(desired: DesiredFleet, facts: Facts, device: string): boolean 
 
 const isSelfAssigned = ({ address }: Ipv4Address): boolean => address.startsWith('169.254.');
 
-/** Addresses that neither the Mac chose nor meshwright set: the keeper sets the declared one on a service on DHCP, too. */
+/** Addresses that neither the Mac nor meshwright chose. The keeper sets the declared address even on a DHCP service. */
 const strangeAddresses = ({ node, receptacle, declared }: Cable): readonly Ipv4Address[] =>
   interfaceAt(node.facts, receptacle)?.ipv4.filter((one) => !isSelfAssigned(one) && one.address !== declared) ?? [];
 
-/** What DHCP gave this interface; undefined where the Mac was not asked about it, or its answer is unknown. */
+/** The DHCP answer for this interface; undefined if the Mac was not queried about it, or its answer is unknown. */
 const dhcpAnswer = (facts: Facts, device: string): DhcpAnswer | undefined =>
   readValue(facts, dhcpLeasesFact)?.find((one) => one.device === device);
 
@@ -165,14 +165,14 @@ interface LeasedAddress {
   readonly server: string;
 }
 
-/** The address of a cable that its last DHCP packet gave; undefined where it has none, or the packet is unknown. */
+/** The address of a cable that came with its last DHCP packet; undefined if none did, or the packet is unknown. */
 function leasedAddress(cable: Cable): LeasedAddress | undefined {
   const lease = dhcpAnswer(cable.node.facts, cable.device)?.lease;
   const own = strangeAddresses(cable).find(({ address }) => address === lease?.address);
   return lease === undefined || own === undefined ? undefined : { own, server: lease.server };
 }
 
-/** The far end is named where it has the address of the server, which every Mac that shares its Internet may have. */
+/** Names the far end only if it has the server's address: all Macs that share their Internet may use the same address. */
 function leaseWords(examination: Examination, cable: Cable, { own, server }: LeasedAddress): string {
   const far = examination.nodes.find(({ name }) => name === farNode(examination, cable));
   const isServer = readValue(far?.facts, interfacesFact)?.some(({ ipv4 }) =>
@@ -190,7 +190,7 @@ function declaredAddress({ thunderbolt }: DesiredFleet, node: string, receptacle
   return ends.find(({ end }) => end.node === node && end.receptacle === receptacle)?.address;
 }
 
-/** `studio-2` at the far end of the cable, as far as it is known. */
+/** The node at the far end of the cable, if known. */
 function farNode({ cabling }: Examination, { node, receptacle }: Cable): string | undefined {
   const own = (end: { readonly node: string; readonly receptacle: number }): boolean =>
     end.node === node.name && end.receptacle === receptacle;
@@ -198,12 +198,12 @@ function farNode({ cabling }: Examination, { node, receptacle }: Cable): string 
   return ends.find((end) => !own(end))?.node;
 }
 
-/** A fixed address ends a lease and the route that came with it; otherwise only who gives it out can. */
+/** A fixed address ends a lease and the route that came with it. Without one, only the Mac that offers the lease can. */
 function cure(examination: Examination, cable: Cable): Prose {
   const far = farNode(examination, cable) ?? 'the Mac at the far end';
-  const sharing = `Internet Sharing off on ${far}: System Settings > General > Sharing.`;
+  const sharing = `off Internet Sharing on ${far}: System Settings > General > Sharing.`;
   return cable.isAddressed
-    ? prose`Give it a fixed address with ${meshwright('apply')}. It comes again with DHCP, so switch ${sharing}`
+    ? prose`Give it a fixed address with ${meshwright('apply')}. DHCP would bring the problem back, so also switch ${sharing}`
     : `Switch ${sharing}`;
 }
 
@@ -214,18 +214,18 @@ function routeFinding(examination: Examination, cable: Cable): Found | undefined
   const [first] = defaults.toSorted((a, b) => Number(a.flags.includes('I')) - Number(b.flags.includes('I')));
   if (first === undefined) return undefined;
   const end = { node: node.name, receptacle };
-  const rank = first.flags.includes('I') ? 'beside that of the other interfaces' : 'and it is the one that counts';
+  const rank = first.flags.includes('I') ? 'next to those of other interfaces' : 'which is the one in effect';
   const leased = leasedAddress(cable);
   const origin = leased === undefined ? '' : ` ${device} ${leaseWords(examination, cable, leased)}`;
   return {
     code: 'network/default-route-over-cable',
     subject: receptacleSubject(end),
-    detail: prose`${namedEnd(end)} (${device}) has a default route by ${first.gateway}, ${rank}.${origin}`,
+    detail: prose`${namedEnd(end)} (${device}) has a default route via ${first.gateway}, ${rank}.${origin}`,
     hint: cure(examination, cable),
   };
 }
 
-/** A lease where the Mac has its packet; where it could not be asked, the suspicion of one. */
+/** A lease if the Mac has its packet; if the Mac could not be queried, only the suspicion of a lease. */
 function leaseFinding(examination: Examination, cable: Cable): Found | undefined {
   const { node, receptacle, device } = cable;
   const end = { node: node.name, receptacle };
@@ -238,24 +238,24 @@ function leaseFinding(examination: Examination, cable: Cable): Found | undefined
   const isAsked = dhcpAnswer(node.facts, device) !== undefined;
   const [given] = isAsked || isOnDhcp(examination.desired, node.facts, device) !== true ? [] : strangeAddresses(cable);
   if (given === undefined) return undefined;
-  const detail = prose`${namedEnd(end)} (${device}) is on DHCP and has ${given.address}/${given.prefixLength}, which is suspected to come from a DHCP server.`;
+  const detail = prose`${namedEnd(end)} (${device}) uses DHCP and has ${given.address}/${given.prefixLength}, which may come from a DHCP server.`;
   return { code: 'network/suspected-lease', ...about, detail };
 }
 
-/** Cables whose address nobody fixed, told once for the node. */
+/** Cables without the fixed address that the file wants, reported once per node. */
 function dhcpFinding(desired: DesiredFleet, { facts }: ExaminedNode, cables: readonly Cable[]): Found | undefined {
   const loose = cables.filter(({ device, isAddressed }) => isAddressed && isOnDhcp(desired, facts, device) === true);
   const words = loose.map((cable) => {
     const { receptacle, device } = cable;
     const [strange] = strangeAddresses(cable);
     const own = strange ?? interfaceAt(facts, receptacle)?.ipv4[0];
-    const origin = strange === undefined ? '' : ', which DHCP did not give';
+    const origin = strange === undefined ? '' : ', which is not from DHCP';
     return `receptacle ${receptacle} (${device}${own === undefined ? '' : `, now ${own.address}${origin}`})`;
   });
-  return loose.length === 0 ? undefined : { code: 'address/by-dhcp', detail: `On DHCP: ${words.join(', ')}.` };
+  return loose.length === 0 ? undefined : { code: 'address/by-dhcp', detail: `DHCP is on at ${words.join(', ')}.` };
 }
 
-/** Cables on which IPv4 is switched off, reported once for the node: those that should have an address, else all. */
+/** Cables with IPv4 switched off, reported once per node: those that should have an address, otherwise all. */
 function ipv4OffFinding(
   examination: Examination,
   { name, facts }: ExaminedNode,
@@ -289,20 +289,19 @@ function judge(node: ExaminedNode, examination: Examination): readonly Found[] {
 }
 
 /**
- * Addresses of cables that come from somebody else or from chance: a default route or a lease from a peer's Internet
- * Sharing (a suspicion where the DHCP packet is unknown), and services that are on DHCP although the file gives their
- * cable a fixed address.
+ * Cable addresses that meshwright did not set: a default route or a lease from a peer's Internet Sharing (only a
+ * suspicion if the DHCP packet is unknown), and DHCP services although the file gives their cable a fixed address.
  */
 export const cableAddresses = defineNodeRule(codes, judge);
 
-/** A network of the office, or of anything but the receptacles, as one node sees it. */
+/** An office network, that is a network of anything but the receptacles, as one node sees it. */
 export interface OfficeNetwork {
   readonly network: Ipv4Network;
   /** `10.0.0.0/24 of en0`, `the route to 10.0.0.0/8 through utun3`. */
   readonly where: string;
 }
 
-/** Nothing shorter names a network: a VPN that takes everything has routes to the halves of all addresses. */
+/** Shorter prefixes do not count as networks: a VPN for all traffic has routes to the halves of the address space. */
 const shortestNetwork = 8;
 
 /** The networks that the node has an address in. */
@@ -311,7 +310,7 @@ const ofAddresses = (facts: Facts): readonly OfficeNetwork[] =>
     .filter((one) => interfaceKind(facts, one.name) === 'other')
     .flatMap((one) => one.ipv4.map((network) => ({ network, where: `${networkText(network)} of ${one.name}` })));
 
-/** The networks that the node has a route to; those that an address brings with it are reported with the address. */
+/** The networks that the node has a route to. A route that comes with an address is reported with that address. */
 function ofRoutes(facts: Facts): readonly OfficeNetwork[] {
   const held = readValue(facts, interfacesFact) ?? [];
   const isOwn = (network: Ipv4Network, device: string): boolean =>
@@ -327,13 +326,13 @@ function ofRoutes(facts: Facts): readonly OfficeNetwork[] {
 }
 
 /**
- * Every network that addresses of links would get into the way of, as this node sees it. Empty while the hardware ports
- * are unknown: a Thunderbolt receptacle could not be told from the office network.
+ * Every network that link addresses could collide with, as this node sees it. Empty while the hardware ports are unknown,
+ * because a Thunderbolt receptacle then looks like the office network.
  */
 export const officeNetworks = (facts: Facts): readonly OfficeNetwork[] =>
   thunderboltInterfaces(facts) === undefined ? [] : [...ofAddresses(facts), ...ofRoutes(facts)];
 
-/** Whether everything was seen that {@link officeNetworks} follows from: then what it lacks is not in use. */
+/** Whether every fact behind {@link officeNetworks} is known. Then a network that is missing there is not in use. */
 export const areNetworksSeen = (facts: Facts): boolean =>
   thunderboltInterfaces(facts) !== undefined &&
   read(facts, interfacesFact).kind === 'known' &&
@@ -348,7 +347,7 @@ const blockSize = (prefixLength: number): number => 2 ** (32 - prefixLength);
 const firstOf = ({ address, prefixLength }: Ipv4Network): number =>
   Math.floor(toNumber(address) / blockSize(prefixLength)) * blockSize(prefixLength);
 
-/** Whether two IPv4 networks share an address; host bits have no meaning. */
+/** Whether two IPv4 networks share an address; host bits are ignored. */
 function overlaps(a: Ipv4Network, b: Ipv4Network): boolean {
   const [startA, startB] = [firstOf(a), firstOf(b)];
   return startA < startB + blockSize(b.prefixLength) && startB < startA + blockSize(a.prefixLength);

@@ -1,19 +1,18 @@
-# Gives a network service a fixed address that survives a reboot; makes the service first where its port has none, and
-# switches it on where it is off. Without a router: nothing is to be reached over a cable but its other end. What the
-# service already says and the interface has lost all the same, such as by a hand that typed `ifconfig`, macOS does not
-# give again by itself. Where macOS lets no ssh session set the service, the interface gets the address all the same,
-# and the keeper keeps it.
+# Gives a network service a fixed address that survives a reboot. Creates the service if its port has none, and enables a
+# disabled service. Sets no router, because a cable only reaches its other end. If the service has the address but the
+# interface has lost it, for example through a manual `ifconfig`, macOS does not restore it, so this script does. Where
+# macOS lets no ssh session set the service, the script sets the address on the interface, and the keeper keeps it.
 #
-# networksetup(8): -createnetworkservice, -setmanual, -setnetworkserviceenabled, -getinfo; ifconfig(8): inet, netmask. A
-# service that is off stands behind an asterisk in a list. An interface that is up and idle says `status: inactive`, and
-# macOS takes its address off by itself.
+# networksetup(8): -createnetworkservice, -setmanual, -setnetworkserviceenabled, -getinfo; ifconfig(8): inet, netmask. In a
+# list, an asterisk marks a disabled service. For an interface that is up without a link, ifconfig prints
+# `status: inactive`, and macOS removes its address.
 #
 # Uses ../../node/shell/leave.sh
 # Needs service: its name
-# Needs create: whether it is made for the port where it is missing
+# Needs create: whether to create it if the port has none
 # Needs hardware_port: the name of the port
 # Needs device: the interface
-# Needs address: which it gets
+# Needs address: its new address
 # Needs mask: in dotted form
 # Prints: @changed or @unchanged; fails with no-service, networksetup, ifconfig
 isthere() {

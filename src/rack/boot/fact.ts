@@ -11,7 +11,7 @@ import { probe } from '../../node/probes/probe.ts';
 import { sysctl } from '../../node/probes/sysctl.ts';
 import { defineFact } from '../fact.ts';
 
-/** `df -k` of the data volume: `/` is the sealed system volume, whose numbers say nothing. */
+/** `df -k` of the data volume: `/` is the sealed system volume, whose numbers do not matter. */
 const dataVolume = probe('data-volume', [tool.df, '-k', place.dataVolume], 10_000, 8_192);
 
 const nameForm = /^panic ([A-Za-z0-9._+?-]{1,255}\.panic)$/;
@@ -24,14 +24,14 @@ function timeOf(head: string): number | undefined {
   return Number.isNaN(epochMs) ? undefined : epochMs / 1_000;
 }
 
-/** The text of the panic string as far as it was printed, with its line ends. */
+/** The panic string as far as it was printed, with its line ends. */
 const saidOf = (line: string): string =>
   (/"panicString"\s*:\s*"(.*)$/.exec(line)?.[1] ?? '')
     .replaceAll(/\\[nr]/g, '\n')
     .replaceAll(/\\t/g, ' ')
     .replaceAll(/\\(["\\/])/g, '$1');
 
-/** The kernel extensions that the backtrace goes through: `com.apple.driver.AppleThunderboltIP(4.0.3)[…]`. */
+/** The kernel extensions in the backtrace, such as `com.apple.driver.AppleThunderboltIP(4.0.3)[…]`. */
 function extensionsOf(said: string): readonly string[] {
   const [, list = ''] = /Kernel Extensions in backtrace:\n((?: [^\n]*\n)*)/.exec(said) ?? [];
   const names = [...list.matchAll(/^ +([A-Za-z][A-Za-z0-9._-]{0,120})\(/gm)].flatMap(([, name]) => name ?? []);
@@ -56,8 +56,8 @@ const byTime = (one: PanicReport, other: PanicReport): number =>
   (one.atEpochSeconds ?? 0) - (other.atEpochSeconds ?? 0);
 
 /**
- * The last reports of kernel panics, oldest first, each once wherever macOS keeps it. macOS writes one when it is there
- * again, where FileVault asks for a password hours later:
+ * The latest kernel panic reports, oldest first, without the copies that macOS keeps in other places. macOS writes a
+ * report after the restart; with FileVault, that may be hours later, when the password is entered:
  *
  *     {"bug_type":"210","timestamp":"2026-11-20 21:26:29.00 +0000","os_version":"macOS 26.2 (25C56)",…}
  *       "panicString" : "panic(cpu 4 caller 0xfffffe0029c35b10): Kernel data abort. at pc …\nDebugger message: …",
@@ -68,12 +68,12 @@ export const panicReportsFact = defineFact({
   parse: ([answer]): Known<readonly PanicReport[]> => {
     const records = readRecords(answer);
     if (records.kind === 'unknown' && records.reason === 'no-privilege')
-      return unknown('no-privilege', 'The reports of kernel panics cannot be read.');
+      return unknown('no-privilege', 'The kernel panic reports cannot be read.');
     if (records.kind === 'unknown') return records;
     const found = records.value.map(reportOf);
     const byName = new Map(found.flatMap((one) => (one === undefined ? [] : [[one.name, one] as const])));
     return found.includes(undefined)
-      ? garbled(answer, 'named a report of a panic as none is named')
+      ? garbled(answer, 'printed an invalid name of a panic report')
       : known([...byName.values()].toSorted(byTime));
   },
   text: (reports) => [reports.map(({ name, reason }) => (reason === undefined ? name : `${name}: ${reason}`))],
@@ -82,14 +82,13 @@ export const panicReportsFact = defineFact({
 /** Device (blanks allowed), blocks, used, available, capacity, then on macOS three columns of inodes, mount point. */
 const row = /^\S.{0,999}? {1,99}(\d+) +\d+ +(\d+) +\d+%(?: +\d+ +\d+ +\d+%)? +(\/.*)$/;
 
-/** Room on the data volume. */
 export interface DiskSpace {
   readonly totalBytes: number;
   readonly freeBytes: number;
 }
 
 /**
- * Room on the data volume, from
+ * Space on the data volume, from
  *
  *     Filesystem     1024-blocks       Used  Available Capacity iused       ifree %iused  Mounted on
  *     /dev/disk3s5    7811085600 4385517656    1000000    57% 1501896 33992116560    0%   /System/Volumes/Data
@@ -104,7 +103,7 @@ export const diskSpaceFact = defineFact({
         return garbled(answer, 'did not begin with its header line');
       }
       const rows = rest.map((line) => row.exec(line));
-      if (rows.includes(null)) return garbled(answer, 'printed a line that is no volume');
+      if (rows.includes(null)) return garbled(answer, 'printed a line that describes no volume');
       const data = rows.filter((one) => one?.[3] === place.dataVolume.path);
       const totalBlocks = wholeNumber(data[0]?.[1]);
       const freeBlocks = wholeNumber(data[0]?.[2]);
@@ -116,14 +115,14 @@ export const diskSpaceFact = defineFact({
   text: ({ freeBytes, totalBytes }) => `${diskText(freeBytes)} of ${diskText(totalBytes)} free`,
 });
 
-/** Which boot this is. The UUID decides; the time moves when the clock is set. */
+/** Identifies a boot. Only the UUID counts, because the time changes when the clock is set. */
 export interface BootSession {
   readonly uuid: string;
   readonly bootedAtEpochSeconds: number;
 }
 
 /**
- * Which boot this is, from
+ * The current boot session, from
  *
  *     kern.boottime: { sec = 1790421415, usec = 985376 } Sat Sep 26 06:16:55 2026
  *     kern.bootsessionuuid: 40962879-B7EE-4F13-AF6E-E7266EF5E732

@@ -1,25 +1,24 @@
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { quote } from '../../node/quote.ts';
 
-/** One decision to restart a Mac or to switch it off. */
+/** One decision to restart or shut down a Mac. */
 export interface RestartRequest {
   /** Names the decision: a second order with the same name does nothing. Letters, digits, dots and dashes. */
   readonly intent: string;
-  /** UUID of the boot session that is to end. */
+  /** UUID of the boot session to end. */
   readonly from: string;
   readonly to: 'up' | 'off';
-  /** Until macOS begins to go down: the script ends before that. May have a fraction. */
+  /** Seconds until macOS begins to shut down, so that the script can exit first. May have a fraction. */
   readonly delaySeconds: number;
 }
 
 /**
- * Restarts a Mac, or switches it off, at most once for an intent: the mark that it leaves is made by `mkdir`,
- * which succeeds for one caller only, before anything is started. It ends `unchanged` where the mark is there already
- * or the boot session is another one: then the order was given before, or nothing is left to be ended. Marks of boot
- * sessions that are over turn nobody away any more, since none of them comes back: they are taken away.
+ * Restarts a Mac, or shuts it down, at most once per intent. Before anything starts, `mkdir` creates a mark, which
+ * succeeds for one caller only. If the mark exists, the order was given before; if the boot session is a different one,
+ * the Mac has already restarted. Both print `unchanged`. Marks of former boot sessions have no use any more and are deleted.
  *
  * @see shutdown(8) of macOS: -r restarts, -h halts and switches off
- * @throws Error when the intent is no plain word, which is our own value
+ * @throws Error if the intent is not a plain word, which would be our own mistake
  */
 export function restartBody({ intent, from, to, delaySeconds }: RestartRequest): string {
   if (!/^[A-Za-z0-9.-]{1,128}$/.test(intent)) throw new Error('an intent is one plain word');

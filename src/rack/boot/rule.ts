@@ -17,8 +17,8 @@ export const disk = defineNodeRule(
     'disk/low': {
       severity: 'warning',
       summary: 'The data volume is nearly full.',
-      cause: 'Less than 10 % are free; models, updates and swap need room.',
-      hint: 'Make room on the data volume.',
+      cause: 'Less than 10 % is free; models, updates and swap need space.',
+      hint: 'Free up space on the data volume.',
       role: 'told',
       facts: [diskSpaceFact],
     },
@@ -28,8 +28,8 @@ export const disk = defineNodeRule(
     if (seen === undefined || seen.freeBytes >= seen.totalBytes * wantedFreeShare) return [];
     return {
       code: 'disk/low',
-      detail: `Only ${diskText(seen.freeBytes)} of ${diskText(seen.totalBytes)} are free.`,
-      hint: prose`Make room on the data volume of ${named(name)}.`,
+      detail: `Only ${diskText(seen.freeBytes)} of ${diskText(seen.totalBytes)} is free.`,
+      hint: prose`Free up space on the data volume of ${named(name)}.`,
     };
   },
 );
@@ -37,19 +37,19 @@ export const disk = defineNodeRule(
 const codes = {
   'macos/panicked': {
     severity: 'notice',
-    summary: 'This Mac has restarted after a kernel panic.',
+    summary: 'This Mac restarted after a kernel panic.',
     cause:
-      'macOS has written the report of a panic when it was there again, and it has not started since. What the Mac served went down with it; what does not serve now has a finding of its own.',
-    hint: 'When it happens again, compare the reports in /Library/Logs/DiagnosticReports, and send them to Apple.',
+      'macOS wrote a panic report after the restart, and the Mac has not restarted since. Everything that the Mac served went down with it. Whatever does not serve now has its own finding.',
+    hint: 'If it happens again, compare the reports in /Library/Logs/DiagnosticReports and send them to Apple.',
     role: 'told',
     facts: [panicReportsFact, bootSessionFact],
   },
   'network/suspected-tcp-panic': {
     severity: 'warning',
-    summary: 'Perhaps much TCP over a Thunderbolt cable makes this Mac panic.',
+    summary: 'Heavy TCP traffic over a Thunderbolt cable may make this Mac panic.',
     cause:
-      'The report of its last kernel panic names the driver of IP over Thunderbolt. Such panics were told of under load, with one hub that leads to two Macs on macOS 26.5, and over plain cables. A report does not say what was sent.',
-    hint: 'Take hubs out of the cables, give placements over these cables `transport: rdma` or the office network, bring all Macs to one newer macOS, and send the report to Apple.',
+      'The report of its last kernel panic names the driver for IP over Thunderbolt. Such panics were reported under load: with a hub between two Macs on macOS 26.5, and over plain cables. A panic report does not show what was sent.',
+    hint: 'Remove hubs from the cables. Give placements over these cables `transport: rdma`, or use the office network. Update all Macs to the same newer macOS, and send the report to Apple.',
     role: 'told',
     facts: [panicReportsFact, bootSessionFact, placementsFact],
   },
@@ -58,15 +58,15 @@ const codes = {
 type Found = Finding<keyof typeof codes>;
 
 /**
- * Whether the report was written in this boot session, however late: with FileVault macOS writes it only when somebody has
- * unlocked the disk. Of a panic at 01:35 the report was written at 07:09.
+ * Whether the report was written in this boot session. It may be late: with FileVault, macOS writes it only after the disk
+ * is unlocked. For one panic at 01:35, macOS wrote the report at 07:09.
  */
 function isOfThisSession({ facts }: ExaminedNode, { atEpochSeconds }: PanicReport): boolean {
   const session = readValue(facts, bootSessionFact);
   return session !== undefined && atEpochSeconds !== undefined && atEpochSeconds >= session.bootedAtEpochSeconds;
 }
 
-/** The last one written, whatever its name; of those that do not say when, none. */
+/** The last report by time. Reports without a time are ignored. */
 const lastOf = (reports: readonly PanicReport[]): PanicReport | undefined =>
   reports
     .filter(({ atEpochSeconds }) => atEpochSeconds !== undefined)
@@ -74,25 +74,25 @@ const lastOf = (reports: readonly PanicReport[]): PanicReport | undefined =>
     .at(-1);
 
 function countText({ length }: readonly PanicReport[]): string {
-  if (length === 1) return 'There is no other report';
-  return length < mostPanicReports ? `There are ${length} reports` : `There are at least ${length} reports`;
+  if (length === 1) return 'There is no other panic report';
+  return length < mostPanicReports ? `There are ${length} panic reports` : `There are at least ${length} panic reports`;
 }
 
-/** The driver of IP over Thunderbolt, in whose code panics under load were told of. */
+/** Panics under load were reported in the driver for IP over Thunderbolt. */
 const isOfThunderboltIp = ({ extensions }: PanicReport): boolean =>
   extensions.some((name) => name.includes('AppleThunderboltIP'));
 
 function told(report: PanicReport, all: readonly PanicReport[]): Found {
   const { name, reason, extensions } = report;
-  const said = reason === undefined ? '' : ` The kernel said: ${escapeText(reason).replace(/\.$/, '')}.`;
-  const way = extensions.length === 0 ? '' : ` Its backtrace goes through ${extensions.map(escapeText).join(', ')}.`;
+  const said = reason === undefined ? '' : ` The kernel reported: ${escapeText(reason).replace(/\.$/, '')}.`;
+  const way = extensions.length === 0 ? '' : ` Its backtrace contains ${extensions.map(escapeText).join(', ')}.`;
   return {
     code: isOfThunderboltIp(report) ? 'network/suspected-tcp-panic' : 'macos/panicked',
-    detail: `macOS has written the report of a kernel panic since this Mac started: ${name}.${said}${way} ${countText(all)} of panics on this Mac.`,
+    detail: `macOS wrote a kernel panic report since this Mac started: ${name}.${said}${way} ${countText(all)} on this Mac.`,
   };
 }
 
-/** A Mac that is there again after a kernel panic: what it served is down, and nobody has ordered a restart. */
+/** A Mac that restarted after a kernel panic. Everything that it served went down without an order to restart. */
 export const panics = defineNodeRule(codes, (node) => {
   const reports = readValue(node.facts, panicReportsFact) ?? [];
   const last = lastOf(reports);

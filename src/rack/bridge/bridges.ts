@@ -7,32 +7,32 @@ import { networkServicesFact } from '../network/services-fact.ts';
 import { interfaceKind } from '../network/thunderbolt-interfaces.ts';
 import { bridgePreferencesFact } from './fact.ts';
 
-/** Where macOS keeps the Thunderbolt Bridge: each survives the removal of the others. */
+/** The places where macOS keeps the Thunderbolt Bridge. Each survives the removal of the others. */
 export type BridgeLayer = 'interface' | 'preferences' | 'service';
 
 /** What is known of the bridges of one node. */
 export interface BridgeLayers {
   /** The layers that have the Thunderbolt Bridge. */
   readonly present: readonly BridgeLayer[];
-  /** The layers of which nobody can say whether they have it. */
+  /** The layers that could not be read. */
   readonly unknown: readonly BridgeLayer[];
-  /** The bridges that are up, people's own among them. */
+  /** The bridges that are up, including those that people made. */
   readonly active: readonly ReceptacleBridge[];
-  /** The bridges of the network preferences, people's own among them. */
+  /** The bridges in the network preferences, including those that people made. */
   readonly preferred: readonly ReceptacleBridge[];
   /** The enabled services of the Thunderbolt Bridge. */
   readonly services: readonly NetworkService[];
 }
 
-type Judged = boolean | undefined;
+type Presence = boolean | undefined;
 
-function isThere(bridges: readonly ReceptacleBridge[] | undefined): Judged {
+function isThere(bridges: readonly ReceptacleBridge[] | undefined): Presence {
   if (bridges?.some(({ maker }) => maker === 'own')) return true;
   const isOpen = bridges === undefined || bridges.some(({ maker }) => maker === 'undecided');
   return isOpen ? undefined : false;
 }
 
-/** A service on a bridge that a person made carries that person's network. */
+/** Leaves out a service on a bridge that a person made: it carries that person's network. */
 function bridgeServices(facts: Facts, bridges: readonly ReceptacleBridge[]): readonly NetworkService[] {
   const services = readValue(facts, networkServicesFact) ?? [];
   const named = (maker: ReceptacleBridge['maker'], device: string | undefined): boolean =>
@@ -43,15 +43,15 @@ function bridgeServices(facts: Facts, bridges: readonly ReceptacleBridge[]): rea
   );
 }
 
-/** Looks at the three layers of the Thunderbolt Bridge: interface, preferences, enabled service. */
+/** Reads the three layers of the Thunderbolt Bridge: interface, preferences, enabled service. */
 export function bridgeLayers(desired: Pick<DesiredFleet, 'system'>, facts: Facts): BridgeLayers {
   const active = activeBridges(facts);
   const preferred = preferredBridges(facts);
-  // A service alone brings no bridge back; where nobody may switch it off, it is left alone.
+  // A service by itself never restores a bridge, so it is left alone where macOS does not let us disable it.
   const services = isLeftToKeeper(desired, facts)
     ? []
     : bridgeServices(facts, [...(active ?? []), ...(preferred ?? [])]);
-  const layers: readonly (readonly [BridgeLayer, Judged])[] = [
+  const layers: readonly (readonly [BridgeLayer, Presence])[] = [
     ['interface', isThere(active)],
     ['preferences', isThere(preferred)],
     ['service', read(facts, networkServicesFact).kind === 'unknown' ? undefined : services.length > 0],
@@ -65,20 +65,20 @@ export function bridgeLayers(desired: Pick<DesiredFleet, 'system'>, facts: Facts
   };
 }
 
-/** Whether this interface is a member of a bridge right now, whoever made it. */
+/** Whether this interface is a member of an active bridge, whoever made the bridge. */
 export const isBridged = (facts: Facts, interfaceName: string): boolean =>
   (activeBridges(facts) ?? []).some(({ members }) => members.includes(interfaceName));
 
-/** The bridges that a person made and that take receptacles from RDMA, each once, those that are up first. */
+/** The bridges made by people that keep receptacles from RDMA, each once, active ones first. */
 export const madeBridges = ({ active, preferred }: BridgeLayers): readonly ReceptacleBridge[] =>
   [...active, ...preferred].filter(
     (one, index, all) => one.maker === 'made' && all.findIndex((other) => other.name === one.name) === index,
   );
 
-/** The bridges of one node in one word; `comes-back` when only preferences or service still have one. */
+/** The bridges of one node in one word; `comes-back` if only the preferences or the service still have one. */
 export type BridgeState = 'none' | 'active' | 'comes-back' | 'unknown';
 
-/** `none` only when all three layers could be looked at. */
+/** Returns `none` only if all three layers are known. */
 export function bridgeState(desired: Pick<DesiredFleet, 'system'>, facts: Facts): BridgeState {
   const layers = bridgeLayers(desired, facts);
   const made = madeBridges(layers);
@@ -87,31 +87,31 @@ export function bridgeState(desired: Pick<DesiredFleet, 'system'>, facts: Facts)
   return layers.present.length + made.length > 0 ? 'comes-back' : 'none';
 }
 
-/** A bridge that has, or may have, Thunderbolt receptacles among its members. */
+/** A bridge whose members are, or may be, Thunderbolt receptacles. */
 interface ReceptacleBridge {
   readonly name: string;
-  /** All of them, whatever they are. */
+  /** All members, of any kind. */
   readonly members: readonly string[];
-  /** Those that are receptacles, or may be while nobody can tell. */
+  /** The members that are receptacles, or may be. */
   readonly receptacles: readonly string[];
   /**
-   * `own` the Thunderbolt Bridge of macOS, which joins nothing but receptacles ·
-   * `made` any other, of a person or of Internet Sharing: a network may hang on it ·
-   * `undecided` nobody can tell its members apart.
+   * `own`: the Thunderbolt Bridge of macOS, which joins only receptacles.
+   * `made`: a bridge made by a person or by Internet Sharing, which may carry a network.
+   * `undecided`: the kinds of its members are unknown.
    */
   readonly maker: 'own' | 'made' | 'undecided';
-  /** IPv4 addresses that the bridge itself carries. */
+  /** IPv4 addresses of the bridge itself. */
   readonly addresses: readonly string[];
 }
 
 type Found = Pick<ReceptacleBridge, 'name' | 'members' | 'addresses'>;
 
-/** What macOS marks as its own in the network preferences. */
+/** The mark that macOS gives its own bridge in the network preferences. */
 const ownMark = 'thunderbolt-bridge';
 
 /**
- * Whether a bridge may be macOS's own: by its mark, as the one of its service, or by the name that it always has. From
- * bridge100 on they belong to Internet Sharing and virtual machines. The keeper judges likewise.
+ * Whether a bridge may be macOS's own: by its mark, by its service, or by the usual name bridge0. Bridges from bridge100
+ * on belong to Internet Sharing and virtual machines. The keeper decides in the same way.
  */
 function isOwnName(facts: Facts, name: string, hasMark: boolean): boolean {
   const services = readValue(facts, networkServicesFact) ?? [];
@@ -119,11 +119,11 @@ function isOwnName(facts: Facts, name: string, hasMark: boolean): boolean {
   return (hasMark || isOfService || name === 'bridge0') && !/\d{3}$/.test(name);
 }
 
-/** Whether macOS marks a bridge of that name as its own, whatever has become of its members. */
+/** Whether macOS marks a bridge of that name as its own, whatever its members are now. */
 export const isMarked = (facts: Facts, name: string): boolean =>
   readValue(facts, bridgePreferencesFact)?.some((one) => one.auto === ownMark && one.name === name) === true;
 
-function judge(facts: Facts, found: Found, hasMark: boolean): readonly ReceptacleBridge[] {
+function classify(facts: Facts, found: Found, hasMark: boolean): readonly ReceptacleBridge[] {
   const kinds = found.members.map((member) => interfaceKind(facts, member));
   const receptacles = found.members.filter((_, index) => kinds[index] !== 'other');
   const bridge = (maker: ReceptacleBridge['maker']): readonly ReceptacleBridge[] => [{ ...found, receptacles, maker }];
@@ -134,18 +134,18 @@ function judge(facts: Facts, found: Found, hasMark: boolean): readonly Receptacl
   return bridge(kinds.includes('thunderbolt') ? 'made' : 'undecided');
 }
 
-/** The bridges that `ifconfig` shows with members; undefined when the interfaces are unknown. */
+/** The bridges that `ifconfig` shows with members; undefined if the interfaces are unknown. */
 function activeBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
   return readValue(facts, interfacesFact)
     ?.filter(({ members }) => members.length > 0)
     .flatMap(({ name, members, ipv4 }) =>
-      judge(facts, { name, members, addresses: ipv4.map(({ address }) => address) }, isMarked(facts, name)),
+      classify(facts, { name, members, addresses: ipv4.map(({ address }) => address) }, isMarked(facts, name)),
     );
 }
 
-/** The bridges of the network preferences; undefined when those are unknown. */
+/** The bridges in the network preferences; undefined if those are unknown. */
 function preferredBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
   return readValue(facts, bridgePreferencesFact)?.flatMap(({ name, interfaces, auto }) =>
-    judge(facts, { name, members: interfaces, addresses: [] }, auto === ownMark),
+    classify(facts, { name, members: interfaces, addresses: [] }, auto === ownMark),
   );
 }

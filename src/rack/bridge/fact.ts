@@ -8,7 +8,7 @@ import { place, tool } from '../../node/paths/node-paths.ts';
 import { probe } from '../../node/probes/probe.ts';
 import { defineFact, readEach } from '../fact.ts';
 
-/** The bridges of the network preferences; the file can be read without root. */
+/** The bridges in the network preferences; the file can be read without root. */
 const bridgeKey = probe(
   'bridge-key',
   [tool.plutil, '-extract', 'VirtualNetworkInterfaces.Bridge', 'json', '-o', '-', place.networkPreferences],
@@ -19,11 +19,11 @@ const bridgeKey = probe(
 const noSuchKey = /^[^\n]*: No value at that key path\b[^\n]*: VirtualNetworkInterfaces\.Bridge\n?$/;
 
 /**
- * The bridges of the network preferences, from
+ * The bridges in the network preferences, from
  *
  *     {"bridge0":{"Options":{"__AUTO__":"thunderbolt-bridge"},"Interfaces":["en1","en6","en2"]}}
  *
- * `{}` is what a Mac prints whose bridge was deleted; a key that was never there is told by plutil's own words.
+ * A Mac whose bridge was deleted prints `{}`. For a key that never existed, plutil prints an error.
  */
 export const bridgePreferencesFact = defineFact({
   name: 'bridge-preferences',
@@ -33,19 +33,19 @@ export const bridgePreferencesFact = defineFact({
     return andThen(readJson(answer), (json) => {
       const object = asObject(json);
       if (object === undefined) return garbled(answer, 'described no bridges');
-      return readEach(Object.entries(object), bridgeOf, garbled(answer, 'described a bridge that cannot be read'));
+      return readEach(Object.entries(object), bridgeOf, garbled(answer, 'described an unreadable bridge'));
     });
   },
   text: (bridges) =>
     bridges.map(({ name, interfaces, auto }) => {
       const maker = auto === undefined ? '' : `, made by macOS (${auto})`;
-      return `${name} with ${interfaces.length === 0 ? 'nothing' : interfaces.join(' ')}${maker}`;
+      return `${name} with ${interfaces.length === 0 ? 'no members' : interfaces.join(' ')}${maker}`;
     }),
 });
 
 /**
- * Exit 1 and one line that names the key path, on stdout or stderr by version of macOS; any other failure is not an
- * absence.
+ * Exit 1 and one line that names the key path, on stdout or stderr depending on the macOS version. No other failure means
+ * that the key is absent.
  */
 function saysNoSuchKey(answer: Answer): boolean {
   const { exit, missing, isLate, isTruncated, isUtf8 } = answer;

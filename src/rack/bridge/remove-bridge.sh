@@ -1,15 +1,15 @@
-# Removes the Thunderbolt Bridge in its three layers: the service is switched off, the bridge leaves the network
-# preferences (else configd makes it again at the next boot or plug), and its interface is taken apart. Each layer is
-# checked before and afterwards; what a refused service leaves undone is reported only when the other two are gone, which
-# then stay so. Known from public recipes: switching the service off alone left the bridge up with all its members.
+# Removes the three layers of the Thunderbolt Bridge: disables its service, deletes it from the network preferences
+# (otherwise configd creates it again at the next boot or plug), and destroys its interface. Each layer is checked before
+# and after. If macOS refuses to disable the service, the script reports it only after removing the other two layers, which
+# stay removed. According to public recipes, disabling only the service left the bridge up with all its members.
 #
 # Uses ../../node/shell/leave.sh
 # Needs bridge: its interface
 # Needs members: the interfaces in it
 # Needs preferences: the file of the network preferences
 # Words: its services
-# Prints: @changed or @unchanged; fails with networksetup, plistbuddy, ifconfig; the exit of a refused service is 3, which lets
-# the rest stand
+# Prints: @changed or @unchanged; fails with networksetup, plistbuddy, ifconfig; exits with 3 for a refused service, which
+# keeps the other changes
 key=:VirtualNetworkInterfaces:Bridge:$bridge
 y='' refused=''
 off() {

@@ -24,7 +24,7 @@ import { knownWords } from '../seen-fact.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from './bridges.ts';
 import { bridgePreferencesFact } from './fact.ts';
 
-/** Each survives the removal of the others, so each is a property of its own. */
+/** Each layer survives the removal of the others, so each is its own property. */
 const layerNames: readonly BridgeLayer[] = ['interface', 'preferences', 'service'];
 
 const sourceFacts = {
@@ -50,7 +50,7 @@ function layerWords(layers: BridgeLayers, layer: BridgeLayer): string {
     .filter((one, at, all) => all.findIndex((other) => key(other) === key(one)) === at)
     .map(({ name, members }) => `${name} with ${members.join(' ')}`);
   const services = layers.services.map(({ name }) => name);
-  return layer === 'service' ? services.join(', ') : own.join(', ') || 'there';
+  return layer === 'service' ? services.join(', ') : own.join(', ') || 'present';
 }
 
 function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
@@ -72,7 +72,7 @@ function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: O
 
 type Removal = ScriptArgs['remove-bridge'];
 
-/** One removal per bridge of macOS; a service whose bridge is gone already goes with the first. */
+/** One removal per macOS bridge. The first one also removes services whose bridge is already gone. */
 function removalsOf(fleet: DesiredFleet, target: ObservedTarget): readonly Removal[] {
   const layers = bridgeLayers(fleet, target.facts);
   const own = ownBridges(layers);
@@ -112,7 +112,7 @@ function removeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonl
   return [...steps, gate];
 }
 
-/** The bridges that would be removed, and the receptacles that would leave them. */
+/** The bridges to remove, and the receptacles that leave them. */
 const touchedBridges = (
   fleet: DesiredFleet,
   { facts }: ObservedTarget,
@@ -120,14 +120,14 @@ const touchedBridges = (
 ): readonly string[] =>
   changed.length === 0 ? [] : ownBridges(bridgeLayers(fleet, facts)).flatMap(({ name, members }) => [name, ...members]);
 
-/** Where a bridge is only looked for, what nobody could see keeps waiting what needs the cables. */
+/** With `bridge: verify`, an unreadable layer keeps everything waiting that needs the cables. */
 const gaps = ({ desired, targets }: View): readonly Gap[] =>
   targets
     .filter(({ facts }) => desired.thunderbolt.bridge === 'verify' && bridgeLayers(desired, facts).unknown.length > 0)
     .map(({ desired: { name: node } }) => ({
       node,
       resource: 'thunderbolt-bridge',
-      text: 'whether the Thunderbolt Bridge is there',
+      text: 'whether the Thunderbolt Bridge is present',
     }));
 
 /** macOS's own Thunderbolt Bridge in its three layers; a bridge that a person made is never touched. */

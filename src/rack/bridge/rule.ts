@@ -15,15 +15,15 @@ import { thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers, isBridged, isMarked, madeBridges } from './bridges.ts';
 import { bridgePreferencesFact } from './fact.ts';
 
-/** From bridge100 on macOS makes them for Internet Sharing and virtual machines. */
+/** macOS makes bridges from bridge100 on for Internet Sharing and virtual machines. */
 const wayOut = (bridge: string, receptacles: string): string =>
   /\d{3}$/.test(bridge)
-    ? `end the sharing to ${receptacles} (System Settings > General > Sharing > Internet Sharing), or the virtual machine on it.`
-    : `take ${receptacles} out of ${bridge} in System Settings > Network > Manage Virtual Interfaces, and keep the bridge.`;
+    ? `stop sharing to ${receptacles} (System Settings > General > Sharing > Internet Sharing), or the virtual machine that uses it.`
+    : `remove ${receptacles} from ${bridge} in System Settings > Network > Manage Virtual Interfaces, but keep the bridge.`;
 
 /**
- * Bridges with receptacles that are not macOS's own. A network may hang on such a bridge, so no command deletes it: the
- * receptacle is taken out, and the bridge stays.
+ * Bridges with receptacles that are not macOS's own. Such a bridge may carry a network, so no command deletes it: a person
+ * removes the receptacle from it, and the bridge stays.
  */
 export const madeBridgesRule = defineNodeRule(
   {
@@ -31,8 +31,8 @@ export const madeBridgesRule = defineNodeRule(
       severity: 'error',
       summary: 'A Thunderbolt receptacle is in a bridge that meshwright does not remove.',
       cause:
-        'The bridge is not the one that macOS makes of its receptacles by itself, or no longer: it joins one with something else, such as Ethernet, a person made it, or Internet Sharing did. A network may hang on it, so it is not to be deleted; the receptacle in it can do no RDMA, and its cables can close a ring.',
-      hint: 'Take the receptacle out of the bridge in System Settings > Network > Manage Virtual Interfaces.',
+        'The bridge is not, or no longer, the one that macOS makes of its receptacles. A person or Internet Sharing made it, or it joins a receptacle with something else, such as Ethernet. It may carry a network, so do not delete it. A receptacle in a bridge cannot use RDMA, and its cables can close a ring.',
+      hint: 'Remove the receptacle from the bridge in System Settings > Network > Manage Virtual Interfaces.',
       role: { blocks: 'thunderbolt-bridge' },
       facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
     },
@@ -45,7 +45,7 @@ export const madeBridgesRule = defineNodeRule(
           return {
             code: 'bridge/receptacle-bridged',
             detail: isMarked(facts, bridge)
-              ? `The bridge of macOS has a Thunderbolt receptacle and a member that is no receptacle: ${bridge} (${inside}).`
+              ? `The bridge of macOS has a Thunderbolt receptacle and a member that is not a receptacle: ${bridge} (${inside}).`
               : `A Thunderbolt receptacle is in a bridge that macOS does not mark as its own: ${bridge} (${inside}).`,
             hint: prose`On ${named(name)}, ${escapeText(wayOut(bridge, receptacles.join(' and ')))}`,
           };
@@ -58,7 +58,7 @@ function isBridgedEnd({ nodes }: Examination, end: LinkEnd): boolean {
   return facts !== undefined && name !== undefined && isBridged(facts, name);
 }
 
-/** The cables that close a ring: those whose ends hang together already when they are added one by one. */
+/** The cables that close a ring: their ends are already connected when the cables are added one by one. */
 function closingCables(cables: readonly SeenCable[]): readonly SeenCable[] {
   const groupByNode = new Map<string, Set<string>>();
   const closing: SeenCable[] = [];
@@ -74,15 +74,15 @@ function closingCables(cables: readonly SeenCable[]): readonly SeenCable[] {
   return closing;
 }
 
-/** Rings of bridged Macs, also two cables between the same two: whatever the file says of bridges, frames circle there. */
+/** Rings of bridged Macs, including two cables between the same two Macs, whatever the file says about bridges. */
 export const bridgeLoop = defineRule(
   {
     'bridge/loop': {
       severity: 'error',
       summary: 'Bridged Macs are cabled in a ring.',
       cause:
-        'Frames circle for ever in a ring of Thunderbolt Bridges and take the office network down (dnet issue 69: 80,000 packets a second; exo issues 525, 1222).',
-      hint: 'Take out one cable of the ring now; put it back when the bridges are removed.',
+        'Frames circle forever in a ring of Thunderbolt Bridges and take down the office network (dnet issue 69: 80,000 packets per second; exo issues 525 and 1222).',
+      hint: 'Unplug one cable of the ring now; plug it in again after the bridges are removed.',
       hands: true,
       role: { blocks: 'thunderbolt-link', when: 'bridge-stays-else-told' },
       facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
@@ -95,8 +95,8 @@ export const bridgeLoop = defineRule(
     return closingCables(bridged).map(({ ends }) => ({
       code: 'bridge/loop',
       subject: linkSubject(ends),
-      detail: 'This cable closes a ring of bridged Macs: frames circle in it and can take the office network down.',
-      hint: 'Take this cable out now; put it back when the bridges are removed.',
+      detail: 'This cable closes a ring of bridged Macs: frames circle in it and can take down the office network.',
+      hint: 'Unplug this cable now; plug it in again after the bridges are removed.',
     }));
   },
 );
@@ -106,26 +106,26 @@ const codes = {
     severity: 'error',
     summary: 'The Thunderbolt Bridge is active.',
     cause:
-      'A bridged receptacle has no address of its own, so its RDMA device lacks the GID that MLX needs, and since spanning tree does not run, bridged Macs in a ring loop frames until the network is down (Apple TN3205, exo issues 1222 and 1261). Switching the service off leaves the interface up (seen on Mac16,11), so three layers are looked at: interface, preferences, service.',
-    hint: 'sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist; then restart it.',
+      'A bridged receptacle has no address of its own, so its RDMA device lacks the GID that MLX needs. Spanning tree does not run, so bridged Macs in a ring loop frames until the network is down (Apple TN3205, exo issues 1222 and 1261). Disabling the service leaves the interface up (seen on Mac16,11), so meshwright checks three layers: interface, preferences, service.',
+    hint: 'Run `sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist`, then restart the Mac.',
     role: { blocks: 'thunderbolt-bridge', when: 'bridge-stays' },
     facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
   },
   'bridge/comes-back': {
     severity: 'error',
-    summary: 'The Thunderbolt Bridge is gone for now and will come back.',
+    summary: 'The Thunderbolt Bridge is gone for now but will come back.',
     cause:
-      'The interface is gone, but the network preferences or an enabled service still have it: macOS rebuilds it at the next boot or hot-plug.',
-    hint: 'sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist',
+      'The interface is gone, but the network preferences or an enabled service still have the bridge. macOS rebuilds it at the next boot or hot-plug.',
+    hint: 'Run `sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist`',
     role: { blocks: 'thunderbolt-bridge', when: 'bridge-stays' },
     facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
   },
   'bridge/perhaps-active': {
     severity: 'warning',
-    summary: 'The Thunderbolt Bridge is configured, and nobody could see whether it is active.',
+    summary: 'The Thunderbolt Bridge is configured; whether it is active is unknown.',
     cause:
-      'The network preferences or an enabled service have it, and what `ifconfig` says is unknown: it may be up now, and would come back anyway.',
-    hint: 'Look at the interfaces of this node first; then remove the bridge wherever it still is.',
+      'The network preferences or an enabled service have the bridge, but the output of `ifconfig` is unknown. The bridge may be up now, and would come back anyway.',
+    hint: 'Check the interfaces of this node first, then remove the bridge wherever it remains.',
     role: 'told',
     facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
   },
@@ -145,7 +145,7 @@ function layerWords({ active }: BridgeLayers, layer: BridgeLayer): string {
   return layer === 'interface' ? `interface ${bridges.join(', ')}` : layerNames[layer];
 }
 
-/** How a person looks at a layer of which nothing is known. */
+/** How a person checks a layer that is unknown. */
 const lookUps: Readonly<Record<BridgeLayer, string>> = {
   interface: 'ifconfig -a',
   preferences:
@@ -160,7 +160,7 @@ const deletePreference = (bridge: string): string =>
 
 interface Removal {
   readonly commands: readonly string[];
-  /** Whether something has a name that a node made up: it comes into no root command. */
+  /** Whether a bridge or service has an unsafe name from the node, which must not get into a root command. */
   readonly isBySettings: boolean;
 }
 
@@ -176,7 +176,7 @@ function removal({ preferred, services }: BridgeLayers): Removal {
   };
 }
 
-/** What nobody could see comes first: a restart, or half of the removal, brings the bridge back. */
+/** Unobserved layers come first: otherwise a restart, or half of the removal, brings the bridge back. */
 function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
   const { commands, isBySettings } = removal(layers);
   const isLookedAt = layers.unknown.length === 0;
@@ -185,14 +185,14 @@ function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
   const byHand = isRemoved
     ? prose`Remove it with ${meshwright('apply')}, or on ${named(node)}`
     : prose`On ${named(node)}`;
-  const remove = isLookedAt ? byHand : 'Then remove what is known of it';
+  const remove = isLookedAt ? byHand : 'Then remove the known parts';
   const isAlone = commands.length === 0 && !isBySettings && isLookedAt;
-  const restart = isAlone ? prose`Restart ${named(node)}.` : 'Then restart it.';
-  const perhaps = layers.unknown.includes('interface') ? ['Then restart it if the bridge was up.'] : [];
+  const restart = isAlone ? prose`Restart ${named(node)}.` : 'Then restart the Mac.';
+  const perhaps = layers.unknown.includes('interface') ? ['If the bridge was up, then restart the Mac.'] : [];
   const last = isUp ? [restart] : perhaps;
   const parts: readonly Prose[] = [
-    ...(isLookedAt ? [] : [withCommands(prose`On ${named(node)}, look first at what could not be seen`, looks)]),
-    ...(isLookedAt || commands.length > 0 ? [] : ['Remove the bridge wherever it is named there.']),
+    ...(isLookedAt ? [] : [withCommands(prose`On ${named(node)}, first check what meshwright could not read`, looks)]),
+    ...(isLookedAt || commands.length > 0 ? [] : ['Remove the bridge wherever the output names it.']),
     ...(commands.length === 0 ? [] : [withCommands(remove, commands)]),
     ...(isBySettings
       ? [
@@ -200,7 +200,7 @@ function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
         ]
       : []),
     ...last,
-    ...(isRemoved ? [] : ['Or let apply remove it: bridge: remove, in the file.']),
+    ...(isRemoved ? [] : ['Or set `bridge: remove` in the file to let apply remove it.']),
   ];
   return joinProse(parts, '\n');
 }
@@ -215,10 +215,10 @@ function tell(layers: BridgeLayers): Pick<Found, 'code'> & { readonly detail: st
         code: 'bridge/perhaps-active',
         detail: `The Thunderbolt Bridge is present in ${where}; whether it is active is unknown.`,
       }
-    : { code: 'bridge/comes-back', detail: `The Thunderbolt Bridge is gone for now and will come back: ${where}.` };
+    : { code: 'bridge/comes-back', detail: `The Thunderbolt Bridge is gone for now but will come back: ${where}.` };
 }
 
-/** The Thunderbolt Bridge, unless the file keeps it: in each of the three layers where it still is. */
+/** Reports the Thunderbolt Bridge in each of its remaining layers, unless the file keeps it. */
 export const bridge = defineNodeRule(codes, ({ name, facts }, { desired }) => {
   const layers = bridgeLayers(desired, facts);
   if (desired.thunderbolt.bridge === 'keep' || adoptedDaemon(desired, facts) !== undefined) return [];

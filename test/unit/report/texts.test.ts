@@ -85,19 +85,19 @@ describe('layout', () => {
 });
 
 describe('findings told together', () => {
-  const low = (name: string, detail = 'Only 1 GB of 1 TB are free.') =>
+  const low = (name: string, detail = 'Only 1 GB of 1 TB is free.') =>
     diagnose(codes['disk/low'], {
       subject: nodeSubject(name),
       detail,
-      hint: prose`Make room on the data volume of ${named(name)}.`,
+      hint: prose`Free up space on the data volume of ${named(name)}.`,
     });
 
   it('are those with one code and one cure, with the names put back', () => {
     const [only, ...others] = mergeFindings([low('studio-1'), low('studio-11')]);
     expect(others).toEqual([]);
     expect(only?.subjects).toEqual(['studio-1', 'studio-11']);
-    expect(only?.details).toEqual(['Only 1 GB of 1 TB are free.']);
-    expect(plainText(only?.hint ?? '')).toBe('Make room on the data volume of studio-1, studio-11.');
+    expect(only?.details).toEqual(['Only 1 GB of 1 TB is free.']);
+    expect(plainText(only?.hint ?? '')).toBe('Free up space on the data volume of studio-1, studio-11.');
   });
 
   it('name the node before each detail that differs', () => {

@@ -63,7 +63,7 @@ describe('networks of links that are new', () => {
     });
     const [blocker] = plan.blockers.filter(({ code }) => code === 'address/pool-overlap');
     expect(blocker?.action).toBe(
-      'Give 10.77.0.0/24 other addresses, or choose another pool than 10.77.0.0/24 in the file: thunderbolt.addressing.pool.',
+      'Renumber 10.77.0.0/24, or replace the pool 10.77.0.0/24 in the file: thunderbolt.addressing.pool.',
     );
     expect(plan.changes.filter(({ id }) => id.includes('link-address/'))).toEqual([]);
   });

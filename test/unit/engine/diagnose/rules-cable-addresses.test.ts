@@ -65,7 +65,7 @@ describe('a default route over a cable', () => {
     const routes = [defaultBy('en0', 'UGScg'), defaultBy('en3')];
     const details = findingsOf(onDhcp(lease, { routes, ...packet() })).map(({ detail }) => detail);
     expect(details).toEqual([
-      'studio-3:2 (en3) has a default route by 192.168.2.1, beside that of the other interfaces. en3 was given 192.168.2.7/24 by the DHCP server 192.168.2.1.',
+      'studio-3:2 (en3) has a default route via 192.168.2.1, next to those of other interfaces. en3 was given 192.168.2.7/24 by the DHCP server 192.168.2.1.',
     ]);
   });
 
@@ -76,23 +76,23 @@ describe('a default route over a cable', () => {
       code: 'network/default-route-over-cable',
       severity: 'error',
       subject: receptacleSubject({ node: nodeName('studio-3'), receptacle: 2 }),
-      detail: 'studio-3:2 (en3) has a default route by 192.168.2.1, beside that of the other interfaces.',
+      detail: 'studio-3:2 (en3) has a default route via 192.168.2.1, next to those of other interfaces.',
     });
     expect(finding?.hint).toBe(
-      'Give it a fixed address with meshwright apply. It comes again with DHCP, so switch Internet Sharing off on studio-1: System Settings > General > Sharing.',
+      'Give it a fixed address with meshwright apply. DHCP would bring the problem back, so also switch off Internet Sharing on studio-1: System Settings > General > Sharing.',
     );
   });
 
   it('that no interface shares with it is told as the one that counts', () => {
     const [finding] = findingsOf(onDhcp(lease, { routes: [defaultBy('en3', 'UGScg')] }));
-    expect(finding?.detail).toContain('and it is the one that counts');
+    expect(finding?.detail).toContain('which is the one in effect');
   });
 
   it('is told at a receptacle of which the file says nothing, for the hands at the other Mac alone', () => {
     const changes = only({ routes: [defaultBy('en6')] });
     expect(told(changes)).toEqual(['error network/default-route-over-cable receptacle studio-3:5']);
     expect(hintsOf('network/default-route-over-cable', changes)).toEqual([
-      'Switch Internet Sharing off on the Mac at the far end: System Settings > General > Sharing.',
+      'Switch off Internet Sharing on the Mac at the far end: System Settings > General > Sharing.',
     ]);
   });
 
@@ -172,7 +172,7 @@ describe('the address of a cable', () => {
       subject: receptacleSubject({ node: nodeName('studio-3'), receptacle: 2 }),
       detail: 'studio-3:2 (en3) was given 192.168.2.7/24 by the DHCP server 192.168.2.1.',
     });
-    expect(finding?.hint).toContain('Internet Sharing off on studio-1:');
+    expect(finding?.hint).toContain('off Internet Sharing on studio-1:');
   });
 
   it.each([
@@ -184,7 +184,7 @@ describe('the address of a cable', () => {
     const found = findingsOf({ values: { ...changes.values, ...values } });
     const [finding] = found.filter(({ code }) => code === 'network/lease-over-cable');
     expect(finding?.detail).toContain(`by the DHCP server 192.168.2.1${name}.`);
-    expect(finding?.hint).toContain('Internet Sharing off on studio-1:');
+    expect(finding?.hint).toContain('off Internet Sharing on studio-1:');
   });
 
   it('that DHCP gave is reported where the method of its service is unknown', () => {
@@ -199,7 +199,7 @@ describe('the address of a cable', () => {
     ['the lease is of another address', '192.168.2.9'],
   ])('is not reported as a lease where %s', (_, address) => {
     expect(findingsOf(onDhcp(lease, packet(address))).map(({ code, detail }) => [code, detail])).toEqual([
-      ['address/by-dhcp', 'On DHCP: receptacle 2 (en3, now 192.168.2.7, which DHCP did not give).'],
+      ['address/by-dhcp', 'DHCP is on at receptacle 2 (en3, now 192.168.2.7, which is not from DHCP).'],
     ]);
     expect(told(onDhcp(lease, packet(address)), noPool)).toEqual([]);
   });
@@ -213,9 +213,9 @@ describe('the address of a cable', () => {
         code: 'network/suspected-lease',
         severity: 'warning',
         subject: receptacleSubject({ node: nodeName('studio-3'), receptacle: 2 }),
-        detail: 'studio-3:2 (en3) is on DHCP and has 192.168.2.7/24, which is suspected to come from a DHCP server.',
+        detail: 'studio-3:2 (en3) uses DHCP and has 192.168.2.7/24, which may come from a DHCP server.',
       });
-      expect(finding?.hint).toContain('Internet Sharing off on studio-1:');
+      expect(finding?.hint).toContain('off Internet Sharing on studio-1:');
     }
   });
 
@@ -225,7 +225,7 @@ describe('the address of a cable', () => {
     expect(finding).toMatchObject({
       code: 'address/by-dhcp',
       subject: nodeSubject('studio-3'),
-      detail: 'On DHCP: receptacle 2 (en3, now 169.254.31.7).',
+      detail: 'DHCP is on at receptacle 2 (en3, now 169.254.31.7).',
     });
   });
 
@@ -235,7 +235,7 @@ describe('the address of a cable', () => {
     const settled = { thunderbolt: { ...desiredFleet().thunderbolt, pool, networks: { 1: network } } };
     const at = (address: string) => findingsOf(onDhcp({ address, prefixLength: 30 }), settled);
     expect(at('10.77.0.6').map(({ code, detail }) => [code, detail])).toEqual([
-      ['address/by-dhcp', 'On DHCP: receptacle 2 (en3, now 10.77.0.6).'],
+      ['address/by-dhcp', 'DHCP is on at receptacle 2 (en3, now 10.77.0.6).'],
     ]);
     expect(at('10.77.0.5').map(({ code }) => code)).toEqual(['network/suspected-lease']);
   });

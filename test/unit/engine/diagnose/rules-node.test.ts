@@ -364,7 +364,7 @@ describe('disk', () => {
   it('is told below a tenth free', () => {
     expect(told(only({ 'disk-space': { totalBytes: 1e12, freeBytes: 1e11 } }))).toEqual([]);
     expect(findingsOf(only({ 'disk-space': { totalBytes: 1e12, freeBytes: 99e9 } }))[0]?.detail).toBe(
-      'Only 99 GB of 1 TB are free.',
+      'Only 99 GB of 1 TB is free.',
     );
   });
 });

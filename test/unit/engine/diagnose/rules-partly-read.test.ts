@@ -14,7 +14,7 @@ it('the bridge of macOS with a member that is no receptacle is called that', () 
   const changes = { interfaces: [...healthy.interfaces, mixed], 'bridge-preferences': marked };
   const detail = findingsOf(only(changes)).find(({ code }) => code === 'bridge/receptacle-bridged')?.detail;
   expect(detail).toMatch(
-    /^The bridge of macOS has a Thunderbolt receptacle and a member that is no receptacle: bridge0 /,
+    /^The bridge of macOS has a Thunderbolt receptacle and a member that is not a receptacle: bridge0 /,
   );
 });
 

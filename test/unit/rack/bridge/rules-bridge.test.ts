@@ -59,7 +59,7 @@ describe('Thunderbolt Bridge', () => {
       'Remove it with meshwright apply, or on studio-3:',
       '  sudo networksetup -setnetworkserviceenabled "Thunderbolt Bridge" off',
       deleteCommand,
-      'Then restart it.',
+      'Then restart the Mac.',
     ]);
   });
 
@@ -156,7 +156,7 @@ describe('bridge that a person made', () => {
     expect(one?.code).toBe('bridge/receptacle-bridged');
     expect(one?.detail).toContain('bridge1 (en0 en7, 192.168.1.13)');
     expect(one?.detail).not.toContain('Thunderbolt Bridge');
-    expect(one?.hint).toContain('take en7 out of bridge1');
+    expect(one?.hint).toContain('remove en7 from bridge1');
     expect(one?.hint).toContain('System Settings > Network');
     expect(one?.hint).not.toMatch(/Delete|restart/);
   });
@@ -172,7 +172,7 @@ describe('bridge that a person made', () => {
     const grown = [{ name: 'bridge0', interfaces: ['en0', 'en3'], auto: 'thunderbolt-bridge' }];
     const changes = only({ 'bridge-preferences': grown, 'network-services': [service] });
     const hints = findingsOf(changes).map((one) => one.hint);
-    expect(hints.join('\n')).toContain('take en3 out of bridge0');
+    expect(hints.join('\n')).toContain('remove en3 from bridge0');
     expect(hints.join('\n')).not.toMatch(/Delete|-setnetworkserviceenabled/);
   });
 
@@ -183,8 +183,8 @@ describe('bridge that a person made', () => {
       expect([one?.code, others]).toEqual(['bridge/receptacle-bridged', []]);
       return one?.hint ?? '';
     };
-    expect(toldOf('bridge1')).toContain('take en7 out of bridge1');
-    expect(toldOf('bridge100')).toContain('end the sharing to en7');
+    expect(toldOf('bridge1')).toContain('remove en7 from bridge1');
+    expect(toldOf('bridge100')).toContain('stop sharing to en7');
   });
 
   it('counts as bridged for the RDMA of its receptacle', () => {
@@ -209,18 +209,18 @@ describe('Thunderbolt Bridge of which not all is known', () => {
     );
     expect(stateOf(changes)).toBe('unknown');
     expect(findingsOf(changes)[0]?.hint.split('\n')).toEqual([
-      'On studio-3, look first at what could not be seen:',
+      'On studio-3, first check what meshwright could not read:',
       '  ifconfig -a',
-      'Then remove what is known of it:',
+      'Then remove the known parts:',
       deleteCommand,
-      'Then restart it if the bridge was up.',
+      'If the bridge was up, then restart the Mac.',
     ]);
   });
 
   it('is not cured by a restart alone while nobody knows what would bring it back', () => {
     const changes = blind({ interfaces }, 'bridge-preferences', 'network-services');
     const [hint = ''] = hintsOf('bridge/active', changes);
-    expect(hint).toMatch(/^On studio-3, look first/);
+    expect(hint).toMatch(/^On studio-3, first check/);
     expect(hint).toContain('\n  plutil -extract VirtualNetworkInterfaces.Bridge');
     expect(hint).toContain('\n  networksetup -listnetworkserviceorder');
   });

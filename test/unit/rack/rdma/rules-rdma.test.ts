@@ -238,7 +238,7 @@ describe('address pool', () => {
       only({ routes: [{ destination: { address, prefixLength }, gateway: '10.8.0.1', flags: 'UGSc', device }] });
     const where = findingsOf(route('10.0.0.0', 8)).map(({ code, detail }) => `${code}: ${detail}`);
     expect(where).toEqual([
-      'address/pool-overlap: The pool 10.77.0.0/24 overlaps the route to 10.0.0.0/8 through utun3, and has no network left for every link.',
+      'address/pool-overlap: The pool 10.77.0.0/24 overlaps the route to 10.0.0.0/8 through utun3 and has too few free networks for all links.',
     ]);
     expect(told(route('10.77.0.128', 25, 'en0'))).toEqual([]);
     for (const other of [

@@ -186,7 +186,7 @@ describe('finding of several lines', () => {
 
   it('keeps a command on a line of its own, whole on any page', () => {
     const command = `  sudo /usr/libexec/PlistBuddy -c "Delete :a:b" ${'/Library/Preferences'.repeat(6)}`;
-    const hint = `On studio-4:\n${command}\nThen restart it.`;
+    const hint = `On studio-4:\n${command}\nThen restart the Mac.`;
     const one = diagnose('ssh/unreachable', { subject: nodeSubject('studio-4'), detail: 'It is.', hint });
     for (const columns of [40, 80, 120]) {
       const text = show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } }, { columns });
