@@ -52,9 +52,9 @@ describe('cables --watch', () => {
     const ran = await watching.end;
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     expect(ran.stdout.split('\n')).toEqual([
-      '  next: put a Thunderbolt 5 cable between studio-1 receptacle 2 and studio-2',
-      '        receptacle 2 (studio-1:2: back, 2nd from Ethernet; studio-2:2: back, 2nd',
-      '        from Ethernet)',
+      '  next: connect studio-1 receptacle 2 and studio-2 receptacle 2 with a',
+      '        Thunderbolt 5 cable (studio-1:2: back, 2nd from Ethernet; studio-2:2:',
+      '        back, 2nd from Ethernet)',
       '  done: 1-3  1-4  2-3  3-4     missing: 1-2  2-4',
       'just plugged: studio-2 receptacle 5: receptacle 4 (back, 4th from Ethernet),',
       '              please',

@@ -17,7 +17,7 @@ function stateOf(examination: Examination, name: string): BridgeState {
   return node === undefined ? 'unknown' : bridgeState(examination.desired, node.facts);
 }
 
-/** Plugging in makes macOS rebuild a bridge that only its preferences still have, so that one counts as well. */
+/** Counts a bridge that only the preferences still have, because macOS rebuilds it when a cable is plugged in. */
 function mayBeBridged(examination: Examination, end: LinkEnd): boolean {
   const facts = nodeOf(examination, end.node)?.facts;
   const state = stateOf(examination, end.node);
@@ -26,13 +26,13 @@ function mayBeBridged(examination: Examination, end: LinkEnd): boolean {
   return state !== 'none' && !(state === 'active' && isOutside);
 }
 
-/** Every cable that will be there when all links are met: the links, and what is plugged in and in nobody's way. */
+/** Every cable that is plugged in once all links are: the links, and the present cables that are in no link's way. */
 function finalCables({ cabling }: Examination): readonly Ends[] {
   const staying = cabling.cables.filter(({ ends }) => ends.every((end) => linkAt(cabling.links, end) === undefined));
   return [...cabling.links.map(({ link }) => link.ends), ...staying.map(({ ends }) => ends)];
 }
 
-/** Whether the two nodes of a link hang together through other cables between bridged receptacles. */
+/** Whether the two nodes of a link are already connected through other cables between bridged receptacles. */
 function closesRing(examination: Examination, { ends }: Link): boolean {
   const isBridgedCable = (cable: Ends): boolean => cable.every((end) => mayBeBridged(examination, end));
   const others = finalCables(examination).filter((cable) => isBridgedCable(cable) && !isSameEnd(cable[0], ends[0]));
@@ -46,7 +46,7 @@ function closesRing(examination: Examination, { ends }: Link): boolean {
   return isBridgedCable(ends) && reached.has(ends[1].node);
 }
 
-/** Whether all that bridges receptacles of this node is a person's own bridge, which nobody is told to remove. */
+/** Whether a person made every bridge with receptacles of this node; then no hint asks to remove it. */
 function isMadeOnly(examination: Examination, name: string): boolean {
   const facts = nodeOf(examination, name)?.facts;
   const layers = facts === undefined ? undefined : bridgeLayers(examination.desired, facts);
@@ -54,26 +54,26 @@ function isMadeOnly(examination: Examination, name: string): boolean {
 }
 
 function nodeWords(examination: Examination, name: string): string {
-  return stateOf(examination, name) === 'unknown' ? `${name} (whether it is there is unknown)` : name;
+  return stateOf(examination, name) === 'unknown' ? `${name} (its presence is unknown)` : name;
 }
 
-/** What is to be done about bridges of macOS itself, as the start of a clause. */
+/** The action against macOS's own bridges, as the start of a clause. */
 const removeBridge = 'remove the Thunderbolt Bridge';
 
-/** `remove the Thunderbolt Bridge on studio-1`; empty when none of them has one that macOS made. */
+/** `remove the Thunderbolt Bridge on studio-1`; empty if no node has a bridge that macOS made. */
 function ownWords(examination: Examination, bridged: readonly string[]): string {
   const own = bridged.filter((name) => !isMadeOnly(examination, name)).map((name) => nodeWords(examination, name));
   return own.length === 0 ? '' : `${removeBridge} on ${listWords(own)}`;
 }
 
-/** `remove the Thunderbolt Bridge on studio-1 and take the receptacles of studio-2 out of their bridge`. */
+/** `remove the Thunderbolt Bridge on studio-1 and remove the receptacles of studio-2 from their bridge`. */
 function removalWords(examination: Examination, bridged: readonly string[]): string {
   const made = bridged.filter((name) => isMadeOnly(examination, name));
-  const byHand = made.length === 0 ? '' : `take the receptacles of ${listWords(made)} out of their bridge`;
+  const byHand = made.length === 0 ? '' : `remove the receptacles of ${listWords(made)} from their bridge`;
   return [ownWords(examination, bridged), byHand].filter((words) => words !== '').join(' and ');
 }
 
-/** The nodes at the ends of these links that may have a bridge, by name. */
+/** The nodes at the ends of these links that may have a bridge, sorted by name. */
 function bridgedNodes(examination: Examination, links: readonly Link[]): readonly string[] {
   const names = [...new Set(links.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
   return names.filter((name) => stateOf(examination, name) !== 'none');
@@ -81,20 +81,20 @@ function bridgedNodes(examination: Examination, links: readonly Link[]): readonl
 
 /**
  * What has to happen before the cables of these links may be plugged in, in the imperative (`remove the Thunderbolt
- * Bridge on studio-1`); empty when nothing has to. Frames circle in a ring of bridged Macs and take
- * the office network down, so no cable comes before the bridges are gone; where the file keeps them, none that closes
- * a ring. @see dnet issue 69, exo issue 1222
+ * Bridge on studio-1`); empty if nothing has to. Frames circle in a ring of bridged Macs and take down the office
+ * network, so the bridges are removed before any cable is plugged in. Where the file keeps the bridges, only cables that
+ * close a ring are held back. @see dnet issue 69, exo issue 1222
  */
 export function bridgesBefore(examination: Examination, links: readonly Link[]): string {
   const isKept = examination.desired.thunderbolt.bridge === 'keep';
   const risky = isKept ? links.filter((link) => closesRing(examination, link)) : links;
   const bridged = bridgedNodes(examination, risky);
   if (bridged.length === 0) return '';
-  const why = isKept ? ', or leave this cable out: it closes a ring of bridged Macs, in which frames circle' : '';
+  const why = isKept ? ', or leave this cable unplugged: it closes a ring of bridged Macs, in which frames circle' : '';
   return `${removalWords(examination, bridged)}${why}`;
 }
 
-/** The part of {@link bridgesBefore} that apply does, where the file lets it; empty when there is none. */
+/** The part of {@link bridgesBefore} that apply does if the file lets it; otherwise empty. */
 export const appliedBefore = (examination: Examination, links: readonly Link[]): string =>
   examination.desired.thunderbolt.bridge === 'remove' ? ownWords(examination, bridgedNodes(examination, links)) : '';
 

@@ -18,65 +18,65 @@ const blockingLink = { hands: true, role: { blocks: 'thunderbolt-link' }, facts:
 const codes = {
   'cabling/missing': {
     severity: 'error',
-    summary: 'A declared cable is not there.',
+    summary: 'A declared cable is missing.',
     cause: 'Neither end of the link sees a cable.',
-    hint: 'Remove the Thunderbolt Bridge of both Macs; then put a Thunderbolt 5 cable between the two receptacles.',
+    hint: 'Remove the Thunderbolt Bridge of both Macs. Then connect the two receptacles with a Thunderbolt 5 cable.',
     ...blockingLink,
   },
   'cabling/elsewhere': {
     severity: 'error',
-    summary: 'A declared cable is plugged in elsewhere.',
+    summary: 'A declared cable is plugged in somewhere else.',
     cause:
-      'An end of the link sees something else than the file says, by the domain UUIDs that the Macs show each other.',
-    hint: 'Remove the Thunderbolt Bridge of both Macs; then move the cable, or correct the link in the file.',
+      'One end of the link does not see what the file declares, according to the domain UUIDs that the Macs show each other.',
+    hint: 'Remove the Thunderbolt Bridge of both Macs. Then move the cable, or correct the link in the file.',
     ...blockingLink,
   },
   'cabling/slow': {
     severity: 'warning',
     summary: 'A cable is slower than 80 Gb/s.',
     cause:
-      'A Thunderbolt 4 cable gives 40 Gb/s: it carries IP, but no RDMA (exo issue 1881: changing the cable was the cure). A Thunderbolt 4 Mac would too, and is told as rdma/no-thunderbolt-5 instead.',
-    hint: 'Replace the cable by a Thunderbolt 5 one.',
+      'A Thunderbolt 4 cable runs at 40 Gb/s: it carries IP but no RDMA (in exo issue 1881, a new cable was the fix). A Mac with Thunderbolt 4 has the same effect and is reported as rdma/no-thunderbolt-5 instead.',
+    hint: 'Replace the cable with a Thunderbolt 5 cable.',
     hands: true,
     role: { blocks: 'thunderbolt-link', when: 'rdma-needed' },
     facts: [thunderboltFact],
   },
   'cabling/speed-unknown': {
     severity: 'warning',
-    summary: 'Nobody can say how fast a cable is.',
+    summary: 'The speed of a cable is unknown.',
     cause:
-      'Neither Mac prints the speed of the link. RDMA needs 80 Gb/s, and unknown is not taken for fast enough; it is told where the file requires RDMA.',
-    hint: 'Look at the cable (a Thunderbolt 5 one is marked with a 5), and at both Macs in System Information > Thunderbolt.',
+      'Neither Mac prints the speed of the link. RDMA needs 80 Gb/s, and an unknown speed does not count as fast enough. meshwright reports this only where the file requires RDMA.',
+    hint: 'Check the cable (a Thunderbolt 5 cable is marked with a 5) and System Information > Thunderbolt on both Macs.',
     hands: true,
     role: 'told',
     facts: [thunderboltFact],
   },
   'cabling/one-sided': {
     severity: 'warning',
-    summary: 'A cable is seen from one end only.',
-    cause: 'One Mac sees the other and is not seen by it: a hub stands between, or a cable was moved a moment ago.',
-    hint: 'Look again; if it stays, plug the cable straight from one Mac into the other.',
+    summary: 'Only one end of a link sees the cable.',
+    cause:
+      'One Mac sees the other, but not the other way round: there is a hub between them, or a cable was just moved.',
+    hint: 'Check again. If the finding stays, plug the cable directly from one Mac into the other.',
     ...blockingLink,
   },
   'cabling/through-hub': {
     severity: 'warning',
     summary: 'A link runs through a dock or hub.',
-    cause: 'Two hubs in a chain carry no IP, and one hub between two Macs ended in kernel panics on macOS 26.5.',
-    hint: 'Plug the cable straight from one Mac into the other.',
+    cause: 'Two chained hubs carry no IP, and one hub between two Macs caused kernel panics on macOS 26.5.',
+    hint: 'Plug the cable directly from one Mac into the other.',
     ...blockingLink,
   },
   'cabling/no-answer': {
     severity: 'warning',
-    summary: 'Something is plugged in at both ends of a link, and nothing answers.',
-    cause:
-      'Both receptacles are connected and neither shows a Mac or a device, so that nobody can say where the cables go.',
-    hint: 'Unplug the cable at one end, wait ten seconds, plug it in again.',
+    summary: 'Something is plugged in at both ends of a link, but nothing answers.',
+    cause: 'Both receptacles are connected, but neither shows a Mac or a device, so it is unknown where the cables go.',
+    hint: 'Unplug the cable at one end, wait ten seconds, and plug it in again.',
     ...blockingLink,
   },
   'cabling/no-receptacle': {
     severity: 'error',
     summary: 'A link names a receptacle that the Mac does not have.',
-    cause: 'macOS shows no Thunderbolt receptacle of that number.',
+    cause: 'macOS shows no Thunderbolt receptacle with that number.',
     hint: 'Correct the link in the file.',
     role: { blocks: 'thunderbolt-link' },
     facts: [thunderboltFact],
@@ -85,13 +85,13 @@ const codes = {
 
 type Found = Finding<keyof typeof codes>;
 
-/** A sentence in the imperative, with what has to happen before any cable is plugged in. */
+/** An imperative sentence that begins with what has to happen before any cable is plugged in. */
 function act(examination: Examination, links: readonly Link[], words: string): Prose {
   const first = bridgesFirst(examination, links);
   return first === undefined ? `${upperFirst(words)}.` : prose`${first}${words}.`;
 }
 
-/** The declared links that a group of moves brings about. */
+/** The declared links that a group of moves connects. */
 const linksOf = ({ cabling }: Examination, { mismatch }: MoveGroup): readonly Link[] =>
   cabling.links.map(({ link }) => link).filter(({ ends }) => mismatch.ends.some((end) => isSameEnd(end, ends[0])));
 
@@ -103,7 +103,7 @@ type Cure = Pick<Found, 'hint' | 'handsAt'>;
 
 const nodesOf = (ends: readonly LinkEnd[]): readonly NodeName[] => ends.map(({ node }) => node);
 
-/** The moves that put it right, or what has to be cleared up before anybody can tell. */
+/** The moves that correct the cabling, or what a person has to clear up before the moves are known. */
 function cure(examination: Examination, judged: JudgedLink): Cure {
   const group = groupOf(examination, judged);
   if (group !== undefined && group.moves.length > 0) {
@@ -113,18 +113,18 @@ function cure(examination: Examination, judged: JudgedLink): Cure {
   const [unclear] = group?.mismatch.unclear ?? [];
   const view = unclear === undefined ? undefined : viewAt(examination.cabling.rack, unclear);
   return view === undefined || view.kind === 'unknown'
-    ? { hint: 'Which cable to move cannot be told until all nodes on the way are reachable.' }
-    : { hint: prose`${{ kind: 'first', act: escapeText(clearing(view)) }}look again.` };
+    ? { hint: 'Make all nodes reachable: until then, it is unknown which cable to move.' }
+    : { hint: prose`${{ kind: 'first', act: escapeText(clearing(view)) }}check again.` };
 }
 
-/** What has to be done at a receptacle before anybody can tell where its cable goes. */
+/** What a person has to do at a receptacle before it is known where its cable goes. */
 function clearing(view: ReceptacleView): string {
   const at = endWords(view.at);
   switch (view.kind) {
     case 'device':
       return `unplug what is in ${at}: ${viewText(view)}`;
     case 'silent':
-      return `unplug the cable in ${at}, which nothing answers, wait ten seconds, plug it in again`;
+      return `unplug the unresponsive cable in ${at}, wait ten seconds, and plug it in again`;
     default:
       return `clear up ${at}, which sees ${viewText(view)}`;
   }
@@ -162,12 +162,12 @@ function noReceptacle({ cabling }: Examination, { views }: JudgedLink): Prose {
 function tell(examination: Examination, judged: JudgedLink): Omit<Found, 'subject'> | undefined {
   const { judgement, link } = judged;
   const nodes = nodesOf(link.ends);
-  const plugStraight = `plug the cable straight from ${endWords(link.ends[0])} into ${endWords(link.ends[1])}`;
+  const plugStraight = `plug the cable directly from ${endWords(link.ends[0])} into ${endWords(link.ends[1])}`;
   const straight = act(examination, [link], plugStraight);
   switch (judgement.kind) {
     case 'as-declared':
       return judgement.bitsPerSecond === undefined && needsFastLink(examination.desired, link.ends)
-        ? { code: 'cabling/speed-unknown', detail: 'macOS says at neither end how fast it is.' }
+        ? { code: 'cabling/speed-unknown', detail: 'macOS shows the speed of this cable at neither end.' }
         : undefined;
     case 'missing': {
       const isEmpty = judged.views.every((view) => view.kind === 'empty');
@@ -177,23 +177,23 @@ function tell(examination: Examination, judged: JudgedLink): Omit<Found, 'subjec
     case 'elsewhere':
       return { code: 'cabling/elsewhere', detail: seenAt(judged), ...cure(examination, judged) };
     case 'slow':
-      // A Mac that can do no more is told as such; no cable would help.
+      // A Mac that cannot run faster has its own finding; no cable would help.
       return judgement.limitedBy.length > 0
         ? undefined
         : {
             code: 'cabling/slow',
             severity: rdmaSeverity(examination, nodes) === 'error' ? 'error' : 'warning',
-            detail: `It runs at ${speedText(judgement.bitsPerSecond)}: no RDMA below 80 Gb/s.`,
+            detail: `The cable runs at ${speedText(judgement.bitsPerSecond)}, but RDMA needs 80 Gb/s.`,
             ...cure(examination, judged),
           };
     case 'one-sided': {
-      // Who sees a dock and nothing behind it will not see more later.
+      // An end that sees only a dock will not see more later.
       const isDock = judged.views.some((view) => view.kind === 'device');
-      const hint = isDock ? straight : prose`Look again; if it stays: ${straight}`;
+      const hint = isDock ? straight : prose`Check again. If the finding stays: ${straight}`;
       return { code: 'cabling/one-sided', detail: oneSided(judged), hint, handsAt: nodes };
     }
     case 'through-hub': {
-      const detail = 'A dock or hub stands between the two Macs.';
+      const detail = 'There is a dock or hub between the two Macs.';
       return { code: 'cabling/through-hub', detail, hint: straight, handsAt: nodes };
     }
     case 'no-receptacle':
@@ -202,14 +202,14 @@ function tell(examination: Examination, judged: JudgedLink): Omit<Found, 'subjec
       return judged.views.every((view) => view.kind === 'silent')
         ? {
             code: 'cabling/no-answer',
-            detail: 'Something is plugged in at both ends, and nothing answers.',
-            hint: act(examination, [link], 'unplug the cable at one end, wait ten seconds, plug it in again'),
+            detail: 'Something is plugged in at both ends, but nothing answers.',
+            hint: act(examination, [link], 'unplug the cable at one end, wait ten seconds, and plug it in again'),
           }
         : undefined;
   }
 }
 
-/** Declared links that are not as the file says. A link with an end that nobody could look at is not judged. */
+/** Declared links that do not match the file. A link with an unobserved end yields no finding. */
 export const cables = defineRule(codes, (examination) =>
   examination.cabling.links.flatMap((judged) => {
     const found = tell(examination, judged);

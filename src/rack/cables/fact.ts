@@ -17,20 +17,20 @@ const thunderboltProfile = probe(
   524_288,
 );
 
-/** What hangs on one bus. */
+/** The Macs and devices on one bus. */
 interface Attached {
   readonly peers: readonly ThunderboltPeer[];
   readonly devices: readonly ThunderboltDevice[];
 }
 
-/** The protocol by which a Mac with RDMA switched on announces it. Its name and key are garbage on macOS 26. */
+/** The protocol with which a Mac announces that RDMA is on. Its name and key are garbage on macOS 26. */
 const rdmaProtocol = 64_087;
-/** Thunderbolt allows six devices in a chain; deeper nesting is no Mac's. */
+/** Thunderbolt allows six devices in a chain, so no Mac reports deeper nesting. */
 const maxDepth = 8;
 
 /**
- * The Macs and devices on a bus, hubs walked through: a Mac behind a hub stands one level deeper. `undefined` when an
- * item is neither a Mac (a domain UUID of its own) nor a device (a switch UID).
+ * The Macs and devices on a bus, including those behind hubs: each hub adds one level. `undefined` if an item is neither
+ * a Mac (with its own domain UUID) nor a device (with a switch UID).
  */
 function attachedTo(bus: JsonObject): Attached | undefined {
   const peers: ThunderboltPeer[] = [];
@@ -62,13 +62,13 @@ function peerOf(item: JsonObject, hubsBetween: number): ThunderboltPeer | undefi
   return { domainUuid, model, name, advertisesRdma: advertisesRdma(item['services_title']), hubsBetween };
 }
 
-/** A name without the blanks that vendors put around it; undefined when none can be shown. Only UUIDs identify. */
+/** A name without the blanks that vendors add; undefined if it cannot be shown. Only UUIDs identify a Mac. */
 function nameAt(item: JsonObject, key: string): string | undefined {
   const name = textOf(item, key)?.trim();
   return name !== undefined && isName(name) ? name : undefined;
 }
 
-/** Absence counts only when every service could be read: a list that is missing says nothing. */
+/** RDMA counts as absent only if every service could be read. Without a list it is unknown. */
 function advertisesRdma(services: unknown): boolean | 'unknown' {
   const protocols = asList(services)?.map((one) => asObject(one)?.['protocol_id_key']);
   if (protocols === undefined) return 'unknown';
@@ -85,9 +85,9 @@ function deviceOf(item: JsonObject): ThunderboltDevice | undefined {
 }
 
 /**
- * Every receptacle of the node with what is seen on it, in the order of the tool (highest bus first). The number is
- * `receptacle_id_key` inside the tag: the tag itself is always called `receptacle_1_tag`. A bus that cannot be read leaves
- * the others known, as long as its receptacle has a number.
+ * Every receptacle of the node with what it sees, in the order of the tool (highest bus first). The number is
+ * `receptacle_id_key` inside the tag, because the tag itself is always called `receptacle_1_tag`. An unreadable bus
+ * leaves the others known as long as its receptacle has a number.
  */
 export const thunderboltFact = defineFact({
   name: 'thunderbolt',
@@ -96,7 +96,7 @@ export const thunderboltFact = defineFact({
     andThen(readJson(answer), (json) => {
       const buses = asList(asObject(json)?.['SPThunderboltDataType']);
       if (buses === undefined) return garbled(answer, 'described no Thunderbolt buses');
-      // Every Apple silicon Mac has buses: an empty list is no answer.
+      // Every Apple silicon Mac has buses, so an empty list is not an answer.
       if (buses.length === 0) return unknown('empty', 'system_profiler listed no Thunderbolt bus.');
       const found: ThunderboltReceptacle[] = [];
       for (const bus of buses) {
@@ -104,7 +104,7 @@ export const thunderboltFact = defineFact({
         if (receptacle.kind === 'unknown') return receptacle;
         found.push(receptacle.value);
       }
-      if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no bus that can be read');
+      if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no readable bus');
       return isUnambiguous(found) ? known(found) : garbled(answer, 'named one bus or receptacle twice');
     }),
   text: (receptacles) =>
@@ -113,7 +113,7 @@ export const thunderboltFact = defineFact({
       .map((one) => `${one.receptacle}  ${busText(one.domainUuid)}  ${contentText(one)}`),
 });
 
-/** The first group of a domain UUID tells buses apart; the whole of it is in the JSON form. */
+/** The first group of a domain UUID is enough to tell buses apart. The JSON output has the whole UUID. */
 const busText = (domainUuid = 'unknown'): string => `bus ${domainUuid.split('-')[0] ?? ''}`;
 
 function peerText({ model, domainUuid, advertisesRdma, hubsBetween }: ThunderboltPeer): string {
@@ -142,17 +142,18 @@ function receptacleOf(bus: JsonObject | undefined, answer: Answer | undefined): 
   const tag = bus === undefined ? undefined : asObject(bus['receptacle_1_tag']);
   if (bus === undefined || tag === undefined) return garbled(answer, 'described a bus without its receptacle');
   const receptacle = wholeNumber(textOf(tag, 'receptacle_id_key'));
-  if (receptacle === undefined || receptacle === 0) return garbled(answer, 'gave a bus no receptacle number');
+  if (receptacle === undefined || receptacle === 0)
+    return garbled(answer, 'described a bus without a receptacle number');
   return known(described(bus, tag, receptacle) ?? unreadable(bus, receptacle));
 }
 
-/** Of a bus that cannot be read only the number of its receptacle is known. */
+/** For an unreadable bus, only the number of its receptacle is known. */
 function unreadable(bus: JsonObject, receptacle: number): ThunderboltReceptacle {
   const name = textOf(bus, '_name') ?? '';
   return { bus: isName(name) ? name : 'unknown', receptacle, state: 'unknown', peers: [], devices: [] };
 }
 
-/** Undefined without name or domain UUID, with an item that is neither Mac nor device, or where state or speed is none. */
+/** Undefined if name or domain UUID is missing, an item is neither Mac nor device, or state or speed is invalid. */
 function described(bus: JsonObject, tag: JsonObject, receptacle: number): ThunderboltReceptacle | undefined {
   const name = textOf(bus, '_name') ?? '';
   const domainUuid = textOf(bus, 'domain_uuid_key') ?? '';
@@ -165,7 +166,7 @@ function described(bus: JsonObject, tag: JsonObject, receptacle: number): Thunde
     : { bus: name, domainUuid, receptacle, state, ...speed, ...attached };
 }
 
-/** Something that is plugged in and listed nowhere is silent; what hangs on an empty receptacle is a contradiction. */
+/** A connected receptacle without listed items is silent. Items on an empty receptacle are a contradiction. */
 function stateOf(tag: JsonObject, { peers, devices }: Attached): ThunderboltReceptacle['state'] | undefined {
   const hasItems = peers.length + devices.length > 0;
   const status = textOf(tag, 'receptacle_status_key');
@@ -176,8 +177,8 @@ function stateOf(tag: JsonObject, { peers, devices }: Attached): ThunderboltRece
 type Speed = Pick<ThunderboltReceptacle, 'linkBitsPerSecond' | 'maxBitsPerSecond'>;
 
 /**
- * `80 Gb/s` is the speed of a cable, `Up to 120 Gb/s` that of a free receptacle; older macOS adds ` x1`. A cable to
- * something that is listed always has one; `undefined` when the text is missing there or belongs to the other state.
+ * `80 Gb/s` is the speed of a cable, `Up to 120 Gb/s` that of a free receptacle; older macOS adds ` x1`. A cable to a
+ * listed item always has a speed. `undefined` if that speed is missing, or the text belongs to the other state.
  */
 function speedOf(tag: JsonObject, state: ThunderboltReceptacle['state']): Speed | undefined {
   if (tag['current_speed_key'] === undefined) return state === 'connected' ? undefined : {};

@@ -1,11 +1,10 @@
-# Prints the lines of the I/O registry from which the place of each Thunderbolt receptacle follows, then `end`: the
-# nodes that have a `port-location`, then the path from the root to each `AppleThunderboltIPPort`. A Mac without any
-# `port-location` is asked once only. Runs in the private folder of the observation, in which the file `registry` is
-# its own.
+# Prints the lines of the I/O registry that give the place of each Thunderbolt receptacle, then `end`: the nodes with a
+# `port-location`, then the path from the root to each `AppleThunderboltIPPort`. A Mac without any `port-location` is
+# queried only once. Runs in the private folder of the observation and writes the file `registry` there.
 #
-# The properties of the root alone take 100 kB and more, so they stay on the node; `ulimit` leaves room for them. With
-# `-x` all data is hexadecimal: otherwise ioreg prints bytes that happen to be letters as text. Lines are not clipped,
-# since the output goes to a file. Short, because all probes together must fit into one packet of SSH.
+# The root's properties take 100 kB and more, so they stay on the node; `ulimit` leaves room for them. With `-x`, all data
+# is hexadecimal; otherwise ioreg prints bytes that happen to be letters as text. ioreg does not clip lines, because its
+# output goes to a file. The script is short because all probes together must fit into one SSH packet.
 #
 # ioreg.c in Apple's IOKitTools: search, show, cfdatashow; dev7a/rdmalink, docs/ARCHITECTURE.md and ChassisProbe.swift: the
 # keys, read on a Mac15,14 on 2026-09-19

@@ -6,7 +6,7 @@ import { readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { receptaclePlacesFact } from './receptacle-places-fact.ts';
 
-/** The model that a node reports, or else the one that the file declares; undefined where neither is known. */
+/** The model that a node reports, otherwise the model in the file; undefined if neither is known. */
 export function modelAt({ desired, nodes }: Examination, node: string): string | undefined {
   const seen = readValue(nodes.find(({ name }) => name === node)?.facts, hardwareFact);
   return seen?.model ?? desired.nodes.find(({ name }) => name === node)?.hardware.model;
@@ -14,7 +14,7 @@ export function modelAt({ desired, nodes }: Examination, node: string): string |
 
 const sides: readonly CaseSide[] = ['front', 'back', 'left', 'right'];
 
-/** Columns of a face, from the left, by the words that Macs report: seen on a Mac15,14. @see dev7a/rdmalink */
+/** Columns of a face from the left, in the words that Macs report. Seen on a Mac15,14. @see dev7a/rdmalink */
 const columnsByWord: Readonly<Record<number, readonly string[]>> = {
   2: ['left', 'right'],
   4: ['left', 'left-middle', 'right-middle', 'right'],
@@ -34,8 +34,9 @@ function reportedPlace(examination: Examination, { node, receptacle }: LinkEnd):
 }
 
 /**
- * Where a receptacle is on the case of its node; undefined where that is unknown. The Mac's own report comes before the
- * table of Macs. The table adds its landmark, such as Ethernet, where both name the same hole, or the Mac only the face.
+ * Where a receptacle is on the case of its node; undefined if unknown. The Mac's own report takes precedence over the
+ * table of Macs. The table's entry, with a landmark such as Ethernet, is used if both name the same hole, or if the Mac
+ * names only the face.
  */
 export function placeAt(examination: Examination, end: LinkEnd): CasePlace | undefined {
   const listed = casePlaces(modelAt(examination, end.node) ?? '')?.find((place) => place.receptacle === end.receptacle);

@@ -6,7 +6,7 @@ import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
 
-/** The lines of the I/O registry that say where on the case each receptacle is. @see ioreg(8) */
+/** The lines of the I/O registry that show where on the case each receptacle is. @see ioreg(8) */
 export const receptacleLocations = probe(
   'receptacle-locations',
   [tool.sh, '-c', sh.receptacleLocations({})],
@@ -26,7 +26,7 @@ interface Controller {
   readonly receptacle: number;
 }
 
-/** The place of a receptacle on the case that the Mac itself reports. */
+/** The place of a receptacle on the case, as the Mac reports it. */
 export interface ReceptaclePlace {
   /** The number that macOS prints. */
   readonly receptacle: number;
@@ -36,7 +36,7 @@ export interface ReceptaclePlace {
 
 /**
  * Where each receptacle is on the case, from the Mac's device tree. The keys are undocumented, so a relation that
- * is not one to one makes the fact unknown. Optional: no finding is made of its absence.
+ * is not one to one makes the fact unknown. The fact is optional: its absence causes no finding.
  */
 export const receptaclePlacesFact = defineFact({
   name: 'receptacle-places',
@@ -48,12 +48,12 @@ export const receptaclePlacesFact = defineFact({
       const connectors = alone.flatMap(([node]) => connectorOf(node));
       const controllers = paths.flatMap((path) => (path.length === 1 ? [] : [controllerOf(path)]));
       const places = joined(connectors, controllers);
-      return places === undefined ? garbled(answer, 'does not lead from each place to one receptacle') : places;
+      return places === undefined ? garbled(answer, 'does not map each place to one receptacle') : places;
     }),
   text: (places) => [places.map(({ receptacle, location }) => `${receptacle} ${location}`)],
 });
 
-/** Nothing for a port without a Thunderbolt controller, such as MagSafe; undefined where a value has another form. */
+/** Empty for a port without a Thunderbolt controller, such as MagSafe; undefined if a value has an unexpected form. */
 function connectorOf({ properties }: RegistryNode): readonly (Connector | undefined)[] {
   const location = textOf(properties.get('port-location'));
   const parent = properties.get('acio-parent');
@@ -71,8 +71,8 @@ function controllerOf(path: RegistryPath): Controller | undefined {
 }
 
 /**
- * A receptacle without a place is left out, and so is a place without a receptacle: a USB port has one too. Undefined
- * where anything is there twice, or nothing fits together.
+ * Leaves out receptacles without a place, and places without a receptacle, such as those of USB ports. Undefined if
+ * anything occurs twice, or nothing matches.
  */
 function joined(
   connectors: readonly (Connector | undefined)[],
@@ -101,7 +101,7 @@ function textOf(value = ''): string | undefined {
   return text ?? (bytes === undefined ? undefined : Buffer.from(bytes, 'hex').toString('latin1'));
 }
 
-/** The four bytes of a handle, as they are printed. */
+/** The four bytes of a handle, as printed. */
 const handleOf = (value = ''): string | undefined => /^<([0-9a-f]{8})>$/.exec(value)?.[1];
 
 /** A number from 1 to 99: the text `"5"`, or with `-x` the number `0x5`. */
@@ -111,13 +111,13 @@ function numberOf(value = ''): number | undefined {
   return number >= 1 && number <= 99 ? number : undefined;
 }
 
-/** One node of the I/O registry, with the properties that were asked for as `ioreg -x` prints them. */
+/** One node of the I/O registry, with the requested properties as `ioreg -x` prints them. */
 interface RegistryNode {
   readonly name: string;
   readonly properties: ReadonlyMap<string, string>;
 }
 
-/** Nodes that hang one below the other: from where `ioreg -r` begins down to the last one that it prints. */
+/** A chain of nodes, each below the previous: from the first node that `ioreg -r` prints to the last. */
 type RegistryPath = readonly [RegistryNode, ...RegistryNode[]];
 
 // `  +-o acio0@1F00000  <class AppleARMIODevice, id 0x10000021c, registered, matched, active, busy 0, retain 9>`
@@ -125,16 +125,16 @@ const nodeForm = /^((?:[ |] )*)\+-o (\S(?:.*\S)?) {2}<class [\w.]+(?:, [\w!() ]+
 // `  |   "AAPL,phandle" = <93000000>`
 const propertyForm = /^((?:[ |] )+)"(port-location|acio-parent|AAPL,phandle|IOLocation)" = (\S.*)$/;
 
-/** The paths in the text form of ioreg, each below its first node without branches; every other text is garbled. */
+/** Reads the paths in the text output of ioreg, each without branches. Every other text is garbled. */
 function readRegistryPaths(answer: Answer | undefined): Known<readonly RegistryPath[]> {
   const lines = readLines(answer);
   if (lines.kind === 'unknown') return lines;
-  if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of registry nodes does not end.');
+  if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of registry nodes is incomplete.');
   const paths: RegistryNode[][] = [];
   for (const line of lines.value.slice(0, -1)) {
     const path = paths.at(-1) ?? [];
     const isRead = addNode(paths, path, line) || addProperty(path, line);
-    if (!isRead) return garbled(answer, 'printed a line that is no node of one path and none of its properties');
+    if (!isRead) return garbled(answer, 'printed a line that is neither the next node of a path nor a property');
   }
   return known(paths as unknown as readonly RegistryPath[]);
 }
@@ -149,7 +149,7 @@ function addNode(paths: RegistryNode[][], path: RegistryNode[], line: string): b
   return true;
 }
 
-/** Properties are indented by three steps more than their node; none may be there twice. */
+/** Properties are indented three steps deeper than their node; none may occur twice. */
 function addProperty(path: readonly RegistryNode[], line: string): boolean {
   const [, indent = '', key = '', value = ''] = propertyForm.exec(line) ?? [];
   const properties = path.at(-1)?.properties as Map<string, string> | undefined;

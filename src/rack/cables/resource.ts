@@ -3,7 +3,7 @@ import { needsFastLink } from '../../desired/layouts.ts';
 import { compareText } from '../../model/lists.ts';
 import { type Gap, type Resource, type View, verifyOnly } from '../resource.ts';
 
-/** What is not known of links both of whose ends were asked for; of any other the answer would be the same for ever. */
+/** The unknowns of links whose two ends are both targeted. For other links, another observation would not help. */
 function gaps({ asked, desired, examination }: View): readonly Gap[] {
   return examination.cabling.links.flatMap(({ link: { ends }, judgement }): readonly Gap[] => {
     const [node, peer] = ends.map((end) => end.node).toSorted(compareText);
@@ -18,7 +18,7 @@ function gaps({ asked, desired, examination }: View): readonly Gap[] {
   });
 }
 
-/** The cables, by the domain UUIDs at their ends: hands move them, once no bridge can close a ring any more. */
+/** The cables, by the domain UUIDs at their ends. People move them, but only after no bridge can close a ring. */
 export const thunderboltLink: Resource = verifyOnly({
   kind: 'thunderbolt-link',
   after: ['identity', 'thunderbolt-bridge'],

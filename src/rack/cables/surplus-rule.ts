@@ -16,29 +16,29 @@ const surplusCable = { severity: 'warning', hands: true, role: 'told', facts: [t
 
 const codes = {
   'cabling/undeclared': {
-    summary: 'There is a cable that the file does not declare.',
-    cause: 'Both ends see each other, and no link of the file joins them.',
-    hint: 'Take it out, or declare it.',
+    summary: 'A cable is not declared in the file.',
+    cause: 'Both ends see each other, but no link in the file connects them.',
+    hint: 'Remove the cable, or declare it.',
     ...surplusCable,
   },
   'cabling/doubled': {
-    summary: 'There is a second cable between two Macs that the file does not declare.',
+    summary: 'There is a second cable between two Macs, which the file does not declare.',
     cause:
-      'The file declares one cable between the two nodes, and they see each other over another one too. Two cables between bridged Macs are a ring, and tools that pick a device by its network mix them up.',
-    hint: 'Take the second one out, or declare it.',
+      'The file declares one cable between the two nodes, but they also see each other over a second cable. Two cables between bridged Macs form a ring, and tools that choose a device by its network confuse the two.',
+    hint: 'Remove the second cable, or declare it.',
     ...surplusCable,
   },
   'cabling/foreign-mac': {
     summary: 'A Mac that is not in the file is cabled to a node.',
-    cause: 'Its domain UUID belongs to no node, and every node was looked at.',
-    hint: 'Take the cable out, or add the Mac and the link to the file.',
+    cause: 'Its domain UUID belongs to no node, and every node was observed.',
+    hint: 'Remove the cable, or add the Mac and the link to the file.',
     ...surplusCable,
   },
   'cabling/unidentified-mac': {
     severity: 'notice',
-    summary: 'A Mac is cabled to a node, and nobody can say which.',
-    cause: 'Its domain UUID belongs to no node that was looked at; it may be one of the others.',
-    hint: 'Make all nodes reachable, then look again.',
+    summary: 'An unidentified Mac is cabled to a node.',
+    cause: 'Its domain UUID belongs to no observed node; it may be one of the other nodes.',
+    hint: 'Make all nodes reachable, then check again.',
     role: 'told',
     facts: [thunderboltFact],
   },
@@ -48,30 +48,30 @@ type Found = Finding<keyof typeof codes>;
 
 const quiet: readonly LinkJudgement['kind'][] = ['as-declared', 'slow', 'unknown'];
 
-/** Whether a finding about the declared link of this receptacle says already what is seen here. */
+/** Whether a finding about the declared link of this receptacle already covers what is seen here. */
 function isTold({ cabling }: Examination, end: LinkEnd): boolean {
   const judged = linkAt(cabling.links, end);
   return judged !== undefined && !quiet.includes(judged.judgement.kind);
 }
 
-/** Why a receptacle is better left free: by the file, or by what is known about its Mac. */
+/** Why a receptacle should stay free: because of the file, or because of its Mac model. */
 function avoidance({ desired, nodes }: Examination, { node, receptacle }: LinkEnd): string | undefined {
   const isOwn = desired.thunderbolt.avoid.some((one) => isSameEnd(one, { node, receptacle }));
-  if (isOwn) return 'The file wants it left free.';
+  if (isOwn) return 'The file wants this receptacle left free.';
   const hardware = readValue(nodes.find(({ name }) => name === node)?.facts, hardwareFact);
   const model = hardware && macModel(hardware.model);
   return model?.avoid.includes(receptacle) ? avoidReason(model.name, receptacle) : undefined;
 }
 
-/** A cable in a receptacle to avoid is not worth declaring as it is. */
+/** Never suggests to declare a cable in a receptacle that should stay free. */
 function keepOrNot(examination: Examination, ends: SeenCable['ends']): Pick<Found, 'hint' | 'handsAt'> {
   const [bad] = ends.filter((end) => avoidance(examination, end) !== undefined);
   if (bad === undefined) {
     const lines = [`- ${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`];
-    return { hint: withCommands('Take it out, or declare it', lines) };
+    return { hint: withCommands('Remove the cable, or declare it', lines) };
   }
   const why = avoidance(examination, bad) ?? '';
-  const hint = `Take it out; or move its end in ${endWords(bad)} to a free receptacle, and declare it so. ${why}`;
+  const hint = `Remove the cable, or move its end in ${endWords(bad)} to a free receptacle and declare it there. ${why}`;
   return { hint, handsAt: [bad.node] };
 }
 
@@ -83,8 +83,8 @@ function undeclared(examination: Examination): readonly Found[] {
       const twin = links.find(({ link }) => isSamePair(link.ends, ends))?.link;
       const detail =
         twin === undefined
-          ? 'There is a cable that the file does not declare.'
-          : prose`The file declares ${namedEnd(twin.ends[0])} <-> ${namedEnd(twin.ends[1])} between these nodes, and not this cable.`;
+          ? 'The file does not declare this cable.'
+          : prose`The file declares ${namedEnd(twin.ends[0])} <-> ${namedEnd(twin.ends[1])} between these nodes, but not this cable.`;
       const code = twin === undefined ? 'cabling/undeclared' : 'cabling/doubled';
       return { code, subject: linkSubject(ends), detail, ...keepOrNot(examination, ends) };
     });
@@ -99,23 +99,23 @@ const nodesIn = (ends: SeenCable['ends']): string =>
 /** Whether two cables join the same two Macs, in whichever receptacles. */
 const isSamePair = (one: SeenCable['ends'], other: SeenCable['ends']): boolean => nodesIn(one) === nodesIn(other);
 
-/** A stranger at a link that cannot be judged is most likely just the node that could not be looked at. */
+/** An unidentified Mac at a link of unknown state is most likely the node that could not be observed. */
 const isExpected = ({ cabling }: Examination, view: ReceptacleView): boolean =>
   linkAt(cabling.links, view.at)?.judgement.kind === 'unknown';
 
 function stranger(examination: Examination, view: ReceptacleView): Found | readonly Found[] {
   const subject = receptacleSubject(view.at);
-  const detail = `It sees ${viewText(view)}.`;
+  const detail = `The receptacle sees ${viewText(view)}.`;
   if (isTold(examination, view.at)) return [];
   if (view.peers.some((peer) => peer.kind === 'foreign')) {
-    const hint = `Take the cable out of ${endWords(view.at)}, or add the Mac and the link to the file.`;
+    const hint = `Remove the cable from ${endWords(view.at)}, or add the Mac and the link to the file.`;
     return { code: 'cabling/foreign-mac', subject, detail, hint };
   }
   const isUnidentified = view.peers.some((peer) => peer.kind === 'unidentified');
   return isUnidentified && !isExpected(examination, view) ? { code: 'cabling/unidentified-mac', subject, detail } : [];
 }
 
-/** Cables and Macs that the file does not speak of. A file without any link says nothing about cables, so neither do we. */
+/** Cables and Macs that are not in the file. A file without links does not describe the cables, so nothing is reported. */
 export const surplus = defineRule(codes, (examination) =>
   examination.desired.thunderbolt.links.length === 0
     ? []

@@ -3,7 +3,7 @@ import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { type Move, moveEnds } from './moves.ts';
 import { compareEnds, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
 
-/** `studio-4 receptacle 3`, as it is said at the rack. */
+/** `studio-4 receptacle 3`, the form for people at the rack. */
 export const endWords = (end: LinkEnd): string => `${end.node} receptacle ${end.receptacle}`;
 
 /** `a, b and c`. */
@@ -22,13 +22,13 @@ function endsWords(ends: readonly LinkEnd[]): string {
 
 function rotateText(ends: readonly LinkEnd[]): string {
   const where = endsWords(ends.toSorted(compareEnds));
-  if (ends.length === 2) return `exchange the cable ends in ${where}`;
+  if (ends.length === 2) return `swap the cable ends in ${where}`;
   const isOneNode = ends.every((end) => end.node === ends[0]?.node);
   const place = (end: LinkEnd): string => (isOneNode ? String(end.receptacle) : endWords(end));
   const steps = ends.map(
-    (end, index) => `the one from ${place(end)} into ${place(ends[(index + 1) % ends.length] ?? end)}`,
+    (end, index) => `the end from ${place(end)} into ${place(ends[(index + 1) % ends.length] ?? end)}`,
   );
-  return `take out the cable ends in ${where}, then put ${listWords(steps)}`;
+  return `unplug the cable ends in ${where}, then plug ${listWords(steps)}`;
 }
 
 const outsideWords = (model: string): string => `a Mac that is not in the file (${escapeText(model)})`;
@@ -47,22 +47,22 @@ export function moveText(move: Move): string {
       return `move the cable end in ${endWords(move.from)} to ${to}`;
     }
     case 'move-outside-end':
-      return `move the far end of the cable in ${endWords(move.at)}, which is in ${outsideWords(move.model)}, to ${endWords(move.to)}`;
+      return `move the far end of the cable in ${endWords(move.at)} from ${outsideWords(move.model)} to ${endWords(move.to)}`;
     case 'rotate-ends':
       return rotateText(move.ends);
     case 'add-cable': {
       const cable =
-        move.spare === undefined ? 'a Thunderbolt 5 cable' : `the cable that came out of ${endsWords(move.spare)}`;
-      return `put ${cable} between ${listWords(move.ends.map(endWords))}`;
+        move.spare === undefined ? 'a Thunderbolt 5 cable' : `the cable removed from ${endsWords(move.spare)}`;
+      return `connect ${listWords(move.ends.map(endWords))} with ${cable}`;
     }
     case 'remove-cable':
       return move.outside === undefined
-        ? `take out the cable between ${listWords(move.ends.map(endWords))}`
-        : `take out the cable from ${listWords(move.ends.map(endWords))} to ${outsideWords(move.outside)}`;
+        ? `remove the cable between ${listWords(move.ends.map(endWords))}`
+        : `remove the cable from ${listWords(move.ends.map(endWords))} to ${outsideWords(move.outside)}`;
     case 'replace-cable': {
       const cable =
-        move.spare === undefined ? 'a Thunderbolt 5 one' : `the one that came out of ${endsWords(move.spare)}`;
-      return `replace the cable between ${listWords(move.ends.map(endWords))} by ${cable}`;
+        move.spare === undefined ? 'a Thunderbolt 5 cable' : `the cable removed from ${endsWords(move.spare)}`;
+      return `replace the cable between ${listWords(move.ends.map(endWords))} with ${cable}`;
     }
   }
 }
@@ -81,11 +81,11 @@ function peerText(peer: SeenPeer): string {
   }
 }
 
-/** What is seen on a receptacle, as the end of the sentence "receptacle 3 sees …". Names come from the node unescaped. */
+/** What a receptacle sees, as the end of the sentence "receptacle 3 sees …". Device names are unescaped. */
 export function viewText(view: ReceptacleView): string {
   switch (view.kind) {
     case 'unknown':
-      return 'nobody knows what';
+      return 'something unknown';
     case 'absent':
       return 'nothing: the Mac has no such receptacle';
     case 'empty':

@@ -7,22 +7,22 @@ import { readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { compareEnds, isSameEnd, orderedPair, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
 
-/** One cable between two nodes as both its ends see it. Its ends are in printing order. */
+/** One cable between two nodes that both ends agree on, with its ends in printing order. */
 export interface SeenCable {
   readonly ends: readonly [LinkEnd, LinkEnd];
-  /** The slower of what the two ends say, in bits per second. */
+  /** The slower of the speeds that the two ends report, in bits per second. */
   readonly bitsPerSecond?: number;
   readonly hubsBetween: number;
 }
 
-/** A declared link with what is seen at its ends, in the order of `link.ends`. */
+/** A declared link with the views of its ends, in the order of `link.ends`. */
 export interface JudgedLink {
   readonly link: Link;
   readonly views: readonly [ReceptacleView, ReceptacleView];
   readonly judgement: LinkJudgement;
 }
 
-/** Declared links beside what is seen. */
+/** The declared links compared with the observed cables. */
 export interface Cabling {
   /** In the order of the file. */
   readonly links: readonly JudgedLink[];
@@ -57,8 +57,8 @@ export const isLimited = ({ limitedNodes }: SeenRack, ends: readonly LinkEnd[]):
   ends.some(({ node }) => limitedNodes.includes(node));
 
 /**
- * Compares the declared links with what every receptacle shows. `names` are all nodes of the file, looked at or not:
- * a Mac is foreign only when none of them is left that it could be. The order of names and nodes has no influence.
+ * Compares the declared links with what every receptacle sees. `names` are all nodes of the file, observed or not: a Mac
+ * is foreign only if it cannot be any of them. The order of names and nodes does not matter.
  */
 export function judgeCabling(links: readonly Link[], names: readonly NodeName[], nodes: ObservedNodes): Cabling {
   const rack = seeReceptacles(names, nodes);
@@ -69,36 +69,36 @@ export function judgeCabling(links: readonly Link[], names: readonly NodeName[],
   return { links: judged, rack, cables: seenCables(rack) };
 }
 
-/** The declared link that ends in this receptacle, if there is one; a valid file has at most one. */
+/** The declared link that ends in this receptacle. A valid file has at most one. */
 export const linkAt = (links: readonly JudgedLink[], end: LinkEnd): JudgedLink | undefined =>
   links.find(({ link }) => link.ends.some((one) => isSameEnd(one, end)));
 
-/** The cables that the file does not declare between exactly their two receptacles. */
+/** The cables whose exact pair of receptacles no link declares. */
 export const undeclaredCables = ({ links, cables }: Cabling): readonly SeenCable[] =>
   cables.filter(
     ({ ends }) => !links.some(({ link }) => ends.every((end) => link.ends.some((one) => isSameEnd(one, end)))),
   );
 
-/** Slower than this a cable carries IP but no RDMA: a Thunderbolt 4 cable or receptacle gives 40 Gb/s. */
+/** A slower cable carries IP but no RDMA. A Thunderbolt 4 cable or receptacle runs at 40 Gb/s. */
 export const minimumLinkBitsPerSecond = 80e9;
 
 /**
- * What became of one declared link:
- * `as-declared` the cable runs between its two ends, fast enough as far as macOS says ·
- * `slow` it does, below 80 Gb/s: because of a Mac at an end that can do no more, else because of the cable ·
- * `through-hub` it does, with a dock or hub between ·
- * `one-sided` one end sees the other and is not seen by it ·
- * `missing` no cable is seen at either end and at least one of them is empty ·
- * `elsewhere` something else is plugged in at an end ·
- * `no-receptacle` a Mac has no receptacle of the declared number ·
- * `unknown` an end could not be looked at, or something is plugged in at both and nothing answers: no judgement.
+ * The state of one declared link:
+ * `as-declared`: a cable connects its two ends, and macOS reports no speed below 80 Gb/s.
+ * `slow`: a cable connects them below 80 Gb/s, because of a Mac or because of the cable.
+ * `through-hub`: a cable connects them through a dock or hub.
+ * `one-sided`: only one end sees the other.
+ * `missing`: no cable is seen at either end, and at least one end is empty.
+ * `elsewhere`: something else is plugged in at an end.
+ * `no-receptacle`: a Mac has no receptacle with the declared number.
+ * `unknown`: an end could not be observed, or something is plugged in at both ends but nothing answers.
  */
 export type LinkJudgement =
   | { readonly kind: 'as-declared'; readonly bitsPerSecond?: number }
   | {
       readonly kind: 'slow';
       readonly bitsPerSecond: number;
-      /** The nodes at its ends that are known to do no more, whatever the cable; empty when it is the cable. */
+      /** The nodes at its ends that cannot run faster with any cable; empty if the cable is the cause. */
       readonly limitedBy: readonly NodeName[];
     }
   | { readonly kind: 'through-hub' | 'one-sided' | 'missing' | 'elsewhere' | 'no-receptacle' | 'unknown' };
@@ -122,13 +122,13 @@ function judgeStraight(a: ReceptacleView, b: ReceptacleView, limitedNodes: reado
 function judgeStrangers(a: ReceptacleView, b: ReceptacleView): LinkJudgement {
   const isQuiet = (view: ReceptacleView): boolean => view.kind === 'empty' || view.kind === 'silent';
   if (isQuiet(a) && isQuiet(b)) return { kind: a.kind === 'empty' || b.kind === 'empty' ? 'missing' : 'unknown' };
-  // Two nodes that answer as one Mac make every bus of theirs ambiguous; the peer may well be the declared one.
+  // If two nodes answer as one Mac, all their buses are ambiguous, and the peer may be the declared one.
   return { kind: isAmbiguous(a) || isAmbiguous(b) ? 'unknown' : 'elsewhere' };
 }
 
 /**
- * Judges one declared link by the views of its two ends, given in the order of `link.ends`; swapping both changes
- * nothing. `limitedNodes` are known to have Thunderbolt 4 at most.
+ * Compares one declared link with the views of its two ends, in the order of `link.ends`; swapping both changes nothing.
+ * `limitedNodes` are known to have Thunderbolt 4 at most.
  */
 function judgeLink(
   link: Link,
@@ -147,13 +147,13 @@ function judgeLink(
   return there === undefined && back === undefined ? judgeStrangers(a, b) : { kind: 'one-sided' };
 }
 
-/** Observations by node name; a node that was never asked is simply not there. */
+/** Observations by node name. A node that was not queried is absent. */
 type ObservedNodes = Readonly<Record<string, NodeObservation>>;
 
 interface Owners {
-  /** Which receptacles say that a domain UUID is theirs: one, unless two nodes are the same Mac. */
+  /** The receptacles that own a domain UUID: one, unless two nodes are the same Mac. */
   readonly byDomain: ReadonlyMap<string, readonly LinkEnd[]>;
-  /** Whether every receptacle of every node was read, so that a domain without an owner is certainly not ours. */
+  /** Whether every receptacle of every node was read. Only then is a domain without an owner certainly foreign. */
   readonly isComplete: boolean;
 }
 
@@ -178,7 +178,7 @@ function findOwners(names: readonly NodeName[], nodes: ObservedNodes): Owners {
       byDomain.set(key, [...(byDomain.get(key) ?? []), { node, receptacle }]);
     }
   }
-  // Two nodes that answer as one Mac leave the Mac of one of them unseen.
+  // If two nodes answer as one Mac, the real Mac of one of them was not observed.
   const isEachMacOnce = [...byDomain.values()].every((owners) => owners.length === 1);
   return { byDomain, isComplete: isComplete && isEachMacOnce };
 }
@@ -188,7 +188,7 @@ function namesUs(nodes: ObservedNodes, end: LinkEnd, ownDomain: string): boolean
   return far?.peers.some((one) => domainKey(one.domainUuid) === domainKey(ownDomain)) ?? false;
 }
 
-/** @param ownDomain empty where it cannot be read: then no peer is seen through it */
+/** @param ownDomain empty if unreadable; then the peer is ambiguous */
 function identify(owners: Owners, nodes: ObservedNodes, peer: ThunderboltPeer, ownDomain: string): SeenPeer {
   const { model, hubsBetween } = peer;
   const [owner, ...others] = owners.byDomain.get(domainKey(peer.domainUuid)) ?? [];
@@ -210,19 +210,19 @@ function viewKind(seen: ThunderboltReceptacle): ReceptacleView['kind'] {
   return seen.state === 'empty' ? 'empty' : 'silent';
 }
 
-/** Everything that is seen on the receptacles of the fleet. */
+/** Everything that the receptacles of the fleet see. */
 export interface SeenRack {
   /** Sorted by node name and receptacle number. */
   readonly views: readonly ReceptacleView[];
-  /** The nodes whose Thunderbolt fact is known, sorted by name; nothing is claimed about any other. */
+  /** The nodes with a known Thunderbolt fact, sorted by name. Nothing is claimed about other nodes. */
   readonly seenNodes: readonly NodeName[];
-  /** Those of which it is known that their Mac cannot do 80 Gb/s, sorted by name. */
+  /** The nodes whose Mac is known not to reach 80 Gb/s, sorted by name. */
   readonly limitedNodes: readonly NodeName[];
 }
 
 /**
- * What every receptacle of every looked-at node shows. Which receptacle a peer's domain UUID belongs to comes from
- * the observations themselves, never from an interface name.
+ * What every receptacle of every observed node sees. The observations show which receptacle owns a peer's domain UUID;
+ * interface names never do.
  */
 function seeReceptacles(names: readonly NodeName[], nodes: ObservedNodes): SeenRack {
   const owners = findOwners(names, nodes);
@@ -250,7 +250,7 @@ function seeReceptacles(names: readonly NodeName[], nodes: ObservedNodes): SeenR
   };
 }
 
-/** The view of one receptacle: `unknown` when its node was not looked at, `absent` when the Mac has none of that number. */
+/** The view of one receptacle: `unknown` if its node was not observed, `absent` if the Mac has no such number. */
 export function viewAt(rack: SeenRack, end: LinkEnd): ReceptacleView {
   const found = rack.views.find((view) => isSameEnd(view.at, end));
   const isNodeSeen = rack.seenNodes.includes(end.node);
@@ -259,7 +259,7 @@ export function viewAt(rack: SeenRack, end: LinkEnd): ReceptacleView {
 
 const thunderbolt4BitsPerSecond = 40e9;
 
-/** A free receptacle says what it could do ("Up to 120 Gb/s"); a connected one only what the cable does. */
+/** A free receptacle shows its maximum ("Up to 120 Gb/s"), a connected receptacle only the speed of the cable. */
 function showsThunderbolt4(receptacles: readonly ThunderboltReceptacle[]): boolean {
   const maxima = receptacles.flatMap(({ maxBitsPerSecond }) => maxBitsPerSecond ?? []);
   const speeds = receptacles.flatMap(({ linkBitsPerSecond }) => linkBitsPerSecond ?? []);
@@ -267,8 +267,8 @@ function showsThunderbolt4(receptacles: readonly ThunderboltReceptacle[]): boole
 }
 
 /**
- * Whether it is known that no receptacle of this Mac can do 80 Gb/s, whatever cable is in it: from the table of Macs, or
- * from what free receptacles can do at most. A Mac whose receptacles are all in use shows no maximum.
+ * Whether no receptacle of this Mac is known to reach 80 Gb/s with any cable: from the table of Macs, or from the maximum
+ * of its free receptacles. A Mac whose receptacles are all in use shows no maximum.
  */
 export function lacksThunderbolt5(facts: Facts): boolean {
   const receptacles = readValue(facts, thunderboltFact) ?? [];

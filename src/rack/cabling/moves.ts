@@ -10,33 +10,33 @@ import {
 } from './judge-cabling.ts';
 import { compareEnds, isSameEnd, orderedPair, type ReceptacleView } from './receptacle-view.ts';
 
-/** A link that is still to be made, its ends in printing order, with whether it is to run at 80 Gb/s. */
+/** A link that still needs a cable, with its ends in printing order. */
 interface WantedLink extends Pick<Link, 'ends'> {
-  /** False when a Mac at an end can do no more than 40. */
+  /** Whether it should run at 80 Gb/s; false if a Mac at an end cannot run faster than 40 Gb/s. */
   readonly isFast: boolean;
 }
 
 /**
- * Receptacles that hang together through links that are not met and cables that are not declared. A receptacle has
- * at most one of each, so this is a path or a ring in which wanted links and wrong cables alternate.
+ * Receptacles that are connected through unmet links and undeclared cables. A receptacle has at most one of each, so this
+ * is a path or a ring in which wanted links and wrong cables alternate.
  */
 interface Mismatch {
   /** Its receptacles, in printing order. */
   readonly ends: readonly LinkEnd[];
   readonly links: readonly WantedLink[];
   readonly cables: readonly WrongCable[];
-  /** Receptacles whose content cannot be judged; while there is one, no move is proposed. */
+  /** Receptacles whose content is unclear. As long as there is one, no move is proposed. */
   readonly unclear: readonly LinkEnd[];
 }
 
-/** Only an empty receptacle, or one with one cable straight to one Mac, can be reasoned about. */
+/** A receptacle is clear if it is empty, or if its one cable goes directly to one Mac. */
 function isClear(view: ReceptacleView): boolean {
   if (view.kind === 'empty' || outsideModel(view) !== undefined) return true;
   const [peer, ...others] = view.peers;
   return peer?.kind === 'node' && peer.isMutual && peer.hubsBetween === 0 && others.length === 0;
 }
 
-/** Links that hands can make: one that names a receptacle which does not exist is for the file. */
+/** Links that people can make. A link to a receptacle that does not exist has to be corrected in the file. */
 function wantedLinks({ links, rack }: Cabling): readonly WantedLink[] {
   return links
     .filter(({ judgement: { kind } }) => kind !== 'as-declared' && kind !== 'slow' && kind !== 'no-receptacle')
@@ -60,8 +60,8 @@ function connected(start: Edge, all: readonly Edge[]): readonly Edge[] {
 }
 
 /**
- * The connected pieces of everything that is wrong with the cabling. A link that an unlooked-at
- * node takes part in is in a piece whose `unclear` names that end.
+ * The connected pieces of everything that is wrong with the cabling. For a link to an unobserved node, the `unclear` of
+ * its piece names that end.
  */
 function findMismatches(cabling: Cabling): readonly Mismatch[] {
   const links = wantedLinks(cabling);
@@ -85,26 +85,26 @@ function findMismatches(cabling: Cabling): readonly Mismatch[] {
   return found;
 }
 
-/** A cable that is not where any link wants it. */
+/** A cable that no link declares. */
 interface WrongCable {
-  /** Its ends in receptacles of the fleet, in printing order: two, or one when it goes to a Mac outside the file. */
+  /** Its ends in receptacles of the fleet, in printing order: two, or one if it goes to a Mac outside the file. */
   readonly ends: readonly LinkEnd[];
   /** The model of the Mac outside the file at its other end. */
   readonly outside?: string;
-  /** Whether it runs below 80 Gb/s and no Mac at its ends is known to be the reason. */
+  /** Whether it runs below 80 Gb/s for no reason known from the Macs at its ends. */
   readonly isSlow: boolean;
 }
 
 const isSlow = (rack: SeenRack, ends: readonly LinkEnd[], bitsPerSecond: number | undefined): boolean =>
   bitsPerSecond !== undefined && bitsPerSecond < minimumLinkBitsPerSecond && !isLimited(rack, ends);
 
-/** The one Mac outside the file to which a cable goes straight from here; undefined for anything else. */
+/** The model of the Mac outside the file that a cable connects directly to; otherwise undefined. */
 function outsideModel({ peers }: ReceptacleView): string | undefined {
   const [peer, ...others] = peers;
   return peer?.kind === 'foreign' && peer.hubsBetween === 0 && others.length === 0 ? peer.model : undefined;
 }
 
-/** Every cable that no link declares, sorted by its first end: those between nodes, and those to Macs outside the file. */
+/** Every cable that no link declares: first those between nodes, then those to Macs outside the file. */
 function wrongCables(cabling: Cabling): readonly WrongCable[] {
   const { rack } = cabling;
   const inside = undeclaredCables(cabling).map(
@@ -119,7 +119,7 @@ function wrongCables(cabling: Cabling): readonly WrongCable[] {
   return [...inside, ...outside];
 }
 
-/** Cables that run as declared and too slow through no fault of their Macs. */
+/** New cables for declared cables that are too slow, where the Macs are not the reason. */
 function replacements({ links }: Cabling): readonly MoveGroup[] {
   return links.flatMap(({ link, judgement }): readonly MoveGroup[] => {
     if (judgement.kind !== 'slow' || judgement.limitedBy.length > 0) return [];
@@ -132,13 +132,13 @@ const compareGroups = (a: MoveGroup, b: MoveGroup): number =>
   a.mismatch.ends[0] && b.mismatch.ends[0] ? compareEnds(a.mismatch.ends[0], b.mismatch.ends[0]) : 0;
 
 /**
- * The fewest acts that make the cabling as declared, one group per piece that hangs together, and of such lists one
- * that fetches the fewest new cables. A piece with a receptacle that cannot be judged gets no moves, and a cable that
- * stands in nobody's way is left alone.
+ * The shortest list of acts that makes the cabling as declared, with one group per connected piece. Among equally short
+ * lists, it fetches the fewest new cables. A piece with an unclear receptacle gets no moves, and a cable that is in no
+ * link's way is left alone.
  *
  * Why no list is shorter: let L links be missing and W cables be in the way, of which M can stay with one end in a
- * missing link. A link needs a plug pushed into each of its receptacles where none stays: 2L - M plugs in all. A cable in
- * the way needs each of its plugs pulled that does not stay: 2W - M in all. One act moves two plugs: L + W - M.
+ * missing link. Into each receptacle of a link without a staying plug, a plug has to be pushed: 2L - M in all. Each plug
+ * of a cable in the way that does not stay has to be pulled: 2W - M in all. One act handles two plugs: L + W - M.
  */
 export function findMoves(cabling: Cabling): readonly MoveGroup[] {
   const pieces = findMismatches(cabling).map(
@@ -151,7 +151,7 @@ type Fresh = Extract<Move, { readonly kind: 'add-cable' | 'replace-cable' }>;
 
 const keyOf = (ends: Spare): string => ends.map(linkEndText).join(' ');
 
-/** Whether a move takes out a cable for good, and how fast that is known to be. */
+/** Whether a move frees a cable, and whether that cable is known to be slow. */
 function freedBy({ cables }: Mismatch, move: Move): 'fast' | 'slow' | undefined {
   if (move.kind === 'replace-cable') return 'slow';
   if (move.kind !== 'remove-cable') return undefined;
@@ -160,11 +160,11 @@ function freedBy({ cables }: Mismatch, move: Move): 'fast' | 'slow' | undefined 
 
 const isFresh = (move: Move): move is Fresh => move.kind === 'add-cable' || move.kind === 'replace-cable';
 
-/** Whether what goes in here has to be fast. */
+/** Whether the new cable has to be fast. */
 const isForFast = ({ links }: Mismatch, move: Fresh): boolean =>
   move.kind === 'replace-cable' || links.some((link) => link.isFast && keyOf(link.ends) === keyOf(move.ends));
 
-/** What frees a fast cable comes first, then what frees a slow one. */
+/** Groups that free a fast cable come first, then groups that replace or free a slow cable. */
 function rankOf({ mismatch, moves }: MoveGroup): number {
   const freed = moves.map((move) => freedBy(mismatch, move));
   if (freed.includes('fast')) return 0;
@@ -177,7 +177,7 @@ interface Numbered {
   readonly move: Move;
 }
 
-/** Gives the spares of a kind to the moves that take them, in order: each serves a move after the one that frees it. */
+/** Gives freed cables, in order, to moves that can use them. A cable is used only after the move that frees it. */
 function allot(
   spareOf: Map<Move, Spare>,
   all: readonly Numbered[],
@@ -197,8 +197,8 @@ function allot(
 }
 
 /**
- * A cable that came out goes in where one is missing, so that few are fetched: slow ones where a Mac can do no more,
- * fast ones where they are needed, then anywhere. What frees a cable comes before what may use it.
+ * Uses removed cables for missing links, so that people fetch few new cables. Slow cables go where a Mac limits the speed,
+ * fast cables where speed is needed, then anywhere. Moves that free a cable come before moves that may use it.
  */
 function shareSpares(groups: readonly MoveGroup[]): readonly MoveGroup[] {
   const ordered = groups.toSorted((a, b) => rankOf(a) - rankOf(b));
@@ -217,10 +217,10 @@ function shareSpares(groups: readonly MoveGroup[]): readonly MoveGroup[] {
   }));
 }
 
-/** One end of a cable on its way to the far receptacle of a link, whose near one holds the end that stays. */
+/** A cable whose one end stays in a receptacle of a link while its other end moves to the link's other receptacle. */
 interface Shift {
   readonly stays: LinkEnd;
-  /** Absent when that end is in a Mac outside the file. */
+  /** Absent if that end is in a Mac outside the file. */
   readonly from?: LinkEnd;
   readonly to: LinkEnd;
   readonly outside?: string;
@@ -239,14 +239,14 @@ const moveOf = ({ stays, from, to, outside }: Shift): Move =>
     ? { kind: 'move-outside-end', at: stays, model: outside ?? 'unknown', to }
     : { kind: 'move-end', from, to };
 
-/** The same round, told from its first receptacle in printing order. */
+/** The same round, beginning with its first receptacle in printing order. */
 function fromSmallest(round: readonly LinkEnd[]): readonly LinkEnd[] {
   const [smallest] = round.toSorted(compareEnds);
   const start = smallest === undefined ? 0 : round.indexOf(smallest);
   return [...round.slice(start), ...round.slice(0, start)];
 }
 
-/** What goes round: the end in each receptacle has to go where the next one is. */
+/** A round of cable ends: the end in each receptacle has to move to the next receptacle. */
 function roundFrom(start: LinkEnd, shiftByFrom: ReadonlyMap<string, Shift>): readonly LinkEnd[] {
   const round = [start];
   for (let next = shiftByFrom.get(linkEndText(start))?.to; next !== undefined && !isSameEnd(next, start); ) {
@@ -256,7 +256,7 @@ function roundFrom(start: LinkEnd, shiftByFrom: ReadonlyMap<string, Shift>): rea
   return round;
 }
 
-/** Each end moves once its place is free; what only waits for one another goes round. */
+/** Each end moves once its new receptacle is free. Ends that wait for each other move in a round. */
 function inOrder(shifts: readonly Shift[]): readonly Move[] {
   const moves: Move[] = [];
   let left = shifts;
@@ -294,7 +294,7 @@ const nodesOf = (move: Move): readonly string[] => {
   switch (move.kind) {
     case 'move-end':
       return [move.from.node, move.to.node];
-    // Somebody else's Mac is a place to go to as well.
+    // A person has to go to a Mac outside the file, too.
     case 'move-outside-end':
       return [' outside', move.to.node];
     default:
@@ -302,7 +302,7 @@ const nodesOf = (move: Move): readonly string[] => {
   }
 };
 
-/** The moves of a piece with nothing unclear in it; among equally short lists the one with the fewest Macs to go to. */
+/** The moves of a piece without unclear receptacles. Among equally short lists, the one with the fewest Macs to visit. */
 function pieceMoves(mismatch: Mismatch): readonly Move[] {
   if (mismatch.links.length === 0) return [];
   const [best = []] = reuses(mismatch)
@@ -313,14 +313,14 @@ function pieceMoves(mismatch: Mismatch): readonly Move[] {
   return best;
 }
 
-/** Which link each cable will serve by moving one of its ends; a cable that is not in it has to come out. */
+/** The link that each cable serves after one of its ends moves. A cable that is not in the map is removed. */
 type Reuse = ReadonlyMap<WrongCable, WantedLink>;
 
-/** A cable can stay in one receptacle of a link that it touches, unless it is too slow for that link. */
+/** A cable can serve a link if one of its ends is in a receptacle of the link, unless it is too slow for the link. */
 const serves = (cable: WrongCable, link: WantedLink): boolean =>
   !(cable.isSlow && link.isFast) && link.ends.some((end) => cable.ends.some((one) => isSameEnd(one, end)));
 
-/** As many cables as possible with a link each, those that come first before others (Kuhn's augmenting paths). */
+/** Assigns a link to as many cables as possible, in the order of the cables (Kuhn's augmenting paths). */
 function match(cables: readonly WrongCable[], links: readonly WantedLink[]): Reuse {
   const cableByLink = new Map<string, WrongCable>();
   const place = (cable: WrongCable, tried: Set<string>): boolean =>
@@ -343,9 +343,9 @@ function match(cables: readonly WrongCable[], links: readonly WantedLink[]): Reu
 }
 
 /**
- * Ways to use as many cables of a piece as possible where they are, with one end moved: all of them need the same
- * number of acts. Slow cables are used first where they will do, so that those which come out are worth something.
- * There is one way per cable that comes first and per direction; a ring has just the two directions.
+ * Ways to use as many cables of a piece as possible by moving one end of each; all ways need the same number of acts.
+ * Slow cables are used first where they are sufficient, so that fast cables become free. There is one way per first cable
+ * and direction; a ring has only the two directions.
  */
 function reuses({ cables, links }: Pick<Mismatch, 'cables' | 'links'>): readonly Reuse[] {
   const bySpeed = [...cables.filter(({ isSlow }) => isSlow), ...cables.filter(({ isSlow }) => !isSlow)];
@@ -357,31 +357,31 @@ function reuses({ cables, links }: Pick<Mismatch, 'cables' | 'links'>): readonly
   ]);
 }
 
-/** Where a cable comes from that is to be used again: the receptacles of the fleet that it was taken out of. */
+/** The receptacles of the fleet that a cable to be used again was removed from. */
 type Spare = readonly LinkEnd[];
 
 /**
- * One thing to do at the rack. Moves are in an order in which every receptacle is free when something is to go into it.
- * Each is as many acts as {@link actCount} says: an act is a plug that goes from one receptacle to another, or a whole
- * cable that comes in or goes out; for the hands that is always two plugs handled.
+ * One thing to do at the rack. Moves are in an order in which every receptacle is free when a plug has to go into it.
+ * {@link actCount} counts the acts of a move: an act moves one plug from a receptacle to another, or plugs in or removes a
+ * whole cable. A person always handles two plugs for it: one out and one in, or the two of the cable.
  */
 export type Move =
   | { readonly kind: 'move-end'; readonly from: LinkEnd; readonly to: LinkEnd }
-  /** The far plug of the cable in `at`, which is in a Mac outside the file, comes to `to`. */
+  /** The far plug of the cable in `at` moves from a Mac outside the file to `to`. */
   | { readonly kind: 'move-outside-end'; readonly at: LinkEnd; readonly model: string; readonly to: LinkEnd }
-  /** The end in each receptacle goes to the next one of the list, the last to the first; two are an exchange. */
+  /** The end in each receptacle moves to the next receptacle in the list, the last to the first. Two ends are a swap. */
   | { readonly kind: 'rotate-ends'; readonly ends: readonly LinkEnd[] }
-  /** `spare`: a cable that came out before will do; else one is fetched. */
+  /** `spare`: a cable removed earlier is sufficient; otherwise a person fetches one. */
   | { readonly kind: 'add-cable'; readonly ends: readonly [LinkEnd, LinkEnd]; readonly spare?: Spare }
-  /** `ends` are its receptacles in the fleet: one only when it goes to a Mac outside the file, of the model `outside`. */
+  /** `ends` are its receptacles in the fleet: only one if it goes to a Mac outside the file, of the model `outside`. */
   | { readonly kind: 'remove-cable'; readonly ends: readonly LinkEnd[]; readonly outside?: string }
-  /** Out with a slow cable and in with a fast one, in the same receptacles. */
+  /** Replaces a slow cable with a fast cable, in the same receptacles. */
   | { readonly kind: 'replace-cable'; readonly ends: readonly [LinkEnd, LinkEnd]; readonly spare?: Spare };
 
-/** What puts one piece of wrong cabling right. */
+/** The moves that correct one piece of wrong cabling. */
 export interface MoveGroup {
   readonly mismatch: Mismatch;
-  /** Empty when it cannot be told: `mismatch.unclear` then says which receptacles to look into first. */
+  /** Empty if unknown: `mismatch.unclear` then names the receptacles to check first. */
   readonly moves: readonly Move[];
 }
 
@@ -397,7 +397,7 @@ export function moveEnds(move: Move): readonly LinkEnd[] {
   }
 }
 
-/** The receptacles of the fleet whose cables a move disturbs: it takes one of their plugs out. */
+/** The receptacles of the fleet that a move pulls a plug from. */
 export function takenEnds(move: Move): readonly LinkEnd[] {
   switch (move.kind) {
     case 'move-end':
@@ -411,7 +411,7 @@ export function takenEnds(move: Move): readonly LinkEnd[] {
   }
 }
 
-/** How many acts a move is for the hands: n plugs that go round are n, since each of them is put somewhere else. */
+/** How many acts a move takes. A round of n plugs takes n, because each plug moves. */
 export function actCount(move: Move): number {
   switch (move.kind) {
     case 'rotate-ends':

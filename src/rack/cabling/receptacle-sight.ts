@@ -2,11 +2,11 @@ import type { JudgedLink } from './judge-cabling.ts';
 import type { ReceptacleView } from './receptacle-view.ts';
 
 /**
- * What a receptacle shows, beside what the file says of it:
- * `as-declared`, `slow`, `through-hub`, `one-sided` the declared cable and how it is ·
- * `wrong` something else than the declared cable · `nothing` declared, and nothing is plugged in ·
- * `undeclared` a cable to a node, `foreign` to a Mac outside the file, `device` a dock or disk: not in the file ·
- * `silent` something that does not answer · `empty` free, as it should be · `unknown` nobody can say.
+ * What a receptacle sees, compared with the file:
+ * `as-declared`, `slow`, `through-hub`, `one-sided`: the declared cable, in this state.
+ * `wrong`: something other than the declared cable. `nothing`: a cable is declared but not plugged in.
+ * Not in the file: `undeclared`, a cable to a node; `foreign`, a Mac outside the file; `device`, a dock or disk.
+ * `silent`: something that does not answer. `empty`: free, as it should be. `unknown`: not known.
  */
 export type ReceptacleSight =
   | 'as-declared'
@@ -37,7 +37,7 @@ function freeSight(view: ReceptacleView): ReceptacleSight {
   }
 }
 
-/** What one receptacle shows; `judged` is the declared link that ends there, if there is one. */
+/** Compares one receptacle with the file; `judged` is the declared link that ends there, if any. */
 export function sightOf(view: ReceptacleView, judged: JudgedLink | undefined): ReceptacleSight {
   switch (judged?.judgement.kind) {
     case undefined:

@@ -1,7 +1,7 @@
 import { type CaseFace, type CasePlace, macModel } from '../../model/macs.ts';
 import type { LinkEnd } from '../../model/node.ts';
 
-/** How many Thunderbolt receptacles each face of a model has; undefined where that is unknown. */
+/** How many Thunderbolt receptacles each face of a model has; undefined if unknown. */
 export function caseFaces(model: string): readonly CaseFace[] | undefined {
   const faces = macModel(model)?.faces ?? [];
   return faces.length === 0 ? undefined : faces;
@@ -10,7 +10,7 @@ export function caseFaces(model: string): readonly CaseFace[] | undefined {
 /** The receptacles of a model whose place on the case is known; undefined for an unknown model. */
 export const casePlaces = (model: string): readonly CasePlace[] | undefined => macModel(model)?.places;
 
-/** Where a receptacle of a model is, for a person at the rack: `back, next to Ethernet`. Undefined where unknown. */
+/** Where a receptacle of a model is, for a person at the rack: `back, next to Ethernet`. Undefined if unknown. */
 export const placeWords = (model: string | undefined, receptacle: number): string | undefined =>
   model === undefined ? undefined : casePlaces(model)?.find((place) => place.receptacle === receptacle)?.words;
 
@@ -18,22 +18,22 @@ export const placeWords = (model: string | undefined, receptacle: number): strin
 export const facesWords = (faces: readonly CaseFace[]): string =>
   faces.map(({ side, sockets }) => `${sockets} on the ${side}`).join(', ');
 
-/** Whose bus answers at the far end of a cable, seen from one receptacle. */
+/** The Mac that answers at the far end of a cable, seen from one receptacle. */
 export type SeenPeer =
   | {
       readonly kind: 'node';
       /** The receptacle of the fleet that owns the peer's domain UUID. */
       readonly end: LinkEnd;
-      /** 0 when directly cabled, else how many docks or hubs stand between. */
+      /** The number of docks or hubs in between; 0 for a direct cable. */
       readonly hubsBetween: number;
-      /** Whether that receptacle names ours as well: only then is it a cable. */
+      /** Whether that receptacle also sees ours. Only then is there a cable. */
       readonly isMutual: boolean;
     }
   | {
       /**
-       * `foreign` a Mac that is not in the file: every node of the fleet was looked at and none owns the domain UUID ·
-       * `unidentified` a Mac that may or may not be in the file: no node owns it, and some could not be looked at ·
-       * `ambiguous` two nodes answer as the same Mac, so that it is unknown whose bus this is.
+       * `foreign`: a Mac that is not in the file. Every node of the fleet was observed, and none owns the domain UUID.
+       * `unidentified`: a Mac that may be in the file. No observed node owns the domain UUID.
+       * `ambiguous`: two nodes answer as the same Mac, so the owner of the bus is unknown.
        */
       readonly kind: 'foreign' | 'unidentified' | 'ambiguous';
       readonly model: string;
@@ -41,19 +41,18 @@ export type SeenPeer =
     };
 
 /**
- * What one receptacle shows:
- * `unknown` nobody could look · `absent` the Mac has no such receptacle · `empty` nothing is plugged in ·
- * `silent` something is plugged in and nothing answers · `device` only docks, hubs or disks · `peer` at least one Mac.
+ * What one receptacle sees. `unknown`: not observed. `absent`: the Mac has no such receptacle. `empty`: nothing is plugged
+ * in. `silent`: something is plugged in, but nothing answers. `device`: only docks, hubs or disks. `peer`: at least one Mac.
  */
 type ViewKind = 'unknown' | 'absent' | 'empty' | 'silent' | 'device' | 'peer';
 
-/** One receptacle of one node with everything that is seen on it. */
+/** One receptacle of one node, with everything that it sees. */
 export interface ReceptacleView {
   readonly at: LinkEnd;
   readonly kind: ViewKind;
-  /** Speed of the cable in bits per second, when something is connected and macOS says it. */
+  /** Speed of the cable in bits per second, if something is connected and macOS reports the speed. */
   readonly linkBitsPerSecond?: number;
-  /** Sorted by what they are; empty unless `kind` is `peer`. */
+  /** Sorted by kind, then by receptacle or model; empty unless `kind` is `peer`. */
   readonly peers: readonly SeenPeer[];
   /** Names of the devices, as they call themselves. */
   readonly deviceNames: readonly string[];

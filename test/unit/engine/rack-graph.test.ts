@@ -46,8 +46,8 @@ describe('what is drawn of a rack', () => {
       .map(({ ends }) => ends.map(linkEndText).join(' '));
     expect(touched).toEqual(['studio-1:2 studio-4:1', 'studio-1:3 studio-3:1', 'studio-3:3 studio-4:3']);
     expect(graph.moves.map(({ text }) => text)).toEqual([
-      'exchange the cable ends in studio-1 receptacles 2 and 3',
-      'put a Thunderbolt 5 cable between studio-3 receptacle 3 and studio-4 receptacle 3',
+      'swap the cable ends in studio-1 receptacles 2 and 3',
+      'connect studio-3 receptacle 3 and studio-4 receptacle 3 with a Thunderbolt 5 cable',
     ]);
   });
 

@@ -25,9 +25,9 @@ function shown(changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readon
 describe('what the hands read while they are watched', () => {
   it('is the next act, and how far they are by the numbers of the nodes', () => {
     expect(shown({ cables: meshOfFour.slice(0, 5) })).toEqual([
-      '  next: put a Thunderbolt 5 cable between studio-3 receptacle 4 and studio-4',
-      '        receptacle 4 (studio-3:4: back, 4th from Ethernet; studio-4:4: back, 4th',
-      '        from Ethernet)',
+      '  next: connect studio-3 receptacle 4 and studio-4 receptacle 4 with a',
+      '        Thunderbolt 5 cable (studio-3:4: back, 4th from Ethernet; studio-4:4:',
+      '        back, 4th from Ethernet)',
       '  done: 1-2  1-3  1-4  2-3  2-4     missing: 3-4',
     ]);
   });
@@ -58,8 +58,8 @@ describe('what the hands read while they are watched', () => {
       }),
     );
     expect(shown({ cables: ring, values }).slice(0, 3)).toEqual([
-      '  STOP: studio-2:3 <-> studio-3:3: Take this cable out now; put it back when the',
-      '        bridges are removed.',
+      '  STOP: studio-2:3 <-> studio-3:3: Unplug this cable now; plug it in again after',
+      '        the bridges are removed.',
       '  next: nothing else before that cable is out',
     ]);
   });
@@ -74,9 +74,9 @@ describe('what the hands read while they are watched', () => {
         .join(' ')
         .replaceAll(/\s+/g, ' ');
     expect(waiting('remove')).toContain(
-      'wait: first remove the Thunderbolt Bridge on studio-2 (meshwright apply --sim); then put a Thunderbolt 5 cable',
+      'wait: first remove the Thunderbolt Bridge on studio-2 (meshwright apply --sim); then connect studio-1',
     );
-    expect(waiting('verify')).toContain('wait: first remove the Thunderbolt Bridge on studio-2; then put');
+    expect(waiting('verify')).toContain('wait: first remove the Thunderbolt Bridge on studio-2; then connect');
   });
 
   it('fits a phone', () => {

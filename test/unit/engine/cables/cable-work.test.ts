@@ -82,7 +82,7 @@ describe('work with cables', () => {
     const unknown = { 'studio-1': { hardware: 'timed-out' as const } };
     const [text] = texts(work({ cables: [], unknown }, wishes));
     expect(text).toBe(
-      'put a Thunderbolt 5 cable between studio-1 receptacle 1 and studio-2 receptacle 2 (studio-2:2: back, 2nd from Ethernet)',
+      'connect studio-1 receptacle 1 and studio-2 receptacle 2 with a Thunderbolt 5 cable (studio-2:2: back, 2nd from Ethernet)',
     );
   });
 
@@ -154,7 +154,7 @@ describe('work with cables', () => {
       expect(acts).toEqual([]);
       expect(findings.map(({ hint }) => plainText(hint))).toEqual([
         expect.stringMatching(
-          /^First stop what runs over this cable[^\n]*\n {2}meshwright stop kimi\nThen: Take it out/,
+          /^First stop what runs over this cable[^\n]*\n {2}meshwright stop kimi\nThen: Remove the cable/,
         ),
       ]);
     });

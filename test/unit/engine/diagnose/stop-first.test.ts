@@ -51,13 +51,13 @@ describe('work at cables under load', () => {
         () =>
           'First stop what runs over this cable, since pulling it under load can crash Macs:\n' +
           '  meshwright stop kimi\n' +
-          'Then: Exchange the cable ends in studio-3 receptacles 2 and 3.',
+          'Then: Swap the cable ends in studio-3 receptacles 2 and 3.',
       ),
     );
   });
 
   it('is free where the placement is stopped, or the cable joins no two of its members', () => {
-    expect(hintsOf(stopped, swapped)[0]).toMatch(/^Exchange the cable ends/);
+    expect(hintsOf(stopped, swapped)[0]).toMatch(/^Swap the cable ends/);
     expect(hintsOf(serving, moved)).toEqual(['Move the cable end in studio-4 receptacle 5 to receptacle 4.']);
   });
 
@@ -71,7 +71,7 @@ describe('work at cables under load', () => {
 
   it('does not wait for a placement where a cable is only put in', () => {
     const missing = meshOfFour.filter((text) => !text.startsWith('studio-1:2'));
-    expect(hintsOf(serving, missing)[0]).toMatch(/^Put a Thunderbolt 5 cable/);
+    expect(hintsOf(serving, missing)[0]).toMatch(/^Connect /);
   });
 
   it('asks to stop what may run where nobody could see it', () => {
@@ -135,7 +135,7 @@ describe('work at cables under load', () => {
 
   it('is told of a second cable too', () => {
     expect(hintsOf(serving, [...meshOfFour, 'studio-1:6 <-> studio-2:6'])[0]).toMatch(
-      /^First stop what runs[\s\S]*Then: Take it out/,
+      /^First stop what runs[\s\S]*Then: Remove the cable/,
     );
   });
 });

@@ -253,7 +253,7 @@ describe('cables before the bridges are gone', () => {
     const facts = healthyFacts(name, receptacles(name, 6, missing));
     return { interfaces: [...facts.interfaces.map((one) => ({ ...one, ipv4: [] })), bridge] };
   };
-  const put = 'put a Thunderbolt 5 cable between studio-1 receptacle 2 and studio-2 receptacle 2.';
+  const put = 'connect studio-1 receptacle 2 and studio-2 receptacle 2 with a Thunderbolt 5 cable.';
 
   it('are not plugged in', () => {
     const values = { 'studio-1': bridged('studio-1'), 'studio-2': bridged('studio-2') };
@@ -268,10 +268,10 @@ describe('cables before the bridges are gone', () => {
   it('are not plugged in where nobody could look, or where it comes back', () => {
     const unknown = { 'studio-1': { 'bridge-preferences': 'failed' as const } };
     expect(hint({ cables: missing, unknown })).toBe(
-      `First remove the Thunderbolt Bridge on studio-1 (whether it is there is unknown); then ${put}`,
+      `First remove the Thunderbolt Bridge on studio-1 (its presence is unknown); then ${put}`,
     );
     const values = { 'studio-2': { 'bridge-preferences': preferences } };
-    expect(hint({ cables: missing, values })).toMatch(/^First remove the Thunderbolt Bridge on studio-2; then put/);
+    expect(hint({ cables: missing, values })).toMatch(/^First remove the Thunderbolt Bridge on studio-2; then connect/);
   });
 
   it('are not plugged in while a receptacle is in the bridge of a person, which stays', () => {
@@ -279,7 +279,7 @@ describe('cables before the bridges are gone', () => {
     const facts = healthyFacts('studio-2', receptacles('studio-2', 6, missing));
     const values = { 'studio-2': { interfaces: [...facts.interfaces, made] } };
     expect(hint({ cables: missing, values })).toBe(
-      `First take the receptacles of studio-2 out of their bridge; then ${put}`,
+      `First remove the receptacles of studio-2 from their bridge; then ${put}`,
     );
   });
 
@@ -289,7 +289,7 @@ describe('cables before the bridges are gone', () => {
     );
     const found = hintsOf('cabling/elsewhere', { cables: swapped, values: { 'studio-4': bridged('studio-4') } });
     expect(found[0]).toBe(
-      'First remove the Thunderbolt Bridge on studio-4; then exchange the cable ends in studio-4 receptacles 2 and 3.',
+      'First remove the Thunderbolt Bridge on studio-4; then swap the cable ends in studio-4 receptacles 2 and 3.',
     );
   });
 
@@ -299,12 +299,12 @@ describe('cables before the bridges are gone', () => {
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
     const values = Object.fromEntries(names.map((name) => [name, bridged(name)]));
     const [one = '', two = '', , four = ''] = meshOfFour;
-    expect(hint({ cables: [], values }, keep(one))).toBe(`P${put.slice(1)}`);
+    expect(hint({ cables: [], values }, keep(one))).toBe(`C${put.slice(1)}`);
     expect(hint({ cables: [two, four], values }, keep(one, two, four))).toBe(
-      `First remove the Thunderbolt Bridge on studio-1 and studio-2, or leave this cable out: it closes a ring of bridged Macs, in which frames circle; then ${put}`,
+      `First remove the Thunderbolt Bridge on studio-1 and studio-2, or leave this cable unplugged: it closes a ring of bridged Macs, in which frames circle; then ${put}`,
     );
     expect(hint({ cables: [], values }, keep(one, two, four))).toMatch(/^First remove/);
-    expect(hint({ cables: [two, four] }, keep(one, two, four))).toBe(`P${put.slice(1)}`);
+    expect(hint({ cables: [two, four] }, keep(one, two, four))).toBe(`C${put.slice(1)}`);
   });
 });
 

@@ -33,7 +33,7 @@ describe('cables', () => {
       'error cabling/elsewhere link studio-2:4 <-> studio-4:3',
     ]);
     expect(new Set(hintsOf('cabling/elsewhere', { cables: swapped }))).toEqual(
-      new Set(['Exchange the cable ends in studio-4 receptacles 2 and 3.']),
+      new Set(['Swap the cable ends in studio-4 receptacles 2 and 3.']),
     );
   });
 
@@ -55,7 +55,7 @@ describe('cables', () => {
       devices: [{ name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' }],
     };
     expect(hintsOf('cabling/elsewhere', withReceptacle('studio-1', dock, meshOfFour.slice(1)))).toEqual([
-      'First unplug what is in studio-1 receptacle 2: Envoy Ultra; then look again.',
+      'First unplug what is in studio-1 receptacle 2: Envoy Ultra; then check again.',
     ]);
   });
 
@@ -73,7 +73,7 @@ describe('cables', () => {
       linkBitsPerSecond: 40e9,
     });
     expect(hintsOf('cabling/slow', slow)).toEqual([
-      'Replace the cable between studio-1 receptacle 2 and studio-2 receptacle 2 by a Thunderbolt 5 one.',
+      'Replace the cable between studio-1 receptacle 2 and studio-2 receptacle 2 with a Thunderbolt 5 cable.',
     ]);
     const mini = { hardware: { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 34 }, 'rdma-devices': [] };
     const limited = { ...slow, values: { ...slow.values, 'studio-2': mini } };
@@ -107,7 +107,7 @@ describe('cables', () => {
     const found = findingsOf(withReceptacle('studio-2', dock));
     expect(found.map((one) => `${one.code} ${one.detail} ${one.hint}`)).toEqual([
       'cabling/one-sided studio-1:2 sees studio-2:2, but studio-2:2 sees Studio Display. ' +
-        'Plug the cable straight from studio-1 receptacle 2 into studio-2 receptacle 2.',
+        'Plug the cable directly from studio-1 receptacle 2 into studio-2 receptacle 2.',
     ]);
   });
 
@@ -137,11 +137,11 @@ describe('cables', () => {
     const hintOf = (cable: string, changes: Partial<DesiredFleet> = {}): string =>
       findingsOf({ cables: [...meshOfFour, cable] }, changes)[0]?.hint ?? '';
     expect(hintOf('studio-1:1 <-> studio-3:6')).toMatch(
-      /^Take it out; or move its end in studio-1 receptacle 1 to a free receptacle, and declare it so. On a Mac Studio/,
+      /^Remove the cable, or move its end in studio-1 receptacle 1 to a free receptacle and declare it there. On a Mac Studio/,
     );
     const avoid = { thunderbolt: { ...desiredFleet().thunderbolt, avoid: [end('studio-3:6')] } };
     expect(hintOf('studio-1:5 <-> studio-3:6', avoid)).toMatch(
-      /studio-3 receptacle 6 .* The file wants it left free\.$/,
+      /studio-3 receptacle 6 .* The file wants this receptacle left free\.$/,
     );
   });
 
@@ -160,7 +160,7 @@ describe('cables', () => {
     const changes = withReceptacle('studio-1', stranger, meshOfFour.slice(1));
     expect(told(changes)).toEqual(['error cabling/elsewhere link studio-1:2 <-> studio-2:2']);
     expect(hintsOf('cabling/elsewhere', changes)).toEqual([
-      'Move the far end of the cable in studio-1 receptacle 2, which is in a Mac that is not in the file (Mac15,14), ' +
+      'Move the far end of the cable in studio-1 receptacle 2 from a Mac that is not in the file (Mac15,14) ' +
         'to studio-2 receptacle 2.',
     ]);
   });

@@ -44,7 +44,7 @@ describe('moves', () => {
   it('exchange exactly the two ends of a swapped pair, on the one node where both are', () => {
     const declared = ['studio-1:4 <-> studio-4:2', 'studio-2:4 <-> studio-4:3'];
     expect(moves(declared, ['studio-1:4 <-> studio-4:3', 'studio-2:4 <-> studio-4:2'])).toEqual([
-      'exchange the cable ends in studio-4 receptacles 2 and 3',
+      'swap the cable ends in studio-4 receptacles 2 and 3',
     ]);
   });
 
@@ -70,14 +70,14 @@ describe('moves', () => {
 
   it('add a cable where one is missing', () => {
     expect(moves(['studio-1:2 <-> studio-2:2'], [])).toEqual([
-      'put a Thunderbolt 5 cable between studio-1 receptacle 2 and studio-2 receptacle 2',
+      'connect studio-1 receptacle 2 and studio-2 receptacle 2 with a Thunderbolt 5 cable',
     ]);
   });
 
   it('take out a surplus cable that stands in the way', () => {
     const cables = ['studio-1:2 <-> studio-3:1', 'studio-2:2 <-> studio-3:2'];
     expect(moves(['studio-1:2 <-> studio-2:2'], cables)).toEqual([
-      'take out the cable between studio-1 receptacle 2 and studio-3 receptacle 1',
+      'remove the cable between studio-1 receptacle 2 and studio-3 receptacle 1',
       'move the cable end in studio-3 receptacle 2 to studio-1 receptacle 2',
     ]);
   });
@@ -90,8 +90,8 @@ describe('moves', () => {
     const declared = ['studio-1:1 <-> studio-4:1', 'studio-2:1 <-> studio-4:2', 'studio-3:1 <-> studio-4:3'];
     const cables = ['studio-1:1 <-> studio-4:2', 'studio-2:1 <-> studio-4:3', 'studio-3:1 <-> studio-4:1'];
     expect(moves(declared, cables)).toEqual([
-      'take out the cable ends in studio-4 receptacles 1, 2 and 3, ' +
-        'then put the one from 1 into 3, the one from 3 into 2 and the one from 2 into 1',
+      'unplug the cable ends in studio-4 receptacles 1, 2 and 3, ' +
+        'then plug the end from 1 into 3, the end from 3 into 2 and the end from 2 into 1',
     ]);
   });
 
@@ -110,14 +110,14 @@ describe('moves', () => {
     });
     const link = 'studio-1:2 <-> studio-2:2';
     expect(moves([link], [], seen([]))).toEqual([
-      'move the far end of the cable in studio-1 receptacle 2, which is in a Mac that is not in the file (Mac16,9), ' +
+      'move the far end of the cable in studio-1 receptacle 2 from a Mac that is not in the file (Mac16,9) ' +
         'to studio-2 receptacle 2',
     ]);
     const other = ['studio-1:3 <-> studio-2:2'];
     const both = [link, 'studio-1:3 <-> studio-3:3'];
     expect(moves(both, other, seen(other))).toEqual([
       'move the cable end in studio-2 receptacle 2 to studio-3 receptacle 3',
-      'move the far end of the cable in studio-1 receptacle 2, which is in a Mac that is not in the file (Mac16,9), ' +
+      'move the far end of the cable in studio-1 receptacle 2 from a Mac that is not in the file (Mac16,9) ' +
         'to studio-2 receptacle 2',
     ]);
     expect(moves([], [], seen([]))).toEqual([]);
@@ -126,23 +126,23 @@ describe('moves', () => {
   it('put a cable that comes out where another is missing, and fetch none', () => {
     const cables = ['studio-1:2 <-> studio-3:1', 'studio-2:2 <-> studio-3:2'];
     expect(moves(['studio-1:2 <-> studio-2:2', 'studio-1:5 <-> studio-4:5'], cables).slice(0, 1)).toEqual([
-      'take out the cable between studio-1 receptacle 2 and studio-3 receptacle 1',
+      'remove the cable between studio-1 receptacle 2 and studio-3 receptacle 1',
     ]);
     expect(moves(['studio-1:2 <-> studio-2:2', 'studio-1:5 <-> studio-4:5'], cables).at(-1)).toBe(
-      'put the cable that came out of studio-1 receptacle 2 and studio-3 receptacle 1 ' +
-        'between studio-1 receptacle 5 and studio-4 receptacle 5',
+      'connect studio-1 receptacle 5 and studio-4 receptacle 5 ' +
+        'with the cable removed from studio-1 receptacle 2 and studio-3 receptacle 1',
     );
   });
 
   it('replace a slow cable, and never make a link out of one', () => {
     expect(
       moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-2:2'], slow('studio-1:2 <-> studio-2:2')),
-    ).toEqual(['replace the cable between studio-1 receptacle 2 and studio-2 receptacle 2 by a Thunderbolt 5 one']);
+    ).toEqual(['replace the cable between studio-1 receptacle 2 and studio-2 receptacle 2 with a Thunderbolt 5 cable']);
     expect(
       moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-2:3'], slow('studio-1:2 <-> studio-2:3')),
     ).toEqual([
-      'take out the cable between studio-1 receptacle 2 and studio-2 receptacle 3',
-      'put a Thunderbolt 5 cable between studio-1 receptacle 2 and studio-2 receptacle 2',
+      'remove the cable between studio-1 receptacle 2 and studio-2 receptacle 3',
+      'connect studio-1 receptacle 2 and studio-2 receptacle 2 with a Thunderbolt 5 cable',
     ]);
   });
 
