@@ -48,7 +48,7 @@ describe('hold and release', () => {
     const restarted = await run('restart', 'chat', '--yes');
     expect([restarted.code, restarted.stdout.replaceAll(/\s+/g, ' ')]).toEqual([
       3,
-      expect.stringContaining('studio-4 is held (power supply)'),
+      expect.stringContaining('studio-4 is on hold (power supply)'),
     ]);
     for (const verb of ['reboot', 'shutdown']) {
       const kept = await run(verb, 'studio-4', '--yes', '--json');

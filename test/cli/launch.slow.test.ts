@@ -140,7 +140,7 @@ describe('launch', () => {
     expect((await run('stop', 'chat', '--sim', '--yes')).code).toBe(0);
     expect((await run('hold', 'studio-4', '--reason', 'fan', '--sim', '--yes')).code).toBe(0);
     const held = await launch('echo up');
-    expect([held.code, held.stdout, held.stderr.includes('studio-4: it is held (fan)')]).toEqual([5, '', true]);
+    expect([held.code, held.stdout, held.stderr.includes('studio-4: it is on hold (fan)')]).toEqual([5, '', true]);
     expect(held.stderr).toContain('launch/held');
     const other = await run('launch', '--nodes', 'studio-1', '--sim', '--yes', '--', 'echo', 'up');
     // The placement that is to serve there has its other member on the held Mac, and stays as it is.
@@ -149,7 +149,7 @@ describe('launch', () => {
     expect((await run('sim', 'fault', 'not-enrolled', 'studio-4')).code).toBe(0);
     const unseen = await launch('echo up');
     expect([unseen.code, unseen.stdout]).toEqual([5, '']);
-    expect(unseen.stderr.replaceAll(/\s+/g, ' ')).toContain('studio-4: nobody could see whether it is held');
+    expect(unseen.stderr.replaceAll(/\s+/g, ' ')).toContain('studio-4: it is unknown whether the node is on hold');
     expect([unseen.stderr.includes('launch/hold-unseen'), unseen.stderr.includes('meshwright release')]).toEqual([
       true,
       false,

@@ -5,12 +5,12 @@ import { clockFact } from './fact.ts';
 
 const toleratedMs = 5_000;
 
-/** A node whose clock was seen. */
+/** A node with an observed clock. */
 export interface SeenClock extends ClockOffset {
   readonly name: string;
 }
 
-/** Clocks that are off, and whose fault it is: that of each node, or that of this computer. */
+/** Clocks that are off, and the cause: the clock of each node, or the clock of this computer. */
 export interface Clocks {
   readonly kind: 'nodes' | 'this-computer';
   readonly off: readonly SeenClock[];
@@ -18,7 +18,7 @@ export interface Clocks {
 
 const isOff = ({ offsetMs, uncertaintyMs }: SeenClock): boolean => Math.abs(offsetMs) > toleratedMs + uncertaintyMs;
 
-/** Whether one true time can lie within what each node says: then it is this computer that differs. */
+/** Whether one true time fits the clocks of all nodes; then this computer is wrong. */
 function agree(seen: readonly SeenClock[]): boolean {
   const latestStart = Math.max(...seen.map(({ offsetMs, uncertaintyMs }) => offsetMs - uncertaintyMs));
   const earliestEnd = Math.min(...seen.map(({ offsetMs, uncertaintyMs }) => offsetMs + uncertaintyMs));
@@ -26,8 +26,8 @@ function agree(seen: readonly SeenClock[]): boolean {
 }
 
 /**
- * The clocks that are off by more than five seconds beyond what the observation can resolve. When all of two or more
- * are off together, the clock that is wrong is that of this computer.
+ * The clocks that are off by more than five seconds beyond the observation's precision. If all of two or more clocks are
+ * off together, the clock of this computer is wrong.
  */
 export function judgeClocks(nodes: readonly Pick<ExaminedNode, 'name' | 'facts'>[]): Clocks {
   const seen = nodes.flatMap(({ name, facts }): readonly SeenClock[] => {

@@ -7,12 +7,12 @@ import { tool } from '../../node/paths/node-paths.ts';
 import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
 
-/** `date -u +%s`: the node's clock, in whole seconds, since `%N` is unknown to macOS. */
+/** `date -u +%s`: the node's clock in whole seconds, because macOS does not know `%N`. */
 const date = probe('date', [tool.date, '-u', '+%s'], 5_000, 1_024);
 
 /**
- * The node's clock minus the controller's. `date` gives whole seconds and ran at some moment between the request and
- * the answer, so the middle of what is possible is given, with half of its width.
+ * The node's clock minus the controller's. `date` prints whole seconds and ran at some moment between the request and
+ * the answer, so the value is the middle of the possible range, and its uncertainty is half the width of the range.
  */
 export const clockFact = defineFact({
   name: 'clock',

@@ -28,7 +28,7 @@ function propertyOf({ kind, off }: Clocks, { desired: { name: node }, facts }: O
     desired: true,
     observed: mapKnown(read(facts, clockFact), () => isRight),
     from: knownWords(read(facts, clockFact), offsetWords),
-    to: 'as this computer',
+    to: 'equal to this computer',
     reason: 'system.clock: set',
   };
 }
@@ -38,7 +38,7 @@ const properties = ({ desired, examination, targets }: View): readonly Property[
   return desired.system.clock === undefined ? [] : targets.map((target) => propertyOf(clocks, target));
 };
 
-/** The node cannot see whether its clock is right: a gate compares it with this computer's. */
+/** The node cannot check its own clock, so a gate compares it with this computer's. */
 function setClock(made: Property): readonly Step[] {
   const { node } = made;
   const call = { name: 'set-clock', args: {} } as const;
@@ -49,7 +49,7 @@ function setClock(made: Property): readonly Step[] {
 }
 
 /**
- * The clock of a Mac, where the file wants it set when it is wrong. Which clocks are wrong is what the doctor says.
+ * The clock of a Mac, if the file wants wrong clocks set. The doctor's comparison decides which clocks are wrong.
  *
  * @see sntp(1)
  */

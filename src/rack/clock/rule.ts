@@ -11,16 +11,17 @@ const codes = {
   'clock/offset': {
     severity: 'warning',
     summary: 'The clock of this node is wrong.',
-    cause: 'It differs from the clock of this computer by more than 5 seconds and what one observation can resolve.',
-    hint: 'sudo sntp -sS time.apple.com',
+    cause:
+      'The clock differs from that of this computer by more than 5 seconds beyond the precision of an observation.',
+    hint: 'Run `sudo sntp -sS time.apple.com` on the node.',
     role: 'converged-by-clock',
     facts: [clockFact],
   },
   'clock/this-computer': {
     severity: 'warning',
-    summary: 'The clock of this computer differs from that of all nodes.',
-    cause: 'Two or more nodes were asked, they agree with each other, and this computer is the odd one.',
-    hint: 'Set the clock of this computer, the one on which you run meshwright, and let it follow a time server.',
+    summary: 'The clock of this computer differs from the clocks of all nodes.',
+    cause: 'Two or more nodes answered, and their clocks agree with each other but not with this computer.',
+    hint: 'Set the clock of the computer that runs meshwright, and let it follow a time server.',
     role: 'told',
     facts: [clockFact],
   },
@@ -34,7 +35,7 @@ function ownClock(seen: readonly SeenClock[]): Found {
   return {
     code: 'clock/this-computer',
     subject: nodesSubject(seen.map(({ name }) => name)),
-    detail: `The clock of this computer is ${durationText(offsetMs)} ${side} all of them, and they agree with each other.`,
+    detail: `The clock of this computer is ${durationText(offsetMs)} ${side} all nodes, which agree with each other.`,
   };
 }
 
@@ -43,7 +44,7 @@ function nodeClock({ name, offsetMs }: SeenClock, isSet: boolean): Found {
   return {
     code: 'clock/offset',
     subject: nodeSubject(name),
-    detail: `Its clock is ${durationText(offsetMs)} ${side} this computer.`,
+    detail: `The clock of this node is ${durationText(offsetMs)} ${side} this computer.`,
     hint: withCommands(
       isSet ? prose`Set it with ${meshwright('apply')}, or on ${named(name)}` : prose`On ${named(name)}`,
       ['sudo sntp -sS time.apple.com'],
@@ -51,7 +52,7 @@ function nodeClock({ name, offsetMs }: SeenClock, isSet: boolean): Found {
   };
 }
 
-/** Nodes whose clock is wrong, or this computer where all of them agree that it is. */
+/** Nodes with a wrong clock, or this computer if all nodes agree against it. */
 export const clock = defineRule(codes, ({ desired, nodes }) => {
   const { kind, off } = judgeClocks(nodes);
   return kind === 'this-computer' ? [ownClock(off)] : off.map((one) => nodeClock(one, desired.system.clock === 'set'));

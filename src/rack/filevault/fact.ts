@@ -18,15 +18,15 @@ export const filevaultFact = defineFact({
     andThen(readLines(answer), (lines) => {
       const [first = '', ...rest] = lines;
       const state = /^FileVault is (On|Off)\b.*\.$/.exec(first)?.[1];
-      if (state === undefined) return garbled(answer, 'said neither on nor off');
+      if (state === undefined) return garbled(answer, 'printed neither on nor off');
       if (rest.some((line) => /^(?:En|De)cryption in progress: /.test(line))) return known('converting');
-      if (rest.some((line) => line !== '' && !isRemark(line))) return garbled(answer, 'said more than is understood');
+      if (rest.some((line) => line !== '' && !isRemark(line))) return garbled(answer, 'printed unexpected lines');
       return known(state === 'On' ? 'on' : 'off');
     }),
   text: (state) => state,
 });
 
-/** Remarks that change nothing about the disk as it is now. */
+/** Remarks that do not affect the current state of the disk. */
 const isRemark = (line: string): boolean =>
   /^(?:FileVault master keychain appears to be installed|Deferred enablement appears to be active for user ).*\.$/.test(
     line,

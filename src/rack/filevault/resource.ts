@@ -2,7 +2,7 @@ import { read } from '../fact.ts';
 import { type Resource, verifyOnly } from '../resource.ts';
 import { filevaultFact } from './fact.ts';
 
-/** FileVault, where the file has a wish: switching it asks for a password. */
+/** FileVault, if the file sets it. Only checked, because switching it needs a password. */
 export const filevault: Resource = verifyOnly({
   kind: 'filevault',
   after: ['identity'],

@@ -5,19 +5,19 @@ import { readValue } from '../fact.ts';
 import { filevaultFact } from './fact.ts';
 
 const stateWords = {
-  on: 'FileVault is on: after every reboot it waits for a password.',
+  on: 'FileVault is on, so the Mac waits for a password after every reboot.',
   off: 'FileVault is off.',
-  converting: 'FileVault is being switched on or off and is not done.',
+  converting: 'FileVault is still being switched on or off.',
 } as const;
 
-/** Nodes whose FileVault is known to be otherwise than the file demands. */
+/** Nodes whose FileVault is known to differ from the file. */
 export const filevault = defineNodeRule(
   {
     'filevault/differs': {
       severity: 'error',
-      summary: 'FileVault is not as the file says.',
-      cause: 'A Mac with FileVault stays locked after every reboot until somebody gives its password.',
-      hint: 'System Settings > Privacy & Security > FileVault.',
+      summary: 'FileVault does not match the file.',
+      cause: 'A Mac with FileVault stays locked after every reboot until a person enters its password.',
+      hint: 'Change it in System Settings > Privacy & Security > FileVault.',
       role: { blocks: 'filevault' },
       facts: [filevaultFact],
     },
@@ -29,11 +29,11 @@ export const filevault = defineNodeRule(
     const verb = wanted === 'enabled' ? 'enable' : 'disable';
     return {
       code: 'filevault/differs',
-      detail: `${stateWords[seen]} The file says ${wanted}.`,
+      detail: `${stateWords[seen]} The file wants it ${wanted}.`,
       hint:
         seen === 'converting'
           ? 'Wait until it is done.'
-          : withCommands(prose`On ${named(name)}, at a terminal`, [`sudo fdesetup ${verb}`]),
+          : withCommands(prose`On ${named(name)}, in a terminal`, [`sudo fdesetup ${verb}`]),
     };
   },
 );

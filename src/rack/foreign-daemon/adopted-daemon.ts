@@ -4,8 +4,8 @@ import { read } from '../fact.ts';
 import { foreignDaemonsFact } from './fact.ts';
 
 /**
- * The network daemon of somebody else that keeps the cables of a node because the file says so: then bridge, addresses
- * and service order are left to it. Undefined where there is none, or it does nothing any more.
+ * The foreign network daemon that keeps the cables of a node because the file adopts it: bridge, addresses and service
+ * order are left to it. Undefined if there is none, or if it no longer runs.
  */
 export function adoptedDaemon({ thunderbolt }: DesiredFleet, facts: Facts): string | undefined {
   const found = read(facts, foreignDaemonsFact);
@@ -14,12 +14,12 @@ export function adoptedDaemon({ thunderbolt }: DesiredFleet, facts: Facts): stri
     : undefined;
 }
 
-/** Whether the file wants the keeper to hold anything of the network of this node. */
+/** Whether the file wants the keeper to maintain anything in the network of this node. */
 export const keepsNetwork = (fleet: DesiredFleet, facts: Facts): boolean =>
   fleet.system.keeper !== undefined &&
   adoptedDaemon(fleet, facts) === undefined &&
   (fleet.thunderbolt.bridge === 'remove' || fleet.thunderbolt.pool !== undefined);
 
-/** The same as an argument of a script that changes services. */
+/** {@link keepsNetwork} as an argument of a script that changes services. */
 export const keeperArg = (fleet: DesiredFleet, facts: Facts): { readonly keeper?: true } =>
   keepsNetwork(fleet, facts) ? { keeper: true } : {};

@@ -8,10 +8,10 @@ import { recordProbe } from '../../node/probes/probe.ts';
 import { defineFact, eachOnce, readEach } from '../fact.ts';
 
 /**
- * Prints what launchd says of each label of a known daemon whose plist lies in its folder: a line `daemon LABEL EXIT` and the
- * tool's lines each behind `|`, then `override LABEL EXIT` and the lines of `print-disabled` about it, and `end` at the
- * end. Where no such plist is, launchd is not asked at all. Runs in the private folder of the observation, in which the
- * file `foreign` is its own.
+ * Prints the launchd state of each known daemon whose plist is installed: a line `daemon LABEL EXIT` and the tool's lines,
+ * each after `|`, then `override LABEL EXIT` and the lines of `print-disabled` about the daemon. The last line is `end`.
+ * Without such a plist, launchd is not queried. Runs in the private folder of the observation and writes the file
+ * `foreign` there.
  *
  * @see launchctl(1): print, print-disabled
  */
@@ -38,7 +38,6 @@ for l in ${knownDaemons.map(({ label }) => label).join(' ')}; do
 done
 printf "end\\n"`;
 
-/** What launchd says of the network daemons of others. */
 const foreignDaemonList = recordProbe('foreign-daemons', script, 10_000);
 
 const headForm = /^(daemon|override) ([a-z.]{1,100}) (\d{1,3})$/;
@@ -55,14 +54,14 @@ function daemonOf([daemon, override]: readonly NodeRecord[]): ForeignDaemon | un
     : { label, isLoaded: loaded, isDisabled: said === 'disabled' };
 }
 
-/** Network daemons of others whose plist lies on the node. One that runs without its plist is gone with the next start. */
+/** Foreign network daemons with a plist on the node. A daemon without a plist does not survive the next start. */
 export const foreignDaemonsFact = defineFact({
   name: 'foreign-daemons',
   from: [foreignDaemonList],
   parse: ([answer]): Known<readonly ForeignDaemon[]> =>
     andThen(readRecords(answer), (records) => {
       const pairs = records.flatMap((_, at) => (at % 2 === 0 ? [records.slice(at, at + 2)] : []));
-      const unread = garbled(answer, 'said something of a daemon that cannot be read');
+      const unread = garbled(answer, 'printed an unreadable daemon');
       return andThen(readEach(pairs, daemonOf, unread), (all) =>
         eachOnce(all, ({ label }) => label, unknown('garbled', 'One daemon was described twice.')),
       );

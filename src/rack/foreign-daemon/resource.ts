@@ -8,7 +8,7 @@ import { type ObservedTarget, type Property, perTarget, type Resource } from '..
 import { compared } from '../seen-fact.ts';
 import { foreignDaemonsFact } from './fact.ts';
 
-/** What of a daemon is there: `stopped` is unloaded and disabled, so that no start brings it back. */
+/** The state of a daemon. `stopped`: unloaded and disabled, so no start brings it back. */
 type Standing = 'loaded' | 'comes back' | 'stopped' | 'gone';
 
 function standingOf(label: string, daemons: readonly ForeignDaemon[]): Standing {
@@ -18,7 +18,7 @@ function standingOf(label: string, daemons: readonly ForeignDaemon[]): Standing 
   return one.isDisabled ? 'stopped' : 'comes back';
 }
 
-/** One property per daemon that is known; of a daemon that is gone nothing more is wanted. */
+/** One property per known daemon. A daemon that is gone has its desired state. */
 function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
   const { foreignDaemons: wish } = thunderbolt;
   if (wish !== 'stop' && wish !== 'remove') return [];
@@ -34,7 +34,7 @@ function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: Observe
   });
 }
 
-/** Network daemons of others, as far as the file says what is to become of them. @see launchctl(1) */
+/** Foreign network daemons that the file wants stopped or removed. @see launchctl(1) */
 export const foreignDaemon: Resource = {
   kind: 'foreign-daemon',
   after: ['identity', 'sudo'],

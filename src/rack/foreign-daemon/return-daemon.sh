@@ -1,9 +1,9 @@
-# Gives a foreign network daemon back: its plist to where it lay, unless there is one by now. It stays disabled,
-# unless it is to be loaded as it was before. launchctl(1): enable, bootstrap.
+# Restores a foreign network daemon: moves its plist back, unless a new plist exists there. The daemon stays disabled
+# unless it was loaded before. launchctl(1): enable, bootstrap.
 #
 # Uses ../../node/shell/load-service.sh
-# Needs plist: where its property list lay
-# Needs kept: where its property list was moved
+# Needs plist: the original path of its property list
+# Needs kept: the path that its property list was moved to
 # Needs load: whether it was loaded
 # Prints: @changed or @unchanged; fails with launchctl
 y=''

@@ -11,35 +11,35 @@ import { foreignDaemonsFact } from './fact.ts';
 const codes = {
   'network/foreign-daemon': {
     severity: 'error',
-    summary: 'A network daemon of somebody else sets the cables of this node.',
+    summary: 'A foreign network daemon manages the cables of this node.',
     cause:
-      'Two that set the same addresses undo each other for ever: exo puts every cable back on DHCP each half an hour (exo issues 1158, 2007, 2067). Nothing of the network of the cables is changed until the file says who is to have it.',
-    hint: 'Write `foreignDaemons` under `thunderbolt` in the file: stop (unloaded and disabled), remove (its plist goes as well), or adopt (it keeps the cables).',
+      'Two programs that set the same addresses undo each other forever: exo sets every cable back to DHCP every half hour (exo issues 1158, 2007, 2067). meshwright does not change the network of the cables until the file decides which program manages it.',
+    hint: 'Set `foreignDaemons` under `thunderbolt` in the file: stop (unload and disable it), remove (also remove its plist), or adopt (let it manage the cables).',
     role: { blocks: 'foreign-daemon' },
     facts: [foreignDaemonsFact],
   },
   'network/foreign-daemon-there': {
     severity: 'error',
-    summary: 'A network daemon of somebody else is still there.',
-    cause: 'The file wants it stopped or removed, and launchd has it loaded or will load it at the next start.',
-    hint: prose`Take it away with ${meshwright('apply')}.`,
+    summary: 'A foreign network daemon is still present.',
+    cause: 'The file wants the daemon stopped or removed, but it is still loaded, enabled or installed.',
+    hint: prose`Stop or remove it with ${meshwright('apply')}.`,
     role: 'converged',
     facts: [foreignDaemonsFact],
   },
   'network/cables-adopted': {
     severity: 'error',
-    summary: 'A placement needs addresses that a network daemon of somebody else would undo.',
+    summary: 'A placement needs addresses that a foreign network daemon would undo.',
     cause:
-      'The members of a placement meet at the fixed addresses of their cables. The file adopts the daemon of this node, so nobody sets them.',
-    hint: 'Write `foreignDaemons: stop` or `remove` into the file, or take the node out of the placement.',
+      'The ranks of a placement meet at the fixed addresses of their cables. The file adopts the daemon of this node, so meshwright does not set these addresses.',
+    hint: 'Set `foreignDaemons: stop` or `foreignDaemons: remove` in the file, or remove the node from the placement.',
     role: { blocks: 'link-address' },
     facts: [foreignDaemonsFact],
   },
   'network/foreign-daemon-adopted': {
     severity: 'notice',
-    summary: 'A network daemon of somebody else keeps the cables of this node.',
-    cause: 'The file adopts it: bridge, addresses and service order of this node are left to it.',
-    hint: 'Expect addresses to change by themselves; placements with their own addresses need stop or remove.',
+    summary: 'An adopted network daemon manages the cables of this node.',
+    cause: 'The file adopts the daemon, so meshwright leaves bridge, addresses and service order of this node to it.',
+    hint: 'Expect addresses to change by themselves. For placements with fixed addresses, set stop or remove.',
     role: 'told',
     facts: [foreignDaemonsFact],
   },
@@ -47,7 +47,7 @@ const codes = {
 
 type Found = Finding<keyof typeof codes>;
 
-/** What is to be said of a daemon that is there; one that is unloaded and disabled may stay, unless it is to be removed. */
+/** The code for an installed daemon. An unloaded and disabled daemon yields none, unless the file wants it removed. */
 function codeOf(
   { thunderbolt }: DesiredFleet,
   { isLoaded, isDisabled }: ForeignDaemon,
@@ -63,11 +63,11 @@ const judge = (desired: DesiredFleet, { facts }: ExaminedNode): readonly Found[]
     const found = codeOf(desired, daemon);
     const about = knownDaemons.find(({ label }) => label === daemon.label);
     const state = daemon.isLoaded ? 'loaded' : 'not loaded';
-    const detail = `${daemon.label} of ${about?.owner ?? 'somebody'} is ${state}; it ${about?.habit ?? 'sets the network'}.`;
+    const detail = `${daemon.label} of ${about?.owner ?? 'an unknown owner'} is ${state}; it ${about?.habit ?? 'sets the network'}.`;
     return found === undefined ? [] : { ...found, detail };
   });
 
-/** Placements over several nodes that are to serve on a node whose cables are somebody else's. */
+/** Placements over several nodes that should serve on a node with an adopted daemon. */
 function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Found[] {
   const label = adoptedDaemon(desired, facts);
   const waiting = desired.placements.filter(
@@ -76,11 +76,14 @@ function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly 
   if (label === undefined || waiting.length === 0) return [];
   const names = waiting.map((one) => one.name).join(', ');
   return [
-    { code: 'network/cables-adopted', detail: prose`${names} would meet over cables that ${named(label)} sets.` },
+    {
+      code: 'network/cables-adopted',
+      detail: prose`The ranks of ${names} would meet over cables that ${named(label)} manages.`,
+    },
   ];
 }
 
-/** Network daemons of others, on a node whose cables are ours to set. */
+/** Foreign network daemons on a node whose cables meshwright sets. */
 export const foreignDaemons = defineNodeRule(codes, (node, { desired }) => {
   const { bridge, pool } = desired.thunderbolt;
   return bridge === 'keep' && pool === undefined ? [] : [...judge(desired, node), ...heldUp(desired, node)];

@@ -1,11 +1,11 @@
-# Unloads a foreign network daemon and disables it, so that no start brings it back. What was done is written
-# down: `was=loaded`, or nothing where it was disabled already. launchctl(1): bootout, disable, print-disabled.
+# Unloads a foreign network daemon and disables it, so that no start brings it back. Records its previous state:
+# `was=loaded`, or an empty value if it was not loaded. launchctl(1): bootout, disable, print-disabled.
 #
 # Uses ../../node/shell/service.sh
 # Needs plist: its property list
-# Needs kept: where its property list is moved, so that it can be put back
-# Needs remove: whether its property list is moved
-# Needs was: the file that says what was done
+# Needs kept: the path that its property list is moved to, for a later restore
+# Needs remove: whether to move its property list
+# Needs was: the file that records its previous state
 # Prints: @changed or @unchanged; fails with launchctl
 isdisabled() {
   o=$("$R/bin/launchctl" print-disabled system 2>&1) || failed launchctl "$o"

@@ -7,7 +7,7 @@ import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
-/** That the node is to be left alone, as `hold` has written it down; whether that is over goes by our own clock. */
+/** The hold that `hold` wrote on the node. The controller's clock decides whether it has expired. */
 export const holdFact = defineFact({
   name: 'hold',
   from: [keptRecords],
@@ -27,6 +27,6 @@ export const holdFact = defineFact({
     holds.map(({ reason, until, by, since, isOver }) => [
       reason,
       `by ${by} since ${since}`,
-      ...(until === undefined ? [] : [`until ${until}${isOver ? ', which is over' : ''}`]),
+      ...(until === undefined ? [] : [`until ${until}${isOver ? ', expired' : ''}`]),
     ]),
 });

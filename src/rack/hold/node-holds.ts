@@ -8,18 +8,18 @@ import type { FleetObservation } from '../examination.ts';
 import { read } from '../fact.ts';
 import { holdFact } from './hold-fact.ts';
 
-/** Why a node is to be left alone, and where that stands. */
+/** A hold of a node, with its reason and where it is stored. */
 interface Held {
   readonly reason: string;
   readonly until?: string;
   readonly isOver: boolean;
-  /** `file`: by a key of the cluster file; `node`: by the verb, on the node itself. */
+  /** `file`: as a key in the cluster file. `node`: on the node itself, by the command `hold`. */
   readonly kept: 'file' | 'node';
-  /** Who said so, where that is known. */
+  /** Who set the hold, if known. */
   readonly by?: string;
 }
 
-/** Every hold of a node, that of the file first; none of what nobody could see. */
+/** Every known hold of a node, the file's hold first. */
 export function holdsOf(desired: DesiredNode, facts: Facts | undefined): readonly Held[] {
   const { hold: wish } = desired;
   const seen = read(facts, holdFact);
@@ -29,13 +29,13 @@ export function holdsOf(desired: DesiredNode, facts: Facts | undefined): readonl
   ];
 }
 
-/** Why one node may not be used now: a hold and what ends it, or `unseen` where nobody could see whether there is one. */
+/** Why a node may not be used now: a hold and how to end it, or `unseen` if it is unknown whether the node is on hold. */
 export type HoldAgainst = { readonly node: NodeName; readonly why: string } & (
   | { readonly kind: 'held'; readonly hint: Prose }
   | { readonly kind: 'unseen' }
 );
 
-/** Why these nodes may not be used now: each hold that is not over, and each node that does not say whether it is held. */
+/** Why these nodes may not be used now: each hold that has not expired, and each node whose hold is unknown. */
 export function holdsAgainst(nodes: readonly DesiredNode[], observation: FleetObservation): readonly HoldAgainst[] {
   return nodes.flatMap((desired) => {
     const { name: node } = desired;
@@ -46,14 +46,14 @@ export function holdsAgainst(nodes: readonly DesiredNode[], observation: FleetOb
       ...held.map((one) => ({
         kind: 'held' as const,
         node,
-        why: `it is held (${escapeText(one.reason)})`,
-        hint: prose`When it may be used again: ${releaseText(node, one)}`,
+        why: `it is on hold (${escapeText(one.reason)})`,
+        hint: prose`To end the hold: ${releaseText(node, one)}`,
       })),
-      ...(isUnknown ? [{ kind: 'unseen' as const, node, why: 'nobody could see whether it is held' }] : []),
+      ...(isUnknown ? [{ kind: 'unseen' as const, node, why: 'it is unknown whether the node is on hold' }] : []),
     ];
   });
 }
 
-/** What ends a hold: a verb, or an edit of the file. */
+/** How to end a hold: a command, or an edit of the file. */
 export const releaseText = (node: string, { kept }: Held): Prose =>
-  kept === 'node' ? prose`${meshwright('release', node)}` : `take nodes.${node}.hold out of the cluster file`;
+  kept === 'node' ? prose`${meshwright('release', node)}` : `remove nodes.${node}.hold from the cluster file`;

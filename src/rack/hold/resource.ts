@@ -19,7 +19,7 @@ import { compared } from '../seen-fact.ts';
 import { holdFact } from './hold-fact.ts';
 import { holdsOf, releaseText } from './node-holds.ts';
 
-/** What is to stand on some nodes: that they are held, or without `hold` that they are not. */
+/** The desired hold of some nodes; without `hold`, they are released. */
 export interface HoldWish {
   readonly nodes: readonly NodeName[];
   readonly hold?: Omit<NodeHold, 'isOver'>;
@@ -33,31 +33,31 @@ function blockersOf({ observation }: View, desired: ObservedTarget['desired']): 
       code: 'hold/held',
       node,
       resource: 'hold',
-      action: prose`${node} is held (${held.reason}). When it may be changed again: ${releaseText(node, held)}`,
+      action: prose`${node} is on hold (${held.reason}). To end the hold: ${releaseText(node, held)}`,
       isHands: false,
       peers: [],
       blocks: [],
     }));
 }
 
-/** Nodes that are to be left alone. It has no properties: it keeps those of all others waiting. */
+/** Nodes on hold. This resource has no properties; it keeps the properties of all others waiting. */
 export const hold: Resource = verifyOnly({
   kind: 'hold',
   after: [],
   isPrecondition: true,
   blockers: (view) =>
     view.desired.nodes.filter(({ name }) => view.asked.includes(name)).flatMap((node) => blockersOf(view, node)),
-  gap: ({ facts }) => (read(facts, holdFact).kind === 'unknown' ? 'whether it is held' : undefined),
+  gap: ({ facts }) => (read(facts, holdFact).kind === 'unknown' ? 'whether it is on hold' : undefined),
 });
 
-/** Who said so, and when, is not compared: the same hold again changes nothing. */
+/** Leaves out who set the hold and when, so that the same hold again changes nothing. */
 const stateOf = (one: Pick<NodeHold, 'reason' | 'until'> | undefined) =>
   one === undefined ? 'none' : { reason: one.reason, until: one.until ?? '' };
 
 const words = (state: ReturnType<typeof stateOf>): string =>
-  typeof state === 'string' ? 'not held' : `held${state.until === '' ? '' : ` until ${state.until}`}: ${state.reason}`;
+  typeof state === 'string' ? 'not on hold' : `on hold${state.until && ` until ${state.until}`}: ${state.reason}`;
 
-/** The one thing that the verbs `hold` and `release` change. */
+/** The resource that the commands `hold` and `release` change. */
 export function keepHold(wish: HoldWish): Resource {
   const call: ScriptCall =
     wish.hold === undefined ? { name: 'clear-hold', args: {} } : { name: 'set-hold', args: wish.hold };

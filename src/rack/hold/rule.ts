@@ -8,41 +8,41 @@ import { holdsOf, releaseText } from './node-holds.ts';
 const codes = {
   'hold/held': {
     severity: 'notice',
-    summary: 'This node is held: it is looked at, and not changed.',
+    summary: 'This node is on hold: meshwright observes it but does not change it.',
     cause:
-      '`hold` has written that down on the node, or the file has `hold` at it. Whatever a plan would change on the node waits, and placements with a member on it stay as they are.',
-    hint: prose`When it may be changed again: ${meshwright('release', its.node)}`,
+      'The command `hold` put the node on hold, or the file sets `hold` for it. All planned changes of the node wait, and placements with a rank on it stay as they are.',
+    hint: prose`To end the hold: ${meshwright('release', its.node)}`,
     role: 'told',
     facts: [holdFact],
   },
   'hold/expired': {
     severity: 'warning',
-    summary: 'The time for which this node was held is over.',
-    cause: 'The last day of its hold has ended, in UTC. The node is changed again as any other.',
-    hint: prose`Say that it may: ${meshwright('release', its.node)}`,
+    summary: 'The hold of this node has expired.',
+    cause: 'The last day of the hold is over (in UTC), so meshwright changes this node again.',
+    hint: prose`Remove the expired hold: ${meshwright('release', its.node)}`,
     role: 'told',
     facts: [holdFact],
   },
 } satisfies RuleCodes;
 
-/** Nodes that are left alone, and those of which the time for that is over. */
+/** Nodes on hold, and nodes whose hold has expired. */
 export const holds = defineNodeRule(codes, ({ name, desired, facts }) =>
   holdsOf(desired, facts).map((held): Finding<keyof typeof codes> => {
     const { reason, until, isOver, by } = held;
-    const who = by === undefined ? 'by the cluster file' : `by ${escapeText(by)}`;
+    const who = by === undefined ? '(set in the cluster file)' : `(set by ${escapeText(by)})`;
     const why = escapeText(reason).replace(/\.$/, '');
     if (isOver) {
       return {
         code: 'hold/expired',
-        detail: prose`${named(name)} was held ${who} until ${until ?? ''}: ${why}. That day is over, so it is changed again as any other.`,
-        hint: prose`Say that it may: ${releaseText(name, held)}. Or hold it for longer: ${meshwright('hold', name, '--until', blank('DATE'))}`,
+        detail: prose`${named(name)} was on hold ${who} until ${until ?? ''}: ${why}. That day is over, so meshwright changes this node again.`,
+        hint: prose`Remove the expired hold: ${releaseText(name, held)}. Or extend it: ${meshwright('hold', name, '--until', blank('DATE'))}`,
       };
     }
     const end = until === undefined ? '' : ` until ${until}`;
     return {
       code: 'hold/held',
-      detail: prose`${named(name)} is held ${who}${end}: ${why}.`,
-      hint: prose`When it may be changed again: ${releaseText(name, held)}`,
+      detail: prose`${named(name)} is on hold ${who}${end}: ${why}.`,
+      hint: prose`To end the hold: ${releaseText(name, held)}`,
     };
   }),
 );

@@ -2,13 +2,13 @@ import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { quote } from '../../node/quote.ts';
 
-/** @throws Error for a value with a line end in it, which is a bug: each of them is one line of the file */
+/** @throws Error for a value with a line end, which would be a bug: each value is one line of the file */
 function oneLine(name: string, value: string): string {
   if (/[\r\n]/.test(value)) throw new Error(`${name} of a hold has several lines`);
   return `${name}=${value}\n`;
 }
 
-/** Writes down on the node that it is to be left alone; all who look at it see that. */
+/** Writes the hold on the node, where every observation sees it. */
 export function setHold({ reason, until, by, since }: ScriptArgs['set-hold']): string {
   const lines = [
     oneLine('reason', reason),
@@ -20,7 +20,6 @@ export function setHold({ reason, until, by, since }: ScriptArgs['set-hold']): s
 changed`;
 }
 
-/** Ends a hold. */
 export const clearHold = (): string => `[ -e ${pathWord(place.hold)} ] || unchanged
 must rm ${pathWord(tool.rm)} -f ${pathWord(place.hold)}
 changed`;

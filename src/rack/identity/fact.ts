@@ -11,22 +11,22 @@ import { sysctl } from '../../node/probes/sysctl.ts';
 import { defineFact } from '../fact.ts';
 
 /**
- * `system_profiler SPHardwareDataType -json`: serial number and hardware UUID, without root. It also looks up the activation
- * lock, which may wait for the network; then `platformDevice` answers.
+ * `system_profiler SPHardwareDataType -json`: serial number and hardware UUID, without root. It also looks up the
+ * activation lock, which may wait for the network; in that case `platformDevice` answers.
  */
 const hardwareProfile = probe('hardware-profile', [tool.systemProfiler, 'SPHardwareDataType', '-json'], 10_000, 65_536);
 
-/** `ioreg` of the Mac itself: the same two ids from the kernel, at once. @see ioreg(8) */
+/** `ioreg` of the Mac itself: the same two ids from the kernel, without delay. @see ioreg(8) */
 const platformDevice = probe('platform-device', [tool.ioreg, '-rd1', '-c', 'IOPlatformExpertDevice'], 5_000, 65_536);
 
-/** What kind of Mac it is. `memoryBytes` is `hw.memsize` (512 GB = 2^39). */
+/** The Mac's hardware. `memoryBytes` is `hw.memsize` (512 GB = 2^39). */
 export interface Hardware {
   readonly model: string;
   readonly chip: string;
   readonly memoryBytes: number;
 }
 
-/** What kind of Mac it is, from `hw.model`, `machdep.cpu.brand_string` and `hw.memsize`. */
+/** The Mac's hardware, from `hw.model`, `machdep.cpu.brand_string` and `hw.memsize`. */
 export const hardwareFact = defineFact({
   name: 'hardware',
   from: [sysctl],
@@ -45,8 +45,8 @@ export const hardwareFact = defineFact({
 });
 
 /**
- * Which Mac it is, from `"serial_number"` and `"platform_UUID"` of `SPHardwareDataType`. `number_processors` comes
- * with three or four numbers by macOS version and is not read. Where system_profiler gives no answer, the registry counts:
+ * The Mac's identity, from `"serial_number"` and `"platform_UUID"` of `SPHardwareDataType`. `number_processors` has three
+ * or four numbers, depending on the macOS version, and is not read. If system_profiler does not answer, the registry does:
  *
  *     +-o Mac  <class IOPlatformExpertDevice, id 0x100000225, registered, matched, active, busy 0 (2 ms), retain 39>
  *         {
@@ -76,7 +76,7 @@ function ofProfile(answer: Answer | undefined): Known<Identity> {
   return checked(answer, textOf(item, 'serial_number'), textOf(item, 'platform_UUID'));
 }
 
-/** One whole block, with each id once. */
+/** Accepts only one complete block, with each id once. */
 function ofRegistry(answer: Answer | undefined): Known<Identity> {
   const lines = readLines(answer);
   if (lines.kind === 'unknown') return lines;

@@ -5,7 +5,7 @@ import type { Examination, ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
 import { hardwareFact, identityFact } from './fact.ts';
 
-/** Whether the Mac that answered is known to be another one than the lock has for this node. */
+/** Whether the Mac that answered is known to differ from the lock's Mac for this node. */
 export const isOtherMac = ({ desired, facts }: Pick<ExaminedNode, 'desired' | 'facts'>): boolean => {
   const identity = read(facts, identityFact);
   return (
@@ -14,8 +14,8 @@ export const isOtherMac = ({ desired, facts }: Pick<ExaminedNode, 'desired' | 'f
 };
 
 /**
- * In what the Mac that answered differs from the hardware section of the file, or from the Mac that the lock knows, in
- * words; empty when in nothing known.
+ * How the Mac that answered differs from the hardware section of the file or from the Mac in the lock, in words. Empty if
+ * no difference is known.
  */
 export function hardwareDifferences({ desired, facts }: Pick<ExaminedNode, 'desired' | 'facts'>): readonly string[] {
   const { model, memoryBytes, serial } = desired.hardware;
@@ -23,20 +23,20 @@ export function hardwareDifferences({ desired, facts }: Pick<ExaminedNode, 'desi
   const identity = read(facts, identityFact);
   const found: string[] = [];
   if (serial !== undefined && identity.kind === 'known' && identity.value.serial !== serial) {
-    found.push(`its serial number is ${identity.value.serial}, the file says ${serial}`);
+    found.push(`its serial number is ${identity.value.serial}, but the file has ${serial}`);
   }
-  if (isOtherMac({ desired, facts })) found.push('it is not the Mac that the lock knows under this name');
+  if (isOtherMac({ desired, facts })) found.push('it is not the Mac that the lock has under this name');
   if (hardware.kind === 'unknown') return found;
   if (model !== undefined && hardware.value.model !== model) {
-    found.push(`it is a ${hardware.value.model}, the file says ${model}`);
+    found.push(`its model is ${hardware.value.model}, but the file has ${model}`);
   }
   if (memoryBytes !== undefined && hardware.value.memoryBytes !== memoryBytes) {
-    found.push(`it has ${memoryText(hardware.value.memoryBytes)}, the file says ${memoryText(memoryBytes)}`);
+    found.push(`its memory is ${memoryText(hardware.value.memoryBytes)}, but the file has ${memoryText(memoryBytes)}`);
   }
   return found;
 }
 
-/** Groups of two or more nodes that answered with one hardware UUID. */
+/** Groups of two or more nodes that answered with the same hardware UUID. */
 export function nodesOfOneMac({ nodes }: Examination): readonly (readonly ExaminedNode[])[] {
   const macs = groupBy(nodes, ({ facts }) => {
     const identity = read(facts, identityFact);

@@ -2,7 +2,7 @@ import { read } from '../fact.ts';
 import { type Resource, verifyOnly } from '../resource.ts';
 import { hardwareFact, identityFact } from './fact.ts';
 
-/** Whether the Mac that answers is the one in the file. While that is not known, nothing is changed on it. */
+/** Whether the Mac that answers is the one in the file. While this is unknown, nothing is changed on it. */
 export const identity: Resource = verifyOnly({
   kind: 'identity',
   after: [],
@@ -11,6 +11,6 @@ export const identity: Resource = verifyOnly({
     const isOpen =
       ((hardware.serial ?? recorded) !== undefined && read(facts, identityFact).kind === 'unknown') ||
       ((hardware.model ?? hardware.memoryBytes) !== undefined && read(facts, hardwareFact).kind === 'unknown');
-    return isOpen ? 'whether it is the Mac of the file' : undefined;
+    return isOpen ? 'whether it is the Mac in the file' : undefined;
   },
 });

@@ -14,18 +14,18 @@ import { read, readValue } from '../fact.ts';
 import { hardwareFact, identityFact } from './fact.ts';
 import { hardwareDifferences, isOtherMac, nodesOfOneMac } from './identity.ts';
 
-/** Macs whose model is in neither the file nor the table of Macs. A declared model is reported with the file. */
+/** Macs whose model is in neither the file nor the table of Macs. An unknown model in the file is reported with the file. */
 export const unknownModel: Rule = ({ nodes, desired }) =>
   nodes.flatMap(({ name, facts }) => {
     const hardware = read(facts, hardwareFact);
     const isDeclared = desired.nodes.some((node) => node.name === name && node.hardware.model !== undefined);
     if (isDeclared || hardware.kind === 'unknown' || macModel(hardware.value.model) !== undefined) return [];
-    const detail = `${hardware.value.model} (${hardware.value.chip}) is not in the table of ${macModelsDate}.`;
+    const detail = `${hardware.value.model} (${hardware.value.chip}) is not in the table of Macs from ${macModelsDate}.`;
     const hint = 'Nothing to do: the Mac itself reports its receptacles. A newer meshwright may know the model.';
     return [diagnose('topology/unknown-model', { subject: nodeSubject(name), detail, hint })];
   });
 
-/** Which Macs set the pace of a placement, where the file does not declare all their models and the Macs report them. */
+/** The Macs that set the pace of a placement, if the Macs report models that the file does not declare. */
 export const unequalMacs: Rule = ({ desired, nodes }) =>
   desired.placements.flatMap(layoutsOf).flatMap(({ name, nodes: own, home }) => {
     const isDeclared = own.every(
@@ -61,21 +61,22 @@ function wrongMacHint({ desired }: Examination, { name, desired: own, facts }: E
   if (known !== undefined)
     return prose`This is the Mac of ${known.name}: correct the addresses of ${named(name)} and ${known.name} in the file.`;
   if (isOtherMac({ desired: own, facts })) {
-    const replace = withCommands('If another Mac stands there now', [meshwright('replace', name)]);
-    return prose`${replace}\nElse correct the address (${own.host}) in the file.`;
+    const replace = withCommands('If this Mac is the replacement', [meshwright('replace', name)]);
+    return prose`${replace}\nOtherwise correct the address (${own.host}) in the file.`;
   }
   return serial !== undefined && meant !== undefined
     ? prose`This is the Mac of ${meant.name}: correct the addresses of ${named(name)} and ${meant.name} in the file.`
     : prose`Correct the address (${own.host}) or the hardware section of ${named(name)} in the file.`;
 }
 
-/** Nodes behind whose address another Mac answers than the file describes; one that is also another node is told as that. */
+/** Nodes whose address leads to a Mac that the file does not describe. {@link sameMac} reports a Mac of several nodes. */
 export const wrongMac = defineNodeRule(
   {
     'identity/wrong-mac': {
       severity: 'error',
-      summary: 'Another Mac answers than the one in the file.',
-      cause: 'Serial number, model or memory differ from the hardware section of the node.',
+      summary: 'The Mac that answers is not the one in the file.',
+      cause:
+        'Serial number, model or memory differ from the hardware section of the node, or the lock has a different Mac.',
       hint: 'Correct the address or the hardware section of this node in the file.',
       role: { blocks: 'identity' },
       facts: [identityFact],
@@ -84,29 +85,29 @@ export const wrongMac = defineNodeRule(
   (node, examination) => {
     const isTwin = nodesOfOneMac(examination).flat().includes(node);
     const found = isTwin ? [] : hardwareDifferences(node);
-    const detail = prose`Another Mac answers as ${named(node.name)}: ${found.join('; ')}.`;
+    const detail = prose`A different Mac answers as ${named(node.name)}: ${found.join('; ')}.`;
     return found.length === 0 ? [] : { code: 'identity/wrong-mac', detail, hint: wrongMacHint(examination, node) };
   },
 );
 
-/** Where the hardware sections of the file fit one of the nodes only, the addresses of the others are the wrong ones. */
+/** If the Mac's hardware fits only one of the nodes, the addresses of the others are wrong. */
 function sameMacHint(same: readonly ExaminedNode[]): string {
   const names = same.map((node) => node.name);
   const fitting = same.filter((node) => hardwareDifferences(node).length === 0);
   const [only] = fitting;
   if (only === undefined || fitting.length > 1) return `Correct the addresses of ${names.join(' and ')} in the file.`;
   const others = names.filter((name) => name !== only.name).join(' and ');
-  return `Correct the address of ${others} in the file: by its hardware the Mac is ${only.name}.`;
+  return `Correct the address of ${others} in the file: the hardware is that of ${only.name}.`;
 }
 
-/** Nodes that answer with one hardware UUID, so that they are one Mac under several addresses. */
+/** Nodes that answer with the same hardware UUID, so they are one Mac at several addresses. */
 export const sameMac = defineRule(
   {
     'identity/same-mac': {
       severity: 'error',
-      summary: 'Several nodes of the file are one and the same Mac.',
+      summary: 'Several nodes in the file are the same Mac.',
       cause:
-        'The same hardware UUID answered under more than one address, so that nothing about their cables can be said.',
+        'The same hardware UUID answered at more than one address, so nothing is known about the cables of these nodes.',
       hint: 'Correct the addresses in the file.',
       role: { blocks: 'identity' },
       facts: [identityFact],
@@ -118,7 +119,7 @@ export const sameMac = defineRule(
       return {
         code: 'identity/same-mac',
         subject: nodesSubject(same.map((node) => node.name)),
-        detail: prose`${joinProse(hosts, ' and ')} are one and the same Mac.`,
+        detail: prose`${joinProse(hosts, ' and ')} are the same Mac.`,
         hint: sameMacHint(same),
       };
     }),

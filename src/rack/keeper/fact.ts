@@ -10,7 +10,7 @@ import { servicesFact } from '../records/services-fact.ts';
 
 const ownPaths: readonly string[] = [keeperProgram.path, keeperData.path, keeperPlist.path];
 
-/** The daemon that puts back what macOS undoes: from what was put, what launchd has loaded, and what it wrote down. */
+/** The state of the keeper, from its installed files, launchd, and its own notes. */
 export const keeperFact = defineFact({
   name: 'keeper',
   from: [keptFiles, launchdServices, keptRecords],
@@ -38,11 +38,11 @@ export const keeperFact = defineFact({
 });
 
 const fileStates = (files: readonly KeptFile[]): string =>
-  files.map(({ path, state }) => `${path.slice(path.lastIndexOf('/') + 1)} ${state}`).join(', ') || 'no file of it';
+  files.map(({ path, state }) => `${path.slice(path.lastIndexOf('/') + 1)} ${state}`).join(', ') || 'no files';
 
 /**
- * Whether the keeper has still to end its first round since this Mac was started, or since it was brought there: what
- * macOS has undone is put back by that. A round ends itself when it hangs, so that this is over within a minute.
+ * Whether the keeper has not finished its first round since the Mac started, or since its installation. That round
+ * restores what macOS undid. A round that hangs stops itself, so this state lasts less than a minute.
  *
  * @see `launchctl print`: last exit code = (never exited)
  */

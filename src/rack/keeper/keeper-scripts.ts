@@ -7,7 +7,7 @@ import { sh } from './scripts.generated.ts';
 
 const files = [keeperPlist, keeperProgram, keeperData];
 
-/** With the files of the keeper goes the mark of a node that left something to it. */
+/** Also removes the mark that macOS refused networksetup. */
 export const removeKeeper = (): string =>
   sh.removeKeeper(serviceValues(keeperLabel), [...files, ...files.map(fileSeal), refusedMark, place.keeper]);
 

@@ -1,9 +1,9 @@
-# Makes launchd load the keeper, whose files were put before, and waits until its first round has ended well. launchctl(1):
-# `enable` undoes a `disable` that outlives bootstraps.
+# Makes launchd load the keeper, whose files are installed, and waits until its first round has succeeded. launchctl(1):
+# `enable` undoes a `disable`, which otherwise outlives bootstraps.
 #
 # Uses ../../node/shell/load-service.sh
 # Needs plist: its property list
-# Needs reload: whether launchd forgets first what it knows, since it keeps a property list as it was when it was loaded
+# Needs reload: whether to unload the keeper first, because launchd never rereads a loaded property list
 # Prints: @changed or @unchanged; fails with no-keeper, launchctl, keeper
 [ -e "$plist" ] || failed no-keeper "there is no $plist"
 if look; then

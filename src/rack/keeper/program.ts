@@ -1,19 +1,19 @@
 /**
- * The program of the keeper: one round, and then it ends. It puts back what macOS undoes at a start or when a cable is
- * plugged, with sysctl, ifconfig and the file of the network preferences alone, empties long logs, and does nothing else.
+ * The program of the keeper, which runs one round and exits. It restores what macOS undoes at a start or when a cable is
+ * plugged in, and empties long logs. It uses only sysctl, ifconfig and the file of the network preferences.
  */
 import { daemonPrologue } from '../../node/launchd-service.ts';
 import { keeperData, keeperLast, keeperLog, keeperProgram, outdatedMark } from '../../node/paths/keeper-files.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { mostLogBytes } from '../../node/paths/own-paths.ts';
 
-/** How many bytes the log may have before it is cut, and how many of its lines then stay. */
+/** The size at which the log is cut, and how many of its lines stay. */
 const logLimit = { bytes: 65_536, lines: 200 } as const;
 
-/** Seconds for which a Mac that has just started may list no Thunderbolt port yet. */
+/** Seconds after a start in which a Mac may not list its Thunderbolt ports yet. */
 const startSeconds = 10;
 
-/** Seconds after which a round that hangs ends itself: launchd starts none beside it. */
+/** Seconds after which a hung round stops itself, because launchd starts no second round. */
 const roundSeconds = 45;
 
 /** `NUMBER INTERFACE` of each hardware port that is a Thunderbolt receptacle. @see networksetup(8) */
@@ -21,12 +21,11 @@ const portLines = `/^Hardware Port: / { n = ""; if (NF == 4 && $3 == "Thunderbol
 /^Device: en[0-9]+$/ && n != "" { print n, $2 }`;
 
 /**
- * From the ports, `ifconfig -a` and the bridges of the preferences, each behind a line "@ NAME": the bridge of macOS
- * ("preferences NAME", "interface NAME MEMBER…"), of each receptacle with a cable "link NUMBER INTERFACE BRIDGED
- * ADDRESS/MASK…", and of each with an address "held INTERFACE ADDRESS/MASK…". The bridge of macOS is marked so in the
- * preferences, or is bridge0; with a member that is no receptacle, or an address that macOS did not give itself, it is
- * a person's all the same, in whichever of the two layers that shows. From bridge100 on they belong to Internet
- * Sharing and to virtual machines.
+ * Reads the ports, `ifconfig -a` and the bridges in the preferences, each after a line "@ NAME". Prints macOS's own bridge
+ * ("preferences NAME", "interface NAME MEMBER…"), "link NUMBER INTERFACE BRIDGED ADDRESS/MASK…" for each receptacle with
+ * a cable, and "held INTERFACE ADDRESS/MASK…" for each receptacle with an address. macOS's own bridge has its mark in the
+ * preferences, or is bridge0. If one of the two layers shows a member that is not a receptacle, or an address that macOS
+ * did not assign, a person uses the bridge. Bridges from bridge100 on belong to Internet Sharing and virtual machines.
  */
 const networkLines = `$1 == "@" { part = $2; name = ""; next }
 part == "ports" { port[$2] = $1; next }
@@ -58,7 +57,7 @@ const pending = pathWord(below(place.rollback, 'pending'));
 const rolling = pathWord(below(place.rollback, 'rolling'));
 const outdated = pathWord(outdatedMark);
 
-/** `may` says whether the keeper has something to keep and nobody is changing the network; `say` writes a change down. */
+/** `may`: whether the keeper has something to keep and no network change is under way. `say`: logs a change. */
 const sayFunctions = `may() {
   [ -e ${pathWord(keeperData)} ] && [ ! -e ${pending} ] && [ ! -e ${rolling} ] && [ ! -e ${outdated} ]
 }
@@ -74,8 +73,8 @@ say() {
 }`;
 
 /**
- * `watch` ends the round when it hangs, whatever it waits for; launchd ends what that leaves. `watched` is called at
- * the end of one that did not.
+ * `watch` kills the round if it hangs; launchd then kills its remaining processes. `watched` is called when a round ends
+ * in time.
  */
 const watchFunctions = `watch() {
   (
@@ -92,9 +91,9 @@ watched() {
 }`;
 
 /**
- * `bound` keeps the logs of ranks and gateways small while these run: launchd appends to them, so that one that is
- * emptied goes on at its beginning. What it held stays beside it, under the name that a start gives a log that is too
- * long. The folder is root's: no account can put a link there.
+ * `bound` keeps the logs of running ranks and gateways small. launchd appends to them, so an emptied log continues at its
+ * beginning. The old content stays next to the log, under the name that a start gives to a log that is too long. The
+ * folder belongs to root, so no account can create a link there.
  */
 const boundFunction = `bound() {
   for f in ${pathWord(place.log)}/*.log; do
@@ -115,11 +114,11 @@ const wiredFunction = `wired() {
 }`;
 
 /**
- * `ports` asks which interface is at which receptacle, `look` how all of them are. What is kept names receptacles:
- * macOS may call their interfaces otherwise after any start. What could not be read is not taken for empty: `look`
- * fails without the interfaces, and leaves `u` where nothing is known of the preferences.
+ * `ports` finds the interface of each receptacle, `look` the state of all interfaces. The keeper's data names receptacles,
+ * because macOS may rename their interfaces at any start. Unreadable does not count as empty: `look` fails without the
+ * interfaces, and sets `u` if the preferences are unknown.
  *
- * @see PlistBuddy: `Print: Entry, "…", Does Not Exist` where there is no such entry
+ * @see PlistBuddy: `Print: Entry, "…", Does Not Exist` if there is no such entry
  */
 const lookFunctions = `ports() {
   h=$(${pathWord(tool.networksetup)} -listallhardwareports 2>/dev/null) || h=
@@ -139,8 +138,8 @@ look() {
 }`;
 
 /**
- * `unbridge` takes away what `look` found of macOS's own bridge: first out of the preferences, or configd makes it
- * anew. One that bears the name and is a person's all the same is written down once.
+ * `unbridge` removes the parts of macOS's own bridge that `look` found: first from the preferences, because otherwise
+ * configd creates the bridge again. A bridge with that name that a person uses is logged once.
  *
  * @see ifconfig(8) of macOS: deletem, destroy
  */
@@ -170,8 +169,8 @@ EOT
 }`;
 
 /**
- * `address RECEPTACLE ADDRESS MASK`: of a receptacle with a cable that is in no bridge. Whatever other receptacle holds
- * it, since macOS calls its interface otherwise or a cable was moved, loses it first.
+ * `address RECEPTACLE ADDRESS MASK` sets the address of a receptacle that has a cable and is in no bridge. If another
+ * receptacle has the address, because macOS renamed its interface or a cable was moved, that receptacle loses it first.
  *
  * @see ifconfig(8): inet, netmask, -alias
  */
@@ -204,10 +203,9 @@ EOT
 }`;
 
 /**
- * Puts back once a minute what macOS undoes, the addresses of cables, the bridge and the wired limit, and empties logs
- * that have become too long. It does nothing
- * without its data, and nothing while a change of the network waits for its confirmation or is being taken back:
- * whoever changes the network decides what it may go on to keep. A round that could not look ends with 1.
+ * Restores once a minute what macOS undoes: the addresses of cables, the removal of the bridge, and the wired limit. Also
+ * empties long logs. The keeper does nothing without its data, and nothing while a network change waits for confirmation
+ * or is rolled back, because that change decides what it may keep. A round that could not observe exits with 1.
  */
 export const keepText = `{
 ${daemonPrologue(keeperProgram)}

@@ -1,7 +1,7 @@
-# Makes launchd forget the keeper, and takes its files away. What it has put back stays as it is.
+# Makes launchd forget the keeper and removes its files. The settings that it restored stay as they are.
 #
 # Uses ../../node/shell/forget-service.sh
-# Words: everything of the keeper but its log
+# Words: all files of the keeper except its log
 # Prints: @changed or @unchanged
 forget_service "$@"
 [ -n "$y" ] || unchanged

@@ -24,7 +24,7 @@ import { compared, knownWords } from '../seen-fact.ts';
 import { keeperFact } from './fact.ts';
 import { keepText } from './program.ts';
 
-/** The wired limit is lost at each start; the default of macOS comes back by itself. */
+/** Whether the keeper has to set the wired limit, which is lost at each start. The macOS default needs no keeper. */
 const hasLimit = ({ system: { wiredLimit } }: DesiredFleet): boolean =>
   wiredLimit !== undefined && wiredLimit.kind !== 'default';
 
@@ -34,8 +34,8 @@ function wiredPart({ system: { wiredLimit } }: DesiredFleet, memoryBytes: number
 }
 
 /**
- * What the keeper is to hold on a node; undefined where it is not to be there. Of receptacles it gets all that the file
- * gives an address, whatever is seen of them now: it looks itself, in each round.
+ * What the keeper should keep on a node; undefined if it should not be installed. It gets every receptacle that has an
+ * address in the file, whatever is observed now: the keeper checks the receptacles itself, in each round.
  */
 function keeperWish(fleet: DesiredFleet, target: ObservedTarget): Known<Kept | undefined> {
   if (fleet.system.keeper === undefined) return known(undefined);
@@ -55,7 +55,7 @@ const filesAddress = addressed({ kind: 'keeper', part: 'files' });
 const loadedAddress = addressed({ kind: 'keeper', part: 'loaded' });
 const reason = 'system.keeper';
 
-/** One file of the keeper as it is to be. launchd refuses a property list that others may write. */
+/** One desired file of the keeper. launchd refuses a property list that others may write. */
 interface WantedFile {
   readonly name: 'program' | 'data' | 'plist';
   readonly path: NodePath;
@@ -68,16 +68,16 @@ const wantedFiles = (kept: Kept): readonly WantedFile[] => [
   { name: 'plist', path: keeperPlist, content: keeperPlistText },
 ];
 
-/** Those that are not there as they are to be. */
+/** The files that are missing or differ. */
 const unlikeFiles = (kept: Kept, { files }: KeeperSight): readonly WantedFile[] =>
   wantedFiles(kept).filter(({ path, content }) => {
     const seen = files.find((one) => one.path === path.path);
     return seen?.state !== 'intact' || seen.digest !== textDigest(content);
   });
 
-const fileWords = { none: 'none', there: 'there', missing: 'none', changed: 'keeps something else', intact: 'there' };
+const fileWords = { none: 'none', there: 'installed', missing: 'none', changed: 'outdated', intact: 'installed' };
 
-/** In one word how the files are beside what is wanted of them. */
+/** Compares the files with the desired ones, in one word. */
 function filesState(kept: Kept | undefined, sight: KeeperSight): keyof typeof fileWords {
   if (kept === undefined) return sight.files.length === 0 ? 'none' : 'there';
   if (unlikeFiles(kept, sight).length === 0) return 'intact';
@@ -119,7 +119,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
   ];
 }
 
-/** Each file by its own step, and then launchd; whatever is loaded reads its program and its data anew in each round. */
+/** One step per file, then launchd. A loaded keeper rereads its program and its data in each round. */
 function installSteps(kept: Kept, sight: KeeperSight, makes: readonly Property[]): readonly Step[] {
   const node = makes[0]?.node;
   if (node === undefined) return [];
@@ -174,13 +174,13 @@ function stepsOf(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Pr
 }
 
 /**
- * The daemon that puts back what macOS undoes between two runs: bridge, addresses, wired limit. It comes after all of
- * these, since it may only keep what was confirmed.
+ * The daemon that restores what macOS undoes between two runs: bridge, addresses, wired limit. It comes after all of
+ * these, because it may only keep confirmed settings.
  */
 export const keeper: Resource = {
   kind: 'keeper',
   after: ['identity', 'sudo', 'thunderbolt-bridge', 'link-address', 'wired-limit'],
-  // It would put addresses back that an uninstallation takes away.
+  // Otherwise the keeper would restore addresses that `uninstall` removes.
   onUninstall: ({ nodes }) => ({ after: ['identity', 'sudo'], properties: propertiesOn(keeper, nodes) }),
   ...perTarget(propertiesOf, stepsOf),
 };

@@ -13,7 +13,7 @@ const swVers = probe('sw-vers', [tool.swVers], 5_000, 4_096);
 
 /**
  * `softwareupdate --list --no-scan` lists the updates that an earlier scan found, so the Mac contacts no server.
- * It only makes a hint more precise: nothing waits long for it.
+ * It only makes a hint more precise, so its deadline is short.
  * @see softwareupdate(8)
  */
 export const softwareUpdateList = probe(
@@ -27,13 +27,13 @@ const heading = 'Software Update found the following new or updated software:';
 const nothing = 'No new software available.';
 
 /**
- * The updates of macOS that the Mac offers, from pairs of lines such as
+ * The macOS updates that the Mac offers, from pairs of lines such as
  *
  *     * Label: macOS 27-26A428
  *     	Title: macOS 27, Version: 27, Size: 11727219KiB, Recommended: YES, Action: restart,
  *
- * Other software, such as Safari, is in the same list and is left out. The tool prints no end, so only its exit and its
- * frame show that the list is whole.
+ * Other software in the list, such as Safari, is left out. The tool prints no end mark, so only its exit and its frame
+ * show that the list is complete.
  */
 export const softwareUpdatesFact = defineFact({
   name: 'software-updates',
@@ -46,7 +46,7 @@ export const softwareUpdatesFact = defineFact({
       if (first === heading) return updatesIn(answer, rest);
       const hasNothing = first === nothing && rest.length === 0;
       if (hasNothing || (body.length === 0 && hasNoUpdates(answer))) return known([]);
-      return garbled(answer, 'printed neither a list of updates nor that there is none');
+      return garbled(answer, 'printed neither updates nor that there are none');
     }),
   text: (updates) => [updates.map(updateText)],
 });
@@ -54,14 +54,14 @@ export const softwareUpdatesFact = defineFact({
 /** The build of a beta ends with a small letter. */
 export const isBeta = ({ build = '' }: { readonly build?: string }): boolean => /[a-z]$/.test(build);
 
-/** `macOS 26.7 (25G229)`. Titles are left out, because Apple has several for one system. */
+/** `macOS 26.7 (25G229)`. Titles are left out, because Apple uses several titles for one system. */
 export const updateText = (update: MacosUpdate): string =>
   `macOS ${update.version}${update.build === undefined ? '' : ` (${update.build}${isBeta(update) ? ', beta' : ''})`}`;
 
 /** `No new software available.` is on stderr. */
 const hasNoUpdates = (answer: Answer | undefined): boolean => answer?.stderr.split('\n').includes(nothing) === true;
 
-/** The lines between the title and the blank lines at the end. Not every macOS says that it is searching. */
+/** The lines between the title and the blank lines at the end. Not every macOS prints that it is searching. */
 function bodyOf(lines: readonly string[]): readonly string[] | undefined {
   const [title, blank, ...rest] = lines.slice(0, lines.findLastIndex((line) => line !== '') + 1);
   if (title !== 'Software Update Tool') return undefined;
@@ -72,12 +72,12 @@ function bodyOf(lines: readonly string[]): readonly string[] | undefined {
 
 function updatesIn(answer: Answer | undefined, lines: readonly string[]): ReturnType<typeof softwareUpdatesFact.parse> {
   if (lines.length === 0) return garbled(answer, 'printed a heading without any update');
-  if (hasNoUpdates(answer)) return garbled(answer, 'printed updates and that there is none');
+  if (hasNoUpdates(answer)) return garbled(answer, 'printed updates, and also that there are none');
   const labels = new Set<string>();
   const updates: MacosUpdate[] = [];
   for (let at = 0; at < lines.length; at += 2) {
     const item = itemOf(lines[at] ?? '', lines[at + 1] ?? '');
-    if (item === undefined) return garbled(answer, 'printed lines that are no update');
+    if (item === undefined) return garbled(answer, 'printed lines that describe no update');
     if (labels.has(item.label)) return garbled(answer, 'printed one label twice');
     labels.add(item.label);
     if (!item.title.startsWith('macOS ')) continue;
@@ -87,7 +87,7 @@ function updatesIn(answer: Answer | undefined, lines: readonly string[]): Return
   return known(updates);
 }
 
-/** One item with the version as printed. The last part of a label is the build; other parts may have hyphens too. */
+/** One item, with the version as printed. The last part of a label is the build; other parts may have hyphens, too. */
 function itemOf(first: string, second: string): MacosUpdate | undefined {
   const label = /^\* Label: (.+)$/.exec(first)?.[1] ?? '';
   const form =
@@ -104,7 +104,7 @@ function itemOf(first: string, second: string): MacosUpdate | undefined {
  *     ProductVersion:		27.0
  *     BuildVersion:		26A428
  *
- * `BuildVersion` stands last, so an answer that has it is whole. The major is never derived from the build.
+ * `BuildVersion` is the last line, so an answer with it is complete. The major version is never derived from the build.
  */
 export const macosVersionFact = defineFact({
   name: 'macos-version',
@@ -114,7 +114,7 @@ export const macosVersionFact = defineFact({
       const values = new Map<string, string>();
       for (const line of lines) {
         const [, key = '', value = ''] = /^([A-Z][A-Za-z]+):\s+(\S.*)$/.exec(line) ?? [];
-        if (key === '' || values.has(key)) return garbled(answer, 'printed a line that is no version');
+        if (key === '' || values.has(key)) return garbled(answer, 'printed a line that is not a version');
         values.set(key, value);
       }
       const version = values.get('ProductVersion') ?? '';
@@ -122,7 +122,8 @@ export const macosVersionFact = defineFact({
       const build = values.get('BuildVersion') ?? '';
       if (!/^\d{1,3}(?:\.\d{1,3}){0,3}$/.test(version)) return garbled(answer, 'printed no version');
       if (!/^\d{2}[A-Z]\d{1,6}[a-z]?$/.test(build)) return garbled(answer, 'printed no build');
-      if (extra !== undefined && !/^\([a-z]\)$/.test(extra)) return garbled(answer, 'printed a strange version extra');
+      if (extra !== undefined && !/^\([a-z]\)$/.test(extra))
+        return garbled(answer, 'printed an unexpected version extra');
       return known({ version: withMinor(version), build, ...given({ extra }) });
     }),
   text: ({ version, extra, build }) => `${[version, extra].filter(Boolean).join(' ')}, build ${build}`,

@@ -5,19 +5,19 @@ import type { Examination, ExaminedNode } from '../examination.ts';
 import { readValue } from '../fact.ts';
 import { macosVersionFact } from './fact.ts';
 
-/** RDMA over Thunderbolt came with this macOS. @see Apple TN3205 */
+/** The first macOS with RDMA over Thunderbolt. @see Apple TN3205 */
 export const firstMacosWithRdma = '26.2';
 
-/** The macOS version of a node, or undefined when it is unknown. */
+/** The macOS version of a node; undefined if unknown. */
 export const macosOf = (node: ExaminedNode): MacosVersion | undefined => readValue(node.facts, macosVersionFact);
 
-/** `26.3.1 (a)`: what has to be equal on Macs that do RDMA with each other. */
+/** `26.3.1 (a)`: the version that has to be equal on Macs that use RDMA with each other. */
 export const versionText = ({ version, extra }: MacosVersion): string =>
   extra === undefined ? version : `${version} ${extra}`;
 
 const numbersOf = (version: string): readonly number[] => (version.match(/\d+/g) ?? []).map(Number);
 
-/** Below 0 when `a` is the older version, above 0 when it is the newer one; 26.10 is newer than 26.4. */
+/** Below 0 if `a` is older, above 0 if it is newer; 26.10 is newer than 26.4. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [numbersOf(a), numbersOf(b)];
   const differing = Array.from({ length: Math.max(left.length, right.length) }, (_, index) => {
@@ -26,14 +26,14 @@ export function compareVersions(a: string, b: string): number {
   return differing ?? 0;
 }
 
-/** Whether the node's version is known to lie outside `macos.accept`. */
+/** Whether the node's version is known to be outside `macos.accept`. */
 export function isOutsideAccept(examination: Examination, node: ExaminedNode): boolean {
   const { accept } = examination.desired.macos;
   const macos = macosOf(node);
   return accept !== undefined && macos !== undefined && acceptsVersion(accept, macos.version) === false;
 }
 
-/** Whether the node's version is known to be older than the first with RDMA. */
+/** Whether the node's version is known to be older than the first version with RDMA. */
 export function isTooOldForRdma(node: ExaminedNode): boolean {
   const macos = macosOf(node);
   return macos !== undefined && acceptsVersion(`<${firstMacosWithRdma}`, macos.version) === true;
@@ -45,7 +45,7 @@ export function isTooOldForRdma(node: ExaminedNode): boolean {
  */
 export const isRdmaInSettings = (version: string): boolean => compareVersions(version, '27.0') >= 0;
 
-/** The same of a Mac. Where its macOS is unknown, only Recovery is certain. */
+/** {@link isRdmaInSettings} for a Mac. If its macOS is unknown, only Recovery is certain. */
 export function hasRdmaInSettings(facts: Facts): boolean {
   const seen = readValue(facts, macosVersionFact);
   return seen !== undefined && isRdmaInSettings(seen.version);

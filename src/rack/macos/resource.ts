@@ -2,7 +2,7 @@ import { read } from '../fact.ts';
 import { type Resource, verifyOnly } from '../resource.ts';
 import { macosVersionFact } from './fact.ts';
 
-/** The macOS version: inside of what the file accepts, and equal on cabled nodes. Updating it is another verb. */
+/** The macOS version: accepted by the file and equal on cabled nodes. This resource only checks it. */
 export const macos: Resource = verifyOnly({
   kind: 'macos',
   after: ['identity'],

@@ -12,14 +12,14 @@ import { hardwareFact } from '../identity/fact.ts';
 import { isBeta, macosVersionFact, softwareUpdatesFact, updateText } from './fact.ts';
 import { compareVersions, isOutsideAccept, macosOf, versionText } from './macos.ts';
 
-/** The nodes that run one version; `text` has the extra of a background security improvement behind it. */
+/** The nodes that run one version; `text` includes the extra of a background security improvement. */
 interface Group {
   readonly text: string;
   readonly version: string;
   readonly nodes: readonly ExaminedNode[];
 }
 
-/** The group that is as it should be comes first: that of the wish, else the largest, else the newest. */
+/** Sorts the correct group first: the desired version, otherwise the largest group, otherwise the newest version. */
 function rank(wish: string | undefined): (a: Group, b: Group) => number {
   const isWish = ({ version }: Group): number => Number(version === wish);
   return (a, b) =>
@@ -29,7 +29,7 @@ function rank(wish: string | undefined): (a: Group, b: Group) => number {
     (a.text < b.text ? 1 : -1);
 }
 
-/** macOS only goes forward, so the newest version that is there is the oldest that all can have. */
+/** macOS cannot be downgraded in place, so the newest installed version is the oldest that all Macs can share. */
 function versionsHint(wanted: DesiredFleet['macos'], groups: readonly Group[]): Prose {
   const { version: wish } = wanted;
   const [newest] = groups.toSorted((a, b) => compareVersions(b.version, a.version) || (a.text < b.text ? 1 : -1));
@@ -41,18 +41,18 @@ function versionsHint(wanted: DesiredFleet['macos'], groups: readonly Group[]): 
   const isNewer = wish !== undefined && newest !== undefined && compareVersions(newest.version, wish) > 0;
   if (isNewer) {
     const names = newest.nodes.map(({ name }) => name).join(', ');
-    return prose`Write ${newest.version} as macos.version into the file (and into macos.accept), then bring all cabled nodes to ${newest.version}: ${names} cannot simply return to ${wish}, ${noWayBack}.${offersOf(newest.version)}`;
+    return prose`Set macos.version in the file to ${newest.version}, include it in macos.accept, and update all cabled nodes to ${newest.version}: ${names} cannot simply return to ${wish}, because ${noWayBack}.${offersOf(newest.version)}`;
   }
   const target = wish ?? newest?.version;
   const offers = target === undefined ? '' : offersOf(target);
-  return prose`Bring all cabled nodes to ${wish ?? newest?.text ?? 'one version'}, with the same background security improvements.${offers}`;
+  return prose`Update all cabled nodes to ${wish ?? newest?.text ?? 'one version'}, with the same background security improvements.${offers}`;
 }
 
 const namesOf = ({ nodes }: Group): readonly string[] => nodes.map(({ name }) => name);
 
 /**
- * Cabled nodes whose macOS versions (with the extra of a background security improvement) are not equal. The finding
- * is about those that are not on the wished version, or on the most common one while nobody runs the wish.
+ * Cabled nodes whose macOS versions differ (including the extra of a background security improvement). The subject is the
+ * nodes without the desired version, or without the most common version if no node runs the desired one.
  */
 export const macosVersions = defineRule(
   {
@@ -60,8 +60,8 @@ export const macosVersions = defineRule(
       severity: 'error',
       summary: 'Cabled nodes run different macOS versions.',
       cause:
-        'RDMA peers may not see each other across macOS versions; exo therefore asks for exactly equal ones, beta numbers and background security improvements included.',
-      hint: 'Bring all cabled nodes to one version.',
+        'RDMA peers may not see each other across macOS versions. exo therefore requires exactly equal versions, including beta numbers and background security improvements.',
+      hint: 'Update all cabled nodes to the same version.',
       role: { blocks: 'macos' },
       facts: [macosVersionFact],
     },
@@ -88,19 +88,19 @@ export const macosVersions = defineRule(
   },
 );
 
-/** Whether the node would have to go back to be as the file says. */
+/** Whether the node would need a downgrade to match the file. */
 function isPast({ version: wish, accept = '' }: DesiredFleet['macos'], { version }: MacosVersion): boolean {
   return wish === undefined ? isAboveRange(accept, version) === true : compareVersions(version, wish) > 0;
 }
 
 function acceptHint(wanted: DesiredFleet['macos'], node: ExaminedNode, macos: MacosVersion): Prose {
   if (isPast(wanted, macos)) {
-    return `Take ${macos.version} into macos.version and macos.accept of the file; ${noWayBack}.`;
+    return `Set macos.version in the file to ${macos.version} and include it in macos.accept: ${noWayBack}.`;
   }
-  const target = wanted.version ?? 'a version in that range';
+  const target = wanted.version ?? 'an accepted version';
   const offers = offersHint([node], wanted);
   const where = wantedOffer(node, wanted) === undefined ? ` (${updatePane})` : '';
-  return prose`Bring macOS on ${named(node.name)} to ${target}${where}, or widen macos.accept.${offers}`;
+  return prose`Update macOS on ${named(node.name)} to ${target}${where}, or widen macos.accept.${offers}`;
 }
 
 /** macOS versions outside `macos.accept`. */
@@ -108,9 +108,9 @@ export const macosAccept = defineNodeRule(
   {
     'macos/outside-accept': {
       severity: 'error',
-      summary: 'The macOS version is not one that the file accepts.',
-      cause: 'The version that `sw_vers` prints lies outside macos.accept.',
-      hint: 'Update macOS on this node, or widen macos.accept: going back to an older macOS means erasing the Mac.',
+      summary: 'The file does not accept this macOS version.',
+      cause: 'The version that `sw_vers` prints is outside macos.accept.',
+      hint: 'Update macOS on this node, or widen macos.accept: a downgrade to an older macOS erases the Mac.',
       role: { blocks: 'macos' },
       facts: [macosVersionFact],
     },
@@ -121,20 +121,20 @@ export const macosAccept = defineNodeRule(
     if (macos === undefined || !isOutsideAccept(examination, node)) return [];
     return {
       code: 'macos/outside-accept',
-      detail: `macOS ${versionText(macos)} is outside of what the file accepts (${wanted.accept ?? ''}).`,
+      detail: `macOS ${versionText(macos)} is outside the range that the file accepts (${wanted.accept ?? ''}).`,
       hint: mapWords(acceptHint(wanted, node, macos), escapeText),
     };
   },
 );
 
-/** Usable macOS versions that are not the wished one. Silent while cabled nodes differ: that is told, with the same cure. */
+/** Usable macOS versions other than the desired one. Not reported while cabled nodes differ, which has the same cure. */
 export const macosWish = defineRule(
   {
     'macos/not-the-wish': {
       severity: 'notice',
-      summary: 'A usable macOS version, but not the one that the file wishes for.',
-      cause: 'The version is inside macos.accept (or there is none) and is not macos.version.',
-      hint: 'Update macOS when it suits you.',
+      summary: 'The macOS version is usable, but it is not the version in the file.',
+      cause: 'The version is inside macos.accept (or the file does not set it) but differs from macos.version.',
+      hint: 'Update macOS when convenient.',
       role: 'told',
       facts: [macosVersionFact],
     },
@@ -152,11 +152,11 @@ export const macosWish = defineRule(
     return [...others].map(([version, nodes]) => ({
       code: 'macos/not-the-wish',
       subject: nodesSubject(nodes.map((node) => node.name)),
-      detail: `macOS ${version} is usable; the file wishes for ${wish}.`,
+      detail: `macOS ${version} is usable, but the file wants ${wish}.`,
       hint: mapWords(
         compareVersions(version, wish) > 0
-          ? `Write ${version} as macos.version into the file; ${noWayBack}.`
-          : prose`Bring macOS to ${wish} when it suits you, on all cabled nodes together.${offersHint(nodes, examination.desired.macos)}`,
+          ? `Set macos.version in the file to ${version}: ${noWayBack}.`
+          : prose`When convenient, update all cabled nodes together to macOS ${wish}.${offersHint(nodes, examination.desired.macos)}`,
         escapeText,
       ),
     }));
@@ -169,15 +169,15 @@ function modelAndVersion(node: ExaminedNode): string | undefined {
   return hardware && macos && `${hardware.model} with macOS ${versionText(macos)}`;
 }
 
-/** Macs of one model and one version with different builds. Different models may rightly have different builds. */
+/** Macs of one model and one version with different builds. Different models may have different builds. */
 export const macosBuilds = defineRule(
   {
     'macos/builds-differ': {
       severity: 'warning',
-      summary: 'Equal Macs run different builds of the same macOS version.',
+      summary: 'Macs of the same model run different builds of the same macOS version.',
       cause:
-        'Builds may differ between models, but not between Macs of one model: one of them has a beta, or an update that did not end.',
-      hint: 'Update the older build.',
+        'Builds may differ between models, but not between Macs of one model. One of these Macs has a beta or an unfinished update.',
+      hint: 'Update the Macs with the older build.',
       role: 'told',
       facts: [macosVersionFact],
     },
@@ -193,18 +193,17 @@ export const macosBuilds = defineRule(
       return {
         code: 'macos/builds-differ',
         subject: nodesSubject(nodes.map((node) => node.name)),
-        detail: prose`${what} comes in several builds: ${joinProse(each, '; ')}.`,
-        hint: 'Install the same update on all of them; a beta shows as another build.',
+        detail: prose`${what} has different builds: ${joinProse(each, '; ')}.`,
+        hint: 'Install the same update on all these Macs. A beta has a different build.',
       };
     }),
 );
 
-/** Where a person installs an update of macOS. */
 const updatePane = 'System Settings > General > Software Update';
 
 /**
- * Sentences about the updates that these Macs offer, each with a blank before it. Macs without a newer macOS to offer
- * and Macs that already have the wanted version are left out.
+ * Sentences about the updates that these Macs offer, each after a blank. Macs that offer no newer macOS and Macs that
+ * already have the desired version are left out.
  */
 function offersHint(nodes: readonly ExaminedNode[], wanted: DesiredFleet['macos']): Prose {
   const groups = [...groupBy(nodes, (node) => offerText(node, wanted))];
@@ -222,7 +221,7 @@ function offersHint(nodes: readonly ExaminedNode[], wanted: DesiredFleet['macos'
 
 const verb = (nodes: readonly ExaminedNode[]): string => (nodes.length === 1 ? 'offers' : 'offer');
 
-/** The newest update that a Mac offers and the file wants. */
+/** The best update that a Mac offers and the file wants: releases before betas, then the newest. */
 function wantedOffer(node: ExaminedNode, wanted: DesiredFleet['macos']): MacosUpdate | undefined {
   const [best] = newerUpdates(node, wanted)
     .filter(({ version }) => isAccepted(wanted, version))
@@ -231,7 +230,7 @@ function wantedOffer(node: ExaminedNode, wanted: DesiredFleet['macos']): MacosUp
   return best;
 }
 
-/** The newest update that the file wants, else all newer ones and why they do not help. */
+/** The update that the file wants, otherwise all newer updates and why they do not help. */
 function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | undefined {
   const offers = newerUpdates(node, wanted);
   if (offers.length === 0) return undefined;
@@ -240,13 +239,13 @@ function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | 
   if (best !== undefined) {
     return wanted.version === undefined
       ? `${updateText(best)}, in ${updatePane}`
-      : `it: ${updateText(best)}, in ${updatePane}`;
+      : `this version: ${updateText(best)}, in ${updatePane}`;
   }
   const only = `only ${offers.map(updateText).join(' and ')}`;
   return accepted.length === 0 ? `${only}, which the file does not accept` : `${only}, not ${wanted.version}`;
 }
 
-/** None for a Mac that has the wanted version already, or whose version or updates are unknown. */
+/** Empty for a Mac that already has the desired version, or whose version or updates are unknown. */
 function newerUpdates({ facts }: ExaminedNode, { version: wish }: DesiredFleet['macos']): readonly MacosUpdate[] {
   const macos = read(facts, macosVersionFact);
   const offers = read(facts, softwareUpdatesFact);
@@ -255,7 +254,7 @@ function newerUpdates({ facts }: ExaminedNode, { version: wish }: DesiredFleet['
   if (wish !== undefined && compareVersions(installed, wish) >= 0 && !isBeta(macos.value)) return [];
   return offers.value.filter((update) => {
     const order = compareVersions(update.version, installed);
-    // The release of a beta has its version, and another build.
+    // The release after a beta has the same version and a different build.
     return order > 0 || (order === 0 && isBeta(macos.value) && !isBeta(update));
   });
 }
@@ -264,9 +263,9 @@ const isAccepted = ({ accept }: DesiredFleet['macos'], version: string): boolean
   accept === undefined || acceptsVersion(accept, version) === true;
 
 /** Why no hint asks for an older version than a node has. */
-const noWayBack = 'going back means erasing the Mac (RDMA must then be enabled again)';
+const noWayBack = 'a downgrade erases the Mac (and RDMA must then be enabled again)';
 
-/** The cabled nodes by version, for those whose version is known and not already outside `macos.accept`. */
+/** The cabled nodes by version. Nodes with an unknown version or one outside `macos.accept` are left out. */
 function cabledNodesByVersion(examination: Examination): ReadonlyMap<string, readonly ExaminedNode[]> {
   return groupBy(examination.nodes, (node) => {
     const macos = macosOf(node);

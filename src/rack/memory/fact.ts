@@ -6,13 +6,13 @@ import { garbled } from '../../node/answers/read-answer.ts';
 import { sysctl } from '../../node/probes/sysctl.ts';
 import { defineFact } from '../fact.ts';
 
-/** Beyond these it is no memory of a Mac. */
+/** The plausible range for the memory of a Mac. */
 const fewestBytes = 2 ** 30;
 const mostBytes = 2 ** 44;
 
 /**
- * How much the GPU may use by a line of a log; undefined for any other line. Metal's recommended working set, as llama.cpp
- * prints it in millions of bytes, or the rank program of mlx in bytes:
+ * The memory that the GPU may use, from a log line; undefined for any other line. This is Metal's recommended working set,
+ * which llama.cpp prints in millions of bytes, and the rank program of mlx in bytes:
  *
  *     ggml_metal_device_init: recommendedMaxWorkingSetSize  = 498216.21 MB
  *     meshwright: the GPU may use 498216206336 bytes
@@ -26,7 +26,7 @@ export function gpuBytesOf(line: string): number | undefined {
   return bytes >= fewestBytes && bytes <= mostBytes ? bytes : undefined;
 }
 
-/** `iogpu.wired_limit_mb`; 0 is macOS's own default of about three quarters of the memory. Lost at every reboot. */
+/** `iogpu.wired_limit_mb`, lost at every reboot. 0 is the macOS default, about three quarters of the memory. */
 export interface WiredLimit {
   readonly megabytes: number;
 }
@@ -43,5 +43,5 @@ export const wiredLimitFact = defineFact({
   },
   source: 'sysctl iogpu.wired_limit_mb',
   text: ({ megabytes }) =>
-    megabytes === 0 ? 'the default of macOS' : `${megabytes} MB (${memoryText(megabytes * 2 ** 20)})`,
+    megabytes === 0 ? 'the macOS default' : `${megabytes} MB (${memoryText(megabytes * 2 ** 20)})`,
 });

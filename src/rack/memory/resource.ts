@@ -14,7 +14,7 @@ const own = addressed({ kind: 'wired-limit' });
 
 const memoryOf = ({ facts }: ObservedTarget): number | undefined => readValue(facts, hardwareFact)?.memoryBytes;
 
-/** While its memory is unknown nobody may be told how much of it a Mac can spare. */
+/** Whether the limit cannot be decided yet, because the Mac's memory is unknown. */
 const isOpen = ({ system: { wiredLimit: wanted } }: DesiredFleet, target: ObservedTarget): boolean =>
   wanted !== undefined && wanted.kind !== 'default' && memoryOf(target) === undefined;
 

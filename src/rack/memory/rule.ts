@@ -12,9 +12,9 @@ import { wiredLimitFact } from './fact.ts';
 const codes = {
   'memory/wired-limit': {
     severity: 'error',
-    summary: 'The GPU may wire another amount of memory than the file says.',
+    summary: 'The wired memory limit of the GPU does not match the file.',
     cause:
-      '`iogpu.wired_limit_mb` is lost at every reboot; 0 is the default of macOS, about three quarters of the memory.',
+      '`iogpu.wired_limit_mb` is lost at every reboot. The value 0 is the macOS default, about three quarters of the memory.',
     hint: prose`Set it with ${meshwright('apply')}.`,
     role: 'converged',
     facts: [wiredLimitFact, hardwareFact],
@@ -22,25 +22,25 @@ const codes = {
   'memory/wired-limit-too-large': {
     severity: 'error',
     summary: 'The file lets the GPU wire more memory than this Mac can spare.',
-    cause: 'macOS needs about 8 GiB beside the GPU; a Mac whose GPU takes them swaps, hangs or panics.',
-    hint: 'Lower system.wiredLimit in the file, or write `auto`, which fits every Mac.',
+    cause: 'macOS needs about 8 GiB for itself. If the GPU takes this memory, the Mac swaps, hangs or panics.',
+    hint: 'Lower system.wiredLimit in the file, or set it to `auto`, which fits every Mac.',
     role: { blocks: 'wired-limit' },
     facts: [wiredLimitFact, hardwareFact],
   },
 } satisfies RuleCodes;
 
 /** A limit of wired memory in words. */
-export const limitText = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
+export const limitText = (megabytes: number): string => (megabytes === 0 ? 'the macOS default' : `${megabytes} MB`);
 
-/** A limit that a start has taken is no error while the keeper is about to set it again. */
-const ofKeeper = { severity: 'notice', hint: 'Look again in a minute: the keeper sets it.' } as const;
+/** A limit that was lost at a start is not an error while the keeper is about to set it again. */
+const ofKeeper = { severity: 'notice', hint: 'Check again in a minute: the keeper sets the limit.' } as const;
 
-/** Nodes whose GPU may wire another amount of memory than the file says, and files that ask for more than there is. */
+/** Nodes whose wired memory limit differs from the file, and files that set more than a Mac can spare. */
 export const wiredLimit = defineNodeRule(codes, ({ name, facts }, { desired }) => {
   const { wiredLimit: limit, keeper } = desired.system;
   const seen = readValue(facts, wiredLimitFact)?.megabytes;
   const memoryBytes = readValue(facts, hardwareFact)?.memoryBytes;
-  // A size may be more than this Mac has: while its memory is unknown nobody may be told to set it.
+  // A size may be more than this Mac has, so no hint suggests to set it while the memory is unknown.
   if (limit === undefined || (memoryBytes === undefined && limit.kind !== 'default')) return [];
   const wanted = wantedWiredMegabytes(limit, memoryBytes);
   if (memoryBytes !== undefined && wanted !== undefined && isBeyondMemory(limit, memoryBytes)) {
@@ -51,7 +51,7 @@ export const wiredLimit = defineNodeRule(codes, ({ name, facts }, { desired }) =
   const code = 'memory/wired-limit';
   const detail = `The GPU may wire ${limitText(seen)}; the file wants ${limitText(wanted)}.`;
   if (keeper !== undefined && limit.kind !== 'default' && isKeeperDue(facts)) {
-    const why = 'The keeper has not ended a round there yet since the last start.';
+    const why = 'The keeper has not finished a round since the last start.';
     return { code, detail: `${detail} ${why}`, ...ofKeeper };
   }
   const hint = withCommands(prose`Set it with ${meshwright('apply')}, or on ${named(name)} until its next boot`, [

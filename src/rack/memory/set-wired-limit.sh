@@ -1,8 +1,8 @@
-# Sets how much memory the GPU may wire, until the next boot. 0 is the default of macOS. What the keeper keeps is taken away
-# where it names another limit.
+# Sets how much memory the GPU may wire, until the next boot. 0 is the macOS default. Deletes the keeper's data if it has
+# a different limit.
 #
 # Needs megabytes: the limit
-# Needs keeper_data: what the keeper keeps
+# Needs keeper_data: the file with the keeper's data
 # Prints: @changed or @unchanged; fails with sysctl
 islimit() {
   [ "$("$R/usr/sbin/sysctl" -n iogpu.wired_limit_mb)" = "$megabytes" ]

@@ -1,10 +1,11 @@
-# For each Thunderbolt interface with an IPv4 address that is not self-assigned: what `ipconfig getpacket` prints, then
-# `en3 exit 0`, its name and the exit code; behind the last one `end`. Other interfaces are not asked. The file `dhcp` of
-# the private folder is its own. Its tools run in the background: a shell hears no signal before one in front ends.
+# For each Thunderbolt interface with an IPv4 address that is not self-assigned, prints the output of `ipconfig getpacket`
+# and then `en3 exit 0`, its name and the exit code. The last line is `end`. Other interfaces are not queried. Writes the
+# file `dhcp` in the private folder. The tools run in the background, because a shell handles no signal while a
+# foreground tool runs.
 #
-# `getpacket` instead of `getsummary`: it prints the packet that the DHCP client accepted, in flat lines that Apple's
-# manual page shows and that were published whole. Of `getsummary` only single lines were published, and its start and
-# end of the lease have no time zone. ipconfig(8): nothing is printed where DHCP is not active or got no address
+# Why `getpacket` and not `getsummary`: `getpacket` prints the packet that the DHCP client accepted, in flat lines that
+# Apple's manual page shows and that were published completely. For `getsummary`, only single lines were published, and
+# its lease times have no time zone. ipconfig(8): nothing is printed if DHCP is not active or got no address
 #
 # Prints: lines of ipconfig, then end
 trap "kill -9 \$!; wait; exit 142" ALRM HUP TERM

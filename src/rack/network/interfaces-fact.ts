@@ -11,7 +11,7 @@ import { defineFact, readEach } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
 
 /**
- * What sshd tells every command, `client-address port own-address port`, then the name of the account that runs it.
+ * The connection as sshd describes it to every command, `client-address port own-address port`, then the account's name.
  *
  * @see sshd(8), ENVIRONMENT: SSH_CONNECTION
  * @see id(1): -u -n, the name of the effective user
@@ -26,19 +26,19 @@ export const sshConnection = probe(
 /** `ifconfig -a`. */
 const ifconfig = probe('ifconfig', [tool.ifconfig, '-a'], 5_000, 262_144);
 
-/** What DHCP gave the interfaces of cables, as `ipconfig getpacket` prints it. @see ipconfig(8) */
+/** The DHCP packets of the cables' interfaces, from `ipconfig getpacket`. @see ipconfig(8) */
 export const dhcpPackets = probe('dhcp-packets', [tool.sh, '-c', sh.dhcpPackets({})], 10_000, 262_144);
 
 /** `netstat -rn -f inet`: the IPv4 routing table, numbers only. @see netstat(1) */
 const routeTable = probe('route-table', [tool.netstat, '-rn', '-f', 'inet'], 5_000, 131_072);
 
 /**
- * What DHCP gave each Thunderbolt interface that was asked, from lines such as
+ * The DHCP lease of each queried Thunderbolt interface, from lines such as
  *
  *     yiaddr = 192.168.64.13
  *     server_identifier (ip): 192.168.64.1
  *
- * `ipconfig` exits with 1 where there is no packet. Optional: no finding is made of its absence.
+ * `ipconfig` exits with 1 if there is no packet. The fact is optional: its absence causes no finding.
  *
  * @see ipconfig(8), and dhcplib.c, dhcp_options.c and client.c of Apple's bootp for the lines and the exit
  */
@@ -47,14 +47,14 @@ export const dhcpLeasesFact = defineFact({
   from: [dhcpPackets],
   parse: ([answer]): Known<readonly DhcpAnswer[]> =>
     andThen(readLines(answer), (lines) => {
-      if (lines.at(-1) !== 'end') return unknown('truncated', 'The list of DHCP packets does not end.');
+      if (lines.at(-1) !== 'end') return unknown('truncated', 'The list of DHCP packets is incomplete.');
       const found: DhcpAnswer[] = [];
       let block: string[] = [];
       for (const line of lines.slice(0, -1)) {
         block.push(line);
         if (!/^en\d{1,4} exit \d{1,3}$/.test(line)) continue;
         const one = answerOf(block);
-        if (one === undefined) return garbled(answer, 'printed a DHCP packet that cannot be read');
+        if (one === undefined) return garbled(answer, 'printed an unreadable DHCP packet');
         found.push(one);
         block = [];
       }
@@ -72,10 +72,10 @@ export const dhcpLeasesFact = defineFact({
   },
 });
 
-/** The lease time of a server that never takes an address back. @see RFC 2131, 3.3 */
+/** The lease time for an infinite lease. @see RFC 2131, 3.3 */
 const noEnd = 0xff_ff_ff_ff;
 
-/** Apple's sources print nothing where there is no packet; these words are what other programs expect of newer ones. */
+/** Apple's sources print nothing without a packet. Other programs expect these messages from newer versions. */
 const noPacket = /^ipconfig_get_packet\(en\d{1,4}\) failed: (?:not found|interface doesn't exist)$/;
 
 /** The lines of one interface; the last one has its name and the exit code. */
@@ -85,7 +85,7 @@ function answerOf(block: readonly string[]): DhcpAnswer | undefined {
   switch (code) {
     case '0': {
       const lease = leaseOf(text);
-      // A packet that only informs (DHCPINFORM) gives no address.
+      // A DHCPINFORM packet gives no address.
       return lease?.address === '0.0.0.0' ? { device } : lease && { device, lease };
     }
     case '1':
@@ -98,7 +98,7 @@ function answerOf(block: readonly string[]): DhcpAnswer | undefined {
 const fields = 'op htype flags hlen hops xid secs ciaddr yiaddr siaddr giaddr chaddr sname file'.split(' ');
 const optionForm = /^(?:\w+ \(\w+\): |undefined tag \d{1,3} len \d{1,3}$)/;
 
-/** Of a whole packet: every field in its place, and as many options as it counts, from the message type to the end. */
+/** Accepts only a complete packet: every field in its place, and as many options as its count. */
 function leaseOf(text: readonly string[]): DhcpLease | undefined {
   const head = fields.map((name, at) => textAfter([text[at] ?? ''], `${name} = `));
   const [title, count, ...rest] = text.slice(fields.length);
@@ -118,7 +118,7 @@ function leaseOf(text: readonly string[]): DhcpLease | undefined {
     : undefined;
 }
 
-/** What follows `name`, in the one line that begins with it. */
+/** The text after `name` in the only line that begins with it. */
 function textAfter(lines: readonly string[], name: string): string | undefined {
   const [line, ...others] = lines.filter((one) => one.startsWith(name));
   return others.length === 0 ? line?.slice(name.length) : undefined;
@@ -133,8 +133,8 @@ const columns = /^Destination +Gateway +Flags +Netif +Expire *$/;
  *     default            198.51.100.1       UGScIg                en7
  *     169.254            link#25            UCS                   en1      !
  *
- * Neighbours that macOS has learned are left out (flag `W`, cloned from the route of their network): they come and go
- * by themselves. The tool prints no end, so that an answer is whole is known from its exit and its frame alone.
+ * Neighbors that macOS learned (flag `W`, cloned from the route of their network) are left out, because they come and go.
+ * The tool prints no end mark, so only its exit and its frame show that the answer is complete.
  *
  * @see netstat(1) for the flags; route.c of Apple's network_cmds for what is left out of a destination
  */
@@ -145,15 +145,15 @@ export const routesFact = defineFact({
     andThen(readLines(answer), (lines) => {
       const [first, second, third, names = '', ...rows] = lines;
       if (![first, second, third].every((line, at) => line === head[at]) || !columns.test(names)) {
-        return garbled(answer, 'did not begin with the head of a routing table');
+        return garbled(answer, 'did not begin with the header of a routing table');
       }
       // Even a Mac without any network has the routes of its loopback.
       if (rows.length === 0) return unknown('empty', 'netstat listed no route.');
       // The same line twice is one route.
-      const found = readEach([...new Set(rows)], routeOf, garbled(answer, 'printed a line that is no route'));
+      const found = readEach([...new Set(rows)], routeOf, garbled(answer, 'printed a line that is not a route'));
       return mapKnown(found, (all) => all.filter(({ flags }) => !flags.includes('W')));
     }),
-  /** Those that lead through a gateway or to a whole network; those of the loopback and of multicast say nothing. */
+  /** Leaves out the routes of loopback and multicast. */
   text: (routes) => [
     routes
       .filter(({ device, destination: { address } }) => !/^lo\d/.test(device) && Number(address.split('.')[0]) < 224)
@@ -177,12 +177,12 @@ function routeOf(row: string): Route | undefined {
 const isGateway = (text: string): boolean =>
   isIpv4(text) || /^link#\d{1,5}$/.test(text) || isMac(text.replaceAll('.', ':')) || isInterface(text);
 
-/** The length of a network that is written without one: by the classes of old, by its first octet. */
+/** The prefix length of a network printed without one: its historical class, from the first octet. */
 const classLength = (first: number): number => (first < 128 ? 8 : first < 192 ? 16 : 24);
 
 /**
- * `default`, `127`, `169.254`, `192.0.2`, `10.77/16`, `10.77.0.4/30` or `192.0.2.10`: trailing octets that are zero are
- * left out down to the class of the address, and the length where it is that of the class, or of a single host.
+ * `default`, `127`, `169.254`, `192.0.2`, `10.77/16`, `10.77.0.4/30` or `192.0.2.10`. The tool leaves out trailing zero
+ * octets down to the class of the address, and the length if it is that of the class or of a single host.
  */
 function destinationOf(text: string, flags: string): Ipv4Address | undefined {
   if (text === 'default') return { address: '0.0.0.0', prefixLength: 0 };
@@ -205,8 +205,8 @@ function destinationOf(text: string, flags: string): Ipv4Address | undefined {
  *     en7: flags=8863<UP,BROADCAST,SMART,RUNNING,SIMPLEX,MULTICAST> mtu 1500
  *     	inet 192.0.2.10 netmask 0xffffff00 broadcast 192.0.2.255
  *
- * An interface that is down has no status line. IPv6 addresses are given without their zone. The tool prints no end,
- * so that an answer is whole is known from its exit and its frame alone.
+ * An interface that is down has no status line. IPv6 addresses are returned without their zone. The tool prints no end
+ * mark, so only its exit and its frame show that the answer is complete.
  */
 export const interfacesFact = defineFact({
   name: 'interfaces',
@@ -218,14 +218,14 @@ export const interfacesFact = defineFact({
     const found: NetworkInterface[] = [];
     for (const block of blocksOf(lines.value)) {
       const one = interfaceOf(block);
-      if (one === undefined) return garbled(answer, 'printed a block that is no interface');
+      if (one === undefined) return garbled(answer, 'printed a block that describes no interface');
       found.push(isCarrier(one, own) ? { ...one, carriesConnection: true } : one);
     }
     if (found.length === 0) return unknown('empty', 'ifconfig listed no interface.');
     const isUnambiguous = new Set(found.map(({ name }) => name)).size === found.length;
     return isUnambiguous ? known(found) : garbled(answer, 'named one interface twice');
   },
-  /** Those that carry an address or a bridge, one per line, then the names of the others. */
+  /** The interfaces with an address or a bridge, one per line, then the names of the others. */
   text: (interfaces) => {
     const worthALine = interfaces.filter((one) => one.ipv4.length + one.members.length > 0 || ownIpv6(one).length > 0);
     const others = interfaces.filter((one) => !worthALine.includes(one)).map((one) => one.name);
@@ -233,7 +233,7 @@ export const interfacesFact = defineFact({
   },
 });
 
-/** Every interface gives itself an address from fe80::/10; only others lead anywhere. */
+/** The addresses outside fe80::/10, which every interface assigns itself. */
 const ownIpv6 = ({ ipv6 }: NetworkInterface): readonly string[] =>
   ipv6.filter((address) => !/^fe[89ab][0-9a-f]:/i.test(address));
 
@@ -244,20 +244,20 @@ function interfaceLine(one: NetworkInterface): string {
   return [`${name} ${isUp ? (status ?? 'up') : 'down'}`, ...addresses, ...bridged].join(', ');
 }
 
-/** The node's own address of the connection, the third word that sshd gives; undefined wherever it said nothing. */
+/** The node's own address of the connection, the third word from sshd; undefined if there is none. */
 function ownAddress(connection: Answer | undefined): string | undefined {
   const lines = readLines(connection);
   return lines.kind === 'known' ? (lines.value[0] ?? '').split(' ')[2] : undefined;
 }
 
-/** Link-local addresses come with their zone, which is the name of the interface. The loopback is how tunnels arrive. */
+/** A link-local address has a zone, the name of its interface. A connection over loopback comes from a tunnel. */
 function isCarrier({ name, ipv4, ipv6 }: NetworkInterface, own: string | undefined): boolean {
   const [address = '', zone = name] = own?.split('%') ?? [];
   const isThere = ipv4.some((one) => one.address === address) || ipv6.includes(address);
   return isThere && zone === name && !/^lo\d/.test(name);
 }
 
-/** Indented lines belong to the interface above; `...` is how Apple's pages leave lines out. */
+/** Indented lines belong to the interface above. In Apple's pages, `...` stands for omitted lines. */
 function blocksOf(lines: readonly string[]): readonly (readonly string[])[] {
   const blocks: string[][] = [];
   for (const line of lines) {
@@ -294,7 +294,7 @@ function interfaceOf(block: readonly string[]): NetworkInterface | undefined {
   };
 }
 
-/** The values of all lines with this first word, of equal lines one; `undefined` as soon as one cannot be read. */
+/** The values of all distinct lines with this first word; `undefined` if one is unreadable. */
 function each<T>(lines: readonly string[], word: string, read: (rest: string) => T | undefined): T[] | undefined {
   const values = [...new Set(lines)]
     .filter((line) => line.startsWith(word))

@@ -1,9 +1,9 @@
-# Puts the network services of some devices behind all others. The tool wants every name, those of services that are
-# off and of VPNs too, and changes nothing otherwise ("Wrong number of network services"), so that the list is made
-# here, from what is there now. networksetup(8): -ordernetworkservices, -listnetworkserviceorder.
+# Moves the network services of some devices behind all others. The tool needs every name, including those of disabled
+# services and VPNs, and otherwise changes nothing ("Wrong number of network services"). So this script builds the list
+# from the current services. networksetup(8): -ordernetworkservices, -listnetworkserviceorder.
 #
-# `last_behind DEVICES` prints the names of all services in `o`, one per line, those with one of the devices behind the
-# others; else in their order.
+# `last_behind DEVICES` prints the names of all services in `o`, one per line and in their order, but those with one of
+# the devices last.
 #
 # Uses ../../node/shell/leave.sh
 # Needs last: the devices, each between two blanks

@@ -8,7 +8,7 @@ import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
 import { networkServicesFact, serviceOrder } from './services-fact.ts';
 
-/** The network services of the network preferences: their addresses as they will be after the next boot. XML, since one service with a certificate has no JSON. */
+/** The services in the network preferences, with their addresses after the next boot. In XML, because a certificate has no JSON. */
 const networkServicesKey = probe(
   'network-services-key',
   [tool.plutil, '-extract', 'NetworkServices', 'xml1', '-o', '-', place.networkPreferences],
@@ -17,15 +17,15 @@ const networkServicesKey = probe(
 );
 
 /**
- * How each network service with a device gets its IPv4 address, from a property list that says as much as
+ * How each network service with a device gets its IPv4 address, from a property list equivalent to
  *
  *     {"UUID":{"Interface":{"DeviceName":"en2","Type":"Ethernet"},"IPv4":{"ConfigMethod":"Manual",
  *       "Addresses":["10.77.0.1"],"SubnetMasks":["255.255.255.252"]},"UserDefinedName":"Thunderbolt 1"}}
  *
- * Every service of the service order that has a device must be there. The preferences keep the services of every location: one name and
- * device with two different addresses means that two locations disagree, and nobody has said which one holds.
+ * Every service with a device in the service order has to be present. The preferences have the services of every location:
+ * if one name and device has two different addresses, two locations disagree, and the valid location is unknown.
  *
- * The keys are those of Apple's SCSchemaDefinitions.h; the whole has not been captured on a Mac.
+ * The keys are those of Apple's SCSchemaDefinitions.h. A complete list has not been captured on a Mac.
  */
 export const serviceAddressesFact = defineFact({
   name: 'service-addresses',
@@ -41,7 +41,7 @@ export const serviceAddressesFact = defineFact({
     for (const [uuid, value] of services) {
       const service = asObject(value);
       const read = service === undefined || !isUuid(uuid) ? undefined : serviceOf(service, order.value);
-      if (read === undefined) return garbled(answer, 'described a network service that cannot be read');
+      if (read === undefined) return garbled(answer, 'described an unreadable network service');
       if (read === 'without-device') continue;
       const key = `${read.device} ${read.service}`;
       if (!isSame(found.get(key) ?? read, read)) {
@@ -55,7 +55,7 @@ export const serviceAddressesFact = defineFact({
   },
   text: (addresses) => [
     addresses.map(({ service, device, method, address, router }) => {
-      const words = { dhcp: 'by DHCP', manual: 'fixed', off: 'IPv4 off', other: 'in another way' }[method];
+      const words = { dhcp: 'by DHCP', manual: 'fixed', off: 'IPv4 off', other: 'by another method' }[method];
       const over = router === undefined ? '' : ` router ${router}`;
       const fixed = address === undefined ? words : `${address.address}/${address.prefixLength}${over}`;
       return `${service} ${device} ${fixed}`;
@@ -82,15 +82,15 @@ function serviceOf(
   return settings === undefined ? undefined : { service: name, device, ...settings };
 }
 
-/** What macOS calls a service that nobody has given a name. */
+/** The name that macOS shows for a service without a user-defined name. */
 function onlyNameOf(device: string, order: readonly NetworkService[]): string | undefined {
   const names = order.filter((one) => one.device === device).map(({ name }) => name);
   return names.length === 1 ? names[0] : undefined;
 }
 
 /**
- * IPv4 that is switched off has `__INACTIVE__` beside the method that it had (configd, SCNetworkProtocolSetEnabled); a
- * service with several addresses was not set by us.
+ * IPv4 that is switched off has `__INACTIVE__` next to its previous method (configd, SCNetworkProtocolSetEnabled).
+ * meshwright never sets a service with several addresses.
  */
 function settingsOf(ipv4: JsonObject): Pick<ServiceAddress, 'method' | 'address' | 'router'> | undefined {
   if (Object.hasOwn(ipv4, '__INACTIVE__')) return { method: ipv4['__INACTIVE__'] === 1 ? 'off' : 'other' };

@@ -17,7 +17,7 @@ function propertyOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): re
           node: desired.name,
           ...addressed({ kind: 'service-order' }),
           desired: true,
-          // Nobody but networksetup sets it, and where it may not, that is told.
+          // Only networksetup can set the order. A rule reports Macs where macOS refuses it.
           observed: isLeftToKeeper(fleet, facts) ? known(true) : mapKnown(misplaced, (found) => found.length === 0),
           from: knownWords(misplaced, orderWords),
           to: orderWords([]),
@@ -29,15 +29,15 @@ function propertyOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): re
 const properties = ({ desired, targets }: View): readonly Property[] =>
   targets.flatMap((target) => propertyOf(desired, target));
 
-/** Whoever is moved would not be reached over its cable the way it was. */
+/** A node may no longer be reachable over an interface whose service moves. */
 const touched = ({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] => {
   const moved = seenValue(misplacedServices(facts)) ?? [];
   return changed.length === 0 ? [] : moved.flatMap(({ service }) => service.device ?? []);
 };
 
 /**
- * The network services of the receptacles behind all others, so that a cable never becomes the way to the rest of the
- * world. The others keep their order. @see networksetup(8), `-ordernetworkservices`
+ * The network services of the receptacles come after all others, so that a cable never becomes the default route. The
+ * others keep their order. @see networksetup(8), `-ordernetworkservices`
  */
 export const serviceOrder: Resource = {
   kind: 'service-order',

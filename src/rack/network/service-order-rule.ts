@@ -6,15 +6,15 @@ import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
 import { isLeftToKeeper, misplacedServices, orderWords } from './services.ts';
 import { networkServicesFact } from './services-fact.ts';
 
-/** Cables that macOS would use before the office network, where their addresses are ours. */
+/** Cables that macOS would use before the office network, on nodes whose link addresses meshwright sets. */
 export const serviceOrder = defineNodeRule(
   {
     'network/service-order': {
       severity: 'warning',
-      summary: 'A Thunderbolt service stands before the office network.',
+      summary: 'A Thunderbolt service comes before the office network.',
       cause:
-        'macOS tries its network services in their order: the first one with a router is the way to the rest of the world. As soon as a cable has one, by Internet Sharing or by mistake, everything goes over it.',
-      hint: prose`Put the services of the receptacles last with ${meshwright('apply')}.`,
+        'macOS tries its network services in order: the first service with a router provides the default route. As soon as a cable has a router, through Internet Sharing or by mistake, all traffic goes over the cable.',
+      hint: prose`Move the services of the receptacles to the end with ${meshwright('apply')}.`,
       role: 'converged',
       facts: [networkServicesFact],
     },
@@ -22,7 +22,7 @@ export const serviceOrder = defineNodeRule(
   ({ facts }, { desired }) => {
     const found = seenValue(misplacedServices(facts)) ?? [];
     const isOurs = desired.thunderbolt.pool !== undefined && adoptedDaemon(desired, facts) === undefined;
-    const detail = `In the order of the network services: ${orderWords(found)}.`;
+    const detail = `The network services are in the wrong order: ${orderWords(found)}.`;
     return !isOurs || isLeftToKeeper(desired, facts) || found.length === 0
       ? []
       : { code: 'network/service-order', detail };

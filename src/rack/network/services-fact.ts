@@ -19,9 +19,9 @@ export const serviceOrder = probe('service-order', [tool.networksetup, '-listnet
  *     (3) Earlier Cluster Bridge
  *     (Hardware Port: Thunderbolt 3, Device: en4)
  *
- * A disabled one has `(*)` in place of its number. One device may have several services, and a service without a
- * device (a VPN) has an empty one. The tool prints no end, so that an answer is whole is known from its exit and its
- * frame alone.
+ * A disabled service has `(*)` in place of its number. One device may have several services, and a service without a
+ * device (a VPN) has an empty one. The tool prints no end mark, so only its exit and its frame show that the answer is
+ * complete.
  */
 export const networkServicesFact = defineFact({
   name: 'network-services',
@@ -32,7 +32,7 @@ export const networkServicesFact = defineFact({
       if (notice !== 'An asterisk (*) denotes that a network service is disabled.') {
         return garbled(answer, 'did not begin with its notice');
       }
-      const unread = garbled(answer, 'printed a block that is no network service');
+      const unread = garbled(answer, 'printed a block that describes no network service');
       return andThen(readEach(blocksOf(rest), serviceOf, unread), (services) => {
         if (services.length === 0) return unknown('empty', 'networksetup listed no network service.');
         if (!isNumbered(services.map(({ mark }) => mark))) return garbled(answer, 'numbered its services with gaps');
@@ -48,8 +48,8 @@ export const networkServicesFact = defineFact({
 });
 
 /**
- * Numbers count the disabled ones too or, on older macOS, only the enabled ones: in either way a block that is missing
- * in the middle shows.
+ * The numbers count disabled services, too; on older macOS, they count only enabled services. Both reveal a block that is
+ * missing in the middle.
  */
 function isNumbered(marks: readonly string[]): boolean {
   const isAll = marks.every((mark, at) => mark === '*' || mark === String(at + 1));
@@ -87,8 +87,8 @@ export interface HardwarePort {
  *     Device: en2
  *     Ethernet Address: 02:00:5e:00:53:02
  *
- * The VLAN section ends the list, so a list without it was cut. `Ethernet Adapter (enN)` are ports of docks and
- * phones; they stay in the list under their own name.
+ * The VLAN section ends the list, so a list without it was cut off. `Ethernet Adapter (enN)` are ports of docks and
+ * phones; they stay in the list under their own names.
  */
 export const hardwarePortsFact = defineFact({
   name: 'hardware-ports',
@@ -105,7 +105,7 @@ export const hardwarePortsFact = defineFact({
 });
 
 function portsOf(lines: readonly string[], answer: Answer | undefined): Known<readonly HardwarePort[]> {
-  const unread = garbled(answer, 'printed a block that is no hardware port');
+  const unread = garbled(answer, 'printed a block that describes no hardware port');
   return andThen(readEach(blocksOf(lines), portOf, unread), (ports) =>
     ports.length === 0
       ? unknown('empty', 'networksetup listed no hardware port.')
@@ -120,7 +120,7 @@ function portOf(block: string): HardwarePort | undefined {
   if (!isName(port) || !isBsdName(device) || rest.length > 0) return undefined;
   if (third === undefined) return { port, device };
   const mac = /^Ethernet Address: (\S+)$/.exec(third)?.[1] ?? '';
-  // Ports without an address of their own, such as some modems, say N/A.
+  // Ports without their own address, such as some modems, have N/A.
   if (mac === 'N/A') return { port, device };
   return isMac(mac) ? { port, device, mac } : undefined;
 }

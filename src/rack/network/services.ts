@@ -8,8 +8,8 @@ import { hardwarePortsFact, networkServicesFact } from './services-fact.ts';
 import { thunderboltInterfaces } from './thunderbolt-interfaces.ts';
 
 /**
- * How the service that counts for the interface of a receptacle gets its IPv4 address; `none` without such a service.
- * Where the keeper holds the addresses it is `other`: the interface then has its address whatever the service says.
+ * How the enabled service of a receptacle's interface gets its IPv4 address; `none` without such a service. `other` if
+ * the keeper sets the addresses: then the interface has its address whatever the service is set to.
  */
 export function cableMethod(
   desired: DesiredFleet,
@@ -25,25 +25,25 @@ export function cableMethod(
 }
 
 /**
- * Whether macOS lets no ssh session change the network preferences of this Mac (no Full Disk Access), so that the keeper
- * holds what can be held without them, and nobody what cannot. Where the file wants no keeper, nothing is left to it.
+ * Whether macOS lets no ssh session change the network preferences of this Mac (no Full Disk Access). Then the keeper
+ * maintains everything that does not need the preferences. False if the file wants no keeper.
  */
 export const isLeftToKeeper = ({ system }: Pick<DesiredFleet, 'system'>, facts: Facts): boolean =>
   system.keeper !== undefined && readValue(facts, keeperFact)?.isRefused === true;
 
-/** People rename services, and macOS names them in its own language; the name goes into a command between quotes. */
+/** People rename services, and macOS names them in the system language. The name goes into a command in quotes. */
 const safeName = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,63}$/u;
 
-/** Whether the name of a network service can be typed into a command as it is. */
+/** Whether the name of a network service can be used in a command as it is. */
 export const isSafeServiceName = (name: string): boolean => safeName.test(name);
 
 /**
- * The network service through which an interface is set up. A service has a name of its own, which is only by
- * default that of its hardware port, and a device may have several of which the first enabled one counts.
+ * The network service that configures an interface. A service has its own name, which is that of its hardware port only by
+ * default. A device may have several services; the first enabled one counts.
  */
 type ServiceOfDevice =
   | { readonly kind: 'named'; readonly name: string; readonly isEnabled: boolean }
-  /** It has a name that comes into no command. */
+  /** Its name is unsafe in a command. */
   | { readonly kind: 'unsafe' }
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' };
@@ -59,7 +59,7 @@ export function serviceOfDevice(facts: Facts, device: string): ServiceOfDevice {
   return isSafeServiceName(name) ? { kind: 'named', name, isEnabled } : { kind: 'unsafe' };
 }
 
-/** The interfaces whose services belong behind all others: the receptacles, and the Thunderbolt Bridge. */
+/** The interfaces whose services belong after all others: the receptacles and the Thunderbolt Bridge. */
 export function thunderboltDevices(facts: Facts): Known<readonly string[]> {
   const ports = read(facts, hardwarePortsFact);
   const services = read(facts, networkServicesFact);
@@ -71,14 +71,14 @@ export function thunderboltDevices(facts: Facts): Known<readonly string[]> {
   return known([...receptacles.values(), ...bridges.flatMap(({ device }) => device ?? [])]);
 }
 
-/** One service of a cable that macOS tries before one that is no cable. */
+/** A cable's service that macOS tries before the service of another interface. */
 interface Misplaced {
   readonly service: NetworkService;
-  /** The next one behind it that is no cable. */
+  /** The name of the next service that is not of a cable. */
   readonly before: string;
 }
 
-/** The services of cables that stand before another one; those that are switched off, and VPNs without a device, count for nothing. */
+/** The cables' services that come before another service. Disabled services and VPNs without a device are ignored. */
 export function misplacedServices(facts: Facts): Known<readonly Misplaced[]> {
   return mapKnown(thunderboltDevices(facts), (devices) => {
     const listed = (readValue(facts, networkServicesFact) ?? []).filter(({ isEnabled }) => isEnabled);
@@ -90,8 +90,8 @@ export function misplacedServices(facts: Facts): Known<readonly Misplaced[]> {
   });
 }
 
-/** `Thunderbolt 1 before Wi-Fi and 2 more`; `behind all others` where nothing is misplaced. */
+/** `Thunderbolt 1 before Wi-Fi and 2 more`; `after all others` if nothing is misplaced. */
 export function orderWords([first, ...more]: readonly Misplaced[]): string {
   const others = more.length === 0 ? '' : ` and ${more.length} more`;
-  return first === undefined ? 'behind all others' : `${first.service.name} before ${first.before}${others}`;
+  return first === undefined ? 'after all others' : `${first.service.name} before ${first.before}${others}`;
 }

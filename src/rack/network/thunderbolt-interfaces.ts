@@ -3,14 +3,14 @@ import { read, readValue } from '../fact.ts';
 import { interfacesFact } from './interfaces-fact.ts';
 import { hardwarePortsFact } from './services-fact.ts';
 
-/** The name comes into commands that people type as root, so a node may not make one up. */
+/** The name gets into commands that people type as root, so its form is restricted. */
 const interfaceName = /^en\d{1,4}$/;
 
 /**
- * The interface of each receptacle on this boot, joined on the hardware port `Thunderbolt N`. On an M5 Max
- * receptacles 1, 2, 3 are en1, en6, en2: it can neither be computed nor sorted.
- * @returns undefined when the node's hardware ports are unknown, or none of them is named like that: then the list is
- * cut or in another language, and says nothing about any interface
+ * The interface of each receptacle in this boot session, found through the hardware port `Thunderbolt N`. On an M5 Max,
+ * receptacles 1, 2, 3 are en1, en6, en2, so the name can neither be computed nor sorted.
+ * @returns undefined if the node's hardware ports are unknown, or none has such a name: then the list is cut off or in
+ * another language
  */
 export function thunderboltInterfaces(facts: Facts): ReadonlyMap<number, string> | undefined {
   const ports = read(facts, hardwarePortsFact);
@@ -22,10 +22,10 @@ export function thunderboltInterfaces(facts: Facts): ReadonlyMap<number, string>
   return found.length === 0 ? undefined : new Map(found);
 }
 
-/** Whether an interface belongs to a Thunderbolt receptacle, to something else, or nobody can tell. */
+/** Whether an interface belongs to a Thunderbolt receptacle or to something else, if known. */
 export type InterfaceKind = 'thunderbolt' | 'other' | 'unknown';
 
-/** Judges an interface by the hardware port that names it; one that none names may still be a receptacle. */
+/** Finds the kind of an interface from its hardware port. An interface without a port may still be a receptacle. */
 export function interfaceKind(facts: Facts, name: string): InterfaceKind {
   const ports = read(facts, hardwarePortsFact);
   const receptacles = thunderboltInterfaces(facts);
@@ -35,7 +35,7 @@ export function interfaceKind(facts: Facts, name: string): InterfaceKind {
   return ports.value.some(({ device }) => device === name) ? 'other' : 'unknown';
 }
 
-/** The interface of one receptacle as `ifconfig` shows it, or undefined when any part of the way to it is unknown. */
+/** The interface of one receptacle as `ifconfig` shows it; undefined if any fact for it is unknown. */
 export function interfaceAt(facts: Facts, receptacle: number): NetworkInterface | undefined {
   const name = thunderboltInterfaces(facts)?.get(receptacle);
   return readValue(facts, interfacesFact)?.find((one) => one.name === name);

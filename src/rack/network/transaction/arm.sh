@@ -1,17 +1,17 @@
-# `arm FOLDER` writes the daemon that takes a change of the network back, makes the folder the pending transaction, waits
-# until the keeper stands still, starts the daemon, whose time begins then, and waits until it runs; with anything of that
-# missing nothing is pending. `disarm` takes the daemon away: only for who has claimed, since the daemon may be the one who
-# did. `unarm` gives up what nothing was changed under. `plist` prints the property list of the daemon, with the root that
-# the script has. `drop_outdated` takes away what the keeper keeps, where the change in `$rb/confirmed` made it outdated: only
-# whoever won the rename may say so. Until it is gone the mark keeps the keeper from doing anything, and the next change, or
-# the keeper itself, takes it away for a run that died here.
+# `arm FOLDER` installs the daemon that rolls back a network change, makes the folder the pending transaction, waits until
+# the keeper is idle, starts the daemon, whose time begins then, and waits until it runs. If one of these fails, nothing is
+# pending. `disarm` removes the daemon. Only the process that claimed the transaction may call it, because the daemon may
+# have claimed it first. `unarm` gives up a transaction under which nothing was changed. `plist` prints the daemon's
+# property list, with the script's root prefix. `drop_outdated` deletes the keeper's data if the change in `$rb/confirmed`
+# made it outdated; only the process that won the rename may decide that. Until the data is deleted, the mark stops the
+# keeper. If a run dies here, the next change or the keeper itself deletes the data.
 #
 # Uses rollback.sh
 # Uses quiet.sh
 # Needs roll: the text of the daemon
-# Needs rollback_plist: where its property list is, only while a change waits for its confirmation
-# Needs keeper_data: what the keeper keeps
-# Needs outdated_mark: says that it is outdated, in the confirmed change
+# Needs rollback_plist: the path of its property list, which exists only while a change waits for its confirmation
+# Needs keeper_data: the file with the keeper's data
+# Needs outdated_mark: the mark in the confirmed change that this data is outdated
 # Prints: nothing; fails with not-armed, rollback-pending, launchctl
 tag() {
   printf '<%s>%s<\057%s>' "$1" "$2" "$1"

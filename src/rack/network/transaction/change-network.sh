@@ -1,14 +1,14 @@
-# Saves the network, arms the rollback, and only then changes the network; the first half of a transaction. What fails
-# is put back at once, unless its script says with exit 3 that the rest is to stand; what had nothing to change is disarmed.
-# Otherwise the rollback stays armed, and the node waits for the second half.
+# The first half of a transaction: saves the network, arms the rollback, and only then changes the network. A failed change
+# is rolled back immediately, unless its script exits with 3 to keep the other changes. If nothing had to change, the
+# rollback is disarmed. Otherwise it stays armed, and the node waits for the second half.
 #
-# Functions before it: `save` saves what is touched into the folder `$q`, `part` leaves marks for the keeper there, `change`
-# is the script that changes the network, and `putback` restores what was saved.
+# It needs these functions: `save` saves the old settings in the folder `$q`, `part` writes marks for the keeper there,
+# `change` changes the network, and `putback` restores the saved settings.
 #
 # Uses arm.sh
 # Uses ../../../node/shell/network-setup.sh
-# Needs restore: the script that puts back what is saved
-# Needs known: what is known of the transaction, lines for its file `about`
+# Needs restore: the script that restores the saved settings
+# Needs known: the lines about the transaction for its file `about`
 # Prints: what the change prints; fails with rollback-pending
 if [ -e "$rb/pending" ] || [ -e "$rb/rolling" ]; then
   failed rollback-pending 'another network change is to be settled first'

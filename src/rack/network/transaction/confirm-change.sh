@@ -1,10 +1,10 @@
-# Confirms a change of the network over a new connection, unless the node was quicker; the second half of a
-# transaction. May be sent again: what was confirmed stays so. It fails with `rolled-back` when everything is as it was
-# before, and with `no-transaction` when the first half has never come to change anything. A function `putback` restores
-# what was saved.
+# The second half of a transaction: confirms a network change over a new connection, unless the node has already rolled it
+# back. It may be sent again, because a confirmed change stays confirmed. It fails with `rolled-back` if the node restored
+# the old settings, and with `no-transaction` if the first half never changed anything. The function `putback` restores
+# the saved settings.
 #
 # Uses arm.sh
-# Needs transaction: its run, token and step, each behind a blank but the first
+# Needs transaction: its run, token and step, separated by blanks
 # Prints: @changed or @unchanged; fails with rolling-back, rolled-back, no-transaction
 isours() {
   about "$1" && [ "$ar $at $as" = "$transaction" ]

@@ -1,9 +1,9 @@
-# `quiet` waits until no round of the keeper is under way; one that begins later finds the pending change. It looks ten times
-# in a second: a round takes one or two seconds. A round that hangs is ended. It fails when a round is there after all, or
-# when launchd does not say.
+# `quiet` waits until no round of the keeper is running; a later round finds the pending change. It checks ten times per
+# second, because a round takes one or two seconds. It kills a round that hangs. It fails if a round is still running, or
+# if launchd does not answer.
 #
 # Uses ../../../node/shell/service.sh
-# Needs keeper_label: of the service of the keeper
+# Needs keeper_label: the label of the keeper's service
 # Needs keeper_plist: its property list
 # Prints: nothing
 quiet() {

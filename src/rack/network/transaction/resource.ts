@@ -18,7 +18,7 @@ import { knownWords } from '../../seen-fact.ts';
 import { interfacesFact } from '../interfaces-fact.ts';
 import { rollbacksFact } from './fact.ts';
 
-/** Whose interfaces a resource would touch. */
+/** A resource that changes interfaces. */
 interface Touching {
   readonly kind: ResourceKind;
   readonly properties: readonly Property[];
@@ -27,8 +27,8 @@ interface Touching {
 }
 
 /**
- * Whether one of these interfaces carries the connection: by what sshd told the node, or by the address in the file,
- * which a jump host or a tunnel may hide from it.
+ * Whether one of these interfaces carries the connection, according to sshd or to the address in the file. With a jump
+ * host or a tunnel, sshd may not see that address.
  */
 function isReachedBy({ desired: { host }, facts }: ObservedTarget, names: readonly string[]): boolean {
   const touched = (readValue(facts, interfacesFact) ?? []).filter(({ name }) => names.includes(name));
@@ -37,7 +37,7 @@ function isReachedBy({ desired: { host }, facts }: ObservedTarget, names: readon
   );
 }
 
-/** Changes that would cut the very connection over which they are made: nobody would be there to take them back. */
+/** Changes that would cut the connection over which they are made. */
 export function connectionBlockers({ targets }: View, { kind, properties, touched }: Touching): readonly Blocker[] {
   return targets
     .filter((target) => {
@@ -49,7 +49,7 @@ export function connectionBlockers({ targets }: View, { kind, properties, touche
       code: 'network/carries-connection',
       node,
       resource: kind,
-      action: `${node} is reached over its Thunderbolt (${host}): write an address of its Ethernet or Wi-Fi into the file.`,
+      action: `The connection to ${node} uses Thunderbolt (${host}): write an Ethernet or Wi-Fi address into the file.`,
       isHands: false,
       peers: [],
       blocks: [],
@@ -58,7 +58,7 @@ export function connectionBlockers({ targets }: View, { kind, properties, touche
 
 const own = addressed({ kind: 'rollback' });
 
-/** Whose network change is to be settled: its run; `unknown` when the node does not say. */
+/** The run that made the network change; `unknown` if the node has not recorded it. */
 const runOf = ({ fields }: NodeRollback): string => fields['run'] ?? 'unknown';
 
 const runsOf = (rollbacks: readonly NodeRollback[]): readonly string[] => [...new Set(rollbacks.map(runOf))];
@@ -66,7 +66,7 @@ const runsOf = (rollbacks: readonly NodeRollback[]): readonly string[] => [...ne
 function rollbackWords(rollbacks: readonly NodeRollback[]): string {
   const [first] = rollbacks;
   if (first === undefined) return 'none';
-  const { by = 'somebody', step = 'a network change' } = first.fields;
+  const { by = 'unknown', step = 'a network change' } = first.fields;
   return `${step} of run ${runOf(first)} (${by}) is not confirmed`;
 }
 
@@ -78,15 +78,14 @@ function propertyOf({ desired: { name: node }, facts }: ObservedTarget): Propert
     desired: [],
     observed: mapKnown(rollbacks, runsOf),
     from: knownWords(rollbacks, rollbackWords),
-    to: 'taken back',
-    reason: 'nobody has seen that the node can be reached with it',
+    to: 'rolled back',
+    reason: 'no run confirmed that the node is reachable with the change',
   };
 }
 
 /**
- * A change of the network that a run has left unconfirmed. The node takes it back by itself when its time is over; a
- * plan that finds one begins by doing so at once, and everything else on the node waits: what was seen there holds no
- * longer.
+ * A network change that a run left unconfirmed. The node rolls it back by itself when its time is over. A plan that finds
+ * such a change rolls it back immediately, and everything else on the node waits, because the observation is then outdated.
  */
 export const rollback: Resource = {
   kind: 'rollback',

@@ -120,7 +120,7 @@ describe('the order of the network services', () => {
     expect(finding).toMatchObject({
       code: 'network/service-order',
       severity: 'warning',
-      detail: 'In the order of the network services: Thunderbolt 2 before Ethernet.',
+      detail: 'The network services are in the wrong order: Thunderbolt 2 before Ethernet.',
     });
   });
 

@@ -16,7 +16,7 @@ describe('a model of Mac', () => {
   it('that is in neither the file nor the table is reported with the date of the table', () => {
     const changes = { values: { 'studio-3': hardware('Mac99,1') } };
     const [finding] = findingsOf(changes, undeclared).filter(({ code }) => code === 'topology/unknown-model');
-    expect(finding?.detail).toMatch(/^Mac99,1 \(Apple chip\) is not in the table of 20\d\d-\d\d-\d\d\.$/);
+    expect(finding?.detail).toMatch(/^Mac99,1 \(Apple chip\) is not in the table of Macs from 20\d\d-\d\d-\d\d\.$/);
     expect(finding?.severity).toBe('notice');
     expect(told({}, undeclared)).toEqual([]);
   });

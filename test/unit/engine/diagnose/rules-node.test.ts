@@ -38,9 +38,9 @@ describe('identity', () => {
     const [only, ...others] = findingsOf({}, wishes);
     expect(others).toEqual([]);
     expect(only?.code).toBe('identity/wrong-mac');
-    expect(only?.detail).toContain('SERSTUDIO3, the file says ABC123');
-    expect(only?.detail).toContain('a Mac15,14, the file says Mac16,9');
-    expect(only?.detail).toContain('it has 512 GB, the file says 256 GB');
+    expect(only?.detail).toContain('SERSTUDIO3, but the file has ABC123');
+    expect(only?.detail).toContain('its model is Mac15,14, but the file has Mac16,9');
+    expect(only?.detail).toContain('its memory is 512 GB, but the file has 256 GB');
   });
 
   it('that is another node of the file names that node', () => {
@@ -66,7 +66,9 @@ describe('identity', () => {
     expect(told({}, recorded(own))).toEqual([]);
     const other = recorded(identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-of-the-old-one' }));
     expect(told({}, other)).toEqual(['error identity/wrong-mac node studio-3']);
-    expect(hintsOf('identity/wrong-mac', {}, other)[0]).toContain('now:\n  meshwright replace studio-3\nElse');
+    expect(hintsOf('identity/wrong-mac', {}, other)[0]).toContain(
+      'replacement:\n  meshwright replace studio-3\nOtherwise',
+    );
     const unseen = { unknown: { 'studio-3': { identity: 'garbled' as const } } };
     expect(told(unseen, other)).not.toContain('error identity/wrong-mac node studio-3');
   });
@@ -76,7 +78,7 @@ describe('identity', () => {
     const wishes = nodes({ serial: 'SERSTUDIO3' });
     expect(told(only({ identity }), wishes)).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
     expect(hintsOf('identity/same-mac', only({ identity }), wishes)).toEqual([
-      'Correct the address of studio-3 in the file: by its hardware the Mac is studio-1.',
+      'Correct the address of studio-3 in the file: the hardware is that of studio-1.',
     ]);
   });
 
@@ -151,7 +153,9 @@ describe('wired limit', () => {
       });
     const due = keptBy('(never exited)');
     expect(told(due, wishes(true))).toEqual(['notice memory/wired-limit node studio-3']);
-    expect(hintsOf('memory/wired-limit', due, wishes(true))).toEqual(['Look again in a minute: the keeper sets it.']);
+    expect(hintsOf('memory/wired-limit', due, wishes(true))).toEqual([
+      'Check again in a minute: the keeper sets the limit.',
+    ]);
     const late = [
       told(keptBy('0'), wishes(true)),
       told(keptBy('(never exited)', false), wishes(true)),
@@ -327,7 +331,7 @@ describe('clock', () => {
   });
 
   it('tells how far and to which side', () => {
-    expect(findingsOf(clock(-7_200_000, 10))[0]?.detail).toBe('Its clock is 2 h behind this computer.');
+    expect(findingsOf(clock(-7_200_000, 10))[0]?.detail).toBe('The clock of this node is 2 h behind this computer.');
   });
 });
 
@@ -342,10 +346,10 @@ describe('clock of this computer', () => {
   it('is the wrong one when all nodes agree with each other', () => {
     const changes = offsets(60_000, 60_040, 59_980, 60_010);
     expect(told(changes)).toEqual([`warning clock/this-computer nodes ${names.join(', ')}`]);
-    expect(hintsOf('clock/this-computer', changes)[0]).toContain('this computer');
-    expect(findingsOf(changes)[0]?.detail).toContain('this computer is 60 s behind all of them');
+    expect(hintsOf('clock/this-computer', changes)[0]).toContain('the computer that runs meshwright');
+    expect(findingsOf(changes)[0]?.detail).toContain('this computer is 60 s behind all nodes');
     const ahead = offsets(-60_000, -60_040, -59_980, -60_010);
-    expect(findingsOf(ahead)[0]?.detail).toContain('this computer is 60 s ahead of all of them');
+    expect(findingsOf(ahead)[0]?.detail).toContain('this computer is 60 s ahead of all nodes');
   });
 
   it('is not blamed when one node disagrees, or only one was asked', () => {

@@ -53,7 +53,7 @@ describe('a held node', () => {
         node: 'studio-2',
         isHands: false,
         blocks: ['studio-2 power/sleep'],
-        action: 'studio-2 is held (power supply). When it may be changed again: meshwright release studio-2',
+        action: 'studio-2 is on hold (power supply). To end the hold: meshwright release studio-2',
       },
     ]);
   });
@@ -69,7 +69,7 @@ describe('a held node', () => {
     const after = judgeHolds(heldByFile('2026-12-01'), Date.UTC(2026, 11, 2));
     const [held, free] = [during, after].map((desired) => planFor({ desired, rack }));
     expect([held && changed(held), held && codes(held)]).toEqual([[], ['hold/held']]);
-    expect(held?.blockers[0]?.action).toContain('take nodes.studio-2.hold out of the cluster file');
+    expect(held?.blockers[0]?.action).toContain('remove nodes.studio-2.hold from the cluster file');
     expect([free && changed(free), free && codes(free)]).toEqual([['studio-2 power/sleep'], ['hold/expired']]);
   });
 

@@ -33,7 +33,7 @@ describe('a ring of bridged Macs in a plan', () => {
     expect(plan.diagnostics[0]).toMatchObject({
       code: 'bridge/loop',
       subject: { kind: 'link', text: 'studio-2:3 <-> studio-3:3' },
-      hint: expect.stringContaining('Take this cable out now'),
+      hint: expect.stringContaining('Unplug this cable now'),
     });
     expect(plan.blockers.map(({ code }) => code)).not.toContain('bridge/loop');
     const text = planText({

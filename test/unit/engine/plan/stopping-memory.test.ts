@@ -42,7 +42,7 @@ const heldByFile: DesiredFleet = {
   ...of,
   nodes: of.nodes.map((node) => (node.name === 'studio-3' ? { ...node, hold: { reason: 'power supply' } } : node)),
 };
-const releaseOfFile = 'studio-3 is no longer held (take nodes.studio-3.hold out of the cluster file)';
+const releaseOfFile = 'studio-3 is no longer held (remove nodes.studio-3.hold from the cluster file)';
 const start: Goal = { kind: 'start', placements: ['other'] };
 
 interface Refused {

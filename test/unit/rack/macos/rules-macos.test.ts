@@ -49,7 +49,7 @@ describe('macOS', () => {
     const wishes = { macos: { version: '26.5', accept: '>=27' } };
     const hints = hintsOf('macos/outside-accept', only(macos('26.5')), wishes);
     expect(hints).toHaveLength(4);
-    for (const hint of hints) expect(hint).toMatch(/^Bring macOS on studio-\d to 26\.5 .*, or widen macos\.accept\./);
+    for (const hint of hints) expect(hint).toMatch(/^Update macOS on studio-\d to 26\.5 .*, or widen macos\.accept\./);
   });
 
   it('newer than what the file wants is never brought back by a hint', () => {
@@ -68,10 +68,10 @@ describe('macOS', () => {
     expect(hints).toHaveLength(4);
     for (const hint of hints) {
       expect(hint).toMatch(/macos\.(?:version|accept)/);
-      expect(hint).toContain('erasing');
-      expect(hint).not.toMatch(/[Bb]ring macOS/);
+      expect(hint).toContain('erases the Mac');
+      expect(hint).not.toMatch(/[Uu]pdate macOS/);
     }
-    expect(hints[3]).toContain('bring all cabled nodes to 26.5.1');
+    expect(hints[3]).toContain('update all cabled nodes to 26.5.1');
   });
 
   it('other than the wish, and equal everywhere, is a notice about all nodes together', () => {
@@ -123,10 +123,10 @@ describe('hints about updates of macOS', () => {
 
   it('name the offered update that the file wants', () => {
     expect(outside([tahoe, golden], { version: '26.7', accept: '>=26.4 <28' })).toBe(
-      `Bring macOS on studio-3 to 26.7, or widen macos.accept. studio-3 offers it: macOS 26.7 (25G229), in ${pane}.`,
+      `Update macOS on studio-3 to 26.7, or widen macos.accept. studio-3 offers this version: macOS 26.7 (25G229), in ${pane}.`,
     );
     expect(outside([tahoe, golden], { accept: '>=26.4 <28' })).toBe(
-      'Bring macOS on studio-3 to a version in that range, or widen macos.accept. ' +
+      'Update macOS on studio-3 to an accepted version, or widen macos.accept. ' +
         `studio-3 offers macOS 27.0 (26A428), in ${pane}.`,
     );
   });
@@ -134,19 +134,21 @@ describe('hints about updates of macOS', () => {
   it('prefer a release to a beta of the same version, and name a beta as one', () => {
     const beta = { ...golden, label: 'macOS 27 Beta 7-26A5421a', title: 'macOS 27 Beta 7', build: '26A5421a' };
     const wanted = { version: '27.0', accept: '>=27' };
-    expect(outside([beta, golden], wanted)).toContain(' studio-3 offers it: macOS 27.0 (26A428), in ');
-    expect(outside([beta], wanted)).toContain(' studio-3 offers it: macOS 27.0 (26A5421a, beta), in ');
+    expect(outside([beta, golden], wanted)).toContain(' studio-3 offers this version: macOS 27.0 (26A428), in ');
+    expect(outside([beta], wanted)).toContain(' studio-3 offers this version: macOS 27.0 (26A5421a, beta), in ');
   });
 
   it('compare versions as numbers, whatever the update is called', () => {
     const { build: _, ...named } = { ...golden, label: 'macOS Golden Gate', title: 'macOS Golden Gate' };
-    expect(outside([named], { version: '27', accept: '>=27' })).toContain(' studio-3 offers it: macOS 27.0, in ');
+    expect(outside([named], { version: '27', accept: '>=27' })).toContain(
+      ' studio-3 offers this version: macOS 27.0, in ',
+    );
   });
 
   it('say that a Mac offers only versions that the file does not want', () => {
     const wanted = { version: '26.5', accept: '>=26.4 <26.6' };
     expect(outside([golden], wanted)).toBe(
-      `Bring macOS on studio-3 to 26.5 (${pane}), or widen macos.accept. ` +
+      `Update macOS on studio-3 to 26.5 (${pane}), or widen macos.accept. ` +
         'studio-3 offers only macOS 27.0 (26A428), which the file does not accept.',
     );
     expect(outside([tahoe, golden], wanted)).toContain(
@@ -158,7 +160,7 @@ describe('hints about updates of macOS', () => {
   });
 
   it('stay as they are where no newer macOS is known to be offered', () => {
-    const text = `Bring macOS on studio-3 to 26.5 (${pane}), or widen macos.accept.`;
+    const text = `Update macOS on studio-3 to 26.5 (${pane}), or widen macos.accept.`;
     const wanted = { version: '26.5', accept: '>=26.4 <26.6' };
     const unseen = { ...only(mac('26.3', [])), unknown: { 'studio-3': { 'software-updates': 'garbled' } } } as const;
     expect(outside([], wanted)).toBe(text);
@@ -170,16 +172,16 @@ describe('hints about updates of macOS', () => {
     const [first, ...others] = names;
     const wanted = { version: '26.7', accept: '>=26.4 <28' };
     expect(hintsOf('macos/not-the-wish', all(mac('26.5', [tahoe, golden])), { macos: wanted })).toEqual([
-      'Bring macOS to 26.7 when it suits you, on all cabled nodes together. ' +
-        `studio-1, studio-2, studio-3, studio-4 offer it: macOS 26.7 (25G229), in ${pane}.`,
+      'When convenient, update all cabled nodes together to macOS 26.7. ' +
+        `studio-1, studio-2, studio-3, studio-4 offer this version: macOS 26.7 (25G229), in ${pane}.`,
     ]);
     const values = Object.fromEntries([
       [first, mac('26.7', [golden])],
       ...others.map((name) => [name, mac('26.5', name === 'studio-2' ? [tahoe, golden] : [golden])]),
     ]);
     expect(hintsOf('macos/versions-differ', { values }, { macos: wanted })).toEqual([
-      'Bring all cabled nodes to 26.7, with the same background security improvements. ' +
-        `studio-2 offers it: macOS 26.7 (25G229), in ${pane}. ` +
+      'Update all cabled nodes to 26.7, with the same background security improvements. ' +
+        `studio-2 offers this version: macOS 26.7 (25G229), in ${pane}. ` +
         'studio-3, studio-4 offer only macOS 27.0 (26A428), not 26.7.',
     ]);
   });
@@ -187,9 +189,9 @@ describe('hints about updates of macOS', () => {
   it('name what the older Macs offer where the newest one sets the pace', () => {
     const values = { 'studio-3': mac('26.7', [golden]), 'studio-1': mac('26.5', [tahoe]) };
     const [hint] = hintsOf('macos/versions-differ', { values }, { macos: { version: '26.5' } });
-    expect(hint).toMatch(/erasing the Mac .*\. studio-1 offers it: macOS 26\.7 \(25G229\), in /);
+    expect(hint).toMatch(/erases the Mac .*\. studio-1 offers this version: macOS 26\.7 \(25G229\), in /);
     expect(hintsOf('macos/versions-differ', { values }, { macos: {} })[0]).toMatch(
-      /\. studio-1 offers it: macOS 26\.7 /,
+      /\. studio-1 offers this version: macOS 26\.7 /,
     );
   });
 
