@@ -13,22 +13,22 @@ import { schemaProblems } from './schema-problems.ts';
 import { placeOf, pointerText, spanOf } from './source-map.ts';
 import { clusterSchema, validateCluster } from './validators.generated.ts';
 
-/** A cluster file that was read: its meaning when there is no error, and always every problem by place. */
+/** The result of reading a cluster file: diagnostics by place; `fleet` and `spec` if none is an error. */
 export interface LoadedCluster {
   readonly fleet?: DesiredFleet;
   readonly spec?: ClusterSpec;
   readonly diagnostics: readonly Diagnostic[];
-  /** Where a key stands, by its pointer; there as `fleet` is. */
+  /** Finds the source range of a key by its JSON pointer. Set whenever `fleet` is. */
   readonly whereIs?: (pointer: string) => SourceRange;
 }
 
 /**
- * Reads and judges a cluster file. All problems come back together, each with file, line and column; `fleet` and
- * `spec` are there unless one of them is an error. Never throws, whatever the input holds, and bounded in time.
+ * Reads and validates a cluster file. Returns all problems together, each with file, line and column; `fleet` and
+ * `spec` are set unless one of the problems is an error. Never throws, and takes bounded time for any input.
  *
  * @param drivers the keys of every driver, from the list of drivers
- * @param input the text, or the bytes of the file, which must be UTF-8
- * @param file the name that diagnostics show
+ * @param input the text of the file, or its bytes, which must be UTF-8
+ * @param file the file name that diagnostics show
  */
 export function loadClusterWith(drivers: KeysByDriver, input: string | Uint8Array, file: string): LoadedCluster {
   const document = readDocument(input, file);
@@ -50,7 +50,7 @@ function judge(document: ReadDocument, drivers: KeysByDriver): LoadedCluster {
   return { spec, fleet: resolveFleet(spec, drivers), diagnostics, whereIs };
 }
 
-/** What is wrong with the YAML explains the rest; how another reader would read a text only matters if it is right. */
+/** YAML errors come first: they explain the rest. Ambiguous values come last: they matter only in a valid file. */
 function bestFirst({ problems }: ReadDocument, meant: readonly Problem[]): readonly Problem[] {
   const isReading = (problem: Problem): boolean => problem.code.startsWith('yaml/ambiguous-');
   return [...problems.filter((one) => !isReading(one)), ...meant, ...problems.filter(isReading)];
@@ -78,7 +78,7 @@ function problemOf(finding: Finding, document: ReadDocument): Problem {
   };
 }
 
-/** Diagnostics of a file whose words hold nothing that stands under a key called like a password. */
+/** Hides the values of password keys in the texts of diagnostics. */
 function withSecretsHidden(diagnostics: readonly Diagnostic[], text: string): readonly Diagnostic[] {
   const { secrets } = hideSecrets(text.split(/\r?\n/u));
   return secrets.length === 0 ? diagnostics : diagnostics.map((one) => hiddenIn(one, secrets));
@@ -89,7 +89,7 @@ function hiddenIn(one: Diagnostic, secrets: readonly string[]): Diagnostic {
   return {
     ...one,
     ...label,
-    // A hint that is the registry's own stays whole.
+    // This hint comes from the registry, so it cannot contain a secret.
     hint: one.code === 'secret/not-a-source' ? one.hint : mapWords(one.hint, (words) => withoutSecrets(words, secrets)),
     detail: mapWords(one.detail, (words) => withoutSecrets(words, secrets)),
     related: one.related.map((other) => hiddenIn(other, secrets)),

@@ -11,7 +11,7 @@ const header = [
   'lock: 1',
 ];
 
-/** The two sections that have keys: of the normal sshd, and of the one that waits at FileVault. */
+/** The two sections with host keys: for the normal sshd, and for the one that waits at FileVault. */
 export type KeySection = 'hostKeys' | 'prebootKeys';
 
 interface Line {
@@ -23,7 +23,7 @@ const quote = (text: string): string => JSON.stringify(text);
 const sortedEntries = <T>(map: Readonly<Record<string, T>>): readonly (readonly [string, T])[] =>
   Object.entries(map).sort(([a], [b]) => compareText(a, b));
 
-/** The lines of a section, none when it is empty: a lock of an older meshwright stays as it is. */
+/** The lines of a section. An empty section has none, so that a lock of an older meshwright stays unchanged. */
 const section = (name: string, lines: readonly string[]): readonly Line[] =>
   lines.length === 0 ? [] : [`${name}:`, ...lines].map((text): Line => ({ text }));
 
@@ -56,14 +56,14 @@ const modelLines = ([name, { source, files }]: readonly [string, LockedModel]): 
   ...fileLines(files),
 ];
 
-/** In single quotes: no text of a shape has one. */
+/** In single quotes, because a shape never contains one. */
 const shapeLines = ([name, { of, shape }]: readonly [string, LockedShape]): readonly string[] => [
   `  ${quote(name)}:`,
   `    of: ${quote(of)}`,
   `    shape: '${shapeText(shape)}'`,
 ];
 
-/** In single quotes, with every one inside doubled. */
+/** In single quotes, with every single quote inside doubled. */
 const keysLines = ([name, versions]: readonly [string, readonly KeptKeys[]]): readonly string[] => [
   `  ${quote(name)}:`,
   ...versions.map((one) => `    - '${keysText(one).replaceAll("'", "''")}'`),
@@ -94,17 +94,17 @@ function layOut(lock: ClusterLock): readonly Line[] {
   ];
 }
 
-/** The text of a lock file: sorted, one thing per line, so that a change is one line in a review. */
+/** The text of a lock file: sorted, one entry per line, so that a change is one line in a review. */
 export const renderLock = (lock: ClusterLock): string =>
   `${layOut(lock)
     .map((line) => line.text)
     .join('\n')}\n`;
 
 /**
- * A lock with one more host key; everything else stays. A key of the same type at the same name is replaced, keys of
- * other types stay. Lines are those of the text that {@link renderLock} gives.
+ * Adds a host key to a lock. It replaces a key of the same type under the same name; keys of other types stay. Line
+ * numbers refer to the text from {@link renderLock}.
  *
- * @param name `host`, or `[host]:port` for another port than 22, as in known_hosts
+ * @param name `host`, or `[host]:port` if the port is not 22, as in known_hosts
  */
 export function withPin(lock: ClusterLock, name: string, key: HostKey, section: KeySection = 'hostKeys'): ClusterLock {
   const all = lock[section] ?? {};

@@ -18,7 +18,7 @@ import { lockSchema, validateLock } from './validators.generated.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What a lock file has besides its pins, as the schema lets it pass. */
+/** The sections of a lock file other than host keys, in the form that the schema allows. */
 interface LockSections {
   readonly nodes?: readonly string[];
   readonly identities?: Texts;
@@ -33,10 +33,10 @@ interface LockSections {
   readonly shapes?: Readonly<Record<string, { readonly of: string; readonly shape: string }>>;
 }
 
-/** Every section of a lock but its pins. */
+/** Every section of a lock except the host keys. */
 type LockedThings = Omit<ClusterLock, 'file' | 'hostKeys' | 'prebootKeys'>;
 
-/** Reads the sections of a lock that its schema has let pass; a section that is not there is empty. */
+/** Reads the sections of a lock that passed its schema. A missing section is empty. */
 function lockedThings({ value }: ReadDocument, drivers: KeysByDriver): LockedThings {
   const sections = value as LockSections;
   const links = Object.entries(sections.links ?? {});
@@ -73,13 +73,13 @@ function readTakenBack(text: string): TakenBack {
   return { to: digest(to), from: digest(from) };
 }
 
-/** A line that holds no keys is left out: then a rollback to that version has those of the file. */
+/** Skips a line without valid keys: a rollback to that version then uses the keys of the file. */
 function readRuntimeKeys(line: string, drivers: KeysByDriver): readonly KeptKeys[] {
   const keys = parseKeys(line.slice(65), drivers);
   return keys === undefined ? [] : [{ of: digest(line.slice(0, 64)), keys }];
 }
 
-/** A text that is no shape is left out: then it is read anew from the files. */
+/** Skips a text that is not a shape: the shape is then read from the files again. */
 function readShapes(texts: NonNullable<LockSections['shapes']>): Readonly<Record<string, LockedShape>> {
   const entries = Object.entries(texts).flatMap(([name, { of, shape: text }]) => {
     const shape = parseShape(text);
@@ -94,7 +94,7 @@ const keyed = (key: string, value: Ipv4Network | undefined): readonly (readonly 
 const byPath = ([a]: readonly [string, string], [b]: readonly [string, string]): number => (a < b ? -1 : 1);
 const file = ([path, content]: readonly [string, string]) => ({ path, ...readContent(content) });
 
-/** The one name of a link, whichever end the lock names first. */
+/** The canonical name of a link, whichever end comes first in the lock. */
 function linkName(text: string): string {
   const ends = parseLink(text);
   return ends === undefined ? text : linkText(ends);
@@ -105,14 +105,14 @@ function readContent(text: string): LockedArchive {
   return { sha256: digest(sha256), sizeBytes: Number(size) };
 }
 
-/** A network of the lock with its place and its link. */
+/** A network in the lock with its place and its link. */
 interface Entry {
   readonly network: string;
   readonly link: string;
   readonly target: Target;
 }
 
-/** What is wrong with the networks of a lock: no /30 at all, one for two links, two for one link. */
+/** Problems with the networks of a lock: not a /30, one network for two links, or two networks for one link. */
 function networkProblems(document: ReadDocument): readonly Problem[] {
   const { links, formerNetworks } = document.value as LockSections;
   const declared = Object.entries(links ?? {}).map(
@@ -142,9 +142,7 @@ function badNetwork({ network, target }: Entry, { map }: ReadDocument): readonly
   const parsed = parseIpv4Network(network);
   const span = spanOf(map, target);
   if (parsed === undefined) {
-    return [
-      { code: 'lock/bad-network', span, detail: `${network} has a number above 255, or one with a zero before it.` },
-    ];
+    return [{ code: 'lock/bad-network', span, detail: `${network} has a number above 255 or with a leading zero.` }];
   }
   const first = firstAddress(parsed);
   if (first === parsed.address) return [];
@@ -155,7 +153,7 @@ function networkTwice(entry: Entry, first: Entry, document: ReadDocument): Probl
   return {
     code: 'lock/network-twice',
     span: spanOf(document.map, entry.target),
-    detail: `${first.link} has ${entry.network} already (line ${lineOf(first, document)}).`,
+    detail: `${first.link} already has ${entry.network} (line ${lineOf(first, document)}).`,
     others: [{ span: spanOf(document.map, first.target), detail: 'The first link with this network.' }],
   };
 }
@@ -164,20 +162,19 @@ function linkTwice(entry: Entry, first: Entry, document: ReadDocument): Problem 
   return {
     code: 'lock/link-twice',
     span: spanOf(document.map, { ...entry.target, at: 'key' }),
-    detail: `It is the cable of line ${lineOf(first, document)}; the order of the ends has no meaning.`,
-    others: [{ span: spanOf(document.map, { ...first.target, at: 'key' }), detail: 'The first one.' }],
+    detail: `This is the same cable as in line ${lineOf(first, document)}; the order of the ends does not matter.`,
+    others: [{ span: spanOf(document.map, { ...first.target, at: 'key' }), detail: 'The first line of this link.' }],
   };
 }
 
 const lineOf = ({ target }: Entry, { source, map }: ReadDocument): number => placeOf(source, spanOf(map, target)).line;
 
-/** A lock file that was read: what it pins when there is no error, and always every problem by place. */
+/** The result of reading a lock file. `lock` is set if there is no error; diagnostics are sorted by place. */
 export interface LoadedLock {
   readonly lock?: ClusterLock;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A lock that pins nothing yet. */
 export const emptyLock = (file: string): ClusterLock => ({
   file,
   hostKeys: {},
@@ -188,15 +185,15 @@ export const emptyLock = (file: string): ClusterLock => ({
   models: {},
 });
 
-/** A lock is not written by hand: what helps is the file of before, or a new one. */
+/** A lock is not written by hand, so the hint is to restore it or to create a new one. */
 const hints: Readonly<Record<string, Prose>> = {
-  'yaml/empty': prose`Restore the file from version control. Without one, remove it: \`${aside(meshwright('enroll'))}\` keeps host keys anew, and \`${aside(meshwright('apply', '--update-lock'))}\` the rest.`,
+  'yaml/empty': prose`Restore the file from version control. If you cannot, remove it: then \`${aside(meshwright('enroll'))}\` pins the host keys again, and \`${aside(meshwright('apply', '--update-lock'))}\` resolves the rest.`,
   'yaml/too-large': 'Restore the file from version control.',
-  'schema/unsupported-version': 'Restore the file from version control, or use the meshwright that wrote it.',
+  'schema/unsupported-version': 'Restore the file from version control, or use the meshwright version that wrote it.',
 };
 
 /**
- * Reads and judges `cluster.lock`. Never throws; `lock` is there unless a diagnostic is an error.
+ * Reads and validates `cluster.lock`. Never throws; `lock` is set unless a diagnostic is an error.
  *
  * @param drivers the keys of every driver, from the list of drivers
  */
@@ -231,7 +228,7 @@ type Pins = Readonly<Record<string, readonly PinnedKey[]>>;
 const prebootPart = (pins: Pins): Pick<ClusterLock, 'prebootKeys'> =>
   Object.keys(pins).length === 0 ? {} : { prebootKeys: pins };
 
-/** The keys of one address in one of the two sections that have keys. */
+/** The keys of one address in one of the two sections with host keys. */
 interface KeyPlace {
   readonly section: 'hostKeys' | 'prebootKeys';
   readonly name: string;
@@ -262,17 +259,17 @@ function keyProblems(place: KeyPlace, keys: readonly PinnedKey[], document: Read
     const inside = keyTypeInside(key.base64);
     if (inside !== key.type) {
       const found = inside === undefined ? 'no key' : `a key of type ${inside}`;
-      return [{ code: 'lock/bad-host-key', span: span(index), detail: `The base64 holds ${found}, not ${key.type}.` }];
+      return [{ code: 'lock/bad-host-key', span: span(index), detail: `Expected a ${key.type} key, found ${found}.` }];
     }
     const first = keys.findIndex((other) => other.type === key.type);
     if (first === index) return [];
-    const detail = `${name} has another ${key.type} key in line ${keys[first]?.line ?? key.line}.`;
+    const detail = `${name} already has a ${key.type} key in line ${keys[first]?.line ?? key.line}.`;
     const others = [{ span: span(first), detail: 'The first key of this type.' }];
     return [{ code: 'lock/two-keys-of-one-type', span: span(index), detail, others }];
   });
 }
 
-/** The type that stands at the head of a key itself (RFC 4253: a length of four bytes, then the name). */
+/** The key type at the start of the key data (RFC 4253: four bytes of length, then the name). */
 function keyTypeInside(base64: string): string | undefined {
   if (base64.length % 4 !== 0) return undefined;
   const bytes = Buffer.from(base64, 'base64');

@@ -6,13 +6,13 @@ import type { Subject } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
 import { placeOf, type SourceText, type Span } from './source-map.ts';
 
-/** Another place that belongs to a problem, such as the first of two equal keys. */
+/** A related place of a problem, such as the first of two equal keys. */
 interface OtherPlace {
   readonly span: Span;
   readonly detail: Prose;
 }
 
-/** Something wrong at one place of a file, before it has a line and a column. */
+/** A problem at one place of a file, before line and column are computed. */
 export interface Problem {
   readonly code: DiagnosticCode;
   readonly span: Span;
@@ -28,9 +28,9 @@ export interface Problem {
 const shownAtMost = 100;
 
 /**
- * Problems as diagnostics, sorted by place. Several at one place explain one mistake, so one is kept: an error before a
- * warning, else the first that was given, so the caller lists the best explanation first. What a section lacks is a
- * mistake of its own and stands beside it. Of more than a hundred the rest is counted in a notice.
+ * Converts problems to diagnostics, sorted by place. Several problems at one place usually are one mistake, so only one
+ * is kept: an error rather than a warning, otherwise the first, so callers list the best explanation first. Missing
+ * keys are kept in addition. Beyond 100 problems, a notice counts the rest.
  */
 export function diagnosticsOf(source: SourceText, problems: readonly Problem[]): readonly Diagnostic[] {
   const byPlace = new Map<string, Problem>();
@@ -47,7 +47,7 @@ export function diagnosticsOf(source: SourceText, problems: readonly Problem[]):
   const shown = kept.slice(0, shownAtMost).map((problem) => diagnosticOf(source, problem));
   const next = kept[shownAtMost];
   if (next === undefined) return shown;
-  const detail = `${kept.length - shownAtMost} more problems follow, the next one here.`;
+  const detail = `${kept.length - shownAtMost} more problems follow. The next one is here.`;
   return [...shown, diagnose('yaml/more-problems', { detail, where: placeOf(source, next.span) })];
 }
 
@@ -63,5 +63,5 @@ const severityOf = (problem: Problem): Severity => problem.severity ?? codes[pro
 
 const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}...` : text);
 
-/** The start of a text, safe to show, between backticks. */
+/** The escaped start of a text in backticks: at most 60 characters. */
 export const quoted = (text: string): string => `\`${escapeText(shorten(text))}\``;

@@ -24,16 +24,16 @@ interface ReadValues {
   readonly problems: readonly Problem[];
 }
 
-/** More values than this, aliases unfolded, are refused; the largest sensible rack has about five thousand. */
+/** The limit of values after expanding aliases. The largest sensible rack has about 5,000. */
 const maxValues = 50_000;
 
-/** Reads the composed nodes of a document into plain data; maps have no prototype, so every key is only a key. */
+/** Converts the composed nodes of a document to plain data. Maps have no prototype, so that no key is special. */
 function readValues(root: Node, text: string): ReadValues {
   const walk: Walk = { text, places: new Map(), problems: [], anchors: new Map(), open: new Set(), values: 0 };
   const value = readNode(walk, root, '', undefined);
   if (walk.values <= maxValues) return { value, map: walk.places, problems: walk.problems };
   const span = walk.overflow ?? { start: 0, end: 0 };
-  const detail = `With every alias unfolded it has more than ${maxValues} values.`;
+  const detail = `With all aliases expanded, it has more than ${maxValues} values.`;
   return { value: undefined, map: new Map(), problems: [{ code: 'yaml/too-many-values', span, detail }] };
 }
 
@@ -74,7 +74,7 @@ function readAlias(walk: Walk, alias: Alias.Parsed, pointer: string, key: Span |
   const target = walk.anchors.get(alias.source);
   const span = spanOfNode(alias) ?? { start: 0, end: 0 };
   if (target === undefined || walk.open.has(target)) {
-    const why = target === undefined ? 'There is no anchor of this name before it' : 'The anchor contains this alias';
+    const why = target === undefined ? 'No anchor of this name comes before it' : 'The anchor contains this alias';
     walk.problems.push({ code: 'yaml/bad-alias', span, detail: `${why}.` });
     walk.places.set(pointer, { value: span, isLiteral: false, ...given({ key }) });
     return null;
@@ -116,19 +116,23 @@ function refuseDuplicate(
     code: isNode ? 'topology/duplicate-node' : 'yaml/duplicate-key',
     span: key.key,
     pointer: key.pointer,
-    detail: `\`${key.name}\` already stands above in the same map.`,
-    others: [{ span: key.first, detail: 'The first one.' }],
+    detail: `\`${key.name}\` is already defined above in the same map.`,
+    others: [{ span: key.first, detail: 'The first definition.' }],
   });
 }
 
-/** A merge key: what the other maps have and this one does not. Earlier ones win. */
+/** Handles a merge key: adds the entries of other maps that this map lacks. Earlier maps win. */
 function mergeInto(walk: Walk, value: Record<string, unknown>, source: Node, pointer: string): void {
   const sources = isSeq(source) ? (source.items as readonly Node[]) : [source];
   for (const one of sources) {
     const target = isAlias(one) ? walk.anchors.get(one.source) : one;
     if (!isMap(target) || walk.open.has(target)) {
       const span = spanOfNode(one) ?? { start: 0, end: 0 };
-      walk.problems.push({ code: 'yaml/bad-alias', span, detail: 'Only a map that stands before can be merged here.' });
+      walk.problems.push({
+        code: 'yaml/bad-alias',
+        span,
+        detail: 'Only a map that is defined before this line can be merged here.',
+      });
       continue;
     }
     const hidden: Walk = { ...walk, places: new Map(), problems: isAlias(one) ? [] : walk.problems };
@@ -151,7 +155,7 @@ function adoptPlaces(walk: Walk, places: SourceMap, pointer: string, adopted: Re
     if (adopted.has(end === -1 ? inner : inner.slice(0, end))) walk.places.set(inner, entry);
   }
 }
-/** How YAML 1.1 would read a plain text that YAML 1.2 keeps as text, if at all: what the reader would make of it. */
+/** How YAML 1.1 would read a plain text that YAML 1.2 keeps as text; undefined if also as text. */
 function otherReading(source: string): 'a boolean' | 'a number' | 'a date' | 'nothing' | undefined {
   if (/^(?:y|n|yes|no|true|false|on|off)$/i.test(source)) return 'a boolean';
   if (/^(?:~|null|)$/i.test(source)) return 'nothing';
@@ -173,32 +177,31 @@ function isOldNumber(source: string): boolean {
 }
 
 /**
- * How YAML 1.1 reads a plain text that is a number in YAML 1.2, where the two differ: a leading zero is octal there, an
- * octal of 1.2 a text, and so is an exponent without a point and a sign.
+ * How YAML 1.1 reads a plain text that is a number in YAML 1.2, if differently: a leading zero means octal in 1.1,
+ * while octals of 1.2 and exponents without a point and a sign are text in 1.1.
  */
-function otherNumber(source: string): 'another number' | 'a text' | undefined {
-  if (/^[-+]?0[0-9_]+$/.test(source)) return 'another number';
+function otherNumber(source: string): 'a different number' | 'text' | undefined {
+  if (/^[-+]?0[0-9_]+$/.test(source)) return 'a different number';
   const isText = /^0o[0-7]+$/.test(source) || /^[-+]?\d+(?:e[-+]?\d+|\.\d*e\d+)$/i.test(source);
-  return isText ? 'a text' : undefined;
+  return isText ? 'text' : undefined;
 }
 
-/** What is known while the nodes of a document are read. */
+/** The state of reading the nodes of a document. */
 interface Walk {
   readonly text: string;
   readonly places: Map<string, Entry>;
   readonly problems: Problem[];
   readonly anchors: Map<string, ParsedNode>;
-  /** Anchored nodes that are being read, to notice one that contains itself. */
+  /** Nodes that are being read, to detect an anchor that contains itself. */
   readonly open: Set<unknown>;
   values: number;
-  /** The place at which there were too many. */
+  /** The place where the limit of values was exceeded. */
   overflow?: Span;
 }
 
-/** A composed node; null where the file has nothing at all. */
+/** A composed node; null if the file has no value there. */
 type Node = ParsedNode | null;
 
-/** The characters of a node. */
 const spanOfNode = (node: Node): Span | undefined =>
   node?.range === undefined || node.range === null ? undefined : { start: node.range[0], end: node.range[1] };
 
@@ -206,21 +209,21 @@ const plainTags = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-/** Refuses a tag that is not one of the plain ones; gives its place, for a scalar together with the value. */
+/** Refuses a tag other than the standard ones; returns its place, for a scalar together with the value. */
 function foreignTag(walk: Walk, node: ParsedNode): Span | undefined {
   if (node.tag === undefined || plainTags.has(node.tag)) return undefined;
   const valueStart = node.range[0];
   const before = walk.text.slice(Math.max(0, valueStart - 300), valueStart);
-  // A tag stands before its value, perhaps with an anchor between.
+  // A tag comes before its value, perhaps with an anchor in between.
   const tag = /(!\S{0,300})\s{0,99}(?:&\S{1,300}\s{0,99})?$/.exec(before);
   const start = tag === null ? valueStart : valueStart - before.length + tag.index;
   const span = { start, end: isScalar(node) ? node.range[1] : start + (tag?.[1]?.length ?? 1) };
-  const detail = 'Only plain text, numbers, true and false, lists and maps are read.';
+  const detail = 'meshwright reads only plain text, numbers, true and false, lists and maps.';
   walk.problems.push({ code: 'yaml/foreign-tag', span, detail });
   return span;
 }
 
-/** The value of a scalar, with what other readers would take it for. */
+/** The value of a scalar; reports if other YAML readers would read it differently. */
 function readScalar(walk: Walk, node: Scalar.Parsed, pointer: string): unknown {
   const entry = walk.places.get(pointer);
   if (node.type !== 'PLAIN' || entry === undefined || entry.raw === undefined) return node.value;
@@ -228,8 +231,8 @@ function readScalar(walk: Walk, node: Scalar.Parsed, pointer: string): unknown {
   const other = typeof node.value === 'number' ? otherNumber(raw) : undefined;
   if (other !== undefined) {
     const own = String(node.value);
-    const detail = `${raw} is ${own} here, and ${other} to readers of YAML 1.1.`;
-    const hint = `Write it as ${own}, or in quotes where a text is meant: "${raw}"`;
+    const detail = `meshwright reads ${raw} as ${own}; YAML 1.1 reads it as ${other}.`;
+    const hint = `Write it as ${own}, or, if you mean text, in quotes: "${raw}"`;
     walk.problems.push({ code: 'yaml/ambiguous-number', span: entry.value, pointer, detail, hint });
   }
   if (typeof node.value === 'string') warnOfOtherReading(walk, raw, entry.value);
@@ -239,22 +242,22 @@ function readScalar(walk: Walk, node: Scalar.Parsed, pointer: string): unknown {
 function warnOfOtherReading(walk: Walk, raw: string, span: Span): void {
   const other = otherReading(raw);
   if (other === undefined) return;
-  const detail = `meshwright reads the text ${raw}; a reader of YAML 1.1 reads ${other}.`;
+  const detail = `meshwright reads ${raw} as text; YAML 1.1 reads it as ${other}.`;
   const hint = `Put it in quotes: "${raw}"`;
   walk.problems.push({ code: 'yaml/ambiguous-text', severity: 'warning', span, detail, hint });
 }
 
-/** Whether a key is written without quotes. */
+/** Whether a key has no quotes. */
 const isPlain = (key: unknown): boolean => isScalar(key) && key.type === 'PLAIN';
 
-/** A key as the file writes it: `1e3` stays `1e3`. Undefined, with a problem, for a key that is no text. */
+/** A key as written in the file: `1e3` stays `1e3`. For a key that is not text: undefined, and a problem. */
 function keyText(walk: Walk, node: Node): string | undefined {
   const span = spanOfNode(node) ?? { start: 0, end: 0 };
   if (!isScalar(node)) {
     walk.problems.push({
       code: 'yaml/bad-key',
       span,
-      detail: 'A list, a map or an alias stands where a name belongs.',
+      detail: 'Expected a name, found a list, a map or an alias.',
     });
     return undefined;
   }
@@ -264,7 +267,7 @@ function keyText(walk: Walk, node: Node): string | undefined {
   if (raw === '') {
     const colon = Math.max(span.start, walk.text.indexOf(':', span.start));
     const at = { start: colon, end: colon + 1 };
-    walk.problems.push({ code: 'yaml/bad-key', span: at, detail: 'There is nothing before the colon.' });
+    walk.problems.push({ code: 'yaml/bad-key', span: at, detail: 'There is no key before the colon.' });
     return undefined;
   }
   const isSameNumber = typeof node.value === 'number' && String(node.value) === raw;
@@ -272,19 +275,20 @@ function keyText(walk: Walk, node: Node): string | undefined {
   return raw;
 }
 
-/** Files above this many bytes (of UTF-16 units, when given as text) are refused before anything looks at them. */
+/** The size limit in bytes (in UTF-16 units if given as text), checked before anything is parsed. */
 const maxFileBytes = 524_288;
 
-/** A text that is fit to be parsed, or the problems that forbid it. */
+/** A text that can be parsed, or the problems that prevent it. */
 interface ReadText {
   readonly source: SourceText;
   readonly problems: readonly Problem[];
 }
 
-/** Decodes and guards the text of a file: its size, its encoding, and characters that nobody can see. */
+/** Decodes a file, and checks its size, its encoding and its invisible characters. */
 function readText(input: string | Uint8Array, file: string): ReadText {
   if (input.length > maxFileBytes) return refused(file, 'yaml/too-large', tooLarge);
-  if (typeof input !== 'string' && isUtf16(input)) return refused(file, 'yaml/not-utf8', 'It begins like UTF-16.');
+  if (typeof input !== 'string' && isUtf16(input))
+    return refused(file, 'yaml/not-utf8', 'It begins with a UTF-16 byte order mark.');
   const text = typeof input === 'string' ? input : new TextDecoder('utf-8', { ignoreBOM: true }).decode(input);
   const source = sourceText(file, text);
   const at = source.text.indexOf('\ufffd');
@@ -292,7 +296,7 @@ function readText(input: string | Uint8Array, file: string): ReadText {
   return { source, problems };
 }
 
-const tooLarge = `It has more than the ${maxFileBytes / 1024} KiB that are read.`;
+const tooLarge = `It has more than ${maxFileBytes / 1024} KiB, which is the limit.`;
 
 function refused(file: string, code: Problem['code'], detail: string): ReadText {
   return { source: sourceText(file, ''), problems: [{ code, span: { start: 0, end: 0 }, detail }] };
@@ -301,11 +305,11 @@ function refused(file: string, code: Problem['code'], detail: string): ReadText 
 const isUtf16 = ([first, second]: Uint8Array): boolean =>
   (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 
-/** A decoder puts U+FFFD where bytes are no UTF-8; nobody writes that character on purpose. */
+/** A decoder replaces invalid bytes with U+FFFD, which no cluster file contains on purpose. */
 const notUtf8 = (at: number): Problem => ({
   code: 'yaml/not-utf8',
   span: { start: at, end: at + 1 },
-  detail: 'Here stand bytes that no UTF-8 text has.',
+  detail: 'The bytes here are not valid UTF-8.',
 });
 
 const invisible =
@@ -316,7 +320,7 @@ function invisibleCharacters(text: string): readonly Problem[] {
   const problems: Problem[] = [];
   for (const found of text.matchAll(invisible)) {
     const span = { start: found.index, end: found.index + found[0].length };
-    const detail = `Here stands ${escapeText(found[0])}${meaningOf(found[0])}.`;
+    const detail = `The character here is ${escapeText(found[0])}${meaningOf(found[0])}.`;
     problems.push({ code: 'yaml/control-character', span, detail });
     if (problems.length === reportedAtMost) break;
   }
@@ -326,12 +330,12 @@ function invisibleCharacters(text: string): readonly Problem[] {
 function meaningOf(character: string): string {
   if (character === '\u0000') return ', the NUL character';
   if (character === '\r') return ', a carriage return without a line feed';
-  if (character === '\u001b') return ', the start of a terminal command';
-  if (/\p{Cs}/u.test(character)) return ', half of a character';
-  return /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(character) ? ', which turns the reading direction' : '';
+  if (character === '\u001b') return ', the start of a terminal escape sequence';
+  if (/\p{Cs}/u.test(character)) return ', half of a surrogate pair';
+  return /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(character) ? ', which changes the text direction' : '';
 }
 
-/** One YAML file as plain data. `value` is absent when the text is too broken to have one. */
+/** One YAML file as plain data. `value` is absent if the text cannot be parsed. */
 export interface ReadDocument {
   readonly source: SourceText;
   readonly value?: unknown;
@@ -342,8 +346,8 @@ export interface ReadDocument {
 const noPlaces: SourceMap = new Map();
 
 /**
- * Reads one YAML 1.2 document into plain data without prototypes, with the place of every value. Never throws for
- * any input; time and memory are bounded by the size limit, the depth limit and the limit on unfolded aliases.
+ * Reads one YAML 1.2 document into plain data without prototypes, with the place of every value. Never throws. Limits
+ * on size, depth and expanded aliases bound time and memory.
  */
 export function readDocument(input: string | Uint8Array, file: string): ReadDocument {
   const { source, problems } = readText(input, file);
@@ -361,6 +365,6 @@ export function readDocument(input: string | Uint8Array, file: string): ReadDocu
 }
 
 function empty(source: SourceText): ReadDocument {
-  const detail = 'There is no value in it, only comments or nothing at all.';
+  const detail = 'It has no value: either nothing at all or only comments.';
   return { source, map: noPlaces, problems: [{ code: 'yaml/empty', span: { start: 0, end: 0 }, detail }] };
 }

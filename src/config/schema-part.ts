@@ -3,17 +3,17 @@ import { lastKey } from './source-map.ts';
 /** A JSON Schema as plain data. */
 type SchemaNode = Readonly<Record<string, unknown>>;
 
-/** The part of a schema that judges one value. */
+/** The part of a schema that applies to one value. */
 export interface SchemaPart {
   readonly node: SchemaNode;
-  /** Name of the definition it comes from (`host` for `#/$defs/host`), where there is one. */
+  /** The name of its definition, if it has one: `host` for `#/$defs/host`. */
   readonly definition?: string;
 }
 
 const isNode = (value: unknown): value is SchemaNode => typeof value === 'object' && value !== null;
 const definitionPath = '#/$defs/';
 
-/** A schema with its reference followed; our schemas refer to `$defs` only, and never twice in a row. */
+/** Follows the reference of a schema node. Our schemas refer only to `$defs`, and never through two references. */
 export function resolved(schema: unknown, node: unknown): SchemaPart {
   if (!isNode(node)) return { node: {} };
   const reference = node['$ref'];
@@ -24,14 +24,14 @@ export function resolved(schema: unknown, node: unknown): SchemaPart {
   return { node: isNode(target) ? target : {}, definition };
 }
 
-/** The part of a schema that judges the value at a JSON pointer of a document. */
+/** The part of a schema that applies to the value at a JSON pointer of a document. */
 export function schemaFor(schema: unknown, pointer: string): SchemaPart {
   let part = resolved(schema, schema);
   for (const step of pointer.split('/').slice(1)) part = partBelow(schema, part, lastKey(`/${step}`));
   return part;
 }
 
-/** The part of a schema that judges one entry of a map or a list. */
+/** The part of a schema that applies to one entry of a map or a list. */
 export function partBelow(schema: unknown, { node }: SchemaPart, key: string): SchemaPart {
   const branches = Array.isArray(node['oneOf']) ? node['oneOf'].filter(isNode) : [];
   const below = [node, ...branches].map((one) => entryOf(one, key));
@@ -47,19 +47,19 @@ function entryOf(node: SchemaNode, key: string): unknown {
   return own ?? node['items'] ?? node['additionalProperties'];
 }
 
-/** What the schema says about this part, or an empty text. */
+/** The description of this part in the schema, or an empty text. */
 export function descriptionOf(node: SchemaNode): string {
   const text = node['description'];
   return typeof text === 'string' ? text : '';
 }
 
-/** The keys that a map of this schema may have. */
+/** The keys that the schema defines for a map. */
 export function keysOf(node: SchemaNode): readonly string[] {
   const properties = node['properties'];
   return isNode(properties) ? Object.keys(properties) : [];
 }
 
-/** An example value of one key of a map; undefined when the schema has none. */
+/** An example value for a key of a map; undefined if the schema has none. */
 export function exampleOf(schema: unknown, node: SchemaNode, key: string): string | undefined {
   const properties = node['properties'];
   const property = isNode(properties) ? properties[key] : undefined;
@@ -71,7 +71,7 @@ export function exampleOf(schema: unknown, node: SchemaNode, key: string): strin
 
 const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined);
 
-/** The sections in which a key is known, as people write them: `nodes.<name>.hardware` for `memory`. */
+/** The sections that have a key, in readable form: `nodes.<name>.hardware` for `memory`. */
 export function sectionsWithKey(schema: unknown, key: string): readonly string[] {
   const found: string[] = [];
   const visit = (unresolved: unknown, path: string): void => {

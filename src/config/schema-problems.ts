@@ -19,7 +19,7 @@ import {
 import { lastKey, pointerText, type Span, spanOf } from './source-map.ts';
 import { type GluedKey, gluedKey, spaceHint } from './syntax-problems.ts';
 
-/** Everything in which a document differs from its schema; keys that one section lacks are one problem. */
+/** All differences between a document and its schema. The missing keys of one section are one problem. */
 export function schemaProblems(compiled: CompiledSchema, document: ReadDocument): readonly Problem[] {
   if (compiled.validate(bounded(compiled.schema, resolved(compiled.schema, compiled.schema), document.value)))
     return [];
@@ -41,7 +41,7 @@ export function schemaProblems(compiled: CompiledSchema, document: ReadDocument)
 
 const missingIn = (error: SchemaError): string => String(error.params['missingProperty']);
 
-/** The keys that each section lacks, without those that are there and only run into their value. */
+/** The missing keys of each section, except keys that only lack the space after their colon. */
 function missingBySection(
   schema: unknown,
   errors: readonly SchemaError[],
@@ -59,7 +59,7 @@ function gluedKeyOf(schema: unknown, { keyword, params, instancePath }: SchemaEr
   return glued === undefined ? [] : [pointerTo(instancePath, glued.key)];
 }
 
-/** The branches of a `oneOf` and the grammar of a key's name are told by the error that contains them. */
+/** Errors in the branches of a `oneOf` and in the grammar of key names are covered by their parent error. */
 const isTelling = (error: SchemaError, chosen: ReadonlySet<string>): boolean =>
   error.propertyName === undefined && (error.keyword === 'oneOf' || !chosen.has(error.instancePath));
 
@@ -84,13 +84,12 @@ function problemOf(context: Context): Problem {
   }
 }
 
-/** Keys that a section does not have are judged up to this many; a hundred problems are shown. */
+/** The number of unknown keys per section that are checked; only 100 problems are shown. */
 const unknownKeysAtMost = 1_024;
 
 /**
- * A copy of a value in which every list and map has at most one entry more than its schema allows, so that a value that
- * breaks a limit still does: validators gather errors in a time that grows with the square of their number. Keys that
- * the schema knows always stay.
+ * Copies a value with every list and map cut to one entry more than its schema allows, so that a broken limit stays
+ * broken. Without this, validators take quadratic time to gather errors. Known keys always stay.
  */
 function bounded(schema: unknown, part: SchemaPart, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -115,27 +114,27 @@ function limitOf({ node }: SchemaPart, keyword: 'maxItems' | 'maxProperties'): n
 
 const place = /^(\/(?:ssh|nodes\/[^/]+)\/password|\/placements\/[^/]+\/endpoint\/apiKey)(?:\/|$)/u;
 
-/** The problem of whatever is wrong at a password: it names the key, and nothing that stands there. */
+/** The problem of anything wrong in a password. It names only the key and never shows the value. */
 function secretProblem({ document, error }: Context): Problem | undefined {
   const pointer = place.exec(error.instancePath)?.[1];
   if (pointer === undefined) return undefined;
   const forms = pointer.endsWith('/apiKey')
-    ? 'exactly one of env, file or command, in its form, or a list of such sources'
-    : 'exactly one of env, file, command or prompt, in its form';
-  const detail = `What stands here names no source: ${forms}.`;
+    ? 'exactly one of env, file or command in its own form, or a list of such sources'
+    : 'exactly one of env, file, command or prompt in its own form';
+  const detail = `This value is not a source. Write ${forms}.`;
   return { code: 'secret/not-a-source', span: spanOf(document.map, { pointer, at: 'key' }), pointer, detail };
 }
 
-/** A model identifier that a map in braces split at its comma: `{ model: Mac16,9 }`. */
+/** A model identifier that was split at its comma, in a map in braces: `{ model: Mac16,9 }`. */
 interface SplitModel {
   /** The pointer of the first half. */
   readonly pointer: string;
-  /** Both halves with the comma. */
+  /** Both halves and the comma. */
   readonly span: Span;
   readonly text: string;
 }
 
-/** The identifier of which this unknown key is the second half, if it is one. */
+/** The split identifier whose second half is this unknown key, if there is one. */
 function splitModelAt({ map, source }: ReadDocument, error: SchemaError): SplitModel | undefined {
   const half = String(error.params['additionalProperty']);
   const pointer = pointerTo(error.instancePath, 'model');
@@ -149,7 +148,7 @@ function splitModelAt({ map, source }: ReadDocument, error: SchemaError): SplitM
   return /^[A-Z][A-Za-z]*[0-9]{1,2},[1-9][0-9]?$/.test(text) ? { pointer, span, text } : undefined;
 }
 
-/** The split identifiers among the findings of a validator, by the pointer of their first half. */
+/** The split identifiers among a validator's errors, by the pointer of their first half. */
 function splitModels(document: ReadDocument, errors: readonly SchemaError[]): ReadonlyMap<string, SplitModel> {
   const wrong = new Set(errors.filter(({ keyword }) => keyword === 'pattern').map((error) => error.instancePath));
   const found = new Map<string, SplitModel>();
@@ -160,22 +159,22 @@ function splitModels(document: ReadDocument, errors: readonly SchemaError[]): Re
   return found;
 }
 
-/** Whether an error is about the second half of a split identifier, which the first half explains. */
+/** Whether an error is about the second half of a split identifier: the first half already reports it. */
 const isSecondHalf = (document: ReadDocument, splits: ReadonlyMap<string, SplitModel>, error: SchemaError): boolean =>
   splits.has(splitModelAt(document, error)?.pointer ?? '');
 
-/** Why a host, a user, a name or a file must not reach a command line, as one sentence; undefined for harmless text. */
+/** One sentence why a host, user, name or file must not reach a command line; undefined if it is safe. */
 function dangerIn(text: string): string | undefined {
   if (text.startsWith('-')) return 'It begins with a dash, so a program would read it as an option.';
   const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.exec(text);
-  if (control !== null) return `It contains ${escapeText(control[0])}, which nobody can see.`;
+  if (control !== null) return `It contains the invisible character ${escapeText(control[0])}.`;
   const shell = /[;&|`$<>(){}[\]\\"'*?!#]/.exec(text);
-  if (shell !== null) return `It contains ${shell[0]}, which a shell would act on.`;
-  if (/\.\.|\/|^~/.test(text) || text === '.') return 'It could become a path.';
+  if (shell !== null) return `It contains ${shell[0]}, which a shell would interpret.`;
+  if (/\.\.|\/|^~/.test(text) || text === '.') return 'It could be read as a path.';
   return undefined;
 }
 
-/** The problem of a key that the section does not have. */
+/** The problem of an unknown key. */
 function unknownKey({ schema, document, error, part }: Context): Problem {
   const key = String(error.params['additionalProperty']);
   const pointer = pointerTo(error.instancePath, key);
@@ -193,7 +192,7 @@ function unknownKey({ schema, document, error, part }: Context): Problem {
   };
 }
 
-/** A known key that runs into its value: `host:b.lan`. */
+/** A known key without the space before its value: `host:b.lan`. */
 function gluedAmong(key: string, known: readonly string[]): GluedKey | undefined {
   const glued = gluedKey(key);
   return glued !== undefined && known.includes(glued.key) ? glued : undefined;
@@ -206,10 +205,10 @@ function hintForUnknown(
 ): string {
   if (near !== undefined) return `Did you mean \`${near}\`?`;
   if (elsewhere.length > 0) return `\`${key}\` belongs under ${listText(elsewhere, 'or')}.`;
-  return `Known here: ${listText(known)}.`;
+  return `Known keys here: ${listText(known)}.`;
 }
 
-/** The problem of keys that the section needs and does not have: all of them at once. */
+/** The problem of all missing keys of a section. */
 function missingKeys({ schema, document, error, part }: Context, keys: readonly string[]): Problem {
   const pointer = error.instancePath;
   const section = pointer === '' ? 'The file' : pointerText(pointer);
@@ -230,10 +229,9 @@ function missingKeys({ schema, document, error, part }: Context, keys: readonly 
   };
 }
 
-/** Definitions of names with slashes or arrows: whatever is wrong in one, none of them becomes a word of a command. */
+/** Definitions of names with slashes or arrows. None of them ever becomes a command-line argument. */
 const isPathLike: ReadonlySet<string> = new Set(['filePath', 'link', 'network']);
 
-/** The problem of a key whose name is not allowed. */
 function badName({ schema, document, error, part }: Context): Problem {
   const name = String(error.params['propertyName']);
   const pointer = pointerTo(error.instancePath, name);
@@ -245,22 +243,21 @@ function badName({ schema, document, error, part }: Context): Problem {
     code: danger === undefined ? 'schema/bad-name' : 'schema/unsafe-text',
     span: spanOf(document.map, { pointer, at: 'key' }),
     pointer,
-    detail: `${quoted(name)} cannot be a name here.${danger === undefined ? '' : ` ${danger}`}`,
+    detail: `${quoted(name)} is not a valid name here.${danger === undefined ? '' : ` ${danger}`}`,
     hint: lower !== name && /^[a-z0-9-]+$/.test(lower) ? `Write \`${lower}\`. ${rule}` : rule,
   };
 }
 
-/** The problem of a model identifier that a map in braces split at its comma. */
 const splitModel = ({ pointer, span, text }: SplitModel): Problem => ({
   code: 'schema/bad-form',
   span,
   pointer,
-  detail: `Inside braces the comma ends the value, so ${quoted(text)} is two entries.`,
+  detail: `Inside braces, a comma ends the value, so ${quoted(text)} becomes two entries.`,
   hint: `Put it in quotes: \`model: "${text}"\`.`,
 });
 
 const kindWords: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'text',
   integer: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
@@ -268,14 +265,12 @@ const kindWords: Readonly<Record<string, string>> = {
   object: 'a map of keys',
 };
 
-/** The problem of a value of the wrong kind, with the smallest correction that can be told from what stands there. */
+/** The problem of a value of the wrong type, with the smallest correction that can be derived from the value. */
 function typeProblem(context: Context): Problem {
   const { error, span, pointer, value } = context;
   const wanted = String(error.params['type']);
-  const is = kindOf(value);
-  const what =
-    typeof value === 'object' ? `${upperFirst(is)} stands here` : `${upperFirst(shownValue(context))} is ${is}`;
-  const detail = `${what}; ${kindWords[wanted] ?? wanted} belongs here.`;
+  const shown = typeof value === 'object' || context.raw === '' ? '' : `${shownValue(context)}, which is `;
+  const detail = `Expected ${kindWords[wanted] ?? wanted}, found ${shown}${kindOf(value)}.`;
   const hint = hintFor(wanted, context);
   return { code: 'schema/wrong-type', span, pointer, detail, ...(hint === '' ? {} : { hint }) };
 }
@@ -283,7 +278,7 @@ function typeProblem(context: Context): Problem {
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'a map';
-  if (typeof value === 'string') return 'a text';
+  if (typeof value === 'string') return 'text';
   if (typeof value === 'number') return `the number ${value}`;
   return typeof value === 'boolean' ? `the boolean ${value}` : 'nothing';
 }
@@ -291,14 +286,14 @@ function kindOf(value: unknown): string {
 function hintFor(wanted: string, context: Context): string {
   const { value, part, description } = context;
   const raw = escapeText(context.raw);
-  if (value === null) return 'Fill it in, or remove the key.';
+  if (value === null) return 'Add a value, or remove the key.';
   if (wanted === 'object') return hintForMap(context);
   if (wanted === 'string' && typeof value !== 'object') {
     return fitsAsText(part, context.raw) ? `Put it in quotes: "${raw}"` : description;
   }
   if (wanted === 'boolean' && typeof value === 'string') {
-    if (/^(?:y|yes|on)$/i.test(value)) return `Write true: to YAML 1.2, ${raw} is a text.`;
-    if (/^(?:n|no|off)$/i.test(value)) return `Write false: to YAML 1.2, ${raw} is a text.`;
+    if (/^(?:y|yes|on)$/i.test(value)) return `Write true: in YAML 1.2, ${raw} is text.`;
+    if (/^(?:n|no|off)$/i.test(value)) return `Write false: in YAML 1.2, ${raw} is text.`;
   }
   if (wanted === 'integer' && typeof value === 'string' && /^[1-9][0-9]*$/.test(value))
     return `Write ${value} without quotes.`;
@@ -309,12 +304,12 @@ function hintForMap({ pointer, raw, value, part, description }: Context): string
   const glued = gluedAmong(raw, keysOf(part.node));
   if (glued !== undefined) return spaceHint(glued);
   if (pointer === '/nodes' && Array.isArray(value)) {
-    return `Write them as a map, by name and without dashes: \`${nodeLine(value[0])}\`.`;
+    return `Write nodes as a map of names, without dashes: \`${nodeLine(value[0])}\`.`;
   }
   return description;
 }
 
-/** The first node of a list as a line of a map; an example where the list does not say its name. */
+/** The first node of a list as a line of a map; an example if the list does not give its name. */
 function nodeLine(item: unknown): string {
   const name: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'name') : item;
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9-]{0,62}$/.test(name)) return 'studio-1: { host: studio-1.lan }';
@@ -325,7 +320,7 @@ function nodeLine(item: unknown): string {
 const end = '([A-Za-z0-9][A-Za-z0-9-]{0,62}):([0-9]{1,2})';
 const looseLink = new RegExp(`^${end} {0,9}([-<>=~\u2013\u2014\u2190\u2192\u2194\u21d4]{1,4}|to) {0,9}${end}$`);
 
-/** How a link should be written, told from what is wrong with it; undefined when it is no link at all. */
+/** Advice for correcting a link; undefined if the text does not look like a link. */
 function linkAdvice(text: string): string | undefined {
   const match = looseLink.exec(text);
   if (match === null) return undefined;
@@ -335,22 +330,22 @@ function linkAdvice(text: string): string | undefined {
   const fromZero = [from, to].some((receptacle) => /^0+$/.test(receptacle));
   const advice = [
     ...(arrow === '<->' ? [] : ['Write `<->` between the two ends.']),
-    ...(isLower ? [] : ['Names are lower-case.']),
+    ...(isLower ? [] : ['Names are lowercase.']),
     ...(fromZero ? ['Receptacles count from 1, as macOS prints them.'] : []),
   ];
   if (advice.length === 0) return undefined;
-  return `${advice.join(' ')}${fromZero ? '' : ` Here: \`${ends}\`.`}`;
+  return `${advice.join(' ')}${fromZero ? '' : ` Corrected: \`${ends}\`.`}`;
 }
 
-/** The problem of a value that is not one of a few. */
+/** The problem of a value that is not one of the allowed values. */
 function notAllowed(context: Context): Problem {
   const { error, pointer, span, description, value } = context;
   if (error.keyword === 'const') {
-    const detail = `This is ${shownValue(context)}; this meshwright knows format ${String(error.params['allowedValue'])}.`;
+    const detail = `This is ${shownValue(context)}; this version knows only format ${String(error.params['allowedValue'])}.`;
     return { code: 'schema/unsupported-version', span, pointer, detail };
   }
   const shown = shownValue(context);
-  const detail = shown === 'nothing' ? 'Nothing stands here.' : `${upperFirst(shown)} is not allowed here.`;
+  const detail = shown === 'nothing' ? 'The value is missing.' : `${upperFirst(shown)} is not allowed here.`;
   if (error.keyword === 'oneOf') return { code: 'schema/not-allowed', span, pointer, detail, hint: description };
   const allowed = (error.params['allowedValues'] as readonly unknown[]).map(String);
   const near = typeof value === 'string' ? didYouMean(value, allowed) : undefined;
@@ -364,10 +359,9 @@ function notAllowed(context: Context): Problem {
   };
 }
 
-/** Definitions whose text reaches a command line. */
 const reachesCommandLine = new Set(['name', 'user', 'host', 'identityFile']);
 
-/** The problem of a text without the needed form; one that could act on a command line is told as such. */
+/** The problem of a text in the wrong form. Text that is unsafe on a command line has a code of its own. */
 function badForm({ part, pointer, span, description, value }: Context): Problem {
   const text = String(value);
   const definition = part.definition ?? '';
@@ -377,7 +371,7 @@ function badForm({ part, pointer, span, description, value }: Context): Problem 
     code: danger === undefined ? 'schema/bad-form' : 'schema/unsafe-text',
     span,
     pointer,
-    detail: `${text === '' ? 'An empty text' : quoted(text)} cannot stand here.${danger === undefined ? '' : ` ${danger}`}`,
+    detail: `${text === '' ? 'An empty text' : quoted(text)} is not valid here.${danger === undefined ? '' : ` ${danger}`}`,
     hint: advice ?? description,
   };
 }
@@ -391,19 +385,19 @@ function hostAdvice(text: string): string | undefined {
   return port === null ? undefined : `Write \`host: ${port[1]}\` and \`port: ${port[2]}\`.`;
 }
 
-/** What is counted, one and several, by the end of the keyword. */
+/** Singular and plural of the counted thing, by the end of the keyword. */
 const counted: Readonly<Record<string, readonly [string, string]>> = {
   Properties: [' entry', ' entries'],
   Items: [' entry', ' entries'],
   Length: [' character', ' characters'],
 };
 
-/** The problem of a number, a length or a count outside its bounds. */
+/** The problem of a number, a length or a count outside its range. */
 function outOfRange({ error, pointer, span, description, value }: Context): Problem {
   const limit = String(error.params['limit']);
   const noun = counted[error.keyword.slice('max'.length)]?.[limit === '1' ? 0 : 1] ?? '';
-  const bound = `${error.keyword.startsWith('max') ? 'At most' : 'At least'} ${limit}${noun}`;
-  const shown = typeof value === 'number' ? `, and this is ${value}` : '';
+  const bound = `${error.keyword.startsWith('max') ? 'at most' : 'at least'} ${limit}${noun}`;
+  const shown = typeof value === 'number' ? `, found ${value}` : '';
   const { i, j } = error.params;
   const twice =
     error.keyword === 'uniqueItems' ? `Entries ${Number(i) + 1} and ${Number(j) + 1} are the same.` : undefined;
@@ -411,22 +405,22 @@ function outOfRange({ error, pointer, span, description, value }: Context): Prob
     code: 'schema/out-of-range',
     span,
     pointer,
-    detail: twice ?? `${bound} can stand here${shown}.`,
+    detail: twice ?? `Expected ${bound}${shown}.`,
     ...(description === '' ? {} : { hint: description }),
   };
 }
 
-/** One finding of a validator with everything that explains it. */
+/** One error of a validator with everything that explains it. */
 interface Context {
   readonly schema: unknown;
   readonly document: ReadDocument;
   readonly error: SchemaError;
-  /** What the schema has for the value that is wrong, or for the map whose key is. */
+  /** The schema part of the wrong value, or of the map with the wrong key. */
   readonly part: SchemaPart;
-  /** Of that value or map. */
+  /** The pointer of that value or map. */
   readonly pointer: string;
   readonly span: Span;
-  /** The text of a scalar as the file has it; empty for a list or a map. */
+  /** The source text of a scalar; empty for a list or a map. */
   readonly raw: string;
   readonly value: unknown;
   readonly description: string;
@@ -440,7 +434,7 @@ function contextOf(schema: unknown, document: ReadDocument, error: SchemaError):
   return { schema, document, error, part, pointer, ...about, value, description: descriptionOf(part.node) };
 }
 
-/** The grammar of a host lets `10.1` pass, which is no name, and no address that all programs read alike. */
+/** The pattern of a host also matches `10.1`, which is neither a name nor an address that all programs read alike. */
 function fitsAsText({ node, definition }: SchemaPart, raw: string): boolean {
   const pattern = node['pattern'];
   if (definition === 'host' && canonicalAddress(raw) === undefined) return false;
@@ -456,7 +450,6 @@ function valueAt(root: unknown, pointer: string): unknown {
   return value;
 }
 
-/** What stands there, in words. */
 function shownValue({ raw, value }: Context): string {
   if (raw !== '') return quoted(raw);
   if (Array.isArray(value)) return 'a list';
@@ -472,14 +465,14 @@ export interface CompiledSchema {
   };
 }
 
-/** One finding of a generated validator, in the form that ajv gives it. */
+/** One error of a generated validator, in the form of ajv. */
 interface SchemaError {
-  /** JSON pointer of the value; of the map, when a key is wrong. */
+  /** The JSON pointer of the value, or of the map if a key is wrong. */
   readonly instancePath: string;
-  /** Place of the violated keyword in the schema, such as `#/$defs/host/pattern`. */
+  /** The violated keyword in the schema, such as `#/$defs/host/pattern`. */
   readonly schemaPath: string;
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Set when the error is about the name of a key. */
+  /** Set if the error is about the name of a key. */
   readonly propertyName?: string;
 }

@@ -1,20 +1,20 @@
 import type { SourceRange } from '../diagnostics/diagnostic.ts';
 
-/** Where one value of a file stands. */
+/** The place of one value in a file. */
 export interface Entry {
   /** Its key; absent for the root and for the items of a list. */
   readonly key?: Span;
   readonly value: Span;
-  /** The text of a plain or quoted scalar as the file has it, quotes included. */
+  /** The source text of a plain or quoted scalar, including its quotes. */
   readonly raw?: string;
-  /** True when every character of the value stands in the file as it is, so that a part of it has a place. */
+  /** True if the file has every character of the value literally, so that a part of the value has a place. */
   readonly isLiteral: boolean;
 }
 
-/** From JSON pointer to place, for every value of a file. */
+/** The place of every value of a file, by JSON pointer. */
 export type SourceMap = ReadonlyMap<string, Entry>;
 
-/** What of a value is meant: its key, the value, or some characters of the value. */
+/** A key, a value, or some characters of a value. */
 export interface Target {
   readonly pointer: string;
   /** Absent: the value. */
@@ -22,7 +22,7 @@ export interface Target {
   readonly part?: Span;
 }
 
-/** The place of a target; of the nearest value above it when the pointer itself has none. */
+/** The place of a target, or of the nearest value above it if the target has none. */
 export function spanOf(map: SourceMap, target: Target): Span {
   const entry = map.get(target.pointer);
   if (entry === undefined) {
@@ -39,7 +39,7 @@ export function spanOf(map: SourceMap, target: Target): Span {
 const isEmpty = (span: Span): boolean => span.end <= span.start;
 const firstOf = (span: Span): Span => ({ start: span.start, end: Math.min(span.end, span.start + 1) });
 
-/** The pointer above, or undefined for the root. */
+/** The parent pointer; undefined for the root. */
 function parentPointer(pointer: string): string | undefined {
   const slash = pointer.lastIndexOf('/');
   return slash === -1 ? undefined : pointer.slice(0, slash);
@@ -62,20 +62,20 @@ export function pointerText(pointer: string): string {
   return parts.map((part, index) => (/^[0-9]+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** A stretch of a text, UTF-16 code units from 0; `end` is not part of it. */
+/** A range of a text in UTF-16 code units from 0, without `end` itself. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** One file as it is read: without a byte order mark, with the starts of its lines. */
+/** The text of one file without a byte order mark, and the offsets of its lines. */
 export interface SourceText {
   readonly file: string;
   readonly text: string;
   readonly lineStarts: readonly number[];
 }
 
-/** Prepares a text for questions about places in it. A byte order mark is taken off, so columns count as editors do. */
+/** Indexes the lines of a text. Removes a byte order mark, so that columns match those of editors. */
 export function sourceText(file: string, raw: string): SourceText {
   const text = raw.startsWith('\ufeff') ? raw.slice(1) : raw;
   const lineStarts = [0];
@@ -83,7 +83,7 @@ export function sourceText(file: string, raw: string): SourceText {
   return { file, text, lineStarts };
 }
 
-/** The place of a span as lines and columns. It always lies inside the file. */
+/** Converts a span to lines and columns, limited to the file. */
 export function placeOf(source: SourceText, span: Span, pointer?: string): SourceRange {
   const start = Math.max(0, Math.min(span.start, source.text.length));
   const from = lineAndColumn(source, start);
@@ -92,7 +92,7 @@ export function placeOf(source: SourceText, span: Span, pointer?: string): Sourc
   return pointer === undefined ? place : { ...place, pointer };
 }
 
-/** The line and the column of a character, both from 1. */
+/** The line and the column of an offset, both from 1. */
 export function lineAndColumn(source: SourceText, offset: number): { readonly line: number; readonly column: number } {
   let low = 0;
   let high = source.lineStarts.length - 1;

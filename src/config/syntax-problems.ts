@@ -5,7 +5,7 @@ import { lineAndColumn, type SourceText, type Span } from './source-map.ts';
 
 const reportedAtMost = 20;
 
-/** Errors of the grammar, one for each line: what follows on the same line is nearly always the same mistake. */
+/** Grammar errors, one per line: further errors on the same line are nearly always the same mistake. */
 export function syntaxProblems(
   errors: readonly YAMLParseError[],
   source: SourceText,
@@ -28,19 +28,24 @@ export function syntaxProblems(
   return problems;
 }
 
-/** The marks that version control leaves in a file explain everything that follows. */
+/** Conflict markers of version control explain all errors after them. */
 function mergeConflict(text: string): Problem | undefined {
   const mark = /^<{7}(?= |$)/m.exec(text);
   if (mark === null) return undefined;
   const span = { start: mark.index, end: mark.index + mark[0].length };
-  const detail = 'Two versions of the file were merged, and this conflict was left.';
-  return { code: 'yaml/syntax', span, detail, hint: 'Keep one of the two sides and remove the three marks.' };
+  const detail = 'This merge conflict was not resolved.';
+  return {
+    code: 'yaml/syntax',
+    span,
+    detail,
+    hint: 'Keep one of the two sides, and remove the three conflict markers.',
+  };
 }
 
 function syntaxProblem(error: YAMLParseError, text: string): Problem {
   const span: Span = { start: error.pos[0], end: Math.max(error.pos[1], error.pos[0] + 1) };
   if (error.code === 'TAB_AS_INDENT') {
-    return { code: 'yaml/tab', span: { start: span.start, end: span.start + 1 }, detail: 'Here stands a tab.' };
+    return { code: 'yaml/tab', span: { start: span.start, end: span.start + 1 }, detail: 'There is a tab here.' };
   }
   if (error.code === 'BAD_ALIAS') return { code: 'yaml/bad-alias', span, detail: `${error.message}.` };
   const glued =
@@ -51,17 +56,17 @@ function syntaxProblem(error: YAMLParseError, text: string): Problem {
   return { code: 'yaml/syntax', span: { start: span.start, end }, detail: `${error.message.replace(/\.$/, '')}.` };
 }
 
-/** A key without the space after its colon, which the reader took for the beginning of a longer key. */
+/** A key without the space after its colon, which the parser took for the beginning of a longer key. */
 function gluedAt(text: string, { start }: Pick<Span, 'start'>): Problem | undefined {
   const lineEnd = text.indexOf('\n', start);
   const glued = gluedKey(text.slice(start, lineEnd === -1 ? text.length : lineEnd));
   if (glued === undefined) return undefined;
   const written = `${glued.key}:${glued.value}`;
-  const detail = `${quoted(written)} has no space after the colon, so it is one word.`;
+  const detail = `${quoted(written)} has no space after the colon, so YAML reads it as one word.`;
   return { code: 'yaml/syntax', span: { start, end: start + written.length }, detail, hint: spaceHint(glued) };
 }
 
-/** Such a key in the line above and at the same column, where a comment ends the word: the next key then fits nowhere. */
+/** Such a key in the line above, at the same column, if a comment ends its word: the next key is then an error. */
 function gluedAbove({ code, pos }: YAMLParseError, text: string): Problem | undefined {
   if (code !== 'BAD_INDENT') return undefined;
   let end = text.lastIndexOf('\n', pos[0] - 1);
@@ -78,7 +83,6 @@ function gluedAbove({ code, pos }: YAMLParseError, text: string): Problem | unde
   return undefined;
 }
 
-/** The beginning of a key or of a list item. */
 interface Level {
   readonly offset: number;
   readonly line: number;
@@ -86,7 +90,7 @@ interface Level {
   readonly isItem: boolean;
 }
 
-/** Every key and list item that is not inside brackets, in the order of the text. */
+/** The start of every key and list item outside brackets, in text order. */
 function levelsOf(tokens: readonly CST.Token[], source: SourceText): readonly Level[] {
   const open = [...tokens];
   const levels: Level[] = [];
@@ -103,7 +107,7 @@ function levelsOf(tokens: readonly CST.Token[], source: SourceText): readonly Le
   return levels.sort((a, b) => a.offset - b.offset);
 }
 
-/** The problem of a line that begins where no line above it lets it begin; undefined for any other error. */
+/** The problem of a line with wrong indentation; undefined for any other error. */
 function indentationProblem(error: YAMLParseError, source: SourceText, levels: readonly Level[]): Problem | undefined {
   const start = misplacedLine(error, source.text);
   if (start === undefined) return undefined;
@@ -121,26 +125,26 @@ function indentationProblem(error: YAMLParseError, source: SourceText, levels: r
   };
 }
 
-/** Where the first character of the line stands that an error of indentation is about. */
+/** The offset of the first character of the line with wrong indentation. */
 function misplacedLine({ code, message, pos }: YAMLParseError, text: string): number | undefined {
   const isNested = code === 'BLOCK_AS_IMPLICIT_KEY' && message.startsWith('Nested');
   const isOther = code === 'BAD_INDENT' || code === 'BLOCK_AS_IMPLICIT_KEY' || message.startsWith('Sequence item');
   if (!isNested && !isOther) return undefined;
   const lineEnd = text.indexOf('\n', pos[0]);
-  // A value that goes on in the next line, which was meant as a key; two keys on one line are another mistake.
+  // A value that continues in the next line, which was meant as a key. Two keys on one line are a different mistake.
   if (isNested && (lineEnd === -1 || /:\s/.test(text.slice(pos[0], lineEnd + 1)))) return undefined;
   const content = contentFrom(text, isNested ? lineEnd + 1 : text.lastIndexOf('\n', pos[0] - 1) + 1);
   return content < text.length ? content : undefined;
 }
 
-/** The first character from the start of a line on that is no space and in no comment. */
+/** The offset of the first character after the start of a line that is neither a space nor in a comment. */
 function contentFrom(text: string, lineStart: number): number {
   const blank = /(?: *(?:#.*)?\r?\n)* */y;
   blank.lastIndex = lineStart;
   return lineStart + (blank.exec(text)?.[0].length ?? 0);
 }
 
-/** The nearest columns on both sides at which a line could begin; none when it begins at a right one. */
+/** The nearest valid columns on both sides at which the line could begin; empty if its column is valid. */
 function openLevels(levels: readonly Level[], before: number, column: number): readonly Level[] {
   let deeper: Level | undefined;
   for (const level of levels.toReversed()) {
@@ -152,22 +156,22 @@ function openLevels(levels: readonly Level[], before: number, column: number): r
   return deeper === undefined ? [] : [deeper];
 }
 
-/** Deeper files are refused: the library that composes the values would run out of stack. */
+/** Deeper files would overflow the stack of the YAML library. */
 const maxDepth = 64;
 
-/** The tokens of a text, with what must be refused before values are made of them. */
+/** The tokens of a text, and the problems that must be reported before values are composed. */
 interface Tokens {
   readonly tokens: readonly CST.Token[];
   readonly problems: readonly Problem[];
 }
 
-/** Splits a text into tokens (iterative, linear); guards nesting, directives, documents and what is left open. */
+/** Splits a text into tokens (iterative, linear). Checks nesting, directives, documents and unclosed brackets. */
 export function readTokens(text: string): Tokens {
   const tokens = [...new Parser().parse(text)];
   const { deep, open } = look(tokens);
   const problems = [...tokens.flatMap(directiveProblem), ...documentProblems(tokens)];
   if (deep !== undefined) {
-    const detail = `Here begins level ${maxDepth + 1}; ${maxDepth} are read.`;
+    const detail = `Level ${maxDepth + 1} begins here; the limit is ${maxDepth} levels.`;
     problems.push({ code: 'yaml/too-deep', span: { start: deep, end: deep + 1 }, detail });
   } else if (open !== undefined) {
     const detail = `This ${text[open]} is never closed.`;
@@ -179,14 +183,14 @@ export function readTokens(text: string): Tokens {
 function directiveProblem(token: CST.Token): readonly Problem[] {
   if (token.type !== 'directive' || /^%YAML\s+1\.2\s*$/.test(token.source)) return [];
   const span = { start: token.offset, end: token.offset + token.source.length };
-  return [{ code: 'yaml/directive', span, detail: 'The file is read as YAML 1.2, without tags of its own.' }];
+  return [{ code: 'yaml/directive', span, detail: 'meshwright reads every file as YAML 1.2, without custom tags.' }];
 }
 
 function documentProblems(tokens: readonly CST.Token[]): readonly Problem[] {
   const second = tokens.filter((token) => token.type === 'document')[1];
   if (second === undefined) return [];
   const span = { start: second.offset, end: second.offset + 3 };
-  return [{ code: 'yaml/several-documents', span, detail: 'A second document starts here, after the first one.' }];
+  return [{ code: 'yaml/several-documents', span, detail: 'A second document starts here.' }];
 }
 
 interface Visit {
@@ -194,7 +198,7 @@ interface Visit {
   readonly depth: number;
 }
 
-/** Offsets of the first collection below the deepest level and of the last bracket or quote that is left open. */
+/** The offsets of the first collection that is nested too deeply, and of the last unclosed bracket or quote. */
 function look(tokens: readonly CST.Token[]): { readonly deep?: number; readonly open?: number } {
   const visits: Visit[] = tokens.map((token) => ({ token, depth: 0 }));
   let deep = Number.POSITIVE_INFINITY;
@@ -219,7 +223,6 @@ function isLeftOpen(token: CST.Token): boolean {
   return token.source.length < 2 || !token.source.endsWith('"') || backslashes % 2 === 1;
 }
 
-/** The tokens directly inside another one. */
 function childrenOf(token: CST.Token): readonly CST.Token[] {
   if (token.type === 'document') return token.value === undefined ? [] : [token.value];
   if (!('items' in token)) return [];
@@ -231,13 +234,13 @@ function childrenOf(token: CST.Token): readonly CST.Token[] {
   return children;
 }
 
-/** A key and its value without the space that YAML needs between them. */
+/** A key and its value without the space that YAML requires between them. */
 export interface GluedKey {
   readonly key: string;
   readonly value: string;
 }
 
-/** Reads `host:b.lan`, which to YAML is one word; undefined for anything else, such as a web address or a link. */
+/** Splits `host:b.lan`, which is one word in YAML; undefined for anything else, such as a URL or a link. */
 export function gluedKey(text: string): GluedKey | undefined {
   const line = (text.split(/\r?\n| #/, 1)[0] ?? '').trimEnd();
   const match = /^([A-Za-z]+):(?!\/\/)(\S.*)$/.exec(line);
@@ -245,6 +248,6 @@ export function gluedKey(text: string): GluedKey | undefined {
   return { key: match[1] ?? '', value: match[2] ?? '' };
 }
 
-/** The hint that shows the pair as it should be. */
+/** The hint with the corrected pair. */
 export const spaceHint = ({ key, value }: GluedKey): string =>
   `Write a space after the colon: ${quoted(`${key}: ${value}`)}.`;

@@ -1,12 +1,12 @@
 import { escapeText } from './escape.ts';
 
-/** Characters that take two columns: East Asian wide forms, as far as Unicode has them in blocks. */
+/** Characters that take two columns: the Unicode blocks of East Asian wide forms, and emoji. */
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const zeroWidth = /[\p{Mn}\p{Me}]/u;
 const tabColumns = 4;
 
-/** How many columns of a terminal one line of escaped text takes. */
+/** The number of terminal columns of one line of escaped text. */
 export function columnsOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   let columns = 0;
@@ -19,7 +19,7 @@ function widthOf(character: string): number {
   return wide.test(character) ? 2 : 1;
 }
 
-/** One character of a source line as it is shown, with the column at which it starts. */
+/** One character of a source line as shown, with its first column. */
 export interface Cell {
   readonly shown: string;
   /** Offset in the line, UTF-16 code units from 0. */
@@ -28,7 +28,7 @@ export interface Cell {
   readonly columns: number;
 }
 
-/** The cells of one line of a file: escaped, tabs as spaces up to the next multiple of four. */
+/** The escaped cells of one line of a file. A tab becomes spaces up to the next multiple of four columns. */
 export function cellsOf(line: string): readonly Cell[] {
   const cells: Cell[] = [];
   let column = 0;
@@ -44,8 +44,8 @@ export function cellsOf(line: string): readonly Cell[] {
 }
 
 /**
- * `text` broken at spaces so that no line is wider than `columns`; a longer word keeps its own line whole. A line that
- * begins with two blanks is something to copy (a command, a line for a file) and is never broken.
+ * Breaks `text` at spaces so that no line is wider than `columns`; a longer word gets a line of its own. A line that
+ * begins with two spaces is something to copy (a command, a line for a file) and is never broken.
  */
 export function wrap(text: string, columns: number): readonly string[] {
   if (text.startsWith('  ')) return [text];

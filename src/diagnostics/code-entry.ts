@@ -1,22 +1,22 @@
 import type { Prose } from '../model/text/prose.ts';
-/** How bad it is: an error stops the run, a warning does not, a notice is only worth knowing. */
+/** An error stops the run, a warning does not, and a notice is only worth knowing. */
 export type Severity = 'error' | 'warning' | 'notice';
 
-/** What the registry knows of a code; `docs/errors.md` is generated from it. */
+/** The registry's entry for a code; `docs/errors.md` is generated from these. */
 export interface CodeEntry {
   /** `error` unless given. */
   readonly severity?: Severity;
-  /** Constant, without user data, so that readers recognise the kind. */
+  /** Constant, without user data, so that readers recognize the kind. */
   readonly summary: string;
   /** Why it happens, for `docs/errors.md`. */
   readonly cause: string;
-  /** The hint of diagnostics that bring none of their own: most rules know more, and say more. */
+  /** The default hint. Most rules give a more specific one. */
   readonly hint: Prose;
-  /** Set where no program can mend it: somebody has to go to the rack, or to the Mac's own console. */
+  /** Set if only a person at the rack or at the Mac's console can repair it. */
   readonly hands?: true;
 }
 
-/** A code with its entry: a diagnostic is made from it, without knowing any other code. */
+/** A code with its entry, which is all that a diagnostic needs. */
 export interface Code extends CodeEntry {
   readonly code: string;
   readonly severity: Severity;
@@ -25,7 +25,7 @@ export interface Code extends CodeEntry {
 /** Entries with their codes. */
 export type CodesOf<T extends Readonly<Record<string, CodeEntry>>> = { readonly [K in keyof T]: T[K] & Code };
 
-/** Gives each entry the code under which it stands, and a severity. */
+/** Adds to each entry its code (its key) and the default severity. */
 export const defineCodes = <T extends Readonly<Record<string, CodeEntry>>>(entries: T): CodesOf<T> =>
   Object.fromEntries(
     Object.entries(entries).map(([code, entry]) => [code, { code, severity: 'error', ...entry }]),

@@ -17,19 +17,19 @@ import { rollbackCodes } from './codes/rack/codes-rollback.ts';
 import { transactionCodes } from './codes/rack/codes-transaction.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
-/** What a caller adds to a code; summary, severity and hint come from its definition unless given. */
+/** The fields that a caller adds; severity and hint come from the code unless given. */
 export type DiagnosticFields = { readonly detail: Prose } & Partial<
   Pick<Diagnostic, 'severity' | 'hint' | 'where' | 'label' | 'subject' | 'handsAt' | 'command' | 'related'>
 >;
 
-/** Builds a diagnostic from its code, so that summary and default hint stand in one place only. */
+/** Builds a diagnostic from its code, so that summary and default hint are defined only once. */
 export function diagnose(code: DiagnosticCode | Code, fields: DiagnosticFields): Diagnostic {
   const entry: Code = typeof code === 'string' ? codes[code] : code;
   const { severity, summary, hint, hands } = entry;
   return { code: entry.code, severity, summary, hint, related: [], ...(hands && { hands }), ...fields };
 }
 
-/** Every code there is, `area/slug`; never reused, each documented and provoked by a test. */
+/** All codes outside of resource rules. A code is never reused; each is documented and provoked by a test. */
 export const codes = defineCodes({
   ...fileCodes,
   ...sshCodes,

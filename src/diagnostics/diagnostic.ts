@@ -4,16 +4,15 @@ import type { Prose } from '../model/text/prose.ts';
 import type { Severity } from './code-entry.ts';
 import { plainText } from './prose-text.ts';
 
-/** At least one of something. */
+/** A list with at least one element. */
 export type NonEmpty<T> = readonly [T, ...T[]];
 
-/** What may accompany the diagnostics of a {@link FleetError}. */
 interface FleetErrorOptions extends ErrorOptions {
-  /** Texts of the files that the diagnostics point into, by file name, so that the marked lines can be shown. */
+  /** Texts of the files that the diagnostics point into, by file name, for showing the marked lines. */
   readonly sources?: Readonly<Record<string, string>>;
 }
 
-/** An expected failure of I/O, carried as diagnostics. Anything else that is thrown is a bug of meshwright. */
+/** An expected failure of I/O, carried as diagnostics. Any other thrown error is a bug in meshwright. */
 export class FleetError extends Error {
   readonly diagnostics: NonEmpty<Diagnostic>;
   readonly sources: Readonly<Record<string, string>>;
@@ -27,18 +26,17 @@ export class FleetError extends Error {
 }
 
 /**
- * Whether this is work for the hands at the rack or at a console (cables, the RDMA switch, a FileVault password), which no
- * program can do. It makes up the work list, and exit code 3 when nothing else is wrong.
+ * Whether this needs a manual step at the rack or at a console (cables, the RDMA switch, a FileVault password). If
+ * nothing else is wrong, the exit code is 3.
  */
 export const isHandsWork = ({ hands }: Pick<Diagnostic, 'hands'>): boolean => hands === true;
 
 const order: readonly Severity[] = ['error', 'warning', 'notice'];
 
-/** Whether something is wrong enough to stop. */
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some((one) => one.severity === 'error');
 
-/** `2 errors, 1 warning`: how many there are of each severity; `no problems` for none. */
+/** The number of each severity: `2 errors, 1 warning`, or `no problems`. */
 export function countText(diagnostics: readonly Pick<Diagnostic, 'severity'>[]): string {
   const parts = order.flatMap((severity) => {
     const count = diagnostics.filter((one) => one.severity === severity).length;
@@ -47,10 +45,10 @@ export function countText(diagnostics: readonly Pick<Diagnostic, 'severity'>[]):
   return parts.length === 0 ? 'no problems' : parts.join(', ');
 }
 
-/** A place in a file. Lines and columns count from 1; a column counts UTF-16 code units. */
+/** A range in a file. Lines and columns count from 1; a column is a UTF-16 code unit. */
 export interface SourceRange {
   readonly file: string;
-  /** JSON pointer of the value, where there is one. */
+  /** The JSON pointer of the value, if there is one. */
   readonly pointer?: string;
   readonly line: number;
   readonly column: number;
@@ -58,7 +56,7 @@ export interface SourceRange {
   readonly endColumn: number;
 }
 
-/** A command on a node that failed, kept whole so that nobody must match on a message. */
+/** A failed command on a node, kept as data so that no code has to match on messages. */
 interface CommandFailure {
   readonly argv: readonly string[];
   readonly exit: Exit;
@@ -67,26 +65,25 @@ interface CommandFailure {
   readonly stderr: string;
 }
 
-/** One problem as a value. The hint is required: a problem without a way out is not worth printing. */
+/** One problem as a value. The hint is required: every problem comes with a next step. */
 export interface Diagnostic {
-  /** As the definition of the code has it: `cabling/missing`. */
+  /** Such as `cabling/missing`. */
   readonly code: string;
   readonly severity: Severity;
-  /** Constant per code, without user data, so that readers recognise the kind. */
+  /** Constant per code, without user data, so that readers recognize the kind. */
   readonly summary: string;
-  /** Full sentences: what, then why. */
+  /** Full sentences: what is wrong, then why. */
   readonly detail: Prose;
-  /** What to do now. */
   readonly hint: Prose;
   readonly where?: SourceRange;
-  /** A few words set under the underlined source, such as `already carries line 30`. */
+  /** A few words next to the underlined source, such as `already carries line 30`. */
   readonly label?: string;
-  /** What it is about: `node studio-3`, `link studio-1:2 <-> studio-4:1`. */
+  /** Such as `node studio-3` or `link studio-1:2 <-> studio-4:1`. */
   readonly subject?: Subject;
-  /** The Macs at which hands work on it, where its subject names others as well. */
+  /** The Macs where the manual step is done, if the subject names other Macs as well. */
   readonly handsAt?: readonly string[];
   readonly command?: CommandFailure;
   readonly related: readonly Diagnostic[];
-  /** Set where only a person can repair it, at the rack or at the Mac's own console. */
+  /** Set if only a person at the rack or at the Mac's console can repair it. */
   readonly hands?: true;
 }

@@ -1,11 +1,11 @@
 /**
- * What a terminal, a log or a web page could take for anything but text: control characters (C0, DEL, C1, so also
- * every ANSI and OSC sequence), invisible and bidirectional format characters, line separators, lone surrogates.
+ * Characters that a terminal, a log or a web page could interpret: control characters (C0, DEL, C1, and so every ANSI
+ * and OSC sequence), invisible and bidirectional format characters, line separators, and lone surrogates.
  */
 const unprintable =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}]|(?![\u{fe00}-\u{fe0f}])\p{Default_Ignorable_Code_Point}/gu;
 
-/** GitHub's runner obeys `::name::` at the start of a trimmed line and `##[name]` anywhere in one. */
+/** GitHub's runner executes `::name::` at the start of a trimmed line and `##[name]` anywhere in a line. */
 const runnerCommand = /(?<!\S)::(?=[\s\S]*?::)|##\[/g;
 
 const visible = (text: string): string => `\\u{${(text.codePointAt(0) ?? 0).toString(16)}}`;
@@ -13,29 +13,28 @@ const visible = (text: string): string => `\\u{${(text.codePointAt(0) ?? 0).toSt
 const disarm = (text: string): string => text.replace(runnerCommand, (found) => `${visible(found)}${found.slice(1)}`);
 
 /**
- * Text that is safe to show on one line: whatever is not plainly visible becomes `\u{…}`, a line break and a tab too.
- * Everything that comes from a node or from a file goes through here before a person sees it. Escaping twice changes
- * nothing more.
+ * Makes a text safe to show on one line: every invisible character, line break and tab becomes `\u{…}`. All text from a
+ * node or a file must pass through here before a person sees it. Escaping is idempotent.
  */
 export function escapeText(text: string): string {
   return disarm(text.replace(unprintable, visible));
 }
 
-/** As {@link escapeText}, with line feeds and tabs kept: for output of several lines. */
+/** Like {@link escapeText}, but keeps line feeds and tabs, for output of several lines. */
 export function escapeLines(text: string): string {
   return disarm(text.replace(unprintable, (found) => (found === '\n' || found === '\t' ? found : visible(found))));
 }
 
 /**
- * JSON without any raw control, format or bidirectional character: they stand as JSON's own `\uXXXX`, so that the
- * text is lossless for programs and harmless on a terminal. The same is done to `##[`, which GitHub's runner obeys
- * anywhere in a line; its other form needs the start of a line, where JSON has a quote.
+ * JSON in which control, format and bidirectional characters are written as `\uXXXX`, so that the text is lossless for
+ * programs and harmless on a terminal. So is `##[`, which GitHub's runner executes anywhere in a line. Its other form
+ * needs the start of a line, where JSON has a quote.
  */
 export function jsonText(value: unknown, indent = 2): string {
   return safeJson(JSON.stringify(value, null, indent) ?? 'null');
 }
 
-/** The same of a text that is JSON already. */
+/** The same for a text that already is JSON. */
 export function safeJson(text: string): string {
   return text
     .replace(unprintable, (found) => (found === '\n' ? found : asJsonEscapes(found)))

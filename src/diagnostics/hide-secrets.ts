@@ -1,21 +1,21 @@
-/** Lines of a file as they may be shown, and the texts in it that may be shown nowhere. */
+/** The lines of a file with secrets hidden, and the secrets themselves. */
 export interface HiddenSecrets {
   readonly lines: readonly string[];
   readonly secrets: readonly string[];
 }
 
-/** What stands in place of a text that may be a secret: always as long, whatever it hides. */
+/** Replaces a possible secret. Its length never depends on the secret. */
 export const secretMark = '********';
 
-/** A key under which somebody may have put a password, also when it is misspelt or runs into its value. */
+/** A key that may hold a password, even if it is misspelled or has no space before its value. */
 const secretKey = /(^|[\s{,"'])((?:pas+(?:w[a-z]*|phrase|code)?|pwd|secrets?|api[-_]?keys?)["']?\s*:)(\s*)(|\S.*)$/iu;
-/** A source in braces, which is no secret, and what follows it. */
+/** A source in braces, which is not a secret, and the text after it. */
 const source =
   /^(?:\{\s*(?:file\s*:[^,}]*|(?:env\s*:\s*["']?[A-Za-z_]\w*["']?|command\s*:\s*\[[^\]]*\]|prompt\s*:\s*true)\s*)\}|\{\s*(?:command\s*:[^\]]*)?$)(.*)$/u;
-/** A source on lines of its own below the key. */
+/** A source on its own lines below the key. */
 const sourceLine = /^\s*(?:env\s*:\s*["']?[A-Za-z_]\w*["']?\s*(?:#.*)?|(?:file|command|prompt)\s*:.*|#.*|\}.*)?$/u;
 
-/** Hides what stands under keys that are called like a password, unless it is a source of one. Pure, by lines. */
+/** Hides the values of keys that look like passwords, unless the value is a source. Works line by line. */
 export function hideSecrets(lines: readonly string[]): HiddenSecrets {
   const secrets: string[] = [];
   let below: { readonly indent: number; readonly isList: boolean } | undefined;
@@ -43,7 +43,7 @@ export function hideSecrets(lines: readonly string[]): HiddenSecrets {
 interface HiddenLine {
   readonly text: string;
   readonly secrets: readonly string[];
-  /** The value stands on the lines below. */
+  /** The value is on the lines below. */
   readonly isOpen: boolean;
 }
 
@@ -63,7 +63,7 @@ function hideInLine(line: string): HiddenLine {
   return { text: `${head}${secretMark}`, secrets: textsOf(rest), isOpen: true };
 }
 
-/** A value with and without what may belong to the line around it; too short a text would hide half of every page. */
+/** A value with and without characters that may belong to its line. Short texts would hide too much. */
 function textsOf(rest: string): readonly string[] {
   const bare = rest.trim();
   const ended = [bare, ...[/\s#/u, /[,}]/u].map((mark) => (bare.split(mark)[0] ?? '').trimEnd())];
@@ -75,10 +75,10 @@ function textsOf(rest: string): readonly string[] {
   return [...new Set(texts)].filter((text) => text.length >= 3).sort((a, b) => b.length - a.length);
 }
 
-/** Fewer characters would hide half of every text. */
+/** Hiding a shorter text would make every page unreadable. */
 const leastHidden = 3;
 
-/** A secret and what other texts may have of it: escaped in JSON or a URL, or anywhere within base64. Longest first. */
+/** The forms of a secret in other texts: as it is, escaped in JSON or a URL, or within base64. Longest first. */
 export function secretForms(secret: string): readonly string[] {
   const base64 = [0, 1, 2].map((before) => base64Within(secret, before));
   const forms = [
@@ -91,12 +91,12 @@ export function secretForms(secret: string): readonly string[] {
   return [...new Set(forms)].filter(({ length }) => length >= leastHidden).sort((a, b) => b.length - a.length);
 }
 
-/** The characters that are the same whatever stands around the secret, when so many bytes modulo three stand before it. */
+/** The base64 characters that depend only on the secret if `before` bytes (modulo three) precede it. */
 function base64Within(secret: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
   return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
 }
 
-/** A text in which none of the secrets stands any more. */
+/** Replaces every secret in a text. */
 export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((left, secret) => left.replaceAll(secret, secretMark), text);

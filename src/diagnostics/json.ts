@@ -3,7 +3,7 @@ import { subjectText } from '../model/subject.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { proseText, type Reader } from './prose-text.ts';
 
-/** The JSON form of a diagnostic. Text is kept as it is: print it with `jsonText`, which escapes it. */
+/** The JSON form of a diagnostic. Its text is not escaped: print it with `jsonText`. */
 export function diagnosticJson(one: Diagnostic, reader: Reader): DiagnosticsDocument['diagnostics'][number] {
   const { where } = one;
   return {

@@ -3,38 +3,38 @@ import { type Command, type CommandWord, traitsOf } from '../model/text/command.
 import { mapWords, type Part, type Prose, prose } from '../model/text/prose.ts';
 import { escapeText } from './escape.ts';
 
-/** Each reason in words that stand after the names of the facts. */
+/** Each reason as shown after the names of facts. */
 export const reasonWords: Readonly<Record<UnknownReason, string>> = {
-  'tool-missing': 'the tool is not there',
+  'tool-missing': 'the tool is missing',
   'no-privilege': 'this user may not read it',
   'timed-out': 'no answer in time',
   failed: 'the tool failed',
   empty: 'the tool printed nothing',
-  garbled: 'the answer makes no sense',
+  garbled: 'unexpected output',
   truncated: 'the answer was cut off',
-  busy: 'left alone while a program opens or holds RDMA',
+  busy: 'not checked while a program uses RDMA',
   'not-asked': 'not asked',
   unreachable: 'the node was not reached',
 };
 
 /**
- * A hint that ends in commands to copy: each has a line of its own that begins with two blanks, so that no layout ever
- * breaks it. The sentence comes without its last sign, and every line is escaped.
+ * A hint that ends in commands to copy. Each command gets its own line that begins with two spaces, so that it is never
+ * wrapped. The sentence has no final punctuation. Every line is escaped.
  */
 export const withCommands = (sentence: Prose, commands: readonly (string | Command)[], lead: ':' | '.' = ':'): Prose =>
   prose`${mapWords(sentence, escapeText)}${{ kind: 'lines', lead, lines: commands.map(escaped) }}`;
 
 const escaped = (one: string | Command): string | Command => (typeof one === 'string' ? escapeText(one) : one);
 
-/** Where a text is read. */
+/** The context in which a text is read. */
 export interface Reader {
-  /** Whether the nodes are simulated: then a command that reaches nodes needs `--sim`. */
+  /** If the nodes are simulated, commands that reach nodes need `--sim`. */
   readonly isSimulated: boolean;
 }
 
 const wordText = (word: CommandWord): string => escapeText(typeof word === 'string' ? word : word.text);
 
-/** A command as it is typed. A rehearsal must never reach a real node. */
+/** A command as it is typed. Advice for a simulated fleet must never reach a real node. */
 export function commandText({ verb, words, tail }: Command, { isSimulated }: Reader): string {
   const typed = ['meshwright', verb, ...words.map(wordText)];
   const sim = isSimulated && traitsOf(verb).reachesNodes === true ? ['--sim'] : [];
@@ -60,9 +60,9 @@ function partText(part: Part, reader: Reader): string {
   }
 }
 
-/** A text as a person reads it. */
+/** Renders a text for people. */
 export const proseText = (text: Prose, reader: Reader): string =>
   typeof text === 'string' ? text : text.map((part) => partText(part, reader)).join('');
 
-/** A text for a record: a journal, a log, the message of an error. Its commands are not advice. */
+/** Renders a text for a record: a journal, a log or an error message. Its commands are not advice. */
 export const plainText = (text: Prose): string => proseText(text, { isSimulated: false });

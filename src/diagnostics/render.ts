@@ -8,16 +8,16 @@ import { proseText, type Reader } from './prose-text.ts';
 
 /** How diagnostics are drawn as text. */
 export interface RenderOptions extends Reader {
-  /** Text of each file that a diagnostic may point into, by the name that its `where` has. */
+  /** The text of each file that a diagnostic may point into, by the file name in its `where`. */
   readonly sources: ReadonlyMap<string, string>;
-  /** Width of the page; at least 40 is used. */
+  /** Width of the page in characters; at least 40 are used. */
   readonly columns: number;
   readonly color: boolean;
 }
 
 /**
- * Diagnostics as a person reads them: place, severity and code; what is wrong; the source line with the place
- * underlined; why; and what to do. Everything that is shown is escaped. Ends with a line break; empty for none.
+ * Renders diagnostics for people: place, severity and code; summary; source line with the place underlined; detail; and
+ * hint. Everything is escaped. Ends with a line break; empty without diagnostics.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: RenderOptions): string {
   const paint = paintWith(options.color);
@@ -34,7 +34,7 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: R
   return blocks.length === 0 ? '' : `${blocks.join('\n\n')}\n`;
 }
 
-/** The place in `docs/errors.md` where a code is explained. */
+/** The anchor of a code in `docs/errors.md`. */
 export const docsAnchor = (code: Diagnostic['code']): string => `docs/errors.md#${code.replace('/', '-')}`;
 
 interface Page extends Reader {
@@ -60,7 +60,7 @@ function headline(one: Diagnostic, paint: Paint): string {
   return place === undefined ? words.join('  ') : [paint('bold', escapeText(place)), ...words].join('  ');
 }
 
-/** Paragraphs under a first indent; later lines stand under the text, not under the word before it. */
+/** Indents paragraphs; later lines align with the text, not with the label before it. */
 function indented(text: string, first: string, columns: number): readonly string[] {
   const rest = ' '.repeat(first.length);
   return text
@@ -74,7 +74,7 @@ function sourceLines(text: string | undefined): readonly string[] {
   return hideSecrets(text.replace(/^\ufeff/, '').split(/\r?\n/)).lines;
 }
 
-/** The source lines of a diagnostic with their numbers, and its place underlined; empty when the place is not there. */
+/** The numbered source lines of a diagnostic with its place underlined; empty if the source lacks the place. */
 function drawExcerpt(one: Diagnostic, page: Page): readonly string[] {
   const { where } = one;
   const lines = where === undefined ? [] : page.linesOf(where.file);
@@ -111,7 +111,7 @@ interface Window {
   readonly lead: number;
 }
 
-/** The part of a line that fits into the room, around the wanted offset. */
+/** The part of a line around the given offset that fits into the room. */
 function windowOf(cells: readonly Cell[], offset: number, room: number): Window {
   const last = cells.at(-1);
   const total = last === undefined ? 0 : last.column + last.columns;
@@ -159,15 +159,14 @@ const clamp = (column: number, window: Window): number => Math.max(window.from, 
 const reset = '\u001b[0m';
 const styles = { bold: '\u001b[1m', dim: '\u001b[2m', red: '\u001b[31m', yellow: '\u001b[33m', cyan: '\u001b[36m' };
 
-/** How a piece of text is set off; meaning never depends on it alone. */
+/** A text style; meaning never depends on style alone. */
 type Style = keyof typeof styles;
 
-/** Sets off text, or leaves it as it is. */
+/** Applies a style to a text, or returns it unchanged. */
 type Paint = (style: Style, text: string) => string;
 
-/** A {@link Paint} for a terminal with or without colour. */
+/** A {@link Paint} for a terminal with or without color. */
 const paintWith = (color: boolean): Paint =>
   color ? (style, text) => `${styles[style]}${text}${reset}` : (_style, text) => text;
 
-/** The colour of a severity. */
 const severityStyle: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yellow', notice: 'cyan' };

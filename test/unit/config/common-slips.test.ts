@@ -12,7 +12,7 @@ const links = (link: string): string =>
 const nodes = (...lines: readonly string[]): string => ['schema: 1', 'name: rack', 'nodes:', ...lines, ''].join('\n');
 
 const space = ['Write a space after the colon: `host: b.lan`.'];
-const arrow = 'Write `<->` between the two ends. Here: `b:4 <-> a:2`.';
+const arrow = 'Write `<->` between the two ends. Corrected: `b:4 <-> a:2`.';
 
 describe('the hint for a common slip', () => {
   it.each([
@@ -20,8 +20,8 @@ describe('the hint for a common slip', () => {
     ['schema-unknown-key/no-space-after-the-colon', space],
     ['schema-wrong-type/no-space-after-the-colon', space],
     ['yaml-syntax/no-space-after-the-colon', space],
-    ['schema-wrong-type/nodes-as-a-list', ['Write them as a map, by name and without dashes: `a: { host: a.lan }`.']],
-    ['schema-bad-form/link-with-capitals', ['Names are lower-case. Here: `b:4 <-> studio-a:2`.']],
+    ['schema-wrong-type/nodes-as-a-list', ['Write nodes as a map of names, without dashes: `a: { host: a.lan }`.']],
+    ['schema-bad-form/link-with-capitals', ['Names are lowercase. Corrected: `b:4 <-> studio-a:2`.']],
     ['schema-bad-form/link-with-another-arrow', [arrow, arrow, arrow]],
     ['schema-bad-form/link-from-receptacle-zero', ['Receptacles count from 1, as macOS prints them.']],
     ['yaml-syntax/key-between-two-columns', ['Begin it at column 5 as line 5, or at column 3 as line 4.']],
@@ -40,7 +40,7 @@ describe('the hint for a common slip', () => {
 
   it('names every mistake of one link', () => {
     expect(hintsFor(links('A:0 -> b:1'))).toEqual([
-      'Write `<->` between the two ends. Names are lower-case. Receptacles count from 1, as macOS prints them.',
+      'Write `<->` between the two ends. Names are lowercase. Receptacles count from 1, as macOS prints them.',
     ]);
     expect(hintsFor(links('b <-> a'))).toEqual([expect.stringContaining('node:receptacle <-> node:receptacle')]);
   });

@@ -139,11 +139,11 @@ thunderbolt:
     const hint = (line: string) => load(`${head}nodes: { a: { host: a.lan } }\n${line}\n`).diagnostics[0]?.hint;
     expect(hint('thunderbolt: { lniks: [] }')).toBe('Did you mean `links`?');
     expect(hint('macos: { version: 26.10 }')).toBe('Put it in quotes: "26.10"');
-    expect(hint('power: { restartAfterPowerLoss: off }')).toBe('Write false: to YAML 1.2, off is a text.');
+    expect(hint('power: { restartAfterPowerLoss: off }')).toBe('Write false: in YAML 1.2, off is text.');
     expect(hint('system: { fileVault: enable }')).toBe('Did you mean `enabled`? Allowed: any, enabled or disabled.');
     expect(hint('ssh: { port: "2222" }')).toBe('Write 2222 without quotes.');
     expect(hint('port: 22')).toBe('`port` belongs under ssh, nodes.<name> or placements.<name>.endpoint.');
-    expect(hint('ssh:')).toBe('Fill it in, or remove the key.');
+    expect(hint('ssh:')).toBe('Add a value, or remove the key.');
   });
 
   it('reports a Mac with Thunderbolt 4 where the file requires RDMA, and does not refuse it', () => {

@@ -37,7 +37,7 @@ describe('diagnosis of a fleet', () => {
   it('lists unknown facts once per node with their reasons', () => {
     const unknown = { 'studio-2': { filevault: 'timed-out', 'disk-space': 'garbled', power: 'timed-out' } } as const;
     expect(findingsOf({ unknown }).map((one) => one.detail)).toEqual([
-      'Unknown: disk-space (the answer makes no sense); filevault, power (no answer in time).',
+      'Unknown: disk-space (unexpected output); filevault, power (no answer in time).',
     ]);
   });
 
@@ -45,7 +45,7 @@ describe('diagnosis of a fleet', () => {
     const dropped = diagnose('ssh/unreachable', { detail: 'It broke off.', subject: nodeSubject('studio-2') });
     const unknown = { 'studio-2': { filevault: 'truncated', power: 'tool-missing' } } as const;
     const found = findingsOf({ unknown, failures: { 'studio-2': [dropped] } });
-    expect(found.map((one) => one.detail)).toEqual(['It broke off.', 'Unknown: power (the tool is not there).']);
+    expect(found.map((one) => one.detail)).toEqual(['It broke off.', 'Unknown: power (the tool is missing).']);
   });
 
   it('says of a Mac whose connection broke off that it is away, and nothing of the facts that did not arrive', () => {
