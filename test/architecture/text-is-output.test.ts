@@ -139,7 +139,7 @@ describe('a text for people', () => {
     `\`Restart it: meshwright reboot $\{node}\``,
     '"Start it: meshwright apply"',
     "'(meshwright lease status)'",
-    `\`$\{file} is a verb: meshwright $\{file}.\``,
+    `\`$\{file} is a command: meshwright $\{file}.\``,
   ])('has no command in %s', (planted) => {
     expect(typedCommands('planted.ts', `const hint = ${planted}`)).toHaveLength(1);
   });

@@ -77,7 +77,7 @@ describe('apply without a terminal', () => {
     const words = ['apply', '--sim', '--yes', '--wait-for-hands'];
     const waiting = start(place, words);
     const end = ended(waiting, words);
-    await said(waiting, 'waiting for the hands at the rack');
+    await said(waiting, 'waiting for the manual steps at the rack');
     await run('sim', 'hands');
     expect((await end).code).toBe(0);
   });

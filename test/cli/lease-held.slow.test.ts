@@ -104,7 +104,7 @@ describe('apply while another run holds a node', () => {
       for (const stream of [waiting.stdout, waiting.stderr]) {
         stream?.on('data', (chunk: Buffer) => {
           seen += chunk.toString();
-          if (seen.includes('is held by another run')) resolve();
+          if (seen.includes('is leased to another run')) resolve();
         });
       }
       waiting.once('close', () => resolve());

@@ -88,7 +88,7 @@ describe('a mesh of which a Mac is gone', () => {
 
   it.each([
     ['reboot', 'Not rebooted: studio-4. Nothing was stopped or rebooted.'],
-    ['shutdown', 'Not switched off: studio-4'],
+    ['shutdown', 'Not shut down: studio-4'],
     ['hold', 'Failed. Not reached: studio-4.'],
   ])('keeps running while %s of the Mac that is away gives the reason', async (verb, words) => {
     const { code, stdout, stderr } = await run(verb, 'studio-4', '--sim', '--yes');

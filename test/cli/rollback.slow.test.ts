@@ -96,7 +96,7 @@ describe('rollback', () => {
     expect((await run('ask', 'chat', 'Hello?')).code).toBe(0);
 
     const twice = await run('rollback', 'reference', '--yes');
-    expect([twice.code, twice.stdout.includes('already, to which it was taken back')]).toEqual([0, true]);
+    expect([twice.code, twice.stdout.includes('was already rolled back to version')]).toEqual([0, true]);
     expect(await inUse()).toEqual([older, older]);
 
     const again = await apply();

@@ -74,7 +74,7 @@ describe('uninstall', () => {
     await setUp();
     const ran = await run('uninstall', 'studio-4', '--sim', '--yes');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
-    expect(ran.stdout).toContain('has forgotten studio-4');
+    expect(ran.stdout).toContain('Removed studio-4 from');
     const [other, gone] = [fileTree(roots['studio-1'] ?? ''), fileTree(roots['studio-4'] ?? '')];
     const ours = gone.filter((line) => /meshwright/.test(line)).map((line) => line.split('/').slice(0, 4).join('/'));
     expect([...new Set(ours)].sort()).toEqual([

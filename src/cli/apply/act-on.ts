@@ -36,14 +36,14 @@ const folder = new URL('../../../playbooks/', import.meta.url);
 
 const shipped = ['apply', 'drain', 'restart', 'reboot', 'shutdown'] as const;
 
-/** The verbs whose whole behaviour is a file. */
+/** The commands that are defined by a playbook of this package. */
 type ShippedPlaybook = (typeof shipped)[number];
 
-/** Whether a word is the name of such a verb. */
+/** Whether an argument is the name of such a command. */
 const isShipped = (word: string): word is ShippedPlaybook => shipped.some((name) => name === word);
 
 /**
- * A playbook of this package. Only its own folder is looked at, so that no file of a user can stand in for it.
+ * A playbook of this package, read only from the package's own folder, so that no user file can replace it.
  * @throws Error when the package is damaged
  */
 export function shippedPlaybook(name: ShippedPlaybook): Playbook {
@@ -54,40 +54,40 @@ export function shippedPlaybook(name: ShippedPlaybook): Playbook {
   return playbook;
 }
 
-/** A verb that is these tasks for its targets. */
+/** The playbook of a command that runs these tasks on its targets. */
 export const playbookOf = (name: string, ...tasks: readonly Task[]): Playbook => ({
   name,
   plays: [{ nodes: { kind: 'targets' }, serial: [], maxFailures: 0, tasks }],
 });
 
-/** What a verb does to its targets, and how it is judged. */
+/** A command's playbook and scope, and how its result is verified. */
 export interface Action extends RunHooks {
   readonly verb: string;
   readonly playbook: Playbook;
-  /** The file of `run`, as it is called in text. */
+  /** The displayed path of the file of `run`. */
   readonly file?: string;
   readonly scope: PlayScope;
-  /** Effects that the verb itself names. */
+  /** Effects that the command implies, such as `reboot`. */
   readonly named: readonly GuardedEffect[];
-  /** Effects that `--allow` may name; absent where the verb names them all. */
+  /** Effects that `--allow` may name; absent if the command implies them all. */
   readonly allowable?: readonly GuardedEffect[];
   /** The nodes whose state decides the exit code. */
   readonly judged: readonly NodeName[];
-  /** The same, where that follows from the last look. */
+  /** These nodes, if they depend on the last observation. */
   readonly judgedAt?: (observation: FleetObservation) => readonly NodeName[];
-  /** What the last look is compared with; absent where the steps themselves say how it went. */
+  /** The goal of the final check; absent if the steps themselves decide the result. */
   readonly goal?: Goal;
-  /** What the first plan leads to besides its own changes, a sentence each. */
+  /** What follows the first plan's own changes, one sentence each. */
   readonly leadsTo?: readonly Prose[];
-  /** What the last look has found where nothing is left to do: `chat is stopped`. */
+  /** What the final check found if nothing is left to do: `chat is stopped`. */
   readonly checked?: string;
-  /** Sentences behind the last line, made of what was done. */
+  /** Sentences after the last line, derived from the report. */
   readonly closing?: (report: PlaybookReport) => readonly Prose[];
-  /** The same, made of the last look. */
+  /** Sentences after the last line, derived from the last observation. */
   readonly lastWords?: (observation: FleetObservation) => readonly Prose[];
 }
 
-/** Runs a playbook from its first look to its last, and shows how it came out. */
+/** Runs a playbook from the first observation to the final check, and shows the result. */
 export async function actOn(
   run: Run,
   action: Action,
@@ -102,15 +102,15 @@ export async function actOn(
   });
   let next = action.leadsTo ?? [];
   const show = (plan: Plan): void => {
-    // Where something waits, what follows may not come.
+    // If something waits, the rest may not follow.
     const sure = plan.waiting.length === 0 ? next : [];
     showPlan(run, withUnlocks(plan, unlocked), { lock, next: sure });
     next = [];
   };
   const consent = createConsent(run, { named, allowable: action.allowable ?? [], isAgreed: run.options.yes === true });
-  // Their users wrote it; of a verb of ours the help tells.
+  // Users wrote this text; our own commands are described in the help.
   if (file !== undefined && playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
-  const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: do what is shown above?`;
+  const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: run the plan above?`;
   const { onLeased, afterTask, tells } = action;
   const about = { verb, playbook, scope, ways, consent, show, question, isForeseen: file !== undefined };
   const change = await changeNodes(run, { ...about, ...given({ onLeased, afterTask, tells }) });
@@ -143,7 +143,7 @@ function lookedPlan(
   return { plan, observation };
 }
 
-/** A door as the steps of a run have left it; `unsure` where nobody knows what became of a step that was to close it. */
+/** The state in which a run left a gateway; `unsure` if the result of the step that closes it is unknown. */
 interface LeftDoor {
   readonly placement: string;
   readonly node: NodeName;
@@ -151,8 +151,8 @@ interface LeftDoor {
 }
 
 /**
- * What a run that ended without a last look has to say of doors: each that it has closed and not opened again, or behind
- * which it waited for whoever was inside, and what opens it. One line for each placement.
+ * For a run that ended without a final check: the gateways that it closed and did not reopen, or at which it waited for
+ * requests in flight, and how to reopen them. One line per placement.
  */
 export function closedDoorLines(report: Pick<PlaybookReport, 'works'>): readonly Prose[] {
   const doors = new Map<string, LeftDoor>();
@@ -170,7 +170,7 @@ function doorsAfter(report: StepReport): readonly LeftDoor[] {
   const { step, ms } = report;
   if (!isDone(report) && ms === 0) return [];
   if (step.act.kind === 'gate') {
-    // It only waits behind a door that is closed.
+    // A gate waits only for requests at a closed gateway.
     return step.act.expect.flatMap((patch): readonly LeftDoor[] => {
       const placement = insideOf(patch);
       return placement === undefined ? [] : [{ placement, node: patch.node, state: 'closed' }];
@@ -187,17 +187,20 @@ function doorsAfter(report: StepReport): readonly LeftDoor[] {
 function lineOf(placement: string, doors: readonly LeftDoor[]): Prose {
   const where = [...new Set(doors.map(({ node }) => node))].join(' and ');
   const isSure = doors.every(({ state }) => state === 'closed');
-  const told = `${placement}: its door on ${where} ${isSure ? 'stays closed' : 'may be closed'}.`;
-  return prose`${told} What opens it: ${meshwright('start', placement)}, or the next apply.`;
+  const told = `${placement}: its gateway on ${where} ${isSure ? 'stays closed' : 'may be closed'}.`;
+  return prose`${told} To reopen it: ${meshwright('start', placement)}, or the next apply.`;
 }
 
 const allowable = ['interrupt', 'reboot', 'shutdown', 'rdma-start'] as const;
 
-/** `run FILE [NODE…|--all]`: runs a playbook of one's own. */
+/** `run FILE [NODE…|--all]`: runs a user's playbook. */
 export const runFile: VerbBody = async (run) => {
   const [file, ...words] = run.words;
   if (file === undefined)
-    throw usageError('No playbook is named.', prose`Name its file: ${meshwright('run', 'playbook.yaml')}`);
+    throw usageError(
+      'No playbook was named.',
+      prose`Name the file of the playbook: ${meshwright('run', 'playbook.yaml')}`,
+    );
   const opened = openCluster(run);
   const { playbook, shown } = openPlaybook(run, file, opened.fleet);
   const cluster = await settleFor(run, playbook, opened);
@@ -209,7 +212,7 @@ export const runFile: VerbBody = async (run) => {
   return actOn(run, action, { cluster, ways });
 };
 
-/** What brings nodes to the file needs the whole of it, and a lock that has it all; the rest acts on what was applied. */
+/** Tasks that compare with the whole file need a complete lock; all other tasks act on what was applied. */
 async function settleFor(run: Run, { plays }: Playbook, opened: OpenedCluster): Promise<SettledCluster> {
   const tasks = plays.flatMap((play) => play.tasks);
   if (!tasks.some(({ kind }) => kind === 'converge' || kind === 'verify')) return settleFromLock(run, opened);
@@ -227,11 +230,8 @@ function openPlaybook(
   const path = resolve(run.folder, file);
   const shown = shownPath(run.folder, path);
   if (/^[a-z]+$/.test(file) && readIfThere(path, shown) === undefined) {
-    const verb = isShipped(file) ? prose`${file} is a verb: ${meshwright(file)}. ` : '';
-    throw usageError(
-      `There is no file ${file} here.`,
-      prose`${verb}A playbook is named by its file, such as ./own.yaml.`,
-    );
+    const verb = isShipped(file) ? prose`${file} is a command: ${meshwright(file)}. ` : '';
+    throw usageError(`There is no file ${file} here.`, prose`${verb}Name a playbook by its file, such as ./own.yaml.`);
   }
   const read = readFile(path, shown);
   refuseOpenToOthers(run, shown, read);
@@ -243,13 +243,13 @@ function openPlaybook(
   return { playbook, shown };
 }
 
-/** The nodes that the command line names; a playbook that asks for them must be given some. */
+/** The nodes of the command line; a playbook with `nodes: targets` needs some. */
 function targetsOf(run: Run, playbook: Playbook, fleet: DesiredFleet): readonly NodeName[] {
   const isNamed = run.words.length > 0 || run.own['all'] === true;
   const isNarrowed = run.options.nodes !== undefined || run.options.label !== undefined;
   if (needsTargets(playbook.plays)) return namedNodes(run, fleet).map(({ name }) => name);
   if (isNamed || isNarrowed) {
-    throw usageError('This playbook names its nodes itself.', 'Leave the nodes out, or write `nodes: targets` in it.');
+    throw usageError('This playbook names its own nodes.', 'Leave out the nodes, or write `nodes: targets` in it.');
   }
   return [];
 }

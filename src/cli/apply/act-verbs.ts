@@ -27,16 +27,16 @@ import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { type Action, actOn, playbookOf, shippedPlaybook } from './act-on.ts';
 import { toldToGoOff } from './run-outcome.ts';
 
-/** Longer than this nobody waits for one look, however long those inside may take. */
+/** The time limit of one observation, even if the drain may take longer. */
 const longestLookMs = 30_000;
 
-/** `drain PLACEMENT…|--all`: lets nobody in any more and waits for those inside; the mesh goes on. */
+/** `drain PLACEMENT…|--all`: stops accepting requests and waits for those in flight; the mesh keeps running. */
 export const drain: VerbBody = async (run) => {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
   const wanted = publishedOf(run, namedPlacements(run, await amongApplied(run, cluster)));
   const placements = wanted.map(({ name }) => name);
-  // An earlier file may have left a door on any of them.
+  // An earlier version of the file may have left a gateway on any node.
   const targets = fleet.nodes.map(({ name }) => name);
   const leaders = wanted.flatMap(leadersOf);
   const { deadline } = run.options;
@@ -56,7 +56,7 @@ export const drain: VerbBody = async (run) => {
   return actOn(looking, action, { cluster, ways });
 };
 
-/** The playbook of this package with the time that the command line gives. */
+/** The playbook of this package with the deadline of the command line. */
 const within = ({ plays, ...playbook }: Playbook, deadlineMs: number): Playbook => ({
   ...playbook,
   plays: plays.map((play) => ({
@@ -66,8 +66,8 @@ const within = ({ plays, ...playbook }: Playbook, deadlineMs: number): Playbook 
 });
 
 /**
- * Those before which a doorman stands; with `--all` the others are passed over.
- * @throws FleetError `endpoint/nothing-to-close` for one that was named and has none, or when none is left
+ * The placements with a gateway; with `--all`, the others are skipped.
+ * @throws FleetError `endpoint/nothing-to-close` for a named placement without a gateway, or if none has one
  */
 function publishedOf({ own }: Run, named: readonly DesiredPlacement[]): readonly DesiredPlacement[] {
   const published = named.filter(({ publication }) => publication !== undefined);
@@ -76,8 +76,8 @@ function publishedOf({ own }: Run, named: readonly DesiredPlacement[]): readonly
   const [first, ...more] = others.map(({ name }) =>
     diagnose('endpoint/nothing-to-close', {
       subject: placementSubject(name),
-      detail: `${name} answers its own node alone, without a doorman.`,
-      hint: prose`Stop it, which ends what is inside: ${meshwright('stop', name)}. A doorman comes with \`listen: lan\`.`,
+      detail: `${name} has no API gateway: only programs on its node can reach it.`,
+      hint: prose`To stop it and interrupt its requests: ${meshwright('stop', name)}. To add a gateway, set \`listen: lan\` in the file.`,
     }),
   );
   if (first === undefined) throw new Error('no placement was named');
@@ -86,14 +86,14 @@ function publishedOf({ own }: Run, named: readonly DesiredPlacement[]): readonly
 
 type PlacementVerb = 'start' | 'stop' | 'restart';
 
-/** `start PLACEMENT…|--all`: starts placements in order, with `--fallback` there; one that serves already is left alone. */
+/** `start PLACEMENT…|--all`: starts placements in order, with `--fallback` on their fallbacks, unless they already serve. */
 export const start: VerbBody = (run) =>
   actOnPlacements(run, 'start', run.own['fallback'] === true ? ['interrupt'] : []);
 
-/** `stop PLACEMENT…|--all`: stops the ranks of placements in order. */
+/** `stop PLACEMENT…|--all`: stops placements, their ranks in order. */
 export const stop: VerbBody = (run) => actOnPlacements(run, 'stop', ['interrupt']);
 
-/** `restart PLACEMENT…|--all`: stops placements and starts them again, where they ran; no Mac is rebooted. */
+/** `restart PLACEMENT…|--all`: stops placements and starts them where they ran, without rebooting Macs. */
 export const restart: VerbBody = (run) => actOnPlacements(run, 'restart', ['interrupt']);
 
 async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly GuardedEffect[]): Promise<ExitCode> {
@@ -124,7 +124,7 @@ async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly 
   return actOn(run, action, { cluster, ways });
 }
 
-/** What the plan leads to, and what the last look has to find. The plan of a restart shows its stop alone. */
+/** What follows the plan, and what the final check must find. The plan of a restart shows only the stop. */
 function endingOf(
   verb: PlacementVerb,
   wanted: readonly DesiredPlacement[],
@@ -136,17 +136,17 @@ function endingOf(
     return { checked: wanted.length === 1 ? `${names(wanted)} serves` : `${names(wanted)} serve`, ...more };
   }
   const serving = wanted.filter(({ state }) => state === 'serving');
-  const again = prose`The file has ${names(serving)} serving: ${meshwright('start', ...serving.map(({ name }) => name))}, or the next apply, starts ${serving.length === 1 ? 'it' : 'them'} again.`;
+  const again = prose`The file wants ${names(serving)} serving. To start ${serving.length === 1 ? 'it' : 'them'} again: ${meshwright('start', ...serving.map(({ name }) => name))}, or the next apply.`;
   return { checked: `${names(wanted)} ${are} stopped`, ...(serving.length === 0 ? {} : { lastWords: () => [again] }) };
 }
 
-/** What is restarted is started where it ran; a start means the nodes of the file, or the fallback. */
+/** A restart keeps the running layout; a start uses the nodes of the file or the fallback. */
 function layoutOf(run: Run, verb: PlacementVerb): PlayScope['layout'] {
   if (verb !== 'start') return undefined;
   return run.own['fallback'] === true ? 'fallback' : 'own';
 }
 
-/** @throws FleetError `cli/usage` when one was named without a fallback, or when none has one */
+/** @throws FleetError `cli/usage` if a named placement has no fallback, or if none has one */
 function withFallback(run: Run, named: readonly DesiredPlacement[]): readonly DesiredPlacement[] {
   const having = named.filter(({ fallback }) => fallback !== undefined);
   if (run.own['all'] === true && having.length > 0) return having;
@@ -155,14 +155,14 @@ function withFallback(run: Run, named: readonly DesiredPlacement[]): readonly De
   const has = lacking.length === 1 ? 'has' : 'have';
   throw usageError(
     `${listText(lacking)} ${has} no fallback in the file.`,
-    'Add `fallback: { nodes: [...] }` to the placement, apply that, and say it again; docs/fallback.md',
+    'Add `fallback: { nodes: [...] }` to the placement, apply it, and run this command again. See docs/fallback.md.',
   );
 }
 
-/** `reboot NODE…|--all`: restarts Macs, each at most once, and brings back what the file wants serving. */
+/** `reboot NODE…|--all`: restarts each Mac at most once and starts the placements that the file wants serving. */
 export const reboot: VerbBody = (run) => actOnMacs(run, 'reboot');
 
-/** `shutdown NODE…|--all`: switches Macs off, and says how they come back. */
+/** `shutdown NODE…|--all`: shuts Macs down and shows how to turn them on again. */
 export const shutdown: VerbBody = (run) => actOnMacs(run, 'shutdown');
 
 async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCode> {
@@ -195,7 +195,7 @@ async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCod
   return actOn(run, action, { cluster, ways });
 }
 
-/** Macs whose restart was never sent; why is said above. */
+/** Names the Macs whose restart was never sent; the reason is shown above. */
 function notRebooted(targets: readonly string[], report: PlaybookReport): readonly string[] {
   const steps = stepsOf(report);
   const sent = steps
@@ -208,20 +208,20 @@ function notRebooted(targets: readonly string[], report: PlaybookReport): readon
 }
 
 const stillOn = (nodes: readonly string[]): readonly string[] =>
-  nodes.length === 0 ? [] : [`Not switched off: ${nodes.join(', ')}`];
+  nodes.length === 0 ? [] : [`Not shut down: ${nodes.join(', ')}`];
 
 function wayBack(off: readonly string[], isSimulated: boolean): readonly Prose[] {
   if (off.length === 0) return [];
   return isSimulated
     ? [
-        'These Macs are simulated, and so is whoever presses their buttons:',
+        'To turn the simulated Macs on again:',
         prose`  ${meshwright('sim power-on', ...off)}`,
-        'Then bring back what served there:',
+        'Then restart what served there:',
         prose`  ${meshwright('apply')}`,
       ]
     : [
-        'A Mac that was switched off comes back only by hand: press its power button, or take its power away and give it back where it starts then (power.restartAfterPowerLoss). With FileVault it waits for its password.',
-        'Then bring back what served there:',
+        'To turn a Mac on again, press its power button. If power.restartAfterPowerLoss is on, you can unplug its power cable and plug it in again instead. With FileVault, the Mac then waits for its password.',
+        'Then restart what served there:',
         prose`  ${meshwright('apply')}`,
       ];
 }
@@ -229,7 +229,7 @@ function wayBack(off: readonly string[], isSimulated: boolean): readonly Prose[]
 const usualReason = 'no reason was given';
 const longestReason = 200;
 
-/** `hold NODE…|--all`: writes down on nodes that they are to be left alone. */
+/** `hold NODE…|--all`: records on nodes that they must not be changed. */
 export const hold: VerbBody = async (run) => {
   const reason = readReason(run);
   const until = readUntil(run);
@@ -238,13 +238,13 @@ export const hold: VerbBody = async (run) => {
   return keep(run, 'hold', { reason, by, since, ...given({ until }) });
 };
 
-/** `release NODE…|--all`: ends that. */
+/** `release NODE…|--all`: ends a hold. */
 export const release: VerbBody = (run) => keep(run, 'release', undefined);
 
 function readReason(run: Run): string {
   const reason = (textOption(run, 'reason') ?? usualReason).trim();
   if (reason === '' || reason.length > longestReason || /\p{C}/u.test(reason)) {
-    throw usageError('The reason is no reason.', `Say it in one line of at most ${longestReason} characters.`);
+    throw usageError('Invalid --reason.', `Enter one line of 1 to ${longestReason} characters.`);
   }
   return reason;
 }
@@ -252,12 +252,12 @@ function readReason(run: Run): string {
 function readUntil(run: Run): string | undefined {
   const until = textOption(run, 'until');
   if (until === undefined) return undefined;
-  // Parsed and written again, the 31st of June is another day.
+  // Formatting the parsed date again detects days that do not exist, such as June 31.
   const epochMs = /^20\d\d-\d\d-\d\d$/.test(until) ? Date.parse(`${until}T00:00:00Z`) : Number.NaN;
   if (Number.isNaN(epochMs) || dayOf(epochMs) !== until) {
-    throw usageError(`"${until}" is no day for --until.`, 'Say the last day as 2026-12-01.');
+    throw usageError(`"${until}" is not a valid day for --until.`, 'Enter the last day like this: 2026-12-01.');
   }
-  if (isDayOver(until, Date.now())) throw usageError(`${until} is over.`, 'Say a day that is not.');
+  if (isDayOver(until, Date.now())) throw usageError(`${until} is over.`, 'Enter today or a later day.');
   return until;
 }
 
@@ -282,4 +282,4 @@ async function keep(run: Run, verb: 'hold' | 'release', said: HoldWish['hold']):
 }
 
 const stillHeld = (nodes: readonly string[]): string =>
-  `The cluster file goes on holding ${nodes.join(', ')}: take \`hold\` out there.`;
+  `${nodes.join(', ')} ${nodes.length === 1 ? 'is' : 'are'} still on hold in the cluster file: remove the key \`hold\` there.`;

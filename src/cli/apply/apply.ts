@@ -31,7 +31,7 @@ import { shippedPlaybook } from './act-on.ts';
 import { changeNodes, type EndedChange } from './change-nodes.ts';
 import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
 
-/** `apply [NODE…|PLANFILE]`: looks, plans, shows, asks, runs exactly that, and looks again; the last look decides. */
+/** `apply [NODE…|PLANFILE]`: observes, shows the plan, asks, runs exactly this plan, and checks the result. */
 export const apply: VerbBody = (run) => applyPlan(run, (fleet) => readApplyWords(run, fleet));
 
 /** The same for what was chosen another way: nodes, or a plan that was made before. */
@@ -42,7 +42,7 @@ export async function applyPlan(
   const settled = await settleCluster(run);
   const { nodes, saved } = choose(settled.fleet);
   const targets = targetedNodes(run, settled.fleet, saved?.targets ?? nodes).map(({ name }) => name);
-  // Somebody who can be asked sees the lines with the plan.
+  // A user at a terminal sees the new lines of the lock with the plan.
   const canBeSeen = run.console.canAsk && !run.options.json;
   if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, settled);
   const isAgreed = run.options.yes === true || saved !== undefined;
@@ -66,7 +66,7 @@ export async function applyPlan(
 const narrowedBy = (targets: readonly string[] | undefined): { readonly targets?: readonly string[] } =>
   targets === undefined ? {} : { targets };
 
-/** What all rounds of one `apply` share. */
+/** The context of all rounds of one `apply`. */
 interface ApplyContext {
   readonly cluster: SettledCluster;
   readonly targets: readonly NodeName[];
@@ -74,14 +74,14 @@ interface ApplyContext {
   readonly consent: Consent;
 }
 
-/** One plan from its first look to its last. */
+/** One plan, from its observation to its final check. */
 interface Round extends EndedChange {
-  /** As the last look has it; the first one where nothing was run, absent where nobody could look again. */
+  /** The final check; the first plan if nothing ran, absent if the nodes could not be checked again. */
   readonly last?: LookedPlan;
   readonly isLockWritten: boolean;
 }
 
-/** Asks, writes the lock, runs exactly the plan that was shown, and plans again from what is seen then. */
+/** Asks, writes the lock, runs exactly the plan that was shown, observes and plans again. */
 async function applyRound(run: Run, context: ApplyContext, looked: LookedPlan): Promise<Round> {
   const { cluster, targets, ways, consent } = context;
   const { plan } = looked;
@@ -104,7 +104,7 @@ async function applyRound(run: Run, context: ApplyContext, looked: LookedPlan): 
     scope: { desired: fleet, targets },
     ways,
     consent,
-    // The first plan was shown and agreed to: this is one that others have overtaken, or that a settled change left.
+    // The first plan was already shown and confirmed. This is a later one, after another run or an unfinished change.
     show: (next) => showPlan(run, next, { lock: { shown: cluster.lockPlace.shown, additions: [] } }),
     question: (next) => question(next, context),
     first: looked,
@@ -113,7 +113,7 @@ async function applyRound(run: Run, context: ApplyContext, looked: LookedPlan): 
   return { ...ended, isLockWritten, ...given({ last }) };
 }
 
-/** Which Macs these nodes are, for the lock; nothing of one that is not the Mac of its file, or of two nodes. */
+/** The Macs' identities for the lock, except of wrong Macs and of Macs that answer for two nodes. */
 function seenIdentities({ plan, observation }: LookedPlan, names: readonly string[]): Readonly<Record<string, Digest>> {
   const doubted = new Set<string>(
     plan.blockers.flatMap(({ resource, node, peers }) => (resource === 'identity' ? [node, ...peers] : [])),
@@ -137,7 +137,7 @@ function question({ changes }: Plan, { cluster, ways }: ApplyContext): string {
   return `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?`;
 }
 
-/** The second plan; networks that nobody has an address of any more are free again. */
+/** The final check; networks that no node uses any more become free. */
 async function lastLook(
   { observation }: PlaybookReport,
   { cluster, targets }: ApplyContext,
@@ -151,14 +151,14 @@ async function lastLook(
   return { plan, observation };
 }
 
-/** The nodes at which hands are needed by a plan. */
+/** The nodes with manual steps in a plan. */
 const handsNodes = ({ blockers }: Plan): readonly NodeName[] =>
   blockers.filter(({ isHands }) => isHands).flatMap(({ node, peers }) => [node, ...peers]);
 
 /**
- * Whether a manual step is still to be done, or somebody is at it: a Mac that is switched off for it is not observed.
+ * Whether a manual step remains or is in progress: a Mac that is shut down for it cannot be observed.
  *
- * @param visited nodes that an earlier plan had a manual step for
+ * @param visited nodes with a manual step in an earlier plan
  */
 export function isWaiting({ last, report }: Pick<Round, 'last' | 'report'>, visited: ReadonlySet<NodeName>): boolean {
   if (report.isDeclined || last === undefined) return false;
@@ -166,15 +166,12 @@ export function isWaiting({ last, report }: Pick<Round, 'last' | 'report'>, visi
   return handsNodes(plan).length > 0 || [...visited].some((name) => !Object.hasOwn(plan.observed, name));
 }
 
-/** In looks of a gate: ten seconds at real Macs. */
+/** In poll intervals of a gate: ten seconds on real Macs. */
 const looksBetween = 10;
 
 const actionsOf = ({ blockers }: Plan): string => blockers.map(({ action }) => plainText(action)).join('\n');
 
-/**
- * Looks again and again until the hands have done their part, and goes on with what that allows; says what is left
- * whenever that has changed.
- */
+/** Observes repeatedly until the manual steps are done, and makes the changes that each of them allows. */
 async function waitForHands(run: Run, context: ApplyContext, first: Round): Promise<Round> {
   const { cluster, targets, ways } = context;
   const lock = { shown: cluster.lockPlace.shown, additions: [] };
@@ -184,7 +181,7 @@ async function waitForHands(run: Run, context: ApplyContext, first: Round): Prom
   while (isWaiting(round, visited) && !run.signal.aborted) {
     for (const name of round.last === undefined ? [] : handsNodes(round.last.plan)) visited.add(name);
     const left = round.last === undefined ? '' : actionsOf(round.last.plan);
-    if (left !== told) run.console.err('waiting for the hands at the rack; Ctrl-C ends it\n');
+    if (left !== told) run.console.err('waiting for the manual steps at the rack; Ctrl-C stops waiting\n');
     told = left;
     await pause(looksBetween * timingFor(run).gatePollMs, run.signal);
     if (run.signal.aborted) break;
@@ -206,8 +203,8 @@ function joinRounds(before: Round, after: Round): Round {
 }
 
 /**
- * The former networks of which no node of the fleet has an address any more, live or kept, as `10.77.0.4/30`. Only a
- * look at all nodes can say so: one that nobody has seen may have one still.
+ * The former networks in which no node of the fleet has an address any more, live or configured, as `10.77.0.4/30`. None
+ * unless all nodes were observed, because an unobserved node may still have such an address.
  */
 export function vacantNetworks(
   lock: ClusterLock,

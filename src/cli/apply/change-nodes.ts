@@ -33,41 +33,41 @@ import { unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
 import { timingFor } from '../use-limits.ts';
 import { parseDuration, type Run, textOption, usageError } from '../verb.ts';
 
-/** What a verb does beside the steps of its run. */
+/** Hooks of a command during its run. */
 export interface RunHooks {
-  /** Called each time the leases of a plan are held, before its first step. */
+  /** Called each time the run has the leases of a plan, before its first step. */
   readonly onLeased?: () => Promise<void>;
-  /** Called when a task has ended and before the next one begins, under the leases of the run, until one is `lost`. */
+  /** Called between two tasks, while the run has its leases; `lost` is aborted if it loses one. */
   readonly afterTask?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
-  /** What is said of a task that has no plan of its own, where that is another thing than its words. */
+  /** The text for a task without a plan, if it differs from the default. */
   readonly tells?: (work: PlaybookWork) => string | undefined;
 }
 
-/** What is to be run, and how people are heard. */
+/** The playbook to run, and how the user is asked. */
 interface NodeChange extends RunHooks, Pick<RunOptions, 'onWithdraw'> {
   readonly verb: string;
   readonly playbook: Playbook;
   readonly scope: PlayScope;
   readonly ways: Ways;
   readonly consent: Consent;
-  /** Shows a plan before anybody is asked about it. */
+  /** Shows a plan before the user is asked. */
   readonly show: (plan: Plan) => void;
   readonly question: (plan: Plan) => string;
-  /** Whether consent is asked for all plans before the first change; each plan is asked about by itself all the same. */
+  /** Whether all plans are checked for consent before the first change; each plan still has its own question. */
   readonly isForeseen?: boolean;
-  /** A plan that was shown and agreed to already. */
+  /** A plan that was already shown and confirmed. */
   readonly first?: ShownPlan;
 }
 
-/** A run that has ended, with what kept it from going on. */
+/** A finished run, and why it was refused to continue. */
 export interface EndedChange {
   readonly report: PlaybookReport;
   readonly refusal: readonly Diagnostic[];
 }
 
 /**
- * Runs a playbook, shows it while it goes on, and has every plan agreed to before it is run.
- * @throws FleetError when the first plan may not be run, or the journal cannot be written: then nothing was changed
+ * Runs a playbook, shows its progress, and has every plan confirmed before it runs.
+ * @throws FleetError when the first plan is refused or the journal cannot be written; then nothing was changed
  */
 export async function changeNodes(run: Run, change: NodeChange): Promise<EndedChange> {
   const { playbook, scope, ways, consent, first } = change;
@@ -87,7 +87,7 @@ export async function changeNodes(run: Run, change: NodeChange): Promise<EndedCh
         ),
       approve: async (plan) => {
         await view.end();
-        // What follows is set apart from what was said before.
+        // An empty line separates the plan from the earlier output.
         if (state.hasRun && !run.options.json) run.console.out('\n');
         change.show(plan);
         if (!(await unlessRefused(state, () => consent.give(plan, change.question(plan))))) return false;
@@ -125,12 +125,12 @@ export async function changeNodes(run: Run, change: NodeChange): Promise<EndedCh
 
 interface ChangeState {
   hasRun: boolean;
-  /** Nodes that were switched off: nobody waits for an answer of theirs. */
+  /** Nodes that were shut down and will not answer. */
   readonly off: Set<NodeName>;
   refusal: readonly Diagnostic[];
 }
 
-/** Once something has been changed, a refusal ends the run and does not undo it. */
+/** After the first change, a refusal ends the run without an exception, so that the result is still reported. */
 async function unlessRefused(state: ChangeState, ask: () => Promise<boolean>): Promise<boolean> {
   try {
     return await ask();
@@ -141,10 +141,10 @@ async function unlessRefused(state: ChangeState, ask: () => Promise<boolean>): P
   }
 }
 
-/** What has a plan has told its changes, and an answer was given by whoever was asked. */
+/** The text for a finished task without a plan or a question of its own. */
 function toldText({ task, nodes, failed, observation }: PlaybookWork, isInterrupted: boolean): string | undefined {
   const { kind } = task;
-  // A wait and a look have a result only with what was seen; commands say themselves how they ended.
+  // Without an observation, an interrupted task has no result, except commands, which have an exit status.
   const isCut = isInterrupted && kind !== 'run' && observation === undefined;
   const isTold = kind === 'run' || kind === 'wait' || kind === 'assert' || kind === 'verify';
   return isTold ? taskText(task, nodes, { failed, isCut }) : undefined;
@@ -156,18 +156,18 @@ function noteSwitchedOff({ run }: PlaybookWork, { off }: ChangeState): void {
   }
 }
 
-/** How a run is shown while it goes on, plan after plan. */
+/** Shows the progress of a run, plan after plan. */
 interface RunView {
   readonly listen: RunListener;
-  /** A plan is about to be run. */
+  /** A plan is about to run. */
   readonly begin: (plan: Plan) => void;
-  /** Something that happened between two plans. */
+  /** Shows an event between two plans. */
   readonly note: (text: string) => Promise<void>;
-  /** Whatever is drawn is complete, and other text may follow. May be called at any time. */
+  /** Completes the drawing, so that other text may follow. May be called at any time. */
   readonly end: () => Promise<void>;
 }
 
-/** On a terminal lines that are rewritten, elsewhere a line per event, with `--json` nothing. */
+/** Redraws lines on a terminal, otherwise prints one line per event, and nothing with `--json`. */
 function createRunView(run: Run): RunView {
   if (run.options.json) {
     return { listen: () => undefined, begin: () => undefined, note: async () => undefined, end: async () => undefined };
@@ -187,7 +187,7 @@ function drawnView(run: Run): RunView {
   return {
     listen: (event) => {
       drawing?.listen(event);
-      // Who holds a lease belongs to no line of a node.
+      // Lease events are not part of a node's line.
       if (event.kind === 'lease' && (event.phase === 'waiting' || event.phase === 'expired'))
         tell(run, leaseText(event));
     },
@@ -205,21 +205,21 @@ function drawnView(run: Run): RunView {
 
 const tell = (run: Run, text: string): void => run.console.err(`${text}\n`);
 
-/** Between the first two lines about how far one step has come; twice as long each time, while nothing moves. */
+/** Time between two progress lines of one step; it doubles each time while there is no progress. */
 const progressEveryMs = 10_000;
 const longestSilenceMs = 300_000;
 
-/** What was last said of a step that runs. */
+/** The last progress line of a running step. */
 interface Told {
   readonly atMs: number;
   readonly line: string;
   readonly nextAfterMs: number;
 }
 
-/** What the lines of a run without a terminal depend on. */
+/** The state behind the lines of a run without a terminal. */
 interface LineState {
   watch: ChangeWatch;
-  /** When the first step of each change began. */
+  /** When the first step of each change started. */
   readonly beganAtMs: Map<string, number>;
   readonly told: Map<StepId, Told>;
 }
@@ -243,7 +243,7 @@ function plainView(run: Run): RunView {
   };
 }
 
-/** A line with its time of day. */
+/** Prints a line with the time of day. */
 function sayLine(run: Run, text: string): void {
   run.console.out(`${hang(`${clockText(new Date())} `, text, run.console.columns).join('\n')}\n`);
 }
@@ -256,7 +256,7 @@ function linesFor(event: RunEvent, { watch, beganAtMs, told }: LineState): reado
   switch (event.kind) {
     case 'step-ended': {
       told.delete(event.step.id);
-      // That a Mac was restarted is told by its step.
+      // A restart is reported by its step.
       const isTold = event.rescues !== undefined || event.step.act.kind === 'reboot';
       const made = isTold ? [] : watch.ended(event);
       const lines = made.map((change) => madeChangeLine({ change, ms: nowMs - (beganAtMs.get(change.id) ?? nowMs) }));
@@ -278,9 +278,9 @@ function linesFor(event: RunEvent, { watch, beganAtMs, told }: LineState): reado
     case 'lease':
       return event.phase === 'taken' || event.phase === 'released' ? [] : [leaseText(event)];
     case 'reconnecting':
-      return [`${event.node}: the connection broke off and is made again (attempt ${event.attempt})`];
+      return [`${event.node}: connection lost; connecting again (attempt ${event.attempt})`];
     case 'rescue-started':
-      return [`${event.group}: a part of it failed; what was begun is stopped`];
+      return [`${event.group}: a step failed; stopping the processes that were started`];
     case 'run-started':
     case 'plan-ended':
     case 'interrupted':
@@ -290,10 +290,10 @@ function linesFor(event: RunEvent, { watch, beganAtMs, told }: LineState): reado
 }
 
 const phaseWords: Readonly<Record<string, string>> = {
-  waiting: 'is held by another run, which is watched',
-  expired: 'was held by a run that has ended or renews its lease no more; the lease is taken over',
-  refused: 'is held by another run',
-  lost: 'was taken away by another run; nothing more is begun',
+  waiting: 'is leased to another run; waiting for it',
+  expired: 'was leased to a run that ended or no longer renews its lease; taking over the lease',
+  refused: 'is leased to another run',
+  lost: 'is now leased to another run; no more steps are started',
 };
 
 function leaseText({ node, phase, holder }: Extract<RunEvent, { readonly kind: 'lease' }>): string {
@@ -301,7 +301,7 @@ function leaseText({ node, phase, holder }: Extract<RunEvent, { readonly kind: '
   return `${node} ${phaseWords[phase] ?? phase}${who}`;
 }
 
-/** Finds out everything that running plans needs; writes nothing before `begin`, which begins the journal. */
+/** Prepares running plans; writes nothing before `begin`, which opens the journal. */
 async function prepareRun(
   run: Run,
   { scope: { desired }, ways, verb, onWithdraw, onLeased }: NodeChange,
@@ -340,5 +340,8 @@ function readLeaseWait(run: Run): number {
   const text = textOption(run, 'leaseWait');
   const ms = text === undefined ? 0 : parseDuration(text);
   if (ms !== undefined) return ms;
-  throw usageError(`"${text}" is no time for --lease-wait.`, 'Say up to a day in ms, s, m or h.');
+  throw usageError(
+    `"${text}" is not a valid time for --lease-wait.`,
+    'Enter up to a day in ms, s, m or h, such as 30s.',
+  );
 }

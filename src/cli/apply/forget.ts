@@ -7,12 +7,12 @@ import { askYes } from '../terminal/ask.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** `forget NODE…`: takes nodes that left the file out of the lock; reaches none of them. */
+/** `forget NODE…`: removes nodes from the lock that are no longer in the file; contacts none of them. */
 export const forget: VerbBody = async (run) => {
   const opened = openCluster(run);
   const place = lockPlaceOf(run, opened);
   const names = forgettable(run, readLock(place), opened.fleet.nodes);
-  const question = `Nothing is removed from ${listText(names)} itself. Take ${names.length === 1 ? 'it' : 'them'} out of ${place.shown}?`;
+  const question = `Nothing is removed from the Macs themselves. Remove ${listText(names)} from ${place.shown}?`;
   if (!(await askYes(run, question))) return exitCode.nothingChanged;
   await changeLock(place, (now) => names.reduce(withoutNode, now));
   if (run.options.json) {
@@ -28,11 +28,16 @@ function forgettable(run: Run, lock: ClusterLock, nodes: readonly { readonly nam
   const known = [...lock.nodes, ...Object.keys(lock.identities ?? {}), ...(lock.withdrawing ?? [])];
   const gone = [...new Set(known)].filter((name) => !inFile.includes(name)).sort();
   const list =
-    gone.length === 0 ? 'The lock has no node that the file does not have.' : `Left the file: ${listText(gone)}.`;
-  if (run.words.length === 0) throw usageError('No node is named.', list);
+    gone.length === 0
+      ? 'All nodes of the lock are in the file.'
+      : `In the lock but no longer in the file: ${listText(gone)}.`;
+  if (run.words.length === 0) throw usageError('No node was named.', list);
   const declared = run.words.find((word) => inFile.includes(word));
   if (declared !== undefined) {
-    throw usageError(`${declared} still stands in the cluster file.`, 'Take it out there first, under `nodes`.');
+    throw usageError(
+      `${declared} is still in the cluster file.`,
+      `First remove ${declared} from \`nodes\` in the file.`,
+    );
   }
   const strange = run.words.find((word) => !gone.includes(word));
   if (strange !== undefined) throw usageError(`There is no node ${JSON.stringify(strange)} in the lock.`, list);
@@ -40,12 +45,12 @@ function forgettable(run: Run, lock: ClusterLock, nodes: readonly { readonly nam
 }
 
 function goodbye(names: readonly string[], { shown }: LockPlace): string {
-  const [is, it] = names.length === 1 ? ['is', 'that Mac'] : ['are', 'those Macs'];
+  const those = names.length === 1 ? 'that Mac' : 'those Macs';
   return [
-    `${listText(names)} ${is} forgotten: ${shown} does not have ${names.length === 1 ? 'it' : 'them'} any more.`,
-    `What was put on ${it} stays there: runtimes and models`,
-    'in /opt/meshwright, services named dev.meshwright.*, addresses of links, power',
-    'settings. Pinned host keys stay in the lock, too.',
+    `Removed ${listText(names)} from ${shown}.`,
+    `These stay on ${those}: runtimes and models in`,
+    '/opt/meshwright, services named dev.meshwright.*, link addresses and power',
+    'settings. Pinned host keys stay in the lock.',
     '',
   ].join('\n');
 }

@@ -22,7 +22,7 @@ import { observeNodes } from '../look/observe-fleet.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { actOn, playbookOf } from './act-on.ts';
 
-/** `rollback RUNTIME`: takes a runtime back to the older version that its nodes have kept, or with --undo forward again. */
+/** `rollback RUNTIME`: returns a runtime to the older version that its nodes kept, or with --undo to the newer one. */
 export const rollback: VerbBody = async (run) => {
   const isUndo = run.own['undo'] === true;
   const to = readVersion(run, isUndo);
@@ -54,18 +54,18 @@ export const rollback: VerbBody = async (run) => {
       named: ['interrupt'],
       judged: nodes,
       goal,
-      // Written down before the first step: a run that is cut off is finished by the next apply. Not sooner than with
-      // the leases: one that is refused has wished for nothing.
+      // Recorded before the first step, so that the next apply finishes an interrupted run, but only once the run has its
+      // leases, so that a refused run changes nothing.
       onLeased: keep,
       closing: () => [closingText(cluster, runtime, back)],
     },
     { cluster, ways },
   );
-  // Where nothing was to be done nobody was asked either: the nodes are as it is wished already.
+  // Without any change to make, the nodes already have the desired version, and the user was not asked.
   if (isKept || code !== 0) return code;
   await keep();
   if (runtime.takenBackFrom !== undefined && back !== undefined && back.to === runtime.digest && !run.options.json) {
-    run.console.out(`${runtime.name} is at version ${shortDigest(back.to)} already, to which it was taken back.\n`);
+    run.console.out(`${runtime.name} was already rolled back to version ${shortDigest(back.to)}.\n`);
   }
   return code;
 };
@@ -73,9 +73,12 @@ export const rollback: VerbBody = async (run) => {
 function readVersion(run: Run, isUndo: boolean): string | undefined {
   const to = textOption(run, 'to');
   if (to === undefined) return undefined;
-  if (isUndo) throw usageError('--to and --undo are given.', 'Leave one of the two out.');
+  if (isUndo) throw usageError('--to and --undo exclude each other.', 'Leave out one of them.');
   if (!/^[0-9a-f]{4,64}$/.test(to)) {
-    throw usageError(`"${to}" is no version.`, 'Say its first digits, as facts --fact trees shows them.');
+    throw usageError(
+      `"${to}" is not a valid version.`,
+      prose`Enter at least the first four digits of a version. To see the versions: ${meshwright('facts', '--fact', 'trees')}`,
+    );
   }
   return to;
 }
@@ -83,7 +86,7 @@ function readVersion(run: Run, isUndo: boolean): string | undefined {
 function wantedRuntime(run: Run, fleet: DesiredFleet): DesiredRuntime {
   const names = fleet.runtimes.map(({ name }) => name);
   const [word, ...others] = run.words;
-  const list = `Runtimes: ${names.join(', ') || 'none that was applied'}`;
+  const list = `Runtimes: ${names.join(', ') || 'none applied yet'}`;
   if (word === undefined || others.length > 0) throw usageError('Name one runtime.', list);
   const found = fleet.runtimes.find(({ name }) => name === word);
   if (found !== undefined) return found;
@@ -91,7 +94,7 @@ function wantedRuntime(run: Run, fleet: DesiredFleet): DesiredRuntime {
   throw usageError(`There is no runtime \`${word}\`.`, near === undefined ? list : `Did you mean \`${near}\`?`);
 }
 
-/** @throws FleetError `cli/usage` when no placement uses it */
+/** @throws FleetError `cli/usage` if no placement uses the runtime */
 function usersOf({ nodes, placements }: DesiredFleet, { name }: DesiredRuntime): readonly NodeName[] {
   const used = placements.filter(({ runtime }) => runtime === name).flatMap(everyNode);
   if (used.length === 0) throw usageError(`No placement uses ${name}.`, prose`See: ${meshwright('status')}`);
@@ -103,12 +106,12 @@ function undone({ name, takenBackFrom }: DesiredRuntime): undefined {
   throw new FleetError([
     diagnose('rollback/not-taken-back', {
       subject: runtimeSubject(name),
-      detail: prose`${named(name)} is the version of its archive already.`,
+      detail: prose`${named(name)} already has the version of its archive.`,
     }),
   ]);
 }
 
-/** The fleet with one version of a runtime, and the keys that belong to it: those of the file only for its own archive. */
+/** The fleet with this version of a runtime and its keys. The keys in the file apply only to the file's own archive. */
 function withVersion(
   { fleet, lock, opened }: SettledCluster,
   { name }: DesiredRuntime,
@@ -124,12 +127,12 @@ function withVersion(
   return { ...fleet, runtimes };
 }
 
-/** The keys of a placement are for one driver, and are no part of a version. @throws FleetError `rollback/no-version` */
+/** Refuses a version for another driver, because the placement's keys fit only one. @throws FleetError `rollback/no-version` */
 function refuseOtherDriver({ lock }: SettledCluster, { name, driver }: DesiredRuntime, to: Digest): void {
   const kept = keptKeys(lock, name, to)?.driver ?? driver;
   if (kept === driver) return;
-  const detail = prose`Version ${shortDigest(to)} of ${named(name)} was started by the driver ${kept}; the file has ${driver}.`;
-  const hint = `Bring the older archive and \`driver: ${kept}\` back in the file, then apply.`;
+  const detail = prose`Version ${shortDigest(to)} of ${named(name)} needs the driver ${kept}, but the file has ${driver}.`;
+  const hint = `Restore the older archive and \`driver: ${kept}\` in the file, then apply.`;
   throw new FleetError([diagnose('rollback/no-version', { subject: runtimeSubject(name), detail, hint })]);
 }
 
@@ -141,23 +144,23 @@ function withTakenBack({ takenBack, ...lock }: ClusterLock, name: string, back: 
 
 function closingText({ lockPlace }: SettledCluster, { name }: DesiredRuntime, back: TakenBack | undefined): Prose {
   return back === undefined
-    ? `${lockPlace.shown} has ${listText([name])} as its archive is.`
-    : prose`${lockPlace.shown} keeps ${name} at this version until its archive is another one: commit it. Forward again: ${meshwright('rollback', name, '--undo')}`;
+    ? `${lockPlace.shown} has the version of the archive for ${listText([name])} again.`
+    : prose`${lockPlace.shown} keeps ${name} at this version until the file names a different archive. Commit ${lockPlace.shown}. To undo: ${meshwright('rollback', name, '--undo')}`;
 }
 
-/** What is looked for. */
+/** The version to find. */
 interface OlderWish {
   readonly runtime: DesiredRuntime;
-  /** The nodes that use it. */
+  /** The nodes that use the runtime. */
   readonly nodes: readonly NodeName[];
-  /** The first digits of the one that is meant; absent where there is only one. */
+  /** The first digits of the version; undefined if any version will do. */
   readonly to: string | undefined;
 }
 
 /**
- * The one version that all these nodes have whole, and that is neither the one wished for now nor the one that was
- * left. A runtime that was taken back and is not there yet, or has nowhere else to go, has the one wished for.
- * @throws FleetError `rollback/no-version` when there is none, or when several could be meant
+ * The only version that is intact on all these nodes and is neither the desired version nor the one rolled back from. If a
+ * rollback is unfinished, or there is no other version, the version of that rollback.
+ * @throws FleetError `rollback/no-version` if there is none, or more than one
  */
 export function olderVersion({ runtime, nodes, to }: OlderWish, observation: FleetObservation): Digest {
   const kept = nodes.map((node) => ({ node, trees: treesOn(node, runtime, observation) }));
@@ -180,9 +183,9 @@ export function olderVersion({ runtime, nodes, to }: OlderWish, observation: Fle
       subject: runtimeSubject(runtime.name),
       detail:
         first === undefined
-          ? `${there}. None of them${to === undefined ? '' : ` that begins with ${to}`} is older and everywhere.`
-          : `${there}. Several of them are older and everywhere.`,
-      ...(first === undefined ? {} : { hint: `Say which: --to ${shortDigest(first)}` }),
+          ? `${there}. No older version${to === undefined ? '' : ` that begins with ${to}`} is on all of these nodes.`
+          : `${there}. More than one older version is on all of these nodes.`,
+      ...(first === undefined ? {} : { hint: `Choose a version, for example: --to ${shortDigest(first)}` }),
     }),
   ]);
 }
@@ -195,7 +198,7 @@ function treesOn(node: NodeName, { name }: DesiredRuntime, { nodes }: FleetObser
 
 const versionsText = (trees: readonly KeptTree[]): string =>
   trees.length === 0
-    ? 'none that could be seen'
+    ? 'no known version'
     : listText(
         trees.map(
           ({ digest, isCurrent, state }) =>

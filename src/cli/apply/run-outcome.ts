@@ -42,7 +42,7 @@ const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
   [exitCode.terminated]: 'interrupted',
 };
 
-/** Shows how a run ended, as text or as one document, and gives its exit code. */
+/** Shows the result of a run, as text or as one document, and returns its exit code. */
 export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundings): ExitCode {
   const outcome = { ...ended, ...given({ interruptedBy: exitOfSignal(run.signal) }) };
   const code = exitOf(outcome);
@@ -59,7 +59,7 @@ export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundi
   showDiagnostics(run.console, gatherAlike(diagnostics));
   const { last, report } = outcome;
   const hasRun = report.works.length > 0;
-  // Where nothing was run, the plan above has said it all.
+  // If nothing ran, the plan above says everything.
   if (!hasRun && code !== exitCode.nothingChanged) return code;
   const blockers = (last?.plan ?? keptWork(report))?.blockers ?? [];
   const list = hasRun ? blockerBlocks(blockers, page) : [];
@@ -78,10 +78,7 @@ export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundi
   return code;
 }
 
-/**
- * What waits, and what was found, where no plan was shown because there was nothing to run: then nothing else says why a
- * verb did not do its work.
- */
+/** If no plan was shown because nothing could run: the waiting changes and findings, which explain why. */
 function unshownBlocks({ report, last }: RunOutcome, page: Page): readonly (readonly string[])[] {
   const isShown = report.isDeclined || report.works.some(({ run }) => run !== undefined);
   const plans = report.works.flatMap(({ plan }) => plan ?? []);
@@ -95,16 +92,16 @@ function unshownBlocks({ report, last }: RunOutcome, page: Page): readonly (read
   return blocks.filter((lines) => lines.length > 0);
 }
 
-/** What is left may be for hands, or for a verb that has to come first. */
+/** The word for the result: either manual steps remain, or another command has to come first. */
 function endOf(code: ExitCode, { last }: RunOutcome, blockers: Parameters<typeof blockerBlocks>[0]): RunEnd {
   const word = endWords[code] ?? 'failed';
   if (code !== exitCode.handsNeeded) return word;
-  // A Mac that waits at FileVault has no blocker: nobody could look at it.
+  // A Mac that waits at FileVault was not observed, so it has no blocker.
   const failures = last === undefined ? [] : Object.values(last.observation.failures).flat();
   return failures.some(isHandsWork) ? word : (neededFor(blockers) ?? word);
 }
 
-/** A refused lease is a problem that the run itself only counts. */
+/** All problems of the run, including refused leases, which the run itself only counts. */
 function toldProblems(outcome: RunOutcome): readonly Diagnostic[] {
   const problems = problemsOf(outcome);
   const refused = refusalsOf(outcome).map(({ node, holder }) => leaseHeld(node, holder));
@@ -121,14 +118,14 @@ function countsOf(outcome: RunOutcome): RunCounts {
   return countRun({ planned: plannedChanges(outcome), last: plan, desired: fleet, observation, targets });
 }
 
-/** What the document says besides the outcome. */
+/** The fields of the document besides the outcome. */
 interface ReportSurroundings extends OutcomeSurroundings, Reader {
   readonly counts: RunCounts;
   /** Problems of the run. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** How a run ended as programs read it (`schemas/report.schema.json`). */
+/** The result of a run as JSON (`schemas/report.schema.json`). */
 function reportJson(outcome: RunOutcome, about: ReportSurroundings): ReportDocument {
   const reader = { isSimulated: about.isSimulated };
   const { report, last } = outcome;
@@ -153,7 +150,7 @@ function reportJson(outcome: RunOutcome, about: ReportSurroundings): ReportDocum
   };
 }
 
-/** Why a count is null, where one is. */
+/** The reason, if a count is null. */
 function unreachedReason(
   { changed, failed, unchanged, unseen }: RunCounts,
   isChecked: boolean,
@@ -182,7 +179,7 @@ const firstOfEach = <T>(all: readonly T[], keyOf: (one: T) => string): readonly 
   return [...byKey.values()];
 };
 
-/** What kept the works of these kinds from being done: what waits, and the work list of that, each once. */
+/** Why works of these kinds were not done: the waiting changes and their blockers, each once. */
 function keptBy(
   works: PlaybookReport['works'],
   isMeant: (kind: PlaybookReport['works'][number]['task']['kind']) => boolean,
@@ -209,7 +206,7 @@ function keptBy(
 const rankOf = ({ act }: Step): string | undefined =>
   act.kind === 'script' && (act.name === 'stop-rank' || act.name === 'kick-rank') ? act.args.placement : undefined;
 
-/** Stops of placements of which no rank was stopped, and none was started either. */
+/** Planned stops of placements of which no rank was stopped or started. */
 function missedStops(works: PlaybookReport['works']): readonly Change[] {
   const touched = stepsOf({ works }).filter((one) => rankOf(one.step) !== undefined && isDone(one));
   const isMissed = (step: Step): boolean =>
@@ -222,21 +219,21 @@ function missedStops(works: PlaybookReport['works']): readonly Change[] {
 }
 
 /**
- * The plan of the last check after a restart or a reboot, with the stops that were not done: a placement that still
- * serves was not restarted then, and that check alone cannot show it.
+ * The final check of a restart or reboot, with the stops that were not done: such a placement still serves and was not
+ * restarted, which the check alone cannot show.
  */
 export function withKeptStops(last: Plan, { works }: Pick<PlaybookReport, 'works'>): Plan {
   const changes = firstOfEach([...last.changes, ...missedStops(works)], ({ id }) => id);
   return { ...last, changes, ...keptBy(works, (kind) => kind === 'stop' || kind === 'reboot', [last]) };
 }
 
-/** What kept a run from its work, behind which nobody can look: Macs that were to be off. `undefined` when nothing did. */
+/** Why a run without a final check, such as a shutdown, did not do its work; `undefined` if it did. */
 export function keptWork({ works }: Pick<PlaybookReport, 'works'>): Pending | undefined {
   const kept = keptBy(works, () => true, []);
   return kept === undefined ? undefined : { changes: [], ...kept };
 }
 
-/** Nodes that a run told to go off. One whose step failed or was cut off may be off all the same. */
+/** Nodes that a run tried to shut down. Even after a failed or interrupted step, the node may be off. */
 export function toldToGoOff(report: Pick<PlaybookReport, 'works'>): readonly NodeName[] {
   const wereBegun = stepsOf(report).filter(
     ({ step, outcome, ms }) =>
@@ -249,19 +246,19 @@ export function toldToGoOff(report: Pick<PlaybookReport, 'works'>): readonly Nod
   return [...new Set(wereBegun.map(({ step }) => step.node))];
 }
 
-/** Everything that came of one command that changes nodes. */
+/** The whole result of one command that changes nodes. */
 export interface RunOutcome {
   readonly targets: readonly NodeName[];
   readonly report: PlaybookReport;
-  /** The plan of the last look; absent where nobody could look, or where nothing is left to be seen. */
+  /** The final check; absent if the nodes could not be observed or nothing is left to check. */
   readonly last?: JudgedPlan;
-  /** Why it did not go on, where consent was refused after something had been changed. */
+  /** Why the run stopped, if consent was refused after the first change. */
   readonly refusal: readonly Diagnostic[];
-  /** What a signal asks for. */
+  /** The exit code of the signal that interrupted the run. */
   readonly interruptedBy?: ExitCode;
 }
 
-/** What came of a run, judged by the plan of the last look where there was one. */
+/** The outcome of a run, with the final check if there was one. */
 export const outcomeOf = (
   { report, refusal }: EndedChange,
   about: Pick<JudgedPlan, 'goal' | 'fleet' | 'targets'>,
@@ -273,7 +270,7 @@ export const outcomeOf = (
   ...(last === undefined ? {} : { last: { ...last, ...about } }),
 });
 
-/** What there is to say of a run that was not begun. */
+/** The report of a run that did not start. */
 export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
   works: [],
   nodes,
@@ -282,16 +279,16 @@ export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
   isInterrupted: false,
 });
 
-/** What is told besides how the run itself came out. */
+/** The surroundings of an outcome. */
 interface OutcomeSurroundings {
   readonly cluster: string;
   readonly verb: string;
   /** The file of `run`. */
   readonly playbook?: string;
   readonly lock: { readonly path: string; readonly written: boolean; readonly additions: readonly string[] };
-  /** What the last look has found where nothing is left to do: `chat is stopped`. */
+  /** What the final check found if nothing is left to do: `chat is stopped`. */
   readonly checked?: string;
-  /** Sentences for people behind everything else, such as how Macs come back. */
+  /** Closing sentences for people, such as how to turn Macs on again. */
   readonly closing?: readonly Prose[];
 }
 
@@ -299,17 +296,17 @@ interface OutcomeSurroundings {
 const plannedChanges = ({ report }: RunOutcome): readonly Change[] =>
   report.works.flatMap(({ plan, run }) => (plan === undefined || run === undefined ? [] : plan.changes));
 
-/** Nodes that other runs hold. */
+/** Nodes that are leased to other runs. */
 const refusalsOf = ({ report }: RunOutcome): readonly LeaseRefusal[] =>
   report.works.flatMap(({ refusals }) => refusals);
 
-/** Problems of the run, in the order in which they came up, each once; those of the last look are in its plan. */
+/** Problems of the run in their order, each once; those of the final check are in its plan. */
 const problemsOf = ({ report, refusal }: RunOutcome): readonly Diagnostic[] => [
   ...refusal,
   ...new Set(report.works.flatMap(({ diagnostics, run }) => [...diagnostics, ...(run?.diagnostics ?? [])])),
 ];
 
-/** Every exit code that holds; 0 only when each target was seen as it should be after the last write. */
+/** All exit codes that apply; 0 only if every target was observed in its desired state after the last write. */
 export function exitsOf(outcome: RunOutcome): readonly ExitCode[] {
   const { report, interruptedBy } = outcome;
   const isRefused = refusalsOf(outcome).length > 0;
@@ -320,7 +317,7 @@ export function exitsOf(outcome: RunOutcome): readonly ExitCode[] {
     ...(interruptedBy === undefined ? [] : [interruptedBy]),
     ...(isRefused ? [exitCode.leaseHeld] : []),
     ...(report.isDeclined && !hasRun ? [exitCode.nothingChanged] : []),
-    // A run that was cut off before its end is no success, even if what was done of it went well.
+    // An interrupted run is not a success, even if its finished steps succeeded.
     verdict === exitCode.done && isCut && outcome.last === undefined ? exitCode.partial : verdict,
   ];
 }
@@ -328,7 +325,7 @@ export function exitsOf(outcome: RunOutcome): readonly ExitCode[] {
 /** The exit code of the command. */
 export const exitOf = (outcome: RunOutcome): ExitCode => firstOf(exitsOf(outcome));
 
-/** How each target came out: as the last look has seen it, without one as the works on it ended. */
+/** The verdict on each target: by the final check, or without one by the works on the target. */
 function verdictsOf(outcome: RunOutcome): readonly NodeVerdict[] {
   const { targets, last } = outcome;
   const seen = last === undefined ? undefined : planVerdicts({ ...last, targets });
@@ -339,8 +336,8 @@ function verdictsOf(outcome: RunOutcome): readonly NodeVerdict[] {
 }
 
 /**
- * A Mac that was to restart and did not is not as it was wanted, however well it looks. One that ended at FileVault
- * has restarted: the last look says whether it still waits there.
+ * Whether every planned restart happened: without it, a Mac is wrong even if its state is right. A Mac that stopped at
+ * FileVault did restart; the final check shows whether it still waits there.
  */
 const hasRestarted = (name: NodeName, { report }: RunOutcome): boolean =>
   stepsOf(report)
@@ -358,9 +355,8 @@ function verdictByWorks(name: NodeName, { report }: RunOutcome): NodeVerdict {
 }
 
 /**
- * Whether a work failed only because something kept it from being begun on a node: that is the work of hands, not a
- * failure of ours. A plan for the whole file never fails because something waits. Only the plan of this work counts: what
- * waits in another one explains no failure here.
+ * Whether a work did not start on a node because it waits for something: that needs a manual step and is not a failure. A
+ * plan for the whole file never fails because something waits. Only this work's own plan counts.
  */
 function isKept(name: NodeName, { task, plan, run }: PlaybookWork): boolean {
   if (task.kind === 'converge' || task.kind === 'verify') return false;
@@ -371,7 +367,7 @@ function isKept(name: NodeName, { task, plan, run }: PlaybookWork): boolean {
 const isBlocked = (name: NodeName, { blockers }: Plan): boolean =>
   blockers.some(({ node, peers }) => node === name || peers.includes(name));
 
-/** A plan with what it is about. */
+/** A plan with its goal, observation and targets. */
 export interface JudgedPlan {
   readonly goal: Goal['kind'];
   readonly plan: Plan;
@@ -380,7 +376,7 @@ export interface JudgedPlan {
   readonly targets: readonly NodeName[];
 }
 
-/** How each target stands by a plan that was made from the last look at it. Unknown is neither right nor wrong. */
+/** The verdict on each target by a plan from its last observation. Unknown is neither right nor wrong. */
 function planVerdicts(judged: JudgedPlan): readonly NodeVerdict[] {
   return judged.targets.map((name) => verdictFor(name, judged));
 }
@@ -401,14 +397,14 @@ function verdictFor(name: NodeName, { goal, plan, observation, fleet, targets }:
 }
 
 /**
- * A cable has two ends and a placement several members. What is unknown of them because another target was not seen
- * counts for that target, which is unjudged: on this one all is done that can be. The same holds for a placement that
- * stops, since its ranks end one by one. A placement that starts needs all its members.
+ * Whether a property belongs to several nodes: a cable has two ends, and a placement has several ranks. If it is unknown
+ * because another target was not observed, only that target is `unjudged`. The same applies to a placement that stops,
+ * because its ranks stop one by one. A placement that starts needs all its ranks.
  */
 const isShared = ({ kind }: AddressParts): boolean =>
   kind === 'thunderbolt-link' || kind === 'link-address' || kind === 'placement';
 
-/** Whether nobody could judge another target; of what is to be stopped, one that did not say what runs there counts too. */
+/** Whether another target could not be checked; for a stop, also a target that did not report its running ranks. */
 function isOtherUnseen(
   name: NodeName,
   { goal, plan, observation, targets }: Pick<JudgedPlan, 'goal' | 'plan' | 'observation' | 'targets'>,
@@ -419,19 +415,19 @@ function isOtherUnseen(
   return !mute.includes(name) && [...unseen, ...mute].length > 0;
 }
 
-/** A placement that does not serve is wrong on every member, wherever its property is kept; a rank by itself is only there. */
+/** A placement that does not serve is wrong on all its nodes; a single rank only on its own node. */
 function membersOf({ kind, placement, part }: AddressParts, { placements }: DesiredFleet): readonly NodeName[] {
   return kind === 'placement' && part !== 'rank'
     ? (placements.find(({ name }) => name === placement)?.nodes ?? [])
     : [];
 }
 
-/** The code of a run that ended with this plan: 0 only when every target was seen as it should be. */
+/** The exit code of a run with this final check: 0 only if every target is in its desired state. */
 export const codeForPlan = (judged: JudgedPlan): ExitCode => codeForNodes(planVerdicts(judged));
 
 /**
- * The code of a look that says what is pending: 2 while there is something that a run can change, in the lock too, 3
- * when only the work list is left; what could not be judged comes first.
+ * The exit code of a command that shows pending changes: 2 if a run can change something, also in the lock, 3 if only
+ * blockers remain. Targets that could not be checked take precedence.
  */
 export function codeForPending(judged: JudgedPlan, additions: readonly string[]): ExitCode {
   const verdicts = planVerdicts(judged);
@@ -440,7 +436,7 @@ export function codeForPending(judged: JudgedPlan, additions: readonly string[])
   return verdicts.includes('hands') ? exitCode.handsNeeded : exitCode.done;
 }
 
-/** The code of a look that only asks whether everything could be judged. */
+/** The exit code that tells only whether all targets could be checked. */
 export const codeForLook = (judged: JudgedPlan): ExitCode => codeForUnjudged(planVerdicts(judged));
 
 function codeForUnjudged(verdicts: readonly NodeVerdict[]): ExitCode {

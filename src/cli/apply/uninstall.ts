@@ -26,13 +26,13 @@ import { playbookOf } from './act-on.ts';
 import { changeNodes, type EndedChange } from './change-nodes.ts';
 import { nothingRun, outcomeOf, type RunOutcome, showOutcome } from './run-outcome.ts';
 
-/** How far it came, and who lets nobody in any more. */
+/** The result, and the nodes that no longer accept a login. */
 interface Ended {
   readonly outcome: RunOutcome;
   readonly gone: readonly NodeName[];
 }
 
-/** `uninstall NODE…|--all`: takes everything of us off nodes, and the way in at last. */
+/** `uninstall NODE…|--all`: removes meshwright from nodes, SSH access last. */
 export const uninstall: VerbBody = async (run) => {
   const call = uninstallCall(run);
   const observation = await observeNodes(run, call.toSee, call.ways);
@@ -47,7 +47,7 @@ export const uninstall: VerbBody = async (run) => {
 };
 
 const goneText = (gone: readonly NodeName[]): string =>
-  `Nobody gets into ${listText(gone)}: uninstall took the way in away, which it does last of all.`;
+  `${listText(gone)} no longer ${gone.length === 1 ? 'accepts' : 'accept'} a login: an earlier uninstall removed SSH access, its last step.`;
 
 function show(
   run: Run,
@@ -56,11 +56,11 @@ function show(
   wanted: UninstallGoal = goal,
 ): void {
   const isSeen = goal.nodes.every((node) => Object.hasOwn(plan.observed, node));
-  const nothing = isSeen ? { nothing: `Nothing of meshwright is left on ${listText(wanted.nodes)}.` } : {};
+  const nothing = isSeen ? { nothing: `meshwright is completely removed from ${listText(wanted.nodes)}.` } : {};
   showPlan(run, plan, { lock: { shown: cluster.lockPlace.shown, additions: [] }, ...nothing });
 }
 
-const questionFor = ({ nodes }: UninstallGoal): string => `Take meshwright off ${listText(nodes)} as shown above?`;
+const questionFor = ({ nodes }: UninstallGoal): string => `Remove meshwright from ${listText(nodes)} as shown above?`;
 
 async function carryOut(
   run: Run,
@@ -70,7 +70,7 @@ async function carryOut(
 ): Promise<Ended> {
   const { cluster, goal } = about;
   const consent = createConsent(run, {
-    // Whoever takes a node out wants what runs there stopped; models go where that was said.
+    // Uninstalling implies stopping the placements; models are deleted only with --models.
     named: ['interrupt', ...(goal.models ? (['delete'] as const) : [])],
     allowable: [],
     isAgreed: run.options.yes === true,
@@ -86,7 +86,7 @@ async function carryOut(
     scope: { desired: about.fleet, targets: about.targets },
     ways: about.ways,
     consent,
-    // A run that is cut off behind the last script could not tell a node without us from one that refuses us.
+    // After an interruption behind the last script, a refused login alone would not prove that the node is done.
     onWithdraw: async (node) => {
       await changeLock(cluster.lockPlace, (now) => withWithdrawal(now, node));
     },
@@ -100,7 +100,7 @@ async function carryOut(
 const judged = ({ fleet, goal }: Uninstallation, looked: LookedPlan | undefined, change: EndedChange): RunOutcome =>
   outcomeOf(change, { goal: goal.kind, fleet, targets: goal.nodes }, looked);
 
-/** What the last look tells; who lets nobody in behind the last script has nothing of us any more. */
+/** The result by the last observation; a node that refuses the login after the last script is done. */
 function seen(about: Uninstallation, change: EndedChange, before: readonly NodeName[]): Ended {
   const { observation } = change.report;
   if (observation === undefined) return { outcome: judged(about, undefined, change), gone: before };
@@ -124,7 +124,7 @@ async function end(run: Run, about: Uninstallation, { outcome, gone }: Ended): P
   const closing = closingLines(told, gone, about);
   const lock = { path: cluster.lockPlace.path, written: isLockWritten, additions: [] };
   const code = showOutcome(run, outcome, { cluster: fleet.name, verb: 'uninstall', lock, closing });
-  // Where nothing was run, the outcome has no closing words; that the lock has changed is said all the same.
+  // If nothing ran, the outcome prints no closing lines, but the change of the lock is still reported.
   if (report.works.length === 0 && !run.options.json && closing.length > 0)
     run.console.out(`\n${closing.flatMap((line) => fitLines(line, run.console.columns)).join('\n')}\n`);
   return code;
@@ -132,7 +132,7 @@ async function end(run: Run, about: Uninstallation, { outcome, gone }: Ended): P
 
 type After = Readonly<Record<'done' | 'gone' | 'answered', readonly NodeName[]>>;
 
-/** Who is done is forgotten; why a node refuses the login from now on is kept, until somebody gets in again. */
+/** Removes finished nodes from the lock, but keeps why a node refuses the login, until a login works again. */
 const lockAfter = (now: ClusterLock, { done, gone, answered }: After): ClusterLock =>
   gone.reduce<ClusterLock>(withWithdrawal, withoutWithdrawal(done.reduce<ClusterLock>(withoutNode, now), answered));
 
@@ -144,33 +144,37 @@ function closingLines(
   if (done.length === 0) return [];
   const file = opened.path.slice(opened.path.lastIndexOf('/') + 1);
   return [
-    ...(gone.length === 0 ? [] : [`Nobody gets into ${listText(gone)} any more: the key of enroll was the way in.`]),
-    `${lockPlace.shown} has forgotten ${listText(done)}. Take ${done.length === 1 ? 'it' : 'them'} out of ${file} before the next apply.`,
+    ...(gone.length === 0
+      ? []
+      : [
+          `${listText(gone)} no longer ${gone.length === 1 ? 'accepts' : 'accept'} a login: the SSH key of enroll is removed.`,
+        ]),
+    `Removed ${listText(done)} from ${lockPlace.shown}. Remove ${done.length === 1 ? 'it' : 'them'} from ${file} as well before the next apply.`,
   ];
 }
 
-/** The goal of this verb. */
+/** The goal of this command. */
 type UninstallGoal = Extract<Goal, { kind: 'uninstall' }>;
 
-/** What all parts of one uninstallation share. */
+/** The context of one uninstallation. */
 export interface Uninstallation {
   readonly cluster: SettledCluster;
   readonly ways: Ways;
-  /** Without what was placed on the nodes. */
+  /** The fleet without the placements on these nodes. */
   readonly fleet: DesiredFleet;
   readonly goal: UninstallGoal;
-  /** The nodes, and those on which something is stopped with them. */
+  /** The nodes, and the other nodes of their placements, where ranks are stopped as well. */
   readonly targets: readonly NodeName[];
 }
 
-/** What the command line asks for, before anybody has looked at the nodes. */
+/** The request of the command line, before any observation. */
 export interface UninstallCall extends Pick<Uninstallation, 'cluster' | 'ways'> {
   readonly nodes: readonly NodeName[];
-  /** They, and all on which a placement runs, or may, that is on one of them. */
+  /** These nodes and all nodes, fallbacks included, of their placements. */
   readonly toSee: readonly DesiredNode[];
 }
 
-/** What the command line asks for. @throws FleetError for targets that the file does not have */
+/** Reads the request of the command line. @throws FleetError for targets that are not in the file */
 function uninstallCall(run: Run): UninstallCall {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
@@ -181,7 +185,7 @@ function uninstallCall(run: Run): UninstallCall {
   return { cluster, ways: openWays(run, cluster.opened), nodes, toSee };
 }
 
-/** What the command line asks for, with each placement where it runs, or where it ran last. */
+/** The request, with each placement on the nodes where it runs or last ran. */
 export function uninstallationOf(
   { own }: Pick<Run, 'own'>,
   { cluster, ways, nodes }: UninstallCall,
@@ -204,13 +208,13 @@ const refusesLogin = ({ failures }: FleetObservation, node: NodeName): boolean =
   failures[node]?.some(({ code }) => code === 'ssh/authentication-failed') === true;
 
 /**
- * Nodes that let nobody in and that the lock has as being withdrawn, which is written there right before the script that
- * takes the way in away. Without that, a refused login says nothing: another key or account is refused as well.
+ * Nodes that refuse the login and that the lock marks as withdrawing, right before the script that removes SSH access.
+ * Without this mark, a refused login proves nothing: a wrong key or account is refused as well.
  */
 export const goneBefore = ({ cluster, goal }: Uninstallation, observation: FleetObservation): readonly NodeName[] =>
   goal.nodes.filter((node) => refusesLogin(observation, node) && (cluster.lock.withdrawing ?? []).includes(node));
 
-/** Nodes whose way in this run has taken away, and that let nobody in any more. */
+/** Nodes from which this run removed SSH access and that now refuse the login. */
 function goneNow(report: Pick<PlaybookReport, 'works'>, observation: FleetObservation): readonly NodeName[] {
   const withdrawn = stepsOf(report).filter(
     ({ step: { act }, outcome }) =>
@@ -219,14 +223,14 @@ function goneNow(report: Pick<PlaybookReport, 'works'>, observation: FleetObserv
   return withdrawn.map(({ step }) => step.node).filter((node) => refusesLogin(observation, node));
 }
 
-/** The same uninstallation without nodes on which nothing is left. */
+/** The uninstallation without the nodes that are done. */
 const withoutGone = (about: Uninstallation, gone: readonly NodeName[]): Uninstallation => ({
   ...about,
   goal: { ...about.goal, nodes: about.goal.nodes.filter((node) => !gone.includes(node)) },
   targets: about.targets.filter((node) => !gone.includes(node)),
 });
 
-/** The plan for what was seen of those that are still there. */
+/** The plan for the remaining targets. */
 export function planSeen({ fleet, goal, targets }: Uninstallation, observation: FleetObservation): LookedPlan {
   const kept = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
     Object.fromEntries(Object.entries(record).filter(([name]) => targets.some((node) => node === name)));

@@ -10,30 +10,30 @@ import { effectTexts } from '../../report/plan/plan-text.ts';
 import { askPerson } from '../terminal/ask.ts';
 import { type Run, textOption, usageError } from '../verb.ts';
 
-/** Effects that somebody has to agree to by name; a plan may start things and set the network by itself. */
+/** Effects that need explicit consent; starting placements and changing the network do not. */
 const guarded = ['rdma-start', 'interrupt', 'reboot', 'shutdown', 'delete'] as const satisfies readonly EffectKind[];
 
 /** An effect that `--allow` names. */
 export type GuardedEffect = (typeof guarded)[number];
 
-/** What a verb may do, and what a person is asked. */
+/** What a command may do without asking. */
 export interface ConsentPolicy {
-  /** Effects that the verb itself names: whoever types `reboot` wants a reboot. */
+  /** Effects that the command implies: `reboot` implies a reboot. */
   readonly named: readonly GuardedEffect[];
-  /** Effects that its plans may have besides, and that `--allow` may name. */
+  /** Further effects of its plans, which `--allow` may name. */
   readonly allowable: readonly GuardedEffect[];
-  /** Consent given before: by `--yes`, or by handing over a saved plan. */
+  /** Consent given in advance, by `--yes` or a saved plan. */
   readonly isAgreed: boolean;
 }
 
-/** What `--allow` means to the planning itself. */
+/** The part of `--allow` that changes the planning itself. */
 export const planAllowances = (run: Run): Pick<DesiredFleet, 'mayPassBudget'> =>
   allowedWords(run).includes('rdma-start') ? { mayPassBudget: true } : {};
 
 const allowedWords = (run: Run): readonly string[] =>
   (textOption(run, 'allow') ?? '').split(',').map((word) => word.trim());
 
-/** The effects that `--allow` names. @throws FleetError `cli/usage` for a word that is none of these */
+/** The effects that `--allow` names. @throws FleetError `cli/usage` for any other word */
 export function allowedEffects(run: Run, allowable: readonly GuardedEffect[]): readonly GuardedEffect[] {
   return allowedWords(run).flatMap((word) => {
     if (word === '') return [];
@@ -42,28 +42,28 @@ export function allowedEffects(run: Run, allowable: readonly GuardedEffect[]): r
     const near = didYouMean(word, allowable);
     const guess = near === undefined ? '' : `Did you mean ${near}? `;
     throw usageError(
-      `There is no effect ${JSON.stringify(word)} to allow here.`,
+      `${JSON.stringify(word)} is not a valid effect for --allow here.`,
       `${guess}Effects: ${allowable.join(', ')}`,
     );
   });
 }
 
-/** Keeps what was agreed to, for the plans of one run. */
+/** The consent for the plans of one run. */
 export interface Consent {
   /**
-   * Whether exactly this plan may be run; it has been shown. A yes covers one plan; later plans of the same run need
-   * another one only when they disturb something.
-   * @throws FleetError `plan/not-allowed` or `cli/needs-yes` when nobody can be asked
+   * Whether exactly this plan, which was shown, may run. A yes covers one plan; later plans of the same run need another
+   * yes only if they have disruptive effects.
+   * @throws FleetError `plan/not-allowed` or `cli/needs-yes` if no prompt is possible
    */
   readonly give: (plan: Plan, question: string) => Promise<boolean>;
   /**
-   * Refuses a run before its first change where one of its later plans would be refused.
+   * Refuses a run before its first change if one of its later plans would be refused.
    * @throws FleetError `plan/not-allowed`
    */
   readonly foresee: (effects: readonly EffectTotal[]) => void;
 }
 
-/** A consent that nobody has given yet. */
+/** A new consent, not given yet. */
 export function createConsent(run: Run, policy: ConsentPolicy): Consent {
   const allowed = allowedEffects(run, policy.allowable);
   const isCovered = ({ kind }: EffectTotal): boolean => allowed.some((one) => one === kind);
@@ -84,7 +84,7 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
       if (policy.isAgreed) {
         if (unapproved.length === 0) return true;
         if (!canAsk(run)) throw notAllowed(unapproved, policy, isLater);
-        return askPerson(run, `${sentenceOf(unapproved)}\nAllow that?`);
+        return askPerson(run, `${sentenceOf(unapproved)}\nAllow this?`);
       }
       if (isLater && disturbing.length === 0) return true;
       if (canAsk(run)) return askPerson(run, question);
@@ -93,29 +93,29 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
   };
 }
 
-/** What is asked has been shown only where the answer is text. */
+/** With --json, no plan was shown, so no question is asked. */
 const canAsk = ({ console, options }: Run): boolean => console.canAsk && !options.json;
 
 const sentenceOf = (effects: readonly EffectTotal[]): string =>
   `This ${effectTexts({ effects, changes: [], steps: [] }).join('; ')}.`;
 
-/** @param isLater whether an earlier plan of the same run was agreed to, and run */
+/** @param isLater whether an earlier plan of the same run was confirmed and ran */
 const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolicy, isLater: boolean): FleetError => {
   const foreign = effects.filter(({ kind }) => !allowable.some((one) => one === kind));
   const kinds = [...new Set(effects.map(({ kind }) => kind))].join(',');
-  const done = isLater ? 'What was done before stays done.' : 'Nothing was changed.';
+  const done = isLater ? 'Earlier changes of this run remain.' : 'Nothing was changed.';
   return new FleetError([
     diagnose('plan/not-allowed', {
       detail: `The plan ${effectTexts({ effects, changes: [], steps: [] }).join('; ')}. ${done}`,
       hint:
         foreign.length === 0
-          ? `Look at the plan, then: --allow ${kinds}`
-          : prose`This verb does so only where somebody is asked. Look at the plan, then: ${joinProse(commandsFor(foreign), ', ')}`,
+          ? `Check the plan. If you agree, add: --allow ${kinds}`
+          : prose`Without a prompt, this command cannot do this. Check the plan. If you agree: ${joinProse(commandsFor(foreign), ', ')}`,
     }),
   ]);
 };
 
-/** The verbs that do by their name what another one may not. */
+/** The commands that imply these effects. */
 const commandsFor = (effects: readonly EffectTotal[]): readonly Prose[] =>
   effects.map(({ kind, nodes }) => {
     if (kind === 'reboot' || kind === 'shutdown') return [aside(meshwright(kind, ...nodes))];
@@ -126,6 +126,6 @@ const needsYes = (run: Run, question: string): FleetError =>
   new FleetError([
     diagnose('cli/needs-yes', {
       detail: question,
-      ...(run.options.json ? { hint: 'With --json nobody is asked: add --yes once you know what it will do.' } : {}),
+      ...(run.options.json ? { hint: 'With --json, no question is asked. Check the plan first, then add --yes.' } : {}),
     }),
   ]);

@@ -18,17 +18,17 @@ import { readFile, shownPath } from '../files/read-file.ts';
 import { pageFor } from '../terminal/console.ts';
 import { type Run, usageError } from '../verb.ts';
 
-/** A plan that was saved. */
+/** A saved plan. */
 interface SavedPlan {
-  /** How its file is called in text. */
+  /** The displayed path of its file. */
   readonly shown: string;
   readonly text: string;
-  /** The nodes that it is about; absent for all of the file. */
+  /** The nodes of the plan; absent for all nodes of the file. */
   readonly targets?: readonly string[];
 }
 
 /**
- * What the words of `apply` name: nodes, or the file of a saved plan.
+ * Reads the arguments of `apply`: nodes, or the file of a saved plan.
  * @throws FleetError `cli/usage`, `cli/cannot-read`, `plan/unreadable`
  */
 export function readApplyWords(
@@ -36,14 +36,14 @@ export function readApplyWords(
   fleet: DesiredFleet,
 ): { readonly nodes: readonly string[]; readonly saved?: SavedPlan } {
   const isNode = (word: string): boolean => fleet.nodes.some(({ name }) => name === word);
-  // What looks like no file is a name, and wrong names are told with what was meant.
+  // An argument that does not look like a file is a node name, whose typos get a suggestion.
   const file = run.words.find((word) => !isNode(word) && /[./]/.test(word));
   if (file === undefined) return { nodes: run.words };
   const isNarrowed = run.options.nodes !== undefined || run.options.label !== undefined;
   if (run.words.length > 1 || isNarrowed) {
     throw usageError(
-      'A saved plan is named, and nodes or another file beside it.',
-      'Name the plan alone: it knows its nodes.',
+      'A saved plan cannot be combined with nodes or another file.',
+      'Name only the plan: it contains its nodes.',
     );
   }
   return { nodes: [], saved: readSaved(run, file) };
@@ -60,43 +60,43 @@ function readSaved(run: Run, file: string): SavedPlan {
     const format = formatIn(text);
     const why =
       format === undefined
-        ? 'holds no plan'
-        : `has the plan format ${format}, and this version of meshwright reads format ${planFormat}`;
+        ? 'is not a saved plan'
+        : `has plan format ${format}, but this version of meshwright reads format ${planFormat}`;
     throw new FleetError([diagnose('plan/unreadable', { detail: `${shown} ${why}.`, subject: namedSubject(shown) })]);
   }
   return { shown, text, ...(targets === 'all' ? {} : { targets }) };
 }
 
-/** @throws FleetError `plan/stale` unless the document is what the saved plan says */
+/** @throws FleetError `plan/stale` unless the document equals the saved plan */
 export function requireSame({ shown, text }: SavedPlan, document: string): void {
   if (isSamePlan(text, document) === true) return;
   throw new FleetError([
     diagnose('plan/stale', {
       subject: namedSubject(shown),
-      detail: [`What would be done now is not what ${shown} says.`, ...planDifferences(text, document)].join('\n'),
-      hint: prose`Look at the difference: ${meshwright('plan', '--out', 'new.json')}. Then apply that.`,
+      detail: [`The plan in ${shown} is out of date. Differences:`, ...planDifferences(text, document)].join('\n'),
+      hint: prose`Make a new plan: ${meshwright('plan', '--out', 'new.json')}. Check it, then apply it.`,
     }),
   ]);
 }
 
-/** What a plan document says besides the plan. */
+/** The fields of a plan document besides the plan. */
 interface PlanSurroundings {
   readonly isSimulated: boolean;
-  /** What the lock has not got yet. */
+  /** Lines that the lock does not have yet. */
   readonly additions: readonly string[];
-  /** The nodes that were chosen; absent for all of the file. */
+  /** The selected nodes; absent for all nodes of the file. */
   readonly targets?: readonly string[];
-  /** Of launches over RDMA, where any can come. */
+  /** Budgets of RDMA launches, if the fleet can have any. */
   readonly budgets?: readonly NodeBudget[];
-  /** What root would run, where that was asked for. */
+  /** The root scripts, with --scripts. */
   readonly scripts?: readonly StepScript[];
 }
 
-/** A plan as a JSON document (`schemas/plan.schema.json`), with a line end: what `--json` prints and `--out` saves. */
+/** A plan as a JSON document (`schemas/plan.schema.json`) with a line break, for `--json` and `--out`. */
 export const planDocument = (plan: Plan, surroundings: PlanSurroundings): string =>
   `${jsonText(planValue(plan, surroundings))}\n`;
 
-/** The same as a value. */
+/** The plan document as a value. */
 function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [], scripts }: PlanSurroundings): Json {
   const [head, ...rest] = entriesOf(planJson(plan, { isSimulated }));
   const launches = Object.entries(launchesJson(budgets)).map(([node, value]) => [node, { ...value }] as const);
@@ -114,19 +114,18 @@ function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [], 
 const entriesOf = (value: Json): readonly (readonly [string, Json])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 
-/** The format of the plans that are read and written here. */
+/** The plan format of this version. */
 const planFormat = 1;
 
-/** The format of a saved plan; undefined when the text is no plan at all. */
+/** The format of a saved plan; undefined if the text is not a plan. */
 function formatIn(saved: string): number | undefined {
   const { steps, formatVersion } = parsed(saved) ?? {};
   return steps !== undefined && typeof formatVersion === 'number' ? formatVersion : undefined;
 }
 
 /**
- * Whether a saved document says what the other one says. What is only told is left out: a clock is never twice the same,
- * and of launches that a node has no more of, and of memory that is too little, a blocker speaks.
- * Undefined when the text is no plan at all.
+ * Whether two plan documents are the same apart from information that always varies, such as clocks. A spent launch budget
+ * or too little memory shows up as a blocker. Undefined if the text is not a plan.
  */
 export function isSamePlan(saved: string, now: string): boolean | undefined {
   const before = parsed(saved);
@@ -134,12 +133,12 @@ export function isSamePlan(saved: string, now: string): boolean | undefined {
   return canonicalJson(comparable(before)) === canonicalJson(comparable(parsed(now) ?? {}));
 }
 
-/** How many changes are named of a plan that is not the saved one. */
+/** How many differences from a saved plan are listed. */
 const namedChanges = 3;
 
 /**
- * What a document has that a saved one has not, and the other way round, a phrase each: Macs that have restarted and changes,
- * the first of them, else the parts that differ. Both have to be plans.
+ * The differences between a saved plan and the current one, a phrase each: the first restarted Macs and changes, or if there
+ * are none, the parts that differ. Both texts must be plans.
  */
 export function planDifferences(saved: string, now: string): readonly string[] {
   const [before, after] = [comparable(parsed(saved) ?? {}), comparable(parsed(now) ?? {})];
@@ -155,7 +154,7 @@ export function planDifferences(saved: string, now: string): readonly string[] {
   if (changes.length > 0) return changes;
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const parts = keys.filter((key) => canonicalJson(before[key] ?? null) !== canonicalJson(after[key] ?? null));
-  return [`the same changes, other ${parts.join(', ')}`];
+  return [`the changes are the same, but these parts differ: ${parts.join(', ')}`];
 }
 
 function changeTexts({ changes }: JsonMap): readonly string[] {
@@ -177,7 +176,7 @@ function restartTexts({ observed: was }: JsonMap, { observed: is }: JsonMap): re
 
 const mapOf = (value: Json | undefined): JsonMap => Object.fromEntries(entriesOf(value ?? null));
 
-/** The nodes that a saved document is about, `all` for those of the file; undefined when the text is no plan. */
+/** The nodes of a saved plan, `all` for all of the file; undefined if the text is not a plan. */
 export function targetsIn(saved: string): readonly string[] | 'all' | undefined {
   const document = parsed(saved);
   if (document === undefined || formatIn(saved) !== planFormat) return undefined;
@@ -202,7 +201,7 @@ function parsed(text: string): JsonMap | undefined {
   }
 }
 
-/** Whether some nodes were chosen, and which. */
+/** The selected nodes, if any were selected. */
 export function narrowed(
   { words, options }: Pick<Run, 'words' | 'options'>,
   targets: readonly string[],
@@ -210,10 +209,10 @@ export function narrowed(
   return words.length > 0 || options.nodes !== undefined || options.label !== undefined ? { targets } : {};
 }
 
-/** What is shown beside a plan; `next` is what to type now. */
+/** What is shown next to a plan; `next` are the commands to type now. */
 export type ShownPlanParts = Pick<PlanTextInput, 'lock' | 'budgets' | 'next' | 'nothing'>;
 
-/** Logs a plan and shows it as text; with `--json` it shows nothing. */
+/** Logs a plan and prints it; with `--json`, it only logs. */
 export function showPlan(run: Run, plan: Plan, parts: Omit<ShownPlanParts, 'next'> & Partial<ShownPlanParts>): void {
   run.log?.write({ kind: 'plan', plan });
   if (!run.options.json) run.console.out(planText({ plan, next: [], ...parts, ...pageFor(run.console) }));

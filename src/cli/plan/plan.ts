@@ -23,7 +23,7 @@ import { diagnosticsJson, pageFor, showJson, showJsonText } from '../terminal/co
 import { mendingText, type Run, sameWords, textOption, type VerbBody } from '../verb.ts';
 import { narrowed, planDocument, type ShownPlanParts, showPlan } from './plan-document.ts';
 
-/** Looks at the nodes that the words name, and plans for them. */
+/** Observes the selected nodes and plans for them. */
 export async function lookForPlan(run: Run) {
   const settled = await settleCluster(run);
   const targets = targetedNodes(run, settled.fleet, run.words).map(({ name }) => name);
@@ -33,7 +33,7 @@ export async function lookForPlan(run: Run) {
   return { ...cluster, looked, targets, judged: { goal: wish.goal.kind, ...looked, fleet: cluster.fleet, targets } };
 }
 
-/** `drift [NODE…]`: whether nodes are as the file says; for a job that runs every night. */
+/** `drift [NODE…]`: whether nodes match the file; for scheduled jobs. */
 export const drift: VerbBody = async (run) => {
   const found = await lookForPlan(run);
   show(run, found, found.looked);
@@ -56,11 +56,11 @@ function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: Look
     return;
   }
   const lock = { shown: lockPlace.shown, additions };
-  const next = prose`See it: ${meshwright('plan', ...sameWords(run, run.words))}`;
+  const next = prose`Show the plan: ${meshwright('plan', ...sameWords(run, run.words))}`;
   run.console.out(driftText({ plan, lock, next, ...pageFor(run.console) }));
 }
 
-/** `plan [NODE…]`: what apply would do and what keeps it from doing more; changes nothing, here or on any node. */
+/** `plan [NODE…]`: what apply would do and what blocks it; changes nothing, neither here nor on any node. */
 export const plan: VerbBody = async (run) => {
   const { looked, targets, judged, fleet, additions, lockPlace } = await lookForPlan(run);
   const { isSimulated } = run.console;
@@ -84,7 +84,7 @@ export const plan: VerbBody = async (run) => {
   return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForLook(judged);
 };
 
-/** The scripts of root of a plan, with the times of real Macs. */
+/** The root scripts of a plan, with the time limits of real Macs. */
 const scriptsOf = ({ steps }: Plan, fleet: DesiredFleet): readonly StepScript[] =>
   steps.flatMap((step) =>
     stepScripts(step, {
@@ -94,7 +94,7 @@ const scriptsOf = ({ steps }: Plan, fleet: DesiredFleet): readonly StepScript[] 
     }),
   );
 
-/** A saved plan is mostly applied where nobody can be asked, so that its command names the effects that need consent. */
+/** A saved plan is usually applied without a prompt, so its command names the effects that need consent. */
 export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: string | undefined): readonly Prose[] {
   if (saved !== undefined) {
     const shown = shownPath(run.folder, saved);
@@ -102,13 +102,13 @@ export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: s
     const options = file === undefined ? {} : { file };
     const allow = effects.some(({ kind }) => kind === 'interrupt') ? ['--allow', 'interrupt'] : [];
     return [
-      prose`Saved in ${shown}.   Do exactly this: ${meshwright('apply', shown, ...sameWords({ options }, []), ...allow)}`,
+      prose`Saved in ${shown}.   Apply exactly this plan: ${meshwright('apply', shown, ...sameWords({ options }, []), ...allow)}`,
     ];
   }
-  return [prose`Save it: --out plan.json   Do it: ${meshwright('apply', ...sameWords(run, run.words))}`];
+  return [prose`Save this plan: --out plan.json   Apply it: ${meshwright('apply', ...sameWords(run, run.words))}`];
 }
 
-/** Shows the scripts of root of a plan, behind the plan itself as comments: that says what was not seen, and what waits. */
+/** Prints the root scripts of a plan, after the plan as comments, which lists unobserved nodes and waiting changes. */
 function showScripts(run: Run, plan: Plan, parts: ShownPlanParts, scripts: readonly StepScript[]): void {
   run.log?.write({ kind: 'plan', plan });
   if (run.options.json) return;
@@ -119,28 +119,28 @@ function showScripts(run: Run, plan: Plan, parts: ShownPlanParts, scripts: reado
 
 const line = '# ----------------------------------------------------------------------';
 
-/** What a line of the plan begins with, so that a shell reads over it. */
+/** Starts each line of the plan, so that a shell ignores it. */
 const commentMark = '# ';
 
-/** Every script of root of a plan, whole and in its order, behind the plan's own text, for people who read what they allow. */
+/** The complete root scripts of a plan in their order, after the plan's own text, so that people can review them. */
 function scriptsText(plan: string, scripts: readonly StepScript[]): string {
   const comments = plan
     .trimEnd()
     .split('\n')
     .map((text) => `${commentMark}${text}`.trimEnd());
-  if (scripts.length === 0) return `${[...comments, '#', '# It sends no script to root.'].join('\n')}\n`;
+  if (scripts.length === 0) return `${[...comments, '#', '# This plan has no root scripts.'].join('\n')}\n`;
   const titles = scripts.map(({ step }) => `#   ${step}`);
   const head = [
     ...comments,
     '#',
-    `# ${scripts.length === 1 ? '1 script' : `${scripts.length} scripts`} for root, each sent alone, by standard input, to: sudo -n /bin/sh -s`,
+    `# ${scripts.length === 1 ? '1 script' : `${scripts.length} scripts`} for root, each sent separately to the standard input of: sudo -n /bin/sh -s`,
     ...titles,
     '#',
-    '# In the place of RUN, token 0, CONFIG, USER and HOST stands what the run itself is and has.',
+    '# Each run replaces RUN, token 0, CONFIG, USER and HOST with its own values.',
   ];
   const parts = [
     head.join('\n'),
-    [line, '# Around every one of them:', line, aroundScripts()].join('\n'),
+    [line, '# Wrapper of each script:', line, aroundScripts()].join('\n'),
     ...scripts.map(({ step, text }) => [line, `# ${step}`, line, text].join('\n')),
   ];
   return escapeLines(`${parts.join('\n\n')}\n`);

@@ -53,24 +53,26 @@ function linesOf(...steps: readonly StepReport[]): readonly string[] {
   return closedDoorLines({ works: [work] }).map(plainText);
 }
 
-const opening = 'What opens it: meshwright start kimi, or the next apply.';
+const opening = 'To reopen it: meshwright start kimi, or the next apply.';
 
 describe('a run that is cut off', () => {
   it('says of each door that it has closed where it is, and what opens it', () => {
     const [one, two] = ['studio-1', 'studio-4'];
     const cut = [door(one, 'closed'), wait(one, 'interrupted')];
-    expect(linesOf(...cut)).toEqual([`kimi: its door on studio-1 stays closed. ${opening}`]);
+    expect(linesOf(...cut)).toEqual([`kimi: its gateway on studio-1 stays closed. ${opening}`]);
     expect(linesOf(...cut, door(two, 'closed'))).toEqual([
-      `kimi: its door on studio-1 and studio-4 stays closed. ${opening}`,
+      `kimi: its gateway on studio-1 and studio-4 stays closed. ${opening}`,
     ]);
   });
 
   it('says it of a door that was closed before, and behind which it waited', () => {
-    expect(linesOf(wait('studio-1', 'interrupted'))).toEqual([`kimi: its door on studio-1 stays closed. ${opening}`]);
+    expect(linesOf(wait('studio-1', 'interrupted'))).toEqual([
+      `kimi: its gateway on studio-1 stays closed. ${opening}`,
+    ]);
   });
 
   it('does not know of a door that was being closed, and says nothing of one that it never came to or opened again', () => {
-    const may = `kimi: its door on studio-1 may be closed. ${opening}`;
+    const may = `kimi: its gateway on studio-1 may be closed. ${opening}`;
     expect(linesOf(door('studio-1', 'closed', 'interrupted'), wait('studio-1', 'skipped', 0))).toEqual([may]);
     expect(linesOf(door('studio-1', 'closed', 'interrupted', 0), wait('studio-1', 'skipped', 0))).toEqual([]);
     expect(linesOf(door('studio-1', 'closed'), door('studio-1', 'open'))).toEqual([]);

@@ -50,7 +50,7 @@ describe('the version to go back to', () => {
     const { whole: _, ...changed } = tree(before, { state: 'changed' });
     expect(found(both, [tree(now)])).toContain('rollback/no-version: studio-1 has');
     expect(found(both, [tree(now), changed])).toContain(`${shortDigest(before)} (changed)`);
-    expect(found(both, [])).toContain('studio-2 has none that could be seen');
+    expect(found(both, [])).toContain('studio-2 has no known version');
   });
 
   it('is never the one that was left: what was begun is finished, and said again where nothing is older', () => {
@@ -68,7 +68,7 @@ describe('the version to go back to', () => {
 
   it('has to be named where several could be meant', () => {
     const all = [tree(now), tree(before), tree(long)];
-    expect(found(all, all)).toContain('Say which: --to ');
+    expect(found(all, all)).toContain('Choose a version, for example: --to ');
     expect(found(all, all, long.slice(0, 8))).toBe(long);
     expect(found(all, all, 'ffffffff')).toContain('that begins with ffffffff');
   });

@@ -66,7 +66,7 @@ describe('consent where nobody can be asked', () => {
       .catch((error: unknown) => (error instanceof FleetError ? error.diagnostics[0] : error));
     expect(refusal).toMatchObject({
       detail: 'The plan interrupts kimi for up to 95 s. Nothing was changed.',
-      hint: 'Look at the plan, then: --allow interrupt',
+      hint: 'Check the plan. If you agree, add: --allow interrupt',
     });
   });
 
@@ -82,7 +82,7 @@ describe('consent where nobody can be asked', () => {
     };
     const consent = createConsent(fakeRun().run, agreed);
     const effects = [effect('start'), effect('interrupt'), effect('interrupt')];
-    const hint = 'Look at the plan, then: --allow interrupt';
+    const hint = 'Check the plan. If you agree, add: --allow interrupt';
     const words = 'interrupts kimi for up to 95 s';
     expect(await refusalOf(() => consent.foresee(effects))).toEqual([
       `The plan ${words}; ${words}. Nothing was changed.`,
@@ -91,7 +91,7 @@ describe('consent where nobody can be asked', () => {
     expect(await refusalOf(() => consent.foresee([effect('start')]))).toBeUndefined();
     expect(await consent.give(quiet, 'Do it?')).toBe(true);
     expect(await refusalOf(() => consent.give(interrupting, 'Do it?'))).toEqual([
-      `The plan ${words}. What was done before stays done.`,
+      `The plan ${words}. Earlier changes of this run remain.`,
       hint,
     ]);
   });
@@ -106,12 +106,12 @@ describe('consent where nobody can be asked', () => {
     const refusal = await createConsent(fakeRun().run, { ...agreed, allowable: [] })
       .give(plan, 'Do it?')
       .catch((error: unknown) => (error instanceof FleetError ? plainText(error.diagnostics[0].hint) : error));
-    expect(refusal).toBe(`This verb does so only where somebody is asked. Look at the plan, then: ${command}`);
+    expect(refusal).toBe(`Without a prompt, this command cannot do this. Check the plan. If you agree: ${command}`);
   });
 
   it('refuses an effect that there is not', () => {
     const { run } = fakeRun({ own: { allow: 'interupt' } });
-    expect(() => allowedEffects(run, allowable)).toThrow('no effect "interupt"');
+    expect(() => allowedEffects(run, allowable)).toThrow('"interupt" is not a valid effect');
     expect(() => allowedEffects(fakeRun({ own: { allow: 'reboot' } }).run, allowable)).toThrow('no effect "reboot"');
     expect(allowedEffects(fakeRun().run, allowable)).toEqual([]);
   });

@@ -61,7 +61,7 @@ describe('a saved plan', () => {
       'gone: studio-1 power/sleep: a -> b',
     ]);
     expect(planDifferences(saved, planDocument({ ...plan, steps: [] }, about))).toEqual([
-      'the same changes, other steps',
+      'the changes are the same, but these parts differ: steps',
     ]);
   });
 

@@ -39,9 +39,9 @@ describe('a saved plan', () => {
     expect(problemWith(document)).toBeUndefined();
     expect(problemWith(document.replace('"formatVersion": 1', '"formatVersion": 2'))).toMatchObject({
       code: 'plan/unreadable',
-      detail: 'plan.json has the plan format 2, and this version of meshwright reads format 1.',
+      detail: 'plan.json has plan format 2, but this version of meshwright reads format 1.',
     });
-    expect(problemWith('{ "steps": 1 }')?.detail).toBe('plan.json holds no plan.');
+    expect(problemWith('{ "steps": 1 }')?.detail).toBe('plan.json is not a saved plan.');
   });
 
   it('is refused with what differs when it is for another cluster (case 55)', () => {
@@ -50,7 +50,7 @@ describe('a saved plan', () => {
     const other = document.replace('"cluster": "studio-rack"', '"cluster": "other"');
     expect(problemOf(() => requireSame(saved, other))).toMatchObject({
       code: 'plan/stale',
-      detail: expect.stringContaining('the same changes, other cluster'),
+      detail: expect.stringContaining('the changes are the same, but these parts differ: cluster'),
     });
   });
 
