@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { parseCommandLine } from '../../src/cli/run.ts';
+import { verbs } from '../../src/cli/verbs.ts';
+import { ciSteps, meshwrightLines } from '../ci-examples.ts';
+import { shellWords } from '../readme-text.ts';
+import { textOf } from './sources.ts';
+
+/** What a command line comes to: a verb and its words, or the reason why it is refused. */
+function parsed(line: string): unknown {
+  try {
+    const found = parseCommandLine(verbs, { out: () => undefined, columns: 80 }, shellWords(line).slice(1));
+    return found.kind === 'verb' ? [found.invocation.verb.name, ...found.invocation.words] : found.kind;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+describe.each(Object.entries(ciSteps))('examples/ci/%s.yml', (_, steps) => {
+  it('has the jobs that docs/ci.md explains', () => {
+    expect([...new Set(steps.map(({ job }) => job))].sort()).toEqual(['apply', 'drift', 'plan', 'rollout']);
+  });
+
+  it('has only commands and options that meshwright takes', () => {
+    const lines = steps.flatMap(({ job, script }) => meshwrightLines(script).map((line) => [job, parsed(line)]));
+    expect(lines).toEqual([
+      ['plan', ['validate']],
+      ['plan', ['plan']],
+      ['apply', ['apply', 'plan.json']],
+      ['drift', ['drift']],
+      ['rollout', ['run', 'rollout.yaml']],
+      ['rollout', ['status']],
+    ]);
+  });
+
+  it('mentions meshwright in a script only where this test finds it', () => {
+    const found = steps.flatMap(({ script }) => meshwrightLines(script)).length;
+    const named = steps.flatMap(({ script }) => script.match(/\bmeshwright (?!commit)[a-z]/g) ?? []).length;
+    expect(named).toBe(found);
+  });
+});
+
+describe('what these tests compare', () => {
+  it('finds an option and a command that do not exist', () => {
+    expect([parsed('meshwright plan --markdown'), parsed('meshwright recover')]).toEqual([
+      expect.stringContaining('--markdown'),
+      expect.stringContaining('recover'),
+    ]);
+  });
+});
+
+describe('docs/ci.md', () => {
+  it('has a row for every job, with the commands of both examples', () => {
+    const rows = [...textOf('docs/ci.md').matchAll(/^\| `([a-z]+)` \|[^|]*\| ([^|]*) \|/gm)];
+    const shown = Object.fromEntries(rows.map(([, job, commands = '']) => [job, commands]));
+    for (const { job, script } of Object.values(ciSteps).flat()) {
+      for (const line of meshwrightLines(script)) {
+        if (line.includes(' status ')) continue;
+        const short = line.replace('meshwright ', '').replace(' --no-color', '');
+        expect(shown[job], job).toContain(`\`${short}\``);
+      }
+    }
+  });
+});
+
+describe('examples/ci/rollout.yaml', () => {
+  it('means the same to a reader of YAML 1.1', () => {
+    const text = textOf('examples/ci/rollout.yaml');
+    expect(parse(text, { version: '1.1', merge: true })).toEqual(parse(text));
+  });
+});
