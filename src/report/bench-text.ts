@@ -3,9 +3,9 @@ import type { BenchLevel, BenchPublished } from '../model/documents.generated.ts
 import { nodeSpan } from './nodes-text.ts';
 import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, pageText } from './page.ts';
 
-/** A published speed, for so many Macs with such a model. */
+/** A published speed for one model on a given number of Macs. */
 interface PublishedSpeed extends BenchPublished {
-  /** Words that the name of a model must have, all of them, to be this one. */
+  /** A model matches if its name contains all these words. */
   readonly words: readonly string[];
 }
 
@@ -18,7 +18,7 @@ const qwen = ['qwen3', '235b'];
 const deepseek = ['deepseek', 'v3.1'];
 const kimi = ['kimi', 'k2', 'thinking'];
 
-/** What one chart of that page says: exo with RDMA beside llama.cpp over TCP, on two Macs and on four. */
+/** One chart of that page: exo over RDMA and llama.cpp over TCP, on two and on four Macs. */
 function charted(
   { model, bits, words }: { readonly model: string; readonly bits: number; readonly words: readonly string[] },
   exo: readonly [two: number, four: number],
@@ -38,10 +38,10 @@ function charted(
 }
 
 /**
- * Speeds that others have published for Macs, each as its source has it; how long the prompts were, few of them say.
+ * Published speeds for Macs, as their sources give them; few of the sources give the prompt length.
  *
- * @see docs/benchmarks/jeffgeerling of exo-explore/exo for the charts, and its README for the bits of those over RDMA;
- * of what llama.cpp read they say nothing
+ * @see docs/benchmarks/jeffgeerling of exo-explore/exo for the charts, and its README for the exo models' bits; the bits
+ * of the llama.cpp models are not documented
  */
 export const publishedSpeeds: readonly PublishedSpeed[] = [
   ...charted({ model: 'Qwen3-235B-A22B', bits: 8, words: qwen }, [26.2, 31.9], [17.2, 15.2]),
@@ -70,7 +70,7 @@ export const publishedSpeeds: readonly PublishedSpeed[] = [
   },
 ];
 
-/** What was published for this model on so many nodes. `names` are what the model is called: in the file, at its source. */
+/** Published speeds of a model on this number of nodes. `names` are its names in the file and at its source. */
 export function publishedFor(names: readonly string[], nodes: number): readonly PublishedSpeed[] {
   const texts = names.map((name) => name.toLowerCase());
   return publishedSpeeds.filter(
@@ -78,7 +78,7 @@ export function publishedFor(names: readonly string[], nodes: number): readonly 
   );
 }
 
-/** One answer, with its times on one clock. */
+/** One answer; all its times are from one clock. */
 export interface BenchAnswer {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
@@ -88,10 +88,10 @@ export interface BenchAnswer {
   readonly generationSpeed?: number;
 }
 
-/** Requests that were sent at the same time; `undefined` stands for one that came to nothing. */
+/** Requests sent in parallel; `undefined` stands for a failed one. */
 export type BenchRound = readonly (BenchAnswer | undefined)[];
 
-/** The middle of some numbers, or the mean of the two in the middle; undefined of none. */
+/** The median; undefined for an empty list. */
 export function median(values: readonly number[]): number | undefined {
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length / 2;
@@ -99,13 +99,13 @@ export function median(values: readonly number[]): number | undefined {
   return low === undefined || high === undefined ? undefined : (low + high) / 2;
 }
 
-/** What rounds of equally many requests come to. `watts` is what all Macs took together meanwhile. */
+/** Sums up rounds with the same number of requests. `watts` is the power of all Macs together meanwhile. */
 export function benchLevel(requests: number, rounds: readonly BenchRound[], watts: number | undefined): BenchLevel {
   const all = rounds.flat();
   const answers = all.flatMap((one) => one ?? []);
   const middle = (key: 'firstTokenMs' | 'promptSpeed' | 'generationSpeed'): number | undefined =>
     median(answers.flatMap((one) => one[key] ?? []));
-  // A round of which a part failed had the mesh to fewer requests than it says.
+  // A partly failed round is left out, because fewer requests shared the mesh.
   const totalSpeed = median(rounds.flatMap((round) => totalOf(round) ?? []));
   return {
     requests,
@@ -128,7 +128,6 @@ function totalOf(round: BenchRound): number | undefined {
   return ms > 0 ? (tokens * 1_000) / ms : undefined;
 }
 
-/** What `bench` shows, and on what. */
 export interface BenchTextInput extends PageInput {
   readonly placement: string;
   readonly model: string;
@@ -139,7 +138,7 @@ export interface BenchTextInput extends PageInput {
   readonly maxTokens: number;
   readonly runs: number;
   readonly levels: readonly BenchLevel[];
-  /** False where the runtime does not count: then a piece of text stands for a token. */
+  /** False if the runtime does not count tokens; then each piece of text counts as one. */
   readonly isCounted: boolean;
   readonly published: readonly PublishedSpeed[];
 }
@@ -148,20 +147,22 @@ const margin = '  ';
 const gap = '  ';
 const longestBar = 20;
 
-/** The table of a measured placement, its plot, and what others have published beside it. */
+/** The table and plot of a measured placement, followed by published speeds. */
 export function benchText(input: BenchTextInput): string {
   const page = pageOf(input);
   const { placement, model, runtime, transport, nodes, levels, isCounted } = input;
   const about = `${model} with ${runtime} on ${nodeSpan(nodes)}, ${transport}`;
   const head = headLines(placement, about, page);
-  // The reason follows; what explains a table would only stand between.
+  // The caller prints the reason next; without a table its explanation is left out.
   if (levels.length === 0) return `${[...head, '', 'No request was answered, so nothing was measured.'].join('\n')}\n`;
   const blocks = [
     head,
     tableLines(levels, page),
     [
       ...fitLines(askedText(input), page.columns),
-      ...(isCounted ? [] : fitLines('The runtime counts no tokens: pieces of text were counted.', page.columns)),
+      ...(isCounted
+        ? []
+        : fitLines('The runtime does not count tokens, so pieces of text were counted.', page.columns)),
       ...wattLines(levels, page),
     ],
     publishedLines(input, page),
@@ -170,15 +171,15 @@ export function benchText(input: BenchTextInput): string {
 }
 
 const askedText = ({ words, maxTokens, runs }: BenchTextInput): string =>
-  `Medians of ${counted(runs, 'run')}; questions of about ${words} words, answers of at most ${counted(maxTokens, 'token')}. ` +
-  'Speeds are tokens per second; "together" is that of all requests at once.';
+  `Medians of ${counted(runs, 'run')}. Questions have about ${words} words, answers at most ${counted(maxTokens, 'token')}. ` +
+  'Speeds are in tokens/s; "total" is the speed of all parallel requests together.';
 
 function wattLines(levels: readonly BenchLevel[], page: Page): readonly string[] {
   if (levels.every(({ watts }) => watts === undefined)) return [];
-  return fitLines('Watts are those of CPU and GPU of all its Macs, not of the plug.', page.columns);
+  return fitLines('Watts are the CPU and GPU power of all its Macs, not the power at the plug.', page.columns);
 }
 
-/** A number in as many digits as mean something; `-` where nobody can tell. */
+/** A number with its significant digits; `-` if unknown. */
 function digits(value: number | undefined): string {
   if (value === undefined) return '-';
   if (value >= 100) return value.toFixed(0);
@@ -196,23 +197,23 @@ interface Column {
 }
 
 const columnsFor = (levels: readonly BenchLevel[]): readonly Column[] => [
-  { title: 'at once', cell: ({ requests }) => `${requests}` },
+  { title: 'parallel', cell: ({ requests }) => `${requests}` },
   { title: 'first token', cell: ({ firstTokenMs }) => timeText(firstTokenMs) },
   { title: 'prompt', cell: ({ promptSpeed }) => digits(promptSpeed) },
   { title: 'generation', cell: ({ generationSpeed }) => digits(generationSpeed) },
-  { title: 'together', cell: ({ totalSpeed }) => digits(totalSpeed) },
+  { title: 'total', cell: ({ totalSpeed }) => digits(totalSpeed) },
   ...(levels.every(({ watts }) => watts === undefined)
     ? []
     : [
         { title: 'W', cell: ({ watts }: BenchLevel) => digits(watts) },
-        { title: 'per J', cell: ({ tokensPerJoule }: BenchLevel) => digits(tokensPerJoule) },
+        { title: 'tok/J', cell: ({ tokensPerJoule }: BenchLevel) => digits(tokensPerJoule) },
       ]),
   ...(levels.every(({ failed }) => failed === 0)
     ? []
     : [{ title: 'failed', cell: (one: BenchLevel) => `${one.failed}` }]),
 ];
 
-/** One line per level with a bar for its speed, or where the page is too narrow a few words each. */
+/** One line per level with a bar for its speed; plain text on a narrow page. */
 function tableLines(levels: readonly BenchLevel[], page: Page): readonly string[] {
   const columns = columnsFor(levels);
   const rows = [columns.map(({ title }) => title), ...levels.map((level) => columns.map(({ cell }) => cell(level)))];
@@ -231,7 +232,7 @@ function tableLines(levels: readonly BenchLevel[], page: Page): readonly string[
   });
 }
 
-/** At least one sign for any speed at all. Plain signs on every terminal: the bar is a picture, no measure. */
+/** Any speed gets at least one sign. ASCII on every terminal, because the bar is only an illustration. */
 function barText(
   speed: number | undefined,
   { fastest, room }: { readonly fastest: number; readonly room: number },
@@ -243,14 +244,14 @@ function barText(
 function publishedLines({ published, nodes, isSimulated }: BenchTextInput, page: Page): readonly string[] {
   const macs = counted(nodes.length, 'Mac');
   if (published.length === 0) {
-    return fitLines(`No published speed of this model on ${macs} is known to meshwright.`, page.columns);
+    return fitLines(`meshwright knows no published speed for this model on ${macs}.`, page.columns);
   }
-  const caution = isSimulated ? 'of real Macs; simulated ones measure this computer' : 'prompts and versions differ';
+  const caution = isSimulated ? 'for real Macs; a simulated run measures this computer' : 'prompts and versions differ';
   return [
     ...fitLines(`Published for this model on ${macs} (${caution}):`, page.columns),
     ...published.flatMap((one) => [
       ...hang(`${margin}${digits(one.generationSpeed)} tok/s   `, escapeText(publishedText(one)), page.columns),
-      // Never broken: it is for copying.
+      // Never broken, so that it can be copied.
       `${margin.repeat(2)}${one.source}`,
     ]),
   ];

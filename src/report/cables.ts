@@ -27,7 +27,6 @@ import {
   type Tone,
 } from './page.ts';
 
-/** What `cables --json` is made from. */
 interface CablesJsonInput {
   readonly desired: DesiredFleet;
   readonly work: CableWork;
@@ -47,7 +46,7 @@ export function cablesJson({ desired, work, diagnostics, isSimulated }: CablesJs
       ends: [linkEndText(ends[0]), linkEndText(ends[1])],
       declared: isDeclared,
       seen: isSeen,
-      // Only a drawing of the file alone has no more to say than that it is declared.
+      // `declared` occurs only in a drawing of the file without an observation.
       state: state === 'declared' ? 'unknown' : state,
       ...given({ bitsPerSecond }),
       moves,
@@ -77,7 +76,7 @@ export function cablesJson({ desired, work, diagnostics, isSimulated }: CablesJs
   };
 }
 
-/** `studio-2 receptacle 4`, as it is said at the rack. */
+/** `studio-2 receptacle 4`, for people at the rack. */
 const endWords = ({ node, receptacle }: LinkEnd): string => `${node} receptacle ${receptacle}`;
 
 const speedWords = (bitsPerSecond: number | undefined): string =>
@@ -85,31 +84,31 @@ const speedWords = (bitsPerSecond: number | undefined): string =>
 
 const farWords = ({ far, sees }: Plug): string => (far === undefined ? sees : endWords(far));
 
-/** Both receptacles of a cable of which nobody can say which end hands were at; else the one at which they were. */
+/** The receptacle that was handled; both ends of the cable if it is unknown which one that was. */
 const placeWords = ({ at, far }: { readonly at: LinkEnd; readonly far?: LinkEnd | undefined }): string =>
   far === undefined ? endWords(at) : `${endWords(at)} or ${endWords(far)}`;
 
-/** One line for what was plugged in or pulled out, whatever the file says: for who wants to know which is which. */
+/** One line for each plug plugged in or unplugged, declared or not, to identify cables. */
 export function identifyLines(plug: Plug, isPlugged: boolean, page: Page): readonly string[] {
   const speed = speedWords(plug.bitsPerSecond);
   if (plug.isEitherEnd) {
-    return hang(`${placeWords(plug)}: `, isPlugged ? `just plugged${speed}` : 'unplugged', page.columns);
+    return hang(`${placeWords(plug)}: `, isPlugged ? `plugged in${speed}` : 'unplugged', page.columns);
   }
   const seen = `sees ${escapeText(farWords(plug))}${speed}`;
-  const gone = `unplugged, saw ${escapeText(farWords(plug))}`;
-  return hang(`${endWords(plug.at)}: `, isPlugged ? `just plugged, ${seen}` : gone, page.columns);
+  const gone = `unplugged from ${escapeText(farWords(plug))}`;
+  return hang(`${endWords(plug.at)}: `, isPlugged ? `plugged in, ${seen}` : gone, page.columns);
 }
 
-/** What happened at the rack, as lines that stay. */
+/** A permanent log line for an event at the rack. */
 export function eventLines(event: CableEvent, page: Page): readonly string[] {
   switch (event.kind) {
     case 'met': {
       const [a, b] = event.ends;
-      const text = `${linkEndText(a)} <-> ${linkEndText(b)} is as declared${speedWords(event.bitsPerSecond)}`;
+      const text = `${linkEndText(a)} <-> ${linkEndText(b)} matches the file${speedWords(event.bitsPerSecond)}`;
       return hang('', text, page.columns).map((line) => page.paint('good', line));
     }
     case 'plugged':
-      return hang('just plugged: ', `${placeWords(event)}: ${escapeText(event.advice)}`, page.columns).map((line) =>
+      return hang('plugged in: ', `${placeWords(event)}: ${escapeText(event.advice)}`, page.columns).map((line) =>
         page.paint('bad', line),
       );
     case 'unplugged':
@@ -118,16 +117,15 @@ export function eventLines(event: CableEvent, page: Page): readonly string[] {
 }
 
 const unpluggedText = (plug: Plug): string =>
-  plug.isEitherEnd ? placeWords(plug) : `${endWords(plug.at)}, saw ${escapeText(farWords(plug))}`;
+  plug.isEitherEnd ? placeWords(plug) : `${endWords(plug.at)}, from ${escapeText(farWords(plug))}`;
 
-/** What the last lines of the watch are made from. */
 interface WatchBlock {
   readonly work: CableWork;
   /** Nodes that do not answer. */
   readonly lost: readonly string[];
 }
 
-/** What hands have to do next, and how far they are: paragraphs that are written anew whenever something changes. */
+/** The next manual steps and the progress, as paragraphs that are redrawn after each change. */
 export function watchParagraphs({ work, lost }: WatchBlock, page: Page): readonly (readonly string[])[] {
   const paragraphs = [
     ...work.loops.map((loop) =>
@@ -140,24 +138,24 @@ export function watchParagraphs({ work, lost }: WatchBlock, page: Page): readonl
     hang('  next: ', nextText(work, lost), page.columns).map((line) => page.paint('strong', line)),
     ...work.acts.filter(({ isFree }) => !isFree).map((act) => hang('  wait: ', waitText(act, page), page.columns)),
     countLines(work, page),
-    ...(lost.length === 0 ? [] : [hang('  not seen: ', lost.join(', '), page.columns)]),
+    ...(lost.length === 0 ? [] : [hang('  not observed: ', lost.join(', '), page.columns)]),
   ];
   return paragraphs;
 }
 
 const waitText = (act: CableAct, page: Page): string => {
   const before = beforeText(act, page);
-  return before === '' ? `${act.text}, when the act before it is done` : `first ${before}; then ${act.text}`;
+  return before === '' ? `${act.text}, after the previous step` : `first ${before}; then ${act.text}`;
 };
 
-/** While bridged Macs form a ring, nothing else is asked of anybody. */
+/** While bridged Macs form a ring, shows no other step. */
 function nextText(work: CableWork, lost: readonly string[]): string {
   const next = work.acts.find(({ isFree }) => isFree);
-  if (work.loops.length > 0) return 'nothing else before that cable is out';
+  if (work.loops.length > 0) return 'unplug that cable first';
   if (next !== undefined) return next.text;
-  if (work.acts.length > 0) return 'no cable; see what has to come first';
-  if (lost.length > 0) return `nothing can be told before ${lost.join(' and ')} can be seen`;
-  return work.findings.length > 0 ? 'no cable; what is left is told above' : 'nothing';
+  if (work.acts.length > 0) return 'no cable can be moved yet';
+  if (lost.length > 0) return `unknown until ${lost.join(' and ')} can be observed`;
+  return work.findings.length > 0 ? 'no cable; the remaining problems are listed above' : 'nothing';
 }
 
 /** `done: 1-2  1-3   missing: 2-4`: the declared links by their nodes. */
@@ -179,7 +177,7 @@ function countLines(work: CableWork, page: Page): readonly string[] {
   return flow(pieces, '     ', page.columns - 2).map((line) => `  ${line}`);
 }
 
-/** Names without what all of them begin with, where numbers are left: `1` for `studio-1`. */
+/** Drops the common stem of numbered names: `1` for `studio-1`. */
 function shortNames(names: readonly string[]): (name: string) => string {
   const stems = new Set(names.map((name) => name.replace(/[0-9]{1,9}$/, '')));
   const isNumbered = names.length > 1 && stems.size === 1 && names.every((name) => /[0-9]$/.test(name));
@@ -187,11 +185,10 @@ function shortNames(names: readonly string[]): (name: string) => string {
   return (name) => (isNumbered && name.startsWith(stem) ? name.slice(stem.length) : name);
 }
 
-/** The last line: there is nothing left to do. */
+/** The last line, when nothing is left to do. */
 export const doneLine = (links: number, page: Page): string =>
   page.paint('good', links === 0 ? 'The file declares no link.' : allMetText(links));
 
-/** What `cables` shows, and on what. */
 interface CablesTextInput extends PageInput {
   readonly desired: DesiredFleet;
   readonly work: CableWork;
@@ -200,7 +197,7 @@ interface CablesTextInput extends PageInput {
 const margin = '  ';
 
 const states: Readonly<Record<GraphCableState, { readonly words: string; readonly tone: Tone }>> = {
-  declared: { words: 'not looked at', tone: 'warn' },
+  declared: { words: 'not checked', tone: 'warn' },
   'as-declared': { words: 'as declared', tone: 'good' },
   slow: { words: 'as declared, but slow', tone: 'warn' },
   'through-hub': { words: 'through a hub', tone: 'warn' },
@@ -211,7 +208,7 @@ const states: Readonly<Record<GraphCableState, { readonly words: string; readonl
   unknown: { words: 'unknown', tone: 'warn' },
 };
 
-/** Every cable that is declared or seen, then what hands have to do about them: rings of bridged Macs before all else. */
+/** Every declared or seen cable, then the manual steps; rings of bridged Macs come first. */
 export function cablesText(input: CablesTextInput): string {
   const { desired, work } = input;
   const page = pageOf(input);
@@ -249,7 +246,7 @@ function cableRows(cables: readonly GraphCable[], page: Page): readonly string[]
 
 const pairText = ([a, b]: GraphCable['ends']): string => `${linkEndText(a)} <-> ${linkEndText(b)}`;
 
-/** What is plugged in and is no cable between two nodes: docks, Macs that are no node, what does not answer. */
+/** Everything plugged in except cables between two nodes: docks, foreign Macs, devices that do not answer. */
 function strayLines(graph: RackGraph, page: Page): readonly string[] {
   const inCables = new Set(graph.cables.filter(({ isSeen }) => isSeen).flatMap(({ ends }) => ends.map(linkEndText)));
   return graph.nodes.flatMap(({ name, isSeen, receptacles }) =>
@@ -261,7 +258,7 @@ function strayLines(graph: RackGraph, page: Page): readonly string[] {
   );
 }
 
-/** Where receptacles are that a line above names, as far as it is known. */
+/** The known places on the case of the receptacles named above. */
 function placeLines(graph: RackGraph, page: Page): readonly string[] {
   const named = new Set(graph.cables.flatMap(({ ends }) => ends.map(linkEndText)));
   const byPlace = new Map<string, LinkEnd[]>();
@@ -277,7 +274,7 @@ function placeLines(graph: RackGraph, page: Page): readonly string[] {
   );
 }
 
-/** What has to be done before an act, as one clause: `stop kimi (meshwright stop kimi)`. */
+/** The prerequisites of a manual step, as one clause: `stop kimi (meshwright stop kimi)`. */
 function beforeText(act: CableAct, reader: Reader): string {
   const { stopFirst, bridgesFirst, appliedFirst } = act;
   const withVerb = (words: string, typed: Command): string =>
@@ -287,7 +284,7 @@ function beforeText(act: CableAct, reader: Reader): string {
   return [withVerb(stop, meshwright('stop', ...stopFirst)), bridges].filter((text) => text !== '').join(' and ');
 }
 
-/** The acts with their numbers: those that can be done now, then those that something else comes before. */
+/** The numbered manual steps: those that can be done now, then those with prerequisites. */
 function actBlocks(acts: readonly CableAct[], page: Page): readonly (readonly string[])[] {
   const numbered = acts.map((act, index) => ({ act, number: index + 1 }));
   const width = String(acts.length).length;
@@ -303,7 +300,7 @@ function actBlocks(acts: readonly CableAct[], page: Page): readonly (readonly st
       }),
     ];
   };
-  return [block('Hands needed at the rack', true), block('Hands have to wait with this', false)];
+  return [block('Manual steps at the rack', true), block('Manual steps for later', false)];
 }
 
 interface Counts {
@@ -311,19 +308,18 @@ interface Counts {
   readonly met: number;
 }
 
-/** A command stays in one piece, for copying. */
+/** Never breaks the command, so that it can be copied. */
 function verdictLines({ acts, examination }: CableWork, { declared, met }: Counts, page: Page): readonly string[] {
   if (declared > 0 && acts.length > 0) {
     const command = commandText(meshwright('cables', '--watch'), page);
-    const line = `See it done, act by act: ${command}`;
-    return line.length <= page.columns ? [line] : ['See it done, act by act:', `${margin}${command}`];
+    const line = `Follow each step live: ${command}`;
+    return line.length <= page.columns ? [line] : ['Follow each step live:', `${margin}${command}`];
   }
   const unknown = examination.cabling.links.filter(({ judgement }) => judgement.kind === 'unknown').length;
   if (declared === 0) return ['The file declares no link.'];
-  if (unknown > 0) return [`${counted(unknown, 'link')} could not be judged.`];
-  return [met === declared ? allMetText(met) : `${met} of ${counted(declared, 'link')} are as declared.`];
+  if (unknown > 0) return [`${counted(unknown, 'link')} could not be checked.`];
+  return [met === declared ? allMetText(met) : `${met} of ${counted(declared, 'link')} match the file.`];
 }
 
-/** The sentence when nothing is left to do. */
 const allMetText = (links: number): string =>
-  links === 1 ? 'The one link is as declared.' : `All ${links} links are as declared.`;
+  links === 1 ? 'The only link matches the file.' : `All ${links} links match the file.`;

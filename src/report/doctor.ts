@@ -27,7 +27,6 @@ import { counted, fitLines, hang, headLines, isNarrow, type Page, type PageInput
 import { budgetLines } from './plan/memory-lines.ts';
 import { launchesJson } from './status/status-json.ts';
 
-/** What `doctor --json` is made from. */
 interface DoctorJsonInput {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
@@ -84,29 +83,28 @@ export function doctorJson(input: DoctorJsonInput): DoctorDocument {
   };
 }
 
-/** What `doctor` shows, and on what. */
 interface DoctorInput extends DoctorJsonInput, PageInput {}
 
 const titles: Readonly<Record<Stage, string>> = {
-  ring: 'At once: a ring of bridges',
-  'rdma-switch': 'Switch RDMA on: one visit to each Mac',
+  ring: 'Fix first: a ring of bridges',
+  'rdma-switch': 'Enable RDMA: one visit to each Mac',
   unlock: 'Locked Macs',
-  bridges: 'Bridges, before any cable is touched',
+  bridges: 'Bridges, to fix before touching any cable',
   cables: 'Cables',
   nodes: 'On the Macs',
   told: 'Worth knowing',
 };
 
-/** Nobody plugs a cable in while a bridge may make a ring of it. */
+/** A cable plugged in while bridges exist may close a ring. */
 function titleOf({ troubles }: DoctorInput, stage: Stage): string {
   const hasBridges = troubles.some((one) => one.stage === 'bridges');
-  return stage === 'cables' && hasBridges ? `${titles[stage]}, when the bridges are gone` : titles[stage];
+  return stage === 'cables' && hasBridges ? `${titles[stage]}, once the bridges are removed` : titles[stage];
 }
 
-/** As far in as the text of a finding stands. */
+/** The indentation of finding texts. */
 const indentOf = (page: Page): string => ' '.repeat(isNarrow(page) ? 4 : 11);
 
-/** `seen     rdma_ctl status on studio-3: disabled`, each text on lines of its own; the label above them on a narrow page. */
+/** `seen     rdma_ctl status on studio-3: disabled`, one text per line; on a narrow page the label is above them. */
 function labelled(label: string, texts: readonly string[], page: Page): readonly string[] {
   const indent = indentOf(page);
   const first = isNarrow(page) ? `${indent}  ` : `${indent}${label}`.padEnd(indent.length + 9);
@@ -126,18 +124,18 @@ function seenTexts({ observation }: DoctorInput, troubles: readonly Trouble[], p
   );
 }
 
-/** A cause with its cure, then what shows it, then what hangs on it. */
+/** A cause with its hint, then the evidence, then what it blocks. */
 function blockOf(input: DoctorInput, merged: MergedFinding, page: Page): readonly string[] {
   const own = input.troubles.filter(({ finding }) => merged.of.includes(finding));
   const hanging = [...new Set(own.flatMap((trouble) => trouble.hanging))];
   return [
     ...findingLines(merged, page),
     ...labelled('seen', [...new Set(seenTexts(input, own, page))], page),
-    ...labelled('holds up', hanging.length === 0 ? [] : [hanging.join('; ')], page),
+    ...labelled('blocks', hanging.length === 0 ? [] : [hanging.join('; ')], page),
   ];
 }
 
-/** What to press where the switch is, numbered; with a title where the Macs differ. */
+/** The numbered steps to enable RDMA; with a title each if some Macs need Recovery and others System Settings. */
 function pressBlocks({ switches }: DoctorInput, page: Page): readonly (readonly string[])[] {
   const { recovery, systemSettings } = switches;
   const lists = [
@@ -168,17 +166,17 @@ function verdictText({ desired, observation, troubles }: DoctorInput): string {
     (name) => Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name),
   );
   const others = names.filter((name) => !asked.includes(name));
-  const notAsked = others.length === 0 ? '' : ` Not looked at: ${others.join(', ')}.`;
+  const notAsked = others.length === 0 ? '' : ` Not observed: ${others.join(', ')}.`;
   const causes = mergeFindings(troubles.map(({ finding }) => finding));
-  if (causes.length === 0) return `Nothing is broken on ${counted(asked.length, 'node')}.${notAsked}`;
+  if (causes.length === 0) return `No problem found on ${counted(asked.length, 'node')}.${notAsked}`;
   const hands = causes.filter((one) => isHandsWork(one) && one.severity !== 'notice').length;
-  const forHands = hands === 0 ? '' : ` ${hands} of them for hands at the rack.`;
-  return `${counted(causes.length, 'cause')}: ${countText(causes)}.${forHands}${notAsked}`;
+  const atRack = hands === 0 ? '' : ` Manual steps at the rack for ${hands} of them.`;
+  return `${counted(causes.length, 'cause')}: ${countText(causes)}.${atRack}${notAsked}`;
 }
 
 /**
- * What is broken, in the order in which to see to it: one cause and one action per broken thing, what shows it, and
- * what hangs on it. Everything that came from a node is escaped; ends with a line break.
+ * The problems in repair order: one cause and one action each, the evidence, and what the problem blocks. Text from
+ * nodes is escaped; ends with a line break.
  */
 export function doctorText(input: DoctorInput): string {
   const page = pageOf(input);
@@ -198,10 +196,10 @@ const rdmaServiceWords = (advertises: boolean | 'unknown'): string => {
 };
 
 function receptacleWords({ state, linkBitsPerSecond, peers, devices }: ThunderboltReceptacle): string {
-  if (state === 'unknown') return 'unknown, macOS did not describe it';
+  if (state === 'unknown') return 'unknown, macOS does not describe it';
   if (state === 'empty') return 'nothing plugged in';
   const speed = linkBitsPerSecond === undefined ? [] : [speedText(linkBitsPerSecond)];
-  if (state === 'silent') return [...speed, 'nothing answers'].join(', ');
+  if (state === 'silent') return [...speed, 'the device does not answer'].join(', ');
   const macs = peers.map(({ model, advertisesRdma, hubsBetween }) => {
     const hub = hubsBetween === 0 ? '' : ' behind a hub';
     return `a ${model}${hub}: ${rdmaServiceWords(advertisesRdma)}`;
@@ -209,7 +207,7 @@ function receptacleWords({ state, linkBitsPerSecond, peers, devices }: Thunderbo
   return [...speed, ...devices.map(({ name }) => name), ...macs].join(', ');
 }
 
-/** The interfaces of these receptacles; undefined where the way to them is unknown. */
+/** The interfaces of these receptacles; undefined if the mapping is unknown. */
 function namesAt(facts: Facts, receptacles: readonly number[]): readonly string[] | undefined {
   const all = thunderboltInterfaces(facts);
   return all === undefined ? undefined : receptacles.flatMap((receptacle) => all.get(receptacle) ?? []);
@@ -218,14 +216,14 @@ function namesAt(facts: Facts, receptacles: readonly number[]): readonly string[
 const valueWords = <V>(fact: FactDefinition<string, V>, value: V, hasUnicode = true): readonly string[] =>
   valueLines(fact, value, hasUnicode).map((line) => (typeof line === 'string' ? line : line.join(', ')));
 
-/** Of a bridge its members matter, and no address of its own. */
+/** For a bridge only its members matter, not its addresses. */
 function interfaceWords(one: NetworkInterface): readonly string[] {
   const state = `${one.name} ${one.isUp ? (one.status ?? 'up') : 'down'}`;
   if (one.members.length > 0) return [`${state}, bridges ${one.members.join(' ')}`];
   return one.ipv4.length > 0 ? valueWords(interfacesFact, [one]) : [`${state}, no IPv4`];
 }
 
-/** Interfaces of the receptacles, and whatever bridges any of them. */
+/** The receptacles' interfaces, and bridges that contain any of them. */
 function interfacesWords(all: readonly NetworkInterface[], names: readonly string[]): readonly string[] {
   const isIt = ({ name, members }: NetworkInterface): boolean =>
     names.includes(name) || members.some((member) => names.includes(member));
@@ -235,7 +233,7 @@ function interfacesWords(all: readonly NetworkInterface[], names: readonly strin
 const portsOf = (ports: readonly RdmaPort[], names: readonly string[]): readonly RdmaPort[] =>
   ports.filter(({ device }) => names.some((name) => device === `rdma_${name}`));
 
-/** What a fact says of these receptacles alone; undefined where it says nothing by receptacle. */
+/** The part of a fact about these receptacles; undefined if the fact is not per receptacle. */
 function placeWords(facts: Facts, { fact, receptacles }: Evidence): readonly string[] | undefined {
   if (receptacles.length === 0) return undefined;
   const thunderbolt = read(facts, thunderboltFact);
@@ -254,7 +252,7 @@ function placeWords(facts: Facts, { fact, receptacles }: Evidence): readonly str
     : undefined;
 }
 
-/** What the fact of an evidence says, in lines of words; as the node gave it, unescaped. */
+/** The text lines of an evidence's fact, unescaped. */
 function evidenceWords(facts: Facts, evidence: Evidence, hasUnicode: boolean): readonly string[] {
   const fact = factNamed(facts, evidence.fact);
   if (fact.kind === 'unknown') return [`unknown, ${reasonWords[fact.reason]}: ${fact.detail}`];

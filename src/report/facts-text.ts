@@ -7,16 +7,15 @@ import type { FleetObservation } from '../rack/examination.ts';
 import { type FactDefinition, type FactLine, factNamed } from '../rack/fact.ts';
 import { fitLines, flow, isNarrow, type Page, type PageInput, padEnd, pageOf } from './page.ts';
 
-/** What `facts` shows, and on what. */
 interface FactsInput extends PageInput {
   readonly observation: FleetObservation;
-  /** The nodes to show, in this order; one that was not observed is left out. */
+  /** The nodes to show, in this order; skips nodes that were not observed. */
   readonly order: readonly string[];
   /** The facts to show, in this order. */
   readonly names: readonly FactName[];
 }
 
-/** A value of a fact in words, most of them in one line; unescaped. */
+/** A fact's value as text, usually one line; unescaped. */
 export function valueLines<V>(fact: FactDefinition<string, V>, value: V, hasUnicode: boolean): readonly FactLine[] {
   const text = fact.text(value, hasUnicode ? '±' : '+-');
   const lines = typeof text === 'string' ? [text] : text;
@@ -55,8 +54,8 @@ function oneFact(name: FactName, facts: Facts, width: number, page: Page): reado
 }
 
 /**
- * The facts of each node for people, one line each where it fits, in units people use; a fact that is unknown says
- * why. Everything that came from a node is escaped. Ends with a line break; empty when there is no node to show.
+ * The facts of each node in readable units, one line each if it fits; unknown facts show the reason. Text from nodes is
+ * escaped. Ends with a line break; empty without a node to show.
  */
 export function factsText(input: FactsInput): string {
   const { observation, order, names, isSimulated } = input;

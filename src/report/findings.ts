@@ -15,7 +15,7 @@ import {
 import { isLabelled, joinProse, mapNames, mentionsAny, type Prose, prose } from '../model/text/prose.ts';
 import { hang, isNarrow, type Page, type Tone } from './page.ts';
 
-/** Several problems of one node are about one node; what says itself what it is, such as `placement chat`, stays as it is. */
+/** The common subject of merged findings; a subject that names its kind, such as `placement chat`, stays unchanged. */
 function subjectOf({ subjects, of }: MergedFinding): Subject {
   const all = of.flatMap(({ subject }) => subject ?? []);
   const kinds = new Set(of.map(({ subject }) => subject?.kind));
@@ -27,7 +27,7 @@ function subjectOf({ subjects, of }: MergedFinding): Subject {
   return namedSubject(`${kind}${names.join(', ')}`);
 }
 
-/** Diagnostics with those that have one cause and one cure told once: sixteen nodes, one missing key. */
+/** Merges diagnostics with the same cause and hint: sixteen nodes, one missing key. */
 export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return mergeFindings(diagnostics).map((finding) => ({
     code: finding.code,
@@ -43,7 +43,7 @@ export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagno
 
 const tones: Readonly<Record<MergedFinding['severity'], Tone>> = { error: 'bad', warning: 'warn', notice: 'dim' };
 
-/** A few node names stand before what is wrong with them; ends of a cable, with their own colons, above it. */
+/** Puts node names before the detail, but cable ends above it, because they contain colons. */
 function paragraphs({ subjects, details, of }: MergedFinding): readonly Prose[] {
   const about = subjects.join(', ');
   const isAtCables = of.some(({ subject }) => subjectEnds(subject).length > 0);
@@ -53,8 +53,8 @@ function paragraphs({ subjects, details, of }: MergedFinding): readonly Prose[] 
 }
 
 /**
- * Some details and hints have several lines, such as a known and a seen host key; each is escaped by itself. A line
- * that begins with two blanks is there to be copied and stays in one piece, however narrow the page is.
+ * Escapes each line of a text by itself, such as a known and a seen host key. A line that begins with two blanks is
+ * meant for copying and is never broken.
  */
 export function hangLines(first: string, text: Prose, page: Page): readonly string[] {
   const indent = ' '.repeat(columnsOf(first));
@@ -67,7 +67,7 @@ export function hangLines(first: string, text: Prose, page: Page): readonly stri
     });
 }
 
-/** One finding: how bad, about what, what is wrong, what to do. */
+/** One finding: severity, subject, detail, hint. */
 export function findingLines(finding: MergedFinding, page: Page): readonly string[] {
   const { severity } = finding;
   const indent = isNarrow(page) ? '    ' : ' '.repeat(11);
@@ -82,33 +82,32 @@ export function findingLines(finding: MergedFinding, page: Page): readonly strin
   ];
 }
 
-/** Findings with one code and one cure, told together. */
+/** Findings with the same code and hint, shown as one. */
 export interface MergedFinding extends Pick<Diagnostic, 'code' | 'severity' | 'summary' | 'hands'> {
-  /** What it is about, without the words `node` and `link`: `studio-1`, `studio-1:2 <-> studio-2:2`. */
+  /** Subjects without the words `node` and `link`: `studio-1`, `studio-1:2 <-> studio-2:2`. */
   readonly subjects: readonly string[];
-  /** One text when all say the same, else one per subject. */
+  /** One text if all are the same, otherwise one per subject. */
   readonly details: readonly Prose[];
   readonly hint: Prose;
-  /** The findings themselves. */
   readonly of: readonly Diagnostic[];
 }
 
 const severities: readonly Diagnostic['severity'][] = ['error', 'warning', 'notice'];
 
-/** The one node that a finding is about; findings about several, or about a link, are told with their own words. */
+/** The node of a finding about exactly one node. */
 const onlyNode = ({ subject }: Diagnostic): string | undefined =>
   subject?.kind === 'node' && subject.names.length === 1 ? subject.names[0] : undefined;
 
-/** The same text about other nodes than the one of its finding. */
+/** The text with its node name replaced by other names. */
 const about = (finding: Diagnostic, text: Prose, names: readonly string[]): Prose =>
   mapNames(text, (name) => (name === onlyNode(finding) ? names : [name]));
 
-/** What findings have in common that say the same, each about its own node. */
+/** Equal for texts that differ only in the node name. */
 const patternOf = (finding: Diagnostic, text: Prose): string => JSON.stringify(about(finding, text, ['']));
 
 const named: readonly Subject['kind'][] = ['node', 'link', 'receptacle'];
 
-/** A node, a link and a receptacle are known by their names; anything else says what it is. */
+/** The bare name of a node, link or receptacle; other subjects include their kind. */
 const nameOf = ({ subject }: Diagnostic): string =>
   subject !== undefined && named.includes(subject.kind) ? subjectName(subject) : subjectText(subject);
 
@@ -134,8 +133,8 @@ function mergeOne(same: readonly Diagnostic[], first: Diagnostic): MergedFinding
 }
 
 /**
- * Findings as people want to hear them: errors first, else in their own order, and those that one act cures once.
- * Four nodes with one trouble are one finding with four subjects.
+ * Sorts findings by severity and merges those that one action fixes: the same problem on four nodes becomes one finding
+ * with four subjects.
  */
 export function mergeFindings(findings: readonly Diagnostic[]): readonly MergedFinding[] {
   const groups = groupBy(findings, (one) => [one.severity, one.code, patternOf(one, one.hint)].join('\n'));
@@ -143,5 +142,5 @@ export function mergeFindings(findings: readonly Diagnostic[]): readonly MergedF
   return merged.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
 }
 
-/** `-> `, or an arrow where the terminal has one. */
+/** `-> `, or a real arrow on a Unicode terminal. */
 const arrow = ({ unicode }: Page): string => (unicode ? '→ ' : '-> ');

@@ -4,35 +4,35 @@ import type { NodeSurvey } from '../engine/diagnose/survey.ts';
 import type { Unreached } from '../engine/plan/view.ts';
 import { counted } from './page.ts';
 
-/** Why a node was not reached, in words that fit into the row of a table: at most 28 columns. */
+/** Why a node was not reached, in at most 28 columns to fit a table row. */
 const shortReasons: Readonly<Record<keyof typeof sshCodes, string>> = {
   'ssh/unreachable': 'no answer',
   'ssh/refused': 'refused',
-  'ssh/timed-out': 'silent while connecting',
-  'ssh/not-ssh': 'no SSH server there',
-  'ssh/too-many-connections': 'turns connections away',
-  'ssh/no-common-algorithm': 'no safe algorithm in common',
+  'ssh/timed-out': 'connecting timed out',
+  'ssh/not-ssh': 'not an SSH server',
+  'ssh/too-many-connections': 'rejects more connections',
+  'ssh/no-common-algorithm': 'no common safe algorithm',
   'ssh/host-key-unknown': 'host key unknown',
   'ssh/host-key-changed': 'host key changed',
-  'ssh/host-key-unproven': 'host key not proven',
+  'ssh/host-key-unproven': 'host key not verified',
   'ssh/host-key-revoked': 'host key revoked',
-  'ssh/certificate-authority': 'trusted by a CA only',
+  'ssh/certificate-authority': 'trusted only through a CA',
   'ssh/authentication-failed': 'login refused',
-  'ssh/no-key': 'no key to log in with',
+  'ssh/no-key': 'no SSH key available',
   'ssh/key-unusable': 'key file unusable',
   'ssh/key-encrypted': 'key encrypted, no agent',
   'ssh/agent-declined': 'ssh agent declined',
   'ssh/agent-unreachable': 'ssh agent does not answer',
-  'ssh/proxyjump': 'behind a jump',
+  'ssh/proxyjump': 'behind a jump host',
   'ssh/config-unreadable': 'ssh_config not readable',
   'ssh/config-unsupported': 'ssh_config not supported',
   'ssh/bad-address': 'no usable address',
   'ssh/password-refused': 'password refused',
-  'ssh/no-password-login': 'takes no password',
-  'ssh/strange-prompt': 'asks for something else',
+  'ssh/no-password-login': 'no password login',
+  'ssh/strange-prompt': 'unexpected prompt',
   'ssh/locked-at-filevault': 'locked at FileVault',
-  'ssh/dropped': 'connection broke off',
-  'ssh/exit-unknown': 'no exit code came back',
+  'ssh/dropped': 'connection lost',
+  'ssh/exit-unknown': 'exit code unknown',
   'ssh/sudo-needs-password': 'sudo asks for a password',
   'ssh/sudo-needs-terminal': 'sudo asks for a terminal',
   'ssh/sudo-denied': 'sudo refused',
@@ -40,39 +40,39 @@ const shortReasons: Readonly<Record<keyof typeof sshCodes, string>> = {
 
 const reasons: ReadonlyMap<string, string> = new Map(Object.entries(shortReasons));
 
-/** What stands in the row of a node that was not reached, instead of facts; the summary for a code of another area. */
+/** The reason in an unreached node's row; for codes without a short reason, the summary. */
 export function reasonText({ failure }: NodeSurvey): string {
   const summary = failure?.summary ?? 'Not reached.';
   const short = failure === undefined ? undefined : reasons.get(failure.code);
   return short ?? escapeText(summary.replace(/\.$/, '').replace(/^The node /, ''));
 }
 
-/** The field of a document that names the nodes of which it says nothing; no field where all were reached. */
+/** The `unreached` field of a document; absent if all nodes were reached. */
 export const unreachedField = (unreached: Unreached = {}): { readonly unreached?: Unreached } =>
   Object.keys(unreached).length === 0 ? {} : { unreached };
 
-/** `4 nodes`, or `3 of 4 nodes seen` where some were not reached. */
+/** `4 nodes`, or `3 of 4 nodes observed` if some were not reached. */
 export function seenText(seen: number, unreached: Unreached = {}): string {
   const lost = Object.keys(unreached).length;
-  return lost === 0 ? counted(seen, 'node') : `${seen} of ${counted(seen + lost, 'node')} seen`;
+  return lost === 0 ? counted(seen, 'node') : `${seen} of ${counted(seen + lost, 'node')} observed`;
 }
-/** More names than these are counted instead. */
+/** Longer lists show only their count. */
 const listedAtMost = 4;
 
 /** `studio-1, studio-2`; `6 nodes` for more than four. */
 export const nodesText = (names: readonly string[]): string =>
   names.length > listedAtMost ? `${names.length} nodes` : names.join(', ');
 
-/** Fewer than these are listed. */
+/** Shorter runs of names are listed. */
 const shortestSpan = 3;
 
-/** A name in two: `studio-` and `4`; without a number nothing is left behind the stem. */
+/** A name as stem and number: `studio-` and `4`; the number may be empty. */
 const halvesOf = (name: string): readonly [string, string] => {
   const [, stem = name, digits = ''] = /^(.*?)(\d{1,9})$/.exec(name) ?? [];
   return [stem, digits];
 };
 
-/** `studio-1..4` for names that count upwards, `studio-1,4` for others of one stem; else as {@link nodesText}. */
+/** `studio-1..4` for consecutive names, `studio-1,4` for others with one stem, otherwise {@link nodesText}. */
 export function nodeSpan(names: readonly string[]): string {
   const halves = names.map(halvesOf);
   const [[stem, first] = ['', '']] = halves;

@@ -4,7 +4,7 @@ import type { Reader } from '../diagnostics/prose-text.ts';
 /** `1 node`, `4 nodes`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** The first line of a report: which rack, what about it (`4 nodes, 6 links`), and at the right edge whether it is simulated. */
+/** A report's first line: the rack, a summary (`4 nodes, 6 links`), and `simulated` at the right edge if it is. */
 export function headLines(name: string, about: string, page: Page): readonly string[] {
   const { isSimulated } = page;
   const painted = `${page.paint('strong', name)}   ${about}`;
@@ -14,16 +14,16 @@ export function headLines(name: string, about: string, page: Page): readonly str
   return [name, about, ...(isSimulated ? [mark] : [])].flatMap((line) => fitLines(line, page.columns));
 }
 
-/** Where a piece of these characters ends when it may begin with no colon: before the last that is none. */
+/** Where to cut a piece so that the next one does not begin with a colon: before the last other character. */
 function cutBeforeColon(piece: readonly string[]): number {
   const last = piece.findLastIndex((character) => character !== ':');
   return last > 0 ? last : piece.length;
 }
 
 /**
- * A word that is wider than the page (an address, an endless name) is cut into pieces, so that no line breaks the
- * layout. No piece begins with a colon, since GitHub's runner would obey a line that begins with `::name::`: the
- * character before it comes along, and only where there is none the colon is escaped.
+ * Cuts a word that is wider than the page (an address, a very long name) into pieces. No piece begins with a colon,
+ * because GitHub's runner obeys lines that begin with `::name::`. The character before the colon moves along with it;
+ * if there is none, the colon is escaped.
  */
 function cutWord(word: string, columns: number): readonly string[] {
   const pieces: string[] = [];
@@ -41,38 +41,38 @@ function cutWord(word: string, columns: number): readonly string[] {
   return [...pieces, piece.join('')];
 }
 
-/** Lines of at most this many columns, broken at blanks where there are any. */
+/** Lines of at most this many columns, broken at blanks where possible. */
 export const fitLines = (text: string, columns: number): readonly string[] =>
   wrap(text, Math.max(1, columns)).flatMap((line) => cutWord(line, Math.max(1, columns)));
 
-/** A path, perhaps in quotes or brackets and with a mark behind it, of a length that paths have. */
+/** A path of plausible length, possibly in quotes or brackets and followed by punctuation. */
 const wholePath = /^[("'`]?~?\/[\w./@:+%,=~-]{1,200}[)"'`;]{0,2}[.,;]?$/;
 
-/** As {@link fitLines}, but a path has a line of its own, in one piece for copying, even if that is too wide. */
+/** Like {@link fitLines}, but keeps a path whole on its own line for copying, even if it is too wide. */
 const keepPaths = (text: string, columns: number): readonly string[] =>
   wrap(text, Math.max(1, columns)).flatMap((line) =>
     wholePath.test(line) ? [line] : cutWord(line, Math.max(1, columns)),
   );
 
-/** A paragraph behind `first`; its later lines stand under its text. */
+/** A paragraph that follows `first`; later lines are indented to its text. */
 export function hang(first: string, text: string, columns: number): readonly string[] {
   const width = columnsOf(first);
   const [top = '', ...rest] = keepPaths(text, columns - width);
   return [`${first}${top}`.trimEnd(), ...rest.map((line) => `${' '.repeat(width)}${line}`)];
 }
 
-/** Text with blanks behind it up to this width. */
+/** Pads by display width, which `String.padEnd` ignores. */
 export const padEnd = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 
-/** Text cut to this width; what was cut shows as `...`. */
+/** Text cut to this width; `...` marks the cut. */
 export function clip(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   const [piece = ''] = cutWord(text, Math.max(1, columns - 3));
   return `${piece}...`;
 }
 
-/** Short texts side by side, read downwards, as many columns of them as fit. */
+/** Short texts in as many columns as fit, to be read downwards. */
 export function sideBySide(texts: readonly string[], columns: number): readonly string[] {
   const gap = 4;
   const width = Math.max(1, ...texts.map(columnsOf));
@@ -87,7 +87,7 @@ export function sideBySide(texts: readonly string[], columns: number): readonly 
   });
 }
 
-/** Pieces that stay whole, as many on a line as fit. */
+/** Fills lines with as many pieces as fit, without breaking a piece. */
 export function flow(pieces: readonly string[], gap: string, columns: number): readonly string[] {
   const lines: string[] = [];
   for (const piece of pieces) {
@@ -102,16 +102,15 @@ export function flow(pieces: readonly string[], gap: string, columns: number): r
   return lines.flatMap((line) => fitLines(line, columns));
 }
 
-/** How a piece of text is meant. Colour only repeats what the words and marks already say. */
+/** The meaning of a piece of text. Color only repeats what the words and marks already say. */
 export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
 
-/** Sets text off for a terminal, or leaves it as it is. */
+/** Colors text for a terminal, or returns it unchanged. */
 export type Paint = (tone: Tone, text: string) => string;
 
-/** Leaves every text as it is. */
 export const plainPaint: Paint = (_tone, text) => text;
 
-/** What a text is laid out on, and for whom. */
+/** The width and abilities of the output, and its reader. */
 export interface Page extends Reader {
   /** At least 20. */
   readonly columns: number;
@@ -119,26 +118,24 @@ export interface Page extends Reader {
   readonly paint: Paint;
 }
 
-/** Whether what stands beside each other elsewhere has lines of its own. */
+/** Whether the page is too narrow for columns, so that each cell gets its own line. */
 export const isNarrow = ({ columns }: Pick<Page, 'columns'>): boolean => columns < 60;
 
 const usualColumns = 80;
 const fewestColumns = 20;
 
-/** The width to lay out for: 80 for anything that is no width, never below 20. */
+/** The width to lay out for: 80 for an invalid width, and never below 20. */
 const pageColumns = (columns: number): number =>
   Number.isFinite(columns) && columns >= 1 ? Math.max(fewestColumns, Math.floor(columns)) : usualColumns;
 
-/** What a page is made from. */
 export interface PageInput extends Reader {
-  /** 80 when it is 0, NaN or endless. */
+  /** 0, NaN and infinity mean 80. */
   readonly columns: number;
   readonly unicode: boolean;
-  /** Leaves text as it is unless given. */
+  /** Default: {@link plainPaint}. */
   readonly paint?: Paint;
 }
 
-/** The page of an answer. */
 export const pageOf = ({ columns, unicode, paint = plainPaint, isSimulated }: PageInput): Page => ({
   columns: pageColumns(columns),
   unicode,
@@ -146,7 +143,7 @@ export const pageOf = ({ columns, unicode, paint = plainPaint, isSimulated }: Pa
   isSimulated,
 });
 
-/** Blocks of lines as one text, a blank line between them; an empty block leaves nothing. */
+/** Joins blocks of lines with a blank line between them; skips empty blocks. */
 export const pageText = (blocks: readonly (readonly string[])[]): string =>
   `${blocks
     .filter((lines) => lines.length > 0)

@@ -60,7 +60,7 @@ describe('apply without a terminal', () => {
     const ran = await run('apply', '--sim', '--yes');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
-    expect(lineOf(ran.stdout)).toContain('studio-1 power/sleep has been changed (never sleeps)');
+    expect(lineOf(ran.stdout)).toContain('studio-1 power/sleep changed (never sleeps)');
     expect(ran.stdout).toMatch(/^Done: 8 changed, \d+ already right\. Checked again: nothing left to do\.$/m);
     const again = await run('apply', '--sim');
     expect([again.code, again.stdout.split('\n').at(-2)]).toEqual([0, 'Nothing to change: 2 nodes match the file.']);
@@ -72,7 +72,7 @@ describe('apply without a terminal', () => {
     await fault('power-wrong', 'studio-4');
     const ran = await run('apply', '--sim', '--yes');
     expect(ran.code).toBe(3);
-    expect(ran.stdout.match(/^Hands needed at the rack \(1\)/gm)).toHaveLength(2);
+    expect(ran.stdout.match(/^Manual steps at the rack \(1\)/gm)).toHaveLength(2);
     expect(ran.stdout).toContain('Manual steps needed: 2 changed, ');
     const words = ['apply', '--sim', '--yes', '--wait-for-hands'];
     const waiting = start(place, words);

@@ -36,7 +36,7 @@ const watch = (...words: string[]): Talking => watchIn(place, ...words);
 describe('cables --watch', () => {
   it('ends with 0 at once where all is as declared', async () => {
     const ran = await run('cables', '--sim', '--watch');
-    expect(ran).toMatchObject({ code: 0, stdout: 'All 6 links are as declared.\n', stderr: '' });
+    expect(ran).toMatchObject({ code: 0, stdout: 'All 6 links match the file.\n', stderr: '' });
   });
 
   it('guides hands that err, a line for each change, and ends by itself when all is as declared', async () => {
@@ -45,7 +45,7 @@ describe('cables --watch', () => {
     const watching = watch('--watch');
     await watching.until('missing: 1-2  2-4\n');
     await hands('plug', 'studio-2:5', 'studio-4:3');
-    await watching.until('just plugged: studio-2 receptacle 5: receptacle 4 (back, 4th from Ethernet),\n');
+    await watching.until('plugged in: studio-2 receptacle 5: receptacle 4 (back, 4th from Ethernet),\n');
     await hands('move', 'studio-2:5', 'studio-2:4');
     await watching.until('studio-2:4 <-> studio-4:3 is as declared at 80 Gb/s\n');
     await hands('plug', 'studio-1:2', 'studio-2:2');
@@ -56,14 +56,14 @@ describe('cables --watch', () => {
       '        Thunderbolt 5 cable (studio-1:2: back, 2nd from Ethernet; studio-2:2:',
       '        back, 2nd from Ethernet)',
       '  done: 1-3  1-4  2-3  3-4     missing: 1-2  2-4',
-      'just plugged: studio-2 receptacle 5: receptacle 4 (back, 4th from Ethernet),',
+      'plugged in: studio-2 receptacle 5: receptacle 4 (back, 4th from Ethernet),',
       '              please',
       '  done: 1-3  1-4  2-3  3-4     wrong: 2-4     missing: 1-2',
       'unplugged: studio-2 receptacle 5, saw studio-4 receptacle 3',
       'studio-2:4 <-> studio-4:3 is as declared at 80 Gb/s',
       '  done: 1-3  1-4  2-3  2-4  3-4     missing: 1-2',
       'studio-1:2 <-> studio-2:2 is as declared at 80 Gb/s',
-      'All 6 links are as declared.',
+      'All 6 links match the file.',
       '',
     ]);
   });
@@ -97,7 +97,7 @@ describe('cables --watch', () => {
     await run('sim', 'fault', 'connection-drop', 'studio-4');
     const watching = watch('--watch');
     await watching.until('studio-4 does not answer: ');
-    await watching.until('  not seen: studio-4\n');
+    await watching.until('  not observed: studio-4\n');
     await hands('plug', 'studio-1:2', 'studio-2:2');
     await watching.until('studio-1:2 <-> studio-2:2 is as declared at 80 Gb/s\n');
     await run('sim', 'fault', '--clear', 'connection-drop', 'studio-4');
@@ -120,7 +120,7 @@ describe('cables --watch', () => {
     const ran = await terminal;
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain('\u001b[0J');
-    expect(ran.stdout).toContain('\u001b[32mAll 6 links are as declared.\u001b[39m');
+    expect(ran.stdout).toContain('\u001b[32mAll 6 links match the file.\u001b[39m');
   });
 
   it('ends with 130 at Ctrl-C, and with --json tells the last look as one document', async () => {
@@ -145,17 +145,17 @@ describe('a cable over which a placement runs', () => {
     const once = await inPair('cables', '--sim');
     expect(once.code).toBe(3);
     expect(once.stdout).toContain(
-      'Hands have to wait with this (1)\n  1  First stop chat (meshwright stop chat --sim); then',
+      'Manual steps for later (1)\n  1  First stop chat (meshwright stop chat --sim); then',
     );
     const watching = watchIn(pair, '--watch');
-    await watching.until('  next: no cable; see what has to come first\n');
+    await watching.until('  next: no cable can be moved yet\n');
     await watching.until('  wait: first stop chat (meshwright stop chat --sim); then move the cable end in');
     await inPair('stop', 'chat', '--sim', '--yes');
     await watching.until('  next: move the cable end in studio-4 receptacle 5 to receptacle 2 (');
     await inPair('sim', 'hands', 'move', 'studio-4:5', 'studio-4:2');
     const ran = await watching.end;
     expect([ran.code, ran.stderr]).toEqual([0, '']);
-    expect(ran.stdout.endsWith('The one link is as declared.\n')).toBe(true);
+    expect(ran.stdout.endsWith('The only link matches the file.\n')).toBe(true);
   });
 });
 
@@ -166,17 +166,17 @@ describe('cables --identify', () => {
     await hands('unplug', 'studio-2:4');
     await watching.until('unplugged');
     await hands('plug', 'studio-2:6', 'studio-4:3');
-    await watching.until('just plugged');
+    await watching.until('plugged in');
     await hands('move', 'studio-2:6', 'studio-2:5');
-    await watching.until('just plugged, sees');
+    await watching.until('plugged in, sees');
     const ran = await watching.interrupt();
     expect(ran.code).toBe(130);
     expect(ran.stdout).toBe(
       [
         'studio-2 receptacle 4 or studio-4 receptacle 3: unplugged',
-        'studio-2 receptacle 6 or studio-4 receptacle 3: just plugged at 80 Gb/s',
-        'studio-2 receptacle 6: unplugged, saw studio-4 receptacle 3',
-        'studio-2 receptacle 5: just plugged, sees studio-4 receptacle 3 at 80 Gb/s',
+        'studio-2 receptacle 6 or studio-4 receptacle 3: plugged in at 80 Gb/s',
+        'studio-2 receptacle 6: unplugged from studio-4 receptacle 3',
+        'studio-2 receptacle 5: plugged in, sees studio-4 receptacle 3 at 80 Gb/s',
         '',
       ].join('\n'),
     );

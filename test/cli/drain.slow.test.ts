@@ -23,7 +23,7 @@ it('drain closes the door, says so twice, shows in doctor, keeps ask and bench, 
   const drained = await run('drain', 'chat', '--yes');
   expect([drained.code, drained.stderr]).toEqual([0, '']);
   expect(flat(drained.stdout)).toContain(
-    'chat is drained: its door is closed, and nobody is inside. What opens it: meshwright start chat --sim, or the next apply.',
+    'chat is drained: its gateway is closed, with no request in flight. To reopen it: meshwright start chat --sim, or the next apply.',
   );
   const again = await run('drain', '--all');
   expect([again.code, again.stderr]).toEqual([0, '']);
@@ -48,10 +48,10 @@ it('drain says what an apply has to bring first, and which Mac nobody could ask'
   const moved = await run('drain', 'chat', '--yes');
   expect([moved.code, moved.stderr]).toEqual([3, '']);
   const said = flat(moved.stdout);
-  expect(said).toContain('An apply comes first (1)');
+  expect(said).toContain('Run apply first (1)');
   expect(said).toContain('Apply needed first: 1 changed');
   expect(said).toContain('First meshwright apply --sim, then meshwright drain chat --sim.');
-  expect(said).not.toMatch(/hands|Not for apply/);
+  expect(said).not.toMatch(/hands|Not done by apply/);
   place.write('cluster.yaml', fileText(file(8_080)));
   expect((await meshwright(place, ['sim', 'fault', 'power-cut', first])).code).toBe(0);
   const away = await run('drain', 'chat', '--yes');

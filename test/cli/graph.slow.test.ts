@@ -65,7 +65,7 @@ describe('graph', () => {
     const [svg, asJson] = await Promise.all([run('--sim'), run('--sim', '--json')]);
     expect((await meshwright(place, ['sim', 'fault', '--clear'])).code).toBe(0);
     expect([svg.code, asJson.code]).toEqual([4, 4]);
-    expect(svg.stdout).toContain('could not be looked at');
+    expect(svg.stdout).toContain('not observed');
     expect(svg.stderr).toContain('studio-2');
     const document = json(asJson) as GraphDocument;
     expect(schemaCheck('graph')(document)).toEqual([]);

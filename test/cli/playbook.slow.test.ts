@@ -44,7 +44,7 @@ describe('a playbook of one own', () => {
     const ran = await run('run', 'night.yaml', 'studio-4', '--sim', '--yes', '--allow', 'reboot');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     expect(ran.stdout).toMatch(/^What is done every night\.$/m);
-    expect(ran.stdout).toMatch(/studio-4 has been restarted/);
+    expect(ran.stdout).toMatch(/studio-4 restarted/);
     const limit = await run('exec', '--sim', 'studio-4', '--', 'sysctl', '-n', 'iogpu.wired_limit_mb');
     expect(limit.stdout).toContain('245760');
   });

@@ -156,7 +156,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
   it('shows what each Mac holds of the model, as llama.cpp itself counts it', async () => {
     const { stdout } = await typed.type('status');
     // A worker has layers, and its log two decimals of a MiB; here nobody has a GPU, so the leader has the embedding.
-    expect(stdout).toMatch(new RegExp(`^    ${worker} holds weights [\\d.]+ [kM]B, cache [\\d.]+ [kM]B`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^    ${worker} uses weights [\\d.]+ [kM]B, cache [\\d.]+ [kM]B`, 'm'));
     const document = json(await typed.type('status', '--json'));
     expect(schemaCheck('status')(document)).toEqual([]);
     const nodes = meshNodes.map((node) => ({ node, held: { weights: expect.any(Number) } }));

@@ -18,7 +18,7 @@ import {
   xmlText,
 } from './graph-words.ts';
 
-/** A string of DOT on one or more lines: a backslash begins its own escapes there (`\N`, `\l`), so it is doubled. */
+/** A DOT string of one or more lines. Backslashes are doubled because DOT has its own escapes (`\N`, `\l`). */
 const quoted = (lines: readonly string[]): string => `"${lines.map(inQuotes).join('\\n')}"`;
 
 const inQuotes = (line: string): string => escapeText(line).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
@@ -30,7 +30,7 @@ const attributes = (pairs: Readonly<Record<string, string>>): string =>
 
 const cell = (content: string, more = ''): string => `<td${more}>${content}</td>`;
 
-/** A row of sockets, each a port of the node by its number, with the sign that it has in the SVG. */
+/** A row of sockets, each a DOT port named after its number, with its sign from the SVG. */
 function socketRow({ receptacles }: GraphNode): string {
   const cells = receptacles.map(({ receptacle, sight }) => {
     const sign = socketSights[sight].sign;
@@ -68,7 +68,7 @@ function strayText(stray: GraphStray, index: number, { graph }: GraphPicture): r
   ];
 }
 
-/** The name, the summary, the work of hands, and what else is plugged in, flush left below the drawing. */
+/** Name, summary, manual steps and other devices, flush left below the drawing. */
 function caption(picture: GraphPicture): string {
   const { graph, isSimulated } = picture;
   const title = `${graph.cluster}${isSimulated ? ' (simulated)' : ''}: ${graphSummary(picture)}`;
@@ -77,8 +77,8 @@ function caption(picture: GraphPicture): string {
 }
 
 /**
- * The rack in the language of graphviz, with what the SVG shows: every receptacle is a port, every cable an edge with
- * its state and with what hands have to do. Names are quoted, texts escaped; the same bytes for the same picture.
+ * The rack as a Graphviz file with the content of the SVG: every receptacle is a port, every cable an edge with its state
+ * and manual steps. Names are quoted and texts escaped; the output is deterministic.
  */
 export function graphDot(picture: GraphPicture): string {
   const { graph } = picture;

@@ -14,41 +14,41 @@ import {
   strayTone,
 } from './graph-words.ts';
 
-/** A line of the drawing in its place: a cable, or what leads to a Mac that is no node. */
+/** A positioned line: a cable, or the line to a Mac outside the file. */
 export interface Wire {
-  /** Its ends in words. */
+  /** Its two ends: `studio-1:2 studio-2:2`. */
   readonly key: string;
   readonly state: GraphCableState | GraphStray['kind'];
   readonly tone: GraphTone;
   readonly stroke: (typeof cableStates)[GraphCableState]['stroke'];
   readonly title: string;
-  /** What is to be written on it, where there is room. */
+  /** Its label lines, written if there is room. */
   readonly texts: readonly string[];
-  /** The numbers of the moves that touch it. */
+  /** Numbers of the moves that touch this cable. */
   readonly moves: readonly number[];
   readonly curve: Curve;
 }
 
-/** What is written on a line, where. */
+/** A positioned label. */
 export interface PlacedLabel {
   readonly wire: Wire;
   readonly lines: readonly string[];
   readonly box: Box;
 }
 
-/** Everything of the rack in its place; the page around it is not there yet. */
+/** The positioned drawing of the rack, without the page around it. */
 export interface GraphLayout {
-  /** Around the middle at (0, 0). */
+  /** The center of the drawing is (0, 0). */
   readonly macs: readonly PlacedMac[];
   readonly cables: readonly Wire[];
-  /** The ways to Macs that are no nodes. */
+  /** Lines to Macs outside the file. */
   readonly tails: readonly Wire[];
   readonly labels: readonly PlacedLabel[];
-  /** The smallest rectangle that has all of it inside. */
+  /** The smallest rectangle around everything. */
   readonly bounds: Box;
 }
 
-/** Puts the rack on the plane: boxes around the middle, cables between their sockets, texts where there is room. */
+/** Positions the rack: boxes around the center, cables between their sockets, labels where there is room. */
 export function graphLayout(picture: GraphPicture): GraphLayout {
   const macs = placedMacs(picture);
   const outlets = outletsOf(macs);
@@ -64,7 +64,7 @@ export function graphLayout(picture: GraphPicture): GraphLayout {
 
 type Outlets = ReadonlyMap<string, Outlet>;
 
-/** Where each receptacle is, by `studio-1:2`. */
+/** The position of each receptacle, by `studio-1:2`. */
 const outletsOf = (macs: readonly PlacedMac[]): Outlets =>
   new Map(
     macs.flatMap(({ node, sockets }) =>
@@ -83,7 +83,7 @@ function cablesOf({ graph }: GraphPicture, outlets: Outlets): readonly Wire[] {
     const [from, to] = ends.map((end) => outlets.get(linkEndText(end)));
     if (from === undefined || to === undefined) return [];
     const { tone, stroke } = cableStates[state];
-    // What is missing often goes from where a wrong cable goes, to nearly where it goes: it takes a way of its own.
+    // A missing cable often runs almost like a wrong one, so it is bent differently.
     const curve = cableCurve(from, to, state === 'missing' ? 1.7 : 1);
     const [title, texts] = [cableTitle(cable, graph), cableLabels(cable, graph)];
     return [{ key: ends.map(linkEndText).join(' '), state, tone, stroke, title, texts, moves, curve }];
@@ -102,7 +102,7 @@ function tailsOf({ graph }: GraphPicture, macs: readonly PlacedMac[], outlets: O
   });
 }
 
-/** A box with its sockets, which stand a little over its edge. */
+/** A box including its sockets, which extend beyond the edge. */
 const withSockets = ({ x, y, width, height }: Box): Box => {
   const depth = graphSizes.socketDepth / 2;
   return { x: x - depth, y: y - depth, width: width + 2 * depth, height: height + 2 * depth };
@@ -111,7 +111,7 @@ const withSockets = ({ x, y, width, height }: Box): Box => {
 const labelColumns = [26, 18];
 const longestLabel = 220;
 
-/** What may be written on a line, the fullest form first: narrower and narrower, and last the numbers of its moves alone. */
+/** The forms of a label, from the longest to the shortest: only the move numbers. */
 function labelForms({ texts, moves }: Wire): readonly (readonly string[])[] {
   if (texts.length === 0) return [];
   const forms = labelColumns.map((columns) => texts.flatMap((text) => fitLines(clip(text, longestLabel), columns)));
@@ -119,9 +119,8 @@ function labelForms({ texts, moves }: Wire): readonly (readonly string[])[] {
 }
 
 /**
- * Finds a place on its own line for every text, so that none touches a box or another text: first for what hands have to
- * do, while there is most room. A text for which there is no room takes its next form; where none fits, nothing is
- * written there: the list below the drawing has it.
+ * Places each label on its own line so that it touches no box or other label. Moves come first, while there is most
+ * room. A label without room takes its next shorter form; if none fits, only the list below the drawing has the text.
  */
 function placeLabels(wires: readonly Wire[], boxes: readonly Box[]): readonly PlacedLabel[] {
   const placed: PlacedLabel[] = [];
@@ -137,40 +136,37 @@ function placeLabels(wires: readonly Wire[], boxes: readonly Box[]): readonly Pl
   return placed;
 }
 
-/** The edge of a box that has its sockets: the one that looks to the middle of the drawing. */
+/** The edge with the sockets: the one that faces the center of the drawing. */
 type SocketEdge = 'top' | 'bottom' | 'left' | 'right';
 
-/** A Mac of the drawing: a node, or a Mac that is none. */
+/** A Mac in the drawing: a node, or a Mac outside the file. */
 interface Mac {
   readonly node?: GraphNode;
   readonly stray?: GraphStray;
-  /** Its name, in one or more lines. */
   readonly title: readonly string[];
   readonly lines: readonly string[];
 }
 
-/** A Mac in its place. */
 export interface PlacedMac extends Mac {
   readonly box: Box;
   readonly edge: SocketEdge;
-  /** Of a node one for each receptacle, in their order. */
+  /** One per receptacle of a node, in order. */
   readonly sockets: readonly Outlet[];
 }
 
-/** Sizes that the text of the drawing goes by. */
 export const graphSizes = { pitch: 30, titleLine: 20, line: 15, padding: 12, socketDepth: 30 } as const;
 
 const boxWidth = 226;
 const titleColumns = 20;
 const lineColumns = 30;
 
-/** Around the ring every stray comes right behind the node that sees it. */
+/** In the ring, a Mac outside the file follows the node that sees it. */
 function macsOf(picture: GraphPicture): readonly Mac[] {
   const { nodes, strays } = picture.graph;
   return nodes.flatMap((node): readonly Mac[] => [
     {
       node,
-      // A long name is broken behind its dashes.
+      // Long names break after dashes.
       title: fitLines(node.name.replaceAll('-', '- '), titleColumns).map((line) => line.replaceAll('- ', '-')),
       lines: nodeLines(node, picture).flatMap((line) => fitLines(line, lineColumns)),
     },
@@ -184,11 +180,11 @@ function macsOf(picture: GraphPicture): readonly Mac[] {
 }
 
 interface BoxSize extends Pick<Box, 'width' | 'height'> {
-  /** Of a box whose sockets lie above or below its text. */
+  /** The height of a box with its sockets above or below the text. */
   readonly levelHeight: number;
 }
 
-/** Four stand in the corners, others around an ellipse from the top on; two beside each other. */
+/** Two Macs are drawn next to each other, four in the corners, other numbers around an ellipse, from the top. */
 function middles(count: number, size: BoxSize): readonly Point[] {
   const at = (x: number, y: number): Point => ({ x, y });
   const [wide, high] = [size.width, size.height];
@@ -212,7 +208,7 @@ function middles(count: number, size: BoxSize): readonly Point[] {
   }
 }
 
-/** Which edge looks to the middle; of a box at the far left or right it is that side. */
+/** The edge that faces the center: left or right for boxes near the horizontal axis. */
 function edgeTowardsMiddle({ x, y }: Point, count: number, reach: number): SocketEdge {
   if (count === 1) return 'bottom';
   if (Math.abs(y) < reach) return x < 0 ? 'right' : 'left';
@@ -228,7 +224,7 @@ const outward: Readonly<Record<SocketEdge, Point>> = {
   right: { x: 1, y: 0 },
 };
 
-/** Evenly along the edge, around its middle. */
+/** Spaced evenly around the middle of the edge. */
 function socketsOn(box: Box, edge: SocketEdge, count: number): readonly Outlet[] {
   return Array.from({ length: count }, (_, index) => {
     const offset = (index - (count - 1) / 2) * graphSizes.pitch;
@@ -246,7 +242,7 @@ const textHeight = ({ title, lines }: Mac): number =>
 
 const socketCount = ({ node }: Mac): number => (node === undefined ? 1 : node.receptacles.length);
 
-/** The size that every box has: what the fullest of them needs, with its sockets on whichever edge. */
+/** The common size of all boxes: fits the fullest one, with sockets on any edge. */
 function boxSize(macs: readonly Mac[]): BoxSize {
   const sockets = Math.max(1, ...macs.map(socketCount)) * graphSizes.pitch;
   const text = Math.max(0, ...macs.map(textHeight));
@@ -257,7 +253,7 @@ function boxSize(macs: readonly Mac[]): BoxSize {
   };
 }
 
-/** Puts every Mac of the drawing in its place. Boxes never overlap. */
+/** Positions every Mac. Boxes never overlap. */
 function placedMacs(picture: GraphPicture): readonly PlacedMac[] {
   const macs = macsOf(picture);
   const size = boxSize(macs);
@@ -271,19 +267,19 @@ function placedMacs(picture: GraphPicture): readonly PlacedMac[] {
   });
 }
 
-/** A point of the drawing, in its own units; y grows downwards. */
+/** A point in drawing units; y grows downwards. */
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** An upright rectangle by its upper left corner. */
+/** A rectangle by its upper left corner. */
 export interface Box extends Point {
   readonly width: number;
   readonly height: number;
 }
 
-/** A cubic curve. */
+/** A cubic Bézier curve. */
 export interface Curve {
   readonly from: Point;
   readonly fromControl: Point;
@@ -291,7 +287,7 @@ export interface Curve {
   readonly to: Point;
 }
 
-/** A place where a cable leaves a box, and the unit vector that points away from the box there. */
+/** The point where a cable leaves a box, with the unit vector away from the box. */
 export interface Outlet extends Point {
   readonly out: Point;
 }
@@ -301,27 +297,27 @@ const along = (from: Outlet, distance: number): Point => ({
   y: from.y + from.out.y * distance,
 });
 
-/** How far a cable runs straight, as a part of its length: a third across a corner, less where its ends face each other or stand on one side. */
+/** The straight part of a cable relative to its length: shorter if its ends point in the same or opposite directions. */
 const straightPart = (a: Point, b: Point): number => (Math.abs(a.x * b.x + a.y * b.y) > 0.5 ? 0.22 : 0.34);
 
-/** How far the other socket lies ahead of this one, along its way out. */
+/** How far the other socket is ahead of this one, along this one's direction. */
 const ahead = (of: Outlet, other: Point): number =>
   Math.max(0, (other.x - of.x) * of.out.x + (other.y - of.y) * of.out.y);
 
 /**
- * The way of a cable: it leaves both sockets straight, and bends the more the farther they are apart. With another
- * `bend` than 1 it takes another way than a cable between the same boxes.
+ * The curve of a cable: it leaves both sockets straight and bends more with distance. A `bend` other than 1 separates it
+ * from a cable between the same boxes.
  */
 function cableCurve(from: Outlet, to: Outlet, bend = 1): Curve {
   const distance = Math.hypot(to.x - from.x, to.y - from.y);
   const reach = bend * Math.min(240, Math.max(46, distance * straightPart(from.out, to.out)));
-  // Of two that look the same way, the one behind goes on until it is level, and so comes around the case of the other.
+  // If both sockets point the same way, the rear one first runs level with the front one, around the other case.
   const isBeside = from.out.x * to.out.x + from.out.y * to.out.y > 0.5;
   const [more, less] = isBeside ? [ahead(from, to), ahead(to, from)] : [0, 0];
   return { from, fromControl: along(from, reach + more), toControl: along(to, reach + less), to };
 }
 
-/** The point of a curve at `t` from 0 to 1. */
+/** The point of a curve at `t`, from 0 to 1. */
 function pointAt({ from, fromControl, toControl, to }: Curve, t: number): Point {
   const s = 1 - t;
   const mix = (a: number, b: number, c: number, d: number): number =>
@@ -329,19 +325,18 @@ function pointAt({ from, fromControl, toControl, to }: Curve, t: number): Point 
   return { x: mix(from.x, fromControl.x, toControl.x, to.x), y: mix(from.y, fromControl.y, toControl.y, to.y) };
 }
 
-/** Points all along a curve, both its ends among them. */
+/** Points along a curve, including both ends. */
 export const pointsOf = (curve: Curve, count = 24): readonly Point[] =>
   Array.from({ length: count + 1 }, (_, index) => pointAt(curve, index / count));
 
-/** Whether two rectangles have more than an edge in common, or less than `gap` between them. */
+/** Whether two rectangles overlap, or are closer than `gap`. */
 export const overlap = (a: Box, b: Box, gap = 0): boolean =>
   a.x < b.x + b.width + gap && b.x < a.x + a.width + gap && a.y < b.y + b.height + gap && b.y < a.y + a.height + gap;
 
-/** Whether a point is inside, or less than `gap` beside a rectangle. */
+/** Whether a point is in a rectangle, or closer to it than `gap`. */
 export const contains = (box: Box, { x, y }: Point, gap = 0): boolean =>
   x > box.x - gap && x < box.x + box.width + gap && y > box.y - gap && y < box.y + box.height + gap;
 
-/** The rectangle of this size around a point. */
 const boxAround = ({ x, y }: Point, width: number, height: number): Box => ({
   x: x - width / 2,
   y: y - height / 2,
@@ -349,7 +344,7 @@ const boxAround = ({ x, y }: Point, width: number, height: number): Box => ({
   height,
 });
 
-/** The smallest rectangle that has all of these inside; empty at the origin when there are none. */
+/** The smallest rectangle around all of these; an empty one at the origin if there are none. */
 function hull(boxes: readonly Box[]): Box {
   if (boxes.length === 0) return { x: 0, y: 0, width: 0, height: 0 };
   const x = Math.min(...boxes.map((box) => box.x));
@@ -359,10 +354,9 @@ function hull(boxes: readonly Box[]): Box {
   return { x, y, width: right - x, height: bottom - y };
 }
 
-/** Height of a line of a label, and how wide a column of it may be in the widest common font. */
+/** A label's line height, and its column width in the widest common font. */
 export const labelSizes = { line: 15, column: 7, padding: 6 } as const;
 
-/** The size of a text of these lines with its frame. */
 function sizeOf(lines: readonly string[]): Pick<Box, 'width' | 'height'> {
   const columns = Math.max(0, ...lines.map(columnsOf));
   return {
@@ -371,16 +365,13 @@ function sizeOf(lines: readonly string[]): Pick<Box, 'width' | 'height'> {
   };
 }
 
-/** From the middle of the cable outwards. */
+/** Positions to try along the cable, from its middle outwards. */
 const places: readonly number[] = Array.from(
   { length: 33 },
   (_, index) => 0.5 + (index % 2 === 0 ? 1 : -1) * Math.ceil(index / 2) * 0.025,
 );
 
-/**
- * The place on the cable where its text covers least of the others; undefined when everywhere it would touch a box that is
- * taken.
- */
+/** The position on the cable where a label covers the least of other cables; undefined if all of them touch a taken box. */
 function bestPlace(
   curve: Curve,
   lines: readonly string[],

@@ -33,7 +33,7 @@ const headingLine = 26;
 
 const simulatedWidth = 96;
 
-/** The name of the rack and what is drawn, and on the right that it is simulated, if it is. */
+/** The rack's name and a summary, with `simulated` on the right if it is. */
 function head(picture: GraphPicture, width: number): { readonly text: string; readonly height: number } {
   const { graph, isSimulated } = picture;
   const room = width - 2 * margin - (isSimulated ? simulatedWidth : 0);
@@ -57,7 +57,7 @@ function head(picture: GraphPicture, width: number): { readonly text: string; re
   return { text: parts.join('\n'), height: below + summary.length * 17 + 12 };
 }
 
-/** The drawing in words, for whoever cannot see it. */
+/** A text description of the drawing for screen readers. */
 function description(picture: GraphPicture): string {
   const { graph } = picture;
   const cables = graph.cables.map((cable) => cableTitle(cable, graph));
@@ -65,9 +65,9 @@ function description(picture: GraphPicture): string {
 }
 
 /**
- * The rack as one SVG document: Macs with their receptacles, cables as declared and as seen, what hands have to do
- * written on the cables and listed below, a legend. It needs no script, font or file beside it, follows the light or
- * dark page of whoever looks at it, and is the same bytes for the same picture.
+ * The rack as one SVG document: Macs with their receptacles, declared and seen cables, manual steps on the cables and in
+ * a list below, and a legend. It needs no script, font or other file, follows the viewer's light or dark mode, and is
+ * deterministic.
  */
 export function graphSvg(picture: GraphPicture): string {
   const layout = graphLayout(picture);
@@ -99,19 +99,19 @@ export function graphSvg(picture: GraphPicture): string {
   return `${xmlElement('svg', root, `\n${parts.join('\n')}\n`)}\n`;
 }
 
-/** Where the text below the drawing begins, and how wide it may be. */
+/** The start and width of the text below the drawing. */
 interface Room extends Point {
   readonly width: number;
 }
 
-/** Text that is in its place, and where the next begins. */
+/** Positioned text, and the y at which the next block begins. */
 interface SetText {
   readonly text: string;
   readonly bottom: number;
 }
 
 const line = 18;
-/** How wide a column of this text may be in the widest common font. */
+/** The column width of this text in the widest common font. */
 const column = 8;
 
 function textBlock(lines: readonly string[], color: keyof typeof graphColors, room: Room, isBold = false): SetText {
@@ -122,7 +122,7 @@ function textBlock(lines: readonly string[], color: keyof typeof graphColors, ro
   return { text: texts.join('\n'), bottom: y + fitted.length * line + (fitted.length === 0 ? 0 : 10) };
 }
 
-/** What occurs in the drawing and has to be explained: a sample, and what it means. */
+/** Legend entries, a sample and its meaning each, for the states that occur in the drawing. */
 interface Entry {
   readonly sample: (at: Point) => string;
   readonly words: string;
@@ -133,7 +133,7 @@ const sampleWidth = 34;
 const socketSample = (sight: GraphReceptacle['sight'], { x, y }: Point): string =>
   socketShape(sight, { x: x + sampleWidth / 2, y: y - 4, out: { x: 0, y: 1 } });
 
-/** States whose lines look the same: the sign of their receptacles tells them apart. */
+/** States with identical lines; only the receptacle sign differs. */
 const signedStates = ['slow', 'through-hub', 'one-sided'] as const;
 
 function lineSample(state: GraphCableState, at: Point): string {
@@ -171,15 +171,15 @@ function legend(picture: GraphPicture, { x, y, width }: Room): SetText {
   return { text: parts.join('\n'), bottom: at.y + line };
 }
 
-/** What stands below the drawing: the work of hands, what else is plugged in, the legend. */
+/** The text below the drawing: manual steps, other devices, legend. */
 function graphFoot(picture: GraphPicture, room: Room): SetText {
   const todo = moveLines(picture.graph);
   const alarm = textBlock(picture.warnings.map(escapeText), 'bad', room, true);
-  const list = todo.length === 0 ? [] : ['For the hands at the rack, in this order:', ...todo];
+  const list = todo.length === 0 ? [] : ['Manual steps at the rack, in this order:', ...todo];
   const work = textBlock(list, 'bad', { ...room, y: alarm.bottom });
   const notes = textBlock(graphNotes(picture), 'dim', { ...room, y: work.bottom });
   const last = legend(picture, { ...room, y: notes.bottom });
-  const numbers = textBlock(['Receptacles have the numbers that macOS prints.'], 'dim', {
+  const numbers = textBlock(['Receptacle numbers are those that macOS prints.'], 'dim', {
     ...room,
     y: last.bottom + 2,
   });
@@ -187,7 +187,7 @@ function graphFoot(picture: GraphPicture, room: Room): SetText {
   return { text: parts.join('\n'), bottom: numbers.bottom };
 }
 
-/** Each stands out from the dark page as its light twin does from the light one. */
+/** Same contrast to the dark page as the light colors have to the light page. */
 const dark: Readonly<Record<keyof typeof graphColors, string>> = {
   paper: '#16161a',
   ink: '#f2f2f5',
@@ -201,7 +201,7 @@ const dark: Readonly<Record<keyof typeof graphColors, string>> = {
   open: '#b0b0b8',
 };
 
-/** Every literal color of the drawing becomes its dark twin. */
+/** Replaces every light color by its dark counterpart. */
 const darkRules = Object.entries(dark)
   .flatMap(([name, color]) =>
     ['fill', 'stroke'].map(
@@ -211,9 +211,8 @@ const darkRules = Object.entries(dark)
   .join('');
 
 /**
- * The style of a drawing: its fonts, line widths and dark page. Its light colors are attributes of the elements, because
- * few viewers besides browsers know CSS variables. Every rule begins with the class of the drawing, so that none reaches
- * the page around it.
+ * Fonts, line widths and dark colors. The light colors are element attributes, because few viewers other than browsers
+ * support CSS variables. Every rule begins with the drawing's class, so that it does not affect the surrounding page.
  */
 const graphStyle = [
   '.mw-rack{color-scheme:light dark}',
@@ -242,13 +241,12 @@ const pointText = ({ x, y }: Point): string => `${Math.round(x * 10) / 10 + 0} $
 const pathOf = ({ from, fromControl, toControl, to }: Curve, by: Point): string =>
   `M${pointText(moved(from, by))}C${[fromControl, toControl, to].map((one) => pointText(moved(one, by))).join(' ')}`;
 
-/** Each kind of stroke as the style above knows it. */
 const strokeClasses = { solid: '', dashed: ' absent', dotted: ' unsure' } as const;
 
 const linePath = (d: string, { tone, stroke }: Pick<Wire, 'tone' | 'stroke'>): string =>
   xmlElement('path', { class: `line${strokeClasses[stroke]}`, d, fill: 'none', stroke: graphColors[tone] });
 
-/** A whole line has a gap of paper beside it, so that the eye can follow it over others; a dashed one hides nothing. */
+/** A solid line gets a halo in paper color, so that it stays visible where it crosses others. */
 function wireSvg(wire: Wire, by: Point): string {
   const { tone, key, state, title, stroke, curve } = wire;
   const d = pathOf(curve, by);
@@ -270,7 +268,7 @@ function labelSvg({ wire, lines, box }: PlacedLabel, by: Point): string {
   return xmlElement('g', { class: `note ${wire.tone}`, 'data-ends': wire.key }, [rect, ...texts].join(''));
 }
 
-/** The case with its texts: they keep away from the edge that has the sockets. */
+/** The case with its texts, clear of the edge with the sockets. */
 function caseSvg({ box, edge, title, lines }: PlacedMac, stroke: string, by: Point): string {
   const { x, y } = moved(box, by);
   const { width, height } = box;
@@ -300,7 +298,7 @@ function macSvg(mac: PlacedMac, { graph }: GraphPicture, by: Point): string {
   );
 }
 
-/** Everything of the rack, moved `by` this much: cables below, then Macs, then what is written on the cables. */
+/** The rack, moved by `by`: cables at the bottom, then Macs, then cable labels on top. */
 const graphBody = (picture: GraphPicture, layout: GraphLayout, by: Point): string =>
   [
     ...layout.tails.map((tail) => wireSvg(tail, by)),
@@ -311,16 +309,16 @@ const graphBody = (picture: GraphPicture, layout: GraphLayout, by: Point): strin
     ...layout.labels.map((label) => labelSvg(label, by)),
   ].join('\n');
 
-/** What somebody has to look at lies above what is as it should be, and dashes above whole lines. */
+/** Problems are drawn above good cables, and dashed lines above solid ones. */
 const height = ({ stroke, tone }: Wire): number => (stroke === 'solid' ? 0 : 2) + (tone === 'bad' ? 1 : 0);
 
-/** `studio-1:2, back: sees studio-2:2`: all that is known of a receptacle. */
+/** All that is known of a receptacle: `studio-1 receptacle 2 (back): sees studio-2:2`. */
 function titleOf(name: string, { receptacle, place, sees }: GraphReceptacle): string {
   const where = place === undefined ? '' : ` (${place.words})`;
   return `${name} receptacle ${receptacle}${where}${sees === undefined ? '' : `: sees ${escapeText(sees)}`}`;
 }
 
-/** The socket itself with its sign, lying on the edge of the case. */
+/** The socket with its sign, on the edge of the case. */
 function socketShape(sight: GraphReceptacle['sight'], { x, y, out }: Outlet): string {
   const look = socketSights[sight];
   const [width, height] = out.x === 0 ? [20, 14] : [14, 20];
@@ -332,7 +330,7 @@ function socketShape(sight: GraphReceptacle['sight'], { x, y, out }: Outlet): st
   return `${xmlElement('rect', shape)}${mark}`;
 }
 
-/** A receptacle on the edge of its case, with its number inside. */
+/** A socket on the edge of the case, with its number on the inner side. */
 function socketSvg(name: string, receptacle: GraphReceptacle, socket: Outlet): string {
   const { x, y, out } = socket;
   const at = { x: x - out.x * 17, y: y - out.y * 17 + 4 };
@@ -358,11 +356,11 @@ function xmlElement(name: string, attributes: Attributes, content = ''): string 
   return content === '' ? `<${name}${written}/>` : `<${name}${written}>${content}</${name}>`;
 }
 
-/** Numbers with one decimal at most, so that the same drawing is the same bytes everywhere. */
+/** At most one decimal, so that the output is identical on every platform. */
 const attributeText = (value: string | number): string =>
   typeof value === 'number' ? String(Math.round(value * 10) / 10 + 0) : xmlText(value);
 
-/** Texts below each other, so far apart; the first at `y`. */
+/** Lines of text `step` apart; the first at `y`. */
 const xmlTexts = (
   lines: readonly string[],
   step: number,

@@ -24,32 +24,32 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text for XML, in an element or in quotes: what is not plainly visible is written as `\u{…}`, so it is always well formed. */
+/** Escapes text for XML elements and attributes. Invisible characters become `\u{…}`, so the XML is always well formed. */
 export const xmlText = (text: string): string =>
   escapeText(text).replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
-/** What is drawn, in whichever form. */
+/** The content of a drawing, independent of its format. */
 export interface GraphPicture {
   readonly graph: RackGraph;
-  /** As they are written on their nodes; without a state where nobody looked. */
+  /** Written on their nodes; no state if the placement was not checked. */
   readonly placements: readonly {
     readonly name: string;
     readonly nodes: readonly string[];
     readonly state?: PlacementState;
   }[];
   readonly isSimulated: boolean;
-  /** What is to be told before anything else, a sentence or two each; not escaped. */
+  /** Alarms shown before anything else, a sentence or two each; unescaped. */
   readonly warnings: readonly string[];
 }
 
-/** A finding that is to be told before anything else, on one line. */
+/** A finding to show before anything else, on one line. */
 export const alarmText = ({ summary, subject, hint }: Diagnostic, reader: Reader): string =>
   `${summary}${subject === undefined ? '' : ` ${subjectText(subject)}:`} ${proseText(hint, reader)}`;
 
-/** How a line is drawn: `bad` needs hands, `extra` is not in the file and harms nobody. */
+/** How a line is drawn: `bad` needs a manual step, `extra` is not in the file and does no harm. */
 export type GraphTone = 'good' | 'plan' | 'bad' | 'extra' | 'open';
 
-/** The colors of a drawing on a light page, by what they are for. Those of the tones are legible on a dark page, too. */
+/** Colors for a light page, by purpose. The tone colors are legible on a dark page, too. */
 export const graphColors = {
   paper: '#ffffff',
   ink: '#1d1d1f',
@@ -66,35 +66,35 @@ export const graphColors = {
 interface CableWords {
   readonly tone: GraphTone;
   readonly stroke: 'solid' | 'dashed' | 'dotted';
-  /** Written on the line where no move is; empty for what is as it should be. */
+  /** Written on the line if there is no move; empty if the cable matches the file. */
   readonly label: string;
   readonly legend: string;
 }
 
-/** How a cable in each state is drawn, and what it means, in the order of the legend. */
+/** Style and meaning of each cable state, in legend order. */
 export const cableStates: Readonly<Record<GraphCableState, CableWords>> = {
-  'as-declared': { tone: 'good', stroke: 'solid', label: '', legend: 'in the file, and seen' },
-  declared: { tone: 'plan', stroke: 'dashed', label: '', legend: 'in the file; nobody looked' },
+  'as-declared': { tone: 'good', stroke: 'solid', label: '', legend: 'in the file and seen' },
+  declared: { tone: 'plan', stroke: 'dashed', label: '', legend: 'in the file, not checked' },
   slow: { tone: 'bad', stroke: 'solid', label: 'slow', legend: 'slow: no RDMA below 80 Gb/s' },
   'through-hub': { tone: 'bad', stroke: 'solid', label: 'through a hub', legend: 'through a dock or hub' },
   'one-sided': { tone: 'bad', stroke: 'solid', label: 'seen from one end only', legend: 'seen from one end only' },
-  missing: { tone: 'bad', stroke: 'dashed', label: 'missing', legend: 'in the file, and not seen' },
-  wrong: { tone: 'bad', stroke: 'solid', label: 'wrong', legend: 'seen, in the place of another' },
+  missing: { tone: 'bad', stroke: 'dashed', label: 'missing', legend: 'in the file, not seen' },
+  wrong: { tone: 'bad', stroke: 'solid', label: 'wrong', legend: 'seen in the wrong place' },
   undeclared: { tone: 'extra', stroke: 'solid', label: 'not in the file', legend: 'seen, not in the file' },
-  unknown: { tone: 'open', stroke: 'dotted', label: '?', legend: '? nobody can say' },
+  unknown: { tone: 'open', stroke: 'dotted', label: '?', legend: '? unknown' },
 };
 
 interface SocketWords {
   readonly tone?: GraphTone;
   /** Whether something is plugged in. */
   readonly isFull: boolean;
-  /** One character wide; empty for what is as usual. */
+  /** One character wide; empty for normal states. */
   readonly sign: string;
-  /** What the sign means, where that has to be explained. */
+  /** The meaning of the sign; empty if the sign needs no explanation. */
   readonly legend: string;
 }
 
-/** How a receptacle is drawn by what is seen in it, in the order of the legend. */
+/** Style of a receptacle by its reading, in legend order. */
 export const socketSights: Readonly<Record<GraphReceptacle['sight'], SocketWords>> = {
   'as-declared': { tone: 'good', isFull: true, sign: '', legend: '' },
   declared: { tone: 'plan', isFull: true, sign: '', legend: '' },
@@ -106,16 +106,16 @@ export const socketSights: Readonly<Record<GraphReceptacle['sight'], SocketWords
   undeclared: { tone: 'extra', isFull: true, sign: '+', legend: 'plugged in, not in the file' },
   foreign: { tone: 'extra', isFull: true, sign: 'f', legend: 'a Mac that is not in the file' },
   device: { tone: 'open', isFull: true, sign: 'd', legend: 'a dock, display or disk' },
-  silent: { tone: 'open', isFull: true, sign: '!', legend: 'something that does not answer' },
+  silent: { tone: 'open', isFull: true, sign: '!', legend: 'a device that does not answer' },
   unknown: { tone: 'open', isFull: false, sign: '?', legend: 'unknown' },
   empty: { isFull: false, sign: '', legend: '' },
   free: { isFull: false, sign: '', legend: '' },
 };
 
-/** How the line to a Mac that is no node is drawn. */
+/** How the line to a Mac outside the file is drawn. */
 export const strayTone = ({ isInTheWay }: GraphStray): GraphTone => (isInTheWay ? 'bad' : 'extra');
 
-/** `1. move the cable end in studio-4 receptacle 3 to receptacle 4`, as it is written on a cable, for these numbers. */
+/** The moves with these numbers, as written on a cable: `1. move the cable end in studio-4 receptacle 3 to receptacle 4`. */
 export const moveLabels = ({ moves }: RackGraph, numbers: readonly number[]): readonly string[] =>
   moves
     .filter(({ number }) => numbers.includes(number))
@@ -123,23 +123,23 @@ export const moveLabels = ({ moves }: RackGraph, numbers: readonly number[]): re
       escapeText(`${number}. ${text}${first === undefined ? '' : '; not yet, see below'}`),
     );
 
-/** Every move, in the order in which they are made, with what has to be done before each. */
+/** Every move in order, with its prerequisites. */
 export const moveLines = ({ moves }: RackGraph): readonly string[] =>
   moves.map(({ number, text, first }) =>
     escapeText(`${number}. ${first === undefined ? '' : `first ${first}; then `}${text}`),
   );
 
-/** What is written on a cable, a text each: what is wrong with it, and the moves that touch it; often nothing. */
+/** The labels of a cable: its problem, and the moves that touch it; often none. */
 export function cableLabels({ state, moves, bitsPerSecond }: GraphCable, graph: RackGraph): readonly string[] {
   const acts = moveLabels(graph, moves);
-  // A move says by itself that a cable is missing, or in a wrong place.
+  // The move already implies that a cable is missing, undeclared or in the wrong place.
   if (acts.length > 0 && (state === 'missing' || state === 'wrong' || state === 'undeclared')) return acts;
   const { label } = cableStates[state];
   const speed = state === 'slow' && bitsPerSecond !== undefined ? `: ${speedText(bitsPerSecond)}` : '';
   return [...(label === '' ? [] : [`${label}${speed}`]), ...acts];
 }
 
-/** `studio-1:2 <-> studio-2:2: in the file, and seen (80 Gb/s)`, with what is to be done about it. */
+/** `studio-1:2 <-> studio-2:2: in the file and seen (80 Gb/s)`, followed by its moves. */
 export function cableTitle(cable: GraphCable, graph: RackGraph): string {
   const [a, b] = cable.ends;
   const speed = cable.bitsPerSecond === undefined ? '' : ` (${speedText(cable.bitsPerSecond)})`;
@@ -151,20 +151,20 @@ export function cableTitle(cable: GraphCable, graph: RackGraph): string {
 
 const strayKinds: Readonly<Record<GraphStray['kind'], string>> = {
   foreign: 'not in the file',
-  unidentified: 'unidentified: perhaps a node',
-  ambiguous: 'two nodes claim to be it',
+  unidentified: 'unidentified, maybe a node',
+  ambiguous: 'claimed by two nodes',
 };
 
-/** A Mac that is no node, in two lines: what it calls itself, and why it is here. */
+/** A Mac outside the file, in two lines: its model, and why it is drawn. */
 export function strayLines({ kind, model, hubsBetween, isInTheWay }: GraphStray): readonly [string, string] {
   const hub = hubsBetween > 0 ? ', behind a hub' : '';
-  const way = isInTheWay ? ', in the place of another' : '';
+  const way = isInTheWay ? ', in the wrong place' : '';
   return [clip(`Mac: ${escapeText(model)}`, 28), `${strayKinds[kind]}${hub}${way}`];
 }
 
 /**
- * The faces of the case with their receptacles: by number where every place is known, else counted, with the known places
- * below. A place that only names its face adds nothing to the count.
+ * The receptacles on each face of the case: by number if every place is known, otherwise as a count, followed by the
+ * known places.
  */
 function placeLines({ faces, receptacles }: GraphNode): readonly string[] {
   const places = receptacles.flatMap(({ place }) => (place?.column === undefined ? [] : [place]));
@@ -180,28 +180,28 @@ function placeLines({ faces, receptacles }: GraphNode): readonly string[] {
   return [`left to right: ${rows.join(', ')}`];
 }
 
-/** The lines below the name of a node: its model, its sockets and the places of them that are known, its placements. */
+/** The lines below a node's name: model, receptacles with their known places, placements. */
 export function nodeLines(node: GraphNode, { graph, placements }: GraphPicture): readonly string[] {
   const model = node.modelName ?? node.model;
   const own = placements.filter((placement) => placement.nodes.includes(node.name));
   return [
-    ...(node.isSeen || graph.isDeclaredOnly ? [] : ['could not be looked at']),
+    ...(node.isSeen || graph.isDeclaredOnly ? [] : ['not observed']),
     ...(model === undefined ? [] : [escapeText(model)]),
     ...placeLines(node),
     ...own.map(({ name, state }) => (state === undefined ? name : `${name}: ${state}`)),
   ];
 }
 
-/** `4 nodes, 6 cables in the file, 1 move of hands`. */
+/** `4 nodes, 6 cables in the file, 5 as declared, 1 move`. */
 export function graphSummary({ graph }: GraphPicture): string {
   const declared = graph.cables.filter((cable) => cable.isDeclared).length;
   const right = graph.cables.filter((cable) => cable.state === 'as-declared').length;
-  const seen = graph.isDeclaredOnly ? 'nobody looked' : `${right} as declared`;
+  const seen = graph.isDeclaredOnly ? 'not checked' : `${right} as declared`;
   const moves = graph.moves.length === 0 ? [] : [counted(graph.moves.length, 'move')];
   return [counted(graph.nodes.length, 'node'), `${counted(declared, 'cable')} in the file`, seen, ...moves].join(', ');
 }
 
-/** What is plugged in and is no Mac, one line for each receptacle. */
+/** Plugged-in devices other than Macs, one line per receptacle. */
 export const graphNotes = ({ graph }: GraphPicture): readonly string[] =>
   graph.nodes.flatMap(({ name, receptacles }) =>
     receptacles

@@ -7,12 +7,12 @@ import { hang, type Page, padEnd, type Tone } from '../page.ts';
 const budgetText = ({ node, budget }: NodeBudget): string => {
   if (budget.kind === 'unknown') return `unknown on ${node}`;
   const { taken, limit, isAssumed, isCounted } = budget.value;
-  return `${taken} of ${limit}${isAssumed ? ' (assumed)' : ''}${isCounted ? ' by counted starts' : ''} on ${node}`;
+  return `${taken} of ${limit}${isAssumed ? ' (assumed)' : ''}${isCounted ? ' by counting starts' : ''} on ${node}`;
 };
 
-/** `Taken of RDMA devices: 2 of 10 on studio-1, 2 of 10 on studio-2`; nothing where no start can come. */
+/** `RDMA launch budget used: 2 of 10 on studio-1, 2 of 10 on studio-2`; empty if nothing can be started. */
 export function budgetLines(budgets: readonly NodeBudget[], page: Page): readonly string[] {
-  const text = `Taken of RDMA devices: ${budgets.map(budgetText).join(', ')}`;
+  const text = `RDMA launch budget used: ${budgets.map(budgetText).join(', ')}`;
   return budgets.length === 0 ? [] : hang('  ', text, page.columns);
 }
 
@@ -24,17 +24,14 @@ function lineText({ shares, unknown, needBytes, budget }: NodeFit, isSourceShown
     ...unknown.map((placement) => `${placement} unknown`),
   ];
   const sum = shares.length > 1 ? ` = ${bytesText(needBytes)}` : '';
-  if (budget === undefined) return `${parts.join(' + ')}${sum}, and nobody knows its memory`;
+  if (budget === undefined) return `${parts.join(' + ')}${sum} of unknown GPU memory`;
   const source = isSourceShown ? `; ${budgetWords[budget.kind]}` : '';
   const share = `${Math.round((100 * needBytes) / budget.bytes)} %${source}`;
   const of = shares.length === 0 ? '' : ` (${share})`;
   return `${parts.join(' + ')}${sum} of ${bytesText(budget.bytes)}${of}`;
 }
 
-/**
- * What every node that carries a placement needs of the memory of its GPU, a line each, and how that memory is known: once
- * where it is the same of all of them. Nothing where none carries one.
- */
+/** The GPU memory that placements need, one line per node. The title shows the number's source if all nodes share it. */
 export function memoryLines(fits: readonly NodeFit[], page: Page): readonly string[] {
   if (fits.length === 0) return [];
   const [kind, ...others] = new Set(fits.flatMap(({ budget }) => (budget === undefined ? [] : [budget.kind])));
@@ -46,12 +43,12 @@ export function memoryLines(fits: readonly NodeFit[], page: Page): readonly stri
     return tone === undefined ? shown : shown.map((line) => page.paint(tone, line));
   });
   const source = kind === undefined || isMixed ? '' : ` (${budgetWords[kind]})`;
-  return [page.paint('strong', `Memory of the GPUs${source}`), ...lines];
+  return [page.paint('strong', `GPU memory${source}`), ...lines];
 }
 
-/** How it is known what the GPU of a node may use, in a few words. */
+/** Where a node's GPU memory limit comes from. */
 export const budgetWords: Readonly<Record<MemoryBudget['kind'], string>> = {
-  desired: 'set by the file',
+  desired: 'set in the file',
   seen: 'set on the node',
   reported: 'reported by a rank',
   assumed: 'assumed',

@@ -10,10 +10,10 @@ import { hangLines } from '../findings.ts';
 import { nodesText } from '../nodes-text.ts';
 import { hang, isNarrow, type Page, padEnd } from '../page.ts';
 
-/** The parts of a plan that say what is left to do. */
+/** The parts of a plan that show the remaining work. */
 export type Pending = Pick<Plan, 'changes' | 'waiting' | 'blockers'>;
 
-/** Changes, what waits and the work list of a plan, without its steps. */
+/** A plan's changes, waiting changes and blockers, without its steps. */
 export const pendingJson = (
   { changes, waiting, blockers }: Pending,
   reader: Reader,
@@ -33,10 +33,9 @@ export const pendingJson = (
   })),
 });
 
-/** A plan as far as it says what waits. */
 type WaitingPlan = Pick<Plan, 'waiting' | 'blockers'>;
 
-/** `rdma/disabled on studio-3` as `1`, when the work list has it; else as it is. */
+/** Replaces a blocker such as `rdma/disabled on studio-3` by its number in the list. */
 function waitedFor({ blockers }: WaitingPlan, waiting: Waiting): string {
   const numbered = numberedBlockers(blockers);
   const key = propertyKey({ node: waiting.node, address: waiting.resource });
@@ -51,7 +50,7 @@ function waitedFor({ blockers }: WaitingPlan, waiting: Waiting): string {
   return [...(numbers.length === 0 ? [] : [`needs ${numbers.join(', ')}`]), ...new Set(others)].join('; ');
 }
 
-/** What waits, and for what: by its number, where the work list has it. None where nothing does. */
+/** The waiting changes with their reasons; listed blockers appear as numbers. */
 export function waitingLines(plan: WaitingPlan, page: Page): readonly string[] {
   if (plan.waiting.length === 0) return [];
   const all = plan.waiting.map((one) => ({ ...one, why: waitedFor(plan, one) }));
@@ -65,7 +64,7 @@ export function waitingLines(plan: WaitingPlan, page: Page): readonly string[] {
   return [page.paint('strong', `Waiting (${plan.waiting.length})`), ...lines];
 }
 
-/** A title with a remark at the right edge, or below it where there is no room. */
+/** A title with a remark at the right edge, or below the title if there is no room. */
 function titleLines(title: string, remark: string, page: Page): readonly string[] {
   const room = page.columns - columnsOf(title) - columnsOf(remark);
   const painted = page.paint('strong', title);
@@ -73,14 +72,14 @@ function titleLines(title: string, remark: string, page: Page): readonly string[
   return room >= 3 ? [`${painted}${' '.repeat(room)}${remark}`] : [painted, remark];
 }
 
-/** Who clears a blocker: hands, the next apply, or whoever else it names. */
+/** What clears a blocker: a manual step, the next apply, or the command that it names. */
 type Clearing = 'hands' | 'apply' | 'other';
 
-/** In the order in which a work list has them. */
+/** In the order of the list. */
 const clearings: readonly (readonly [of: Clearing, title: string, remark: string])[] = [
-  ['hands', 'Hands needed at the rack', 'apply stops after its part'],
-  ['apply', 'An apply comes first', ''],
-  ['other', 'Not for apply', ''],
+  ['hands', 'Manual steps at the rack', 'apply does the rest and stops'],
+  ['apply', 'Run apply first', ''],
+  ['other', 'Not done by apply', ''],
 ];
 
 function clearingOf({ code, isHands }: Pick<Blocker, 'code' | 'isHands'>): Clearing {
@@ -88,7 +87,7 @@ function clearingOf({ code, isHands }: Pick<Blocker, 'code' | 'isHands'>): Clear
   return code === 'plan/not-converged' ? 'apply' : 'other';
 }
 
-/** What a whole work list needs, in the words of the line that sums a run up; undefined for an empty one. */
+/** The run result that these blockers lead to; undefined without blockers. */
 export function neededFor(
   blockers: readonly Pick<Blocker, 'code' | 'isHands'>[],
 ): 'hands needed' | 'apply needed' | 'blocked' | undefined {
@@ -98,13 +97,13 @@ export function neededFor(
   return all.has('other') ? 'blocked' : 'apply needed';
 }
 
-/** The blockers of a plan with their numbers: hands' work first, then what apply brings, else in their own order. */
+/** Numbers the blockers: manual steps first, then those that apply clears, then the others. */
 function numberedBlockers(blockers: readonly Blocker[]): readonly (readonly [number, Blocker])[] {
   const sorted = clearings.flatMap(([of]) => blockers.filter((one) => clearingOf(one) === of));
   return sorted.map((blocker, index) => [index + 1, blocker]);
 }
 
-/** The work list: what only hands can do, what apply brings, what it may not do by itself; each one whole, with its number. */
+/** Numbered blockers under three titles: manual steps, those that apply clears, and those that it does not clear. */
 export function blockerBlocks(blockers: readonly Blocker[], page: Page): readonly (readonly string[])[] {
   const numbered = numberedBlockers(blockers);
   const width = Math.max(0, ...numbered.map(([, { node }]) => columnsOf(node)));

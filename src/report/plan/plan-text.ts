@@ -23,16 +23,15 @@ import {
 import { budgetLines, memoryLines } from './memory-lines.ts';
 import { blockerBlocks, waitingLines } from './pending.ts';
 
-/** What `drift` shows, and on what. */
 interface DriftTextInput extends PageInput {
   readonly plan: Plan;
-  /** What the lock has not got yet, and what it is called. */
+  /** The lock file's name and its missing entries. */
   readonly lock: { readonly shown: string; readonly additions: readonly string[] };
-  /** The command that shows the rest. */
+  /** The command that shows the details. */
   readonly next: Prose;
 }
 
-/** Where nodes are not as the file says, briefly: changes in full, the rest counted, and one line for the whole. */
+/** How nodes differ from the file: changes in full, the rest as counts, and a one-line verdict. */
 export function driftText(input: DriftTextInput): string {
   const { plan } = input;
   const page = pageOf(input);
@@ -51,9 +50,9 @@ function driftVerdict({ plan, lock, next }: DriftTextInput, count: number, page:
   const { changes, blockers, waiting } = plan;
   const parts = [
     ...(changes.length === 0 ? [] : [`${counted(changes.length, 'change')} pending`]),
-    ...(blockers.length === 0 ? [] : [`${blockers.length} on the work list`]),
-    ...(waiting.length === 0 ? [] : [`${waiting.length} waiting`]),
-    ...(lock.additions.length === 0 ? [] : [`${lock.additions.length} missing in ${lock.shown}`]),
+    ...(blockers.length === 0 ? [] : [counted(blockers.length, 'blocker')]),
+    ...(waiting.length === 0 ? [] : [`${counted(waiting.length, 'change')} waiting`]),
+    ...(lock.additions.length === 0 ? [] : [`${lock.additions.length} missing from ${lock.shown}`]),
   ];
   const lost = lostText(plan);
   if (count > 0 && parts.length > 0) {
@@ -62,50 +61,49 @@ function driftVerdict({ plan, lock, next }: DriftTextInput, count: number, page:
   return fitLines(matchText(lost === '' ? 'No drift' : 'No drift seen', plan), page.columns);
 }
 
-/** ` Not reached: studio-3.`, where a node was not. */
+/** ` Not reached: studio-3.`; empty if all nodes were reached. */
 function lostText({ unreached = {} }: Plan): string {
   const lost = Object.keys(unreached);
   return lost.length === 0 ? '' : ` Not reached: ${nodesText(lost)}.`;
 }
 
-/** `No drift: 4 nodes match the file.`; another sentence where no node was seen. */
+/** `No drift: 4 nodes match the file.`; says so if no node was observed. */
 function matchText(said: string, plan: Plan): string {
   const count = Object.keys(plan.observed).length;
   if (count === 0) return 'No node was observed.';
   return `${said}: ${counted(count, 'node')} ${count === 1 ? 'matches' : 'match'} the file.${lostText(plan)}`;
 }
 
-/** What `plan` shows, and on what. */
 export interface PlanTextInput extends PageInput {
   readonly plan: Plan;
-  /** What the lock file gains or changes, in words, and what it is called. */
+  /** The lock file's name and its new or changed entries, as text. */
   readonly lock: { readonly shown: string; readonly additions: readonly string[] };
-  /** Of launches over RDMA; shown where something is to be started. */
+  /** RDMA launch budgets; shown if something is to be started. */
   readonly budgets?: readonly NodeBudget[] | undefined;
-  /** What to type now, a line each; shown only when there is something to do. */
+  /** Commands to type next, one per line; shown only if there is something to do. */
   readonly next: readonly Prose[];
-  /** What is said where nothing is to be done; that all is as the file says unless given. */
+  /** The text if nothing is to be done; by default that the nodes match the file. */
   readonly nothing?: string;
 }
 
-/** Whether a plan has a step that a machine can take. */
+/** Whether a plan has anything other than manual steps. */
 export const hasMachineSteps = ({ steps }: Pick<Plan, 'steps'>): boolean =>
   steps.some(({ act }) => act.kind !== 'hands');
 
 const ofBudget: readonly string[] = ['mesh/launch-budget', 'placement/too-few-queue-pairs'];
 
-/** Whether anything of it takes of a budget, or waits for want of one. */
+/** Whether the plan uses the launch budget, or waits because it is spent. */
 const isStarting = ({ steps, blockers }: Plan): boolean =>
   steps.some(({ act }) => act.kind === 'script' && act.name === 'kick-rank') ||
   blockers.some(({ code }) => ofBudget.includes(code));
 
-/** Whether memory keeps a placement from being started. */
+/** Whether too little memory blocks a start. */
 const isTooMuch = ({ blockers }: Plan): boolean =>
   blockers.some(({ code }) => code === 'placement/does-not-fit' || code === 'placement/tight');
 
 /**
- * A plan on one page: the work list, the changes node by node, what waits, what it disturbs, and what to type. Nothing
- * that is as it should be is listed. Everything that came from a node is escaped; ends with a line break.
+ * A plan on one page: blockers, changes by node, waiting changes, effects, and commands to type. Does not list what
+ * already matches the file. Text from nodes is escaped; ends with a line break.
  */
 export function planText(input: PlanTextInput): string {
   const { plan, lock } = input;
@@ -127,7 +125,7 @@ export function planText(input: PlanTextInput): string {
   return pageText(blocks);
 }
 
-/** What does harm while somebody reads the rest. */
+/** Findings shown first, because they do harm until they are fixed. */
 const isUrgent = (code: string): boolean => code === 'bridge/loop';
 
 const findingBlocks = (
@@ -137,7 +135,7 @@ const findingBlocks = (
 ): readonly (readonly string[])[] =>
   mergeFindings(diagnostics.filter(({ code }) => isMeant(code))).map((finding) => findingLines(finding, page));
 
-/** What is to be disturbed; or that there is nothing to do, which is said only of what was seen. */
+/** The effects of the plan, or that the observed nodes need no change. */
 function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly string[] {
   if (hasMachineSteps(plan)) {
     const said = [...effectTexts(plan), ...transferTexts(plan)];
@@ -146,7 +144,7 @@ function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly st
       .filter((line) => line !== '')
       .flatMap((line) => fitLines(line, page.columns));
   }
-  if (!isEmptyPlan(plan)) return fitLines('There is nothing that apply can change now.', page.columns);
+  if (!isEmptyPlan(plan)) return fitLines('Nothing that apply can change now.', page.columns);
   return fitLines(nothing ?? matchText('Nothing to change', plan), page.columns);
 }
 
@@ -163,8 +161,8 @@ type Shown = Exclude<EffectKind, 'none'>;
 const texts: Readonly<Record<Shown, (total: EffectTotal) => string>> = {
   start: ({ placements }) => `starts ${placements.join(', ')}`,
   'rdma-start': ({ placements, nodes }) =>
-    `starts ${placements.join(', ')} past the launch budget of ${nodesText(nodes)}`,
-  network: ({ nodes }) => `network settings of ${nodesText(nodes)}`,
+    `starts ${placements.join(', ')} beyond the launch budget of ${nodesText(nodes)}`,
+  network: ({ nodes }) => `changes network settings on ${nodesText(nodes)}`,
   interrupt: ({ placements, seconds }) =>
     `interrupts ${placements.join(', ')}${seconds === undefined || seconds <= 0 ? '' : ` for up to ${durationText(seconds * 1_000)}`}`,
   reboot: ({ nodes }) => `restarts ${nodesText(nodes)}`,
@@ -172,7 +170,7 @@ const texts: Readonly<Record<Shown, (total: EffectTotal) => string>> = {
   delete: ({ nodes, bytes }) => `deletes ${diskText(bytes ?? 0)} of models on ${nodesText(nodes)}`,
 };
 
-/** What people fear, in the order in which they fear it: said of a plan that does not do it. */
+/** The feared effects; a plan says which of them it does not have. */
 const denials: readonly (readonly [Shown, string])[] = [
   ['interrupt', 'interrupted'],
   ['reboot', 'rebooted'],
@@ -180,11 +178,11 @@ const denials: readonly (readonly [Shown, string])[] = [
   ['delete', 'deleted'],
 ];
 
-/** What the effects of a plan come to, a phrase each: `interrupts kimi for up to 95 s`. */
+/** The effects of a plan, one phrase each: `interrupts kimi for up to 95 s`. */
 export const effectTexts = ({ effects, ...plan }: Pick<Plan, 'effects' | 'changes' | 'steps'>): readonly string[] =>
   effects.flatMap((total) => (total.kind === 'start' ? startTexts(total, plan) : [texts[total.kind](total)]));
 
-/** What gives no token is stopped without an interruption: to stay stopped, or before it is started again. */
+/** A placement that gives no token is stopped, to be restarted or not; that does not count as an interruption. */
 function startTexts(total: EffectTotal, { changes, steps }: Pick<Plan, 'changes' | 'steps'>): readonly string[] {
   const of = (name: string): readonly Change[] =>
     changes.filter(({ about }) => about.kind === 'placement' && about.placement === name);
@@ -200,14 +198,12 @@ function startTexts(total: EffectTotal, { changes, steps }: Pick<Plan, 'changes'
   const started = begun.filter((name) => !isStopped(name));
   return [
     ...(started.length === 0 ? [] : [texts.start({ ...total, placements: started })]),
-    ...(again.length === 0
-      ? []
-      : [`stops the processes of ${again.join(', ')}, which gives no token, and starts it again`]),
+    ...(again.length === 0 ? [] : [`stops ${again.join(', ')}, which produces no tokens, and starts it again`]),
     ...(ended.length === 0 ? [] : [`stops the remaining processes of ${ended.join(', ')}`]),
   ];
 }
 
-/** `Nothing is interrupted, rebooted, switched off or deleted.`, without what the plan does; empty when it does all. */
+/** `Nothing is interrupted, rebooted, switched off or deleted.`, without the effects that the plan has. */
 export function denialText(effects: readonly EffectTotal[]): string {
   const words = denials.filter(([kind]) => !effects.some((total) => total.kind === kind)).map(([, word]) => word);
   const last = words.at(-1);
@@ -216,7 +212,7 @@ export function denialText(effects: readonly EffectTotal[]): string {
   return `Nothing is ${head === '' ? last : `${head} or ${last}`}.`;
 }
 
-/** The bytes that the plan brings to nodes, nodes with amounts that read alike together: `735 GB to studio-3`. */
+/** The data that the plan sends, grouped by amount: `735 GB to studio-3`. */
 export function transferTexts({ steps }: Pick<Plan, 'steps'>): readonly string[] {
   const bytesByNode = new Map<string, number>();
   for (const { node, act } of steps) {
@@ -239,7 +235,7 @@ const gap = '   ';
 
 const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(columnsOf));
 
-/** The changes of a plan, node after node: address, what it is, what it will be. Empty for none. */
+/** The changes of a plan by node: address, old value, new value. */
 function changeLines(changes: readonly Change[], page: Page): readonly string[] {
   if (changes.length === 0) return [];
   const nodes = [...new Set(changes.map(({ node }) => node))];
@@ -256,7 +252,7 @@ interface Columns {
   readonly node: number;
   readonly address: number;
   readonly from: number;
-  /** Whether every change fits on a line of its own behind its node. */
+  /** Whether every change fits on one line with its node. */
   readonly isOneLine: boolean;
   readonly page: number;
 }
@@ -278,7 +274,7 @@ function tableRows(node: string, changes: readonly Change[], columns: Columns): 
   });
 }
 
-/** The node above its changes; on a narrow page each address above its values, too. */
+/** The node above its changes; on a narrow page also each address above its values. */
 function blockRows(node: string, changes: readonly Change[], { address, page }: Columns): readonly string[] {
   return [
     `  ${node}`,
@@ -290,7 +286,7 @@ function blockRows(node: string, changes: readonly Change[], { address, page }: 
   ];
 }
 
-/** Both values on one line, or what it will be below what it is. */
+/** Both values on one line, or the new one below the old one. */
 function valueLines(first: string, { from, to }: Change, page: number): readonly string[] {
   const [before, after] = [escapeText(from), escapeText(to)];
   const both = `${before} -> ${after}`;

@@ -13,7 +13,7 @@ import { judgeProperty, propertyKey } from '../../rack/resource.ts';
 import { nodesText } from '../nodes-text.ts';
 import { counted } from '../page.ts';
 
-/** A task of a playbook that has no plan of its own, as a report needs it. */
+/** A playbook task without a plan. */
 type ToldTask =
   | { readonly kind: 'run'; readonly command: readonly string[] }
   | { readonly kind: 'wait'; readonly for: string }
@@ -21,7 +21,7 @@ type ToldTask =
   | { readonly kind: 'verify' };
 
 /**
- * `studio-1, studio-2: power/sleep is 0`; what failed says so, and why is told at the end.
+ * `studio-1, studio-2: power/sleep is 0`, or that the task failed; the reason follows at the end of the run.
  *
  * @param isCut whether the run was interrupted before the task had a result
  */
@@ -31,7 +31,7 @@ export function taskText(
   { failed, isCut }: { readonly failed: readonly string[]; readonly isCut: boolean },
 ): string {
   const [what, wrong] = wordsFor(task);
-  if (isCut) return `${nodesText(nodes)}: interrupted before this was known: ${what}`;
+  if (isCut) return `${nodesText(nodes)}: interrupted before this was checked: ${what}`;
   if (failed.length === 0) return `${nodesText(nodes)}: ${what}`;
   return `${nodesText(failed)}: ${wrong}`;
 }
@@ -47,28 +47,27 @@ function wordsFor(task: ToldTask): readonly [string, string] {
     case 'assert':
       return [`${task.property} is ${task.is}`, `${task.property} is not ${task.is}`];
     case 'verify':
-      return ['nothing is left to change', 'something is left to change'];
+      return ['nothing left to change', 'some changes are left'];
   }
 }
 
-/** A plan with what came of its steps, where it was run. */
+/** A plan with the outcomes of its steps if it was run. */
 interface RanPlan {
   readonly plan?: Plan;
   readonly run?: { readonly steps: readonly (Pick<EndedStep, 'step' | 'outcome'> & { readonly rescues?: string })[] };
 }
 
-/** What was planned, and what is seen now. */
 interface RunSight {
-  /** Of every plan that was run. */
+  /** The changes of every plan that was run. */
   readonly planned: readonly Change[];
-  /** The plan of the last look. */
+  /** The plan of the final check. */
   readonly last: Plan;
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
   readonly targets: readonly NodeName[];
 }
 
-/** Counts by property what a run came to. Only what the last look has seen counts as changed. */
+/** Counts a run's results by property. Only changes confirmed by the final check count as changed. */
 export function countRun({ planned, last, desired, observation, targets }: RunSight): RunCounts {
   const view = viewOf({ desired, observation, targets });
   const properties = resources.flatMap((resource) => resource.properties(view));
@@ -79,7 +78,7 @@ export function countRun({ planned, last, desired, observation, targets }: RunSi
   const isMade = (change: Change): boolean => !open.has(change.id) && !unseen.includes(change.node);
   const made = [...ids].filter((id) => planned.some((change) => change.id === id && isMade(change)));
   const hands = last.blockers.filter(({ isHands }) => isHands).length;
-  // Of what was not seen nobody can say that there is none of it.
+  // While some targets are unobserved, a count of 0 is not known.
   const known = (count: number): number | null => (count === 0 && unseen.length > 0 ? null : count);
   return {
     changed: known(made.length),
@@ -93,7 +92,7 @@ export function countRun({ planned, last, desired, observation, targets }: RunSi
   };
 }
 
-/** What can be counted of a run that ended without a last look: changes of which every step has done its work. */
+/** The counts of a run without a final check: changes whose steps all succeeded. */
 export function countUnchecked(works: readonly RanPlan[], targets: readonly NodeName[]): RunCounts {
   const made = works.flatMap(({ plan, run }) => {
     if (plan === undefined || run === undefined) return [];
@@ -107,9 +106,9 @@ export function countUnchecked(works: readonly RanPlan[], targets: readonly Node
 
 const propertyIdOf = ({ node, resource }: Plan['waiting'][number]): string => `${node} ${resource}`;
 
-/** Finds out, step by step, which changes of a plan are made. */
+/** Follows the steps of a plan and reports each change when its last step has ended. */
 export interface ChangeWatch {
-  /** The changes whose last step was this one, and of which any step has changed something. */
+  /** The changes that this step completed, if any of their steps changed something. */
   readonly ended: (step: Pick<EndedStep, 'step' | 'outcome'>) => readonly Change[];
 }
 
@@ -119,7 +118,7 @@ interface Watched {
   isChanged: boolean;
 }
 
-/** Most changes take several steps: each is told once, when all of them have done their work. */
+/** Most changes take several steps; each change is reported once, after all its steps succeeded. */
 export function watchChanges({ changes, steps }: Pick<Plan, 'changes' | 'steps'>): ChangeWatch {
   const watched = new Map(
     changes.map((change): [string, Watched] => {
@@ -140,7 +139,7 @@ export function watchChanges({ changes, steps }: Pick<Plan, 'changes' | 'steps'>
   };
 }
 
-/** How one step came out, as a run tells it. */
+/** The result of one step. */
 export interface EndedStep {
   readonly step: Step;
   readonly outcome: StepOutcome;
@@ -150,16 +149,13 @@ export interface EndedStep {
   readonly rescues?: string;
 }
 
-const restartWords = { up: 'has been restarted', off: 'has been switched off' } as const;
+const restartWords = { up: 'restarted', off: 'switched off' } as const;
 
-/** `studio-1 power/sleep has been changed (never sleeps) 0.7 s`, with the time since the first step of it began. */
+/** `studio-1 power/sleep changed (never sleeps) 0.7 s`, with the time since its first step began. */
 export const madeChangeLine = ({ change, ms }: { readonly change: Change; readonly ms: number }): string =>
-  `${change.node} ${change.resource} has been changed (${plain(change.to)}) ${durationText(ms)}`;
+  `${change.node} ${change.resource} changed (${plain(change.to)}) ${durationText(ms)}`;
 
-/**
- * What is worth a line when a step has ended, without the time: a Mac that was restarted, and what went wrong. What its
- * changes came to is told when their last step has ended.
- */
+/** The lines about an ended step, without the time: restarts and failures. {@link madeChangeLine} shows changes. */
 export function endedStepLines(ended: EndedStep): readonly string[] {
   const { step, outcome, ms, diagnostics } = ended;
   const took = durationText(ms);
@@ -169,10 +165,10 @@ export function endedStepLines(ended: EndedStep): readonly string[] {
       return step.act.kind === 'reboot' ? [`${step.node} ${restartWords[step.act.to]} ${took}`] : [];
     case 'failed':
       return [
-        `${nameOf(ended)} failed after ${took}: ${plain(plainText(diagnostics[0]?.detail ?? 'without a reason'))}`,
+        `${nameOf(ended)} failed after ${took}: ${plain(plainText(diagnostics[0]?.detail ?? 'no reason given'))}`,
       ];
     case 'unknown':
-      return [`${nameOf(ended)}: nobody knows how it ended; the next look will tell`];
+      return [`${nameOf(ended)}: result unknown; the next observation shows it`];
     case 'interrupted':
       return [`${nameOf(ended)} was interrupted`];
     case 'skipped':
@@ -190,14 +186,14 @@ const stepName = ({ node, id }: Pick<Step, 'node' | 'id'>): string =>
 
 const plain = (text: string): string => escapeText(text.replace(/\.$/, ''));
 
-/** How far a step has come; bytes for steps that move some. */
+/** A step's progress; bytes for steps that transfer data. */
 interface StepSight {
   readonly doneBytes?: number;
   readonly totalBytes?: number;
   readonly text?: string;
 }
 
-/** `studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB`, or what is waited for. */
+/** `studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB`, or what the step waits for. */
 export function progressLine(step: Pick<Step, 'node' | 'id'>, { doneBytes, totalBytes, text }: StepSight): string {
   const words = [stepName(step)];
   if (doneBytes !== undefined && totalBytes !== undefined && totalBytes > 0) {
@@ -208,25 +204,24 @@ export function progressLine(step: Pick<Step, 'node' | 'id'>, { doneBytes, total
   return words.join(' ');
 }
 
-/** What a run came to, judged by looking again. */
 export interface RunCounts {
-  /** Properties that are seen to be changed; without a last look, those whose steps have done their work. */
+  /** Properties confirmed as changed; without a final check, those whose steps succeeded. */
   readonly changed: number | null;
-  /** Properties that were to be changed and are not seen to be; null as below. */
+  /** Planned properties not confirmed as changed; null like `unchanged`. */
   readonly failed: number | null;
-  /** Properties that were right before and still are; null where it would be 0 for want of a look at every target. */
+  /** Properties that were right before and still are; null instead of 0 if some target was not observed. */
   readonly unchanged: number | null;
-  /** Of the plan of the last look: changes that are left, and those that wait. */
+  /** From the plan of the final check: changes left, and changes waiting. */
   readonly left: number;
   readonly waiting: number;
-  /** Entries of its work list: commands that come first, and work for hands. */
+  /** Its blockers: commands to run first, and manual steps. */
   readonly blockers: number;
   readonly hands: number;
-  /** Targets that nobody has seen after the last step. */
+  /** Targets not observed after the last step. */
   readonly unseen: readonly string[];
 }
 
-/** How the run ended, in the words of the exit codes. */
+/** A run's result, one for each exit code. */
 export type RunEnd =
   | 'done'
   | 'hands needed'
@@ -251,7 +246,7 @@ const endWords: Readonly<Record<RunEnd, string>> = {
 /**
  * `Done: 9 changed, 31 already right. Checked again: nothing left to do.`
  *
- * @param checked what the last look has found where nothing is left: `chat is stopped`
+ * @param checked the result of the final check if nothing is left: `chat is stopped`
  */
 export function summaryText(end: RunEnd, counts: RunCounts, checked = 'nothing left to do'): string {
   const said = countsText(counts);
@@ -261,10 +256,10 @@ export function summaryText(end: RunEnd, counts: RunCounts, checked = 'nothing l
   return [`${endWords[end]}${said === '' ? '' : `: ${said}`}.`, ...rest, ...lost].join(' ');
 }
 
-/** What was done by a run that nobody could look at afterwards, and how it is continued. */
+/** The summary of a run without a final check, and how to continue it. */
 export function uncheckedText(end: RunEnd, counts: RunCounts): string {
   const said = countsText(counts);
-  const head = `${endWords[end]}${said === '' ? '' : `: ${said}, as its steps reported`}.`;
+  const head = `${endWords[end]}${said === '' ? '' : `: ${said} (reported by its steps, not checked again)`}.`;
   return end === 'interrupted' ? `${head} Run the same command again to continue.` : head;
 }
 

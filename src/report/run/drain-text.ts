@@ -7,37 +7,38 @@ import { durationText } from '../../model/text/units.ts';
 import { type DoorLook, doorNodes, unaskedDoor, untoldDoors } from '../../rack/placement/endpoint/drain.ts';
 import { doorsOn, insideSeen, leftDoorsOn, missingDoor } from '../../rack/placement/endpoint/seen-doors.ts';
 import type { ObservedTarget } from '../../rack/resource.ts';
+import { counted } from '../page.ts';
 
-/** The last look of a run that drains, and how long it has waited. */
+/** A drain run's last observation, and its waiting time. */
 interface DrainLook extends DoorLook {
   readonly waitMs: number;
 }
 
 const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
-/** What stands before a placement on one node. */
+/** The gateway of a placement on one node. */
 type SeenDoor = { readonly node: NodeName } & (
   | { readonly kind: 'known'; readonly inside: number | 'open' }
   | { readonly kind: 'unknown'; readonly why: string }
-  /** The file puts its door where no doorman has it yet. */
+  /** The file declares a gateway that the node does not have yet. */
   | { readonly kind: 'missing'; readonly why: string; readonly isLeft: boolean }
-  /** Nobody could ask that node. */
+  /** The node could not be asked. */
   | { readonly kind: 'away' }
 );
 
-/** What all lines about one placement have in common. */
+/** Shared by all lines about one placement. */
 interface Terms {
   readonly placement: DesiredPlacement;
   readonly waitMs: number;
-  /** Where a door is; empty where there is only one line. */
+  /** ` on studio-1`; empty if there is only one line. */
   readonly where: string;
-  /** What opens a closed door. */
+  /** How to open a closed gateway. */
   readonly opening: Prose;
 }
 
 /**
- * Whether a placement is drained: who is still inside, what is not known, and what opens its door again. One line where
- * all of its doors are closed and nobody is inside, else one for each node that has one.
+ * Whether a placement is drained: requests in flight, unobserved gateways, and how to open it again. One line if all its
+ * gateways are closed without a request in flight, otherwise one line per node with a gateway.
  */
 export function drainLines(placement: DesiredPlacement, look: DrainLook): readonly Prose[] {
   const { name } = placement;
@@ -45,8 +46,8 @@ export function drainLines(placement: DesiredPlacement, look: DrainLook): readon
   const isDrained = doors.every((door) => door.kind === 'known' && door.inside === 0);
   const isAsApplied = look.fleet.nodes.every((node) => !hasOther(name, node.name, look));
   const opening = isAsApplied
-    ? prose`What opens it: ${meshwright('start', name)}, or the next apply.`
-    : prose`What lets clients in again: ${meshwright('apply')}.`;
+    ? prose`To reopen it: ${meshwright('start', name)}, or the next apply.`
+    : prose`To accept requests again: ${meshwright('apply')}.`;
   const [only, second] = doors;
   if (only === undefined) return [];
   const terms = { placement, waitMs: look.waitMs, where: '', opening };
@@ -60,7 +61,7 @@ function targetOf(node: NodeName, { fleet, seen }: DoorLook): ObservedTarget | u
   return desired === undefined || facts === undefined ? undefined : { desired, facts };
 }
 
-/** Whether a node has a door that the file does not have, or the file one that the node does not have yet. */
+/** Whether the gateways on a node differ from those in the file. */
 function hasOther(name: string, node: NodeName, look: DoorLook): boolean {
   const target = targetOf(node, look);
   if (target === undefined) return false;
@@ -75,7 +76,7 @@ function seenDoor(name: string, node: NodeName, look: DoorLook): SeenDoor {
   const target = targetOf(node, look);
   if (target === undefined) return { node, kind: 'away' };
   const ports = portsOn(name, target, look);
-  // Closed or open, a door at which its doorman does not stand says nothing of who is inside.
+  // A gateway that does not run says nothing about requests in flight, whether it is closed or open.
   const standing = ports.filter((port) => missingDoor(target, port, name) === undefined);
   const [missing] = ports.flatMap((port) => missingDoor(target, port, name) ?? []);
   const found = insideAll([
@@ -89,7 +90,7 @@ function seenDoor(name: string, node: NodeName, look: DoorLook): SeenDoor {
   return { node, kind: 'missing', why: `${missing}.`, isLeft: standing.length > 0 };
 }
 
-/** Of all doors on a node: the first one that is open or of which it is not known, else all who are inside. */
+/** The first open or unobserved gateway on a node, otherwise the sum of requests in flight. */
 function insideAll(doors: readonly Known<number | 'open'>[]): Known<number | 'open'> {
   let inside = 0;
   for (const door of doors) {
@@ -107,10 +108,10 @@ function lineOf(door: SeenDoor, { placement, waitMs, where, opening }: Terms): P
       return prose`${name}: ${changeStart(detail, lowerFirst)} ${hint}`;
     }
     case 'unknown':
-      return prose`${name}: nobody can say who is inside${where}. ${door.why} ${opening}`;
+      return prose`${name}: requests in flight are unknown${where}. ${door.why} ${opening}`;
     case 'missing': {
-      const left = door.isLeft ? ' The door that an earlier file has left there is closed, and nobody is inside.' : '';
-      return prose`${name} is not drained${where}. ${door.why}${left} First ${aside(meshwright('apply'))}, then ${aside(meshwright('drain', name))}.`;
+      const left = door.isLeft ? ' The gateway from an earlier file is closed, with no request in flight.' : '';
+      return prose`${name} is not drained${where}. ${door.why}${left} Run ${aside(meshwright('apply'))} first, then ${aside(meshwright('drain', name))}.`;
     }
     case 'known':
       return insideLine(door, { name, waitMs, where, opening });
@@ -121,8 +122,9 @@ function insideLine(
   { node, inside }: Extract<SeenDoor, { kind: 'known' }>,
   { name, waitMs, where, opening }: Omit<Terms, 'placement'> & { readonly name: string },
 ): Prose {
-  if (inside === 'open') return `${name} is not drained: its door on ${node} is open.`;
-  if (inside === 0) return prose`${name} is drained${where}: its door is closed, and nobody is inside. ${opening}`;
-  const told = `${name} is not drained${where}: ${inside} inside after ${durationText(waitMs)}.`;
-  return prose`${told} Its door stays closed; drain it again to wait longer. ${opening}`;
+  if (inside === 'open') return `${name} is not drained: its gateway on ${node} is open.`;
+  if (inside === 0)
+    return prose`${name} is drained${where}: its gateway is closed, with no request in flight. ${opening}`;
+  const told = `${name} is not drained${where}: ${counted(inside, 'request')} in flight after ${durationText(waitMs)}.`;
+  return prose`${told} Its gateway stays closed; drain it again to wait longer. ${opening}`;
 }

@@ -22,17 +22,16 @@ import { hang, type Page } from '../page.ts';
 
 const oneDecimal = (value: number): number => Math.round(value * 10) / 10;
 
-/** The speed of streamed answers, over all of them; absent where none was long enough to have one. */
+/** Tokens per second over all streamed answers; undefined if none was long enough to measure. */
 const tokenSpeed = ({ counts: { generating } }: DoorSight): number | undefined =>
   generating.totalMs > 0 && generating.tokens > 0
     ? oneDecimal((generating.tokens * 1_000) / generating.totalMs)
     : undefined;
 
-/** How long the first token of a streamed answer took, on average; absent where there was none. */
+/** Mean time to the first token of a streamed answer, in ms; undefined without one. */
 const firstTokenOf = ({ counts: { firstToken } }: DoorSight): number | undefined =>
   firstToken.count > 0 ? Math.round(firstToken.totalMs / firstToken.count) : undefined;
 
-/** One placement's counts for programs. */
 export function clientCountsJson({ sight }: ClientCounts): StatusClients {
   if (sight.kind === 'unknown') return { unknown: sight.detail === '' ? reasonWords[sight.reason] : sight.detail };
   const { counts, placement: _placement, running, waiting, lastByteMsAgo, quietMs, closed } = sight.value;
@@ -48,18 +47,18 @@ export function clientCountsJson({ sight }: ClientCounts): StatusClients {
 /** `2026-09-26T06:12:40Z`. */
 const isoText = (epochSeconds: number): string => utcText(epochSeconds).replace(' ', 'T').replace(' UTC', 'Z');
 
-/** The counts of one placement in words, behind its name: since when, how many, who is inside, how fast. */
+/** One placement's request counts as text: since when, how many, how many in flight, how fast. */
 function clientCountsText(sight: ClientCounts['sight']): string {
-  if (sight.kind === 'unknown') return `not known: ${escapeText(sight.detail) || reasonWords[sight.reason]}`;
+  if (sight.kind === 'unknown') return `unknown: ${escapeText(sight.detail) || reasonWords[sight.reason]}`;
   const { counts, running, waiting, quietMs, closed } = sight.value;
   const { requests, failed, refused, sinceEpochSeconds: since } = counts;
   const [tokensPerSecond, firstTokenMs] = [tokenSpeed(sight.value), firstTokenOf(sight.value)];
   const parts = [
     `${requests} answered${since === undefined ? '' : ` since ${utcText(since)}`}`,
     ...(failed === 0 ? [] : [`${failed} failed`]),
-    ...(refused === 0 ? [] : [`${refused} turned away`]),
-    `${running + waiting} inside${waiting === 0 ? '' : ` (${waiting} waiting)`}`,
-    ...(quietMs === undefined ? [] : [`quiet for ${durationText(quietMs)}`]),
+    ...(refused === 0 ? [] : [`${refused} refused`]),
+    `${running + waiting} in flight${waiting === 0 ? '' : ` (${waiting} waiting)`}`,
+    ...(quietMs === undefined ? [] : [`no output for ${durationText(quietMs)}`]),
     ...(tokensPerSecond === undefined ? [] : [`${tokensPerSecond} tokens/s`]),
     ...(firstTokenMs === undefined ? [] : [`first token ${durationText(firstTokenMs)}`]),
     ...(closed === undefined ? [] : [`closed: ${escapeText(closed)}`]),
@@ -67,7 +66,7 @@ function clientCountsText(sight: ClientCounts['sight']): string {
   return parts.join(', ');
 }
 
-/** What came through the doors of published placements, a paragraph for each. */
+/** The requests that the gateways of published placements counted, a paragraph for each placement. */
 export const clientLines = (all: readonly ClientCounts[], { columns }: Page): readonly string[] =>
   all.flatMap(({ placement, sight }) => hang(`  clients of ${placement}: `, clientCountsText(sight), columns));
 

@@ -35,10 +35,9 @@ import {
 import { budgetLines } from '../plan/memory-lines.ts';
 import { clientLines, type StatusJsonInput } from './status-json.ts';
 
-/** What `status` shows, and on what. */
 export interface StatusInput extends StatusJsonInput, PageInput {}
 
-/** `4 nodes`, `6 links`, `1 placement`: what the file has; placements only where there are some. */
+/** The file's contents: `4 nodes`, `6 links`, `1 placement`; placements only if there are any. */
 const sizes = ({ desired, placements }: StatusInput): readonly string[] => [
   counted(desired.nodes.length, 'node'),
   counted(desired.thunderbolt.links.length, 'link'),
@@ -56,38 +55,34 @@ const unjudgedText = (links: number, placements: number): string =>
 
 function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey): string {
   const { desired, observation } = input;
-  // What is told together counts once: the number is that of the blocks below.
+  // Merged findings count once, so that the number matches the blocks below.
   const findings = mergeFindings(input.findings);
   const isBroken = (name: string): boolean => (observation.failures[name]?.length ?? 0) > 0;
   const unreached = nodes.filter((node) => !node.isReached || isBroken(node.name)).length;
   const isBad = findings.some((one) => one.severity !== 'notice');
-  const all = sizes(input);
-  const scope =
-    notAsked.length > 0
-      ? `the ${counted(nodes.length, 'node')} looked at`
-      : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
+  const scope = notAsked.length > 0 ? `the ${counted(nodes.length, 'node')} observed` : sizes(input).join(', ');
   const notices = findings.length === 0 ? '' : ` (${countText(findings)})`;
   if (!isBad && unreached === 0) {
     const others = input.placements.filter(({ standing }) => standing === 'differs').map(({ name }) => name);
-    const but = others.length === 0 ? '' : ` but ${others.join(', ')}`;
+    const but = others.length === 0 ? '' : ` except ${others.join(', ')}`;
     const unseen = input.placements.filter(isRdmaUnseen).map(({ name }) => name);
     if (unseen.length === 0) return `Everything matches the file${but}: ${scope}${notices}.`;
-    const talk = unseen.length === 1 ? 'talks' : 'talk';
-    return `Everything observed matches the file${but}: ${scope}${notices}. Not observed: whether ${unseen.join(', ')} ${talk} over RDMA.`;
+    const use = unseen.length === 1 ? 'uses' : 'use';
+    return `Everything observed matches the file${but}: ${scope}${notices}. Not observed: whether ${unseen.join(', ')} ${use} RDMA.`;
   }
   const unjudged = links.filter((link) => link.judgement === 'unknown').length;
   const unknown = input.placements.filter(({ standing }) => standing === 'unknown').length;
   const missed = [
     ...(unreached === 0 ? [] : [`${unreached} of ${counted(desired.nodes.length, 'node')} could not be observed`]),
-    ...(unjudged + unknown === 0 ? [] : [`${unjudgedText(unjudged, unknown)} could not be judged`]),
+    ...(unjudged + unknown === 0 ? [] : [`${unjudgedText(unjudged, unknown)} could not be checked`]),
   ];
   return `${upperFirst(countText(findings))}.${missed.length === 0 ? '' : ` ${missed.join(' and ')}.`}`;
 }
 
-/** More rows than this would not fit a terminal, where they are written over. */
+/** The rows are redrawn in place, so all of them must fit the terminal. */
 const mostSeenRows = 16;
 
-/** The Macs that have been seen so far, as rows of the table that {@link statusText} shows in the end. */
+/** The Macs observed so far, as rows of the table that {@link statusText} shows at the end. */
 export function seenLines({
   desired,
   observation,
@@ -98,13 +93,13 @@ export function seenLines({
 }
 
 /**
- * The rack on one page: the verdict, one line per placement, one line per node with a sign for each receptacle, the cables that are seen,
- * and what is wrong with what to do about it. Everything that came from a node is escaped; ends with a line break.
+ * The rack on one page: the verdict, one line per placement, one line per node with a sign for each receptacle, the
+ * cables seen, and the findings with their hints. Text from nodes is escaped; ends with a line break.
  */
 export function statusText(input: StatusInput): string {
   const page = pageOf(input);
   const survey = surveyFleet(input.desired, input.observation);
-  const notAsked = survey.notAsked.length === 0 ? [] : [`Not looked at: ${survey.notAsked.join(', ')}.`];
+  const notAsked = survey.notAsked.length === 0 ? [] : [`Not observed: ${survey.notAsked.join(', ')}.`];
   const said = [verdictText(input, survey), ...notAsked];
   const blocks: readonly (readonly string[])[] = [
     titleLines(input, page),
@@ -121,7 +116,7 @@ export function statusText(input: StatusInput): string {
   return pageText(blocks);
 }
 
-/** The speed that most cables have is said once, in the title. */
+/** The most common cable speed, which only the title shows. */
 function usualSpeed({ cables }: FleetSurvey): number | undefined {
   const counts = new Map<number, number>();
   for (const { bitsPerSecond } of cables) {
@@ -140,7 +135,7 @@ function cableTexts(survey: FleetSurvey, usual: number | undefined, page: Page):
   });
 }
 
-/** What is plugged in and is no cable between two nodes: docks, foreign Macs, ends that only one side sees. */
+/** Everything plugged in except cables between two nodes: docks, foreign Macs, cables that only one end sees. */
 function strayLines({ name, receptacles }: NodeSurvey, usual: number | undefined, page: Page): readonly string[] {
   return strays(receptacles).flatMap(({ receptacle, sight, sees, bitsPerSecond }) => {
     const first = `${margin}${name}:${receptacle} ${signOf(sight, page)} `;
@@ -152,7 +147,7 @@ function strayLines({ name, receptacles }: NodeSurvey, usual: number | undefined
 const strays = (receptacles: NodeSurvey['receptacles'] = []): NonNullable<NodeSurvey['receptacles']> =>
   receptacles.filter(({ sight, isInCable }) => !isInCable && sight !== 'empty' && sight !== 'nothing');
 
-/** Every cable that is seen, once, as `studio-1:2 = studio-2:2`, then what else is plugged in; empty when nothing is. */
+/** Each cable seen, once, as `studio-1:2 = studio-2:2`, then the other devices; empty if nothing is plugged in. */
 export function cableLines(survey: FleetSurvey, page: Page): readonly string[] {
   const usual = usualSpeed(survey);
   const width = page.columns - margin.length;
@@ -162,7 +157,7 @@ export function cableLines(survey: FleetSurvey, page: Page): readonly string[] {
   const isAll =
     survey.cables.every(({ bitsPerSecond }) => bitsPerSecond === usual) &&
     survey.nodes.every(({ receptacles }) => strays(receptacles).every(({ bitsPerSecond }) => bitsPerSecond === usual));
-  const told = isAll ? `all at ${speedText(usual ?? 0)}` : `${speedText(usual ?? 0)} unless another speed is shown`;
+  const told = isAll ? `all at ${speedText(usual ?? 0)}` : `${speedText(usual ?? 0)} unless shown otherwise`;
   const speed = usual === undefined ? '' : ` (${told})`;
   return [
     ...hang(margin, `Cables seen${speed}`, page.columns).map((line) => page.paint('strong', line)),
@@ -188,7 +183,7 @@ const tones: Readonly<Record<PlacementState, Tone>> = {
 
 const stateText = ({ state }: PlacementSurvey): string => state.replace('-', ' ');
 
-/** What the file wants is no warning, whatever it is. */
+/** A state that the file asks for is never a warning. */
 const toneOf = ({ state, standing }: PlacementSurvey): Tone =>
   standing === 'met' && state !== 'serving' ? 'dim' : tones[state];
 
@@ -204,28 +199,25 @@ const cellsOf = (one: PlacementSurvey): readonly string[] => [
   one.firstTokenMs === undefined ? '' : `first token ${one.firstTokenMs} ms`,
 ];
 
-/**
- * Below a placement stands that it runs on its fallback, that it is busy, and what could not be seen of it; what is wrong with one is told
- * as a finding.
- */
+/** The lines below a placement: its fallback, requests in flight, unobserved facts. Problems are findings instead. */
 const reasonLines = ({ state, evidence, proof, nodes, onFallback }: PlacementSurvey, page: Page): readonly string[] => [
   ...(onFallback === undefined
     ? []
-    : hang(indent, `on its fallback: ${layoutText({ nodes, ...onFallback })}`, page.columns)),
+    : hang(indent, `runs on its fallback: ${layoutText({ nodes, ...onFallback })}`, page.columns)),
   ...(state === 'unknown' || proof !== undefined ? hang(indent, escapeText(evidence), page.columns) : []),
 ];
 
 const partsText = ({ weights, cache }: { readonly weights: number; readonly cache: number }): string =>
   `weights ${bytesText(weights)}, cache ${bytesText(cache)}`;
 
-/** What a node holds, beside what was predicted where that is another number. */
+/** The memory that a placement uses on a node, with the predicted numbers if they differ. */
 function heldLines(memory: HeldMemory, page: Page): readonly string[] {
   const { node, held, predicted } = memory;
   const beside = isAsPredicted(memory) ? ', as predicted' : ` (predicted: ${predicted && partsText(predicted)})`;
-  return hang(indent, `${node} holds ${partsText(held)}${predicted === undefined ? '' : beside}`, page.columns);
+  return hang(indent, `${node} uses ${partsText(held)}${predicted === undefined ? '' : beside}`, page.columns);
 }
 
-/** One line per placement: its state, transport, nodes, split, count of starts and endpoint; two where there is no room. */
+/** One line per placement: state, transport, nodes, split, generation and endpoint; several lines on a narrow page. */
 export function placementLines(placements: readonly PlacementSurvey[], page: Page): readonly string[] {
   const rows = placements.map(cellsOf);
   const count = Math.max(0, ...rows.map((cells) => cells.length));
@@ -274,7 +266,7 @@ const rdmaWords: Readonly<Record<NodeRdma, Word>> = {
   'restart-pending': { text: 'restart', tone: 'warn' },
   'no-device': { text: 'no device', tone: 'warn' },
   'macos-too-old': { text: 'old macOS', tone: 'warn' },
-  'no-thunderbolt-5': { text: 'never', tone: 'warn' },
+  'no-thunderbolt-5': { text: 'no TB5', tone: 'warn' },
   unknown: { text: '?', tone: 'warn' },
 };
 
@@ -287,7 +279,7 @@ const bridgeWords: Readonly<Record<BridgeState, Word>> = {
 
 const titles = ['node', 'macOS', 'memory', 'RDMA', 'bridge'] as const;
 const receptaclesTitle = 'receptacles ';
-/** More receptacles than this no Mac has; a node that claims more is not given the whole page. */
+/** No Mac has more receptacles than this; a node that claims more must not fill the page. */
 const mostReceptacles = 16;
 const longestVersion = 16;
 
@@ -304,7 +296,7 @@ function receptacleNumbers(nodes: readonly NodeSurvey[]): readonly number[] {
   return [...new Set(all)].toSorted((a, b) => a - b).slice(0, mostReceptacles);
 }
 
-/** The sight at each number; undefined where the Mac has no such receptacle. */
+/** The reading at each number; undefined if the Mac has no such receptacle. */
 function sightsOf(node: NodeSurvey, numbers: readonly number[]): readonly (ReceptacleSight | undefined)[] {
   return numbers.map((number) =>
     node.receptacles === undefined ? 'unknown' : node.receptacles.find((one) => one.receptacle === number)?.sight,
@@ -328,7 +320,7 @@ const paintWord = ({ text, tone }: Word, width: number, page: Page): string => {
 interface Grid {
   readonly widths: readonly number[];
   readonly numbers: readonly number[];
-  /** Stands before the numbers of the receptacles, where there is room for it. */
+  /** Precedes the receptacle numbers if there is room. */
   readonly title: string;
   readonly page: Page;
 }
@@ -351,7 +343,7 @@ function tabledNodes(nodes: readonly NodeSurvey[], grid: Grid): readonly string[
   ];
 }
 
-/** The same for a page that is too narrow for a table: a few lines per node. */
+/** For a page too narrow for a table: a few lines per node. */
 function stackedNodes(nodes: readonly NodeSurvey[], numbers: readonly number[], page: Page): readonly string[] {
   const indent = `${margin}${margin}`;
   const room = page.columns - indent.length;
@@ -368,7 +360,7 @@ function stackedNodes(nodes: readonly NodeSurvey[], numbers: readonly number[], 
   });
 }
 
-/** What the signs mean, for those that occur, on as few lines as they need. */
+/** Explains only the signs that occur. */
 function legendLines(nodes: readonly NodeSurvey[], page: Page): readonly string[] {
   const numbers = receptacleNumbers(nodes);
   const sights = nodes.flatMap((node) => sightsOf(node, numbers)).filter((sight) => sight !== undefined);
@@ -385,7 +377,7 @@ function columnWidths(nodes: readonly NodeSurvey[]): readonly number[] {
   });
 }
 
-/** One line per node: macOS, memory, RDMA, bridge and a sign for each receptacle; stacked where a table has no room. */
+/** One line per node: macOS, memory, RDMA, bridge and a sign for each receptacle; stacked on a narrow page. */
 function nodeTable(nodes: readonly NodeSurvey[], page: Page): readonly string[] {
   const numbers = receptacleNumbers(nodes);
   const widths = columnWidths(nodes);
@@ -421,13 +413,11 @@ const marks: Readonly<Record<ReceptacleSight, Mark>> = {
 
 const order = Object.keys(marks).filter((key): key is ReceptacleSight => key in marks);
 
-/** The bare sign, one column wide. */
 const signOf = (sight: ReceptacleSight, page: Page): string =>
   page.unicode && sight === 'empty' ? '·' : marks[sight].sign;
 
-/** The sign of a sight, set off by its tone as well. */
 const markText = (sight: ReceptacleSight, page: Page): string => page.paint(marks[sight].tone, signOf(sight, page));
 
-/** `= as declared`, one for each sight that occurs, always in the same order. */
+/** `= as declared`, one for each reading that occurs, always in the same order. */
 const legendTexts = (sights: ReadonlySet<ReceptacleSight>, page: Page): readonly string[] =>
   order.filter((sight) => sights.has(sight)).map((sight) => `${signOf(sight, page)} ${marks[sight].means}`);

@@ -66,7 +66,7 @@ describe('a wait for a Mac', () => {
     expect(told).toEqual(['studio-2 (The node refused the connection)', 'time is left']);
     const task = { kind: 'wait', for: 'observed' } as const;
     expect(taskText(task, ['studio-2'], { failed: [], isCut: true })).toBe(
-      'studio-2: interrupted before this was known: observed',
+      'studio-2: interrupted before this was checked: observed',
     );
   });
 });

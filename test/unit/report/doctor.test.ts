@@ -63,7 +63,7 @@ describe('the page of the doctor', () => {
       'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.', subject: nodeSubject('studio-2') })],
     };
     const text = show({ unreachable: ['studio-2'], failures, names: ['studio-1', 'studio-2', 'studio-3'] });
-    expect(text).toContain('Not looked at: studio-4.');
+    expect(text).toContain('Not observed: studio-4.');
     expect(text).toContain('studio-2: No answer.');
   });
 

@@ -76,10 +76,10 @@ describe('lines of placements', () => {
     };
     expect(lines([one])).toEqual([
       '  qwen   hung   rdma   studio-1,2   tensor   gen 12',
-      '    studio-1 holds weights 7.1 GB, cache 12.6 MB, as predicted',
-      '    studio-2 holds weights 7.1 GB, cache 12.6 MB (predicted: weights 8.1 GB,',
+      '    studio-1 uses weights 7.1 GB, cache 12.6 MB, as predicted',
+      '    studio-2 uses weights 7.1 GB, cache 12.6 MB (predicted: weights 8.1 GB,',
       '    cache 12.6 MB)',
-      '    studio-3 holds weights 7.1 GB, cache 12.6 MB',
+      '    studio-3 uses weights 7.1 GB, cache 12.6 MB',
     ]);
   });
 

@@ -42,9 +42,9 @@ describe('what the hands read while they are watched', () => {
 
   it('is silent about what nobody can know before a node answers', () => {
     expect(shown({ unreachable: ['studio-4'] })).toEqual([
-      '  next: nothing can be told before studio-4 can be seen',
+      '  next: unknown until studio-4 can be observed',
       '  done: 1-2  1-3  2-3     missing: -     unknown: 1-4  2-4  3-4',
-      '  not seen: studio-4',
+      '  not observed: studio-4',
     ]);
   });
 
@@ -60,7 +60,7 @@ describe('what the hands read while they are watched', () => {
     expect(shown({ cables: ring, values }).slice(0, 3)).toEqual([
       '  STOP: studio-2:3 <-> studio-3:3: Unplug this cable now; plug it in again after',
       '        the bridges are removed.',
-      '  next: nothing else before that cable is out',
+      '  next: unplug that cable first',
     ]);
   });
 
@@ -89,32 +89,32 @@ describe('what the hands read while they are watched', () => {
     const advice = 'sees a Mac that is not in the file (\u001b[2J)';
     expect(eventLines({ kind: 'plugged', at: end('studio-1:5'), advice }, page).join('')).not.toContain('\u001b');
     const plug = { at: end('studio-1:5'), isEitherEnd: false, sees: 'a dock \u001b[2J' };
-    expect(identifyLines(plug, true, page)).toEqual(['studio-1 receptacle 5: just plugged, sees a dock \\u{1b}[2J']);
+    expect(identifyLines(plug, true, page)).toEqual(['studio-1 receptacle 5: plugged in, sees a dock \\u{1b}[2J']);
   });
 
   it('names both receptacles of a cable that was plugged in or pulled', () => {
     const ends = { at: end('studio-2:4'), far: end('studio-1:3') };
     const plug = { ...ends, isEitherEnd: false, sees: 'studio-1:3', bitsPerSecond: 80e9 };
     expect(identifyLines(plug, true, page)).toEqual([
-      'studio-2 receptacle 4: just plugged, sees studio-1 receptacle 3 at 80 Gb/s',
+      'studio-2 receptacle 4: plugged in, sees studio-1 receptacle 3 at 80 Gb/s',
     ]);
-    expect(identifyLines(plug, false, page)).toEqual(['studio-2 receptacle 4: unplugged, saw studio-1 receptacle 3']);
+    expect(identifyLines(plug, false, page)).toEqual(['studio-2 receptacle 4: unplugged from studio-1 receptacle 3']);
     const either = { ...plug, isEitherEnd: true };
     const pair = 'studio-2 receptacle 4 or studio-1 receptacle 3';
     const linesOf = (isPlugged: boolean): string =>
       identifyLines(either, isPlugged, page).join(' ').replaceAll(/\s+/g, ' ');
-    expect(linesOf(true)).toBe(`${pair}: just plugged at 80 Gb/s`);
+    expect(linesOf(true)).toBe(`${pair}: plugged in at 80 Gb/s`);
     expect(linesOf(false)).toBe(`${pair}: unplugged`);
     expect(eventLines({ kind: 'unplugged', plug: either }, page)).toEqual([`unplugged: ${pair}`]);
     const event = { kind: 'plugged', ...ends, advice: 'this cable is not in the file' } as const;
-    expect(eventLines(event, page).join(' ')).toContain(`just plugged: ${pair}: this cable`);
+    expect(eventLines(event, page).join(' ')).toContain(`plugged in: ${pair}: this cable`);
   });
 
   it('ends with one line', () => {
     expect([0, 1, 6].map((count) => doneLine(count, page))).toEqual([
       'The file declares no link.',
-      'The one link is as declared.',
-      'All 6 links are as declared.',
+      'The only link matches the file.',
+      'All 6 links match the file.',
     ]);
   });
 });

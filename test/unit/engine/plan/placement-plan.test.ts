@@ -117,7 +117,7 @@ describe('a placement within a whole plan', () => {
     const plan = planFor({ desired: { ...desired, mayPassBudget: true }, rack: { members } });
     expect(waitsFor(plan)).toEqual([]);
     expect(plan.effects).toContainEqual({ kind: 'rdma-start', nodes: ['studio-2'], placements: ['kimi'] });
-    expect(effectTexts(plan)).toContain('starts kimi past the launch budget of studio-2');
+    expect(effectTexts(plan)).toContain('starts kimi beyond the launch budget of studio-2');
     expect(plan.configHash).toBe(planFor({ desired, rack: { members } }).configHash);
   });
 

@@ -91,9 +91,9 @@ describe('a plan as text', () => {
       .split('\n')
       .filter((line) => /^\S.*\(\d\)/.test(line));
     expect(titles.map((line) => line.replace(/ {3}.*/, ''))).toEqual([
-      'Hands needed at the rack (1)',
-      'An apply comes first (1)',
-      'Not for apply (1)',
+      'Manual steps at the rack (1)',
+      'Run apply first (1)',
+      'Not done by apply (1)',
     ]);
     expect([[], [held, missing, hands], [held, missing], [missing], [held]].map(neededFor)).toEqual([
       undefined,
@@ -120,7 +120,7 @@ describe('a plan as text', () => {
     const { 'studio-4': _lost, ...observed } = emptyPlan().observed;
     const reason = { code: 'ssh/refused', reason: 'The node refused the connection.' } as const;
     expect(show(emptyPlan({ observed, unreached: { 'studio-4': reason } }), { isSimulated: false })).toBe(
-      'studio-rack   3 of 4 nodes seen\n\nNothing to change: 3 nodes match the file. Not reached: studio-4.\n',
+      'studio-rack   3 of 4 nodes observed\n\nNothing to change: 3 nodes match the file. Not reached: studio-4.\n',
     );
   });
 
@@ -128,7 +128,7 @@ describe('a plan as text', () => {
     expect(show(emptyPlan({ observed: {} }))).toContain('No node was observed.');
     const waiting = [waits('power', 'studio-1', ['power is unknown'], true)];
     const text = show(emptyPlan({ waiting }));
-    expect(text).toContain('There is nothing that apply can change now.');
+    expect(text).toContain('Nothing that apply can change now.');
     expect(text).not.toContain('Nothing to change');
   });
 
@@ -161,7 +161,7 @@ describe('a plan as text', () => {
       },
     });
     expect(effectTexts({ effects, changes: [change('studio-1', 'placement/kimi', 'hung', 'serving')], steps })).toEqual(
-      ['stops the processes of kimi, which gives no token, and starts it again'],
+      ['stops kimi, which produces no tokens, and starts it again'],
     );
   });
 

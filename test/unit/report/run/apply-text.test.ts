@@ -44,8 +44,8 @@ describe('the line of a step', () => {
   it('says that a Mac has been restarted or switched off', () => {
     const restart = (to: 'up' | 'off') =>
       stepOn('studio-1', 'reboot', { act: { kind: 'reboot', to, from: known('B0') }, class: 'once' });
-    expect(ended({ step: restart('up'), ms: 34_000 })).toEqual(['studio-1 has been restarted 34 s']);
-    expect(ended({ step: restart('off'), ms: 34_000 })).toEqual(['studio-1 has been switched off 34 s']);
+    expect(ended({ step: restart('up'), ms: 34_000 })).toEqual(['studio-1 restarted 34 s']);
+    expect(ended({ step: restart('off'), ms: 34_000 })).toEqual(['studio-1 switched off 34 s']);
   });
 
   it('says what failed and why, escaped', () => {
@@ -58,7 +58,7 @@ describe('the line of a step', () => {
 
   it('calls an unknown end neither success nor failure', () => {
     expect(ended({ outcome: 'unknown' })).toEqual([
-      'studio-1 power/set: nobody knows how it ended; the next look will tell',
+      'studio-1 power/set: result unknown; the next observation shows it',
     ]);
     expect(ended({ outcome: 'interrupted' })).toEqual(['studio-1 power/set was interrupted']);
   });
@@ -99,9 +99,7 @@ describe('the line of a change', () => {
   it('says what it is now, and how long it took', () => {
     const [first] = changes;
     if (first === undefined) throw new Error('there are changes');
-    expect(madeChangeLine({ change: first, ms: 700 })).toBe(
-      'studio-1 power/sleep has been changed (never sleeps) 700 ms',
-    );
+    expect(madeChangeLine({ change: first, ms: 700 })).toBe('studio-1 power/sleep changed (never sleeps) 700 ms');
   });
 });
 
@@ -155,8 +153,12 @@ describe('the last line of a run', () => {
     };
     const again = 'Run the same command again to continue.';
     expect(text('interrupted', 'interrupted')).toBe(`Interrupted. ${again}`);
-    expect(text('changed', 'interrupted')).toBe(`Interrupted: 1 changed, as its steps reported. ${again}`);
-    expect(text('changed', 'unchanged')).toBe(`Interrupted: 2 changed, as its steps reported. ${again}`);
+    expect(text('changed', 'interrupted')).toBe(
+      `Interrupted: 1 changed (reported by its steps, not checked again). ${again}`,
+    );
+    expect(text('changed', 'unchanged')).toBe(
+      `Interrupted: 2 changed (reported by its steps, not checked again). ${again}`,
+    );
   });
 
   const sight = (last: Parameters<typeof emptyPlan>[0]) =>

@@ -33,20 +33,22 @@ const inside = (running: number): FactValues['doormen'] => [doormanSight([doorSi
 describe('the verdict of a drain', () => {
   it('says that nobody is inside, and what opens the door again', () => {
     expect(said({ files, services, doormen: inside(0) })).toBe(
-      'qwen is drained: its door is closed, and nobody is inside. What opens it: meshwright start qwen, or the next apply.',
+      'qwen is drained: its gateway is closed, with no request in flight. To reopen it: meshwright start qwen, or the next apply.',
     );
   });
 
   it('says how many are inside after how long, and that the door stays closed', () => {
     expect(said({ files, services, doormen: inside(2) })).toMatch(
-      /^qwen is not drained: 2 inside after 90 s\. Its door stays closed;/,
+      /^qwen is not drained: 2 requests in flight after 90 s\. Its gateway stays closed;/,
     );
   });
 
   it('is no success where the door is open, the doorman silent or the leader away', () => {
-    expect(said({ services, doormen: inside(0) })).toBe('qwen is not drained: its door on studio-3 is open.');
+    expect(said({ services, doormen: inside(0) })).toBe('qwen is not drained: its gateway on studio-3 is open.');
     const silent: FactValues['doormen'] = [{ kind: 'silent', port: 8_080, reason: 'no answer in time' }];
-    expect(said({ files, services, doormen: silent })).toMatch(/^qwen: nobody can say who is inside\. The doorman at/);
+    expect(said({ files, services, doormen: silent })).toMatch(
+      /^qwen: requests in flight are unknown\. The doorman at/,
+    );
     const seen = observedFleet({ values: settledValues(), unreachable: ['studio-3'] });
     expect(drainLines(qwen, { fleet: rackOfThree, seen, waitMs: 1 })).toEqual([awayLine]);
   });
@@ -57,13 +59,15 @@ describe('the verdict of a drain', () => {
     const old = doormanSight([doorSight({ placement: 'qwen', running: 3 })], 8_070);
     const left: FactValues['files'] = [{ path: closed.replace('8080', '8070'), digest: '00', state: 'intact' }];
     const beside = { services: [service(8_070, 'qwen'), service(8_080, 'qwen')], doormen: [old, ...inside(0)] };
-    expect(said({ ...beside, files: [...files, ...left] })).toMatch(/^qwen is not drained: 3 inside after 90 s\./);
-    expect(said({ ...beside, files })).toBe('qwen is not drained: its door on studio-3 is open.');
+    expect(said({ ...beside, files: [...files, ...left] })).toMatch(
+      /^qwen is not drained: 3 requests in flight after 90 s\./,
+    );
+    expect(said({ ...beside, files })).toBe('qwen is not drained: its gateway on studio-3 is open.');
     const others = { ...beside, services: [service(8_070, 'qwen'), service(8_080, 'chat')] };
-    expect(said({ ...others, files: left })).toMatch(/^qwen is not drained: 3 inside after 90 s\./);
+    expect(said({ ...others, files: left })).toMatch(/^qwen is not drained: 3 requests in flight after 90 s\./);
     const missing = 'qwen is not drained. The doorman at port 8080 does not have qwen behind it yet.';
-    const first = 'First meshwright apply, then meshwright drain qwen.';
-    const gone = 'The door that an earlier file has left there is closed, and nobody is inside.';
+    const first = 'Run meshwright apply first, then meshwright drain qwen.';
+    const gone = 'The gateway from an earlier file is closed, with no request in flight.';
     const empty = doormanSight([doorSight({ placement: 'qwen', running: 0 })], 8_070);
     for (const kept of [left, [...files, ...left]]) {
       expect(said({ ...others, doormen: [empty], files: kept })).toBe(`${missing} ${gone} ${first}`);
@@ -82,13 +86,13 @@ describe('the verdict of a drain', () => {
       const seen = observedFleet({ values: values as Record<string, FactValues>, unreachable });
       return drainLines(placement, { fleet, seen, waitMs: 90_000 });
     };
-    const opening = 'What opens it: meshwright start qwen, or the next apply.';
-    const other = `qwen is drained on studio-2: its door is closed, and nobody is inside. ${opening}`;
-    expect(both(drained)).toEqual([`qwen is drained: its door is closed, and nobody is inside. ${opening}`]);
+    const opening = 'To reopen it: meshwright start qwen, or the next apply.';
+    const other = `qwen is drained on studio-2: its gateway is closed, with no request in flight. ${opening}`;
+    expect(both(drained)).toEqual([`qwen is drained: its gateway is closed, with no request in flight. ${opening}`]);
     expect(both({}, ['studio-3'])).toEqual([other, awayLine]);
     expect(both({ files, services, doormen: inside(2) })).toEqual([
       other,
-      expect.stringMatching(/^qwen is not drained on studio-3: 2 inside after 90 s\. /),
+      expect.stringMatching(/^qwen is not drained on studio-3: 2 requests in flight after 90 s\. /),
     ]);
   });
 
@@ -105,14 +109,14 @@ describe('the verdict of a drain', () => {
       const seen = observedFleet({ values: shown as Record<string, FactValues>, unreachable });
       return drainLines(qwen, { fleet: rackOfThree, seen, waitMs: 90_000 });
     };
-    const nobody = 'its door is closed, and nobody is inside.';
+    const nobody = 'its gateway is closed, with no request in flight.';
     const [byStart, byApply] = [
-      'What opens it: meshwright start qwen, or the next apply.',
-      'What lets clients in again: meshwright apply.',
+      'To reopen it: meshwright start qwen, or the next apply.',
+      'To accept requests again: meshwright apply.',
     ];
     expect(lines({})).toEqual([`qwen is drained: ${nobody} ${byStart}`]);
     expect(lines({ services: behind })).toEqual([
-      'qwen is not drained: its door on studio-1 is open.',
+      'qwen is not drained: its gateway on studio-1 is open.',
       `qwen is drained on studio-3: ${nobody} ${byApply}`,
     ]);
     expect(lines({ ...drained, services: behind })).toEqual([`qwen is drained: ${nobody} ${byApply}`]);

@@ -32,7 +32,7 @@ function shown(dockBitsPerSecond: number): readonly string[] {
 
 it('the title of the cables claims its speed for a dock below it only where the dock has it', () => {
   const [title, , dock] = shown(40e9);
-  expect(title).toContain('Cables seen (80 Gb/s unless another speed is shown)');
+  expect(title).toContain('Cables seen (80 Gb/s unless shown otherwise)');
   expect(dock).toMatch(/studio-1:3 \S+ sees Helios at 40 Gb\/s$/);
   expect(shown(80e9)[0]).toContain('Cables seen (all at 80 Gb/s)');
   expect(shown(80e9)[2]).toMatch(/sees Helios$/);

@@ -36,14 +36,16 @@ describe('what came through a door', () => {
   it('stands in a paragraph of the page, with since when', () => {
     expect(lines(known(busy))).toEqual([
       '  clients of kimi: 412 answered since 2026-09-21 14:13:20 UTC, 3 failed, 9',
-      '                   turned away, 6 inside (2 waiting), quiet for 40 ms, 31.4',
+      '                   refused, 6 in flight (2 waiting), no output for 40 ms, 31.4',
       '                   tokens/s, first token 420 ms',
     ]);
     for (const line of lines(known(busy), 40)) expect(line.length).toBeLessThanOrEqual(40);
   });
 
   it('says no speed where nothing was streamed, and escapes what the node says', () => {
-    expect(lines(known(idle))).toEqual(['  clients of kimi: 0 answered, 0 inside, closed: it is stopped\\u{1b}[31m.']);
+    expect(lines(known(idle))).toEqual([
+      '  clients of kimi: 0 answered, 0 in flight, closed: it is stopped\\u{1b}[31m.',
+    ]);
     expect(clientCountsJson(of(known(idle)))).toEqual({
       requests: 0,
       failed: 0,
@@ -57,7 +59,7 @@ describe('what came through a door', () => {
 
   it('is not known, and not none, where the doorman did not say', () => {
     expect(lines(unknown('failed', 'the doorman at port 8080 did not say: it did not answer in time'))).toEqual([
-      '  clients of kimi: not known: the doorman at port 8080 did not say: it did not',
+      '  clients of kimi: unknown: the doorman at port 8080 did not say: it did not',
       '                   answer in time',
     ]);
     expect(clientCountsJson(of(unknown('timed-out', '')))).toEqual({ unknown: 'no answer in time' });

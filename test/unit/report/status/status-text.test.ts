@@ -78,10 +78,10 @@ describe('the headline of a rack on which nothing is wrong', () => {
     const headlineWith = (placements: StatusInput['placements']) =>
       statusText({ ...shown, placements, columns: 80, unicode: false }).split('\n')[2];
     expect(headlineWith([onFallback])).toBe(
-      '  Everything matches the file but kimi: 4 nodes, 6 links and 1 placement.',
+      '  Everything matches the file except kimi: 4 nodes, 6 links, 1 placement.',
     );
     expect(headlineWith([{ ...onFallback, standing: 'met' }])).toBe(
-      '  Everything matches the file: 4 nodes, 6 links and 1 placement.',
+      '  Everything matches the file: 4 nodes, 6 links, 1 placement.',
     );
   });
 
@@ -91,11 +91,11 @@ describe('the headline of a rack on which nothing is wrong', () => {
     const textWith = (transportProof: 'log' | 'start' | 'none') =>
       statusText({ ...shown, placements: [{ ...one, transportProof }], columns: 120, unicode: false });
     expect(textWith('none')).toContain(
-      'Everything observed matches the file: 4 nodes, 6 links and 1 placement. Not observed: whether kimi talks over RDMA.',
+      'Everything observed matches the file: 4 nodes, 6 links, 1 placement. Not observed: whether kimi uses RDMA.',
     );
     expect(textWith('none')).toContain('kimi   serving   rdma (declared, not seen)   studio-1..4');
     for (const seen of ['log', 'start'] as const) {
-      expect(textWith(seen)).toContain('Everything matches the file: 4 nodes, 6 links and 1 placement.');
+      expect(textWith(seen)).toContain('Everything matches the file: 4 nodes, 6 links, 1 placement.');
       expect(textWith(seen)).toContain('kimi   serving   rdma   studio-1..4');
     }
   });
@@ -284,7 +284,7 @@ describe('status', () => {
     const findings = diagnoseFleet(desired, observation);
     const shown = { desired, observation, findings, placements: [], isSimulated: false };
     const text = statusText({ ...shown, columns: 80, unicode: false });
-    expect(text).toContain('Not looked at: studio-3, studio-4.');
+    expect(text).toContain('Not observed: studio-3, studio-4.');
     expect(text).not.toContain('error');
     expect(text).not.toContain('simulated');
   });

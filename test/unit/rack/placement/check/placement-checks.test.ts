@@ -110,10 +110,10 @@ describe('a placement that is to be started', () => {
     };
     const told = budgets('BOOT', { gpuBytes: bytes });
     expect(told.memory?.map(({ budget }) => budget)).toEqual(Array(3).fill({ kind: 'reported', bytes }));
-    expect(pageOf(told)).toContain('Memory of the GPUs (reported by a rank)\n');
+    expect(pageOf(told)).toContain('GPU memory (reported by a rank)\n');
     for (const other of [budgets('EARLIER', { gpuBytes: bytes }), budgets('BOOT', {})]) {
       expect(other.memory?.map(({ budget }) => budget?.kind)).toEqual(Array(3).fill('assumed'));
-      expect(pageOf(other)).toContain('Memory of the GPUs (assumed)\n');
+      expect(pageOf(other)).toContain('GPU memory (assumed)\n');
     }
   });
 
