@@ -13,16 +13,16 @@
  */
 import type { Answer, Exit, Probe } from '../model/probe.ts';
 
-/** What was asked; must equal the request of the script that printed the frames. */
+/** The request of the script that printed the frames. */
 export interface FramesRequest {
   readonly probes: readonly Probe[];
   readonly token: string;
 }
 
-/** One answer per probe, in the order of the probes. Never throws: what cannot be believed is `missing`. */
+/** One answer per probe, in probe order. Never throws: an answer that is not trustworthy is `missing`. */
 export function parseFrames(output: Uint8Array, request: FramesRequest): readonly Answer[] {
   const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength);
-  // Latin-1 has one character per byte, so offsets in the text are offsets in the bytes.
+  // Latin-1 has one character per byte, so text offsets are byte offsets.
   const text = bytes.toString('latin1');
   const { probes, token } = request;
   const start = `\n${token} begin 1 ${probes.length}\n`;
@@ -37,7 +37,6 @@ export function parseFrames(output: Uint8Array, request: FramesRequest): readonl
 
 type Missing = NonNullable<Answer['missing']>;
 
-/** An answer that did not arrive. */
 const missing = (probe: Probe, reason: Missing): Answer => ({
   probe: probe.name,
   exit: { kind: 'unknown', reason: 'no answer arrived' },
@@ -54,7 +53,7 @@ function reasonWithoutBegin(text: string, token: string): Missing {
   return text.includes(`\n${token} begin `) && text.includes(`\n${token} sizes\n`) ? 'garbled' : 'truncated';
 }
 
-/** The line of one probe: its exit as the shell saw it, and whether the watchdog ended it. */
+/** The line of one probe: its exit code from the shell, and whether the watchdog stopped it. */
 interface Line {
   readonly code: string;
   readonly isLate: boolean;
@@ -67,12 +66,12 @@ interface Separator {
   readonly end: number;
 }
 
-/** Everything of the output that could be read. What was said twice is `undefined`: neither can be believed. */
+/** All readable parts of the output. Anything printed twice is `undefined`, because neither copy is trustworthy. */
 interface Frames {
   readonly lines: ReadonlyMap<string, Line | undefined>;
   readonly sizes: ReadonlyMap<string, number | undefined>;
   readonly separators: readonly Separator[];
-  /** Whether the end line was seen; without it, what is not there was cut off. */
+  /** Whether the end line arrived; without it, missing parts were cut off. */
   readonly isWhole: boolean;
 }
 
@@ -122,7 +121,7 @@ function answerOf(probe: Probe, id: number, frames: Frames, bytes: Buffer): Answ
   };
 }
 
-/** Where one file lies, when its own separator, the one after it and its size all agree. */
+/** Position of a file's content, if its separator, the next one and its size all agree. */
 function bodyOf(
   id: number,
   stream: 'out' | 'err',
@@ -140,7 +139,7 @@ function bodyOf(
   return size === next.start - own.end ? { start: own.end, end: next.start } : 'garbled';
 }
 
-/** Signals whose numbers are equal on macOS and Linux; others keep their number. */
+/** Signals with equal numbers on macOS and Linux; others keep their number. */
 const signalNames: Readonly<Record<number, string>> = {
   1: 'HUP',
   2: 'INT',
@@ -158,7 +157,7 @@ const signalNames: Readonly<Record<number, string>> = {
   25: 'XFSZ',
 };
 
-/** A shell tells a signal as 128 and its number; no stock tool that is asked ends with such a code by itself. */
+/** A shell reports a signal as 128 plus its number. No stock tool in use exits with such a code by itself. */
 function exitOf(code: string): Exit | undefined {
   if (code === 'stuck') return { kind: 'unknown', reason: 'it was still there after it had been killed' };
   const number = Number(code);
@@ -174,7 +173,7 @@ interface Decoded {
   readonly isUtf8: boolean;
 }
 
-/** Cuts what is longer than `maxBytes`: the node has only bounded the size of its files. */
+/** Cuts anything longer than `maxBytes`: the node limits its files only roughly. */
 function decode(bytes: Uint8Array, maxBytes: number): Decoded {
   const isCut = bytes.length > maxBytes;
   const kept = isCut ? bytes.subarray(0, maxBytes) : bytes;

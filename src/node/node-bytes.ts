@@ -1,22 +1,22 @@
 import type { NodePath } from '../model/probe.ts';
 import { pathWord, rootLine, shellCommand, tool } from './paths/node-paths.ts';
 
-/** All of these run as the ssh user, who owns the staging folder until what lies there is verified. */
+/** All these commands run as the ssh user, who owns the staging folder until its content is verified. */
 const asUser = (rootPrefix: string, path: NodePath, body: string): string => `${rootLine(rootPrefix)}
 export R LC_ALL=C
 umask 022
 f=${pathWord(path)}
 ${body}`;
 
-/** Sets `n` to the size of the file, 0 where there is none. */
+/** Sets `n` to the size of the file; 0 if there is none. */
 const measured = `n=0
 [ ! -e "$f" ] || n=$(${pathWord(tool.stat)} -f %z "$f") || exit 1`;
 
-/** Prints how many bytes of a file are there: `size N`, 0 when there is none. */
+/** Prints the size of a file in bytes as `size N`; 0 if there is none. */
 export const stagedSizeCommand = (path: NodePath, rootPrefix: string): string =>
   shellCommand(asUser(rootPrefix, path, `${measured}\nprintf 'size %s\\n' "$n"`));
 
-/** Prints the SHA-256 of the first bytes of a file: `sha256 DIGEST`. */
+/** Prints the SHA-256 of a file's first bytes as `sha256 DIGEST`. */
 export const prefixDigestCommand = (path: NodePath, bytes: number, rootPrefix: string): string =>
   shellCommand(
     asUser(
@@ -28,9 +28,9 @@ printf 'sha256 %s\\n' "\${s%% *}"`,
   );
 
 /**
- * Appends standard input to a file that has exactly `offset` bytes, and prints `size N` at the end; exit 65 and the
- * size that it has when it has another one. A connection that is lost leaves a shorter file, which the next call goes
- * on with. Offset 0 begins anew, whatever is there: that is how a wrong prefix is replaced.
+ * Appends standard input to a file of exactly `offset` bytes and prints `size N`. If the file has a different size,
+ * prints that size and exits with 65. After a lost connection the file is shorter, and the next call continues from
+ * there. Offset 0 replaces the file, for example after a wrong prefix.
  */
 export const appendCommand = (path: NodePath, offset: number, rootPrefix: string): string =>
   shellCommand(
@@ -49,36 +49,35 @@ printf 'size %s\\n' "$n"`,
     ),
   );
 
-/** The exit of {@link appendCommand} when the file has another size than it should. */
+/** Exit code of {@link appendCommand} if the file has a different size. */
 export const otherSizeExit = 65;
 
-/** The size that one of these commands printed; `undefined` when it printed none. */
+/** The size that one of these commands printed; `undefined` if none. */
 export function parseSize(stdout: string): number | undefined {
   const size = Number(/^size (\d{1,15})\n$/.exec(stdout)?.[1] ?? Number.NaN);
   return Number.isSafeInteger(size) ? size : undefined;
 }
 
-/** The digest that {@link prefixDigestCommand} printed; `undefined` when it printed none. */
+/** The digest that {@link prefixDigestCommand} printed; `undefined` if none. */
 export const parseDigest = (stdout: string): string | undefined => /^sha256 ([0-9a-f]{64})\n$/.exec(stdout)?.[1];
 
-/** Bytes of a file of a node. */
+/** A range of bytes of a file on a node. */
 interface NodeBytesWish {
   readonly path: NodePath;
   /** The first byte, from 0. */
   readonly from: number;
-  /** The byte behind the last one; the file may end before. */
+  /** The end, exclusive; the file may be shorter. */
   readonly to: number;
 }
 
-/** What a node gave of a file. */
 type NodeBytes =
   | { readonly kind: 'read'; readonly fileBytes: number; readonly bytes: Uint8Array }
-  /** There is no such file; or this user may not read it, or not look whether it is there. */
+  /** The file does not exist; or this user may not read it or its folder. */
   | { readonly kind: 'none' | 'unreadable' };
 
 /**
- * The command that prints the size of a file and some of its bytes, as the ssh user; a link counts as what it leads to.
- * Bytes go as base64, so that nothing in them can look like a head.
+ * Prints the size of a file and some of its bytes, as the ssh user; links are followed. The bytes are base64, so they
+ * can never look like a head line.
  */
 export const nodeBytesCommand = ({ path, from, to }: NodeBytesWish, rootPrefix: string): string =>
   shellCommand(`${rootLine(rootPrefix)}
@@ -100,11 +99,11 @@ printf '@bytes %s\\n' "$z"
 ${pathWord(tool.tail)} -c +${from + 1} "$f" | ${pathWord(tool.head)} -c ${to - from} | ${pathWord(tool.base64)}
 exit 0`);
 
-/** The most that such an answer takes: base64 with a line end behind every 76 characters. */
+/** Upper limit of the output in bytes: base64 with a line end after 76 characters. */
 export const nodeBytesLimit = ({ from, to }: Pick<NodeBytesWish, 'from' | 'to'>): number =>
   Math.ceil(((to - from) / 3) * 4 * (77 / 76)) + 1_024;
 
-/** What {@link nodeBytesCommand} printed; `undefined` when it is anything else, or not the bytes that were asked for. */
+/** Parses the output of {@link nodeBytesCommand}; `undefined` if it is invalid or has the wrong range. */
 export function parseNodeBytes(
   stdout: string,
   { from, to }: Pick<NodeBytesWish, 'from' | 'to'>,

@@ -1,59 +1,65 @@
 /**
- * The one script that carries every probe of an observation.
+ * The one script that runs every probe of an observation.
  *
- * It runs under dash and under bash 3.2 as Apple ships it (`/bin/sh`), with stock tools by absolute path. Its only
- * write is one private folder, gone when the script ends. Processes on the node: one per probe, and six in all for
- * mktemp, the watchdog, the watchdog's sleep, wc, cat and rm.
+ * It runs under dash and under Apple's bash 3.2 (`/bin/sh`), with stock tools by absolute path. It writes only to one
+ * private folder, which it removes at the end. Processes on the node: one per probe, and six in total for mktemp, the
+ * watchdog, the watchdog's sleep, wc, cat and rm.
  */
 import type { Probe } from '../model/probe.ts';
 import { below, pathWord, place, rootLine, scriptCommand, shellCommand, tool } from './paths/node-paths.ts';
 
 /**
- * A probe at its deadline gets ALRM and, this much later, KILL. It is ALRM, and not TERM, because the main shell has a
- * trap for TERM: a child that has been forked and has not yet put back its parent's signals would lose a TERM (dash),
- * or run the trap as if it were the main shell (bash). For the same reason there is no trap on EXIT: with one, bash
- * catches every signal that ends a process, and such a child removes the folder of the others (seen in 1 of 20 runs).
+ * At its deadline a probe gets ALRM and, this many seconds later, KILL. TERM would not work, because the main shell
+ * traps it: a forked child that has not reset its parent's traps yet would lose a TERM (dash), or run the trap as if it
+ * were the main shell (bash). For the same reason there is no trap on EXIT: with one, bash catches every fatal signal,
+ * and such a child removes everyone's folder (seen in 1 of 20 runs).
  */
 const graceSeconds = 1;
-/** What is timed: probes with their own deadlines, and how long all of them together may take. */
+/** Probes with their own deadlines, and a limit for all of them together. */
 interface TimingRequest {
   readonly probes: readonly Probe[];
   /**
-   * When all frames have been printed, in milliseconds from the start, whatever hangs: probes with later deadlines
-   * end earlier. Counted in whole seconds from 4 s on and in half seconds below, so that the few milliseconds by which
-   * two connections differ change no byte. Without it every probe has its own deadline.
+   * Limit in milliseconds from the start to the last frame, whatever hangs: it shortens later deadlines. Rounded to
+   * whole seconds from 4 s on and to half seconds below, so that small differences between connections change no byte.
+   * Absent: only each probe's own deadline.
    */
   readonly budgetMs?: number;
 }
 
-/** One moment of the watchdog: so long after the start, this signal to these probes (counted from 1). */
+/** One step of the watchdog: at this time after the start, send this signal to these probes (counted from 1). */
 interface Moment {
   readonly atMs: number;
   readonly signal: 'ALRM' | 'KILL';
   readonly ids: readonly number[];
 }
 
-/** When what is done to probes that do not end. */
+/** The watchdog's timetable. */
 interface ProbeTiming {
   readonly moments: readonly Moment[];
-  /** From ALRM to KILL, and between two interruptions of the wait; half of the time from the last KILL to the first. */
+  /**
+   * Milliseconds from ALRM to KILL, and between two interruptions of a wait; half the time from the last KILL to the
+   * first interruption.
+   */
   readonly unitMs: number;
 }
 
-/** After the last KILL: two until probes that still live are given up (the kernel may hold them), one for the second tick. */
+/**
+ * After the last KILL: two units until surviving probes are given up (the kernel may block them), one for the second
+ * tick.
+ */
 const unitsAfterKill = 3;
-/** KILL comes one unit after ALRM; and one more for a slow node to start what it is asked and to print the frames. */
+/** KILL comes one unit after ALRM. One more unit lets a slow node start its probes and print the frames. */
 const unitsAfterDeadline = unitsAfterKill + 2;
-/** How often the watchdog interrupts a wait at most: two ticks are needed, the others are for a lost race. */
+/** Limit for interruptions of a wait. Two are needed; the others cover lost races. */
 const ticks = 20;
 
 const coarseFromMs = 4_000;
 const atLeastMs = 500;
 
-/** A tenth of a second is the shortest that is counted: sleep(1) of macOS takes fractions. */
+/** A tenth of a second is the shortest unit: macOS's sleep(1) accepts fractions. */
 const tenths = (ms: number): number => Math.floor(ms / 100) * 100;
 
-/** Deadlines in whole seconds and units of one, unless the budget is too small for them: then both shrink with it. */
+/** Deadlines are whole seconds and units one second. If the budget is too small for that, both shrink with it. */
 export function probeTiming({ probes, budgetMs }: TimingRequest): ProbeTiming {
   const step = budgetMs !== undefined && budgetMs < coarseFromMs ? 500 : 1_000;
   const budget =
@@ -72,28 +78,30 @@ export function probeTiming({ probes, budgetMs }: TimingRequest): ProbeTiming {
 }
 
 /**
- * How long an observation can last on a node whose tools all hang, in milliseconds. A controller that waits this long
- * and a round trip more never cuts off an answer.
+ * The longest time in milliseconds that an observation takes if all tools hang. A controller that waits this long plus
+ * one round trip never cuts off an answer.
  */
 export function observationCeilingMs(request: TimingRequest): number {
   const { unitMs, moments } = probeTiming(request);
   return (moments.at(-1)?.atMs ?? 0) + unitsAfterKill * unitMs;
 }
 
-/** What one observation asks. `token` is 32 lower-case hex digits, fresh for every observation. */
+/** The request of one observation. `token` is 32 lower-case hexadecimal digits, new for every observation. */
 interface ObserveRequest extends TimingRequest {
   readonly token: string;
   /** Empty on a Mac, the node's folder in the portable simulator. */
   readonly rootPrefix: string;
 }
 
-/** `ulimit -f` counts blocks of 512 bytes in POSIX mode; bash 3.2 takes 1,024, so a file may be twice as long there. */
+/**
+ * `ulimit -f` counts blocks of 512 bytes in POSIX mode. bash 3.2 counts 1,024, so files may be twice as large there.
+ */
 const ulimitBlockBytes = 512;
 
 /**
- * The script as text for `/bin/sh`.
+ * The script for `/bin/sh`.
  *
- * @throws Error when the token is not 32 hex digits or the prefix is not empty or absolute: both are our own values.
+ * @throws Error if the token is not 32 hexadecimal digits, or the prefix is neither empty nor absolute
  */
 export function observeScript(request: ObserveRequest): string {
   if (!/^[0-9a-f]{32}$/.test(request.token)) throw new Error('a frame token is 32 lower-case hex digits');
@@ -108,19 +116,19 @@ export function observeScript(request: ObserveRequest): string {
   ].join('\n');
 }
 
-/** The observation as the command line of an exec request; the login shell only hands it on. */
+/** The observation as a command line for exec; the login shell only passes it on. */
 export const observeCommand = (request: ObserveRequest): string => shellCommand(observeScript(request));
 
-/** The most bytes that an observation can print when every probe fills its files; a cap for the controller. */
+/** Upper limit in bytes of the output if every probe fills its files. */
 export const observationMaxBytes = (probes: readonly Probe[]): number =>
   probes.reduce((sum, probe) => sum + 2 * (2 * (probe.maxBytes + ulimitBlockBytes) + 512), 4096);
 
 /**
- * `a PID` says whether a process is still a child of this shell: its pid may belong to a different process by now.
- * `k SIGNAL PID` signals only such a one. `w PID` sets c to the exit of a probe, or to `stuck` when the watchdog
- * interrupted the wait twice (once may be the moment in which it ended; 138 and 158 are 128 + USR1 on Linux and
- * macOS). After the first stuck one it waits for no other, since then all have had their KILL. `u BLOCKS`
- * bounds the files of what is started next; `r COMMAND` starts the next probe.
+ * `a PID` tells whether a process is still a child of this shell, because its pid may belong to a different process by
+ * now. `k SIGNAL PID` signals only such a child. `w PID` sets c to a probe's exit, or to `stuck` if the watchdog
+ * interrupted the wait twice (a single interruption may coincide with the exit; 138 and 158 are 128 + USR1 on Linux and
+ * macOS). After the first stuck probe it does not wait for others, because all have received KILL. `u BLOCKS` limits
+ * the files of the next probes; `r COMMAND` starts a probe.
  */
 const prologue = `O=$PATH
 export R O LC_ALL=C
@@ -186,7 +194,7 @@ if ! d=$(${pathWord(tool.mktemp)} -d ${pathWord(below(place.temporary, 'meshwrig
 fi
 case $d in ("$R${place.temporary.path}/meshwright."*) ;; (*) d='' && exit 1 ;; esac`;
 
-/** Each probe in the background with its own files. The size limit follows the probe that comes next. */
+/** Starts each probe in the background with its own files, and sets the size limit of each. */
 function launches(probes: readonly Probe[]): readonly string[] {
   const lines: string[] = [];
   let blocks = 0;
@@ -202,10 +210,10 @@ function launches(probes: readonly Probe[]): readonly string[] {
 const seconds = (ms: number): string => String(ms / 1_000);
 
 /**
- * One process for all deadlines. Its streams are its own, so that it never keeps the ssh channel open. ALRM ends it and
- * its sleep: by KILL, since the sleep may not have been started yet and would lose any signal that its parent traps.
- * When all deadlines have passed it interrupts a `wait` of the main shell again and again, so that a probe which not
- * even KILL ends cannot hold back the others' answers; if the main shell was itself killed, it removes the folder.
+ * One process for all deadlines. It has its own streams, so that it never keeps the ssh channel open. ALRM stops it and
+ * its sleep; the sleep gets KILL, because before its exec it would lose any signal that its parent traps. After all
+ * deadlines, it interrupts the main shell's `wait` repeatedly, so that a probe that survives KILL cannot block the
+ * other answers. If the main shell was killed, it removes the folder.
  */
 function watchdog({ moments, unitMs }: ProbeTiming): string {
   const lines: string[] = [];
@@ -246,8 +254,8 @@ g=$!`;
 }
 
 /**
- * Waits for every probe, ends the watchdog, prints the frames: a line per probe, the sizes as wc prints them, and
- * all files after one another, each below its own separator. See frames.ts, which reads them.
+ * Waits for every probe, stops the watchdog and prints the frames: one line per probe, the sizes from wc, and all
+ * files, each below its own separator. frames.ts reads them.
  */
 function epilogue(probes: readonly Probe[]): string {
   const ids = probes.map((_, at) => at + 1);

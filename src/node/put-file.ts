@@ -8,17 +8,17 @@ import { quote } from './quote.ts';
 /** A file of ours on a node. */
 interface PutRequest {
   readonly path: NodePath;
-  /** Permission bits, such as 0o644. It must be readable for the ssh user, who observes it. */
+  /** Permission bits, such as 0o644. The ssh user must be able to read the file, because it observes it. */
   readonly mode: number;
   readonly content: Text;
   readonly rootPrefix: string;
-  /** The account that the run has logged in with there. */
+  /** The account of the run's login. */
   readonly login: string;
 }
 
 /**
- * What a text is, whatever the root prefix and whoever logs in: neither a path nor an account begins with a NUL, and no
- * text holds one.
+ * A text's digest, independent of root prefix and login. Paths and accounts are marked by a leading NUL, which no text
+ * contains.
  */
 export const textDigest = (content: Text): Digest =>
   digest(
@@ -27,7 +27,7 @@ export const textDigest = (content: Text): Digest =>
       .digest('hex'),
   );
 
-/** The text as it will lie on the node. */
+/** The text as stored on the node. */
 const renderText = (content: Text, { rootPrefix, login }: Pick<PutRequest, 'rootPrefix' | 'login'>): string =>
   content
     .map((part) => {
@@ -36,15 +36,15 @@ const renderText = (content: Text, { rootPrefix, login }: Pick<PutRequest, 'root
     })
     .join('');
 
-/** Where the seal of a file lies, by its path. */
+/** The path of a file's seal. */
 export const fileSeal = ({ path }: NodePath): NodePath =>
   below(place.ours, `files/${createHash('sha256').update(path).digest('hex').slice(0, 16)}`);
 
 /**
- * Writes a file: beside its place, compared with the checksum of what was meant, given to root, renamed. Its seal is
- * what later observations compare it with. A file that is there already, content and mode, stays untouched.
+ * Writes a file: next to its destination, checked against the checksum of the intended content, owned by root, renamed.
+ * Later observations compare the file with its seal. A file with the right content and mode stays untouched.
  *
- * @throws Error when the content holds a NUL, or a mode that others cannot read: both are our own values
+ * @throws Error if the content contains a NUL, or if others cannot read the mode
  */
 export function putBody({ path, mode, content, ...rendering }: PutRequest): string {
   if ((mode & 0o444) !== 0o444) throw new Error('a file that is put must be readable: it is observed without root');
@@ -73,7 +73,7 @@ must mv ${pathWord(tool.mv)} -f "$w" "$f"
 write "$q" "$s"
 changed`;
 }
-/** The table of CRC-32 with the polynomial of POSIX, most significant bit first. */
+/** The CRC-32 table of the POSIX polynomial, most significant bit first. */
 const crcTable: readonly number[] = Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 24;
   for (let bit = 0; bit < 8; bit += 1) crc = (crc << 1) ^ (crc < 0 ? 0x04c11db7 : 0);
@@ -83,9 +83,9 @@ const crcTable: readonly number[] = Array.from({ length: 256 }, (_, byte) => {
 const step = (crc: number, byte: number): number => ((crc << 8) ^ (crcTable[(crc >>> 24) ^ byte] ?? 0)) >>> 0;
 
 /**
- * What `cksum` prints of these bytes before the name: `CRC SIZE`.
+ * The part of `cksum` output before the name: `CRC SIZE`.
  *
- * @see POSIX.1, cksum: the CRC goes on over the length, its least significant byte first
+ * @see POSIX.1, cksum: the CRC includes the length, least significant byte first
  * @example
  * posixCksum(Buffer.from('a')) // '1220704766 1'
  */

@@ -1,10 +1,10 @@
 /**
- * Quotes a text as one word of a shell command line: the only function that does so.
+ * Quotes a text as one word of a shell command line. No other function does.
  *
- * Backslashes stand outside the single quotes, since fish alone reads `\\` and `\'` inside them; so sh, bash, dash,
- * ksh, zsh and fish all give back the same bytes. (csh does not: it has no way to quote a line end.)
+ * Backslashes are outside the single quotes, because fish reads `\\` and `\'` inside them. So sh, bash, dash, ksh, zsh
+ * and fish all return the same bytes. (csh does not: it cannot quote a line end.)
  *
- * @throws Error when the text holds a NUL, which no command line can carry.
+ * @throws Error if the text contains a NUL, which no command line can carry
  * @example
  * quote("it's") // 'it'\''s'
  */

@@ -4,48 +4,48 @@ import { quote } from './quote.ts';
 import { sh } from './shell/scripts.generated.ts';
 import { classifySudo } from './sudo-answer.ts';
 
-/** What a mutating script is for, kept in the history of the node. */
+/** Why a mutating script ran, for the node's history. */
 export interface ScriptNote {
   readonly step: string;
   readonly verb: string;
   /** `user@host` of the controller. */
   readonly by: string;
-  /** Hash of the settled file. */
+  /** Digest of the resolved file. */
   readonly config: string;
 }
 
 const results = ['changed', 'unchanged', 'failed', 'rolled-back', 'partly-rolled-back'] as const;
 
-/** How a script ended, or what became of a change that was taken back. */
+/** The result of a script, or of a rolled-back network change. */
 type HistoryResult = (typeof results)[number];
 
-/** One line of the history of a node. */
+/** One line of a node's history. */
 export interface HistoryEntry extends ScriptNote {
   /** By the node's own clock. */
   readonly atEpochSeconds: number;
   readonly run: string;
   readonly token: number;
-  /** The last two are of the node itself, for a change of its network that nobody confirmed. */
+  /** The node itself writes the last two, for a network change that was not confirmed. */
   readonly result: HistoryResult;
 }
 
-/** One word: what is no plain character is written as `%XX`. */
+/** Escapes special characters as `%XX`, so that the text is one word. */
 const word = (text: string): string => encodeURIComponent(text).replaceAll(/[!'()*]/g, percent);
 const percent = (one: string): string => `%${one.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** The words of a line of the history that are known before the script runs. */
+/** The words of a history line that are known before the script runs. */
 export const historyWords = ({ step, verb, by, config }: ScriptNote, { run, token }: Fence): string =>
   Object.entries({ run, token, step, verb, by, config })
     .map(([name, value]) => `${name}=${word(String(value))}`)
     .join(' ');
 
-/** The command that prints the last lines of the history of a node, as the ssh user; nothing where there is none. */
+/** Prints the last lines of a node's history, as the ssh user; nothing if there is no history. */
 export const historyCommand = (rootPrefix: string, maxLines: number): string =>
   shellCommand(`${rootLine(rootPrefix)}
 f=${pathWord(below(place.log, 'history'))}
 [ ! -e "$f" ] || exec ${pathWord(tool.tail)} -n ${maxLines} "$f"`);
 
-/** The entries of a history, oldest first. Lines that cannot be read are left out: a full disk may have cut one. */
+/** The entries of a history, oldest first. Unreadable lines are skipped, because a full disk may have cut one. */
 export const parseHistory = (text: string): readonly HistoryEntry[] =>
   text.split('\n').flatMap((line) => entryOf(line) ?? []);
 
@@ -65,25 +65,25 @@ function entryOf(line: string): HistoryEntry | undefined {
 
 const plain = (text: string): string => decodeURIComponent(text);
 
-/** What is left of a command on a node: how it ended and what it printed, as text. */
+/** The exit of a command on a node and its output as text. */
 export interface ScriptEnd {
   readonly exit: Exit;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** How a mutating script ended. */
+/** The result of a mutating script. */
 export type ScriptResult =
   /** `said` are the lines before the verdict, such as `ended=clean`. */
   | { readonly kind: 'done'; readonly isChanged: boolean; readonly said: readonly string[] }
-  /** The lease is not held by this run and token; nothing was changed. */
+  /** This run and token do not have the lease; nothing was changed. */
   | { readonly kind: 'lease-lost' }
-  /** `slug` is one of a closed list of words by script, `text` the words of the tool that failed. */
+  /** `slug` is from the script's closed list, `text` is the output of the failed tool. */
   | { readonly kind: 'failed'; readonly slug: string; readonly text: string }
-  /** Neither success nor failure: only a fresh observation tells. */
+  /** Neither success nor failure: only a new observation can tell. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Reads the end of a mutating script. An exit of 0 without a verdict is believed as little as a lost connection. */
+/** Reads the end of a mutating script. Exit 0 without a verdict is as inconclusive as a lost connection. */
 export function readScriptResult({ exit, stdout, stderr }: ScriptEnd): ScriptResult {
   if (exit.kind !== 'exited') return { kind: 'unknown', reason: exitText(exit) };
   if (exit.code === leaseLostExit) return { kind: 'lease-lost' };
@@ -92,7 +92,7 @@ export function readScriptResult({ exit, stdout, stderr }: ScriptEnd): ScriptRes
     const said = stdout.split('\n').filter((line) => line !== '');
     const verdict = said.at(-1);
     if (verdict !== '@changed' && verdict !== '@unchanged') {
-      return { kind: 'unknown', reason: 'it ended with 0 and without a verdict' };
+      return { kind: 'unknown', reason: 'the script exited with 0, but without a verdict' };
     }
     return { kind: 'done', isChanged: verdict === '@changed', said: said.slice(0, -1) };
   }
@@ -107,26 +107,26 @@ function lastFailure(stderr: string): { readonly slug: string; readonly text: st
   return last === undefined ? undefined : { slug: last[1] ?? '', text: last[2] ?? '' };
 }
 
-const firstLine = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? 'without a word';
+const firstLine = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? 'no output';
 
-/** Whether a tool on a node failed because its disk is full: the words of ENOSPC in the C locale. */
+/** Whether a tool on a node failed because its disk is full: the message of ENOSPC in the C locale. */
 export const saysDiskFull = (stderr: string): boolean => stderr.includes('No space left on device');
 
-/** The right of one run to change a node: the run and the token under which it holds the lease there. */
+/** A run's right to change a node: the run and the token of its lease there. */
 export interface Fence {
   readonly run: string;
   readonly token: number;
 }
 
-/** The mark of a script that runs under the lease, below the folder of meshwright; its process number comes last. */
+/** The mark of a script that runs under the lease, below meshwright's folder; its process number follows. */
 const busyMark = 'lease/busy.';
 
-/** The exit of a script whose run does not hold the lease (any more). Nothing was changed. */
+/** Exit code of a script whose run does not have the lease. Nothing was changed. */
 export const leaseLostExit = 75;
 
 /**
- * The command line for an exec request that becomes root and reads a script from standard input: the one form in
- * which root is asked for, so that sudoers can allow exactly this.
+ * The command line for exec that becomes root and reads a script from standard input. It is the only form in which
+ * meshwright asks for root, so that sudoers can allow exactly this.
  */
 export function mutatingCommand(rootPrefix: string): string {
   const [sudo, sh] = [tool.sudo, tool.sh].map((path) => quote(renderPath(path, rootPrefix)));
@@ -143,8 +143,8 @@ ${sh.write({})}
 trap '' HUP PIPE`;
 
 /**
- * A whole script that runs as root. All of it stands in one pair of braces, so that a script of which only a part
- * arrives does nothing; the tools in it do not read its text; the end of the connection does not stop it half way.
+ * A whole script for root. One pair of braces contains all of it, so that a partially transmitted script does nothing.
+ * Its tools cannot read its text, and a lost connection does not stop it halfway.
  */
 export const rootScript = (rootPrefix: string, body: string): string => `{
 ${rootPrologue(rootPrefix)}
@@ -152,11 +152,11 @@ ${body}
 } </dev/null
 `;
 
-/** One sending of a script that is sent again when its connection drops. */
+/** One attempt to send a script that is sent again if its connection drops. */
 export interface Sending {
-  /** The same for all sendings of the script, and for no other one: hexadecimal digits. */
+  /** The same for all attempts of the script, and unique to it: hexadecimal digits. */
   readonly key: string;
-  /** From 1 on. */
+  /** From 1. */
   readonly attempt: number;
 }
 
@@ -166,20 +166,20 @@ interface MutatingRequest {
   readonly rootPrefix: string;
   readonly fence: Fence;
   readonly note: ScriptNote;
-  /** Left out where the script is sent once at most. */
+  /** Absent if the script is sent at most once. */
   readonly sending?: Sending;
-  /** Whether it settles a change of the network that another run has left unconfirmed: no other script goes past one. */
+  /** Whether it settles another run's unconfirmed network change. All other scripts refuse to run before that. */
   readonly isSettling?: boolean;
-  /** Whether nothing of us is on the node behind it: then nothing is written there any more. */
+  /** Whether nothing of meshwright remains on the node afterwards; then the script writes nothing more. */
   readonly isLast?: boolean;
-  /** Lines of sh that end in `changed`, `unchanged` or `failed SLUG TEXT`; src/engine/scripts/registry.ts has all. */
+  /** Lines of sh that end in `changed`, `unchanged` or `failed SLUG TEXT`; src/engine/scripts/registry.ts lists all. */
   readonly body: string;
 }
 
-/** The exit of a script that was turned away because a network change of another run is to be settled first. */
+/** Exit code of a script that was refused because another run's network change must be settled first. */
 export const rollbackPendingExit = 74;
 
-/** `unsettled FOLDER`: whether a change of the network of another run lies there. */
+/** `unsettled FOLDER` tells whether it contains another run's network change. */
 const unsettled = ({ run, token }: Fence): string => `unsettled() {
   [ -d "$1" ] || return 1
   u='' q=''
@@ -197,9 +197,9 @@ fi
 `;
 
 /**
- * Lets the attempts of a script run one after another: the end of a connection ends no script. An attempt waits for
- * earlier ones that still run, and does nothing when a later one has begun. Its own mark comes first, so that of two
- * attempts that begin together at least one sees the other.
+ * Runs the attempts of a script one after another, because a lost connection does not stop a script. An attempt waits
+ * for earlier ones, and does nothing if a later one has started. It leaves its own mark first, so that of two
+ * simultaneous attempts at least one sees the other.
  */
 function oneAtATime({ key, attempt }: Sending): string {
   const numbers = Array.from({ length: attempt - 1 }, (_, at) => at + 1);
@@ -222,11 +222,10 @@ printf 'at=%s %s result=%s\\n' "$(${pathWord(tool.date)} -u +%s)" ${quote(words)
 `;
 
 /**
- * The text for the standard input of `mutatingCommand`: it checks that the lease is held by exactly this run and
- * token (else exit 75), runs the body without input, appends one line to the history of the node, and prints what the
- * body printed, whose last line is the verdict. A verdict of failure is a line on stderr, with exit 1. Before it looks
- * at the lease it leaves a mark in it, which keeps the lease from others until the script has ended: a controller that
- * dies does not end it.
+ * The standard input for `mutatingCommand`. It checks that exactly this run and token have the lease (otherwise exit
+ * 75), runs the body without input, appends one line to the node's history, and prints the body's output, whose last
+ * line is the verdict. A failure is a line on stderr with exit 1. Before it checks the lease, it leaves a mark there,
+ * which blocks other runs until the script has finished, even if its controller dies.
  */
 export function mutatingScript({
   rootPrefix,

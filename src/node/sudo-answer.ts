@@ -1,8 +1,8 @@
 import type { Exit } from '../model/probe.ts';
 
 /**
- * What `sudo -n` answered. `needs-terminal` is the `requiretty` of a sudoers file, `broken` an sudo that cannot work
- * for anybody, `other` a command that itself ran, or words that nobody has heard of.
+ * The result of `sudo -n`. `needs-terminal` means `requiretty` in a sudoers file, `broken` a sudo that works for no
+ * one, `other` that the command itself ran or that the message is unknown.
  */
 export type SudoAnswer = 'allowed' | 'needs-password' | 'needs-terminal' | 'denied' | 'broken' | 'other';
 
@@ -15,9 +15,9 @@ const broken =
   /^sudo: (?:PERM_|unable to initialize policy plugin|no valid sudoers|parse error|.*must be owned by uid 0|error initializing audit plugin)/mu;
 
 /**
- * Reads the end of a `sudo -n …` command in the C locale. sudo itself fails with exit 1 and a line that begins with
- * `sudo:` or names the user; a command that ran through sudo may fail with 1 as well, so exit 1 without such a line
- * says nothing.
+ * Classifies the end of a `sudo -n …` command in the C locale. sudo itself fails with exit 1 and a line that starts
+ * with `sudo:` or names the user. A command that ran through sudo may exit with 1 as well, so exit 1 without such a
+ * line is inconclusive.
  * ```
  * sudo: a password is required
  * mesh is not in the sudoers file.
@@ -36,8 +36,8 @@ export function classifySudo(exit: Exit, stderr: string): SudoAnswer {
 
 const wrongPassword = /^Sorry, try again\.|^sudo: \d+ incorrect password attempt/mu;
 
-/** Whether `sudo -S` said that the password on its standard input was not that of the user. */
+/** Whether `sudo -S` rejected the password on its standard input. */
 export const isPasswordWrong = (stderr: string): boolean => wrongPassword.test(stderr);
 
-/** The one line of sudoers by which an account may run the scripts of meshwright as root, and nothing else. */
+/** The sudoers line that lets an account run meshwright's scripts as root, and nothing else. */
 export const sudoRule = (user: string): string => `${user} ALL=(root) NOPASSWD: /bin/sh -s`;

@@ -1,16 +1,15 @@
 import { pathWord, place, tool } from './paths/node-paths.ts';
 
-/** The last word of the line that enroll adds to the keys of an account. */
+/** The last word of the key line that enroll adds to an account. */
 export const keyMark = 'meshwright';
 
 /**
- * Takes our folder away with the lease in it, then the key that enroll added, and the rule of sudo at last. It is the
- * last body of all, and makes the other keys of the account ready beside theirs first. Where the keys cannot be
- * written, the account may still become root, so that a later run takes away what is left. The keys are written
- * through a link, which stays one, and by one tool that the end of the connection does not stop. Nothing is written
- * behind it.
+ * Removes meshwright's folder with the lease in it, then enroll's key, and last the sudo rule. It is the last script on
+ * a node. It first prepares the account's other keys next to their file. If the keys cannot be written, the account can
+ * still become root, so that a later run can remove the rest. The keys are written through a link, which stays a link,
+ * by one tool that a lost connection does not stop. Nothing is written afterwards.
  *
- * @see sudo(8), ENVIRONMENT: HOME is kept by the sudoers of macOS
+ * @see sudo(8), ENVIRONMENT: macOS's sudoers keep HOME
  */
 export const withdrawBody = (): string => `k="$HOME/.ssh/authorized_keys"
 rest=''

@@ -1,6 +1,6 @@
-/** The forms of single values, strict enough that a damaged one is refused instead of shown. */
+/** Forms of single values, strict enough that a damaged value is rejected instead of shown. */
 
-/** The prefix length of a 32-bit network mask as a number, 0 to 32; `undefined` when its ones are not in one piece. */
+/** The prefix length of a 32-bit network mask, 0 to 32; `undefined` if its ones are not contiguous. */
 export function prefixOfMask(mask: number): number | undefined {
   const bits = mask.toString(2).padStart(32, '0');
   return /^1*0*$/.test(bits) ? bits.lastIndexOf('1') + 1 : undefined;
@@ -16,26 +16,25 @@ export const isMac = (text: string): boolean => /^[0-9a-f]{1,2}(?::[0-9a-f]{1,2}
 export const isInterface = (text: string): boolean => /^[a-z][a-z0-9_-]{0,14}$/i.test(text);
 
 /**
- * The BSD name of a device that a network service or hardware port may have. Serial adapters have names longer than
- * those of interfaces, such as `usbserial-AI06J8P5`.
+ * The BSD device name of a network service or hardware port. Serial adapters have longer names than interfaces, such as
+ * `usbserial-AI06J8P5`.
  */
 export const isBsdName = (text: string): boolean => /^[a-z][a-z0-9._-]{0,62}$/i.test(text);
 
-/** A name that people chose or read: anything printable, not empty. */
+/** A name for people: printable and not empty. */
 export const isName = (text: string): boolean => /^[^\0-\x1f\x7f-\x9f]{1,256}$/.test(text) && text.trim() === text;
 
-/** A whole number that JavaScript keeps exactly; `undefined` for anything else. */
+/** An integer that JavaScript represents exactly; `undefined` for anything else. */
 export function wholeNumber(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,16}$/.test(text)) return undefined;
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** Whether the text is an IPv4 address of four decimal numbers. */
 export const isIpv4 = (text: string): boolean =>
   /^\d{1,3}(?:\.\d{1,3}){3}$/.test(text) && text.split('.').every((one) => Number(one) <= 255);
 
-/** The eight 16-bit groups of an IPv6 address in any of its written forms (no zone); `undefined` when it is none. */
+/** The eight 16-bit groups of an IPv6 address in any notation without a zone; `undefined` if invalid. */
 export function ipv6Groups(text: string): readonly number[] | undefined {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;
@@ -63,8 +62,8 @@ function groupsOf(half: string): readonly number[] | undefined {
 }
 
 /**
- * The IPv4 address inside an IPv4-mapped one, written short (`::ffff:192.0.2.10`) or in full
- * (`0000:0000:0000:0000:0000:ffff:c000:020a`); `undefined` for every other address.
+ * The IPv4 address in an IPv4-mapped address, short (`::ffff:192.0.2.10`) or in full
+ * (`0000:0000:0000:0000:0000:ffff:c000:020a`); `undefined` for other addresses.
  */
 export function mappedIpv4(text: string): string | undefined {
   const groups = ipv6Groups(text);

@@ -2,15 +2,15 @@ import type { LaunchdService } from '../../model/facts/daemons.ts';
 import { given } from '../../model/given.ts';
 import { wholeNumber } from './grammar.ts';
 
-/** Whether launchd has loaded a service, by its `launchctl print`; undefined for an answer that nobody can read. */
+/** Whether launchd has loaded a service, from its `launchctl print`; undefined if the answer is unreadable. */
 export function isLoaded(code: string, lines: readonly string[]): boolean | undefined {
   if (code === '0') return parseLaunchctlPrint(lines) === undefined ? undefined : true;
   return code === '113' && lines.some((line) => line.startsWith('Could not find service ')) ? false : undefined;
 }
 
 /**
- * What `launchctl enable` or `disable` said last of a service, from the lines of `print-disabled` about it:
- * `"LABEL" => disabled`, or `true` on older macOS; no line at all is no override. Undefined as above.
+ * The last `launchctl enable` or `disable` of a service, from its lines in `print-disabled`: `"LABEL" => disabled`, or
+ * `true` on older macOS. No line means no override. Undefined if the answer is unreadable.
  */
 export function overrideOf(
   label: string,
@@ -25,10 +25,10 @@ export function overrideOf(
   return first[2] === 'disabled' || first[2] === 'true' ? 'disabled' : 'enabled';
 }
 
-/** States as `launchctl print` words them, by whether a process is there. */
+/** States in `launchctl print`, by whether the service has a process. */
 const states: Readonly<Record<string, LaunchdService['state']>> = {
   running: 'running',
-  // On their way out, but still there.
+  // Stopping, but still running.
   SIGTERMed: 'running',
   SIGKILLed: 'running',
   'not running': 'waiting',
@@ -39,22 +39,17 @@ const states: Readonly<Record<string, LaunchdService['state']>> = {
   exited: 'waiting',
 };
 
-/** What is read of a service that launchd knows. */
 type LaunchdPrint = Omit<LaunchdService, 'label'>;
 
 /**
- * Reads `launchctl print system/<label>`. Apple declares the form unstable, so only fields at the first depth are
- * read, outside of the blocks in braces (arguments stand there raw, line ends and all):
+ * Parses `launchctl print system/<label>`. Apple declares the format unstable, so only top-level fields outside the
+ * blocks in braces are read (arguments appear there unescaped, including line ends):
  *
- *     system/dev.meshwright.keeper = {
- *     	state = running
- *     	pid = 65747
- *     	last exit code = (never exited)
+ * `system/dev.meshwright.keeper = {`, then lines such as `state = running`, `pid = 65747` and `last exit code = (never
+ * exited)`.
  *
- * A process that a signal ended has `last terminating signal = Killed: 9` in place of an exit code.
- *
- * One depth is a tab, or four blanks as people publish it. `undefined` without its closing brace or without a state
- * that is known.
+ * A process stopped by a signal has `last terminating signal = Killed: 9` instead of an exit code. Indentation is one
+ * tab, or four spaces in published examples. `undefined` without a closing brace or a known state.
  */
 export function parseLaunchctlPrint(lines: readonly string[]): LaunchdPrint | undefined {
   const [first = '', ...rest] = lines.at(-1) === '' ? lines.slice(0, -1) : lines;
@@ -86,7 +81,7 @@ function numberAt(fields: ReadonlyMap<string, string>, key: string): number | un
   return text === undefined ? undefined : (wholeNumber(text) ?? null);
 }
 
-/** The fields at the first depth; `undefined` when one that is read comes twice or a block does not end. */
+/** The top-level fields; `undefined` if a relevant one occurs twice or a block is not closed. */
 function fieldsOf(lines: readonly string[]): ReadonlyMap<string, string> | undefined {
   const fields = new Map<string, string>();
   let isInBlock = false;

@@ -16,7 +16,7 @@ export function sysctlValues(answer: Answer | undefined, names: readonly string[
   const values = new Map<string, string>();
   for (const line of lines.value) {
     const [, name = '', value = ''] = /^([a-z][\w.]*): (.*)$/.exec(line) ?? [];
-    if (name === '' || values.has(name)) return garbled(answer, 'printed a line that is no value');
+    if (name === '' || values.has(name)) return garbled(answer, 'printed a line without a value');
     values.set(name, value);
   }
   const missing = names.find((name) => !values.has(name));

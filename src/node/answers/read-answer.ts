@@ -1,18 +1,16 @@
 /**
- * How an answer of a node is read: exit, stdout and stderr are judged together before a fact reads any of it, and what is
- * narrowed from JSON is the value or `undefined`, never an exception.
+ * Reads an answer of a node. Exit, stdout and stderr are checked together before a fact reads them. Narrowing JSON
+ * returns the value or `undefined`, and never throws.
  */
 import { andThen, type Known, known, mapKnown, type UnknownReason, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 
-/** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The value as an object, unless it is an array or no object at all. */
+/** The value as an object; `undefined` for arrays and everything else. */
 export const asObject = (value: unknown): JsonObject | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 
-/** The value as a list. */
 export const asList = (value: unknown): readonly unknown[] | undefined =>
   Array.isArray(value) ? (value as readonly unknown[]) : undefined;
 
@@ -22,20 +20,21 @@ export function textOf(object: JsonObject, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** How a tool differs from the rest. */
+/** Differences of a tool from the default. */
 interface ReadOptions {
-  /** Exit codes after which stdout still counts; only 0 unless given. */
+  /** Exit codes with valid stdout (default: only 0). */
   readonly exits?: readonly number[];
-  /** True where the text shows by itself that it is whole, as JSON does; else it must end with a line end. */
+  /** Whether the text itself shows that it is complete, as JSON does; otherwise it must end with a line end. */
   readonly isSelfEnding?: boolean;
 }
 
 /**
- * The text of an answer that can be believed: it arrived whole and in time, the tool ended well, and the text is
- * clean and ends with a line end. Else why not. Some Apple tools print `### Error` and exit 0 (seen on macOS 26.6.1).
+ * The text of a trustworthy answer: it arrived completely and in time, the tool succeeded, and the text is clean and
+ * ends with a line end. Otherwise the reason. Some Apple tools print `### Error` and exit with 0 (seen on macOS
+ * 26.6.1).
  */
 export function readText(answer: Answer | undefined, options: ReadOptions = {}): Known<string> {
-  if (answer === undefined) return unknown('not-asked', 'The probe was not asked.');
+  if (answer === undefined) return unknown('not-asked', 'The probe did not run.');
   const failure =
     arrivalFailure(answer) ??
     exitFailure(answer, options.exits ?? [0]) ??
@@ -43,17 +42,17 @@ export function readText(answer: Answer | undefined, options: ReadOptions = {}):
   return failure ?? known(answer.stdout);
 }
 
-/** The lines of an answer that can be believed, without their line ends. */
+/** The lines of a trustworthy answer, without line ends. */
 export const readLines = (answer: Answer | undefined, options: ReadOptions = {}): Known<readonly string[]> =>
   mapKnown(readText(answer, options), (text) => text.slice(0, -1).split('\n'));
 
-/** The parsed JSON of an answer that can be believed; anything that is no JSON is garbled. */
+/** The parsed JSON of a trustworthy answer; invalid JSON is garbled. */
 export const readJson = (answer: Answer | undefined): Known<unknown> =>
   andThen(readText(answer, { isSelfEnding: true }), (text) => {
     try {
       return known(JSON.parse(text) as unknown);
     } catch {
-      return garbled(answer, 'printed something that is no JSON');
+      return garbled(answer, 'printed invalid JSON');
     }
   });
 
@@ -62,49 +61,49 @@ export const garbled = (answer: Answer | undefined, what: string): Known<never> 
   unknown('garbled', `${answer?.probe ?? 'The probe'} ${what}.`);
 
 const missingDetail = {
-  truncated: 'the connection ended inside its answer',
-  garbled: 'its frame contradicts itself',
-  'not-asked': 'it was not run',
+  truncated: 'the connection closed before the answer was complete',
+  garbled: 'its frame is inconsistent',
+  'not-asked': 'the probe did not run',
 } as const;
 
 function arrivalFailure(answer: Answer): Known<never> | undefined {
   const { probe, missing, exit } = answer;
   if (missing !== undefined) return unknown(missing, `${probe}: ${missingDetail[missing]}.`);
-  if (answer.isLate) return unknown('timed-out', `${probe} did not end before its deadline.`);
-  if (answer.isTruncated) return unknown('truncated', `${probe} printed more than can be read.`);
-  return exit.kind === 'unknown' ? unknown('failed', `${probe} ended nobody knows how: ${exit.reason}.`) : undefined;
+  if (answer.isLate) return unknown('timed-out', `${probe} did not finish before its deadline.`);
+  if (answer.isTruncated) return unknown('truncated', `${probe} printed more than meshwright reads.`);
+  return exit.kind === 'unknown' ? unknown('failed', `${probe}: exit status unknown (${exit.reason}).`) : undefined;
 }
 
 function exitFailure(answer: Answer, exits: readonly number[]): Known<never> | undefined {
   const { probe, exit, stdout, stderr } = answer;
-  if (exit.kind === 'signalled') return unknown('failed', `${probe} was ended by signal ${exit.signal}.`);
+  if (exit.kind === 'signalled') return unknown('failed', `${probe} was stopped by signal ${exit.signal}.`);
   if (exit.kind === 'unknown') return undefined;
   if (exit.code === 127) return unknown('tool-missing', `${probe}: this node has no such tool (exit 127).`);
   const said = `${stdout}\n${stderr}`;
   if (!exits.includes(exit.code))
-    return unknown(failureReason(said), `${probe} ended with ${exit.code}${quoted(said)}`);
-  if (/^### Error/m.test(said)) return unknown('failed', `${probe} ended with ${exit.code}, yet${quoted(said)}`);
+    return unknown(failureReason(said), `${probe} exited with ${exit.code}${quoted(said)}`);
+  if (/^### Error/m.test(said)) return unknown('failed', `${probe} exited with ${exit.code}, but${quoted(said)}`);
   return undefined;
 }
 
 const noPrivilege = /requires Full Disk Access|Operation not permitted|Permission denied|must be (?:run as )?root/i;
 
-/** Refusals by their text: the exit codes of these tools mean nothing. */
+/** Classifies refusals by their text, because the exit codes of these tools are not specific. */
 const failureReason = (said: string): UnknownReason => (noPrivilege.test(said) ? 'no-privilege' : 'failed');
 
-/** The first line that says anything, at most 200 characters. */
+/** The first line that is not empty, at most 200 characters. */
 function quoted(said: string): string {
   const first = said.split('\n').find((line) => line.trim() !== '');
-  return first === undefined ? ' and said nothing.' : ` and said: ${first.trim().slice(0, 200)}`;
+  return first === undefined ? ' and printed nothing.' : ` and printed: ${first.trim().slice(0, 200)}`;
 }
 
-/** No tool that is asked prints control characters; a line without its end is the rest of a longer one. */
+/** No tool in use prints control characters. A last line without a line end was cut off. */
 function textFailure(answer: Answer, isSelfEnding: boolean): Known<never> | undefined {
   const { probe, stdout } = answer;
-  if (!answer.isUtf8) return unknown('garbled', `${probe} printed something that is not UTF-8.`);
+  if (!answer.isUtf8) return unknown('garbled', `${probe} printed text that is not UTF-8.`);
   if (stdout === '') return unknown('empty', `${probe} printed nothing.`);
   // C0 without tab and line feed, DEL, C1.
   if (/[\0-\x08\x0b-\x1f\x7f-\x9f]/.test(stdout)) return unknown('garbled', `${probe} printed control characters.`);
   if (isSelfEnding || stdout.endsWith('\n')) return undefined;
-  return unknown('truncated', `${probe} ended in the middle of a line.`);
+  return unknown('truncated', `${probe} printed an incomplete last line.`);
 }

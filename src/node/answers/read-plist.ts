@@ -4,7 +4,7 @@ import { type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { garbled, readJson, readText } from './read-answer.ts';
 
-/** A value that was read. `data` and dates are null: values that are there, and that JSON has no form for. */
+/** A parsed value. `data` and dates become null, because JSON has no form for them. */
 interface Read {
   readonly value: unknown;
 }
@@ -12,18 +12,18 @@ interface Read {
 interface Cursor {
   readonly text: string;
   at: number;
-  /** How many lists and dictionaries have begun and not ended. */
+  /** Number of open lists and dictionaries. */
   depth: number;
 }
 
-/** Deeper than any list that macOS writes; without a limit a hostile answer would use up the stack. */
+/** Deeper than any list of macOS; a limit keeps a hostile answer from exhausting the stack. */
 const mostDepth = 64;
 
 const head = /^<\?xml [^<>]*\?>\s*<!DOCTYPE plist [^<>]*>\s*<plist version="1\.0">/;
 const token = /\s*<(\/?)(key|string|integer|real|true|false|array|dict|data|date|plist)(\/?)>([^<]*)/y;
 const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
 
-/** A tag with the text behind it. */
+/** A tag and the text after it. */
 function next(cursor: Cursor) {
   token.lastIndex = cursor.at;
   const [whole = '', end = '', tag = '', empty = '', text = ''] = token.exec(cursor.text) ?? [];
@@ -31,7 +31,7 @@ function next(cursor: Cursor) {
   return { isEnd: end !== '', tag, isEmpty: empty !== '', text };
 }
 
-/** Whether an element ends here; its end is then taken. */
+/** Whether an element ends here; consumes its end tag. */
 function ends(cursor: Cursor, tag: string): boolean {
   const before = cursor.at;
   const one = next(cursor);
@@ -40,7 +40,7 @@ function ends(cursor: Cursor, tag: string): boolean {
   return isIts;
 }
 
-/** The text of an element; undefined where it has an entity that plutil does not write. */
+/** The text of an element; undefined if it contains an entity that plutil does not write. */
 function plain(text: string): string | undefined {
   const isKnown = (text.match(/&[^;]*;?/g) ?? []).every((one) => Object.hasOwn(entities, one));
   return isKnown ? text.replace(/&[a-z]+;/g, (one) => entities[one] ?? one) : undefined;
@@ -56,7 +56,7 @@ function scalar(tag: string, text: string): Read | undefined {
   return isNumber && (tag === 'integer' || tag === 'real') ? { value: Number(text) } : undefined;
 }
 
-/** The value that begins here; undefined where none does. */
+/** The value that starts here; undefined if there is none. */
 function element(cursor: Cursor): Read | undefined {
   const { isEnd, tag, isEmpty, text } = next(cursor);
   const isBlank = text.trim() === '';
@@ -92,7 +92,7 @@ function dict(cursor: Cursor): Read | undefined {
     const { isEnd, tag, isEmpty, text } = next(cursor);
     const key = isEnd || isEmpty || tag !== 'key' || !ends(cursor, 'key') ? undefined : plain(text);
     const one = key === undefined ? undefined : element(cursor);
-    // What comes twice says two things.
+    // A key that occurs twice is ambiguous.
     if (key === undefined || one === undefined || entries.has(key)) return undefined;
     entries.set(key, one.value);
   }
@@ -100,8 +100,8 @@ function dict(cursor: Cursor): Read | undefined {
 }
 
 /**
- * The value of a property list in XML; or of JSON, which baselines of earlier versions hold. plutil makes no JSON of a list
- * that has `data` or a date anywhere in it, as services with 802.1X or a certificate have.
+ * The value of an XML property list, or of the JSON in baselines of earlier versions. plutil cannot convert a list to
+ * JSON if it contains `data` or dates, as services with 802.1X or a certificate do.
  */
 export function readPlist(answer: Answer | undefined): Known<unknown> {
   const text = readText(answer, { isSelfEnding: true });
@@ -110,5 +110,5 @@ export function readPlist(answer: Answer | undefined): Known<unknown> {
   const cursor = { text: text.value, at: head.exec(text.value)?.[0].length ?? 0, depth: 0 };
   const read = element(cursor);
   const isWhole = read !== undefined && ends(cursor, 'plist') && cursor.at === cursor.text.length;
-  return isWhole ? known(read.value) : garbled(answer, 'printed something that is no property list');
+  return isWhole ? known(read.value) : garbled(answer, 'printed an invalid property list');
 }

@@ -2,38 +2,39 @@ import { type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { garbled, readLines } from './read-answer.ts';
 
-/** The exit in the head line `WORD EXIT` of a list of lines that a tool printed; `undefined` for another head. */
+/** The exit code in the head line `WORD EXIT` of a tool's list; `undefined` for other heads. */
 export function exitOfListHead(head: string, word: string): number | undefined {
   const [, found, code = ''] = /^([a-z]+) (\d{1,3})$/.exec(head) ?? [];
   return found === word ? Number(code) : undefined;
 }
 
-/** One record of a node script: its head line, and what stood below it. */
+/** One record of a node script: its head line and the lines below it. */
 export interface NodeRecord {
   readonly head: string;
   readonly lines: readonly string[];
 }
 
 /**
- * The records that our own node scripts print: a head, its lines each behind `|`, and a last line `end`, without
- * which the list was cut. `unreadable` means that this user may not look.
+ * The records of our own node scripts: a head, its lines with a leading `|`, and a last line `end`, without which the
+ * list was cut off. `unreadable` means that this user lacks permission.
  */
 export function readRecords(answer: Answer | undefined): Known<readonly NodeRecord[]> {
   const lines = readLines(answer);
   if (lines.kind === 'unknown') return lines;
-  if (lines.value.includes('unreadable')) return unknown('no-privilege', 'A folder of records cannot be read.');
-  if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of records does not end.');
+  if (lines.value.includes('unreadable'))
+    return unknown('no-privilege', "meshwright's folder on the node cannot be read.");
+  if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of records is incomplete.');
   const records: { readonly head: string; readonly lines: string[] }[] = [];
   for (const line of lines.value.slice(0, -1)) {
     const last = records.at(-1);
     if (!line.startsWith('|')) records.push({ head: line, lines: [] });
-    else if (last === undefined) return garbled(answer, 'printed a line without its record');
+    else if (last === undefined) return garbled(answer, 'printed a line outside a record');
     else last.lines.push(line.slice(1));
   }
   return known(records);
 }
 
-/** The `key=value` lines of a record; `undefined` when one is none or comes twice. */
+/** The `key=value` lines of a record; `undefined` if one is invalid or occurs twice. */
 export function readFields(lines: readonly string[]): Readonly<Record<string, string>> | undefined {
   const fields = new Map<string, string>();
   for (const line of lines) {

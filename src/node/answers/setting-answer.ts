@@ -3,7 +3,7 @@ import type { Answer } from '../../model/probe.ts';
 import { garbled } from './read-answer.ts';
 import { readRecords } from './records.ts';
 
-/** What the tool behind one setting said, and how it ended. */
+/** Exit and output of the tool behind one setting. */
 export interface SettingAnswer {
   readonly code: string;
   readonly lines: readonly string[];
@@ -25,18 +25,18 @@ const settings = [
 
 const headForm = /^([a-z-]+) (\d{1,3}|unreadable|absent)$/;
 
-/** The record of one setting in the answer of the probe for all of them. A line that is none makes all of it garbled. */
+/** The record of one setting in the answer of the common probe. One invalid line makes the whole answer garbled. */
 export function settingAnswer(answer: Answer | undefined, setting: string): Known<SettingAnswer> {
   const records = readRecords(answer);
   if (records.kind === 'unknown') return records;
   const heads = records.value.map(({ head }) => headForm.exec(head) ?? []);
   const names = heads.map(([, name = '']) => name);
   if (names.some((name) => !settings.includes(name)) || new Set(names).size < names.length) {
-    return garbled(answer, 'printed a record that is no setting');
+    return garbled(answer, 'printed a record of an unknown setting');
   }
   const at = names.indexOf(setting);
   const code = heads[at]?.[2];
-  if (code === undefined) return garbled(answer, `has no ${setting}`);
+  if (code === undefined) return garbled(answer, `printed no record of ${setting}`);
   if (code === 'unreadable') return unknown('no-privilege', `The preferences of ${setting} cannot be read.`);
   if (code === 'absent') return unknown('failed', `The folder of the preferences of ${setting} does not exist.`);
   if (code === '127') return unknown('tool-missing', `${setting}: this node has no such tool (exit 127).`);
@@ -44,11 +44,11 @@ export function settingAnswer(answer: Answer | undefined, setting: string): Know
 }
 
 /**
- * What `defaults read` printed of one key; undefined where nobody has set it. Then the tool ends with 1, behind a line
- * with its own name and the time:
+ * What `defaults read` printed for one key; undefined if the key is not set. In that case the tool exits with 1, after
+ * a line with its name and the time:
  *
- *     2026-11-20 21:27:46.123 defaults[4711:98765]
- *     The domain/default pair of (/Library/Preferences/com.apple.loginwindow, autoLoginUser) does not exist
+ * 2026-11-20 21:27:46.123 defaults[4711:98765]
+ * The domain/default pair of (/Library/Preferences/com.apple.loginwindow, autoLoginUser) does not exist
  */
 export function preference(answer: Answer | undefined, setting: string, key: string): Known<string | undefined> {
   const said = settingAnswer(answer, setting);
@@ -58,5 +58,5 @@ export function preference(answer: Answer | undefined, setting: string, key: str
   if (code === '0' && first !== undefined && more.length === 0) return known(first);
   const isUnset = new RegExp(`^The domain/default pair of \\(.+, ${key}\\) does not exist$`).test(lines.at(-1) ?? '');
   if (code === '1' && isUnset && lines.length <= 2) return known(undefined);
-  return garbled(answer, `printed neither a value of ${key} nor that there is none`);
+  return garbled(answer, `printed neither a value of ${key} nor that it is not set`);
 }

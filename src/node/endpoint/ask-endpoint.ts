@@ -4,11 +4,11 @@ import { doormenFolder } from '../paths/own-paths.ts';
 import { quote } from '../quote.ts';
 import { type HttpAnswer, notAskedStatus } from './judge-answer.ts';
 
-/** One request to an endpoint of its own node. */
+/** One request to an endpoint on the same node. */
 interface EndpointRequest {
-  /** TCP port on 127.0.0.1 of the node. */
+  /** TCP port on the node's 127.0.0.1. */
   readonly port: number;
-  /** Path of the request, with its leading slash and its query. */
+  /** Path with its leading slash and its query. */
   readonly path: string;
   /** Seconds until curl gives up; may have a fraction. */
   readonly deadlineSeconds: number;
@@ -16,8 +16,8 @@ interface EndpointRequest {
 }
 
 /**
- * The command that posts standard input to an endpoint, on its node and as the ssh user, and prints the answer as it
- * comes; its last line is the status and the seconds that curl counted from its first step to the last byte.
+ * Posts standard input to an endpoint, on its node as the ssh user, and prints the response as it arrives. The last
+ * line has the status and curl's total time in seconds.
  */
 export function streamCommand({ port, path, deadlineSeconds, rootPrefix }: EndpointRequest): string {
   return shellCommand(`${rootLine(rootPrefix)}
@@ -26,7 +26,7 @@ exec ${pathWord(tool.curl)} -q -s -S -N --noproxy '*' -m ${deadlineSeconds} -H '
   --data-binary @- -w '\\n%{http_code} %{time_total}' ${quote(`http://127.0.0.1:${port}${path}`)}`);
 }
 
-/** One request of a dialogue with an endpoint of its own node. */
+/** One request of a dialogue with an endpoint on the same node. */
 interface TalkCommand extends EndpointRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
 }
@@ -38,8 +38,8 @@ const methodWords: Readonly<Record<TalkCommand['method'], string>> = {
 };
 
 /**
- * The command that makes one request on the node of its endpoint, as the ssh user; the body of a POST comes on standard
- * input. `parseAskAnswer` reads what it prints.
+ * Sends one request on the endpoint's node as the ssh user; a POST reads its body from standard input. `parseAskAnswer`
+ * reads the output.
  */
 export function talkCommand({ method, port, path, deadlineSeconds, rootPrefix }: TalkCommand): string {
   return shellCommand(`${rootLine(rootPrefix)}
@@ -48,22 +48,21 @@ exec ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m ${deadlineSeconds}${method
   -w '\\n%{http_code}' ${quote(`http://127.0.0.1:${port}${path}`)}`);
 }
 
-/** A request that takes its turn with those of others. */
+/** A request that takes its turn with other requests. */
 interface AskRequest extends EndpointRequest {
   readonly placement: string;
-  /** A file of the node that is the body; without it the body is what comes on standard input. */
+  /** A file on the node with the body; absent: standard input. */
   readonly body?: NodePath;
-  /** Whether a second request at the same time could end the mesh. */
+  /** Whether a second parallel request could crash the mesh. */
   readonly isOne: boolean;
-  /** Whether curl also says how long it took, for {@link parseTimedAnswer}. */
+  /** Whether curl also prints its time, for {@link parseTimedAnswer}. */
   readonly isTimed?: true;
 }
 
 /**
- * The command that posts JSON to an endpoint, on its node and as the ssh user; nothing of the user's own settings or
- * proxies is used. By its gateway where it has one, so that it takes its turn there; else, where a second request could
- * end the mesh, it waits until there is none, for at most half of its time. Where its turn does not come the status is
- * {@link notAskedStatus}.
+ * Posts JSON to an endpoint, on its node as the ssh user, without the user's settings or proxies. A gateway, if any,
+ * queues the request. Otherwise, if a second parallel request could crash the mesh, the command waits until there is
+ * none, for at most half its deadline. If its turn does not come, the status is {@link notAskedStatus}.
  */
 export function askCommand({
   placement,
@@ -96,19 +95,18 @@ ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m "$((m / 1000)).$((m / 100 % 10)
   --data-binary ${body === undefined ? '@-' : `"@"${pathWord(body)}`} -w '\n${told}' "$c"${quote(path)}`);
 }
 
-/** What the endpoint answered; status 0 when it gave no answer, as curl says it. `undefined` when curl itself failed. */
+/** The endpoint's response; curl reports status 0 if there was none. `undefined` if curl itself failed. */
 export function parseAskAnswer(stdout: string): HttpAnswer | undefined {
   const at = stdout.lastIndexOf('\n');
   const status = stdout.slice(at + 1);
   return at < 0 || !/^\d{3}$/.test(status) ? undefined : { status: Number(status), body: stdout.slice(0, at) };
 }
 
-/** An answer, and how long it took on the node itself. */
+/** A response with its duration on the node. */
 export interface TimedAnswer extends HttpAnswer {
   readonly seconds: number;
 }
 
-/** The same of a request that was timed. */
 export function parseTimedAnswer(stdout: string): TimedAnswer | undefined {
   const at = stdout.lastIndexOf('\n');
   const [, seconds = '', status = ''] = /^(\d{1,6}[.,]\d{1,9}) (\d{3})$/.exec(stdout.slice(at + 1)) ?? [];
@@ -118,25 +116,25 @@ export function parseTimedAnswer(stdout: string): TimedAnswer | undefined {
 }
 
 /**
- * A lock so old belongs to nobody: who asks holds it no longer than that before the kernel shows the request. One from the
- * future was left before the clock was set back.
+ * A lock of this age in seconds is stale: its owner needs it only until the kernel shows the request. A lock from the
+ * future is left from before the clock was set back.
  */
 const staleSeconds = 60;
 
-/** Connections to a port of this Mac: of a client that waits, or of one that has left while the runtime works on. */
+/** Connections to a port of this Mac: of a waiting client, or of one that left while the runtime is still working. */
 const inFlight = `$1 ~ /^tcp/ && $4 ~ ("[.:]" p "$") { if ($NF == "ESTABLISHED") f = "busy"; else if ($NF == "CLOSE_WAIT" && !f) f = "gone" }
 $1 == "exit" && $2 { f = "unseen" }
 END { print f }`;
 
-/** The folder that {@link turnFunctions} makes as the lock of the port `$q`. */
+/** The folder that {@link turnFunctions} creates as the lock of port `$q`. */
 export const turnLock = `${pathWord(below(place.temporary, 'meshwright-ask.'))}"$q"`;
 
 /**
- * Functions of sh for who asks an endpoint on its own node, for the placement `n` at its port `q`; two requests at once can
- * end a mesh (mlx-lm issue 1737). `g` is true where a gateway of this version stands before it, by which our requests take
- * their turn: its address is left in `c`. `w TRIES` takes the turn where there is none: a lock, since two may look at once,
- * and no connection to the port; each further try is half a second later. It is false where the turn did not come, with
- * the reason in `f` (`busy`, `gone` or `unseen`), and leaves the count of its waits in `i`.
+ * Functions of sh for requests to the endpoint of placement `n` at port `q` on the same node; two parallel requests can
+ * crash a mesh (mlx-lm issue 1737). `g` is true if a gateway of this version is in front of it and queues our requests;
+ * its address is in `c`. `w TRIES` waits for a turn without a gateway: for a lock, because two may check
+ * simultaneously, and for no connection to the port. Tries are half a second apart. If the turn does not come, it is
+ * false, with the reason in `f` (`busy`, `gone` or `unseen`); `i` counts the waits.
  */
 export const turnFunctions = `g() {
   for y in ${pathWord(doormenFolder)}/*/keys/"$n"; do

@@ -1,7 +1,7 @@
 import type { GoldenCheck } from '../../model/endpoint-calls.ts';
 import { given } from '../../model/given.ts';
 
-/** What a model said, and what it thought aloud before; either may be empty. */
+/** A model's answer and its thinking before it; either may be empty. */
 export interface AnswerParts {
   readonly answer: string;
   readonly thought: string;
@@ -11,10 +11,10 @@ const open = '<think>';
 const close = '</think>';
 
 /**
- * Parts the thoughts of a model from its answer: those that the server gives beside it, and those at its beginning up to
- * `</think>`. Many templates write the opening sign at the end of the question: without one, thoughts end only where the
- * closing sign ends its line, and only where the server told none apart; anywhere else an answer speaks of the sign.
- * Thoughts that were cut off have no end: then there is no answer.
+ * Separates a model's thinking from its answer: thinking that the server returns separately, and thinking at the start
+ * up to `</think>`. Many templates put the opening tag at the end of the question. Without an opening tag, thinking
+ * ends only at a closing tag at the end of a line, and only if the server separated nothing; elsewhere the answer
+ * merely mentions the tag. If the thinking was cut off, there is no answer.
  */
 export function answerParts({ text, thought = '', isThought }: Extract<TokenAnswer, { kind: 'token' }>): AnswerParts {
   if (isThought === true) return { answer: '', thought: text };
@@ -42,19 +42,19 @@ const partedAt = (text: string, end: number): AnswerParts => ({
   thought: text.slice(0, end).trim(),
 });
 
-/** What an endpoint gave back for the golden question. */
+/** The endpoint's response to the golden question. */
 type GoldenAnswer =
-  /** What it thought aloud comes before what it said. `tokens` is what the endpoint counts itself: words are no tokens. */
+  /** `text` includes the thinking. `tokens` is the endpoint's own count, because words are not tokens. */
   | { readonly kind: 'golden'; readonly text: string; readonly tokens?: number }
-  /** `reason` is a few words that go on "no golden answer: …". */
+  /** `reason` continues "no golden answer: …". */
   | { readonly kind: 'none'; readonly reason: string };
 
-/** Control characters but line ends and tabs, and what a decoder puts in the place of what it cannot read. */
+/** Control characters except line ends and tabs, and the replacement character of decoders. */
 const unprintable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffd]/;
 
 /**
- * Judges the answer to the golden question by itself: a token, printable where that is asked for. Whether it equals an
- * earlier one is for the caller, who has that. Never throws.
+ * Checks the golden answer by itself: a token, printable if required. The caller compares it with earlier answers.
+ * Never throws.
  */
 export function judgeGolden(answer: HttpAnswer, pointer: string, check: GoldenCheck): GoldenAnswer {
   const judged = judgeToken(answer, pointer);
@@ -86,17 +86,17 @@ interface GoldenTimes {
 export type GoldenSpeed =
   /** Tokens in a second once the first one is there. Those that are not steady may be much too many, never too few. */
   | { readonly kind: 'measured'; readonly perSecond: number; readonly isSteady: boolean }
-  /** The whole answer took no longer than one token alone: counted over all of its time. */
+  /** The whole answer took no longer than a single token, so the speed is a lower bound over the whole time. */
   | { readonly kind: 'at-least'; readonly perSecond: number }
   | { readonly kind: 'unknown'; readonly why: 'not-counted' | 'one-token' };
 
 /**
- * From here on two measurements are compared with each other: the time of one token is taken off that of the answer, and
- * where little is left of it, that is what both of them vary by.
+ * From here on, two measurements are comparable. The speed leaves out the time of the first token; if little time
+ * remains, it mostly shows noise.
  */
 const steady = { tokens: 8, restMs: 200 } as const;
 
-/** How fast an answer of so many tokens came; `tokens` is absent where the endpoint does not count them. */
+/** Speed of an answer with this many tokens; `tokens` is absent if the endpoint does not count them. */
 export function goldenSpeed({ firstMs, wholeMs }: GoldenTimes, tokens: number | undefined): GoldenSpeed {
   if (tokens === undefined) return { kind: 'unknown', why: 'not-counted' };
   if (tokens < 2) return { kind: 'unknown', why: 'one-token' };
@@ -108,17 +108,17 @@ export function goldenSpeed({ firstMs, wholeMs }: GoldenTimes, tokens: number | 
 
 const hundredths = (tokens: number, ms: number): number => Math.round((tokens / ms) * 100_000) / 100;
 
-/** What an endpoint gave back for the request of one token. */
+/** The endpoint's response to the request for one token. */
 type TokenAnswer =
   /**
-   * `text` is empty only where the runtime counted a token that has none. `thought` is what a model thought aloud
-   * before it, where it says both; `isThought` where the text itself is all thought.
+   * `text` is empty only if the runtime counted a token without text. `thought` is thinking before the text;
+   * `isThought` means that the text itself is thinking.
    */
   | { readonly kind: 'token'; readonly text: string; readonly thought?: string; readonly isThought?: true }
-  /** `reason` is a few words that go on "no token: …". */
+  /** `reason` continues "no token: …". */
   | { readonly kind: 'none'; readonly reason: string };
 
-/** An HTTP answer. `status` is 0 when there was none, as `curl -w '%{http_code}'` prints it. */
+/** An HTTP response. `status` is 0 if there was none, as in `curl -w '%{http_code}'`. */
 export interface HttpAnswer {
   readonly status: number;
   readonly body: string;
@@ -126,26 +126,25 @@ export interface HttpAnswer {
 
 const none = (reason: string): TokenAnswer => ({ kind: 'none', reason });
 
-/** Where a chat completion has its text. @see OpenAI API reference, the chat completion object */
+/** JSON pointer of a chat completion's text. @see OpenAI API reference, the chat completion object */
 const chatPointer = '/choices/0/message/content';
 
-/** Why no token was asked for: see `notAskedStatus`. */
-export const notAskedReason = 'a request is in flight; it was not asked';
+/** Why the request was not sent: see `notAskedStatus`. */
+export const notAskedReason = 'another request is in flight, so none was sent';
 
-/** How a completion ends that gave a token; one that was broken off has another word, or none. */
+/** The `finish_reason` of a completion with a token; an aborted one has a different value or none. */
 const endings: readonly unknown[] = ['length', 'stop'];
 
-/** Where servers put what a model thinks aloud; the tokens of a reasoning model begin there. */
+/** Where servers return thinking; the tokens of a reasoning model start there. */
 const thoughtPointers = ['/choices/0/message/reasoning_content', '/choices/0/message/reasoning'];
 
 /**
- * Whether an answer carries a token: status 200, JSON, and at the JSON pointer (RFC 6901) a text that is not empty.
- * An answer without text is none, since a mesh that lost a rank can go on answering 200. Of a chat completion what the
- * model thinks aloud counts as well: it comes from the same mesh, and the first token of some models is always one of
- * these. Never throws.
+ * Whether a response contains a token: status 200, JSON, and a text that is not empty at the JSON pointer (RFC 6901).
+ * An empty text does not count, because a mesh that lost a rank can keep answering 200. In a chat completion, thinking
+ * counts too: it comes from the same mesh, and some models always start with it. Never throws.
  *
- * @param countPointer where the runtime says how many tokens it generated, if it really counts them: then a counted
- * token without text is a token as well, since servers strip `<think>` from the text. A mesh that lost a rank counts none.
+ * @param countPointer where the runtime really counts generated tokens. A counted token without text then counts too,
+ * because servers strip `<think>`. A mesh that lost a rank counts none.
  * @example
  * judgeToken({ status: 200, body: '{"choices":[{"message":{"content":"Hi"}}]}' }, '/choices/0/message/content')
  * // { kind: 'token', text: 'Hi' }
@@ -153,7 +152,7 @@ const thoughtPointers = ['/choices/0/message/reasoning_content', '/choices/0/mes
 export function judgeToken(answer: HttpAnswer, pointer: string, countPointer?: string): TokenAnswer {
   if (answer.status === 0) return none('the endpoint did not answer');
   if (answer.status === notAskedStatus) return none(notAskedReason);
-  if (answer.status !== 200) return none(`the endpoint answered with status ${answer.status}`);
+  if (answer.status !== 200) return none(`the endpoint returned status ${answer.status}`);
   const document = parseJson(answer.body);
   if (document === undefined) return none('the answer is not JSON');
   const found = valueAt(document.value, pointer);
@@ -166,7 +165,7 @@ export function judgeToken(answer: HttpAnswer, pointer: string, countPointer?: s
   if (typeof found !== 'string' || found === '') {
     if (countPointer !== undefined && hasCounted(document.value, countPointer)) return { kind: 'token', text: '' };
   }
-  if (found === undefined) return none(`the answer has nothing at ${pointer}`);
+  if (found === undefined) return none(`the answer has no value at ${pointer}`);
   if (typeof found !== 'string') return none(`the answer has no text at ${pointer}`);
   return found === '' ? none(`the text at ${pointer} is empty`) : { kind: 'token', text: found };
 }
@@ -176,7 +175,7 @@ function hasCounted(root: unknown, countPointer: string): boolean {
   return Number.isInteger(count) && Number(count) >= 1 && endings.includes(valueAt(root, '/choices/0/finish_reason'));
 }
 
-/** Some servers write the same thought under both names. */
+/** Some servers return the same thinking under both names. */
 function thoughtOf(root: unknown): string {
   const thoughts = thoughtPointers.map((at) => valueAt(root, at)).filter((one) => typeof one === 'string');
   return [...new Set(thoughts)].join('');
@@ -190,7 +189,7 @@ function parseJson(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** The value that a JSON pointer leads to; `undefined` when there is none, or when the pointer is no pointer. */
+/** The value at a JSON pointer; `undefined` if there is none or the pointer is invalid. */
 function valueAt(root: unknown, pointer: string): unknown {
   if (pointer !== '' && !pointer.startsWith('/')) return undefined;
   const keys = pointer.split('/').slice(1);
@@ -199,13 +198,13 @@ function valueAt(root: unknown, pointer: string): unknown {
 
 function childOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  // An array has `length` as its own property too.
+  // An array's own property `length` must not match.
   if (Array.isArray(value) && !/^(?:0|[1-9][0-9]*)$/.test(key)) return undefined;
   return (value as Readonly<Record<string, unknown>>)[key];
 }
 
 /**
- * The status of a request that was not sent, or that a gateway did not pass on, since another one is in flight or a client
- * has just got a token. No runtime answers so. @see RFC 8470: 425 (Too Early)
+ * The status of a request that was not sent, or that a gateway did not forward, because another request is in flight or
+ * a client just got a token. No runtime returns this status. @see RFC 8470: 425 (Too Early)
  */
 export const notAskedStatus = 425;

@@ -1,33 +1,33 @@
 import { given } from '../../model/given.ts';
-/** A piece of output, and when it arrived; on any clock, as long as it is the same for all pieces. */
+/** A piece of output and its arrival time. All pieces must use the same clock. */
 export interface TimedPiece {
   readonly atMs: number;
   readonly text: string;
 }
 
-/** What one request to an endpoint came to. */
+/** The result of one request to an endpoint. */
 export interface TimedAnswer {
-  /** When the request began and when its last byte was there, on the clock of the pieces. */
+  /** Start of the request and arrival of its last byte, on the pieces' clock. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** From the beginning to the first piece of text; absent where the answer came as one document. */
+  /** From the start to the first piece of text; absent if the answer is one document. */
   readonly firstTokenMs?: number;
-  /** Tokens of the answer; as the runtime counted them, or as many as there were pieces of text. */
+  /** Tokens of the answer: the runtime's count, or the number of text pieces. */
   readonly tokens: number;
   readonly isCounted: boolean;
-  /** Tokens of the question; absent where the runtime does not say. */
+  /** Tokens of the prompt; absent if the runtime does not report them. */
   readonly promptTokens?: number;
-  /** Tokens per second; as the runtime says, else by the clock; absent where neither can tell. */
+  /** Tokens per second: the runtime's value, or computed from arrival times; absent if neither is possible. */
   readonly promptSpeed?: number;
   readonly generationSpeed?: number;
 }
 
-/** An answer with its times, or a few words that go on "no answer: …". */
+/** An answer with its times; or a reason that continues "no answer: …". */
 export type StreamReading =
   | { readonly kind: 'answer'; readonly answer: TimedAnswer }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** What the documents of an answer said, the last one of each. */
+/** Values from the documents of an answer; later ones win. */
 interface Said {
   readonly pieces: readonly number[];
   readonly isStream: boolean;
@@ -38,18 +38,18 @@ interface Said {
 const none = (reason: string): StreamReading => ({ kind: 'none', reason });
 
 /**
- * Reads an answer that was asked for with `stream: true`: server-sent events, or one JSON document from a runtime that
- * streams nothing. Speeds are the runtime's own where it tells them: `timings` of llama-server, the comment
- * `generation_stats` of exo; else they follow from the arrival of the pieces. Never throws.
+ * Reads a response to `stream: true`: server-sent events, or one JSON document from a runtime that does not stream.
+ * Speeds are the runtime's own if it reports them (`timings` of llama-server, the comment `generation_stats` of exo);
+ * otherwise they follow from arrival times. Never throws.
  */
 export function readStream(pieces: readonly TimedPiece[]): StreamReading {
   const lines = linesOf(pieces);
   const last = lines.at(-1);
   const end = /^(\d{3}) (\d+(?:\.\d+)?)$/.exec(last?.text ?? '');
-  if (last === undefined || end === null) return none('curl did not end in order');
+  if (last === undefined || end === null) return none('curl did not finish normally');
   const [status, seconds] = [Number(end[1]), Number(end[2])];
   if (status === 0) return none('the endpoint did not answer before the deadline');
-  if (status !== 200) return none(`the endpoint answered with status ${status}`);
+  if (status !== 200) return none(`the endpoint returned status ${status}`);
   const said = readLines(lines.slice(0, -1));
   if (said.pieces.length === 0) return none('the answer has no text');
   return { kind: 'answer', answer: timed(said, { startedAtMs: last.atMs - seconds * 1_000, endedAtMs: last.atMs }) };
@@ -105,7 +105,7 @@ function parsed(text: string): Found {
   }
 }
 
-/** The text of a piece; a model that thinks aloud says it under another name, and generates all the same. */
+/** The text of a piece. Thinking has a different name, but counts as generated text. */
 function pieceOf(document: Found): string {
   const choices = document?.['choices'];
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
@@ -139,7 +139,7 @@ function timed({ pieces, isStream, usage, stats }: Said, span: Span): TimedAnswe
   };
 }
 
-/** llama-server tells a speed of nothing as infinite, which JSON has no word for, or as 0. */
+/** If it generated nothing, llama-server reports an infinite speed, which JSON cannot express, or 0. */
 const speed = (value: number | undefined): number | undefined => (value !== undefined && value > 0 ? value : undefined);
 
 function perSecond(count: number | undefined, ms: number | undefined): number | undefined {
@@ -147,20 +147,19 @@ function perSecond(count: number | undefined, ms: number | undefined): number | 
   return (count * 1_000) / ms;
 }
 
-/** A JSON object whose keys nobody has judged yet, or nothing. */
+/** An unchecked JSON object, or nothing. */
 type Found = Readonly<Record<string, unknown>> | undefined;
 
-/** Whether a value is a JSON object. */
 const isFound = (value: unknown): value is NonNullable<Found> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A number of an object; undefined when there is none there. */
+/** A number in an object; undefined if there is none. */
 function numberOf(found: Found, key: string): number | undefined {
   const value = found?.[key];
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** A text of an object; empty when there is none there. */
+/** A text in an object; empty if there is none. */
 function textOf(found: Found, key: string): string {
   const value = found?.[key];
   return typeof value === 'string' ? value : '';

@@ -3,41 +3,39 @@ import type { Text } from '../../model/step.ts';
 import { plistHead } from '../launchd-service.ts';
 import { below, place, tool } from './node-paths.ts';
 
-/** The launchd label of the keeper. */
 export const keeperLabel = 'dev.meshwright.keeper';
 
-/** Its program, the same on every node. */
+/** The keeper's program, the same on every node. */
 export const keeperProgram: NodePath = below(place.keeper, 'keep');
 
-/** What it keeps on this node; without it it does nothing. */
+/** What the keeper keeps on this node. Without this file it does nothing. */
 export const keeperData: NodePath = below(place.keeper, 'data');
 
-/** Its property list. */
 export const keeperPlist: NodePath = below(place.launchDaemons, `${keeperLabel}.plist`);
 
-/** One line for each of its changes. */
+/** The keeper's log, one line per change. */
 export const keeperLog: NodePath = below(place.log, 'keeper');
 
-/** The last of these lines alone, so that an observation needs no process to read it. */
+/** Only the last of these lines, so that an observation reads it without a process. */
 export const keeperLast: NodePath = below(place.keeper, 'last');
 
-/** In the folder of a transaction: what the keeper keeps is not to be so any more once the change is confirmed. */
+/** In a transaction's folder: once the change is confirmed, the keeper must not restore its data anymore. */
 export const outdatedName = 'keeper-confirmed';
 
-/** That mark in a change that was confirmed, until the data are gone. */
+/** That mark in a confirmed change, until the data are gone. */
 export const outdatedMark: NodePath = below(below(place.rollback, 'confirmed'), outdatedName);
 
 /**
- * The mark of a node on which macOS did not let the ssh session change the network preferences: what only
- * networksetup can set is left to the keeper there.
+ * The mark of a node where macOS did not let the ssh session change network preferences. There only the keeper sets
+ * what needs networksetup.
  */
 export const refusedMark: NodePath = below(place.ours, 'no-full-disk-access');
 
-/** Seconds from one round to the next. */
+/** Seconds between two rounds. */
 const intervalSeconds = 60;
 
 /**
- * What launchd has to know of the keeper: it runs at every start and once a minute, and each run is one round.
+ * The keeper's launchd job. It runs at boot and once a minute; each run is one round.
  *
  * @see launchd.plist(5): RunAtLoad, StartInterval
  */
@@ -62,13 +60,13 @@ export const keeperPlistText: Text = [
 `,
 ];
 
-/** What is kept on one node. */
+/** What the keeper keeps on one node. */
 export interface Kept {
-  /** Whether macOS's own Thunderbolt Bridge is taken away. */
+  /** Whether macOS's Thunderbolt Bridge is removed. */
   readonly isBridgeRemoved: boolean;
   /** `iogpu.wired_limit_mb`. */
   readonly wiredMegabytes?: number;
-  /** By receptacle, since macOS may call its interface otherwise after the next start. */
+  /** By receptacle, because macOS may rename its interface at the next boot. */
   readonly addresses: readonly {
     readonly receptacle: number;
     readonly address: string;
@@ -76,21 +74,21 @@ export interface Kept {
   }[];
 }
 
-/** `0xfffffffc` for 30, as ifconfig prints and takes it. */
+/** `0xfffffffc` for 30, in ifconfig's notation. */
 const hexMask = (prefixLength: number): string =>
   `0x${('1'.repeat(prefixLength).padEnd(32, '0').match(/.{4}/g) ?? []).map((bits) => Number.parseInt(bits, 2).toString(16)).join('')}`;
 
-/** The line of one address in the data. */
+/** The data line of one address. */
 export const addressLine = (receptacle: number, address: string, prefixLength: number): string =>
   `address ${receptacle} ${address} ${hexMask(prefixLength)}`;
 
-/** The line of the wired limit in the data. */
+/** The data line of the wired limit. */
 const wiredLine = (megabytes: number): string => `wired ${megabytes}`;
 
-/** The line of the bridge in the data. */
+/** The data line of the bridge. */
 export const bridgeLine = 'bridge remove';
 
-/** The data of a node: one line for each thing that is kept. */
+/** The keeper's data of a node: one line per kept value. */
 export const keeperDataText = ({ isBridgeRemoved, wiredMegabytes, addresses }: Kept): Text => {
   const lines = [
     ...(wiredMegabytes === undefined ? [] : [wiredLine(wiredMegabytes)]),

@@ -1,13 +1,15 @@
 import type { NodePath, Word } from '../../model/probe.ts';
 import { quote } from '../quote.ts';
 
-/** Brands a path as one on a node. Outside of this table no literal may begin with a folder of macOS. */
+/** Marks a path as one on a node. Outside this table, no literal may start with a macOS folder. */
 export const nodePath = (path: `/${string}`): NodePath => ({ kind: 'node-path', path });
 
 /** A path below another one; `rest` has no leading slash. */
 export const below = (folder: NodePath, rest: string): NodePath => nodePath(`${folder.path as `/${string}`}/${rest}`);
 
-/** Tools of stock macOS, by absolute path: over SSH a Mac's PATH is short, and a user's own may hold other tools. */
+/**
+ * Tools of stock macOS by absolute path: over SSH a Mac's PATH is short, and a user's own PATH may contain other tools.
+ */
 export const tool = {
   awk: nodePath('/usr/bin/awk'),
   base64: nodePath('/usr/bin/base64'),
@@ -79,7 +81,7 @@ export const tool = {
   wc: nodePath('/usr/bin/wc'),
 } as const satisfies Record<string, NodePath>;
 
-/** Where the programs of macOS lie, as PATH has them for a daemon. @see launchd.plist(5) */
+/** The folders of macOS's programs, in a daemon's PATH order. @see launchd.plist(5) */
 export const programFolders: readonly NodePath[] = [
   nodePath('/usr/bin'),
   nodePath('/bin'),
@@ -87,33 +89,33 @@ export const programFolders: readonly NodePath[] = [
   nodePath('/sbin'),
 ];
 
-/** Folders and files of a Mac that meshwright reads or keeps. */
+/** Folders and files that meshwright reads or writes on a Mac. */
 export const place = {
   accounts: nodePath('/Library/Application Support/meshwright/accounts'),
   applicationSupport: nodePath('/Library/Application Support'),
-  /** Values of this Mac as they were before the first change. */
+  /** Values of this Mac before the first change. */
   baseline: nodePath('/Library/Application Support/meshwright/baseline'),
-  /** Folders of an account in which uv makes a Python. */
+  /** Per-account folders where uv builds a Python. */
   builds: nodePath('/opt/meshwright/builds'),
   dataVolume: nodePath('/System/Volumes/Data'),
   keeper: nodePath('/Library/Application Support/meshwright/keeper'),
   diagnosticReports: nodePath('/Library/Logs/DiagnosticReports'),
   /** The home of accounts without a login. */
   emptyHome: nodePath('/var/empty'),
-  /** That this node is to be left alone. */
+  /** Marks this node as on hold. */
   hold: nodePath('/Library/Application Support/meshwright/hold'),
   launchDaemons: nodePath('/Library/LaunchDaemons'),
   library: nodePath('/Library'),
   log: nodePath('/Library/Application Support/meshwright/log'),
-  /** Preference domains are named as `defaults` wants them: without `.plist`. */
+  /** Preference domains have no `.plist`, as `defaults` expects them. */
   loginWindow: nodePath('/Library/Preferences/com.apple.loginwindow'),
   networkPreferences: nodePath('/Library/Preferences/SystemConfiguration/preferences.plist'),
-  /** Published runtimes and models, and the staging folders that they come from. */
+  /** Published runtimes and models, and their staging folders. */
   opt: nodePath('/opt/meshwright'),
   optParent: nodePath('/opt'),
   ours: nodePath('/Library/Application Support/meshwright'),
   rollback: nodePath('/Library/Application Support/meshwright/rollback'),
-  /** What enroll allows the ssh user to do without a password. */
+  /** The sudo rule that enroll adds for the ssh user. */
   sudoersDropIn: nodePath('/etc/sudoers.d/meshwright'),
   sudoersFolder: nodePath('/etc/sudoers.d'),
   screenSharing: nodePath('/System/Library/LaunchDaemons/com.apple.screensharing.plist'),
@@ -122,7 +124,7 @@ export const place = {
   timeMachine: nodePath('/Library/Preferences/com.apple.TimeMachine'),
 } as const satisfies Record<string, NodePath>;
 
-/** The path as bytes on the node: prefix before it, nothing quoted. */
+/** The path on the node: with the root prefix, unquoted. */
 export const renderPath = (path: NodePath, rootPrefix: string): string => rootPrefix + path.path;
 
 /**
@@ -136,23 +138,22 @@ export function pathWord(path: NodePath): string {
   return isPlain ? `"$R${path.path}"` : `"$R"${quote(path.path)}`;
 }
 
-/** One word of a command line inside a node script. */
+/** One word of a command line in a node script. */
 export const scriptWord = (word: Word): string => (typeof word === 'string' ? plainOrQuoted(word) : pathWord(word));
 
-/** A whole command line inside a node script. */
 export const scriptCommand = (words: readonly Word[]): string => words.map(scriptWord).join(' ');
 
-/** Words that no shell reads as anything else stay readable. */
+/** Leaves words without special characters unquoted. */
 const plainOrQuoted = (text: string): string => (/^[\w./@%+,:-]+$/.test(text) ? text : quote(text));
 
-/** The first line of every node script. @throws Error when the prefix is neither empty nor absolute. */
+/** The first line of every node script. @throws Error if the prefix is neither empty nor absolute */
 export function rootLine(rootPrefix: string): string {
   if (rootPrefix !== '' && !rootPrefix.startsWith('/')) throw new Error('a root prefix is empty or an absolute path');
   return `R=${quote(rootPrefix)}`;
 }
 
 /**
- * The command line for an exec request that runs a script in `/bin/sh`, whatever the login shell of the user is.
- * The script itself reaches the shell byte for byte.
+ * The command line for exec that runs a script in `/bin/sh`, whatever the user's login shell is. The script reaches
+ * `/bin/sh` byte for byte.
  */
 export const shellCommand = (script: string): string => `exec /bin/sh -c ${quote(script)}`;

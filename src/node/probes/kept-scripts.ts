@@ -6,11 +6,10 @@ import { keyMark } from '../withdraw.ts';
 import { recordProbe } from './probe.ts';
 
 /**
- * Functions of sh for scripts that print what lies on a node as records: a head, its lines each behind `|`, and `end`
- * at the end. `u` says that this user may not look and ends the script; `s FOLDER` says whether a folder is there (one
- * that cannot be read is not missing); `r FILE` prints the lines of a file and gives each to `l`; `f NAME FILE` prints
- * the first line of a file, if there is one, as the field NAME, and leaves it in `x`. Names of files on the node are
- * only ever expanded inside quotes.
+ * Functions of sh for scripts that print records: a head, its lines with a leading `|`, and a last line `end`. `u`
+ * reports that this user lacks permission, and ends the script. `s FOLDER` tells whether a folder exists (an unreadable
+ * one is not missing). `r FILE` prints a file's lines and passes each to `l`. `f NAME FILE` prints a file's first line,
+ * if any, as the field NAME, and leaves it in `x`. File names of the node are expanded only inside quotes.
  */
 export const readRecordsFunctions = `u() {
   printf "unreadable\\n"
@@ -34,7 +33,7 @@ f() {
   printf "|%s=%s\\n" "$1" "$x"
 }`;
 
-/** Names what lies there because of meshwright, as far as no other record does. */
+/** Lists traces of meshwright that no other record contains. */
 const traces = `printf "traces\\n"
 [ ! -e "$b" ] || printf "|folder=yes\\n"
 [ ! -e ${pathWord(place.sudoersDropIn)} ] || printf "|sudoers=yes\\n"
@@ -67,7 +66,7 @@ if [ "$k" = models ]; then
 fi
 printf "|trees=%s\\n" "$k"`;
 
-/** Names each job, with what its files say of it; `P` collects the processes of those without an exit. */
+/** Prints each job with its files' content; `P` collects the processes of jobs without an exit. */
 const jobRecords = `  if s "$b/ops"; then
     for j in "$b/ops/"*; do
       [ -d "$j" ] || continue
@@ -92,11 +91,11 @@ const jobRecords = `  if s "$b/ops"; then
   fi`;
 
 /**
- * Prints the jobs, the lease, the unconfirmed change of the network, the kept values of these keys and the foreign
- * daemons that runs keep on a node: `job KEY`, `lease`, `rollback STATE`, `baseline KEY` or `foreign LABEL`, then the
- * lines of its file and what else is known of it. A folder that is not there counts as empty only where its parent could be read. Jobs without
- * an exit are looked up in the process table, all at once: `processes EXIT`, then the lines of ps that name a job.
- * Runs in the private folder of the observation, whose `job-processes` file it uses.
+ * Prints the jobs, the lease, the unconfirmed network change, the stored values of these keys and the stopped foreign
+ * daemons: `job KEY`, `lease`, `rollback STATE`, `baseline KEY` or `foreign LABEL`, then the lines of its file and more
+ * fields. A missing folder counts as empty only if its parent is readable. One process table lookup covers all jobs
+ * without an exit: `processes EXIT`, then the ps lines of jobs. Runs in the observation's private folder and uses its
+ * `job-processes` file.
  */
 const recordsScript = (keys: readonly string[]): string => `b=${pathWord(place.ours)} P=""
 ${readRecordsFunctions}
@@ -155,16 +154,16 @@ if [ -n "$P" ]; then
 fi
 printf "end\\n"`;
 
-/** Jobs and the lease that runs keep on the node, and the values from before the first change that have these keys. */
+/** The node's jobs and lease, and the baseline values of these keys. */
 export const keptRecordsWith = (keys: readonly string[]): Probe =>
   recordProbe('kept-records', recordsScript(keys), 10_000);
 
-/** The probe that facts name. An observation sends it with the keys of all values (src/engine/observe/facts.ts). */
+/** The probe that facts refer to. An observation sends it with the keys of all values (src/engine/observe/facts.ts). */
 export const keptRecords = keptRecordsWith([]);
 
 /**
- * Counts the entries of each tree, and those that were changed after its seal was written: find prints such a one
- * twice, one line after the other. The last line is the exit of find.
+ * Counts the entries of each tree, and those changed after its seal was written: find prints them twice in a row. The
+ * last line is find's exit code.
  */
 const countTrees = `{ k = $1 "/" $2 "/" $3 }
 $1 == "exit" { e = $2; next }
@@ -172,12 +171,11 @@ $1 == "exit" { e = $2; next }
 END { print "counts " e; for (k in n) printf "|%s %d %d\\n", k, n[k], c[k] }`;
 
 /**
- * Prints what was put on a node and published there, and whether it still is as it was: `file ID` and `tree FOLDER`
- * with the lines of their seals, `sums` and `modes` of all files as cksum and stat print them, `counts` of all trees;
- * and `staged FOLDER` of each tree that is only being made ready.
- * One process for each of the three kinds of look, however many files and trees there are; none where there are none.
- * Of a tree only names and times are read: `-cnewer` compares the time of the last change of a file, which nobody
- * can set back, with the time at which its seal was written.
+ * Prints files and trees that were installed, and whether they changed: `file ID` and `tree FOLDER` with the lines of
+ * their seals, `sums` and `modes` of all files from cksum and stat, `counts` of all trees, and `staged FOLDER` of each
+ * tree in preparation. One process per kind of check, however many files and trees there are; none if there are none.
+ * Only names and times of a tree are read: `-cnewer` compares a file's change time, which no one can set back, with the
+ * time its seal was written.
  *
  * @see find(1) of macOS: `-cnewer file`, the same as `-newercm`
  */
@@ -258,5 +256,5 @@ for k in $T; do set -- "$k" "$@"; done
 } | ${pathWord(tool.awk)} -F / '${countTrees}'
 printf "end\\n"`;
 
-/** Files that were put and trees that were published, with what shows whether they are still as they were. */
+/** Installed files and published trees, with the evidence whether they changed. */
 export const keptFiles = recordProbe('kept-files', filesScript, 20_000);

@@ -4,15 +4,15 @@ import type { Answer } from '../../model/probe.ts';
 import { garbled } from '../answers/read-answer.ts';
 import { type NodeRecord, readFields, readRecords } from '../answers/records.ts';
 
-/** A record whose head is a word and a name. Both are empty where that is no head of the probe. */
+/** A record whose head is a word and a name. Both are empty if the head is invalid. */
 interface NamedRecord extends NodeRecord {
   readonly word: string;
   readonly name: string;
-  /** Undefined where its lines are no fields. */
+  /** Undefined if its lines are not fields. */
   readonly fields: Readonly<Record<string, string>> | undefined;
 }
 
-/** The records of a probe; `forms` has the words of its heads, and the form of the name behind each. */
+/** The records of a probe; `forms` has the words of its heads, and the form of the name after each. */
 const readNamed = (answer: Answer | undefined, forms: Readonly<Record<string, RegExp>>) =>
   mapKnown(readRecords(answer), (records) =>
     records.map((record): NamedRecord => {
@@ -24,13 +24,13 @@ const readNamed = (answer: Answer | undefined, forms: Readonly<Record<string, Re
 
 const isTwice = (texts: readonly string[]): boolean => new Set(texts).size < texts.length;
 
-/** A seal that was found on the node: its id or folder, and the fields of its file. */
+/** A seal on the node: its id or folder, and its fields. */
 export interface FoundSeal {
   readonly id: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** What a tool said of several files or trees: how it ended, and its lines. Absent when it was not asked. */
+/** A tool's exit and lines about several files or trees. Absent if the tool did not run. */
 export interface SealList {
   readonly exit: number;
   readonly lines: readonly string[];
@@ -40,7 +40,7 @@ export interface SealList {
 export interface KeptSeals {
   readonly files: readonly FoundSeal[];
   readonly trees: readonly FoundSeal[];
-  /** Names of staging folders, `model-kimi-0123456789abcdef`. */
+  /** Names of staging folders, such as `model-kimi-0123456789abcdef`. */
   readonly staged: readonly string[];
   readonly sums?: SealList;
   readonly modes?: SealList;
@@ -58,16 +58,16 @@ const sealHeads = {
   ...Object.fromEntries(listWords.map((word) => [word, exitForm])),
 };
 
-/** Reads everything that the probe printed; garbled when a record is of no known kind or comes twice. */
+/** Reads the whole output; garbled if a record is unknown or occurs twice. */
 export const readKeptSeals = (answer: Answer | undefined): Known<KeptSeals> =>
   andThen(readNamed(answer, sealHeads), (records) => {
     const all = (word: string): readonly NamedRecord[] => records.filter((one) => one.word === word);
     const double = listWords.find((word) => all(word).length > 1);
-    if (double !== undefined) return garbled(answer, `printed two lists of ${double}`);
-    if (!records.every(isSealRecord)) return garbled(answer, 'printed a record that is no seal');
+    if (double !== undefined) return garbled(answer, `printed the list of ${double} twice`);
+    if (!records.every(isSealRecord)) return garbled(answer, 'printed an unknown record');
     const [files, trees, staged] = [all('file'), all('tree'), all('staged')];
     if (isTwice([...files, ...trees, ...staged].map(({ name }) => name))) {
-      return garbled(answer, 'printed one seal twice');
+      return garbled(answer, 'printed a seal twice');
     }
     const lists = listWords.flatMap((word) =>
       all(word).map(({ name, lines }): [string, SealList] => [word, { exit: Number(name), lines }]),
@@ -82,13 +82,13 @@ function isSealRecord({ word, fields, lines }: NamedRecord): boolean {
   return word === 'staged' ? lines.length === 0 : word !== '';
 }
 
-/** A list that a tool should have printed; `what` completes "… could not be …". */
+/** A tool's list; `what` completes "… were not checked". */
 export function listOr(list: SealList | undefined, what: string): Known<readonly string[]> {
-  if (list === undefined) return unknown('failed', `${what} were not looked at.`);
-  return list.exit === 0 ? known(list.lines) : unknown('failed', `Looking at ${what} ended with ${list.exit}.`);
+  if (list === undefined) return unknown('failed', `${what} were not checked.`);
+  return list.exit === 0 ? known(list.lines) : unknown('failed', `Checking ${what} exited with ${list.exit}.`);
 }
 
-/** A process that ps found under the number of a job. */
+/** A process with a job's process number. */
 export interface JobProcess {
   readonly pid: string;
   readonly command: string;
@@ -100,31 +100,34 @@ interface Kept {
   readonly leases: readonly { readonly fields: Readonly<Record<string, string>> }[];
   readonly holds: readonly { readonly fields: Readonly<Record<string, string>> }[];
   readonly rollbacks: readonly NodeRollback[];
-  /** `last` change of the keeper, `refused` where macOS let nobody change the network over SSH; empty without either. */
+  /**
+   * `last` is the keeper's last change; `refused` is set if macOS refused network changes over SSH. Empty without
+   * either.
+   */
   readonly keeper: Readonly<Record<string, string>>;
   readonly baseline: Baseline;
   readonly traces: Traces;
-  /** Of unfinished jobs; unknown when ps failed. */
+  /** Processes of unfinished jobs; unknown if ps failed. */
   readonly processes: Known<readonly JobProcess[]>;
 }
 
 const keptHeads = {
   job: /^[A-Za-z0-9._-]{1,255}$/,
   lease: /^$/,
-  /** The node is to be left alone. */
+  /** The node is on hold. */
   hold: /^$/,
-  /** A change of the network that has not been confirmed. */
+  /** An unconfirmed network change. */
   rollback: /^(?:pending|rolling)$/,
   keeper: /^$/,
   processes: exitForm,
   /** A value from before the first change. */
   baseline: /^[a-z-]{1,64}$/,
-  /** A daemon of others that was stopped. */
+  /** A stopped daemon of other software. */
   foreign: /^[A-Za-z0-9._-]{1,255}$/,
   traces: /^$/,
 };
 
-/** Reads everything that the probe printed; garbled when a record is of no known kind or comes twice. */
+/** Reads the whole output; garbled if a record is unknown or occurs twice. */
 export const readKept = (answer: Answer | undefined): Known<Kept> =>
   andThen(readNamed(answer, keptHeads), (records) => {
     const all = (word: keyof typeof keptHeads): readonly NamedRecord[] => records.filter((one) => one.word === word);
@@ -132,24 +135,19 @@ export const readKept = (answer: Answer | undefined): Known<Kept> =>
     const traces = all('traces').map(tracesOf);
     const isBeforeTwice = traces.length > 1 || isTwice([...names('baseline'), ...names('foreign')]);
     if (isBeforeTwice || traces.includes(undefined)) {
-      return garbled(answer, 'printed what was there before so that it cannot be read');
+      return garbled(answer, 'printed unreadable baseline values');
     }
     const [processes, ...more] = all('processes');
     const odd = records.find((one) => one.word === '' || more.includes(one) || !hasItsFields(one));
     if (odd !== undefined) {
       const isNone = odd.word === '' || odd.word === 'processes';
-      return garbled(
-        answer,
-        isNone
-          ? 'printed a record that is neither job, lease, hold, rollback nor keeper'
-          : `printed fields of ${odd.head} that cannot be read`,
-      );
+      return garbled(answer, isNone ? 'printed an unknown record' : `printed unreadable fields of ${odd.head}`);
     }
     for (const word of ['keeper', 'hold', 'lease'] as const) {
       if (all(word).length > 1) return garbled(answer, `printed more than one ${word}`);
     }
     for (const word of ['rollback', 'job'] as const) {
-      if (isTwice(names(word))) return garbled(answer, `printed one ${word} twice`);
+      if (isTwice(names(word))) return garbled(answer, `printed a ${word} twice`);
     }
     return known({
       jobs: all('job').map(({ name: key, fields = {} }) => ({ key, fields })),
@@ -164,12 +162,12 @@ export const readKept = (answer: Answer | undefined): Known<Kept> =>
       traces: traces[0] ?? { hasFolder: false, trees: 'none', hasSudoers: false, hasKey: false },
       processes:
         processes === undefined
-          ? unknown('failed', 'Nobody looked for the processes of jobs.')
+          ? unknown('failed', 'The processes of jobs were not checked.')
           : processesOf(Number(processes.name), processes.lines),
     });
   });
 
-/** Values from before, and what ps printed, are lines of any form. */
+/** Baseline values and ps lines have any form. */
 const hasItsFields = ({ word, fields }: NamedRecord): boolean =>
   fields !== undefined || word === 'baseline' || word === 'foreign' || word === 'processes';
 
@@ -191,10 +189,10 @@ function tracesOf({ fields }: NamedRecord): Traces | undefined {
   return { hasFolder: has('folder'), trees, hasSudoers: has('sudoers'), hasKey: has('key') };
 }
 
-/** ps ends with 1 when none of the numbers is a process; whatever it prints of others is not about jobs. */
+/** ps exits with 1 if none of the numbers is a process; its other output is not about jobs. */
 function processesOf(exit: number, lines: readonly string[]): Known<readonly JobProcess[]> {
-  if (exit > 1) return unknown('failed', `ps ended with ${exit}.`);
+  if (exit > 1) return unknown('failed', `ps exited with ${exit}.`);
   const found = lines.map((line) => /^ *(\d{1,10}) +(\S.*)$/.exec(line));
-  if (found.includes(null)) return unknown('garbled', 'ps printed a line that is no process.');
+  if (found.includes(null)) return unknown('garbled', 'ps printed a line that is not a process.');
   return known(found.map((match) => ({ pid: match?.[1] ?? '', command: match?.[2] ?? '' })));
 }

@@ -2,13 +2,13 @@ import { pathWord, place, tool } from '../paths/node-paths.ts';
 import { doormanLabel, doormanStatusStart, doormanStatusUrl, rankServiceLabel } from '../paths/own-paths.ts';
 import { recordProbe } from './probe.ts';
 
-/** More than a doorman says of a hundred placements. */
+/** More than a gateway reports about a hundred placements. */
 const mostStatusBytes = 65_536;
 
-/** What all doormen of a node together may say of their counts; a placement takes some 400 bytes. */
+/** Limit for the reports of all gateways on a node; a placement takes about 400 bytes. */
 const allStatusBytes = 98_304;
 
-/** The names in the answer of a doorman, each behind `|`; none in any other answer. */
+/** Prints the names in a gateway's report with a leading `|`; nothing for other responses. */
 const namesBehind = `index($0, "${doormanStatusStart.replaceAll('"', '\\"')}") == 1 {
   while (match($0, /"placement":"[A-Za-z0-9._-]+"/)) {
     print "|" substr($0, RSTART + 13, RLENGTH - 14)
@@ -17,12 +17,12 @@ const namesBehind = `index($0, "${doormanStatusStart.replaceAll('"', '\\"')}") =
 }`;
 
 /**
- * Prints what launchd says of each of our plists, and of each rank that has a record and no plist any more, since
- * launchd keeps what it has loaded: a line `service LABEL EXIT`, then the tool's lines each behind `|`, and `end` at
- * the end. A doorman that is loaded is asked at its port who is behind it: `answer LABEL EXIT` with the exit of curl, then
- * the names of its placements, and `status LABEL` with what it says of itself in base64, each line behind `|`: none where
- * it said too much, or where somebody else answered. Names of files on the node are only ever expanded inside quotes. ALRM of the watchdog ends
- * the tool that hangs, too. Runs in the private folder of the observation, whose `print` file it uses.
+ * Prints launchd's state of each of our property lists, and of each rank with a record but no property list, because
+ * launchd keeps what it has loaded: a line `service LABEL EXIT`, the tool's lines with a leading `|`, and `end`. Each
+ * loaded gateway is asked for its placements: `answer LABEL EXIT` with curl's exit code and the names of its
+ * placements, and `status LABEL` with its report in base64, lines with a leading `|`. The report is empty if it is too
+ * long or comes from a different program. File names of the node are expanded only inside quotes. The watchdog's ALRM
+ * also stops a hanging tool. Runs in the observation's private folder and uses its `print` file.
  */
 const script = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
 f=${pathWord(place.launchDaemons)}
@@ -74,5 +74,5 @@ for p in "$b/placements/"*; do
 done
 printf "end\\n"`;
 
-/** What launchd says of each of our plists. */
+/** launchd's state of each of our property lists. */
 export const launchdServices = recordProbe('launchd-services', script, 10_000);

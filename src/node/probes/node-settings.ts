@@ -1,24 +1,23 @@
 import { pathWord, place, tool } from '../paths/node-paths.ts';
 import { probe } from './probe.ts';
 
-/** The label of Screen Sharing in launchd. */
 export const screenSharingLabel = 'com.apple.screensharing';
 
-/** The label of Remote Login in launchd, which starts one sshd for each connection. */
+/** The label of Remote Login in launchd, which starts one sshd per connection. */
 const remoteLoginLabel = 'com.openssh.sshd';
 
 /**
- * Prints what a tool says of each setting: a line `SETTING EXIT` and the tool's lines each behind `|`, and `end` at the
- * end. A preference that this user may not read has `unreadable` in place of an exit, one whose folder does
- * not exist `absent`. Runs in the private folder of
- * the observation, in which the file `settings` is its own.
+ * Prints each setting's tool output: a line `SETTING EXIT`, the tool's lines with a leading `|`, and a last line `end`.
+ * Instead of the exit code, `unreadable` means that this user may not read a preference, and `absent` that its folder
+ * does not exist. Runs in the observation's private folder and uses its `settings` file.
  *
- * `O` is the PATH with which the login shell of the account has started the observation, before it set its own.
+ * `O` is the PATH with which the account's login shell started the observation, before it set its own.
  *
- * What macOS guards by privacy looks readable until it is opened, and `defaults` then calls its keys unset.
+ * Files under macOS's privacy protection look readable until they are opened, and `defaults` then reports their keys as
+ * not set.
  *
- * @see defaults(1): what cfprefsd holds counts at once, the file on the disk follows
- * @see launchctl(1): print, print-disabled; the user may ask for the domain of his own uid
+ * @see defaults(1): cfprefsd's values take effect immediately, the file on disk follows
+ * @see launchctl(1): print, print-disabled; users may read their own uid's domain
  */
 export const nodeSettingsScript = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
 said() {

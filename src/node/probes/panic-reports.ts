@@ -3,13 +3,13 @@ import { pathWord, place, tool } from '../paths/node-paths.ts';
 import { probe } from './probe.ts';
 
 /**
- * Prints, of each of the last reports of kernel panics, a line `panic NAME` and behind `|` its first line, which is JSON
- * of its own, and as much of the line with the panic string as is worth reading; then `end`. Full reports and others are
- * counted apart, since the time is behind the kind in their names. `unreadable` stands for a report or a folder that this
+ * Prints for each recent kernel panic report a line `panic NAME`, then with a leading `|` its first line, which is a
+ * JSON object, and the start of the line with the panic string; and `end` last. Full reports and others are counted
+ * separately, because the kind precedes the time in their names. `unreadable` replaces a report or folder that this
  * user may not read.
  *
- * Many Macs move reports to `Retired`, which is read second: one that is moved at that moment is printed twice. Bytes
- * that are no ASCII become `?`, so that a letter that was cut spoils nothing.
+ * Many Macs move reports to `Retired`, which is read second, so a report that moves in between is printed twice.
+ * Non-ASCII bytes become `?`, so that a truncated character does no harm.
  */
 const script = `f=${pathWord(place.diagnosticReports)}
 u() {
@@ -35,5 +35,5 @@ for f in "$f" "$f/Retired"; do
 done
 printf "end\\n"`;
 
-/** The last reports of kernel panics, one record each. */
+/** The last kernel panic reports, one record each. */
 export const panicReportFiles = probe('panic-reports', [tool.sh, '-c', script], 10_000, 131_072);

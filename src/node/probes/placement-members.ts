@@ -7,22 +7,22 @@ import { readRecordsFunctions } from './kept-scripts.ts';
 import { recordProbe } from './probe.ts';
 
 /**
- * The last part of the local address of every listener: `*.8080` and `10.77.0.1.8080` both listen on 8080. They are
- * printed below their head, which holds the exit of netstat and so is known last.
+ * The port in every listener's local address: `*.8080` and `10.77.0.1.8080` both listen on 8080. The ports are printed
+ * below their head, which contains netstat's exit code and is therefore known last.
  */
 const listeningPorts = `$1 ~ /^tcp/ && $NF == "LISTEN" { sub(/^.*[.:]/, "", $4); if (!s[$4]++) a = a "|" $4 "\\n" }
 $1 == "exit" { printf "listening %s\\n%s", $2, a }`;
 
-/** More than any answer to the request of one token has. */
+/** More than any response to the request for one token has. */
 const tokenBodyMaxBytes = 65_536;
 
-/** So often a turn is tried for, half a second apart: a token of another observation takes no longer. */
+/** Number of tries for a turn, half a second apart: another observation's token takes no longer. */
 const turnTries = 5;
 
 /**
- * Asks the endpoint of a leader whose record has just been read, where somebody listens on its port: by its gateway where
- * there is one, else itself, and by turns where a second request could end the mesh. One that is not asked shows as the
- * status of that, and why.
+ * Sends a request to a leader's endpoint, if a program listens on its port: through its gateway if there is one, and in
+ * turns if a second request could crash the mesh. Otherwise it prints the status for a request that was not sent, with
+ * the reason.
  */
 const askEndpoint = `[ "$k" = 0 ] || return 0
   case $q$m in ('' | *[!0-9]*) return 0 ;; esac
@@ -49,32 +49,35 @@ const askEndpoint = `[ "$k" = 0 ] || return 0
     >"token-status.$n" 2>/dev/null &
   C="$C $n:$!"`;
 
-/** Of the part of a log that is of the last start at most so much of its beginning, and of its end, is looked at. */
+/** Limits in bytes for the beginning and the end of the log since the last start. */
 const logHeadBytes = 65_536;
 const logEndBytes = 16_384;
 
-/** What libraries say when a device, its queue pairs or its far end fail: jaccl names the errno, llama.cpp the act, perl and Python the words. */
+/**
+ * Messages about failed RDMA devices, queue pairs and peers: jaccl prints the errno, llama.cpp the operation, perl and
+ * Python the message.
+ */
 const verbsWords = '[Ee]rrno|No route to host|[Pp]rotection domain|[Qq]ueue pair|RTR';
 
 /**
- * Lines at the beginning of a log that say how much the GPU may use: of llama.cpp's Metal, and of the rank program of mlx.
+ * Lines at the beginning of a log with the GPU's memory limit, from llama.cpp's Metal and from the mlx rank program.
  *
  * @see `ggml_metal_device_init` of ggml-metal-device.m
  */
 const gpuWords = 'recommendedMaxWorkingSetSize|^meshwright: the GPU may use ';
 
-/** So many lines of a log that its driver has a pattern for, the first ones and the last ones, each cut. */
+/** Number of log lines that match the driver's pattern: the first and the last ones, each truncated. */
 const saidFirst = 48;
 const saidLast = 8;
 
-/** Stands in a log between its beginning and its end. */
+/** Separates the beginning and the end of a long log. */
 const leftOut = '--left-out--';
 
 /**
- * Prints the mark of the last start of a member; of its log since then the line about the GPU as `gpu`, the last one that
- * speaks of the verbs library as `complaint`, and the first and the last ones that match the pattern of its record as
- * `said1` to `said56`. Of a long log the middle is left out, and no line before that is a complaint of now. Whatever cannot
- * be printed shows as `?`. The pattern travels in the environment: awk would read escapes in a word of `-v`.
+ * Prints the mark of a rank's last start. From its log since then, prints the line about the GPU as `gpu`, the last one
+ * about the verbs library as `complaint`, and the first and last lines that match its record's pattern as `said1` to
+ * `said56`. The middle of a long log is skipped, and no complaint is read before the gap. Unprintable characters become
+ * `?`. The pattern is in the environment, because awk would process escapes in `-v`.
  */
 const lastStart = `[ -e "$j/start" ] || return 0
   printf 'start %s\\n' "$n"
@@ -106,7 +109,7 @@ END {
   for (i = (n > ${saidFirst + saidLast} ? n - ${saidLast} : ${saidFirst}); i < n; i++) printf "|said%d=%s\\n", ++m, c(k[i % ${saidLast}])
 }'`;
 
-/** Waits for the endpoints that were asked, and prints what each of them answered. */
+/** Waits for the requests to endpoints, and prints the responses. */
 const printTokens = `for p in $C; do
   wait "\${p#*:}"
   y=$? z=''
@@ -118,7 +121,7 @@ const printTokens = `for p in $C; do
   printf '|%s\\n' "$x"
 done`;
 
-/** Prints what is kept of a node as a whole: its starts over RDMA, and why it needs a restart, with the memory that is wired now. */
+/** Prints values of the whole node: its RDMA starts, and why it needs a restart, with the memory wired now. */
 const printNodeFiles = `if s "$b" && [ -e ${pathWord(rdmaStartsFile)} ]; then
   printf 'rdma-starts\\n'
   r ${pathWord(rdmaStartsFile)}
@@ -130,7 +133,7 @@ if s "$b" && [ -e ${pathWord(rebootMarkFile)} ]; then
   [ -z "$x" ] || printf '|now=%s\\n' "$x"
 fi`;
 
-/** Gives the locks back (`d`), and ends the requests that are still under way when the watchdog says so. */
+/** Releases the locks (`d`), and stops pending requests at the watchdog's signal. */
 const leaving = `d() {
   for q in $D; do ${pathWord(tool.rmdir)} ${turnLock} 2>/dev/null; done
 }
@@ -142,13 +145,12 @@ e() {
 trap e ALRM HUP TERM`;
 
 /**
- * Prints the record of each member of a placement, the TCP ports on which somebody listens, and what the endpoints of
- * leaders answered to the request of one token: `token NAME EXIT STATUS`, then the body in base64. Nothing connects to a port of
- * the ranks: who listens is told by the kernel. All endpoints are asked at once, each with its own deadline, and only
- * those on whose port somebody listens. Nodes without placements pay for none of this. Starts over RDMA are told with
- * their count in the boot session.
+ * Prints each rank's record, the TCP ports with listeners, and the response of each leader's endpoint to the request
+ * for one token: `token NAME EXIT STATUS`, then the body in base64. Nothing connects to a rank's port: the kernel lists
+ * the listeners. All endpoints are asked in parallel, each with its own deadline, and only if a program listens on
+ * their port. Nodes without placements need no extra process. RDMA starts have their count in the boot session.
  *
- * Runs in the private folder of the observation, whose files it uses. ALRM of the watchdog ends its curls, too.
+ * Runs in the observation's private folder and uses its files. The watchdog's ALRM also stops its curls.
  */
 const membersScript = (ask: string, turns: string): string => `b=${pathWord(place.ours)} C="" D="" W=' '
 ${leaving}
@@ -211,10 +213,10 @@ d
 printf 'end\\n'`;
 
 /**
- * Members of placements, who listens, and one token from each endpoint. The deadline is a little more than the longest
- * wait for a token that a run asks for (20 s, src/drivers).
+ * Ranks of placements, listeners, and one token from each endpoint. The deadline is slightly longer than the longest
+ * token deadline of a run (20 s, src/drivers).
  */
 export const placementMembers = recordProbe('placement-members', membersScript(askEndpoint, turnFunctions), 22_000);
 
-/** The same answer without a token: a look that must not wait for one, nor leave requests with a mesh that is half there. */
+/** The same without a token, for checks that must not wait for one or send requests to an incomplete mesh. */
 export const unaskedMembers = recordProbe('placement-members', membersScript(':', ''), 10_000);

@@ -1,25 +1,27 @@
 import { below, pathWord, place, tool } from '../paths/node-paths.ts';
 
-/** The exit of a probe that leaves the RDMA devices alone instead of asking a verbs tool. */
+/** Exit code of a probe that does not touch the RDMA devices. */
 export const leftAloneExit = 75;
 
-/** What it then prints behind the program that has not returned. */
+/** Printed after the name of the program that has not returned. */
 export const notReturnedWords = 'has not returned';
 
-/** Stands for that program where the node cannot tell whether there is one. */
+/** Replaces that program's name if the node cannot tell. */
 export const unseenTool = '-';
 
 /**
- * Prints what the RDMA driver holds in the kernel: the count of its objects, where there are any below `ioreg` the lines
- * about each device, below `ps` and the numbers of the verbs tools that have run for a second these and the processes that
- * hold devices, then `end`. It opens no device. A process without a line is gone; this shell has one, so that `ps` succeeds.
+ * Prints what the RDMA driver holds in the kernel: the number of its objects; if there are any, the lines about each
+ * device below `ioreg`; and below `ps` the verbs tools that have run for a second and the processes that hold devices;
+ * then `end`. It opens no device. A process without a line is gone; this shell has a line, so `ps` always succeeds.
  *
- * Whatever happens, it ends by writing to the file `verbs` of the private folder: an empty line, or which program has
- * not returned. A process that loads a model is in uninterruptible wait for moments, so that alone is no proof. The files k1 and
- * k2 are its own, too. Its tools run in the background: a shell hears no signal before one in front ends.
+ * In any case, it finally writes to the file `verbs` in the private folder: an empty line, or which program has not
+ * returned. A process that loads a model is briefly in uninterruptible wait, so that state alone is no proof. The files
+ * k1 and k2 are also its own. Its tools run in the background, because a shell handles signals only after a foreground
+ * tool exits.
  *
  * @see ioclasscount.c and ioreg.c in Apple's IOKitTools: neither needs root
- * @see pgrep(1): exit 1 is no process; ps(1) of macOS: `U` is uninterruptible wait, `ucomm` the name that IOKit also uses
+ * @see pgrep(1): exit 1 means no process; ps(1) of macOS: `U` is uninterruptible wait, `ucomm` is the name that IOKit
+ * also uses
  */
 export const rdmaKernelScript = `trap "s=${unseenTool}; e; kill -9 \\$!; wait; exit 142" ALRM HUP TERM
 c=AppleThunderboltRDMA s=${unseenTool} k="" i=""
@@ -58,8 +60,8 @@ fi
 printf "end\\n"`;
 
 /**
- * Waits until the kernel has been read, since a verbs tool would be among the holders of every device. Exits where a
- * program has not returned: a second verbs tool would hang behind it, and no signal ends it.
+ * Waits until the kernel state has been read, because a verbs tool would hold every device. Exits if a program has not
+ * returned: a second verbs tool would hang behind it, and no signal stops it.
  *
  * @see SQCU/mesh, RDMA-RULES.md: 478 hung ibv_devinfo behind one deadlock
  */
@@ -67,20 +69,20 @@ export const awaitKernel = `until read -r s <verbs; do ${pathWord(tool.sleep)} 0
 [ -z "$s" ] || { printf "%s\\n" "$s" >&2; exit ${leftAloneExit}; }
 exec `;
 
-/** What the probe of the RDMA devices then prints behind the placement whose rank is starting. */
+/** Printed by the RDMA device probe after the name of a placement whose rank is starting. */
 export const startingWords = 'is starting';
 
-/** No start may take longer, so that a mark from before a jump of the clock counts for nothing. */
+/** No start may take longer, so a mark from before a clock jump is ignored. */
 const longestStartSeconds = 86_400;
 
 const listensOn = `$1 ~ /^tcp/ && $NF == "LISTEN" { sub(/^.*[.:]/, "", $4); if ($4 == q) f = 1 }
 END { exit !f }`;
 
 /**
- * `ibv_devinfo -v`, unless a rank over RDMA is starting on the node. The tool opens every device, and a start that is
- * making its queue pairs must have them for itself. A rank is starting from its kick until it listens where a member
- * that has joined listens, ends, or its time is over; one without a port of its own has joined as soon as it runs, as
- * everywhere. Where no start is marked this costs no process. Nor is it opened while a verbs tool has not returned.
+ * Runs `ibv_devinfo -v`, unless an RDMA rank is starting on the node. The tool opens every device, but a start needs
+ * its devices alone to create its queue pairs. A rank is starting until it listens like a joined rank, exits, or
+ * exceeds its deadline; a rank without its own port has joined as soon as it runs. Without start marks this needs no
+ * process. The tool does not run either while another verbs tool has not returned.
  */
 export const rdmaPortsScript = `n='' u=''
 for f in ${pathWord(below(place.ours, 'placements/'))}*/start; do

@@ -2,8 +2,8 @@ import { tool } from '../paths/node-paths.ts';
 import { probe } from './probe.ts';
 
 /**
- * One `sysctl` for all its values. A name that this macOS does not know costs only itself: the tool names it on
- * stderr, prints the others and ends with 1.
+ * One `sysctl` call for all values. A name that this macOS does not know affects only itself: the tool reports it on
+ * stderr, prints the others and exits with 1.
  */
 export const sysctl = probe(
   'sysctl',

@@ -1,15 +1,16 @@
-# `writable_daemon_file NAME UID GROUPS` prints files and folders with which this account can change what launchd runs as
-# root: a property list of `/Library/LaunchDaemons`, the program of a daemon that runs as root, a file among its arguments,
-# what links there lead to, and each folder above. Of a program that is missing, or replaced by a folder, the folders above
-# count: their owner can put another one there. Prints nothing where there is none; fails where that stays unknown, with the
-# reason on stderr. It reads owners, modes and access lists. It does not look at what such a program reads or starts by
-# itself, or at what a sticky folder lets others add.
+# `writable_daemon_file NAME UID GROUPS` prints files and folders with which this account can change what launchd runs
+# as root: a property list in `/Library/LaunchDaemons`, the program of a root daemon, a file among its arguments, the
+# targets of links among these, and every folder above. If a program is missing or replaced by a folder, the folders
+# above it count, because their owner can install a different program. Prints nothing if there is no such file; fails if
+# this is unknown, with the reason on stderr. It checks owners, modes and access lists. It does not check what such a
+# program reads or starts itself, or what a sticky folder lets others add.
 #
-# `root_words` reads property lists and prints the paths of what launchd runs as root: a program and its arguments, whole, by
-# what stands in quotes, and, for `sh -c 'x; /opt/y --file=/opt/z'`, word by word. The last program in it says whether an
-# access list, as `ls -lde` prints it, lets the account or one of its groups change a file or what is in a folder.
-# launchd.plist(5): Program, ProgramArguments, UserName; find(1) of macOS: -acl; ls(1) of macOS: -e; chmod(1) of macOS for
-# the rights in an access list.
+# `root_words` reads property lists and prints the paths that launchd runs as root: a program and its arguments as a
+# whole, the quoted parts of them and, for `sh -c 'x; /opt/y --file=/opt/z'`, word by word. The last awk program in this
+# file tells whether an access list, as `ls -lde` prints it, lets the account or one of its groups change a file or the
+# content of a folder.
+# See launchd.plist(5): Program, ProgramArguments, UserName; find(1) of macOS: -acl; ls(1) of macOS: -e; chmod(1) of
+# macOS for the rights in an access list.
 #
 # Needs launch_daemons: the folder of the property lists
 # Prints: nothing

@@ -1,5 +1,5 @@
-# `forget_service TRACE …` makes launchd forget the service `$L`, takes its files and folders away, and leaves in `y`
-# whether there was anything.
+# `forget_service TRACE …` unloads the service `$L`, removes its files and folders, and leaves in `y` whether there were
+# any.
 #
 # Uses service.sh
 # Uses remove-files.sh

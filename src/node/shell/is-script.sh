@@ -1,5 +1,5 @@
-# `isscript MARK` says whether the script that left this mark still runs. The process number of a mark that was left
-# behind may belong to another program by now, such as `ssh -s`.
+# `isscript MARK` tells whether the script that left this mark is still running. The process number of an old mark may
+# belong to a different program by now, such as `ssh -s`.
 #
 # Prints: nothing
 isscript() {

@@ -1,5 +1,5 @@
-# `isrunning FOLDER` says whether the process of a job lives, by its number and its command line, and leaves the number
-# in `p`. `cleared KEY` takes the folder of a job away whose process has ended, or has nothing left to do but to end.
+# `isrunning FOLDER` tells whether a job's process is running, by its number and its command line, and leaves the number
+# in `p`. `cleared KEY` removes the folder of a job whose process has exited or is about to.
 #
 # Prints: nothing
 isrunning() {

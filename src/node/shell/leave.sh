@@ -1,10 +1,9 @@
-# `leave SAID` continues after a part of a script, run in a shell of its own, has failed with these words, when macOS did
-# not let it set what the keeper holds: the node is marked. Every other failure is that of the script, and this one too
-# where no keeper holds it.
+# `leave SAID` handles this failure message of a part that ran in a subshell: if macOS refused a setting that the keeper
+# keeps, it marks the node and continues. For any other failure, or without a keeper, the script fails.
 #
 # Uses network-setup.sh
-# Needs keeper: whether the keeper holds what the script sets
-# Prints: the words of a failure, to stderr, with exit 1
+# Needs keeper: whether the keeper keeps what the script sets
+# Prints: the failure message, to stderr, with exit 1
 leave() {
   case $keeper:$1 in (1:*'@failed no-full-disk-access '*) ;; (*)
     printf '%s\n' "$1" >&2

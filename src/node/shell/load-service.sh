@@ -1,5 +1,5 @@
-# `load_service PLIST` makes launchd load the service `$L`, which it may refuse for a moment after a `bootout`.
-# launchctl(1): bootstrap ends with 5 where it is loaded.
+# `load_service PLIST` loads the service `$L`; launchd may refuse this briefly after a `bootout`.
+# launchctl(1): bootstrap exits with 5 if the service is loaded.
 #
 # Uses service.sh
 # Prints: nothing; fails with launchctl

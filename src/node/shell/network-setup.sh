@@ -1,8 +1,8 @@
-# `net ARGUMENTS` runs networksetup and leaves what it said in `o`. Its exit says little (0 or 4 with an error), its
-# words do. A session over SSH without Full Disk Access is refused with words of its own, seen on a Mac mini with
-# macOS 26.6; whatever it is allowed to set ends the mark of a node that was refused once. `mustnet` fails where `net` does.
+# `net ARGUMENTS` runs networksetup and leaves its output in `o`. Its exit code is not reliable (0 or 4 after an error),
+# but its messages are. Without Full Disk Access, an SSH session gets a message of its own, seen on a Mac mini with
+# macOS 26.6. A later success removes the mark of a refused node. `mustnet` fails if `net` does.
 #
-# Needs refused_mark: the file that marks a node on which macOS refused this once
+# Needs refused_mark: the file that marks a node where macOS refused this once
 # Prints: nothing; fails with no-full-disk-access, networksetup
 net() {
   o=$("$R/usr/sbin/networksetup" "$@" 2>&1)

@@ -1,4 +1,4 @@
-# `ownfolder FOLDER ACCOUNT` gives a folder to an account, which alone may enter it then.
+# `ownfolder FOLDER ACCOUNT` gives a folder to an account; no other account can enter it then.
 #
 # Prints: nothing
 ownfolder() {

@@ -1,6 +1,5 @@
-# `ownlog FILE ACCOUNT` gives the log of a service of this account to the ssh user, who reads it without root. Only the
-# account can write it besides: by its primary group, which has no other member. An empty
-# account is the ssh user.
+# `ownlog FILE ACCOUNT` gives the log of this account's service to the ssh user, who reads it without root. Only the
+# account can also write it, through its primary group, which has no other member. An empty account means the ssh user.
 #
 # Prints: nothing; fails with no-account
 ownlog() {

@@ -1,12 +1,12 @@
-# `refuse_root ACCOUNT` fails before anything starts as an account that can become root: root itself, an administrator, an
-# account with a sudo rule, or one that may write what launchd runs as root. Only the sentence that there is no rule lets it
-# pass. The ssh user is not checked, by name or as an empty one: then the file says so.
+# `refuse_root ACCOUNT` fails before anything starts as an account that can become root: root itself, an administrator,
+# an account with a sudo rule, or one that can change what launchd runs as root. sudo must report explicitly that there
+# is no rule. The ssh user, by name or as an empty one, is not checked, because the file sets it.
 #
-# sudo(8): `-l -U` of root lists the rules of another account. sudo 1.9.13 (seen on Linux) says `User NAME is not allowed to
-# run sudo on HOST.` with exit 0, and so does its newest source (display.c).
+# sudo(8): root's `-l -U` lists the rules of a different account. sudo 1.9.13 (seen on Linux) prints `User NAME is not
+# allowed to run sudo on HOST.` with exit 0, and so does its newest source (display.c).
 #
 # Uses daemon-files.sh
-# Needs own_accounts: those that apply makes
+# Needs own_accounts: the accounts that apply creates
 # Prints: nothing; fails with no-account, can-become-root, daemons-unread
 in_one_line() { printf '%s\n' "$1" | "$R/usr/bin/awk" '{ $1 = $1; printf "%s%s", s, $0; s = " " }'; }
 refuse_root() {

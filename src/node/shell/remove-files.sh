@@ -1,4 +1,4 @@
-# `remove_files FILE …` removes the files and folders that are there, and sets `y` to 1 if there was one.
+# `remove_files FILE …` removes existing files and folders, and sets `y` to 1 if there were any.
 #
 # Prints: nothing
 remove_files() {

@@ -1,10 +1,10 @@
-# `look` says whether launchd knows the service `$L`, and leaves the number of its process in `pid`, empty where it has
-# none, and the answer in `o`. `bootout` makes launchd forget it, and waits until it has. What an earlier one of the same name
-# left is no error: 3, 36 and 113 say that it is gone or going. launchctl: exit 113 with "Could not find service" is the one
-# answer that means not loaded.
+# `look` tells whether launchd has loaded the service `$L`, and leaves its process number in `pid` (empty without a
+# process) and the output in `o`. `bootout` unloads the service and waits until it is gone. Its exit codes 3, 36 and 113
+# are no errors: the service is gone or stopping. launchctl: only exit 113 with "Could not find service" means not
+# loaded.
 #
 # Needs label: of the service
-# Needs end_seconds: how long the end of it may take
+# Needs end_seconds: seconds to wait until it has stopped
 # Prints: nothing; fails with launchctl
 L=system/$label
 look() {

@@ -5,7 +5,7 @@ import { quote } from '../quote.ts';
 /** A flag is `1` or empty. */
 type Value = Word | number | boolean;
 
-/** Only what no shell and no reader takes for arithmetic stays without quotes. */
+/** Leaves unquoted only what no shell or reader interprets as arithmetic. */
 function wordOf(value: Value): string {
   if (typeof value === 'boolean') return value ? '1' : "''";
   if (typeof value === 'object') return pathWord(value);
@@ -13,8 +13,8 @@ function wordOf(value: Value): string {
 }
 
 /**
- * The text of a `.sh` file as a function of the variables that its header names, and of the words that it finds in `$@`.
- * They stand before the text, each quoted as one word; nothing is put into its middle.
+ * The text of a `.sh` file as a function of the variables in its header and the words in `$@`. Each value is quoted as
+ * one word and precedes the text; nothing is inserted into the text.
  */
 export const shellScript =
   <Name extends string>(text: string) =>

@@ -1,13 +1,13 @@
-# `session` leaves the boot session in `u`; `marked` says whether a stop has found in it that only a restart of the Mac
-# helps, and why in `w`. `refuse_marked` ends a start on such a Mac: what a stop took for memory of its rank may have been
-# that of another program, so it is measured again, and the mark goes when it has fallen. `slack` leaves in `z` what the
-# bytes of the baseline `B` may differ by. `others` says whether a rank of another placement than that of `$d` lives.
-# `keep_wired` writes down what is wired before any rank ran in this boot session; where one ran before, its share is
-# unknown, and there is no baseline. `mark WHY` writes down that only a restart of this Mac helps, for the next plan.
-# `judge_wired` leaves in `m` how the wired memory is after the end of a rank: `normal`, `high`, or `unknown` with the
-# reason. A function `wired` prints the bytes that are wired, or nothing.
+# `session` leaves the boot session in `u`. `marked` tells whether a stop found in this session that only a restart of
+# the Mac helps, with the reason in `w`. `refuse_marked` prevents a start on such a Mac: it measures again, because the
+# memory may have belonged to a different program, and removes the mark if the value has fallen. `slack` leaves in `z`
+# the allowed difference from the baseline `B` in bytes. `others` tells whether a rank of a placement other than `$d` is
+# running. `keep_wired` records the wired memory before the first rank of this boot session. After a rank has run, its
+# share is unknown, so there is no baseline. `mark WHY` records for the next plan that only a restart of this Mac helps.
+# `judge_wired` leaves in `m` the state of wired memory after a rank stopped: `normal`, `high`, or `unknown` with the
+# reason. A function `wired` prints the number of wired bytes, or nothing.
 #
-# Needs slack_bytes: what wired memory moves by at least
+# Needs slack_bytes: minimum allowed difference of wired memory
 # Prints: nothing; fails with sysctl, needs-reboot
 session() {
   u=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)

@@ -1,4 +1,4 @@
-# `write FILE TEXT` puts a file in its place by a rename.
+# `write FILE TEXT` writes a file and moves it to its place.
 #
 # Uses verdicts.sh
 # Uses must.sh

@@ -178,7 +178,7 @@ describe('a member of a placement', () => {
       };
       expect(await tokenBeside(connected('ESTABLISHED'))).toEqual({
         kind: 'in-flight',
-        reason: 'a request is in flight; it was not asked',
+        reason: 'another request is in flight, so none was sent',
       });
       expect(await tokenBeside(connected('CLOSE_WAIT'))).toMatchObject({ kind: 'silent', isTimeout: true });
       expect(await tokenBeside(`case $* in (-an*) ${listens} ;; (*) exit 1 ;; esac`)).toEqual({

@@ -35,7 +35,7 @@ describe('readText', () => {
 
   it('says in a sentence what the tool said, and at most 200 characters of it', () => {
     const failed = readText(answer('x', { stderr: `\n  ${'y'.repeat(900)}\n`, code: 3 }));
-    expect(failed.kind === 'unknown' && failed.detail).toBe(`x ended with 3 and said: ${'y'.repeat(200)}`);
+    expect(failed.kind === 'unknown' && failed.detail).toBe(`x exited with 3 and printed: ${'y'.repeat(200)}`);
   });
 });
 

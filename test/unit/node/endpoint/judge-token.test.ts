@@ -70,18 +70,18 @@ describe('judge of a token', () => {
 
   it.each([
     ['no answer at all', 0, '', pointer, 'the endpoint did not answer'],
-    ['another status', 503, chat('Hi'), pointer, 'the endpoint answered with status 503'],
-    ['another success', 204, '', pointer, 'the endpoint answered with status 204'],
+    ['another status', 503, chat('Hi'), pointer, 'the endpoint returned status 503'],
+    ['another success', 204, '', pointer, 'the endpoint returned status 204'],
     ['a page', 200, '<html>', pointer, 'the answer is not JSON'],
     ['an answer that was cut', 200, '{"choices":[', pointer, 'the answer is not JSON'],
-    ['no choice', 200, '{"choices":[]}', pointer, `the answer has nothing at ${pointer}`],
-    ['an error document', 200, '{"error":"no model"}', pointer, `the answer has nothing at ${pointer}`],
+    ['no choice', 200, '{"choices":[]}', pointer, `the answer has no value at ${pointer}`],
+    ['an error document', 200, '{"error":"no model"}', pointer, `the answer has no value at ${pointer}`],
     ['a null', 200, chat(null), pointer, `the answer has no text at ${pointer}`],
     ['a number', 200, chat(4), pointer, `the answer has no text at ${pointer}`],
     ['an empty text', 200, chat(''), pointer, `the text at ${pointer} is empty`],
-    ['a pointer to the length of a list', 200, '["Hi"]', '/length', 'the answer has nothing at /length'],
-    ['a pointer to what every object inherits', 200, '{}', '/constructor', 'the answer has nothing at /constructor'],
-    ['a text that is no pointer', 200, '{"a":"Hi"}', 'a', 'the answer has nothing at a'],
+    ['a pointer to the length of a list', 200, '["Hi"]', '/length', 'the answer has no value at /length'],
+    ['a pointer to what every object inherits', 200, '{}', '/constructor', 'the answer has no value at /constructor'],
+    ['a text that is no pointer', 200, '{"a":"Hi"}', 'a', 'the answer has no value at a'],
   ])('finds no token in %s', (_case, status, body, at, reason) => {
     expect(judgeToken({ status, body }, at)).toEqual({ kind: 'none', reason });
   });

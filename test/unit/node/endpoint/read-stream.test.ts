@@ -70,12 +70,12 @@ describe('the answer to a request that was streamed', () => {
 
   it.each([
     ['000 5.000', 'the endpoint did not answer before the deadline'],
-    ['503 0.010', 'the endpoint answered with status 503'],
+    ['503 0.010', 'the endpoint returned status 503'],
     ['200 0.010', 'the answer has no text'],
-    ['curl: (7) refused', 'curl did not end in order'],
+    ['curl: (7) refused', 'curl did not finish normally'],
   ])('is none when it ends with %s', (end, reason) => {
     expect(readStream([{ atMs: 1, text: `\n${end}` }])).toEqual({ kind: 'none', reason });
-    expect(readStream([])).toEqual({ kind: 'none', reason: 'curl did not end in order' });
+    expect(readStream([])).toEqual({ kind: 'none', reason: 'curl did not finish normally' });
   });
 
   it('counts what a model thinks aloud as what it says', () => {

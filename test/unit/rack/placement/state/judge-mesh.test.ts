@@ -178,7 +178,7 @@ describe('judgement of a mesh', () => {
   });
 
   it('answers nobody with a request in flight once a rank of the same start has ended', () => {
-    const token = { kind: 'in-flight', reason: 'a request is in flight; it was not asked' } as const;
+    const token = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' } as const;
     const isAnswering = (second: Partial<MemberCase>): boolean => {
       const members = {
         'studio-1': [{ state: 'joined', rank: 0, token }],

@@ -43,7 +43,7 @@ function judged(
 const notInTime = 'no token: no token before the deadline of 20 s';
 
 describe('a mesh that was not asked, since a request is in flight', () => {
-  const busy: TokenSight = { kind: 'in-flight', reason: 'a request is in flight; it was not asked' };
+  const busy: TokenSight = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' };
   const nobody = seenAs({ running: 0, waiting: 0 });
 
   it('serves where a client got a token, and where answers flow through its door', () => {
@@ -62,7 +62,7 @@ describe('a mesh that was not asked, since a request is in flight', () => {
       expect(judged(doormen, busy)).toMatchObject({
         state: 'unknown',
         unknownReason: 'not-asked',
-        evidence: 'a request is in flight; it was not asked',
+        evidence: 'another request is in flight, so none was sent',
         isAnswering: true,
       });
     }
