@@ -7,7 +7,6 @@ import { diskText, durationText } from '../model/text/units.ts';
 import { isDone } from './execute.ts';
 import type { RunEvent, RunListener } from './run-events.ts';
 
-/** The terminal that a run is shown on. */
 interface RunScreen {
   readonly stream: NodeJS.WriteStream;
   readonly columns: number;
@@ -15,16 +14,16 @@ interface RunScreen {
   readonly hasColor: boolean;
 }
 
-/** A view of a run that is going on. */
+/** The live view of a run. */
 export interface RunView {
   readonly listen: RunListener;
-  /** Shows one more line below the others; it stays. */
+  /** Adds a permanent line below the others. */
   readonly note: (text: string) => void;
-  /** Draws the last state and leaves the terminal as it was; what has not ended by then was not done. */
+  /** Draws the final state and restores the terminal. Unfinished lines show as skipped. */
   readonly end: () => Promise<void>;
 }
 
-/** A line of Listr, and how it is ended. */
+/** A Listr line with the functions that end it. */
 interface Drawn {
   readonly task: Parameters<ListrTask['task']>[1];
   readonly settle: () => void;
@@ -33,11 +32,10 @@ interface Drawn {
 
 interface Row {
   line: RunLine;
-  /** Set as soon as Listr has begun with the line; events may come before. */
+  /** Set once Listr shows the line; events may arrive earlier. */
   drawn?: Drawn;
 }
 
-/** A promise that others settle. */
 function deferred<T>() {
   let resolve: (value: T) => void = () => undefined;
   const promise = new Promise<T>((settle) => {
@@ -46,14 +44,11 @@ function deferred<T>() {
   return { promise, resolve };
 }
 
-/**
- * Shows on a terminal one line per node and placement of the steps, with what runs and how far it is, rewritten in
- * place. For a terminal only; elsewhere the events themselves are printed.
- */
+/** Shows one line per node with its running step and progress, redrawn in place. Only for terminals. */
 export function showRun(steps: readonly Step[], screen: RunScreen): RunView {
   const rows = linesOf(steps).map((line): Row => ({ line }));
   const widest = Math.max(0, ...rows.map(({ line }) => line.name.length));
-  // Listr puts two blanks, the mark and one more before every title, and keeps two columns free.
+  // Listr adds two blanks, the mark and one more blank before every title, and keeps two columns free.
   const text = (line: RunLine): string => lineText(line, widest, Math.max(20, screen.columns - 6));
   const begun: Promise<void>[] = [];
   const tasks = rows.map((row): ListrTask => {
@@ -70,7 +65,7 @@ export function showRun(steps: readonly Step[], screen: RunScreen): RunView {
     };
   });
   const { promise: opened, resolve: open } = deferred<Omit<Drawn, 'fail'>>();
-  // A task without a title shows nothing but its output.
+  // A task without a title shows only its output.
   const notes: ListrTask = {
     task: (_context, task) => new Promise<void>((settle) => open({ task, settle })),
     rendererOptions: { persistentOutput: true, bottomBar: Number.POSITIVE_INFINITY },
@@ -111,7 +106,7 @@ function draw({ line, drawn }: Row, shown: string): void {
   if (state === 'done' || state === 'skipped') drawn.settle();
 }
 
-/** Words beside the marks say the same, so colour and marks are only an ornament. */
+/** Color and marks only repeat the words next to them. */
 const asciiIcons = {
   SKIPPED_WITH_COLLAPSE: '-',
   SKIPPED_WITHOUT_COLLAPSE: '-',
@@ -145,10 +140,10 @@ function listrOptions({ stream, hasUnicode, hasColor }: RunScreen): ListrBaseCla
   return {
     concurrent: true,
     exitOnError: false,
-    // Signals are the business of whoever started the run.
+    // The caller handles signals.
     registerSignalListeners: false,
     renderer: 'default',
-    // It was asked for because this is a terminal; what Listr thinks of it does not matter.
+    // The caller has checked for a terminal, so Listr's own check must not override it.
     forceTTY: true,
     fallbackRendererCondition: false,
     rendererOptions: {
@@ -161,23 +156,21 @@ function listrOptions({ stream, hasUnicode, hasColor }: RunScreen): ListrBaseCla
 
 type Progress = Extract<RunEvent, { kind: 'step-progress' }>;
 
-/** What the line of one node knows while a run is shown on a terminal. */
+/** The state behind one node's line. */
 export interface RunLine {
-  /** The node of its steps. */
   readonly name: string;
   readonly steps: readonly Step[];
   readonly running: ReadonlyMap<StepId, { readonly step: Step; readonly progress?: Progress }>;
   readonly ended: ReadonlyMap<StepId, { readonly step: Step; readonly outcome: StepOutcome; readonly code?: string }>;
-  /** Milliseconds in which something of it ran. */
+  /** Sum of its steps' durations. */
   readonly ms: number;
-  /** A signal came: what runs is only brought to its end. */
+  /** After a signal: running steps finish, no new ones start. */
   readonly isStopping: boolean;
 }
 
-/** How a line stands. */
 type LineState = 'waiting' | 'running' | 'done' | 'failed' | 'skipped';
 
-/** A line for each node that the steps name, in their order. What only hands can do has none. */
+/** One line per node, in step order, without manual steps. */
 export function linesOf(steps: readonly Step[]): readonly RunLine[] {
   const ours = steps.filter(({ act }) => act.kind !== 'hands');
   const names = [...new Set(ours.map(({ node }) => node))];
@@ -191,7 +184,7 @@ export function linesOf(steps: readonly Step[]): readonly RunLine[] {
   }));
 }
 
-/** The line after an event that concerns it; the same value when it does not. */
+/** The line after an event; the same object if the event does not concern it. */
 export function lineAfter(line: RunLine, event: RunEvent): RunLine {
   switch (event.kind) {
     case 'step-started':
@@ -216,7 +209,7 @@ export function lineAfter(line: RunLine, event: RunEvent): RunLine {
   }
 }
 
-/** How the line stands: failed as soon as one of its steps has not done its work, and nothing of it runs. */
+/** A line has failed once nothing of it runs and one of its steps failed. */
 export function stateOf({ steps, running, ended }: RunLine): LineState {
   if (running.size > 0) return 'running';
   const ends = [...ended.values()];
@@ -246,21 +239,21 @@ function middle(line: RunLine, state: LineState): string {
     return [stopping + kindOf(running.step), progressText(running.progress)].filter((one) => one !== '').join('  ');
   }
   const bad = [...line.ended.values()].find(isBad);
-  if (bad) return `${kindOf(bad.step)} ${bad.outcome === 'unknown' ? 'ended unknown' : 'failed'}${code(bad.code)}`;
+  if (bad) return `${kindOf(bad.step)} ${bad.outcome === 'unknown' ? 'result unknown' : 'failed'}${code(bad.code)}`;
   const done = [...line.ended.values()].filter(isDone).length;
   const all = line.steps.length;
   if (state === 'skipped' || line.isStopping) {
-    return done === 0 ? 'not begun' : `${summary(line)}; ${done} of ${all} steps done`;
+    return done === 0 ? 'not started' : `${summary(line)}; ${done} of ${all} steps done`;
   }
   const left = line.steps.length - line.ended.size;
-  return `${left} ${left === 1 ? 'step waits' : 'steps wait'}`;
+  return `${left} ${left === 1 ? 'step waiting' : 'steps waiting'}`;
 }
 
 const code = (text: string | undefined): string => (text === undefined ? '' : ` (${text})`);
 
 const kindOf = ({ resource, act }: Step): string => (act.kind === 'gate' ? `${resource}: waiting` : resource);
 
-/** `412 MB of 735 GB`, or what is waited for. */
+/** `56 %  412 GB of 735 GB`, or what the step waits for. */
 function progressText(progress: Pick<Progress, 'doneBytes' | 'totalBytes' | 'text'> | undefined): string {
   const { doneBytes, totalBytes, text } = progress ?? {};
   if (totalBytes === undefined || totalBytes <= 0) return escapeText(text ?? '');
@@ -268,14 +261,14 @@ function progressText(progress: Pick<Progress, 'doneBytes' | 'totalBytes' | 'tex
   return `${percent} %  ${diskText(doneBytes ?? 0)} of ${diskText(totalBytes)}`;
 }
 
-/** What was changed, counted by resource: `power, 3 link-address`. */
+/** The changes, counted by resource: `power, 3 link-address`. */
 function summary({ ended }: RunLine): string {
   const counts = new Map<string, number>();
   for (const { step, outcome } of ended.values()) {
     if (outcome !== 'changed') continue;
     counts.set(step.resource, (counts.get(step.resource) ?? 0) + 1);
   }
-  if (counts.size === 0) return 'as it was';
+  if (counts.size === 0) return 'unchanged';
   return [...counts].map(([kind, count]) => (count === 1 ? kind : `${count} ${kind}`)).join(', ');
 }
 

@@ -16,7 +16,7 @@ import { observeFleet } from './reach/observe.ts';
 import { interruption, type OpenWay, type UseLimits, type Way } from './reach/session.ts';
 import { pause, type RunTiming } from './run-timing.ts';
 
-/** The key that a node shows now, and what is to be thought of it. */
+/** The key that a node shows now, and whether it is trusted. */
 export interface ShownKey {
   readonly key: HostKey;
   /** `SHA256:…`. */
@@ -25,7 +25,7 @@ export interface ShownKey {
 }
 
 /**
- * Asks a node for its host key; offers nothing to it.
+ * Asks a node for its host key, without a login.
  * @throws FleetError with one `ssh/…` code, or `run/interrupted` when the signal ended it
  */
 export async function lookAtHostKey(way: OpenWay, limits: UseLimits): Promise<ShownKey> {
@@ -33,7 +33,7 @@ export async function lookAtHostKey(way: OpenWay, limits: UseLimits): Promise<Sh
   const asked = { deadlineMs, ...given({ signal, onRemote }) };
   const { fingerprint, ...key } = await fetchHostKey(way.target, asked, way.trust.algorithms).catch(
     (error: unknown) => {
-      // An interrupted attempt says nothing about the node.
+      // An interrupted attempt proves nothing about the node.
       throw signal?.aborted === true ? new FleetError([interruption(way.target.label)]) : error;
     },
   );
@@ -42,12 +42,12 @@ export async function lookAtHostKey(way: OpenWay, limits: UseLimits): Promise<Sh
   return { key, fingerprint, verdict };
 }
 
-/** What answers at the address of a node that cannot be observed. */
+/** The state of a node that answers but cannot be observed. */
 type AtDoor =
   /** A Mac that waits at FileVault, and the key that it shows. */
   { readonly kind: 'locked'; readonly shown: ShownKey } | { readonly kind: 'other' };
 
-/** Looks who answers; nothing but the name of the account is sent. @throws FleetError with one `ssh/…` code */
+/** Checks whether the Mac waits at FileVault; sends only the account name. @throws FleetError with one `ssh/…` code */
 export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<AtDoor> {
   const shown = await lookAtHostKey(way, limits);
   const { deadlineMs, signal, onRemote } = limits;
@@ -56,7 +56,7 @@ export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<AtDoo
   return state.kind === 'locked' ? { kind: 'locked', shown } : { kind: 'other' };
 }
 
-/** With these a node may be one that waits at FileVault with a key that nobody has seen yet. */
+/** Codes that may come from a Mac at FileVault with an unknown preboot key. */
 const doorCodes: ReadonlySet<string> = new Set([
   'ssh/locked-at-filevault',
   'ssh/host-key-changed',
@@ -68,7 +68,7 @@ const doorCodes: ReadonlySet<string> = new Set([
   'ssh/agent-unreachable',
 ]);
 
-/** The key that a node shows at FileVault, if it waits there; `problems` are why it was not reached. */
+/** The key that a Mac shows at FileVault, if it waits there; `problems` say why it was not reached. */
 export async function keyIfLocked(
   way: Way,
   problems: readonly Diagnostic[],
@@ -91,35 +91,31 @@ export const trustIn = (target: Target, key: HostKey): HostKeyTrust =>
     lock: { file: '', hostKeys: { [lookupName(target.host, target.port)]: [{ ...key, line: 1 }] } },
   });
 
-/** What the controller remembers of passwords that it gave to Macs at FileVault, over all of its runs. */
+/** The controller's record of FileVault password attempts, over all its runs. */
 export interface UnlockAttempts {
-  /**
-   * 0: the attempt is written down as one that runs, for `mostMs` at most, and may begin. Else the milliseconds until
-   * one may.
-   */
+  /** 0: the attempt is recorded as running, for at most `mostMs`, and may begin. Otherwise the ms until one may begin. */
   readonly take: (address: string, mostMs: number) => Promise<number>;
-  /** Writes down that it is over: only then the time to the next one begins to run. */
+  /** Records the end of the attempt, from which the wait for the next one counts. */
   readonly ended: (address: string, how: AttemptEnd) => Promise<void>;
-  /** Writes down that the Mac was seen unlocked: what it refused before is past. */
+  /** Records that the Mac is unlocked, which clears earlier refusals. */
   readonly seenUp: (address: string) => Promise<void>;
 }
 
-/** How an attempt ended: `unknown` when nothing was sent, or nothing understood came back. */
+/** `unknown`: nothing was sent, or the answer was not understood. */
 type AttemptEnd = 'unlocked' | 'refused' | 'unknown';
 
-/** One Mac that waits at FileVault, and what it is to be given. */
+/** A Mac that waits at FileVault, with its password. */
 interface UnlockOne {
   readonly node: NodeName;
   readonly way: OpenWay;
-  /** In the key that it shows while it is locked. */
+  /** Trust in its preboot key. */
   readonly trust: HostKeyTrust;
   readonly password: Secret;
 }
 
-/** Bounds of unlocking, and who is told. */
 interface UnlockLimits {
   readonly attempts: UnlockAttempts;
-  /** Of one connection. */
+  /** Per connection. */
   readonly deadlineMs: number;
   readonly timing: RunTiming;
   readonly newToken: () => string;
@@ -128,7 +124,7 @@ interface UnlockLimits {
   readonly onRemote?: RemoteListener;
 }
 
-/** How it came out: `unlocked` only when the Mac itself was observed afterwards. */
+/** `unlocked` only if the Mac was observed afterwards. */
 export type Unlocked =
   | { readonly kind: 'unlocked'; readonly session: string }
   | { readonly kind: 'not-locked' }
@@ -136,8 +132,8 @@ export type Unlocked =
   | { readonly kind: 'failed'; readonly isSent: boolean; readonly diagnostic: Diagnostic };
 
 /**
- * Unlocks one Mac without a person: with a source that the file names, at a key that is pinned. `later`: it could not be
- * reached just now, and was sent nothing.
+ * Unlocks one Mac without a person, with the password source in the file and a pinned preboot key. `later`: the Mac
+ * cannot be reached right now, and nothing was sent.
  */
 export type NodeUnlock = (
   node: NodeName,
@@ -147,10 +143,10 @@ export type NodeUnlock = (
 const unsent = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: false, diagnostic });
 const sent = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: true, diagnostic });
 
-/** An attempt may take its deadline twice, for the connection and for the login, and hears last words after it. */
+/** The deadline applies to the connection and to the login; afterwards the last messages are read. */
 const mostOf = (deadlineMs: number): number => 2 * deadlineMs + 5_000;
 
-/** Gives one Mac its FileVault password, once, not sooner than allowed, and waits until it can be observed. */
+/** Sends one Mac its FileVault password, once, no sooner than allowed, and waits until it can be observed. */
 export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<Unlocked> {
   const { target } = one.way;
   const address = lookupName(target.host, target.port);
@@ -159,7 +155,7 @@ export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<
   if (!(await turn(one.node, address, limits))) return unsent(interruption(one.node));
   const answer = await unlockWithPassword(login, { deadlineMs, signal, ...given({ onRemote }) });
   await attempts.ended(address, answer.kind === 'refused' || answer.kind === 'unlocked' ? answer.kind : 'unknown');
-  // An interrupted attempt says nothing about the node.
+  // An interrupted attempt proves nothing about the node.
   if (signal.aborted) return unsent(interruption(one.node));
   if (answer.kind === 'refused') return sent(answer.diagnostic);
   if (answer.kind === 'unreached') return unsent(answer.diagnostic);
@@ -168,13 +164,13 @@ export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<
   return result;
 }
 
-/** Waits until an attempt may begin; false when the signal came first. Another run may end its own early: looks often. */
+/** Waits until an attempt may begin; false if the signal came first. Checks often, because other runs may finish early. */
 async function turn(node: NodeName, address: string, limits: UnlockLimits): Promise<boolean> {
   const { attempts, signal, onProgress, timing } = limits;
   for (let at = 0; !signal.aborted; at += 1) {
     const waitMs = await attempts.take(address, mostOf(limits.deadlineMs));
     if (waitMs === 0) return true;
-    if (at === 0) onProgress?.(node, `waits ${Math.ceil(waitMs / 1_000)} s: its last attempt was a moment ago`);
+    if (at === 0) onProgress?.(node, `waiting ${Math.ceil(waitMs / 1_000)} s after the last attempt`);
     await pause(Math.min(waitMs, timing.unlockPauseMs), signal);
   }
   return false;
@@ -182,7 +178,7 @@ async function turn(node: NodeName, address: string, limits: UnlockLimits): Prom
 
 async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: UnlockLimits): Promise<Unlocked> {
   const { timing, deadlineMs, newToken, signal, onRemote } = limits;
-  limits.onProgress?.(node, isSaid ? 'unlocked; starts macOS' : 'took the password; nobody knows yet');
+  limits.onProgress?.(node, isSaid ? 'unlocked; macOS is starting' : 'password sent; result not known yet');
   const endMs = performance.now() + timing.unlockReturnMs;
   let last: readonly Diagnostic[] = [];
   for (let at = 0; performance.now() < endMs; at += 1) {
@@ -196,13 +192,13 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
     if (session?.kind === 'known') return { kind: 'unlocked', session: session.value.uuid };
     last = failures[node] ?? [];
     const changed = last.find(({ code }) => code === 'ssh/host-key-changed');
-    // Its key will not become the pinned one by waiting.
+    // Waiting does not turn its key into the pinned one.
     if (changed !== undefined) return sent({ ...changed, subject: nodeSubject(node) });
   }
   const isLocked = last.some(({ code }) => code === 'ssh/locked-at-filevault');
   const detail = isLocked
-    ? prose`${named(node)} took the password${isSaid ? ' and said that it is unlocked' : ''}, and is still locked.`
-    : prose`${named(node)} took the password and was not seen since.`;
+    ? prose`${named(node)} accepted the password${isSaid ? ' and reported that it is unlocked' : ''}, but is still locked.`
+    : prose`${named(node)} accepted the password and has not answered since.`;
   return sent(
     diagnose(isLocked ? 'unlock/still-locked' : 'unlock/no-return', {
       subject: nodeSubject(node),

@@ -207,7 +207,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     const last = report?.steps.at(-1);
     expect([last?.outcome, last?.diagnostics.map(asText)]).toMatchObject([
       'failed',
-      [{ code: 'endpoint/still-inside', detail: `1 inside chat on ${first}.` }],
+      [{ code: 'endpoint/still-inside', detail: `1 request in flight to chat on ${first}.` }],
     ]);
     expect(exit).toBe(1);
     await signalRank('SIGCONT');

@@ -9,58 +9,58 @@ import type { Session, Way } from '../reach/session.ts';
 import { pause, type RunTiming } from '../run-timing.ts';
 import type { NodeUnlock } from '../unlock-node.ts';
 
-/** The hold of this run on a node, or why it has none there. */
+/** This run's lease of a node, or why it has none. */
 export type Hold =
   | { readonly kind: 'held'; readonly token: number }
   | { readonly kind: 'none'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** How far a step has come; bytes for steps that move some. */
+/** A step's progress; bytes for steps that transfer data. */
 export interface StepProgress {
   readonly doneBytes?: number;
   readonly totalBytes?: number;
   readonly text?: string;
 }
 
-/** What a runner may use. Everything that a step says is in the step itself. */
+/** What a step runner may use in addition to the step itself. */
 export interface StepContext {
   readonly runId: string;
-  /** For the record on the node: what was typed, by whom, from which file. */
+  /** For the record on the node: the command, its user, and the file's digest. */
   readonly verb: string;
   readonly by: string;
   readonly config: string;
   readonly desired: DesiredFleet;
   readonly timing: RunTiming;
-  /** How long one node may take to answer an observation or to take a connection. */
+  /** Time limit for one node's observation or connection, in ms. */
   readonly lookMs: number;
   /** 32 hexadecimal digits, new for every observation. */
   readonly newToken: () => string;
-  /** Aborted when the step is to wait no more. */
+  /** Aborted when the step must stop waiting. */
   readonly signal: AbortSignal;
   readonly session: (node: NodeName) => Session;
-  /** A session of its own over a new connection, which whoever asks for it closes. */
+  /** A separate session over a new connection; the caller closes it. */
   readonly newSession: (node: NodeName) => Session;
-  /** The way itself, for a fresh connection of its own. */
+  /** The SSH target itself, for a separate connection. */
   readonly way: (node: NodeName) => Way;
   readonly hold: (node: NodeName) => Hold;
-  /** The fence of a node turned a script away: somebody else holds it now. */
+  /** Reports that the node's fence rejected a script, because another run has the lease now. */
   readonly loseHold: (node: NodeName) => void;
-  /** While a node restarts its lease cannot be renewed, and that is no loss. */
+  /** Stops renewing the lease while a node restarts, so that it does not count as lost. */
   readonly suspend: (node: NodeName) => void;
   readonly resume: (node: NodeName) => Promise<void>;
-  /** Writes down that nobody may get into a node from here on. */
+  /** Records that the node accepts no more logins from now on. */
   readonly onWithdraw?: (node: NodeName) => Promise<void>;
   readonly progress: (progress: StepProgress) => void;
-  /** Unlocks a Mac that came back locked at FileVault, where that needs no person. */
+  /** Unlocks a Mac that restarted to its FileVault lock, if that needs no person. */
   readonly unlock?: NodeUnlock;
 }
 
 /** A step whose act is of one kind. */
 export type StepOf<K extends Step['act']['kind']> = Step & { readonly act: Extract<Step['act'], { readonly kind: K }> };
 
-/** Runs the steps of one kind. Rejects only for a bug, or with FleetError for what the controller itself lacks. */
+/** Runs the steps of one kind. Rejects only for a bug, or with FleetError for a problem of the controller itself. */
 export type StepRunner<K extends Step['act']['kind']> = (step: StepOf<K>, context: StepContext) => Promise<StepResult>;
 
-/** As long as a step may take at least on this computer, whatever the clocks of simulated Macs do, in milliseconds. */
+/** Minimum deadlines in ms: the scripts run at this computer's speed, however fast the simulated clocks are. */
 const atLeastMs: Readonly<Record<Step['act']['kind'], number>> = {
   script: 30_000,
   transaction: 30_000,
@@ -75,15 +75,15 @@ const atLeastMs: Readonly<Record<Step['act']['kind'], number>> = {
   hands: 0,
 };
 
-/** The deadline of a step in the time of this run. */
+/** A step's deadline, scaled to the run's clock. */
 export function deadlineOf({ act, deadlineMs }: Step, { timing }: Pick<StepContext, 'timing'>): number {
   return Math.max(Math.min(deadlineMs, atLeastMs[act.kind]), Math.round(deadlineMs * timing.scale));
 }
 
-/** How often a step is tried at most, the first time included. */
+/** Including the first attempt. */
 const maxRuns = 3;
 
-/** Does again what is worth it, after a pause that grows, as long as the step may wait. */
+/** Repeats an act while the result is worth a retry, with growing pauses, until the signal aborts. */
 export async function tryAgain<T>(
   { timing, signal }: StepContext,
   act: (attempt: number) => Promise<T>,
@@ -97,15 +97,13 @@ export async function tryAgain<T>(
   return result;
 }
 
-/** The id of a step in a text. It begins with the name of its node, so that those of several nodes can be told as one. */
+/** A step's id as text. It begins with the node's name, so that the same problem on several nodes can be merged. */
 export const stepName = ({ id, node }: Step): Prose =>
   id.startsWith(`${node}/`) ? prose`${named(node)}${id.slice(node.length)}` : id;
 
-/** The subject of diagnostics about a step. */
 export const subjectOf = (step: Step): Subject => nodeSubject(step.node);
 
-/** A step that is known not to have done its work. */
 export const failed = (...diagnostics: readonly Diagnostic[]): StepResult => ({ outcome: 'failed', diagnostics });
 
-/** A step that nobody waits for any more; what it left behind is seen by the next observation. */
+/** The run no longer waits for this step; the next observation shows its effect. */
 export const interrupted: StepResult = { outcome: 'interrupted', diagnostics: [] };

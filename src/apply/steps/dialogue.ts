@@ -12,24 +12,24 @@ import type { StepResult } from '../execute.ts';
 import { pause } from '../run-timing.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
 
-/** What one request may take; the answers of a mesh come at once, or not at all. */
+/** Time limit per request: a mesh answers immediately or not at all. */
 const requestMs = 20_000;
-/** A state names every model on every node; what is longer than this is cut, and is then no JSON. */
+/** A state names every model on every node. A longer answer is cut off and fails to parse as JSON. */
 const maxBytes = 4_194_304;
 
-/** One dialogue while it goes on. */
+/** A running dialogue. */
 interface Conversation {
   readonly step: StepOf<'dialogue'>;
   readonly context: StepContext;
   readonly startMs: number;
   readonly endMs: number;
-  /** Real milliseconds in one that the dialogue counts. */
+  /** Real milliseconds per dialogue millisecond. */
   readonly pace: number;
 }
 
 /**
- * Talks a placement over with its endpoint: asks what the dialogue wants to be asked, on the node that it names, and
- * hands over what was heard, until it is done, has failed, or the deadline of the step is over.
+ * Runs a dialogue with a placement's endpoint: sends the dialogue's requests on the nodes that it names and passes the
+ * answers back, until the dialogue is done or has failed, or the step's deadline is over.
  */
 export async function runDialogue(step: StepOf<'dialogue'>, context: StepContext): Promise<StepResult> {
   const startMs = performance.now();
@@ -54,7 +54,7 @@ export async function runDialogue(step: StepOf<'dialogue'>, context: StepContext
   return told(diagnose(code, { subject: subjectOf(step), detail, ...given({ hint }) }));
 }
 
-/** What goes on without it is only told: its code is a warning. */
+/** A dialogue that the run can do without only reports its problem: such codes are warnings. */
 const told = (diagnostic: Diagnostic): StepResult =>
   diagnostic.severity === 'warning' ? { outcome: 'unchanged', diagnostics: [diagnostic] } : failed(diagnostic);
 
@@ -66,11 +66,11 @@ const notEnded = ({ step }: Conversation, { about, request }: Asking, isLost: bo
   diagnose(unendedCode(step.act), {
     subject: subjectOf(step),
     detail: sentence(
-      `${step.act.placement}: ${isLost ? `${request.node} is out of reach` : 'the time for it is over'}; last: ${escapeText(about)}`,
+      `${step.act.placement}: ${isLost ? `${request.node} cannot be reached` : 'the deadline is over'}; last: ${escapeText(about)}`,
     ),
   });
 
-/** Nobody listens there. @see curl(1), EXIT CODES: failed to connect to host */
+/** Connection refused. @see curl(1), EXIT CODES: failed to connect to host */
 const isRefusal = (exit: Exit): boolean => exit.kind === 'exited' && exit.code === 7;
 
 async function askOnce(talking: Conversation, { request }: Asking): Promise<Heard> {

@@ -23,9 +23,9 @@ import { pause } from '../run-timing.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
 
 /**
- * Observes its nodes afresh until all that it expects is seen at once. A value that it is told to abort at, a lost node
- * or its deadline end it, and the difference is a diagnostic with both values. No endpoint is asked: one may open before
- * all ranks are there, and would keep every look waiting.
+ * Observes nodes until one observation shows all expected values. A value to abort at, a lost node or the deadline fails
+ * the gate with a diagnostic that shows both values. It asks no endpoint for a token: an endpoint may open before all
+ * ranks have joined and would delay every observation.
  */
 export async function runGate(step: StepOf<'gate'>, context: StepContext): Promise<StepResult> {
   const { expect, aborts } = step.act;
@@ -57,7 +57,7 @@ const seenAt = (seen: Seen, patch: Patch): Known<Json> =>
   seen.get(propertyKey(patch)) ?? {
     kind: 'unknown',
     reason: 'not-asked',
-    detail: 'Nothing on the node has this name.',
+    detail: 'The node has no such property.',
   };
 
 function isSeen(seen: Seen, patch: Patch): boolean {
@@ -72,11 +72,11 @@ const waitText = ([first, ...others]: readonly Patch[], seen: Seen): string => {
   return `${insideText(first, value) ?? `${first.address} on ${first.node} is ${shown(value)}`}${more}`;
 };
 
-/** How many are still inside a placement that is waited for: `2 inside kimi`; undefined for any other wait. */
+/** The requests that a drain waits for: `2 requests in flight to kimi`; undefined for any other wait. */
 function insideText(patch: Patch, now: Known<Json>): string | undefined {
   const placement = insideOf(patch);
   if (placement === undefined || now.kind === 'unknown' || typeof now.value !== 'number') return undefined;
-  return `${now.value} inside ${placement}`;
+  return `${now.value} ${now.value === 1 ? 'request' : 'requests'} in flight to ${placement}`;
 }
 
 const shown = (seen: Known<Json>): string =>
@@ -90,14 +90,14 @@ function disagreement(patch: Patch, seen: Seen): Diagnostic {
   return diagnose(code, fields(patch, seen));
 }
 
-/** That somebody is still inside when the time is over; undefined where it was not waited for that, or not seen. */
+/** The finding of a drain whose deadline is over; undefined for other waits, or if the count is unknown. */
 function stillInside(patch: Patch, now: Known<Json>): Diagnostic | undefined {
   const told = insideText(patch, now);
   if (told === undefined) return undefined;
   return diagnose('endpoint/still-inside', {
     subject: nodeSubject(patch.node),
     detail: prose`${told} on ${named(patch.node)}.`,
-    hint: prose`Wait longer: ${meshwright('drain', insideOf(patch) ?? '', '--deadline', '10m')}. What is done now cuts them off.`,
+    hint: prose`Wait longer: ${meshwright('drain', insideOf(patch) ?? '', '--deadline', '10m')}. Stopping the placement now cuts them off.`,
   });
 }
 
@@ -106,7 +106,7 @@ const fields = (patch: Patch, seen: Seen): { readonly subject: Subject; readonly
   detail: `${patch.address} on ${patch.node}: expected ${canonicalJson(patch.value)}, seen ${shown(seenAt(seen, patch))}.`,
 });
 
-/** The value that cannot become the expected one any more, with what was waited for. */
+/** The value that can no longer become the expected one, with the values that the gate waited for. */
 function hopeless(hit: Patch, missing: readonly Patch[], seen: Seen): Diagnostic {
   return diagnose('gate/aborted', {
     subject: nodeSubject(hit.node),
@@ -117,19 +117,19 @@ function hopeless(hit: Patch, missing: readonly Patch[], seen: Seen): Diagnostic
 
 type Ask = StepOf<'ask'>;
 
-/** What one request came to, and how long it took. */
+/** The result of one request, with its duration. */
 type Asked = { readonly kind: 'token'; readonly tookMs: number } | { readonly kind: 'none'; readonly reason: string };
 
 /**
- * Asks the endpoint of a placement, on its own node, until it answers with a token or the deadline is over. Asking
- * changes nothing, so it is asked again while it is only not there yet. One request is under way at a time, and as long
- * as its ranks get on: who cuts off a load begins it anew. A token that took longer than the file gives a loaded mesh
- * may have brought the load with it: then another one has to come in time.
+ * Requests a token from a placement's endpoint, on its own node, until one arrives or the deadline is over. Requests
+ * change nothing, so they are repeated, one at a time. A request stays open while its ranks make progress, because
+ * cutting it off would restart the load. If the token took longer than the file allows, the load may be the reason: a
+ * second token must then arrive in time.
  */
 export async function runAsk(step: Ask, context: StepContext): Promise<StepResult> {
   const session = context.session(step.node);
   const patience = startPatience(step, context);
-  let reason = 'it was not asked';
+  let reason = 'no request was sent';
   while (!context.signal.aborted) {
     if (patience.leftMs() <= 0 || session.isLost()) break;
     const answer = await askWhile(step, context, patience);
@@ -151,22 +151,22 @@ const noToken = ({ node, act: { placement } }: Ask, reason: string): StepResult 
     }),
   );
 
-/** Once it is loaded, a token has to come within what the file says. */
+/** A loaded mesh must give a token within the time in the file. */
 async function judgeTime(step: Ask, context: StepContext, tookMs: number): Promise<StepResult> {
   const limitMs = promisedMs(step, context);
   if (tookMs <= limitMs) return { outcome: 'unchanged', diagnostics: [] };
-  context.progress({ text: 'its first token took long; it is asked once more' });
+  context.progress({ text: 'the first token was slow; requesting another one' });
   const again = await askOnce(step.act, context.session(step.node), limitMs, context.signal);
   if (context.signal.aborted) return interrupted;
   if (again.kind === 'token') return { outcome: 'unchanged', diagnostics: [] };
   const seconds = Math.round(tookMs / 1_000);
   return noToken(
     step,
-    `after one that took ${seconds} s none came in the time that the file gives it, ${again.reason}`,
+    `the first token took ${seconds} s, and no second one came within the file's time limit: ${again.reason}`,
   );
 }
 
-/** A server may hold a request while it loads: its ranks are looked at meanwhile, and it ends when they stand still. */
+/** A server may keep a request open while it loads; the request ends when the ranks stop making progress. */
 async function askWhile(step: Ask, context: StepContext, patience: ReturnType<typeof startPatience>): Promise<Asked> {
   const { timing, signal } = context;
   const ending = new AbortController();
@@ -185,11 +185,11 @@ async function askWhile(step: Ask, context: StepContext, patience: ReturnType<ty
   if (isAnswered) return await asked;
   ending.abort();
   await over;
-  const why = patience.isGone() ? 'the processes of a rank are gone' : 'its ranks got no further';
+  const why = patience.isGone() ? 'the processes of a rank are gone' : 'its ranks made no progress';
   return { kind: 'none', reason: `the endpoint did not answer, and ${why}` };
 }
 
-/** Answers of an endpoint are short; a long one is cut and is then no JSON. */
+/** Answers are short. A longer one is cut off and fails to parse as JSON. */
 const maxBytes = 262_144;
 
 async function askOnce(
@@ -204,7 +204,7 @@ async function askOnce(
   const answer = await session.ask((rootPrefix) => ({
     name: 'ask',
     command: askCommand({ placement, port, path, isOne: isOne === true, deadlineSeconds, rootPrefix }),
-    // curl ends by itself; a node that does not even do that is given a moment more.
+    // curl has its own deadline; this later one catches a node on which curl hangs.
     deadlineMs: limitMs + 2_000,
     maxBytes,
     stdin: Buffer.from(request),
@@ -219,16 +219,16 @@ async function askOnce(
   return judged.kind === 'token' ? { kind: 'token', tookMs } : none(judged.reason);
 }
 
-/** A step that waits for ranks, and how long without any progress; without that only its deadline counts. */
+/** A step that waits for ranks. Without `patience` only its deadline limits the wait. */
 interface WaitingStep extends Step {
   readonly act: Step['act'] & { readonly patience?: Patience };
 }
 
 /**
- * The patience with one step, from now on.
+ * How long to wait for one step, from now on.
  *
- * @returns `leftMs` until it ends if nothing moves, `boundMs` until it ends however much moves; `isGone` says whether a
- * rank that had memory has none any more (its processes are gone), `look` looks how far the ranks have come
+ * @returns `leftMs`: time left without progress; `boundMs`: time left in any case; `isGone`: whether a rank lost all its
+ * memory, so its processes are gone; `look`: observes the ranks' progress
  */
 function startPatience(step: WaitingStep, context: StepContext) {
   const { patience } = step.act;
@@ -266,10 +266,10 @@ function startPatience(step: WaitingStep, context: StepContext) {
   };
 }
 
-/** How long the file gives the first token of a loaded mesh, in the time of this run. */
+/** The file's time limit for the first token of a loaded mesh, scaled to the run's clock. */
 const promisedMs = (step: WaitingStep, context: Pick<StepContext, 'timing'>): number =>
   deadlineOf({ ...step, deadlineMs: step.act.patience?.stallMs ?? step.deadlineMs }, context);
 
-/** @see docs/mesh.md: how long it is waited for */
+/** @see docs/mesh.md: start deadlines */
 const leastStallMs = ({ act }: Step, { timing }: StepContext): number =>
   act.kind === 'ask' ? timing.tokenStallMs : timing.gateStallMs;

@@ -28,13 +28,13 @@ import { sendRootScript } from './script.ts';
 
 type Prove = StepOf<'prove'>;
 
-/** Answers of some dozen tokens are short; a long one is cut and is then no JSON. */
+/** Answers have a few dozen tokens. A longer one is cut off and fails to parse as JSON. */
 const maxBytes = 262_144;
 
 /**
- * Asks the golden question once everything is loaded, compares the answer with that of the first start, measures how
- * fast it came, and keeps both on the node. Another answer fails the start, and so does one that is slower than the
- * file expects, or than it was by far: a mesh that came back worse than it was is not what was asked for.
+ * Asks the golden question once everything is loaded, compares the answer with the first start's, measures its speed,
+ * and stores both on the node. A different answer fails the start. So does a speed below the file's expectation, or far
+ * below that of an earlier start.
  */
 export async function runProve(step: Prove, context: StepContext): Promise<StepResult> {
   const { act } = step;
@@ -67,7 +67,7 @@ export async function runProve(step: Prove, context: StepContext): Promise<StepR
   return { outcome, diagnostics: [...diagnostics, ...unsure] };
 }
 
-/** The last speed, and the most that any start gave whose answer was long enough. */
+/** The last speed, and the highest of all starts whose answers were long enough to measure. */
 function speeds(
   { keptPerSecond }: Prove['act'],
   speed: GoldenSpeed,
@@ -83,13 +83,13 @@ interface Looking {
   readonly endMs: number;
 }
 
-/** How often a mesh is asked that is much slower than it was. */
+/** Measurements of a mesh that seems much slower than before. */
 const mostLooks = 3;
 
 /**
- * Asks again where a mesh seems to be much slower than it was, and takes the best of its answers. One token is asked for
- * anew as well, since the first one may have come in the busy moment. An answer that does not say for sure how fast it
- * came takes nothing back of one that does.
+ * Measures a mesh again if it seems much slower than before, and uses the fastest answer. The single token is requested
+ * again, too, because the Mac may have been busy for the first one. An uncertain measurement never replaces a certain
+ * one.
  */
 async function secondLook(
   { step, context, endMs }: Looking,
@@ -109,7 +109,7 @@ async function secondLook(
     const times = timesOf(first, whole);
     const again = goldenSpeed(times, tokens);
     if (again.kind !== 'measured' || !again.isSteady) {
-      // A fast mesh is soon through with a short answer. Behind its first token it gives no less than in the whole time.
+      // A short answer is too fast to measure exactly, but the average over the whole time is a lower bound.
       if (isAsFast(step, tokens ?? 0, times.wholeMs)) return { verdict: { kind: 'enough' }, speed };
       continue;
     }
@@ -161,49 +161,49 @@ const noAnswer = (step: Prove, reason: string): Diagnostic =>
 const anotherAnswer = (step: Prove): Diagnostic =>
   diagnose('mesh/another-answer', {
     subject: placementSubject(step.act.placement),
-    detail: prose`${step.act.placement} on ${named(step.node)} answered the golden question otherwise than after its first start: same file, same macOS, nothing left to chance.`,
-    hint: prose`Start it anew, which looks at every cached tensor again: ${meshwright('restart', step.act.placement)}. If the answer stays another one, do not trust it: docs/errors.md says what to look at.`,
+    detail: prose`${step.act.placement} on ${named(step.node)} gave a different answer to the golden question than after its first start, with the same file, macOS and fixed sampling.`,
+    hint: prose`Restart it, which checks every cached tensor again: ${meshwright('restart', step.act.placement)}. If the answer stays different, do not trust it; docs/errors.md lists what to check.`,
   });
 
-/** A mesh that gave its token and has clients serves; a question of ours beside theirs could end it. */
+/** A mesh with a token and clients counts as serving; an extra request next to theirs could crash it. */
 const notProven = (step: Prove): StepResult => ({
   outcome: 'unchanged',
-  diagnostics: [speedUnknown(step, 'The golden question was not asked, since a request is in flight.')],
+  diagnostics: [speedUnknown(step, 'The golden question was not asked, because a request is in flight.')],
 });
 
 const speedUnknown = (step: Prove, detail: string): Diagnostic =>
   diagnose('mesh/speed-unknown', { subject: placementSubject(step.act.placement), detail });
 
-/** What becomes of a start with this speed. */
+/** The consequence of a measured speed for the start. */
 type SpeedVerdict =
   | { readonly kind: 'enough' }
   | ({ readonly kind: 'too-slow' } & Slowness)
-  /** Much less than an earlier start gave: worth another look, since a Mac may have been busy for a moment. */
+  /** Far below an earlier start: measured again, because a Mac may have been busy for a moment. */
   | ({ readonly kind: 'much-slower' } & Slowness)
-  /** A full sentence why nobody knows whether it is what the file expects. */
+  /** A full sentence that says why the speed cannot be compared with the file. */
   | { readonly kind: 'unknown'; readonly detail: string };
 
 /**
- * The part of its earlier speed below which a mesh is another one than it was. RDMA falling back to TCP costs a factor of
- * ten and more; a longer prompt in its cache, a warm Mac, or other work beside it costs a part.
+ * Below this share of its earlier speed, something is wrong with a mesh. A fallback from RDMA to TCP costs a factor of
+ * ten or more; a longer cached prompt, a warm Mac or other work costs much less.
  */
 const muchSlower = 1 / 5;
 
-/** Judges a speed by what the file expects; where it expects nothing, by what an earlier start gave. */
+/** Compares a speed with the file's expectation or, without one, with an earlier start. */
 function judgeSpeed({ node, act }: Prove, speed: GoldenSpeed): SpeedVerdict {
   const { placement, tokensPerSecond: wanted, keptPerSecond: kept } = act;
   if (wanted !== undefined) return judgeWanted(`${placement} on ${node}`, { placement, wanted }, speed);
-  // Short answers vary by more than meshes do.
+  // Speeds of short answers vary too much to compare.
   if (kept === undefined || speed.kind !== 'measured' || !speed.isSteady) return { kind: 'enough' };
   if (speed.perSecond >= kept * muchSlower) return { kind: 'enough' };
   return {
     kind: 'much-slower',
-    measured: `${placement} gives ${speed.perSecond} tokens in a second, and gave ${kept} after an earlier start: same file, same macOS.`,
-    hint: prose`Mend what is named, then start it anew: ${meshwright('restart', placement)}. If it is to be as slow as that from now on, say so in the file: expect.tokensPerSecond.`,
+    measured: `${placement} gives ${speed.perSecond} tokens/s; with the same file and macOS it gave ${kept} after an earlier start.`,
+    hint: prose`Fix the named cause, then restart it: ${meshwright('restart', placement)}. If this speed is acceptable, set expect.tokensPerSecond in the file.`,
   };
 }
 
-/** Whether so many tokens in the whole time of an answer show that a mesh is not much slower than it was. */
+/** Whether the average over the whole answer already proves that a mesh is not much slower than before. */
 const isAsFast = ({ act: { keptPerSecond: kept } }: Prove, tokens: number, wholeMs: number): boolean =>
   kept !== undefined && (tokens / Math.max(1, wholeMs)) * 1_000 >= kept * muchSlower;
 
@@ -212,36 +212,36 @@ function judgeWanted(
   { placement, wanted }: { readonly placement: string; readonly wanted: number },
   speed: GoldenSpeed,
 ): SpeedVerdict {
-  const soNobody = `so nobody knows whether it gives ${wanted} in a second.`;
+  const soUnknown = `so it is unknown whether it reaches ${wanted} tokens/s.`;
   switch (speed.kind) {
     case 'unknown':
-      return { kind: 'unknown', detail: `${who} ${whyUnknown[speed.why]}, ${soNobody}` };
+      return { kind: 'unknown', detail: `${who} ${whyUnknown[speed.why]}, ${soUnknown}` };
     case 'at-least':
       return speed.perSecond >= wanted
         ? { kind: 'enough' }
         : {
             kind: 'unknown',
-            detail: `${who} took no longer for the whole answer than for one token, which says no more than that it gives ${speed.perSecond} tokens in a second, ${soNobody}`,
+            detail: `${who} took no longer for the whole answer than for one token, which only proves ${speed.perSecond} tokens/s, ${soUnknown}`,
           };
     case 'measured': {
-      const measured = `${placement} gives ${speed.perSecond} tokens in a second, and the file expects ${wanted}.`;
+      const measured = `${placement} gives ${speed.perSecond} tokens/s; the file expects ${wanted}.`;
       return speed.perSecond < wanted ? { kind: 'too-slow', measured } : { kind: 'enough' };
     }
   }
 }
 
 const whyUnknown = {
-  'not-counted': 'does not say how many tokens it gave',
-  'one-token': 'gave one token, which says nothing of how fast others follow',
+  'not-counted': 'does not report its number of tokens',
+  'one-token': 'gave only one token, which has no measurable speed',
 } as const;
 
-/** How a mesh was measured to be too slow: a sentence, and what to do where that is not what the code says. */
+/** The measurement as a sentence, with a hint if it differs from that of the code. */
 interface Slowness {
   readonly measured: string;
   readonly hint?: Prose;
 }
 
-/** Says that a mesh is too slow, with what of its network can be seen to be the reason. */
+/** The finding about a slow mesh, with observed causes in its network. */
 async function slownessOf(
   { node, peers, act: { placement: name } }: StepOf<'prove'>,
   context: StepContext,
@@ -258,6 +258,6 @@ async function slownessOf(
   const sessions = placement.nodes.map((node) => context.session(node));
   const { nodes } = await observeSessions(sessions, { deadlineMs: lookMs, newToken, isQuiet: true });
   const why = slowWords(placement, desired, nodes, driverOf(runtime));
-  const known = why.length === 0 ? ['Nothing that can be seen of its network is the reason.'] : why;
+  const known = why.length === 0 ? ['Its network shows no cause.'] : why;
   return diagnose('mesh/too-slow', { ...fields, detail: [measured, ...known].join(' ') });
 }

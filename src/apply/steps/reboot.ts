@@ -14,28 +14,28 @@ import { lookAtDoor } from '../unlock-node.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
 import { sendRootScript } from './script.ts';
 
-/** What one fresh look at a Mac that restarts has found. */
+/** The result of one observation of a restarting Mac. */
 type Look =
   | { readonly kind: 'session'; readonly uuid: string }
-  /** It did not answer, or not whole; the reasons as they came. */
+  /** It did not answer, or not completely; `problems` are the reasons. */
   | { readonly kind: 'silent'; readonly problems: readonly Diagnostic[] };
 
 /**
- * Restarts or switches off a Mac at most once in the boot session that the plan has seen: a mark on the node turns a
- * second order away, whoever sends it. Only a new boot session, seen over a new connection, proves a restart.
+ * Restarts or switches off a Mac at most once in the boot session of the plan: a mark on the node rejects any second
+ * command, from any run. Only a new boot session, observed over a new connection, proves a restart.
  */
 export async function runReboot(step: StepOf<'reboot'>, context: StepContext): Promise<StepResult> {
   const { from, to } = step.act;
   const { node } = step;
   if (from.kind === 'unknown') {
-    const detail = prose`${labelled(node)}the boot session was unknown when the plan was made (${from.reason}).`;
+    const detail = prose`${labelled(node)}the boot session was unknown to the plan (${from.reason}).`;
     return failed(diagnose('reboot/session-unknown', { subject: subjectOf(step), detail }));
   }
   const delaySeconds = context.timing.rebootDelaySeconds;
   const sent = await sendRootScript(step, context, () =>
     restartBody({ intent: `reboot-${from.value}`, from: from.value, to, delaySeconds }),
   );
-  // An order whose end is unknown is not sent again: the node itself will show whether it came.
+  // A command with an unknown result is not sent again: the boot session shows whether it arrived.
   if (sent.outcome === 'failed') return sent;
   context.suspend(node);
   context.session(node).forget();
@@ -44,12 +44,12 @@ export async function runReboot(step: StepOf<'reboot'>, context: StepContext): P
   return result;
 }
 
-/** Whether the Mac was seen at the end, so that its lease can be renewed and given back. */
+/** Whether the Mac was observed at the end, so that its lease can be renewed and released. */
 const answers = (to: 'up' | 'off', { outcome, diagnostics }: StepResult): boolean =>
   (to === 'up' && outcome === 'changed') ||
   diagnostics.some(({ code }) => code === 'reboot/not-rebooted' || code === 'reboot/still-on');
 
-/** Looks at growing distances until `judge` gives a result; undefined when the deadline or the signal came first. */
+/** Observes with growing pauses until `judge` gives a result; undefined after the deadline. */
 async function watch(
   step: StepOf<'reboot'>,
   context: StepContext,
@@ -81,7 +81,7 @@ async function awaitReturn(step: StepOf<'reboot'>, from: string, context: StepCo
     last = seen;
     if (seen.kind === 'session') {
       if (seen.uuid !== from) return { outcome: 'changed', diagnostics: [] };
-      context.progress({ text: 'it has not gone down yet' });
+      context.progress({ text: 'still shutting down' });
       return undefined;
     }
     const [problem] = seen.problems;
@@ -92,7 +92,7 @@ async function awaitReturn(step: StepOf<'reboot'>, from: string, context: StepCo
   return result ?? failed(notReturned(step, last));
 }
 
-/** Why the Mac waits at FileVault, if it does: a key that nobody has pinned may be the one that it shows there. */
+/** The diagnostic of a Mac locked at FileVault; an unpinned host key may be its preboot key. */
 async function lockedBehind(
   node: NodeName,
   problem: Diagnostic,
@@ -104,13 +104,13 @@ async function lockedBehind(
   const { lookMs: deadlineMs, signal } = context;
   const door = await lookAtDoor(way, { deadlineMs, signal }).catch(() => undefined);
   if (door?.kind !== 'locked') return undefined;
-  const detail = `It shows ${door.shown.fingerprint}, which nobody has pinned yet.`;
+  const detail = `It shows the key ${door.shown.fingerprint}, which is not pinned yet.`;
   return { ...lockedAtFileVault(way.target, detail), subject: nodeSubject(node) };
 }
 
 const strangeKeys: ReadonlySet<string> = new Set(['ssh/host-key-changed', 'ssh/host-key-unknown']);
 
-/** Goes on waiting once the Mac is unlocked, or cannot be reached just now; else its password is for a person. */
+/** Undefined to keep waiting: the Mac is unlocked or not reachable right now. Otherwise a person must unlock it. */
 async function unlockOr(node: NodeName, locked: Diagnostic, context: StepContext): Promise<StepResult | undefined> {
   const blocked = (...more: readonly Diagnostic[]): StepResult => ({
     outcome: 'blocked',
@@ -123,7 +123,7 @@ async function unlockOr(node: NodeName, locked: Diagnostic, context: StepContext
   const { diagnostic, isSent } = result;
   if (diagnostic.code === 'run/interrupted') return interrupted;
   if (!isSent) return blocked(diagnostic);
-  // What became of the password says more than that one was wanted.
+  // The result of sending the password says more than the lock itself.
   const told = [{ ...diagnostic, related: [...diagnostic.related, locked] }];
   return { outcome: diagnostic.code === 'unlock/no-return' ? 'failed' : 'blocked', diagnostics: told };
 }
@@ -131,11 +131,11 @@ async function unlockOr(node: NodeName, locked: Diagnostic, context: StepContext
 function notReturned(step: StepOf<'reboot'>, last: Look | undefined): Diagnostic {
   const subject = subjectOf(step);
   if (last?.kind === 'session') {
-    const detail = prose`${named(step.node)} still answers from the boot session ${last.uuid}; it was told once to restart.`;
+    const detail = prose`${named(step.node)} still answers from the boot session ${last.uuid}, although it received the restart command.`;
     return diagnose('reboot/not-rebooted', { subject, detail });
   }
   const related = last?.problems ?? [];
-  const reached = related[0] ? `the last attempt ended with ${related[0].code}` : 'nothing was heard of it';
+  const reached = related[0] ? `the last attempt failed with ${related[0].code}` : 'it never answered';
   return diagnose('reboot/no-return', {
     subject,
     related,
@@ -143,10 +143,10 @@ function notReturned(step: StepOf<'reboot'>, last: Look | undefined): Diagnostic
   });
 }
 
-/** How many looks in a row have to stay without an answer: one alone may be the network. */
+/** Unanswered attempts in a row that prove a shutdown; a single one may be a network problem. */
 const silencesForOff = 2;
 
-/** Takes one look after another, silent or not, and says whether the Mac is off by now. */
+/** Counts silent attempts; returns whether the Mac is off by now. */
 export function silenceCounter(): (isSilent: boolean) => boolean {
   let silences = 0;
   return (isSilent) => {
@@ -158,11 +158,11 @@ export function silenceCounter(): (isSilent: boolean) => boolean {
 async function awaitSilence(step: StepOf<'reboot'>, context: StepContext): Promise<StepResult> {
   const isOff = silenceCounter();
   const result = await watch(step, context, (seen) => {
-    if (seen.kind === 'session') context.progress({ text: 'it has not gone down yet' });
+    if (seen.kind === 'session') context.progress({ text: 'still shutting down' });
     return isOff(seen.kind === 'silent' && seen.problems.length > 0)
       ? { outcome: 'changed', diagnostics: [] }
       : undefined;
   });
-  const detail = prose`${named(step.node)} still answers; it was told once to switch off.`;
+  const detail = prose`${named(step.node)} still answers, although it received the shutdown command.`;
   return result ?? failed(diagnose('reboot/still-on', { subject: subjectOf(step), detail }));
 }

@@ -18,7 +18,7 @@ import { runReboot } from './reboot.ts';
 import { runJob, runScript, runTransaction, sendRootScript } from './script.ts';
 import { runSend } from './send.ts';
 
-/** Runs a step by its kind. What the controller itself lacks makes it fail; anything else that is thrown is a bug. */
+/** Runs a step by its kind. A FleetError of the controller fails the step; any other error is a bug. */
 export async function runStep(step: Step, context: StepContext): Promise<StepResult> {
   try {
     return await withFailingRank(step, context, await runnerOf(step.act.kind)(step, context));
@@ -28,7 +28,6 @@ export async function runStep(step: Step, context: StepContext): Promise<StepRes
   }
 }
 
-/** The runner of each kind of step. */
 const runners: { readonly [K in Step['act']['kind']]: StepRunner<K> } = {
   script: runScript,
   transaction: runTransaction,
@@ -42,25 +41,25 @@ const runners: { readonly [K in Step['act']['kind']]: StepRunner<K> } = {
   dialogue: runDialogue,
   prove: runProve,
   reboot: runReboot,
-  // What only a person can do is not done by a run; the work list of the plan says what it is.
+  // A run skips manual steps; the plan lists them.
   hands: () => Promise.resolve({ outcome: 'blocked', diagnostics: [] }),
 };
 
 const runnerOf = (kind: Step['act']['kind']) => runners[kind] as StepRunner<Step['act']['kind']>;
 
-/** How much of a log is read. */
+/** Log lines read per rank. */
 const readLines = 200;
 const reportDeadlineMs = 10_000;
 const reportMaxBytes = 65_536;
 
 /**
- * The result of a step of a start; one that failed also says which rank failed first, what that rank said last, what it
- * means and what to do. It is read before anything stops the ranks.
+ * Adds to a failed start which rank failed first, its last log lines, their meaning and what to do. The logs are read
+ * before anything stops the ranks.
  */
 export async function withFailingRank(step: Step, context: StepContext, result: StepResult): Promise<StepResult> {
   const placement = startedBy(step, context);
   if (result.outcome !== 'failed' || placement === undefined) return result;
-  // An answer that is slow or another one is no failure of a rank.
+  // A slow or different answer is not the failure of a rank.
   const isAnswered = step.act.kind === 'prove' && !result.diagnostics.some(({ code }) => code === 'ask/no-token');
   if (isAnswered) return result;
   const runtime = context.desired.runtimes.find(({ name }) => name === placement.runtime);
@@ -73,7 +72,7 @@ export async function withFailingRank(step: Step, context: StepContext, result: 
   return { ...result, diagnostics: [...result.diagnostics, finding] };
 }
 
-/** The placement that a step starts: steps of its group, but for those that make it ready or stop it. */
+/** The placement that a step starts; undefined for steps of its group that prepare or stop it. */
 function startedBy(
   { resource, group, act, node, peers }: Step,
   { desired }: StepContext,

@@ -30,25 +30,25 @@ import {
   tryAgain,
 } from './context.ts';
 
-/** How a script of root came out, with what it said on the way. */
+/** The result of a root script, with its output. */
 interface RootResult extends StepResult {
-  /** Lines before its verdict, such as `job=attached`. */
+  /** Output lines before the result, such as `job=attached`. */
   readonly said?: readonly string[];
-  /** How the script itself named its failure. */
+  /** The script's own name for its failure. */
   readonly slug?: string;
-  /** Set when nothing came to the node. */
+  /** Set if nothing reached the node. */
   readonly isUnreached?: true;
 }
 
-/** The lines of a script for a node: under this prefix, with this account as the one that has logged in there. */
+/** Builds the script for a node from its root prefix and the account of the SSH login. */
 type RootBody = (rootPrefix: string, login: string) => string;
 
-/** Scripts print a few words; what is longer is no answer of ours. */
+/** Scripts print a few words; a longer answer is not from our scripts. */
 const maxBytes = 262_144;
 
 /**
- * Runs one body as root under the fence of the lease. What broke off is run again only when its class says that a
- * repetition does no harm; otherwise, and after a deadline, its end is unknown and the next observation tells.
+ * Runs one script body as root under the lease's fence. A script whose connection broke runs again only if its class
+ * makes a repetition harmless. Otherwise, and after the deadline, its result is unknown until the next observation.
  */
 export async function sendRootScript(step: Step, context: StepContext, body: RootBody): Promise<RootResult> {
   const key = context.newToken();
@@ -59,13 +59,13 @@ export async function sendRootScript(step: Step, context: StepContext, body: Roo
   );
 }
 
-/** A `job` is found by its key when it was launched already. */
+/** A repeated `job` finds the already launched process by its key. */
 const mayRepeat = (step: Step, { outcome, diagnostics }: StepResult): boolean =>
   (step.class === 'converge' || step.class === 'job') &&
   outcome === 'unknown' &&
   diagnostics.some(({ code }) => code === 'ssh/dropped');
 
-/** Runs one body as {@link sendRootScript} does, and never again by itself. */
+/** Like {@link sendRootScript}, without a retry. */
 async function sendOnce(step: Step, context: StepContext, body: RootBody, sending?: Sending): Promise<RootResult> {
   const hold = context.hold(step.node);
   if (hold.kind === 'none') return failed(...hold.diagnostics);
@@ -86,7 +86,7 @@ async function sendOnce(step: Step, context: StepContext, body: RootBody, sendin
   return judge(step, context, { ...printedText(answer.result), user: session.user });
 }
 
-/** Under which lease a script runs, and what the node writes down of it. */
+/** The lease that a script runs under, and the note that the node records about it. */
 const signed = ({ id: step }: Step, { runId: run, verb, by, config }: StepContext, token: number) => ({
   fence: { run, token },
   note: { step, verb, by, config },
@@ -112,17 +112,17 @@ function judge(step: Step, context: StepContext, end: ScriptEnd & { readonly use
 const leaseLost = (step: Step): Diagnostic =>
   diagnose('lease/lost', {
     subject: subjectOf(step),
-    detail: prose`${named(step.node)} turned ${stepName(step)} away: the lease there is not held by this run any more.`,
+    detail: prose`${named(step.node)} rejected ${stepName(step)}: this run no longer has the lease there.`,
   });
 
 function unknownEnd(step: Step, exit: Exit, reason: string): Diagnostic {
-  const hint = 'Run it again: it looks at the node first, and goes on from what is there.';
+  const hint = 'Run the same command again: meshwright observes the node first and continues from there.';
   const known = diagnoseExit(step.node, exit);
   if (known) return { ...known, detail: prose`${stepName(step)}: ${known.detail}`, hint };
   return diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail: prose`${stepName(step)}: ${reason}.`, hint });
 }
 
-/** Failures with a code of their own; `code:` is what the test of unused codes looks for. */
+/** Failures with their own code. The test of unused codes searches for `code:`. */
 const coded: ReadonlyMap<string, { readonly code: DiagnosticCode }> = new Map([
   ['disk-full', { code: 'step/disk-full' }],
   ['wrong-digest', { code: 'step/wrong-digest' }],
@@ -134,59 +134,58 @@ const coded: ReadonlyMap<string, { readonly code: DiagnosticCode }> = new Map([
   ['fetch-failed', { code: 'step/fetch-failed' }],
 ]);
 
-/** Hints that know more than that of `step/failed`. */
+/** Hints that are more specific than that of `step/failed`. */
 const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>(
   Object.entries({
-    'no-source': 'The source in the file names a folder of the node itself: see whether it is there under this path.',
-    'no-program': prose`See what is in the archive (tar -tf), and set the path of the program in the file, or use another archive. A rollback is undone by: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
+    'no-source': 'The source in the file is a folder on the node itself: check that this path exists there.',
+    'no-program': prose`List the archive (tar -tf) and set the program's path in the file, or use a different archive. To undo a rollback: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
     'unsafe-archive':
-      'Nothing of an archive may lie or lead outside of its own folder: pack it again from inside that folder, without devices.',
+      'No file or link in the archive may point outside its own folder: pack it again from that folder, without device files.',
     'no-time':
-      'The node must reach time.apple.com (UDP, port 123). In a rack without the internet set its clock at the Mac (sudo date), or leave system.clock out of the file: nothing that meshwright does depends on it.',
+      'The node must reach time.apple.com (UDP, port 123). Without internet access, set the clock on the Mac (sudo date) or remove system.clock from the file: meshwright does not depend on it.',
     'can-become-root':
-      'Take its rules out of sudo (sudo visudo, /etc/sudoers.d), the account out of the administrators, and its write access away (ls -le shows it), or name another account in system.accounts.',
-    'account-untested': prose`Run the same command again. If that does not help, see what hangs: ${meshwright('doctor')}`,
-    'account-unfit':
-      'Name another account in system.accounts.ranks, or set login there if you accept that ranks can become root.',
+      'Remove its sudo rules (sudo visudo, /etc/sudoers.d), its administrator rights and its write access (ls -le shows it), or name a different account in system.accounts.',
+    'account-untested': prose`Run the same command again. If that does not help, find out what hangs: ${meshwright('doctor')}`,
+    'account-unfit': 'Name a different account in system.accounts.ranks, or set login there if ranks may become root.',
     'daemons-unread':
-      'Nothing starts as an account while it is unknown whether that account can change what root runs. See on the Mac why that path cannot be read, or take it out of its LaunchDaemon.',
+      'meshwright starts nothing as an account that may be able to change programs that root runs. Find out on the Mac why that path cannot be read, or remove it from its LaunchDaemon.',
     'other-account':
-      'If nothing else needs that account and that group, delete both at the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME, then sudo dscl . -delete /Groups/NAME. Or name another account in system.accounts.',
-    'ended-at-once': prose`See what it said before it ended: ${meshwright('logs')}`,
+      'If nothing else needs that account and group, delete both on the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME, then sudo dscl . -delete /Groups/NAME. Or name a different account in system.accounts.',
+    'ended-at-once': prose`See its last log lines: ${meshwright('logs')}`,
   }),
 );
 
-/** A failure that a script or a job names itself, with what can be done about it. */
+/** The diagnostic of a failure that a script or job reports, with a hint. */
 export function scriptProblem(
   step: Step,
   { slug, text }: { readonly slug: string; readonly text: string },
 ): Diagnostic {
-  const detail = prose`${stepName(step)}: ${escapeText(text).trim() || 'without a word'} (${slug}).`;
+  const detail = prose`${stepName(step)}: ${escapeText(text).trim() || 'no message'} (${slug}).`;
   const fields = { subject: subjectOf(step), detail };
   const code = coded.get(slug)?.code;
   return diagnose(code ?? 'step/failed', { ...fields, ...given({ hint: hints.get(slug) ?? hintFor(slug, step) }) });
 }
 
-/** What depends on the step. */
+/** Hints that depend on the step. */
 function hintFor(slug: string, { act, node }: Step): Prose | undefined {
   if (slug === 'needs-reboot') return prose`Restart the Mac: ${meshwright('reboot', node)}`;
   if (act.kind !== 'script') return undefined;
-  // A person may make the accounts as well.
+  // A person may also create the accounts.
   if (slug === 'no-full-disk-access' && act.name === 'make-account') {
-    return `On ${node}: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users. Or make standard accounts there, each with a group of its own, and name them in system.accounts.`;
+    return `On ${node}: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users. Or create standard accounts there, each with its own group, and name them in system.accounts.`;
   }
-  // Only at the Mac can a person see who has the port.
+  // Only on the Mac can a person see which process uses the port.
   if (slug === 'not-listening' && act.name === 'load-doorman') {
     const { port } = act.args;
-    return `See who listens there: ssh ${node} sudo lsof -nP -iTCP:${port} -sTCP:LISTEN. End it, or give endpoint.port another number. The doorman says more in ${doormanLog(port).path}.`;
+    return `Find the process that uses the port: ssh ${node} sudo lsof -nP -iTCP:${port} -sTCP:LISTEN. Stop it, or set a different endpoint.port. The gateway's log has more: ${doormanLog(port).path}.`;
   }
   return undefined;
 }
 
 /**
- * Changes the network of a node in two halves. The first saves, arms a rollback on the node and changes; the second
- * confirms, over a connection that was made after the change: only that proves that the node can still be reached.
- * Without it the node puts everything back, whatever becomes of this computer.
+ * Changes a node's network in two halves. The first one saves the old state, arms a rollback on the node and makes the
+ * change. The second one confirms over a new connection, which proves that the node can still be reached. Without the
+ * confirmation the node rolls everything back, even if this computer dies.
  */
 export async function runTransaction(step: StepOf<'transaction'>, context: StepContext): Promise<StepResult> {
   return await tryAgain(
@@ -205,21 +204,21 @@ async function changeOnce(step: StepOf<'transaction'>, context: StepContext): Pr
   const endMs = performance.now() + rollbackAfterMs;
   const made = await sendOnce(step, context, () => transactionBody({ ...about, call: step.act, seconds }));
   if (made.outcome === 'unchanged' || made.isUnreached === true || neverArmed(made)) return made;
-  context.progress({ text: 'made, and now confirmed over a new connection' });
+  context.progress({ text: 'changed; confirming over a new connection' });
   const confirmed = await confirm(step, context, () => confirmBody(about), endMs);
-  // What failed was put back at once, or stands in part: its own words say why, whatever the second half found.
+  // A failed change was rolled back or is partly done; its own message says why, whatever the second half found.
   return made.outcome === 'failed' ? made : confirmed;
 }
 
-/** Nothing is armed where the script was turned away, or where it could not even arm. */
+/** No rollback is armed if the script was rejected or could not arm it. */
 const neverArmed = ({ outcome, slug }: RootResult): boolean =>
   outcome === 'failed' && (slug === undefined || slug === 'not-armed' || slug === 'rollback-pending');
 
 /**
- * Asks until the node has answered, over a new connection each time. After the time of the rollback it is still asked
- * for as long as a look may take: a node that has put itself back says so.
+ * Asks until the node has answered, over a new connection each time, and for one more observation time after the
+ * rollback: a node that rolled back reports it.
  *
- * @param endMs when the node begins to put everything back, at the earliest
+ * @param endMs when the node begins its rollback, at the earliest
  */
 async function confirm(
   step: StepOf<'transaction'>,
@@ -235,7 +234,7 @@ async function confirm(
     if (isHeard) return result.outcome === 'unchanged' ? { ...result, outcome: 'changed' } : result;
     const isLate = performance.now() > endMs + context.lookMs;
     if (isLate || context.signal.aborted) return unconfirmed(step, result);
-    context.progress({ text: 'not reached since the change; it takes the change back by itself' });
+    context.progress({ text: 'not reached since the change; the node will roll it back' });
     await pause(context.timing.retryMs, context.signal);
   }
 }
@@ -245,7 +244,7 @@ const unconfirmed = (step: StepOf<'transaction'>, { diagnostics }: RootResult): 
   diagnostics: [
     diagnose('step/unconfirmed', {
       subject: subjectOf(step),
-      detail: prose`${stepName(step)}: ${named(step.node)} was not reached over a new connection after its network was changed.`,
+      detail: prose`${stepName(step)}: ${named(step.node)} could not be reached over a new connection after its network change.`,
       related: diagnostics,
     }),
   ],
@@ -261,8 +260,8 @@ async function send(step: StepOf<'script'>, context: StepContext): Promise<StepR
 }
 
 /**
- * Runs the last script of all on a node, once: it takes the lease away with everything else, so that the lease is not
- * renewed from here on, and nobody gives it back. Only a script that is known to have changed nothing brings that back.
+ * Runs a node's last script, once. It deletes the lease, too, so the run stops renewing and does not release it. Renewal
+ * resumes only if the script is known to have changed nothing.
  */
 async function runWithdraw(step: StepOf<'script'>, context: StepContext): Promise<StepResult> {
   const { node } = step;
@@ -276,49 +275,49 @@ async function runWithdraw(step: StepOf<'script'>, context: StepContext): Promis
 const saidAt = (said: readonly string[], key: string): string | undefined =>
   said.find((line) => line.startsWith(`${key}=`))?.slice(key.length + 1);
 
-/** Whoever is left inside loses its answer by the stop that follows; so may somebody who could not be counted. */
+/** Requests still in flight are cut off by the stop that follows, and so may be requests that could not be counted. */
 function drainWords(step: StepOf<'script'>, placement: string, left = 'unknown'): readonly Diagnostic[] {
   if (left === '0') return [];
   const isNumber = /^\d{1,9}$/.test(left);
   const detail = isNumber
-    ? `${left} requests to ${placement} are still inside when the time to finish is over.`
-    : prose`The doorman of ${placement} on ${named(step.node)} did not say how many requests are inside until the time was over.`;
+    ? `${left} requests to ${placement} were still in flight when the drain time was over.`
+    : prose`The gateway of ${placement} on ${named(step.node)} did not report its requests in flight within the drain time.`;
   return [diagnose('mesh/cut-off', { subject: subjectOf(step), detail })];
 }
 
-/** What a person should know of a step that went well: how a rank ended that it has stopped. */
+/** Notes about a successful step: how a stopped rank ended, and requests that were cut off. */
 export function stopWords(step: StepOf<'script'>, said: readonly string[]): readonly Diagnostic[] {
   if (step.act.name === 'drain-door') return drainWords(step, step.act.args.placement, saidAt(said, 'left'));
   if (step.act.name !== 'stop-rank') return [];
   const { placement, beforeReboot } = step.act.args;
   const rank = prose`The rank of ${placement} on ${named(step.node)}`;
   const sample = saidAt(said, 'sample');
-  const file = sample === undefined ? '' : `; its stack before that: ${place.log.path}/${escapeText(sample)} there`;
+  const file = sample === undefined ? '' : `; stack sample there: ${place.log.path}/${escapeText(sample)}`;
   const processes = saidAt(said, 'processes');
   if (processes !== undefined) {
-    const detail = prose`${rank} does not end, not even by KILL (${escapeText(processes)})${file}.`;
+    const detail = prose`${rank} does not exit even after KILL (${escapeText(processes)})${file}.`;
     return [diagnose('mesh/left-to-restart', { subject: subjectOf(step), detail })];
   }
   const ended = saidAt(said, 'ended');
   const isKilled = ended === 'killed' || sample !== undefined;
-  const killed = prose`${rank} did not end by itself and was killed${file}.`;
+  const killed = prose`${rank} did not exit on its own and was killed${file}.`;
   const kill = isKilled ? [diagnose('mesh/killed', { subject: subjectOf(step), detail: killed })] : [];
   if (ended !== 'needs-reboot') return kill;
   const [wired = '', before = ''] = ['wired', 'baseline'].map((key) => saidAt(said, key) ?? 'unknown');
-  const numbers = `${escapeText(wired)} bytes stay wired, ${escapeText(before)} were before any rank ran`;
-  const fields = { subject: subjectOf(step), detail: prose`${rank} has ended: ${numbers}.` };
+  const numbers = `${escapeText(wired)} bytes stay wired, compared with ${escapeText(before)} before any rank ran`;
+  const fields = { subject: subjectOf(step), detail: prose`${rank} stopped: ${numbers}.` };
   if (beforeReboot) return [...kill, diagnose('mesh/left-to-restart', fields)];
-  const hint = prose`Restart it; nothing is started there until then: ${meshwright('reboot', step.node)}`;
+  const hint = prose`Restart the Mac; meshwright starts nothing there until then: ${meshwright('reboot', step.node)}`;
   return [...kill, diagnose('mesh/needs-reboot', { ...fields, hint })];
 }
 
-/** How often a job is launched at most in one run, whose process is gone each time. */
+/** Maximum launches of a job whose process keeps disappearing, per run. */
 const maxLaunches = 3;
 const pollMaxBytes = 65_536;
 
 /**
- * Launches a job, or attaches to the one that runs under its key already, and looks at it until it ends. It outlives
- * this run and its connections. Its deadline counts from the last byte that it has added.
+ * Launches a job, or attaches to the one with its key, and polls it until it ends. The job outlives this run and its
+ * connections. The deadline counts from the job's last progress.
  */
 export async function runJob(step: StepOf<'job'>, context: StepContext): Promise<StepResult> {
   for (let launches = 1; launches <= maxLaunches; launches += 1) {
@@ -331,14 +330,14 @@ export async function runJob(step: StepOf<'job'>, context: StepContext): Promise
     await pause(context.timing.retryMs, context.signal);
     if (context.signal.aborted) return interrupted;
   }
-  const detail = prose`${stepName(step)}: its process on ${named(step.node)} was gone ${maxLaunches} times without a result.`;
+  const detail = prose`${stepName(step)}: its process on ${named(step.node)} disappeared ${maxLaunches} times without a result.`;
   return failed(diagnose('step/job-gone', { subject: subjectOf(step), detail }));
 }
 
 const launch = (step: StepOf<'job'>, context: StepContext): Promise<RootResult> =>
   sendRootScript(step, context, () => launchBody({ key: step.act.key, call: step.act }));
 
-/** Looks at the job until it has ended, is gone, or does not move any more. */
+/** Polls the job until it ends, disappears or stalls. */
 async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepResult | 'gone'> {
   const deadlineMs = deadlineOf(step, context);
   let movedAtMs = performance.now();
@@ -363,7 +362,7 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
   return interrupted;
 }
 
-/** One look, as the ssh user; a problem when the job could not be observed this time. */
+/** Polls once, as the SSH user; a diagnostic if the job could not be observed this time. */
 async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll | Diagnostic> {
   const answer = await context.session(step.node).ask((rootPrefix) => ({
     name: 'poll-job',
@@ -374,19 +373,23 @@ async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll 
   if (answer.kind === 'unreached') return answer.diagnostics[0];
   const poll = parseJobPoll(printedText(answer.result).stdout);
   if (poll) return poll;
-  const detail = prose`${stepName(step)}: nobody could see how the job stands on ${named(step.node)}. It goes on by itself.`;
-  return diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail, hint: 'Run it again: it finds the job.' });
+  const detail = prose`${stepName(step)}: the state of the job on ${named(step.node)} is unknown. The job continues on its own.`;
+  return diagnose('ssh/exit-unknown', {
+    subject: subjectOf(step),
+    detail,
+    hint: 'Run the same command again: it finds the job.',
+  });
 }
 
 function ending(step: StepOf<'job'>, { exit, failure }: JobPoll): StepResult {
   if (exit === 0) return { outcome: 'changed', diagnostics: [] };
   return failed(
-    scriptProblem(step, failure ?? { slug: 'job-failed', text: `the job ended with ${exit ?? 'no exit'}` }),
+    scriptProblem(step, failure ?? { slug: 'job-failed', text: `the job exited with ${exit ?? 'an unknown status'}` }),
   );
 }
 
 function stalled(step: StepOf<'job'>, { done = 0, total }: JobPoll, deadlineMs: number): Diagnostic {
   const of = total === undefined ? '' : ` of ${total}`;
-  const detail = prose`${stepName(step)}: ${done}${of} bytes, and not one more in ${Math.round(deadlineMs / 1_000)} s.`;
+  const detail = prose`${stepName(step)}: ${done}${of} bytes, without progress for ${Math.round(deadlineMs / 1_000)} s.`;
   return diagnose('step/stalled', { subject: subjectOf(step), detail });
 }

@@ -19,20 +19,20 @@ import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subject
 import { scriptProblem } from './script.ts';
 
 const maxBytes = 16_384;
-/** No Mac hashes more slowly; its disk and its SHA instructions do ten times as much. */
+/** A safe lower bound: a Mac's disk and SHA instructions are ten times as fast. */
 const digestBytesPerMs = 50_000;
 const progressMs = 250;
 
-/** One transfer while it goes on. */
+/** A running transfer. */
 interface Transfer {
   readonly step: StepOf<'send'>;
   readonly context: StepContext;
   readonly source: SourceFile;
-  /** What kept the file from being read to its end. */
+  /** The error that stopped reading the file. */
   broken?: FleetError;
 }
 
-/** What one try came to; `again` when the node was lost on the way. */
+/** The result of one attempt; `again` if the connection broke. */
 interface Tried {
   readonly kind: 'ended' | 'again';
   readonly result: StepResult;
@@ -41,8 +41,8 @@ interface Tried {
 const ended = (result: StepResult): Tried => ({ kind: 'ended', result });
 
 /**
- * Brings a file of the controller to a node as the ssh user: what is there already and has the same SHA-256 is kept,
- * the rest is appended, and the whole is compared at the end. Nothing is published by it.
+ * Sends a file from the controller to a node as the SSH user. Resumes after an existing part with the right SHA-256, and
+ * checks the whole file at the end. Does not publish the file.
  */
 export async function runSend(step: StepOf<'send'>, context: StepContext): Promise<StepResult> {
   const source = await openSource(step.act.source);
@@ -77,11 +77,16 @@ async function attempt(transfer: Transfer): Promise<Tried> {
   const ours = await transfer.source.digest(sizeBytes, context.signal);
   if (ours !== sha256) return ended(failed(sourceChanged(step, `SHA-256 ${ours}`)));
   return ended(
-    failed(scriptProblem(step, { slug: 'wrong-digest', text: `${step.node} has ${whole.value} after the transfer` })),
+    failed(
+      scriptProblem(step, {
+        slug: 'wrong-digest',
+        text: `SHA-256 on ${step.node} is ${whole.value} after the transfer`,
+      }),
+    ),
   );
 }
 
-/** How many of the staged bytes are those of the file; 0 when they are not, or when there are too many. */
+/** The size of the staged part if it is a prefix of the file, otherwise 0. */
 async function agreedPrefix(transfer: Transfer, stagedBytes: number): Promise<number | Tried> {
   const { source, context, step } = transfer;
   if (stagedBytes === 0 || stagedBytes > step.act.sizeBytes) return 0;
@@ -90,7 +95,7 @@ async function agreedPrefix(transfer: Transfer, stagedBytes: number): Promise<nu
   return theirs.value === (await source.digest(stagedBytes, context.signal)) ? stagedBytes : 0;
 }
 
-/** Appends from the offset; gives nothing when the whole has arrived. */
+/** Appends from the offset; undefined if the whole file arrived. */
 async function append(transfer: Transfer, offset: number): Promise<Tried | undefined> {
   const { step, context } = transfer;
   const { to, sizeBytes } = step.act;
@@ -117,7 +122,7 @@ async function append(transfer: Transfer, offset: number): Promise<Tried | undef
   );
 }
 
-/** The pieces from an offset, telling now and then how far they are. */
+/** The pieces from an offset; reports progress at intervals. */
 async function* told(transfer: Transfer, offset: number): AsyncGenerator<Uint8Array> {
   const { source, step, context } = transfer;
   let doneBytes = offset;
@@ -162,33 +167,33 @@ async function measure<T>(
   return { kind: 'other', tried: ended(failed(scriptProblem(step, { slug: 'not-measured', text }))) };
 }
 
-/** What has arrived stays there, so nothing is lost but time. */
+/** The received part stays on the node, so only time is lost. */
 function lost(step: StepOf<'send'>, problem: Diagnostic | undefined): StepResult {
-  const detail = prose`${step.act.source} did not arrive whole at ${named(step.node)}: another transfer wrote to the same file.`;
+  const detail = prose`${step.act.source} did not arrive completely on ${named(step.node)}: another transfer wrote to the same file.`;
   const known = problem ?? diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail });
-  return { outcome: 'unknown', diagnostics: [{ ...known, hint: 'Run it again: it goes on from what has arrived.' }] };
+  return { outcome: 'unknown', diagnostics: [{ ...known, hint: 'Run the same command again: the transfer resumes.' }] };
 }
 
 const sourceChanged = (step: StepOf<'send'>, found: string): Diagnostic =>
   diagnose('send/source-changed', {
     subject: namedSubject(step.act.source),
-    detail: `${step.act.source} has ${found}; the lock says ${step.act.sizeBytes} bytes, SHA-256 ${step.act.sha256}.`,
+    detail: `${step.act.source} has ${found}; the lock has ${step.act.sizeBytes} bytes, SHA-256 ${step.act.sha256}.`,
   });
 
-/** Read at a time; smaller pieces make hashing slower. */
+/** Smaller pieces make hashing slower. */
 const pieceBytes = 1024 * 1024;
 
-/** A file of the controller that is sent to nodes. */
+/** A file on the controller to send to nodes. */
 interface SourceFile {
   readonly sizeBytes: number;
-  /** Its bytes from an offset to its end, or until the signal comes. */
+  /** The bytes from an offset to the end, or until the signal aborts. */
   readonly from: (offset: number, signal: AbortSignal) => AsyncGenerator<Uint8Array>;
-  /** The SHA-256 of its first bytes. @throws FleetError `send/source-unreadable` */
+  /** The SHA-256 of the first `bytes` bytes. @throws FleetError `send/source-unreadable` */
   readonly digest: (bytes: number, signal: AbortSignal) => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
-/** Opens a file of the controller. @throws FleetError `send/source-unreadable` */
+/** @throws FleetError `send/source-unreadable` */
 async function openSource(path: string): Promise<SourceFile> {
   const file = await open(path, 'r').catch((error: unknown) => {
     throw unreadable(path, error);
@@ -215,7 +220,7 @@ interface Part {
   readonly signal: AbortSignal;
 }
 
-/** A new piece of memory for every read: what was handed on may still be on its way. */
+/** Allocates a new buffer for every read, because earlier ones may still be in transit. */
 async function* pieces(file: FileHandle, { path, offset, end, signal }: Part): AsyncGenerator<Uint8Array> {
   let at = offset;
   while (at < end && !signal.aborted) {

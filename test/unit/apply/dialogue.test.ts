@@ -132,13 +132,11 @@ describe('a dialogue with the nodes of a placement', () => {
 
   it('ends with its step, and with a node that is lost', async () => {
     expect(await talkWith(() => '\n000', {}).run(stepWith(1))).toMatchObject({
-      diagnostics: [
-        { code: 'exo/stuck', detail: 'kimi: the time for it is over; last: reading the exo id of studio-1.' },
-      ],
+      diagnostics: [{ code: 'exo/stuck', detail: 'kimi: the deadline is over; last: reading the exo id of studio-1.' }],
     });
     expect(await talkWith(placed, { lost: second }).run(stepWith(60_000))).toMatchObject({
       diagnostics: [
-        { code: 'exo/stuck', detail: 'kimi: studio-2 is out of reach; last: reading the exo id of studio-2.' },
+        { code: 'exo/stuck', detail: 'kimi: studio-2 cannot be reached; last: reading the exo id of studio-2.' },
       ],
     });
   });
@@ -164,7 +162,7 @@ describe('a dialogue with the nodes of a placement', () => {
     });
     expect(await talkWith(placed, { lost: first }).run(farewell)).toMatchObject({
       outcome: 'unchanged',
-      diagnostics: [{ ...told, detail: 'kimi: studio-1 is out of reach; last: reading its placements.' }],
+      diagnostics: [{ ...told, detail: 'kimi: studio-1 cannot be reached; last: reading its placements.' }],
     });
   });
 

@@ -38,7 +38,7 @@ describe('the lines of a run', () => {
   });
 
   it('say what waits, what runs, and what was done in what time', () => {
-    expect(textOf('studio-1', [])).toBe('studio-1  3 steps wait');
+    expect(textOf('studio-1', [])).toBe('studio-1  3 steps waiting');
     expect(textOf('studio-1', [started(power)])).toBe('studio-1  power');
     const done = [power, bridge, address].map((step) => ended(step));
     expect(textOf('studio-1', done)).toBe(
@@ -64,9 +64,9 @@ describe('the lines of a run', () => {
 
   it('say what failed, with its code', () => {
     expect(textOf('studio-3', [started(model), ended(model, 'failed')])).toBe('studio-3  model failed (ssh/dropped)');
-    expect(textOf('studio-3', [ended(model, 'unknown')])).toBe('studio-3  model ended unknown');
-    expect(textOf('studio-3', [ended(model, 'skipped', 0)])).toBe('studio-3  not begun');
-    expect(textOf('studio-3', [ended(model, 'unchanged')])).toContain('as it was');
+    expect(textOf('studio-3', [ended(model, 'unknown')])).toBe('studio-3  model result unknown');
+    expect(textOf('studio-3', [ended(model, 'skipped', 0)])).toBe('studio-3  not started');
+    expect(textOf('studio-3', [ended(model, 'unchanged')])).toContain('unchanged');
   });
 
   it('say what was done before a run was interrupted', () => {
@@ -74,7 +74,7 @@ describe('the lines of a run', () => {
     const cut = [ended(power), ended(bridge), stop, ended(address, 'interrupted', 0)];
     expect(textOf('studio-1', cut)).toBe('studio-1  power, thunderbolt-bridge; 2 of 3 steps done');
     expect(textOf('studio-1', cut.slice(0, 3))).toBe('studio-1  power, thunderbolt-bridge; 2 of 3 steps done');
-    expect(textOf('studio-3', [stop])).toBe('studio-3  not begun');
+    expect(textOf('studio-3', [stop])).toBe('studio-3  not started');
   });
 
   it('are not about what only hands do', () => {
@@ -144,7 +144,7 @@ describe('the view of a run', () => {
     expect(last.split('\n').map((line) => line.trimEnd().replace(/ {3,}/, ' … '))).toEqual([
       '✔ studio-1  power, thunderbolt-bridge … 1.4 s',
       '✖ studio-3  model failed (ssh/dropped)',
-      '↓ studio-2  not begun',
+      '↓ studio-2  not started',
       '\u001b[?25h',
     ]);
   });
@@ -165,7 +165,9 @@ describe('the view of a run', () => {
     const view = showRun(steps, { stream, columns: 80, hasUnicode: false, hasColor: false });
     view.listen(started(power));
     await view.end();
-    expect(text().slice(text().lastIndexOf('- studio-1'))).toMatch(/^- studio-1 {2}power\s+- studio-3 {2}1 step waits/);
+    expect(text().slice(text().lastIndexOf('- studio-1'))).toMatch(
+      /^- studio-1 {2}power\s+- studio-3 {2}1 step waiting/,
+    );
   });
 
   it('keeps what is said meanwhile below its lines, once', async () => {

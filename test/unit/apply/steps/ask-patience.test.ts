@@ -112,7 +112,7 @@ describe('a request to a mesh that loads', () => {
     const { context, commands, ended } = meshThat(['rss=1048576\nlog=0\n'], []);
     const { outcome, diagnostics } = await runAsk(step(60, 180_000), context);
     expect([outcome, diagnostics[0]?.code, commands.length, ended.length]).toEqual(['failed', 'ask/no-token', 1, 1]);
-    expect(diagnostics.map(asText)[0]?.detail).toContain('its ranks got no further');
+    expect(diagnostics.map(asText)[0]?.detail).toContain('its ranks made no progress');
   });
 
   it('ends at once when the processes of a rank are gone', async () => {

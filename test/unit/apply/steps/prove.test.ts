@@ -171,7 +171,7 @@ describe('the proof of a started mesh', () => {
     const slow = nodeThat(first, { body: answerOf(text, 32), seconds: 31.1 });
     const result = await runProve(step({ tokensPerSecond: 20 }), slow.context);
     expect([codes(result), slow.scripts]).toEqual([['failed', 'mesh/too-slow'], []]);
-    expect(result.diagnostics[0]?.detail).toContain('1 tokens in a second, and the file expects 20');
+    expect(result.diagnostics[0]?.detail).toContain('1 tokens/s; the file expects 20');
   });
 
   it('says that nobody knows its speed where the endpoint counts no tokens, and keeps the rest', async () => {
@@ -185,14 +185,14 @@ describe('the proof of a started mesh', () => {
     expect(codes(await runProve(step({ tokensPerSecond: 100 }), nodeThat(first, quick).context))).toEqual(['changed']);
     const result = await runProve(step({ tokensPerSecond: 101 }), nodeThat(first, quick).context);
     expect(codes(result)).toEqual(['changed', 'mesh/speed-unknown']);
-    expect(result.diagnostics[0]?.detail).toContain('it gives 100 tokens in a second, so nobody knows');
+    expect(result.diagnostics[0]?.detail).toContain('only proves 100 tokens/s, so it is unknown');
   });
 
   it('says that one token tells nothing of a speed', async () => {
     const { context } = nodeThat(first, { body: answerOf(text, 1), seconds: 0.2 });
     const result = await runProve(step({ tokensPerSecond: 1 }), context);
     expect(codes(result)).toEqual(['changed', 'mesh/speed-unknown']);
-    expect(result.diagnostics[0]?.detail).toContain('gave one token');
+    expect(result.diagnostics[0]?.detail).toContain('gave only one token');
   });
 
   describe('beside an earlier start', () => {
@@ -208,7 +208,9 @@ describe('the proof of a started mesh', () => {
       const result = await runProve(kept(), context);
       expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
       expect(result.diagnostics.map(asText)[0]).toMatchObject({
-        detail: expect.stringContaining('gives 19 tokens in a second, and gave 100 after an earlier start'),
+        detail: expect.stringContaining(
+          'gives 19 tokens/s; with the same file and macOS it gave 100 after an earlier start',
+        ),
         hint: expect.stringContaining('expect.tokensPerSecond'),
       });
     });
@@ -231,7 +233,7 @@ describe('the proof of a started mesh', () => {
       const { context, asked, scripts } = nodeThat(first, at(10), ...again, ...again);
       const result = await runProve(kept(), context);
       expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
-      expect(result.diagnostics[0]?.detail).toContain('gives 10 tokens in a second, and gave 100');
+      expect(result.diagnostics[0]?.detail).toContain('gives 10 tokens/s; with the same file and macOS it gave 100');
       const sure = nodeThat(first, at(10), ...again, first, at(80));
       expect(codes(await runProve(kept(), sure.context))).toEqual(['changed']);
     });

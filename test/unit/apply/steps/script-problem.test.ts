@@ -34,7 +34,7 @@ describe('the problem that a script names', () => {
   it('says which Mac to restart, and what to do about an archive or a source', () => {
     expect(scriptProblem(step, { slug: 'needs-reboot', text: 'x' }).hint).toContain('meshwright reboot studio-1');
     expect(scriptProblem(step, { slug: 'unsafe-archive', text: 'x' }).hint).toContain('pack it again');
-    expect(scriptProblem(step, { slug: 'no-source', text: 'x' }).hint).toContain('folder of the node itself');
+    expect(scriptProblem(step, { slug: 'no-source', text: 'x' }).hint).toContain('folder on the node itself');
   });
 
   it('says which key of the file names another account', () => {
@@ -51,7 +51,7 @@ describe('the problem that a script names', () => {
 
   it('shows nothing that a terminal would obey, and says when there is nothing to show', () => {
     expect(scriptProblem(step, { slug: 'pmset', text: '\u001b[2J' }).detail).toContain('\\u{1b}[2J');
-    expect(scriptProblem(step, { slug: 'pmset', text: ' ' }).detail).toContain('without a word');
+    expect(scriptProblem(step, { slug: 'pmset', text: ' ' }).detail).toContain('no message');
   });
 });
 

@@ -64,7 +64,7 @@ describe('what is told of a door before a stop', () => {
     ]);
     for (const said of [['left=unknown'], ['left=\u001b[2J'], []]) {
       expect(stopWords(drain, said)).toMatchObject([
-        { code: 'mesh/cut-off', detail: expect.stringContaining('did not say how many') },
+        { code: 'mesh/cut-off', detail: expect.stringContaining('did not report its requests') },
       ]);
     }
   });
