@@ -81,7 +81,7 @@ describe('a mesh of which a Mac is gone', () => {
 
   it('is mentioned by an apply to the other Mac, which has nothing to do there', async () => {
     const { code, stdout } = await run('apply', '--nodes', 'studio-1', '--sim', '--yes');
-    expect([code, stdout.includes('warning  placement chat: Nobody can see studio-4.')]).toEqual([0, true]);
+    expect([code, stdout.includes('warning  placement chat: Could not observe studio-4.')]).toEqual([0, true]);
     const document = json(await run('plan', '--nodes', 'studio-1', '--sim', '--json'));
     expect(codesOf(document)).toContain('mesh/lost-member');
   });

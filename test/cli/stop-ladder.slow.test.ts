@@ -47,7 +47,7 @@ describe('the ladder of a stop', () => {
     expect(ran.stdout + ran.stderr).toContain('meshwright reboot studio-4');
     expect(await troubles()).toContain('mesh/needs-reboot node studio-4');
     const plan = await run('plan', '--sim');
-    expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('GiB stayed wired')]);
+    expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('GiB of memory stayed wired')]);
     const again = await run('apply', '--sim', '--yes');
     expect(again.code).toBe(3);
   });

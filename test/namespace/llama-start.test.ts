@@ -57,7 +57,7 @@ describe.skipIf(found.kind === 'missing')('a start of the real llama.cpp', { tim
       {
         code: 'mesh/first-failing-rank',
         detail: expect.stringMatching(
-          new RegExp(`^Rank ${rank} on ${node} exited \\(1\\)\\. .*It said:\\n${lastWords(rank)}`, 's'),
+          new RegExp(`^Rank ${rank} on ${node} exited \\(1\\)\\. .*It logged:\\n${lastWords(rank)}`, 's'),
         ),
       },
     ]);
@@ -79,7 +79,7 @@ describe.skipIf(found.kind === 'missing')('a start of the real llama.cpp', { tim
     expect(toldOfRanks(report)).toEqual([
       {
         code: 'mesh/no-failing-rank',
-        detail: expect.stringMatching(/^No rank of 3 has ended or said what is wrong\./),
+        detail: expect.stringMatching(/^No rank exited or logged a known error\./),
       },
     ]);
   });

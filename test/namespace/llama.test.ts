@@ -169,10 +169,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     });
     expect(await rack.declare(overRdma)).toEqual([]);
     const { after, exit } = await rack.apply();
-    expect([exit, wrongIn(after)]).toEqual([
-      1,
-      ['running with old settings: its ranks talk over tcp, the file says rdma'],
-    ]);
+    expect([exit, wrongIn(after)]).toEqual([1, ['running with old settings: its ranks use tcp, the file says rdma']]);
     // Once more may help; a third time would not.
     const again = await rack.apply();
     expect([again.exit, again.plan.blockers]).toEqual([3, []]);
@@ -200,7 +197,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
       expect(await health()).toBe('{"status":"ok"}');
     });
     expect(wrongIn(await rack.plan())).toEqual([
-      'hung: no token: no token before the deadline of 4 s; it is hung or busy',
+      'hung: no token: none came before the deadline of 4 s; it is hung or busy',
     ]);
     await restart();
   });

@@ -75,7 +75,7 @@ describe('apply', { timeout: patience }, () => {
     expect(told.length).toBeGreaterThan(0);
     for (const { from, to } of told) {
       expect([from, to]).toEqual([
-        expect.stringMatching(/^model-tiny-[0-9a-f]{16}(?:, 1 ended job)? left over$/),
+        expect.stringMatching(/^model-tiny-[0-9a-f]{16}(?:, 1 finished job)? left over$/),
         'nothing left over',
       ]);
     }

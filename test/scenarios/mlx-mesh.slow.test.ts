@@ -153,7 +153,7 @@ describe('a start of mlx', { timeout: patience }, () => {
         code: 'mesh/first-failing-rank',
         detail: expect.stringMatching(
           new RegExp(
-            `^Rank ${nodes.indexOf(node)} on ${node} exited \\(2\\)\\. It said:\\npython: can't open file .*rank\\.py`,
+            `^Rank ${nodes.indexOf(node)} on ${node} exited \\(2\\)\\. It logged:\\npython: can't open file .*rank\\.py`,
           ),
         ),
       },

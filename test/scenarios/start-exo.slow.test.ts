@@ -50,7 +50,9 @@ interface Failure {
 
 const named = (said: string) => (rank: string) => ({
   code: 'mesh/first-failing-rank',
-  detail: expect.stringMatching(new RegExp(`^Rank ${rank} exited \\(.+\\)\\.(?: .+)? It said:\\n(?:.*\\n)*.*${said}`)),
+  detail: expect.stringMatching(
+    new RegExp(`^Rank ${rank} exited \\(.+\\)\\.(?: .+)? It logged:\\n(?:.*\\n)*.*${said}`),
+  ),
 });
 
 const failures: readonly Failure[] = [

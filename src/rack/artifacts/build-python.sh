@@ -1,20 +1,20 @@
-# Unpacks uv, which makes a Python of its own and a venv beside it, with the packages of the locked requirements and
-# nothing else: each by its hash, none that would run a program of its own to be built, and no file or cache from
-# elsewhere. uv runs as the account of ranks, in a new folder of that account each time: what it fetches, and what packages
-# start, is not root. Root unpacks a tar of the result into its own tree, then changes the paths that uv wrote to those of
-# the published tree, and writes down for the seal what came out: each node has made it by itself. Without internet all of
-# it comes from wheels and an archive of Python among the extras. uv reference: `uv python install`, `uv venv`, `uv pip
-# sync` and the environment variables; PEP 405 for `home`.
+# Unpacks uv, which creates a private Python and a venv with exactly the packages of the locked requirements. uv checks
+# every package by its hash, runs no build program of a package, and uses no other file or cache. It runs as the account
+# of the ranks, in a new folder of that account each time, so that nothing it fetches and nothing that packages start is
+# root. Root unpacks a tar of the result into its own tree, changes the paths that uv wrote to those of the published
+# tree, and records the installed files for the seal, because each node builds its own tree. Without internet,
+# everything comes from wheels and a Python archive among the extras. uv reference: `uv python install`, `uv venv`, `uv
+# pip sync` and the environment variables; PEP 405 for `home`.
 #
 # Uses unpack.sh
 # Uses ../../node/shell/refuse-root.sh
 # Needs python: the version
-# Needs offline: 1 where everything comes from the extras
-# Needs account: as whom uv runs, which must not be able to become root; empty for the user who called sudo
-# Needs builds: the folder of an account in which uv makes a Python
-# Needs published: the folder that the tree will be
+# Needs offline: 1 if everything comes from the extras
+# Needs account: the account that runs uv and must not be able to become root; empty for the user who called sudo
+# Needs builds: the account's folder in which uv builds
+# Needs published: the final folder of the tree
 # Words: name and sha256 of each other file of the runtime
-# Prints: what uv says when it fails; fails with no-uv, mktemp, python, venv, packages, libraries
+# Prints: the output of uv if it fails; fails with no-uv, mktemp, python, venv, packages, libraries
 refuse_root "$account"
 account=${account:-${SUDO_USER:-root}}
 unpack

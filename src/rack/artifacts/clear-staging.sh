@@ -1,6 +1,6 @@
-# Takes away staging folders and folders of jobs that are needed no longer. A job that runs keeps its own, and the tree
-# that it works on. What uv was making for a staging folder goes with it. A staging folder leaves its place by one rename
-# before its files are deleted.
+# Removes staging folders and job folders that are no longer needed, together with what uv was building for a staging
+# folder. A running job keeps its own folder and the tree that it works on. A staging folder is renamed away before its
+# files are deleted.
 #
 # Uses ../../node/shell/job-folders.sh
 # Needs opt: the folder of all runtimes and models

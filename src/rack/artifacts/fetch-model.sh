@@ -1,19 +1,20 @@
-# Brings every file of a model into staging, each as a part that gets its name only when its size and sha256 are right. A
-# wrong one is fetched once more from its first byte. What was compared before an interruption is not compared again.
+# Fetches every file of a model into staging. Each file is a part until its size and sha256 are right, and only then
+# gets its name. A wrong file is fetched once more from its first byte. Files that were compared before an interruption
+# are not compared again.
 #
-# From a server, a part goes on where it ends; one that cannot do that sends the whole file again. curl runs as another
-# account where one is named; it has no more than the open part, and root reads nothing that comes but to compare it.
-# curl(1): 33 and 36 when it cannot go on, 23 when it cannot write, 1 for a protocol that it may not use; -q keeps it from
-# reading settings of its account; --proto-redir judges what a server sends it on to. From a folder of this node a clone
-# takes neither time nor room where the file system can make one. cp(1) of macOS: -c clones, and copies where it cannot.
+# From a server, a part continues where it ends; a server that cannot do that sends the whole file again. If an account
+# is named, curl runs as that account with access only to the open part, and root reads the received bytes only to
+# compare them. curl(1): exits 33 and 36 mean that it cannot resume, 23 that it cannot write, 1 a protocol that it may
+# not use; -q ignores the settings of its account; --proto-redir limits redirects. From a folder of this node, a clone
+# takes neither time nor space if the file system supports clones. cp(1) of macOS: -c clones, and copies if it cannot.
 #
 # Uses staged-files.sh
 # Uses ../../node/shell/refuse-root.sh
-# Needs base: the address that the names of files are added to; empty for a folder
-# Needs folder: of this node, that the files are in; empty for a server
-# Needs account: as whom curl runs, which must not be able to become root; empty for root
-# Needs protocols: that curl may use
-# Needs volume: the one that the models are on
+# Needs base: the address that file names are added to; empty for a folder
+# Needs folder: the folder of this node with the files; empty for a server
+# Needs account: the account that runs curl and must not be able to become root; empty for root
+# Needs protocols: the protocols that curl may use
+# Needs volume: the volume of the models
 # Words: path, sha256, size, and name at the source, of each file
 # Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-digest
 watch() {

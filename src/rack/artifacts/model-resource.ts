@@ -42,7 +42,7 @@ import {
 
 const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
 
-/** Whether the rank of a placement on this node reads files of its model, where it runs or on its fallback. */
+/** Whether a placement's rank on this node reads model files, on its own nodes or on its fallback. */
 export function isReader(
   { runtimes }: Pick<DesiredFleet, 'runtimes'>,
   placement: DesiredPlacement,
@@ -60,7 +60,7 @@ function usedModels(fleet: DesiredFleet, target: ObservedTarget): readonly Desir
   return fleet.models.filter(({ name }) => used.has(name));
 }
 
-/** Those of them whose files are known. */
+/** The used models whose files are known. */
 const knownModels = (fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] =>
   usedModels(fleet, target).filter(({ digest }) => digest !== undefined);
 
@@ -83,7 +83,7 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
 const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
   knownModels(fleet, target).map((wanted) => propertyOf(target, wanted));
 
-/** Of a copy that was begun nobody knows how much is there already: whether the rest fits, the disk says. */
+/** Whether a copy has begun. How much of it exists is unknown, so only the disk can show whether the rest fits. */
 function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
   const version = shortDigest(modelTree(wanted).digest);
   const trees = readValue(facts, treesFact) ?? [];
@@ -96,11 +96,11 @@ const neededBytes = (wanted: DesiredModel): number => Math.ceil(totalBytes(wante
 function noRoom({ desired: { name: node } }: ObservedTarget, wanted: DesiredModel, freeBytes: number): Blocker {
   const { name } = wanted;
   const needed = diskText(neededBytes(wanted));
-  const action = `Make room on the data volume of ${node}: ${name} needs ${needed}, and ${diskText(freeBytes)} are left for it.`;
+  const action = `Free up space on the data volume of ${node}: ${name} needs ${needed}, and ${diskText(freeBytes)} is available for it.`;
   return treeBlocker('model', name, { code: 'model/no-room', node, action });
 }
 
-/** The models that no longer fit when those before them are there. */
+/** Blockers for models that do not fit after those before them are copied. */
 function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blocker[] {
   const disk = read(target.facts, diskSpaceFact);
   const missing = knownModels(fleet, target).filter(
@@ -119,7 +119,7 @@ function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blo
   return blockers;
 }
 
-/** Models on a node that the file does not have, in any version or in this one: never deleted, only told. */
+/** Model versions on a node that are not in the file; they are reported, never deleted. */
 function leftovers({ desired, targets }: View): readonly Diagnostic[] {
   const isUnread = (name: string): boolean =>
     desired.models.some((one) => one.name === name && one.digest === undefined);
@@ -130,13 +130,13 @@ function leftovers({ desired, targets }: View): readonly Diagnostic[] {
       ({ kind, name, digest, state }) =>
         kind === 'model' && state !== 'staged' && !isUnread(name) && !wanted.has(`${name} ${digest}`),
     );
-    const told = kept.map(({ name, digest }) => `${name} (${digest})`);
-    return told.length === 0
+    const names = kept.map(({ name, digest }) => `${name} (${digest})`);
+    return names.length === 0
       ? []
       : [
           diagnose('model/not-declared', {
             subject: nodeSubject(node),
-            detail: `It keeps models that the file does not have: ${told.join(', ')}.`,
+            detail: `It stores models that are not in the file: ${names.join(', ')}.`,
           }),
         ];
   });
@@ -151,7 +151,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   });
 }
 
-/** The files of each model that a node serves, every one checked on the node before any of them is used. */
+/** Model files on each node; the node verifies every file before any of them is used. */
 export const model: Resource = {
   kind: 'model',
   after: ['identity', 'sudo', 'accounts'],
@@ -166,7 +166,7 @@ export const model: Resource = {
 
 const totalBytes = (files: readonly TreeFile[]): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
-/** The node brings the files by itself, as long as it takes and whether or not anybody is connected. */
+/** The node fetches the files by itself, however long it takes and without a connection to the controller. */
 function fetchSteps(work: TreeWork, files: readonly TreeFile[], source: FetchSource): readonly Step[] {
   const { property, tree } = work;
   const prepare = prepareStep(work);
@@ -183,7 +183,7 @@ function fetchSteps(work: TreeWork, files: readonly TreeFile[], source: FetchSou
   return [prepare, fetch];
 }
 
-/** One file after the other, so that all of the connection goes into one; the node compares them afterwards. */
+/** Sends one file at a time, so that each gets the whole bandwidth; the node verifies them afterwards. */
 function sendSteps(work: TreeWork, files: readonly TreeFile[], folder: string): readonly Step[] {
   const { property, tree } = work;
   const about = { node: property.node, resource: 'model', towards: [property] } as const;
@@ -217,8 +217,8 @@ function stagingSteps(work: TreeWork, { files, source }: DesiredModel, account: 
 }
 
 /**
- * From its source to a published model: nothing is used before every file of it has been checked on the node.
- * @param account what reads from the network runs as it; undefined is root
+ * From its source to a published model: it is used only after the node has verified every file.
+ * @param account runs what reads from the network; undefined means root
  */
 function modelSteps(work: TreeWork, wanted: DesiredModel, account: string | undefined): readonly Step[] {
   const staging = stagingSteps(work, wanted, account);

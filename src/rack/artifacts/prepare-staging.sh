@@ -1,9 +1,9 @@
-# Makes the staging folder of a tree, so that the ssh user can write into it. What lies there stays; a tree that is
-# verified already stays as it is, out of the user's hands.
+# Creates the staging folder of a tree, writable for the SSH user. Its contents stay. A verified tree stays as it is,
+# and the user cannot change it.
 #
-# Needs staging: the folder of all that belongs to the making of the tree
+# Needs staging: the folder for everything that making the tree needs
 # Needs digest: of the tree
-# Needs user: who gets the folder; empty for the user who called sudo
+# Needs user: the owner of the folder; empty for the user who called sudo
 # Prints: @changed or @unchanged
 if [ -e "$staging/verified" ] && [ -d "$staging/tree" ]; then
   IFS= read -r x <"$staging/verified"

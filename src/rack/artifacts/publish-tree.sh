@@ -1,11 +1,11 @@
-# Publishes a staged tree by one rename: it is there whole or not at all. Only a tree that a job has verified is taken,
-# and a published one that is intact stays. One that was changed makes room first; its files are deleted after the new
-# ones stand in their place. What was only needed to get there goes with it.
+# Publishes a staged tree by one rename, so that it appears whole or not at all. Only a tree that a job has verified is
+# published, and an intact published tree stays. A changed one is moved away first; its files are deleted after the new
+# tree is in place. Staging files and jobs of the tree are removed as well.
 #
 # Uses sealed-tree.sh
 # Uses ../../node/shell/job-folders.sh
-# Needs staging: the folder of all that belongs to the making of the tree
-# Needs published: the folder that the tree will be
+# Needs staging: the folder for everything that making the tree needs
+# Needs published: the final folder of the tree
 # Needs digest: of the tree
 # Words: the keys of the jobs that made it
 # Prints: @changed or @unchanged; fails with not-verified, read, not-intact

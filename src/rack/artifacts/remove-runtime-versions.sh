@@ -1,5 +1,5 @@
-# Deletes versions of a runtime, each by the digits that name its folder; never the current one. A version leaves its
-# place by one rename before its files are deleted.
+# Deletes versions of a runtime, each by the digits that name its folder; never the current one. A version is renamed
+# away before its files are deleted.
 #
 # Needs versions: the folder of all versions of the runtime
 # Needs opt: the folder of all runtimes and models

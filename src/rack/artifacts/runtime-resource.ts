@@ -36,7 +36,7 @@ import {
   unreadBlockers,
 } from './tree-steps.ts';
 
-/** What has a tree among those of runtimes. */
+/** Everything that is installed as the tree of a runtime. */
 type Program = DesiredRuntime | DesiredDoorman;
 
 const isKnown = ({ digest }: Program): boolean => digest !== undefined;
@@ -49,7 +49,7 @@ function runtimesOn(fleet: DesiredFleet, target: ObservedTarget): readonly Desir
   return fleet.runtimes.filter(({ name }) => used.has(name));
 }
 
-/** These, and the program of a doorman, sorted by name. */
+/** The same and the gateway's program, sorted by name. */
 function usedRuntimes(fleet: DesiredFleet, target: ObservedTarget): readonly Program[] {
   const isPublished = doormenOn(fleet, target.desired.name).length > 0;
   const doorman = isPublished && fleet.doorman !== undefined ? [fleet.doorman] : [];
@@ -84,11 +84,11 @@ function oldProperty(target: ObservedTarget, name: string, wanted: string | unde
     observed,
     from: knownWords(observed, versionsWords),
     to: 'removed',
-    reason: 'one older version of a runtime is kept',
+    reason: 'only one older version of a runtime is kept',
   };
 }
 
-/** The runtimes of which a node has versions, or is to have one. */
+/** Names of the runtimes that a node has or should have. */
 function namesOn(used: readonly Program[], { facts }: ObservedTarget): readonly string[] {
   const trees = readValue(facts, treesFact) ?? [];
   const published = trees.filter(({ kind, state }) => kind === 'runtime' && state !== 'staged');
@@ -104,7 +104,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
   return [
     ...used.filter(isKnown).map((runtime) => currentProperty(target, runtime)),
     ...namesOn(used.filter(isKnown), target)
-      // Which of its versions is the older one is not known.
+      // Without the desired digest, the older version to keep is unknown.
       .filter((name) => !used.some((one) => one.name === name && !isKnown(one)))
       .map((name) => oldProperty(target, name, wantedOf(name))),
   ];
@@ -122,7 +122,7 @@ function digestIn({ name, sha256 }: Pick<Program, 'name' | 'sha256'>): Digest {
   return sha256;
 }
 
-/** The archive and what else belongs to a runtime, each with where it is sent to; `name` is of its step. */
+/** The archive and the extra files of a runtime with their destinations; `name` is the name of the step. */
 function sentFiles(runtime: Program, tree: TreeId, format: JobArgs['unpack-runtime']['archive']) {
   const extras = runtime.extras.map((extra) => ({
     name: `send/${extra.name}`,
@@ -135,10 +135,10 @@ function sentFiles(runtime: Program, tree: TreeId, format: JobArgs['unpack-runti
   return [{ name: 'send', source, to: stagedArchive(tree, format), sha256: digestIn(runtime), sizeBytes }, ...extras];
 }
 
-/** Nothing tells how far the packages are that a node takes from the network. */
+/** A node that downloads packages reports no progress. */
 const buildDeadlineMs = 1_800_000;
 
-/** The job that makes the tree of a runtime from what was sent. */
+/** The job that makes a runtime's tree from the sent files. */
 function madeBy(
   runtime: Program,
   fleet: DesiredFleet,
@@ -157,10 +157,10 @@ function madeBy(
   return { name: 'unpack-runtime', args: { ...args, ...listed(programs), ...given({ binHas }) } };
 }
 
-/** What an archive or an older version lacks is found out before anything stops. */
+/** Required programs, so that a missing one is found before anything stops. */
 const listed = (programs: readonly string[]) => given({ programs: programs.length === 0 ? undefined : programs });
 
-/** From the archive of the controller to a published version beside the one that is in use. */
+/** From the controller's archive to a published version next to the one in use. */
 function publishSteps(work: TreeWork, runtime: Program, fleet: DesiredFleet): readonly Step[] {
   const { archive, sizeBytes = 0 } = runtime;
   const { property, tree } = work;
@@ -236,7 +236,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   });
 }
 
-/** Nodes without the older version of a runtime: its archive is gone, so that apply cannot bring it. */
+/** Nodes that lack the version that a runtime was rolled back to: its archive is gone, so apply cannot install it. */
 const versionGone = ({ desired, targets }: View): readonly Blocker[] =>
   targets.flatMap((target) =>
     runtimesOn(desired, target).flatMap(({ name, digest, takenBackFrom }) => {
@@ -245,16 +245,16 @@ const versionGone = ({ desired, targets }: View): readonly Blocker[] =>
       const versions = treesOf(target, tree);
       if (versions.kind === 'unknown' || isIntact(versions.value, tree)) return [];
       const { name: node } = target.desired;
-      const action = prose`${node} has no version ${shortDigest(tree.digest)} of ${name}. Take the newer one again: ${meshwright('rollback', name, '--undo')}`;
+      const action = prose`${node} does not have version ${shortDigest(tree.digest)} of ${name}. Return to the newer version: ${meshwright('rollback', name, '--undo')}`;
       return [treeBlocker('runtime', name, { code: 'runtime/version-gone', node, action })];
     }),
   );
 
-/** An older meshwright did not keep them. */
+/** Older versions of meshwright did not record them. */
 const unknownKeys =
-  ' The lock does not have the keys that this version was started with (`program`, `version`, `command` and others): those of the file are used.';
+  ' The lock does not record the keys of this version (`program`, `version`, `command` and others), so the current keys of the file are used.';
 
-/** Runtimes that are not what their archive says, since `rollback` took them back. */
+/** Runtimes that `rollback` set to an older version than that of their archive. */
 const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>
   desired.runtimes.flatMap(({ name, digest, takenBackFrom, hasFileKeys }) =>
     digest === undefined || takenBackFrom === undefined
@@ -262,15 +262,15 @@ const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>
       : [
           diagnose('runtime/taken-back', {
             subject: runtimeSubject(name),
-            detail: prose`${named(name)} was taken back to version ${shortDigest(digest)}; its archive is version ${shortDigest(takenBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`,
-            hint: prose`Take the newer one again: ${meshwright('rollback', name, '--undo')}. Or bring another archive.`,
+            detail: prose`${named(name)} was rolled back to version ${shortDigest(digest)}; its archive has version ${shortDigest(takenBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`,
+            hint: prose`Return to the newer version: ${meshwright('rollback', name, '--undo')}. Or set a different archive in the file.`,
           }),
         ],
   );
 
 /**
- * The version of each runtime that a node uses: published beside the one in use, then switched to in one act, with one
- * older version kept to go back to. Of runtimes that no placement of the node uses any more one version stays.
+ * The version of each runtime that a node uses: published next to the one in use and then switched to atomically. One
+ * older version is kept for a rollback. Of a runtime that no placement on the node uses, one version stays.
  */
 export const runtime: Resource = {
   kind: 'runtime',
@@ -286,10 +286,9 @@ export const runtime: Resource = {
 };
 
 /**
- * The versions of one runtime that nobody needs any more: all but the current one, the wanted one, and one older.
- * While the wanted one is not current yet the current one is the older one that stays, so that going back is always
- * possible.
- * @param wanted the first 16 digits of the wanted version; undefined when the node is to have none
+ * The unneeded versions of one runtime: all except the current one, the desired one and one older. Until the desired
+ * version is current, the current one counts as the older one, so that a rollback is always possible.
+ * @param wanted the first 16 digits of the desired version; undefined if the node should have none
  * @returns their digits, sorted
  */
 export function surplusVersions(versions: readonly KeptTree[], wanted: string | undefined): readonly string[] {
@@ -298,7 +297,7 @@ export function surplusVersions(versions: readonly KeptTree[], wanted: string | 
     .map(({ digest }) => digest)
     .filter((digest) => digest !== current && digest !== wanted)
     .toSorted(compareText);
-  // Nothing says which one was the last: of what is left over besides the current one any may stay.
+  // The previous version is not recorded, so any one of the others may stay.
   const isOlderKept = current !== undefined && current !== wanted;
   return isOlderKept ? others : others.slice(1);
 }

@@ -1,7 +1,7 @@
-# `count FOLDER` leaves the number of the entries of a tree that are no folders in `n`. `intact FOLDER DIGEST` says
-# whether a tree is as it was sealed: the same digest, as many entries, none changed after the seal was written. `seal
-# FOLDER DIGEST LINES` writes the seal as the last thing that is done to the files of a tree. A rename of the whole tree
-# touches only the folder above them.
+# `count FOLDER` sets `n` to the number of entries of a tree that are not folders. `intact FOLDER DIGEST` checks a tree
+# against its seal: the same digest, the same number of entries, and none changed after the seal was written. `seal
+# FOLDER DIGEST LINES` writes the seal after all other changes to the tree's files. A rename of the whole tree changes
+# only the parent folder.
 #
 # Prints: nothing
 count() {

@@ -1,11 +1,11 @@
-# For jobs that compare files, whose folder it makes. `ischecked PATH DIGEST SIZE` says whether a file was compared
-# already and has not been written since; `checked DIGEST SIZE` notes that one was. `compare FILE DIGEST SIZE` compares
-# one; `size FILE` leaves its size in `n`, 0 where there is none. `only` takes away what is in no list: rests of an
+# For jobs that compare files; creates their folder. `ischecked PATH DIGEST SIZE` shows whether a file was compared
+# before and not written since; `checked DIGEST SIZE` records a comparison. `compare FILE DIGEST SIZE` compares a file;
+# `size FILE` sets `n` to its size, or to 0 if it is missing. `only` removes everything that is in no list: rests of an
 # earlier attempt, and links.
 #
 # Uses staged-tree.sh
-# Needs paths: of all files, one a line
-# Needs total: their bytes
+# Needs paths: the paths of all files, one per line
+# Needs total: the bytes of all files
 # Prints: nothing
 t=$staging/tree
 done=0

@@ -1,9 +1,10 @@
-# `owned FOLDER` gives a folder to root. A volume that ignores owners lets chown succeed and changes nothing: then the
-# account could still write what is compared next. The job's own text belongs to root, in a rehearsal to the one account
-# there is. `whole` ends the making of a tree: all below belongs to root, every account can read it, and no
-# program in it runs as another account; a mark says that the tree was compared, which `publish-tree` asks for. find(1): -user takes a number, too.
+# `owned FOLDER` gives a folder to root and checks the result: on a volume that ignores owners, chown succeeds without a
+# change, and the account could still write what is compared next. The owner to expect is that of the job's own script,
+# which is root, or in a rehearsal the only account. `whole` completes a tree: everything in it belongs to root, every
+# account can read it, and no program in it runs as a different account. Its mark that the tree was compared is what
+# `publish-tree` requires. find(1): -user also takes a number.
 #
-# Needs staging: the folder of all that belongs to the making of the tree
+# Needs staging: the folder for everything that making the tree needs
 # Needs digest: of the tree
 # Prints: nothing
 owned() {

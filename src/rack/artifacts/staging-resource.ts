@@ -16,7 +16,7 @@ import { jobKeys, placementsOn } from './tree-steps.ts';
 
 const own = addressed({ kind: 'staging' });
 
-/** What nobody needs any more: names of staging folders, and keys of jobs. */
+/** What is no longer needed: names of staging folders, and keys of jobs. */
 interface Leftovers {
   readonly folders: readonly string[];
   readonly jobs: readonly string[];
@@ -42,13 +42,13 @@ const isPublished = (trees: readonly KeptTree[], tree: TreeId): boolean =>
 const folderOf = ({ kind, name, digest }: Pick<TreeId, 'kind' | 'name'> & { readonly digest: string }): string =>
   `${kind}-${name}-${digest.slice(0, 16)}`;
 
-/** A job says which tree it works on; those of old left its digest out. */
+/** A job names the tree that it works on; older versions left out the digest. */
 const worksOn = ({ fields }: NodeJob, { kind, name, digest }: KeptTree): boolean =>
   fields['state'] === 'running' && [`${kind} ${name}`, `${kind} ${name} ${digest}`].includes(fields['tree'] ?? '');
 
 /**
- * A staging folder is needed as long as its tree is used and not published, a job as long as the tree is that it makes;
- * and whatever runs is left alone, with all that it works on.
+ * A staging folder is needed while its tree is used and not published, and so are the jobs that make this tree. Running
+ * jobs are left alone with everything they work on.
  */
 function leftoversOn(fleet: DesiredFleet, target: ObservedTarget): Known<Leftovers> {
   const trees = read(target.facts, treesFact);
@@ -70,7 +70,7 @@ function leftoversOn(fleet: DesiredFleet, target: ObservedTarget): Known<Leftove
 const listed = ({ folders, jobs }: Leftovers): readonly string[] => [...folders, ...jobs.map((key) => `job ${key}`)];
 
 function leftoverWords({ folders, jobs }: Leftovers): string {
-  const ended = jobs.length === 1 ? ['1 ended job'] : [`${jobs.length} ended jobs`];
+  const ended = jobs.length === 1 ? ['1 finished job'] : [`${jobs.length} finished jobs`];
   return `${[...folders, ...(jobs.length === 0 ? [] : ended)].join(', ')} left over`;
 }
 
@@ -88,8 +88,8 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): Property {
 }
 
 /**
- * What was only needed to get trees to a node and stayed there: staging folders of trees that nobody wants any more, and
- * what ended jobs have written. What is published takes its own away; this is what was given up on the way.
+ * What abandoned installations left behind: staging folders of trees that are no longer needed, and files of finished
+ * jobs. A published tree removes its own.
  */
 export const staging: Resource = {
   kind: 'staging',

@@ -1,5 +1,5 @@
-# Points `current` of a runtime at a version by the rename of a new link over the old one: there is no moment without a
-# version. mv(1) of macOS: -h renames over a link to a folder instead of moving into that folder.
+# Points `current` of a runtime at a version by renaming a new link over the old one, so that `current` always exists.
+# mv(1) of macOS: -h renames over a link to a folder instead of moving into that folder.
 #
 # Uses programs.sh
 # Needs version: the folder of the published version

@@ -4,9 +4,12 @@ import { below, place } from '../../node/paths/node-paths.ts';
 import { stagedArchive, stagingFolder, stagingName, treeFolder, versionsFolder } from '../../node/paths/own-paths.ts';
 import { sh } from './scripts.generated.ts';
 
-/** The name, once it has this form, since a folder of that name is deleted. @throws Error when it has not, which is a bug */
+/**
+ * Returns a name of this form; anything else is refused, because a folder with this name is deleted.
+ * @throws Error for any other form, which is a bug
+ */
 const checked = (name: string, form: RegExp, what: string): string => {
-  if (!form.test(name)) throw new Error(`${name} is no ${what}`);
+  if (!form.test(name)) throw new Error(`${name} is not a ${what}`);
   return name;
 };
 

@@ -11,44 +11,43 @@ import { gateStep, scriptStep } from '../build-step.ts';
 import { treeAddress } from '../records/trees.ts';
 import { type Blocker, type ObservedTarget, type Property, patchesOf } from '../resource.ts';
 
-/** The placements that have this node among their members, or would have it with their fallback. */
+/** The placements that use this node, or would use it on their fallback. */
 export const placementsOn = (
   { placements }: DesiredFleet,
   { desired: { name } }: ObservedTarget,
 ): readonly DesiredPlacement[] => placements.filter((one) => everyNode(one).includes(name));
 
-/** What a property of a tree is while there is none, or while its files are not those that were published. */
+/** The values of a tree's property while the tree is missing or its files changed since publication. */
 export const treeStates = { absent: 'absent', changed: 'changed' } as const;
 
-/** `version 0123456789abcdef`, or what is the matter with it. */
+/** `version 0123456789abcdef`, or the problem. */
 export function treeWords(value: string): string {
   switch (value) {
     case treeStates.absent:
-      return 'not there';
+      return 'missing';
     case treeStates.changed:
-      return 'changed since it was published';
+      return 'changed since publication';
     default:
       return `version ${value}`;
   }
 }
 
-/** A job is kept under the key of what it makes: whoever comes next finds it on the node by that. */
+/** A job's key follows from what it makes, so that the next run finds the job on the node. */
 const jobKey = ({ kind, name, digest }: TreeId, job: JobName): Digest =>
   digestOf({ address: treeAddress(kind, name).address, digest, name: job });
 
-/** A job under its key. */
 export const jobAct = (tree: TreeId, call: JobCall): Act => ({ kind: 'job', key: jobKey(tree, call.name), ...call });
 
-/** Jobs that can make a tree ready; which one does depends on where the file takes it from. */
+/** Jobs that can prepare a tree; the source in the file decides which one runs. */
 const jobsOfKind: Readonly<Record<TreeId['kind'], readonly JobName[]>> = {
   runtime: ['unpack-runtime', 'build-python'],
   model: ['fetch-model', 'verify-model'],
 };
 
-/** The keys of all jobs that can have made a tree ready. */
+/** The keys of all jobs that may have prepared a tree. */
 export const jobKeys = (tree: TreeId): readonly Digest[] => jobsOfKind[tree.kind].map((job) => jobKey(tree, job));
 
-/** What keeps the placements of a node waiting for one of its trees. */
+/** A blocker for the placements of a node that need one of its trees. */
 export const treeBlocker = (
   kind: TreeId['kind'],
   name: string,
@@ -64,7 +63,7 @@ export const treeBlocker = (
   blocks: [],
 });
 
-/** Those of these sources that this computer could not read, and whose digest is not known either. */
+/** Blockers for sources that this computer could not read and whose digest is unknown. */
 export const unreadBlockers = (
   kind: TreeId['kind'],
   sources: readonly (DesiredModel | DesiredRuntime)[],
@@ -78,10 +77,10 @@ export const unreadBlockers = (
     return [treeBlocker(kind, name, { node, code, action })];
   });
 
-/** For everything that moves bytes: ten minutes, and what 5 MB/s take. */
+/** Deadline of a transfer: ten minutes plus the time at 5 MB/s. */
 export const transferDeadlineMs = (bytes: number): number => 600_000 + Math.ceil(bytes / 5_000);
 
-/** Whose tree is being brought to a node, and under which name its steps stand. */
+/** A tree to install on a node, and the property that its steps change. */
 export interface TreeWork {
   readonly target: ObservedTarget;
   readonly property: Property;
@@ -99,7 +98,7 @@ export const prepareStep = ({ target, property, tree }: TreeWork): Step =>
     deadlineMs: 60_000,
   });
 
-/** The last step of a tree: from then on it can be used. A model needs nothing more; a runtime is still tried. */
+/** The step after which a tree can be used. A model needs nothing more; a runtime is still switched to. */
 export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]): Step =>
   scriptStep({
     node: property.node,
@@ -111,7 +110,7 @@ export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]
     deadlineMs: 120_000,
   });
 
-/** Waits until a node shows that a tree is as it is to be. */
+/** Waits until the node shows the desired tree. */
 export const treeGate = ({ property, tree }: Omit<TreeWork, 'target'>, needs: readonly Step[]): Step =>
   gateStep({
     node: property.node,

@@ -1,12 +1,13 @@
-# Unpacks the archive of a runtime after its sha256 has been compared, once only root can change it. Releases of llama.cpp
-# have all in one folder that is called after the release (.github/workflows/release.yml, "Pack artifacts").
+# Unpacks the archive of a runtime after comparing its sha256, at a time when only root can change it. Releases of
+# llama.cpp have everything in one folder that is named after the release (.github/workflows/release.yml, "Pack
+# artifacts").
 #
 # Uses unpack.sh
 # Uses programs.sh
-# Needs bin_has: a program; where one folder of the archive has it, that folder is also called bin
-# Needs extras: how many other files the runtime has
+# Needs bin_has: a program; if exactly one folder of the archive has it, that folder is also called bin
+# Needs extras: the number of other files of the runtime
 # Words: name and sha256 of each of these, then the programs that it must have
-# Prints: nothing; fails with no-program and what unpack.sh says
+# Prints: nothing; fails with no-program and the failures of unpack.sh
 unpack
 while [ "$extras" -gt 0 ]; do
   extra "$1" "$2"

@@ -1,13 +1,13 @@
-# `unpack` compares the archive of a runtime, once only root can change it, and unpacks it into `$new`, which is the staged
-# tree when `finish` renames it. Archives with a member that would land elsewhere are refused whole. The owners that stand
-# in an archive mean nothing here. `extra NAME SHA256` puts another file of the runtime into it, compared as well. `tarred
-# FILE` unpacks a tar. `stays_inside` fails where devices, pipes or sockets have come out, links that lead out of the folder
-# or nowhere through `..`, names with a line break, or files that lie elsewhere, too: root changes owners and modes of all
-# that is there. `bytes` is the size of the archive.
+# `unpack` compares the archive of a runtime, at a time when only root can change it, and unpacks it into `$new`, which
+# `finish` renames to the staged tree. It refuses a whole archive if one member would land outside, and ignores the
+# owners in an archive. `extra NAME SHA256` compares another file of the runtime and adds it. `tarred FILE` unpacks a
+# tar. `stays_inside` fails on devices, pipes and sockets, on links that lead out of the folder or nowhere through `..`,
+# on names with a line break, and on files with a hard link outside, because root changes owners and modes of everything
+# in the folder. `bytes` is the size of the archive.
 #
-# tar of macOS is bsdtar: it finds the compression by itself, and reads zip. As root it keeps owners, set-id bits, access
-# lists and flags unless --no-same-owner and --no-same-permissions stand there; its chown -R leaves links to their owner,
-# too. stat(1) of macOS: %i inode, %l hard links.
+# tar of macOS is bsdtar: it detects the compression by itself and reads zip. As root it keeps owners, set-id bits,
+# access lists and flags unless --no-same-owner and --no-same-permissions are given; chown -R of macOS leaves
+# the owner of links unchanged. stat(1) of macOS: %i inode, %l hard links.
 #
 # Uses staged-tree.sh
 # Needs archive: the file; one that ends in .dmg is a disk image

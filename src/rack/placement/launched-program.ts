@@ -5,32 +5,32 @@ import { accountEnvironment, accountHome, accountTemporary } from '../../node/pa
 import { quote } from '../../node/quote.ts';
 import { sh } from '../../node/shell/scripts.generated.ts';
 
-/** One rank of a person's own program. */
+/** One rank of a user's own program. */
 export interface LaunchedRank {
   readonly rootPrefix: string;
-  /** The folder of the run on this node; made here, and taken away at the end. */
+  /** The run's folder on this node, which the rank's script creates and removes. */
   readonly folder: NodePath;
   readonly files: Readonly<Record<string, string>>;
   readonly environment: Readonly<Record<string, string>>;
-  /** The program and its words. */
+  /** The program and its arguments. */
   readonly words: readonly string[];
 }
 
-/** The account that runs a rank, where it is not the ssh user. */
+/** The account that runs a rank, if it is not the SSH user. */
 export interface LaunchAccount {
   readonly name: string;
-  /** It has the folders that ranks of placements have; otherwise its own home. */
+  /** Whether it uses the folders of placement ranks instead of its own home. */
   readonly isOfRanks: boolean;
 }
 
-/** The user who called sudo, as a word of a script that runs as root. @see sudo(8), ENVIRONMENT: SUDO_USER */
+/** The user who called sudo, as a shell word in a script that runs as root. @see sudo(8), ENVIRONMENT: SUDO_USER */
 const loginWord = '"${SUDO_USER:-root}"';
 
-/** Refuses a user who can become root; nothing for the ssh user. */
+/** Refuses an account that can become root; empty for the SSH user. */
 const refuseRoot = (user: string): string =>
   user === '' ? '' : `${sh.refuseRoot(refusalValues)}\nrefuse_root ${quote(user)}\n`;
 
-/** The folders that an account may write, behind `own-folder.sh`; none for the ssh user, who has a home. */
+/** Creates the folders that an account may write; needs `own-folder.sh`. Empty for the SSH user, who has a home. */
 const accountFolders = (user: string): string =>
   user === ''
     ? ''
@@ -40,14 +40,14 @@ const accountFolders = (user: string): string =>
 done
 `;
 
-/** Variables by which a group of another program would be found. */
+/** Variables that would connect a rank to the group of another program. */
 const foreign =
   'MLX_RANK MLX_HOSTFILE MLX_IBV_DEVICES MLX_JACCL_COORDINATOR MLX_JACCL_RING JACCL_RANK JACCL_IBV_DEVICES JACCL_COORDINATOR';
 
-/** The exit of a rank whose folder could not be made, as sysexits(3) has it. */
+/** EX_CANTCREAT of sysexits(3): the rank's folder could not be created. */
 const cannotCreate = 73;
 
-/** Makes the folder of the run, `d`, with its files. */
+/** Creates the run's folder `d` and its files. */
 function makeFolder({ folder, files }: LaunchedRank): string {
   const written = Object.entries(files).map(
     ([name, text]) => `printf '%s' ${quote(text)} >"$d"/${quote(name)} || exit ${cannotCreate}\n`,
@@ -59,9 +59,9 @@ ${written.join('')}`;
 }
 
 /**
- * Runs a command as a rank, and ends as it ends. It lives as long as the file 3 is open: when that ends, because a person
- * wants it to or because the connection is gone, the rank and all that it has started are asked to end, and ten seconds
- * later they are ended, by a `kill` of the account that they run as: a number may belong to another process by then.
+ * Runs a command as a rank and exits with its exit code. When file descriptor 3 closes, on request or because the
+ * connection is gone, the rank and all its descendants get SIGTERM, and ten seconds later SIGKILL. `kill` runs as the
+ * rank's account, because a process ID may belong to another process by then.
  */
 const livingRank = (command: string, kill = 'kill'): string => `trap '' HUP PIPE
 family() {
@@ -106,7 +106,7 @@ if [ -e "$d/ending" ]; then wait "$w"; else kill -KILL "$w" 2>/dev/null; fi
 ${pathWord(tool.rm)} -rf "$d"
 exit "$c"`;
 
-/** The command that runs a rank as the ssh user, as long as its standard input is open. */
+/** The command that runs a rank as the SSH user for as long as its standard input is open. */
 export function launchRankCommand(rank: LaunchedRank): string {
   const set = Object.entries(rank.environment).map(([name, value]) => `${name}=${quote(value)}\nexport ${name}\n`);
   return shellCommand(`${rootLine(rank.rootPrefix)}
@@ -117,11 +117,10 @@ ${livingRank(rank.words.map(quote).join(' '))}`);
 }
 
 /**
- * The script that runs a rank of `launch` as another account, which must not be able to become root: it is asked about at
- * every start. Root only makes its folder, waits, and ends it; what it runs has nothing of the environment of root. It
- * lives as long as standard input stays open behind the script.
- *
- * @see sudo(8): `-u` runs as another account, `-H` gives it its home; sudoers of macOS keep HOME otherwise
+ * The script that runs a rank of `launch` as another account. Every start checks that this account cannot become root.
+ * Root only creates the folder, waits, and stops the rank; the program gets nothing of root's environment. The rank
+ * runs for as long as standard input stays open after the script.
+ * @see sudo(8): `-u` runs as another account, `-H` sets its home; the sudoers of macOS keep HOME otherwise
  */
 export function launchRankScript(rank: LaunchedRank, { name, isOfRanks }: LaunchAccount): string {
   const paths = isOfRanks ? Object.entries(accountEnvironment(name)) : [];

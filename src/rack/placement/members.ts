@@ -17,9 +17,8 @@ import { servicesFact } from '../records/services-fact.ts';
 import { placementsFact } from './observed/fact.ts';
 
 /**
- * The nodes whose budget has no room for a start; unknown when that cannot be said of one of them.
- *
- * @param takes what the start takes of each device
+ * The nodes whose launch budget has no room for a start; unknown if the budget of one of them is unknown.
+ * @param takes places that the start needs in each RDMA device
  */
 export function spentNodes(members: readonly Member[], takes = 1): Known<readonly NodeName[]> {
   const spent: NodeName[] = [];
@@ -32,17 +31,17 @@ export function spentNodes(members: readonly Member[], takes = 1): Known<readonl
   return known(spent);
 }
 
-/** A placement with the nodes on which ranks of it have a process, as far as anybody can say. */
+/** A placement and the nodes where its ranks run or may run. */
 export interface RunningPlacement {
   readonly name: string;
   readonly nodes: readonly NodeName[];
-  /** Whether some of these nodes count only because nobody could see what runs there. */
+  /** Whether some of these nodes are unobserved. */
   readonly isGuess: boolean;
 }
 
 type Placed = Pick<DesiredPlacement, 'name' | 'nodes'>;
 
-/** Placements that the nodes keep and the file does not have any more. */
+/** Placements that have records on nodes but are no longer in the file. */
 function strangers(placed: readonly Placed[], nodes: readonly NodeObservation[]): readonly Placed[] {
   const kept = nodes.flatMap(({ facts }) => readValue(facts, placementsFact) ?? []);
   const names = [...new Set(kept.map(({ placement }) => placement))].toSorted();
@@ -50,8 +49,8 @@ function strangers(placed: readonly Placed[], nodes: readonly NodeObservation[])
 }
 
 /**
- * What runs where, whatever the file wants. A member that should be on a node of which nobody knows what runs there
- * counts as running: unknown is never no.
+ * What runs where, regardless of the desired state. A rank that the file puts on an unobserved node counts as running:
+ * unknown is never no.
  */
 export function runningPlacements(
   placed: readonly Placed[],
@@ -70,40 +69,42 @@ export function runningPlacements(
   });
 }
 
-/** What all steps of one placement have in common. */
+/** What all steps of one placement share. */
 export interface MeshWork {
   readonly placement: string;
-  /** Every node that it is on, in rank order. */
+  /** All its nodes in rank order. */
   readonly nodes: readonly NodeName[];
   /** Ids of the changes that these steps make. */
   readonly changes: readonly string[];
-  /** How long its ranks are waited for after INT; absent where a stop begins with TERM. */
+  /** How long a stop waits after SIGINT; absent if the stop begins with SIGTERM. */
   readonly interruptMs?: number;
-  /** How long its ranks need at least to end in order after TERM. */
+  /** The least time for an orderly exit after SIGTERM. */
   readonly graceMs?: number;
-  /** As its driver wants it; absent where nobody knows its driver: the leader first. */
+  /** The order of its driver; absent if the driver is unknown, and then the leader stops first. */
   readonly stopOrder?: StopOrder;
-  /** What is talked over with its leader before it is stopped, at the port of its endpoint; absent for nothing. */
+  /** The graceful-shutdown dialogue with the leader's endpoint before a stop, if any. */
   readonly farewell?: { readonly name: StopDialogue['name']; readonly port: number };
-  /** Absent where the failure of one step leaves the others to go on. */
+  /** Absent if the other steps continue when one fails. */
   readonly group?: string;
 }
 
-/** The part of a step that its work does not say. */
+/** What a step adds to its work. */
 export interface MeshStepParts {
   readonly node: NodeName;
   /** Unique within the placement on its node: `kick`. */
   readonly verb: string;
   readonly act: Act;
   readonly needs?: readonly Step[];
-  /** What it begins behind, whatever came of it; absent or empty for nothing. */
+  /** Steps that must end first, with any outcome. */
   readonly after?: readonly Step[];
   readonly effect?: Effect;
   readonly establishes?: readonly Patch[];
   readonly deadlineMs: number;
 }
 
-/** One step on a member; the other members are its peers, so that everything is in place on all of them before it. */
+/**
+ * One step on a member. The other members are its peers, so that earlier resources are in place on all of them first.
+ */
 export function meshStep(work: MeshWork, { node, verb, act, needs = [], after = [], ...parts }: MeshStepParts): Step {
   return {
     id: stepId(`${node}/placement/${work.placement}/${verb}`),
@@ -122,12 +123,11 @@ export function meshStep(work: MeshWork, { node, verb, act, needs = [], after = 
   };
 }
 
-/** The same work in no group: the failure of one of its steps leaves the others to go on. */
+/** The same work without a group: the other steps continue when one fails. */
 export const outsideGroup = ({ group: _, ...work }: MeshWork): MeshWork => work;
 
 const idsOf = (steps: readonly Step[]): readonly StepId[] => [...new Set(steps.map(({ id }) => id))];
 
-/** A script of ours as the act of a step. */
 export const scriptAct = (call: ScriptCall): Act => ({ kind: 'script', ...call });
 
 /** `rank/<placement>` of a node, as gates expect it. */
@@ -137,47 +137,47 @@ export const rankPatch = (placement: string, node: NodeName, sight: RankSight): 
   value: { ...sight },
 });
 
-/** The address of what one member does. */
+/** The address of one rank's state. */
 export const rankAddress = (placement: string): Addressed => addressed({ kind: 'rank', placement });
 
 /** The address of a placement, on the node of its leader. */
 export const placementAddress = (placement: string): Addressed => addressed({ kind: 'placement', placement });
 
 /**
- * What one member of a placement does on its node: `ready` is loaded and was never started, `running` has not joined
- * yet, `meeting` listens where the others find it, `joined` listens where a member that joined listens, `exited` was
- * started and has no process any more.
+ * State of one rank on its node. `ready`: loaded but never started. `running`: has not joined yet. `meeting`: listens
+ * where the other ranks find it. `joined`: listens where a joined rank listens. `exited`: was started and has no
+ * process left.
  */
 export type MemberState = 'absent' | 'stopped' | 'ready' | 'running' | 'meeting' | 'joined' | 'exited';
 
-/** One member of a placement as its node shows it. */
+/** One rank as observed on its node. */
 export interface SeenMember {
   readonly state: MemberState;
-  /** What bootstrap left on the node; absent where it never ran. */
+  /** Its record, written by bootstrap; absent if bootstrap never ran. */
   readonly record?: PlacementMember;
-  /** Whether a process may be there that `stop-rank` has to end. */
+  /** Whether `stop-rank` may have to stop a process. */
   readonly mayRun: boolean;
-  /** As launchd prints the end of its last process. */
+  /** The exit of its last process, as launchd prints it. */
   readonly lastExit?: string;
   /** Starts in this boot session, over all generations. */
   readonly starts: Known<number>;
-  /** Of its node, over all placements: what counts where the placement uses RDMA. */
+  /** The launch budget of its node over all placements; matters only for RDMA. */
   readonly budget: Known<LaunchBudget>;
 }
 
-/** A member, seen or not. */
+/** A rank, observed or not. */
 export interface Member {
   readonly node: NodeName;
   readonly seen: Known<SeenMember>;
 }
 
-/** A member that was seen, on its node. */
+/** An observed rank on its node. */
 export interface SeenOnNode {
   readonly node: NodeName;
   readonly seen: SeenMember;
 }
 
-/** The members that were seen. */
+/** The observed ranks. */
 export const seenMembers = (members: readonly Member[]): readonly SeenOnNode[] =>
   members.flatMap(({ node, seen }) => (seen.kind === 'known' ? [{ node, seen: seen.value }] : []));
 
@@ -191,7 +191,7 @@ interface RankSight {
   readonly state: MemberState;
 }
 
-/** Looks at a node for its member of a placement; `facts` are absent when the node was not observed at all. */
+/** The rank of a placement on a node; `facts` are absent if the node was not observed. */
 export const seeMember = (node: NodeName, placement: string, facts: Facts | undefined): Member => ({
   node,
   seen: facts === undefined ? unknown('unreachable', 'the node was not observed') : memberIn(facts, placement),
@@ -204,7 +204,7 @@ const memberIn = (facts: Facts, placement: string): Known<SeenMember> =>
       const service = services.find(({ label }) => label === rankServiceLabel(placement));
       const state = stateOf(record, service);
       if (state === undefined) {
-        return unknown('garbled', `launchctl does not say whether ${rankServiceLabel(placement)} ever ran`);
+        return unknown('garbled', `launchctl does not report whether ${rankServiceLabel(placement)} ever ran`);
       }
       const starts = startsOf(record, facts);
       return known({
@@ -220,7 +220,7 @@ const memberIn = (facts: Facts, placement: string): Known<SeenMember> =>
 /** The value of `rank/<placement>`. */
 export const rankSight = ({ record, state }: SeenMember): RankSight => ({ generation: record?.generation ?? 0, state });
 
-/** `undefined` when launchd shows a service without a process and does not say whether it ever had one. */
+/** `undefined` if launchd does not report whether a service without a process ever had one. */
 function stateOf(record: PlacementMember | undefined, service: LaunchdService | undefined): MemberState | undefined {
   if (service === undefined) return unlistedState(record);
   switch (service.state) {
@@ -233,13 +233,13 @@ function stateOf(record: PlacementMember | undefined, service: LaunchdService | 
   }
 }
 
-/** A service whose file was deleted is in no list, and its process lives on: then only the port tells. */
+/** The process of a service whose file was deleted runs on unlisted: only its port shows it. */
 function unlistedState(record: PlacementMember | undefined): MemberState {
   if (record === undefined) return 'absent';
   return record.isListening ? 'joined' : 'stopped';
 }
 
-/** launchd counts from its bootstrap, so a service that a reboot loaded again is ready. */
+/** launchd counts runs since bootstrap, so a service that a reboot loaded again is `ready`. */
 function idleState({ runs, lastExit }: LaunchdService): MemberState | undefined {
   if (runs !== undefined) return runs === 0 ? 'ready' : 'exited';
   if (lastExit === undefined) return undefined;
@@ -249,7 +249,7 @@ function idleState({ runs, lastExit }: LaunchdService): MemberState | undefined 
 const runningState = (record: PlacementMember): MemberState =>
   isJoined(record) ? 'joined' : record.isMeeting ? 'meeting' : 'running';
 
-/** A follower that is to join at the endpoint's port has no port of its own: there only the leader listens. */
+/** A follower that joins at the endpoint's port has no port of its own: only the leader listens there. */
 const isJoined = ({ rank, port, endpointPort, isListening }: PlacementMember): boolean =>
   port === 0 || isListening || (rank > 0 && port === endpointPort);
 

@@ -19,18 +19,16 @@ import { meshFailure } from './state/judge-mesh.ts';
 import { type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
 import { placementProperty } from './state/placement-properties.ts';
 
-/** The codes of the blockers that a mesh itself puts before a start; those of its file come from its checks. */
+/** Codes of blockers that follow from the state of a mesh; checks of the file have codes of their own. */
 export const placementBlockerCodes = ['mesh/launch-budget', 'mesh/needs-reboot', 'mesh/stays-on-tcp'] as const;
 
-/** One of them. */
 export type PlacementBlockerCode = (typeof placementBlockerCodes)[number];
 
-/** A blocker with one of them: a new one is a new entry of the list. */
 type PlacementBlocker = Blocker & { readonly code: PlacementBlockerCode };
 
 /**
- * Placements that do not fit or that their driver refuses, those that would have to be started on a Mac that needs a
- * restart first, or whose budget of starts is spent, and those that came back over TCP after a restart, too.
+ * Blocks every start that cannot work: a check failed, a member needs a restart or has no launch budget left, or the
+ * placement came back over TCP after its last restart.
  */
 export const placementBlockers = (view: View): readonly Blocker[] => [
   ...checkBlockers(view),
@@ -43,13 +41,13 @@ export const placementBlockers = (view: View): readonly Blocker[] => [
   }),
 ];
 
-/** Placements whose start would be refused for want of a launch budget, as a plan would refuse it; one finding each. */
+/** One finding for each placement that does not serve and whose start a plan would refuse for lack of launch budget. */
 export const budgetFindings = (view: View): readonly Diagnostic[] =>
   placementCases(view).flatMap((one) => {
     const spent = budgetBlockers(one, view);
     const [first] = spent;
     if (first === undefined) return [];
-    const counts = spent.map(({ node }) => `on ${node} ${roomOn(one, node)}`);
+    const counts = spent.map(({ node }) => `on ${node}, ${roomOn(one, node)}`);
     const command = meshwright(
       'reboot',
       ...one.placement.nodes.filter((node) => spent.some((other) => other.node === node)),
@@ -57,31 +55,31 @@ export const budgetFindings = (view: View): readonly Diagnostic[] =>
     return [
       diagnose('mesh/launch-budget', {
         subject: placementSubject(one.placement.name),
-        detail: `${one.placement.name} does not serve, and its start would be refused: ${counts.join('; ')}.`,
-        hint: withCommands('Restart these Macs, which gives them their whole budget again', [command]),
+        detail: `${one.placement.name} is not serving, and a plan would refuse to start it: ${counts.join('; ')}.`,
+        hint: withCommands('Restart these Macs to reset their launch budget', [command]),
       }),
     ];
   });
 
-/** Members that have room for one more start over RDMA, and for none behind that. */
+/** Serving placements with a member whose launch budget has room for exactly one more start over RDMA. */
 export const lastStartFindings = (view: View): readonly Diagnostic[] =>
   placementCases(view).flatMap((one) => {
     const { placement, mesh } = one;
     if (placement.transport !== 'rdma' || placement.state !== 'serving') return [];
     const nodes = mesh.members.filter((member) => hasBudget(member, hasOneLeft, one)).map(({ node }) => node);
     if (nodes.length === 0) return [];
-    const counts = nodes.map((node) => `on ${node} ${roomOn(one, node)}`);
+    const counts = nodes.map((node) => `on ${node}, ${roomOn(one, node)}`);
     return [
       diagnose('mesh/last-start', {
         subject: placementSubject(one.placement.name),
-        detail: `${placement.name} can be started over RDMA once more: ${counts.join('; ')}.`,
+        detail: `${placement.name} has room for only one more start over RDMA: ${counts.join('; ')}.`,
       }),
     ];
   });
 
 const budgetOf = (member: Member | undefined): LaunchBudget | undefined => seenValue(seenValue(member?.seen)?.budget);
 
-/** Whether the budget of a member is known, and holds this against what a start takes. */
+/** Whether a member's budget is known and passes this test for one start of the placement. */
 function hasBudget(
   member: Member,
   that: (budget: LaunchBudget, takes: number) => boolean,
@@ -91,7 +89,7 @@ function hasBudget(
   return budget !== undefined && that(budget, takesOfDevice(one));
 }
 
-/** Whether a start of it follows now, or behind the stop of what answers. */
+/** Whether the plan starts it, now or after it stops the ranks that answer. */
 function isToStart(one: PlacementCase): boolean {
   const { placement, mesh, comesBack } = one;
   if (comesBack !== undefined) return true;
@@ -99,12 +97,12 @@ function isToStart(one: PlacementCase): boolean {
   return placement.state === 'serving' && mesh.state !== 'serving' && differs;
 }
 
-/** A Mac that this plan restarts has its whole budget again. */
+/** Members without budget for this start. A Mac that this plan restarts gets its whole budget back. */
 function budgetBlockers(one: PlacementCase, { desired, restarting }: View): readonly PlacementBlocker[] {
   const { placement, mesh } = one;
   if (placement.transport !== 'rdma' || !isToStart(one)) return [];
   const spent = spentNodes(mesh.members, takesOfDevice(one));
-  // What a whole boot session has no room for is refused by itself: no restart gives it any.
+  // A start that exceeds the limit of a boot session has its own code: no restart helps.
   if (spent.kind === 'unknown' || mesh.members.some((member) => hasBudget(member, isNeverEnough, one))) return [];
   if (desired.mayPassBudget === true) return [];
   const staying = spent.value.filter((node) => !restarting.includes(node));
@@ -115,7 +113,10 @@ function budgetBlockers(one: PlacementCase, { desired, restarting }: View): read
   );
 }
 
-/** A member that keeps its boot session, whose room for a start is unknown: what comes back after a restart may not start. */
+/**
+ * Members that are not restarted and whose launch budget is unknown: a placement may be unable to come back there after
+ * the restart.
+ */
 export const placementGaps = (view: View): readonly Gap[] =>
   placementCases(view).flatMap(({ placement: { transport, nodes }, mesh, comesBack }) =>
     mesh.members
@@ -128,34 +129,34 @@ export const placementGaps = (view: View): readonly Gap[] =>
         node,
         resource: 'placement',
         peers: nodes.filter((other) => other !== node),
-        text: 'the room in its RDMA devices',
+        text: 'the number of free places in the RDMA devices',
       })),
   );
 
-/** A restart that came to the same twice comes to it a third time: what is wrong has to be mended before. */
+/** After two starts over TCP against the file, a third would be the same: the cause has to be repaired first. */
 function tcpBlockers({ placement, leader, mesh, driver }: PlacementCase): readonly PlacementBlocker[] {
   if (placement.state !== 'serving' || mesh.state !== 'changed' || mesh.staysOn === undefined) return [];
   const failure = driver && meshFailure(mesh, driver);
-  const why = failure === undefined ? 'no log says why' : `${failure.node} said "${escapeText(failure.line)}"`;
-  const action = prose`it was restarted, and its ranks talk over tcp again (${why}): ${meshwright('doctor')}, then ${aside(meshwright('reboot', ...placement.nodes))}; or transport: tcp in the file`;
+  const why = failure === undefined ? 'no log says why' : `${failure.node} logged "${escapeText(failure.line)}"`;
+  const action = prose`after a restart its ranks use tcp again (${why}): ${meshwright('doctor')}, then ${aside(meshwright('reboot', ...placement.nodes))}; or set transport: tcp in the file`;
   return [startBlocker(placement, { code: 'mesh/stays-on-tcp', node: leader, action })];
 }
 
-/** `3 of 3 places in its RDMA devices are taken`, and what a start wants of them where that is more than one. */
+/** `3 of 3 places in its RDMA devices are taken`, and how many places a start needs if that is more than one. */
 function roomOn(one: PlacementCase, node: string): string {
   const budget = budgetOf(one.mesh.members.find((member) => member.node === node));
   const words = budget === undefined ? 'its RDMA devices have no room left' : budgetWords(budget);
   const takes = takesOfDevice(one);
-  return takes === 1 ? words : `${words}, and this start takes ${takes}`;
+  return takes === 1 ? words : `${words}, and this start needs ${takes}`;
 }
 
 const gibibytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
 
-/** What a stop has found, in words that go on after the name of its placement. */
+/** Why a stop demands a restart, as a clause. */
 function markWords({ why, wiredBytes = 0, baselineBytes = 0 }: RebootMark): string {
   return why === 'kernel'
-    ? 'not even KILL ended it'
-    : `${gibibytes(wiredBytes)} GiB stayed wired, ${gibibytes(baselineBytes)} GiB were before any rank ran`;
+    ? 'a process survived SIGKILL'
+    : `${gibibytes(wiredBytes)} GiB of memory stayed wired (${gibibytes(baselineBytes)} GiB before any rank ran)`;
 }
 
 const markedNodes = ({ observation }: View, isMeant: (node: NodeName) => boolean) =>
@@ -163,22 +164,22 @@ const markedNodes = ({ observation }: View, isMeant: (node: NodeName) => boolean
     .filter(({ node }) => isMeant(node))
     .flatMap(({ node, facts }) => (readValue(facts, rebootMarkFact) ?? []).map((mark) => ({ node, mark })));
 
-/** Nodes on which nothing is started before they were restarted, each with its reason. */
+/** Nodes that must restart before anything is started there, with the reason. */
 export const rebootFindings = (view: View): readonly Diagnostic[] =>
   markedNodes(view, () => true).map(({ node, mark }) =>
     diagnose('mesh/needs-reboot', {
       subject: nodesSubject([node]),
       detail: prose`When the rank of ${escapeText(mark.placement)} on ${named(node)} was stopped, ${markWords(mark)}.`,
-      hint: prose`Restart it; nothing is started there until then: ${meshwright('reboot', node)}`,
+      hint: prose`Restart this Mac. Until then nothing is started there: ${meshwright('reboot', node)}`,
     }),
   );
 
-/** Of these nodes those that need a restart before anything is started there. */
+/** Which of these nodes need a restart before anything is started there. */
 export const markedAmong = (view: View, nodes: readonly NodeName[]): readonly NodeName[] => [
   ...new Set(markedNodes(view, (node) => nodes.includes(node)).map(({ node }) => node)),
 ];
 
-/** A placement that is to be started on a node that needs a restart first, and that this plan does not restart. */
+/** Blocks a start on nodes that need a restart and that this plan does not restart. */
 function rebootBlockers(view: View, { placement }: PlacementCase): readonly PlacementBlocker[] {
   const marked = markedNodes(view, (node) => placement.nodes.includes(node) && !view.restarting.includes(node));
   return marked.map(({ node, mark }) => {
@@ -187,13 +188,13 @@ function rebootBlockers(view: View, { placement }: PlacementCase): readonly Plac
   });
 }
 
-/** The budget of launches of one node; unknown where its count or its limits were not observed. */
+/** The launch budget of one node; unknown if its start count or its limits were not observed. */
 export interface NodeBudget {
   readonly node: NodeName;
   readonly budget: Known<LaunchBudget>;
 }
 
-/** Whether a start over RDMA can come to this node, or has been there. */
+/** Whether a start over RDMA may happen on this node or has happened there. */
 function isConcerned({ desired }: View, node: NodeName, budget: Known<LaunchBudget>): boolean {
   const isPlaced = desired.placements
     .flatMap(layoutsOf)
@@ -201,7 +202,7 @@ function isConcerned({ desired }: View, node: NodeName, budget: Known<LaunchBudg
   return (isPlaced && needsRdma(desired, node)) || (budget.kind === 'known' && budget.value.taken > 0);
 }
 
-/** The budgets of the nodes that were looked at, where starts over RDMA matter. */
+/** Launch budgets of the observed nodes where starts over RDMA matter. */
 export const launchBudgets = (view: View): readonly NodeBudget[] =>
   view.targets
     .map(({ desired, facts }): NodeBudget => ({ node: desired.name, budget: launchBudget(facts) }))

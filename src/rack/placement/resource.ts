@@ -60,7 +60,7 @@ import {
   stopRanks,
 } from './stop-mesh.ts';
 
-/** What every member does, for the gates of starts and stops, and whether all have the same libraries. */
+/** For gates of starts and stops: the state of every rank, and whether all members have the same libraries. */
 const sights = (view: View): readonly Sight[] => [
   ...view.targets.flatMap(({ desired: { name: node }, facts }) =>
     view.desired.placements.map(({ name }) => ({
@@ -73,8 +73,8 @@ const sights = (view: View): readonly Sight[] => [
 ];
 
 /**
- * Models that run on groups of nodes. A placement is one property of its leader's node: it serves as the file says
- * when all its ranks run, of one start and of this very file, and its endpoint gave a token.
+ * Models that run on groups of nodes. A placement is one property of its leader's node. It matches the file when all
+ * its ranks run, come from one start with the file's settings, and its endpoint gave a token.
  */
 export const placement: Resource = {
   kind: 'placement',
@@ -117,17 +117,17 @@ export const placement: Resource = {
   },
 };
 
-/** What becomes of one placement: steps that end something, and those that start it, once more is known to have ended. */
+/** The steps of one placement: those that stop ranks, and those that start it once all stops of the plan are known. */
 interface Ways {
   readonly ending: readonly Step[];
-  /** @param stops what must not run any more on the nodes of the placement */
+  /** @param stops all stops of the plan; those on the placement's nodes come before its start */
   readonly starting?: (stops: readonly Step[]) => readonly Step[];
   readonly rescue?: NonNullable<ResourceSteps['rescues']>[number];
 }
 
 /**
- * The steps of all placements that change. Nothing is made ready on a node as long as anything is still to be stopped
- * there, whatever placement it belongs to: two of them may not fit into its memory.
+ * The steps of all placements that change. Whatever has to stop on a node, of any placement, stops before a rank is
+ * made ready there: the node's memory may not hold both.
  */
 function placementSteps(changes: readonly Change[], view: View): ResourceSteps {
   const ids = new Set(changes.map(({ id }) => id));
@@ -143,7 +143,7 @@ function placementSteps(changes: readonly Change[], view: View): ResourceSteps {
 
 const isCheck = ({ act }: Step): boolean => act.kind === 'script' && act.name === 'check-account';
 
-/** No placement that is to start again is stopped before the accounts of all of them were checked. */
+/** Checks the accounts of all placements that start again before any of them is stopped. */
 function checkedFirst(ways: readonly Ways[]): readonly Ways[] {
   const checks = ways.flatMap(({ ending }) => ending.filter(isCheck)).map(({ id }) => id);
   return ways.map((one) =>
@@ -197,10 +197,10 @@ const workOf = (one: PlacementCase): MeshWork => ({
   }),
 });
 
-/** What every start of a placement has in common. */
+/** What a full start and a restart of single ranks share. */
 function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View) {
   const { placement, mesh, model } = one;
-  // Only a person's word lets a start past a spent budget; without it a blocker keeps these steps from being made.
+  // Only explicit consent allows a start beyond the budget; otherwise a blocker prevents these steps.
   const spent = placement.transport === 'rdma' ? spentNodes(mesh.members, takesOfDevice(one)) : known([]);
   return {
     work,
@@ -212,7 +212,7 @@ function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View)
   };
 }
 
-/** Closes the door of a published placement before any of its ranks is stopped. */
+/** Closes the gateway of a published placement before any of its ranks is stopped. */
 function closingSteps(
   one: PlacementCase,
   reason: string,
@@ -222,7 +222,7 @@ function closingSteps(
   return doorsToClose(one, view).flatMap((door) => closeDoor(workOf(one), door, terms));
 }
 
-/** Those of now, and those of an earlier file. */
+/** The current gateways and those left from an earlier file. */
 function doorsToClose(one: PlacementCase, view: View): readonly Door[] {
   const current = doorsOf(one);
   const left = leftOf(one, view).filter(
@@ -231,19 +231,22 @@ function doorsToClose(one: PlacementCase, view: View): readonly Door[] {
   return [...current, ...left];
 }
 
-/** Doors of an earlier file that a stop has to close: where doormen are taken away, that closes them, before any stop. */
+/**
+ * Gateways of an earlier file that a stop has to close; none if this run removes gateways, which closes them before any
+ * stop.
+ */
 const leftOf = ({ leftDoors: left }: Pick<PlacementCase, 'leftDoors'>, { endsDoormen }: View): readonly Door[] =>
   endsDoormen ? [] : left.map(({ leader, port }) => ({ leader, port, isLeft: true }));
 
-/** Opens it after the proof of a start. */
+/** Opens the gateway after the proof of a start. */
 function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step[] {
   return doorsOf(one).map((door) => openDoor(workOf(one), door, needs));
 }
 
 /**
- * Stops the whole placement, strangers too. Where it serves and is to start again, its account is checked first. Removes what
- * strangers keep; the files of members stay, and so do those of strangers whose Mac is restarted: their rank may live
- * until then, so no step waits for it to stop.
+ * Stops the whole placement, orphaned ranks included. If it serves and is to start again, its account is checked first.
+ * Files of orphaned ranks are removed, except on a Mac that restarts: such a rank may run until the restart, so no step
+ * waits for its stop. Files of members stay.
  */
 function stopWays(one: PlacementCase, view: View): readonly Step[] {
   const { restarting } = view;
@@ -266,7 +269,7 @@ function stopWays(one: PlacementCase, view: View): readonly Step[] {
   ];
 }
 
-/** Takes away what the nodes of old keep while the placement serves elsewhere. */
+/** Stops and removes orphaned ranks while the placement serves on its current nodes. */
 function tidyWays(one: PlacementCase): readonly Step[] {
   const work = workOf(one);
   const terms = { isAnswering: mayGiveToken(one.strangers), seconds: 0, needs: [] };
@@ -274,7 +277,7 @@ function tidyWays(one: PlacementCase): readonly Step[] {
   return [...stops, ...removeRanks(() => work, one.strangers, stops)];
 }
 
-/** Everything is brought and checked before anything is stopped; everything is stopped before anything is made ready. */
+/** Installs and checks everything before it stops anything, and stops everything before it makes a rank ready. */
 function startWays(one: PlacementCase, next: Configured, phases: readonly StartPhase[], view: View): Ways {
   const { placement, mesh, strangers, runtime, model, driver } = one;
   const work: MeshWork = { ...workOf(one), group: placement.name };
@@ -305,7 +308,7 @@ function startWays(one: PlacementCase, next: Configured, phases: readonly StartP
   };
 }
 
-/** Stops what these changes name of placements of which not every member was seen, each in the order of its driver. */
+/** Stops the ranks that these changes name, of placements with unobserved members, in the order of each driver. */
 const survivorSteps = (ids: ReadonlySet<string>, view: View): readonly Step[] =>
   placementCases(view).flatMap((one) => {
     const { address } = survivorAddress(one.placement.name);
@@ -321,7 +324,7 @@ function stopSurvivors(one: PlacementCase, members: readonly SeenOnNode[], view:
   // A peer that cannot be stopped is no reason to leave the others running.
   const workOn = (node: NodeName): MeshWork => ({ ...work, nodes: [node], changes: [propertyKey({ node, address })] });
   const isAsked = ({ leader }: Door): boolean => view.targets.some(({ desired }) => desired.name === leader);
-  // An unobserved mesh may answer as well, and one that gave no token may only be busy.
+  // An unobserved mesh may be answering, and a mesh that gave no token may only be busy.
   const mayAnswer =
     voiceOf(one) === 'unseen' || isAnswering(one, view) || members.some(({ seen }) => isLate(seen.record?.token));
   const closing = doorsToClose(one, view)
@@ -373,8 +376,8 @@ function serviceFileSteps(ids: ReadonlySet<string>, view: View): readonly Step[]
 }
 
 /**
- * Whether stopping a placement may take something away from clients, in the layout that runs: a start elsewhere, on
- * its fallback or back, cuts off those who are served where it is.
+ * Whether stopping a placement may interrupt clients. The running layout counts: a move to the fallback or back
+ * interrupts the clients of the layout that runs now.
  */
 function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mesh'>, view: View): boolean {
   const { nodes: observed } = view.observation;
@@ -384,10 +387,9 @@ function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mes
 }
 
 /**
- * What the next start of a placement is compared with. Equal answers are only to be expected of the same placement on
- * the same builds of macOS, which brings the kernels that compute. Where a build was not seen there is no key: what was
- * kept of the same file is compared all the same, and stays.
- *
+ * What the next start of a placement is compared with. Equal answers can only be expected from the same placement on
+ * the same macOS builds, which contain the compute kernels. If a build was not observed there is no key; the next
+ * answer is then compared with the one kept for the same file, which stays.
  * @param digest of the placement in the file
  */
 export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { observation }: View): MeshProof {
@@ -403,10 +405,10 @@ export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { ob
   return given({ key, kept: golden?.sha256, keptPerSecond: golden?.steadyPerSecond, tokensPerSecond });
 }
 
-/** Longer than the service of a check may run. */
+/** Longer than the check's service may run. */
 const checkDeadlineMs = 120_000;
 
-/** The tests for the account of the ranks, which they do not share with the ssh user. */
+/** What to test for a rank account that is not the SSH user. */
 function accountCheck(
   name: string,
   { placement, runtime, model, driver }: PlacementCase,
@@ -423,13 +425,13 @@ function accountCheck(
   };
 }
 
-/** Checks the account of the ranks on each member, before anything is stopped that is to start again. */
+/** Checks the rank account on each member before a placement that starts again is stopped. */
 function checkAccounts(one: PlacementCase, { desired, observation }: View): readonly Step[] {
   const { transport, nodes } = one.placement;
   const name = desired.system.accounts.ranks;
   if (name === undefined) return [];
   const check = accountCheck(name, one);
-  // The RDMA devices that the ssh user sees; none where that is not known.
+  // The RDMA devices that the SSH user sees; empty if unknown.
   const devicesOn = (node: NodeName): readonly string[] =>
     readValue(observation.nodes[node]?.facts, rdmaDevicesFact)?.map((device) => device.name) ?? [];
   const opensDevices = transport === 'rdma' && nodes.length > 1;
@@ -443,12 +445,12 @@ function checkAccounts(one: PlacementCase, { desired, observation }: View): read
   );
 }
 
-/** What is there cannot become another one by waiting: only looks that came too early are made again. */
+/** Waiting does not change installed libraries; the gate only repeats observations that came too early. */
 const lookDeadlineMs = 5_000;
 
 const librariesAddress = (placement: string): Addressed => addressed({ kind: 'libraries', placement });
 
-/** What the members of a placement have installed; undefined where nothing was made on its nodes, or it has only one. */
+/** Libraries installed on the members; undefined for a single node, or for a runtime that is not built on its nodes. */
 function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): LibrarySight | undefined {
   const found = view.desired.runtimes.find(({ name }) => name === runtime);
   if (nodes.length === 1 || found === undefined || found.python === undefined) return undefined;
@@ -456,7 +458,7 @@ function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): Librar
   return sameLibraries(found, members);
 }
 
-/** Whether the members of each placement have installed the same libraries, for gates of starts. */
+/** For gates of starts: whether the members of each placement have the same libraries. */
 const librarySights = (view: View): readonly Sight[] =>
   view.desired.placements.flatMap((placement): readonly Sight[] => {
     const seen = seenLibraries(placement, view);
@@ -469,12 +471,12 @@ function observedIn({ without, unwritten, differences }: LibrarySight): Sight['o
   if (differences.length > 0) return known(differences.join('; '));
   const blind = [...without, ...unwritten];
   if (blind.length === 0) return known('equal');
-  return unknown('not-asked', `It is not known what is installed on ${blind.join(' and ')}.`);
+  return unknown('not-asked', `Could not check which libraries are installed on ${blind.join(' and ')}.`);
 }
 
 /**
- * Where members install a runtime in the same run, they are compared before anything that serves is stopped; where all
- * of them have it already, a blocker would stand in the plan.
+ * Compares members that install a runtime in this run before anything that serves is stopped. If all members had the
+ * runtime before, a difference is already a blocker of the plan.
  */
 function librariesGate(one: PlacementCase, needs: readonly Step[], view: View): readonly Step[] {
   const { placement, leader } = one;

@@ -24,14 +24,13 @@ import { isLate } from './state/judge-mesh.ts';
 
 const removeDeadlineMs = 30_000;
 
-/** A member that its node keeps and that the file does not have there. */
+/** An orphaned rank: its node has it, and the file does not put it there. */
 export interface Leftover extends SeenOnNode {
   readonly placement: string;
 }
 
 /**
- * What a node keeps of placements, sorted by name, besides those that it is to have.
- *
+ * The orphaned ranks on a node, sorted by name.
  * @param wanted names of the placements that the file puts on this node
  */
 export const leftoversOn = (node: NodeName, facts: Facts, wanted: readonly string[]): Known<readonly Leftover[]> =>
@@ -51,16 +50,16 @@ export const leftoversOn = (node: NodeName, facts: Facts, wanted: readonly strin
     }),
   );
 
-/** Whether ranks may still answer a client: their leader gave a token, or none in time. */
+/** Whether ranks may still answer clients: their leader gave a token, or only missed the deadline. */
 export const mayGiveToken = (ranks: readonly SeenOnNode[]): boolean =>
   ranks.some(({ seen: { record } }) => record?.token.kind === 'answered' || isLate(record?.token));
 
-/** The same of what is left over; also where a rank runs and the leader, which could be asked, is not seen. */
+/** The same for orphaned ranks; also true if one runs and their leader is not among them. */
 const mayAnswer = (leftovers: readonly SeenOnNode[]): boolean =>
   mayGiveToken(leftovers) ||
   (!leftovers.some(({ seen }) => isLeader(seen)) && leftovers.some(({ seen }) => isRunning(seen)));
 
-/** Takes service files and records away. @param needs what has stopped the members */
+/** Removes service files and records. @param needs the steps that stopped the ranks */
 export const removeRanks = (
   workOn: (node: NodeName) => MeshWork,
   leftovers: readonly SeenOnNode[],
@@ -79,10 +78,7 @@ export const removeRanks = (
     });
   });
 
-/**
- * Ends a placement that the file does not have at all.
- * @param needs what closes its doors
- */
+/** Stops and removes a placement that is not in the file. @param needs the steps that close its gateways */
 export function endPlacement(
   workOn: (node: NodeName) => MeshWork,
   leftovers: readonly SeenOnNode[],
@@ -93,8 +89,8 @@ export function endPlacement(
 }
 
 /**
- * The work of a stop as the driver wants it by which these members were started, whatever the file says by now. Where
- * their records do not tell, nothing is said to their leader and no INT is sent: another program may not bear either.
+ * The stop settings of the driver that started these ranks, whatever the file says now. If their records name no known
+ * driver, the stop skips the graceful shutdown and SIGINT, which an unknown program may not handle.
  */
 function endedByRecord(work: MeshWork, members: readonly SeenOnNode[]): MeshWork {
   const [record] = members.flatMap(({ seen }) => seen.record ?? []);
@@ -116,39 +112,37 @@ function endedByRecord(work: MeshWork, members: readonly SeenOnNode[]): MeshWork
   };
 }
 
-/** How long a rank that serves may take to end by itself. */
+/** How long a serving rank may take to exit by itself. */
 export const orderlyGraceMs = 10_000;
 
-/** How long one that serves nobody may take: a hung rank does not act on SIGTERM anyway (mlx issue 3910). */
+/** How long any other rank may take: a hung rank ignores SIGTERM anyway (mlx issue 3910). */
 const shortGraceMs = 2_000;
 
-/** Runners of exo that are told to end have ended, or been killed, after half of it. */
+/** exo's runners exit, or are killed, within half of this time. */
 const farewellDeadlineMs = 40_000;
 
-/** For everything that `stop-rank` does after its grace. */
+/** For everything that `stop-rank` does after the grace period. */
 const stopDeadlineMs = 60_000;
 const gateDeadlineMs = 30_000;
 
-/** What a stop takes away, and what comes before it. */
+/** What a stop interrupts, and which steps come first. */
 interface StopTerms {
   readonly isAnswering: boolean;
-  /** How long nobody answers; 0 when it is meant to stay stopped. */
+  /** Length of the interruption; 0 if the placement stays stopped. */
   readonly seconds: number;
   readonly needs: readonly Step[];
-  /** Stops that it begins behind, whatever came of them. */
+  /** Stops that must end first, with any outcome. */
   readonly after?: readonly Step[];
-  /** Set where it is known to serve, though it may have given no token while it was looked at. */
+  /** Whether it is known to serve, even if it gave no token during the observation. */
   readonly isServing?: boolean;
-  /** Nodes that are restarted or switched off behind it, which ends there what nothing else does. */
+  /** Nodes that restart or shut down afterwards, which ends even a process that survives SIGKILL. */
   readonly restarting?: readonly NodeName[];
 }
 
 /**
- * Ends every process that there may be of a placement: all at once where its driver wants that, else first the leader,
- * which lets requests in, and when its stop has ended in any way the others at once. What answers nobody interrupts
- * nobody.
- *
- * @param workFor the work of a node, by the file
+ * Stops every process that a placement may have: all ranks in parallel if the driver wants that, otherwise the leader
+ * first, because it takes the requests, and after it, with any outcome, the others in parallel.
+ * @param workFor the work on a node, as in the file
  */
 export function stopRanks(
   workFor: (node: NodeName) => MeshWork,
@@ -174,14 +168,14 @@ export function stopRanks(
   ];
 }
 
-/** What became of the start of these ranks; undefined where they show neither a token nor that none comes. */
+/** The outcome of these ranks' start; undefined if it is unclear whether they give tokens. */
 function outcomeOf(members: readonly SeenOnNode[]): StartOutcome | undefined {
   const tokens = members.flatMap(({ seen: { record } }) => record?.token.kind ?? []);
   if (tokens.includes('answered')) return 'served';
   return tokens.includes('silent') && members.every(({ seen }) => isRunning(seen)) ? 'hung' : undefined;
 }
 
-/** What a leader that serves is told before any rank of it; one that does not listen is told nothing. */
+/** The graceful shutdown of a leader before any rank is stopped; none if the leader has not joined. */
 function farewells(
   workOn: (node: NodeName) => MeshWork,
   leaders: readonly SeenOnNode[],
@@ -210,7 +204,7 @@ const farewellStep = (
     deadlineMs: farewellDeadlineMs,
   });
 
-/** By the record that it was started with; the file may have another order by now. */
+/** By the record of its start, because the file may have changed the order since. */
 const isLeader = ({ record }: SeenMember): boolean => record?.rank === 0;
 
 function stopRank(work: MeshWork, member: SeenOnNode, terms: StopTerms & { readonly outcome?: StartOutcome }): Step {
@@ -227,7 +221,7 @@ function stopRank(work: MeshWork, member: SeenOnNode, terms: StopTerms & { reado
     needs: terms.needs,
     after: terms.after ?? [],
     effect: stopEffect(placement, terms),
-    // What the kernel holds is seen until the restart, whose new boot session is the proof.
+    // A process stuck in the kernel stays visible until the restart, whose new boot session is the proof.
     establishes: isBeforeReboot ? [] : stoppedPatches(placement, member),
     deadlineMs: graceMs + (interrupt.interruptMs ?? 0) + stopDeadlineMs,
   });
@@ -235,18 +229,18 @@ function stopRank(work: MeshWork, member: SeenOnNode, terms: StopTerms & { reado
 
 const graceOf = ({ graceMs = 0 }: MeshWork, usualMs: number): number => Math.max(graceMs, usualMs);
 
-/** A rank that serves nobody is not waited for longer than it is after TERM. */
+/** The wait after SIGINT is never longer than the one after SIGTERM. */
 const interruptOf = ({ interruptMs }: MeshWork, graceMs: number): { readonly interruptMs?: number } =>
   given({ interruptMs: interruptMs && Math.min(interruptMs, graceMs) });
 
 const stopEffect = (placement: string, { isAnswering, seconds }: StopTerms): Effect =>
   isAnswering ? { kind: 'interrupt', placement, seconds } : { kind: 'start', placement };
 
-/** Without a record nothing says what is to be seen afterwards. */
+/** Without a record, the state to expect afterwards is unknown. */
 const stoppedPatches = (placement: string, { node, seen: { record } }: SeenOnNode): readonly Patch[] =>
   record === undefined ? [] : [rankPatch(placement, node, { generation: record.generation, state: 'stopped' })];
 
-/** Waits on the leader's node until every member that was stopped is seen stopped. */
+/** Waits on the leader's node until every stopped rank is observed as stopped. */
 export const stoppedGate = (work: MeshWork, leader: NodeName, stops: readonly Step[]): Step =>
   meshStep(work, {
     node: leader,
@@ -256,7 +250,7 @@ export const stoppedGate = (work: MeshWork, leader: NodeName, stops: readonly St
     deadlineMs: gateDeadlineMs,
   });
 
-/** What runs on every member as soon as a step of a start fails: no process of it may be left anywhere. */
+/** Stops all ranks as soon as a step of a start fails, so that no process is left anywhere. */
 export function rescueMesh(work: MeshWork): readonly Step[] {
   const { placement, nodes } = work;
   const graceMs = graceOf(work, shortGraceMs);
@@ -266,7 +260,7 @@ export function rescueMesh(work: MeshWork): readonly Step[] {
   const words = nodes.slice(0, 1).flatMap((node) => {
     if (work.farewell === undefined) return [];
     const { name, port } = work.farewell;
-    // An id of its own: the same plan may have a farewell before the start as well.
+    // A separate ID, because the same plan may also have a graceful shutdown before the start.
     return farewellStep(workOn(node), { name, args: { node, port } }, { verb: 'rescue-farewell', needs: [], effect });
   });
   const stops = nodes.map((node) =>
@@ -274,7 +268,7 @@ export function rescueMesh(work: MeshWork): readonly Step[] {
       node,
       verb: 'rescue',
       act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, outcome: 'failed' } }),
-      // A rescue goes on whatever came of what it needs.
+      // A rescue continues whatever the outcome of its needs.
       needs: words,
       effect,
       deadlineMs: graceMs + (interrupt.interruptMs ?? 0) + stopDeadlineMs,

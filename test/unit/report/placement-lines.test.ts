@@ -84,9 +84,9 @@ describe('lines of placements', () => {
   });
 
   it('say of one that gave no token in time by what it is known to serve', () => {
-    const evidence = 'busy: 2 requests are inside its door, and something of an answer came 0.8 s ago';
+    const evidence = 'busy: its gateway has 2 requests in flight and sent part of an answer 0.8 s ago';
     expect(lines([{ ...serving('qwen', 2), evidence, proof: 'traffic' }]).slice(1)).toEqual([
-      '    busy: 2 requests are inside its door, and something of an answer came 0.8 s',
+      '    busy: its gateway has 2 requests in flight and sent part of an answer 0.8 s',
       '    ago',
     ]);
   });

@@ -3,13 +3,12 @@ import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/model
 import { type Header, mostTensors, needsUntil, type TensorBytes, utf8, weighTensors } from './safetensors.ts';
 import { type LayerCache, mostLayers, tokenBytes } from './safetensors-shape.ts';
 
-/** A value of the metadata; of a list of texts only how many there are is kept, of a long list nothing else either. */
+/** A metadata value. Lists of texts keep only their length, and so do long lists of numbers. */
 type GgufValue =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'list'; readonly count: number; readonly numbers: readonly number[] };
 
-/** Metadata and tensors of one GGUF file. */
 export interface GgufHeader {
   readonly metadata: ReadonlyMap<string, GgufValue>;
   readonly tensors: readonly TensorBytes[];
@@ -27,18 +26,17 @@ const u64Type = 10;
 
 /**
  * Metadata and tensor table of a GGUF file, version 2 or 3.
- *
- * @param start the file from its beginning, as far as it was read
+ * @param start the beginning of the file, as far as it was read
  * @see ggml: `docs/gguf.md`
  */
 export function ggufHeader(start: Uint8Array, fileBytes: number): Header<GgufHeader> {
   const cursor = byteCursor(start, fileBytes);
   if (magic.some((byte) => cursor.value(0) !== byte)) cursor.fail('does not begin with GGUF');
   const version = cursor.u32();
-  if (version !== 2 && version !== 3) cursor.fail(`has version ${version}, and 2 and 3 are known`);
+  if (version !== 2 && version !== 3) cursor.fail(`has version ${version}, but only 2 and 3 are supported`);
   const [tensorCount, keyCount] = [cursor.u64(), cursor.u64()];
-  if (tensorCount > mostTensors) cursor.fail(`announces ${tensorCount} tensors`);
-  if (keyCount > mostKeys) cursor.fail(`announces ${keyCount} keys`);
+  if (tensorCount > mostTensors) cursor.fail(`declares too many tensors (${tensorCount})`);
+  if (keyCount > mostKeys) cursor.fail(`declares too many keys (${keyCount})`);
   const metadata = readMetadata(cursor, keyCount);
   const table = readTable(cursor, tensorCount);
   const end = cursor.end();
@@ -47,7 +45,7 @@ export function ggufHeader(start: Uint8Array, fileBytes: number): Header<GgufHea
   const dataBytes = fileBytes - Math.ceil(cursor.at() / alignment) * alignment;
   const tensors = sizesOf(table, dataBytes);
   return tensors === undefined
-    ? { kind: 'damaged', why: 'has a tensor that does not lie in the file' }
+    ? { kind: 'damaged', why: 'has a tensor outside the file' }
     : { kind: 'known', metadata, tensors };
 }
 
@@ -66,7 +64,7 @@ function readMetadata(cursor: ByteCursor, count: number): ReadonlyMap<string, Gg
 function readValue(cursor: ByteCursor, type: number): GgufValue {
   if (type === textType) return { kind: 'text', value: cursor.text(mostTextBytes) };
   if (type === listType) return readList(cursor);
-  if (!ggufNumbers.has(type)) cursor.fail(`has a value of the unknown type ${type}`);
+  if (!ggufNumbers.has(type)) cursor.fail(`has a value of unknown type ${type}`);
   return { kind: 'number', value: cursor.value(type) };
 }
 
@@ -77,7 +75,7 @@ function readList(cursor: ByteCursor): GgufValue {
   let numbers: readonly number[] = [];
   if (type === textType) {
     for (let index = 0; index < count && cursor.end() === undefined; index += 1) cursor.skip(cursor.u64());
-  } else if (size === undefined) cursor.fail(`has a list of the unknown type ${type}`);
+  } else if (size === undefined) cursor.fail(`has a list of unknown type ${type}`);
   else if (count > mostKept) cursor.skip(count * size);
   else numbers = Array.from({ length: count }, () => cursor.value(type));
   return { kind: 'list', count, numbers };
@@ -95,7 +93,7 @@ function readTable(cursor: ByteCursor, count: number): readonly TableEntry[] {
   for (let index = 0; index < count && cursor.end() === undefined; index += 1) {
     const name = cursor.text(mostKeyBytes);
     const dimensions = cursor.u32();
-    if (dimensions > 8) cursor.fail(`has a tensor of ${dimensions} dimensions`);
+    if (dimensions > 8) cursor.fail(`has a tensor with ${dimensions} dimensions`);
     let weights = 1;
     for (let at = 0; at < dimensions && cursor.end() === undefined; at += 1) weights *= cursor.u64();
     table.push({ name, weights, type: cursor.u32(), offset: cursor.u64() });
@@ -103,7 +101,7 @@ function readTable(cursor: ByteCursor, count: number): readonly TableEntry[] {
   return table;
 }
 
-/** Undefined when one reaches behind the end of the file. */
+/** Undefined if a tensor extends past the end of the file. */
 function sizesOf(table: readonly TableEntry[], dataBytes: number): readonly TensorBytes[] | undefined {
   const starts = [...new Set(table.map(({ offset }) => offset))].sort((a, b) => a - b);
   const nextStart = new Map(starts.map((start, index) => [start, starts[index + 1] ?? dataBytes]));
@@ -116,9 +114,8 @@ function sizesOf(table: readonly TableEntry[], dataBytes: number): readonly Tens
   return tensors.every(({ isInside }) => isInside) ? tensors.map(({ name, bytes }) => ({ name, bytes })) : undefined;
 }
 /**
- * Types of tensors in a GGUF file: how many weights are in a block, and how many bytes a block has. One that is not here
- * gets its size from where the next tensor begins.
- *
+ * Tensor types of a GGUF file: weights per block, and bytes per block. For any other type, the start of the next tensor
+ * gives the size.
  * @see ggml: `ggml.h` (enum ggml_type), `ggml-common.h` (sizes of blocks)
  */
 const ggufBlocks: ReadonlyMap<number, readonly [weights: number, bytes: number]> = new Map([
@@ -156,13 +153,13 @@ const ggufBlocks: ReadonlyMap<number, readonly [weights: number, bytes: number]>
   [39, [32, 17]],
 ]);
 
-/** A type of numbers in the metadata: the bytes of one, and how they are read. */
+/** A number type of the metadata: its bytes, and how to read it. */
 interface NumberType {
   readonly bytes: number;
   readonly read: (view: DataView, from: number) => number;
 }
 
-/** The types of numbers in the metadata, by their numbers in the file; texts (8) and lists (9) have no fixed size. */
+/** The number types of the metadata by their codes in the file; texts (8) and lists (9) have no fixed size. */
 const ggufNumbers: ReadonlyMap<number, NumberType> = new Map([
   [0, { bytes: 1, read: (view, from) => view.getUint8(from) }],
   [1, { bytes: 1, read: (view, from) => view.getInt8(from) }],
@@ -177,28 +174,28 @@ const ggufNumbers: ReadonlyMap<number, NumberType> = new Map([
   [12, { bytes: 8, read: (view, from) => view.getFloat64(from, true) }],
 ] satisfies [number, NumberType][]);
 
-/** Why reading on makes no sense. */
+/** Why the cursor stopped. */
 type CursorEnd = { readonly kind: 'more'; readonly bytes: number } | { readonly kind: 'damaged'; readonly why: string };
 
 /**
- * Reads numbers and texts one after the other, little-endian. The first that is not there, or too large, ends it: from
- * then on everything is 0 or empty, and {@link ByteCursor.end} says why.
+ * Reads numbers and texts in sequence, little-endian. It stops at the first value that is missing or too large: from
+ * then on every value is 0 or empty, and {@link ByteCursor.end} gives the reason.
  */
 interface ByteCursor {
   readonly at: () => number;
   readonly end: () => CursorEnd | undefined;
   readonly fail: (why: string) => void;
   readonly skip: (bytes: number) => void;
-  /** A number of the metadata of this size; whether it is signed or a fraction goes by its type. */
+  /** A number of this metadata type; the type sets its size and format. */
   readonly value: (type: number) => number;
   readonly u32: () => number;
   /** Fails above 2^53: no length, no offset and no dimension is that large. */
   readonly u64: () => number;
-  /** Length and bytes; fails when they are no UTF-8 or more than `most`. */
+  /** Length and bytes; fails if the bytes are not UTF-8 or more than `most`. */
   readonly text: (most: number) => string;
 }
 
-/** A cursor at the beginning of a file of which these bytes were read. */
+/** A cursor at the beginning of a file, over the bytes that were read. */
 function byteCursor(bytes: Uint8Array, fileBytes: number): ByteCursor {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let position = 0;
@@ -229,7 +226,7 @@ function byteCursor(bytes: Uint8Array, fileBytes: number): ByteCursor {
   };
   const text = (most: number): string => {
     const length = u64();
-    if (length > most) fail(`has a text of ${length} bytes where ${most} are the most`);
+    if (length > most) fail(`has a text of ${length} bytes, but at most ${most} are allowed`);
     const from = take(length);
     const found = from === undefined ? '' : utf8(bytes.subarray(from, from + length));
     if (found === undefined) fail('has a name that is not UTF-8');
@@ -247,11 +244,11 @@ function byteCursor(bytes: Uint8Array, fileBytes: number): ByteCursor {
   };
 }
 
-/** Reads numbers of the metadata by the name behind the architecture. */
+/** Reads metadata numbers by the part of their key after the architecture. */
 interface Keys {
   readonly architecture: string;
   readonly one: (key: string) => number | undefined;
-  /** For a layer: a list has one for each. */
+  /** The value for a layer; a list has one per layer. */
   readonly at: (key: string, layer: number) => number | undefined;
 }
 
@@ -282,12 +279,13 @@ export function ggufShape(metadata: GgufHeader['metadata'], tensors: readonly Te
   const hidden = keys.one('embedding_length');
   const heads = keys.one('attention.head_count');
   if (!layerCount || !hidden || !heads) {
-    return { kind: 'unknown', why: 'its GGUF file does not say layers, hidden size and heads' };
+    return { kind: 'unknown', why: 'its GGUF file does not give layers, hidden size and heads' };
   }
-  if (layerCount > mostLayers) return { kind: 'unknown', why: `its GGUF file says ${layerCount} layers` };
+  if (layerCount > mostLayers)
+    return { kind: 'unknown', why: `its GGUF file declares too many layers (${layerCount})` };
   const weighed = weighTensors(tensors, layerCount);
   if (weighed.layers.some(({ bytes }) => bytes === 0)) {
-    return { kind: 'unknown', why: `its GGUF files do not have the ${layerCount} layers that they announce` };
+    return { kind: 'unknown', why: `its GGUF files lack some of the ${layerCount} layers that they declare` };
   }
   const caches = Array.from({ length: layerCount }, (_, layer) => cacheOf(keys, metadata, layer));
   const shape: ModelShape = {
@@ -334,7 +332,7 @@ function attentionOf(keys: Keys): AttentionShape {
 const kvHeadsOf = (keys: Keys, layer: number): number =>
   keys.at('attention.head_count_kv', layer) ?? keys.at('attention.head_count', layer) ?? 0;
 
-/** A window counts only where the file says which layers have one: else the whole context is taken. */
+/** A window counts only if the file lists the layers that have one; otherwise the whole context is cached. */
 function cacheOf(keys: Keys, metadata: GgufHeader['metadata'], layer: number): LayerCache {
   const usual = Math.floor((keys.one('embedding_length') ?? 0) / (keys.at('attention.head_count', layer) || 1));
   const cachePerToken = tokenBytes({

@@ -8,17 +8,18 @@ export const mostLayers = 2_048;
 /** The shape of a model from its `config.json` and the tensors of all its safetensors files. */
 export function safetensorsShape(config: string, tensors: readonly TensorBytes[]): ShapeFact {
   const fields = configFields(config);
-  if (fields === undefined) return { kind: 'unknown', why: 'its config.json is no JSON object' };
+  if (fields === undefined) return { kind: 'unknown', why: 'its config.json is not a JSON object' };
   const layerCount = countOf(fields, 'num_hidden_layers', 'n_layer', 'num_layers');
   const hidden = countOf(fields, 'hidden_size', 'n_embd', 'd_model');
   const heads = countOf(fields, 'num_attention_heads', 'n_head');
   if (layerCount === undefined || hidden === undefined || heads === undefined) {
-    return { kind: 'unknown', why: 'its config.json does not say layers, hidden size and heads' };
+    return { kind: 'unknown', why: 'its config.json does not give layers, hidden size and heads' };
   }
-  if (layerCount > mostLayers) return { kind: 'unknown', why: `its config.json says ${layerCount} layers` };
+  if (layerCount > mostLayers)
+    return { kind: 'unknown', why: `its config.json declares too many layers (${layerCount})` };
   const weighed = weighTensors(tensors, layerCount);
   if (weighed.layers.some(({ bytes }) => bytes === 0)) {
-    return { kind: 'unknown', why: `its files do not have the ${layerCount} layers that its config.json says` };
+    return { kind: 'unknown', why: `its files lack some of the ${layerCount} layers that its config.json declares` };
   }
   const { caches, ...dimensions } = dimensionsOf(fields, { layerCount, hidden, heads });
   const linear = caches.filter(({ cachePerToken }) => cachePerToken === 0).length;
@@ -50,7 +51,7 @@ function dimensionsOf(
   const headDim = countOf(fields, 'head_dim') ?? Math.max(1, Math.floor(hidden / heads));
   return {
     architecture: isName(type) ? type : 'unknown',
-    // Up to eight names; of anything else none are known.
+    // Up to eight names; otherwise the classes are unknown.
     ...(classes.length > 0 && classes.length <= 8 && classes.every(isName) ? { classes } : {}),
     hidden,
     heads,
@@ -72,19 +73,19 @@ function dimensionsOf(
   };
 }
 
-/** That of MLX; files that were quantised by others are not sharded by it. */
+/** MLX's quantization; MLX does not shard files that other tools quantized. */
 function quantOf(fields: ConfigFields): Pick<ModelShape, 'quant'> {
   const quantisation = membersOf(fields.get('quantization'));
   const [bits, group] = [countOf(quantisation, 'bits'), countOf(quantisation, 'group_size')];
   return bits === undefined || group === undefined ? {} : { quant: { bits, group } };
 }
 
-/** Bytes of one number in a cache: runtimes keep it in 16 bits. */
+/** Bytes of one number in a cache: runtimes store 16 bits. */
 const cacheNumberBytes = 2;
-/** Recurrent states are kept in 32 bits. */
+/** Runtimes store recurrent states in 32 bits. */
 const stateNumberBytes = 4;
 
-/** What one layer keeps of the context. */
+/** The cache of one layer. */
 export interface LayerCache {
   readonly cachePerToken: number;
   readonly window?: number;
@@ -104,8 +105,8 @@ export const tokenBytes = ({ kvHeads, keyDim, valueDim, attention }: CacheHeads)
   (attention.kind === 'mla' ? attention.latentDim + attention.ropeDim : kvHeads * (keyDim + valueDim));
 
 /**
- * What each layer keeps. A window counts only where the configuration says which layers have one (`layer_types`, or
- * every n-th is without): a bare `sliding_window` is ignored by some runtimes.
+ * The cache of each layer. A window counts only if the configuration names the layers that have one (`layer_types`, or
+ * every n-th without): some runtimes ignore a bare `sliding_window`.
  */
 function layerCaches(fields: ConfigFields, layerCount: number, heads: CacheHeads): readonly LayerCache[] {
   const types = wordsOf(fields, 'layer_types');
@@ -130,9 +131,8 @@ function isLinear(fields: ConfigFields, types: readonly string[], layer: number)
 }
 
 /**
- * What layers of linear attention keep of one sequence, however long it is: a matrix for each head of values, and the
- * last inputs of the convolution. 0 where the configuration has no such layers.
- *
+ * Bytes that linear-attention layers keep per sequence, regardless of its length: a matrix per value head, and the last
+ * inputs of the convolution. 0 if the configuration has no such layers.
  * @see transformers: configuration of qwen3_next
  */
 function stateBytes(fields: ConfigFields, linearLayers: number): number {
@@ -146,23 +146,23 @@ function stateBytes(fields: ConfigFields, linearLayers: number): number {
   return linearLayers * (matrix + inputs);
 }
 
-/** The members of a `config.json` that say something about shape, by name. */
+/** The members of a `config.json`, by name. */
 type ConfigFields = ReadonlyMap<string, unknown>;
 
 const languagePart = ['text_config', 'llm_config', 'language_config'];
 
-/** The members of a configuration; those of its language part, where it has one, come before those beside it. */
+/** The members of a configuration; members of its language part override those of the whole. */
 function configFields(text: string): ConfigFields | undefined {
   const entries = jsonEntries(text);
   if (entries === undefined) return undefined;
   const whole = new Map(entries);
   const inner = languagePart.map((key) => membersOf(whole.get(key))).find((found) => found.size > 0);
   const fields = new Map([...whole, ...(inner ?? [])]);
-  // The name of the whole counts, also where its language part has one of its own.
+  // The model type of the whole counts, even if the language part has its own.
   return whole.has('model_type') ? fields.set('model_type', whole.get('model_type')) : fields;
 }
 
-/** The members of a value that is an object; none of anything else. */
+/** The members of an object; none for any other value. */
 export const membersOf = (value: unknown): ConfigFields =>
   new Map(typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []);
 
@@ -175,7 +175,7 @@ function countOf(fields: ConfigFields, ...keys: readonly string[]): number | und
     );
 }
 
-/** A text of at most 64 characters that names can have. */
+/** A text of at most 64 characters that are valid in names. */
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(value);
 

@@ -1,6 +1,6 @@
 import type { ModelShape } from '../../../model/model-shape.ts';
 
-/** Which files of a model its shape is read from. */
+/** The files of a model that give its shape. */
 type ShapeFiles =
   | { readonly kind: 'safetensors'; readonly config: string; readonly weights: readonly string[] }
   /** The parts of one model, in order. */
@@ -10,8 +10,8 @@ type ShapeFiles =
 const partName = /-\d{5}-of-\d{5}\.gguf$/;
 
 /**
- * Chooses among the files of a model as mlx-lm and llama.cpp do: `model*.safetensors` beside `config.json`, or the one
- * GGUF model with all its parts; encoders of images (`mmproj`) are left aside.
+ * Chooses among a model's files as mlx-lm and llama.cpp do: `model*.safetensors` with `config.json`, or the only GGUF
+ * model with all its parts. Image encoders (`mmproj`) are ignored.
  */
 export function shapeFiles(paths: readonly string[]): ShapeFiles {
   const top = paths.filter((path) => !path.includes('/')).toSorted();
@@ -26,10 +26,10 @@ export function shapeFiles(paths: readonly string[]): ShapeFiles {
     models.set(stem, [...(models.get(stem) ?? []), path]);
   }
   const [first, ...others] = models.values();
-  if (others.length > 0) return { kind: 'none', why: `it has ${models.size} GGUF models side by side` };
+  if (others.length > 0) return { kind: 'none', why: `it has ${models.size} GGUF models instead of one` };
   if (first !== undefined) return { kind: 'gguf', weights: first };
   return weights.length > 0
-    ? { kind: 'none', why: 'it has no config.json beside its safetensors files' }
+    ? { kind: 'none', why: 'it has no config.json next to its safetensors files' }
     : { kind: 'none', why: 'it has neither safetensors nor GGUF files' };
 }
 
@@ -54,19 +54,19 @@ export function safetensorsHeader(
   const text = utf8(start.subarray(lengthBytes, end));
   if (text === undefined) return { kind: 'damaged', why: 'is not UTF-8' };
   const entries = jsonEntries(text);
-  if (entries === undefined) return { kind: 'damaged', why: 'is no JSON object' };
+  if (entries === undefined) return { kind: 'damaged', why: 'is not a JSON object' };
   if (entries.length > mostTensors) return { kind: 'damaged', why: `names more than ${mostTensors} tensors` };
   const tensors: TensorBytes[] = [];
   for (const [name, value] of entries) {
     if (name === '__metadata__') continue;
     const bytes = sizeOf(value, fileBytes - end);
-    if (bytes === undefined) return { kind: 'damaged', why: 'has a tensor that does not lie in the file' };
+    if (bytes === undefined) return { kind: 'damaged', why: 'has a tensor outside the file' };
     tensors.push({ name, bytes });
   }
   return { kind: 'known', tensors };
 }
 
-/** The text of these bytes; undefined when they are no UTF-8. */
+/** The text of these bytes; undefined if they are not UTF-8. */
 export function utf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -100,30 +100,32 @@ export interface TensorBytes {
   readonly bytes: number;
 }
 
-/** What the first bytes of a file of weights gave; `why` goes on "its header ". */
+/** The result of reading the beginning of a weights file; `why` follows "its header ". */
 export type Header<Read> =
-  /** At least so many bytes of the file are needed. */
+  /** At least this many bytes of the file are needed. */
   | { readonly kind: 'more'; readonly bytes: number }
   | { readonly kind: 'damaged'; readonly why: string }
   | ({ readonly kind: 'known' } & Read);
 
-/** No header that a model has is longer: a vocabulary of a million words takes less. */
+/** No model has a longer header: a vocabulary of a million words needs less. */
 const mostHeaderBytes = 64 * 2 ** 20;
 
-/** More tensors than any model has: one with 128 layers of 512 experts that nobody has joined has 600,000. */
+/** More tensors than any model has: 128 layers with 512 separate experts each have 600,000. */
 export const mostTensors = 1_000_000;
 
-/** What becomes of a header that goes on to here: read more, unless the file or our patience ends before. */
+/**
+ * The result for a header that ends at `end`: read more, unless that is past the end of the file or above the limit.
+ */
 export function needsUntil(
   end: number,
   fileBytes: number,
 ): { readonly kind: 'more'; readonly bytes: number } | { readonly kind: 'damaged'; readonly why: string } {
-  if (end > fileBytes) return { kind: 'damaged', why: 'goes on behind the end of the file' };
+  if (end > fileBytes) return { kind: 'damaged', why: 'continues past the end of the file' };
   if (end > mostHeaderBytes) return { kind: 'damaged', why: 'is longer than 64 MiB' };
   return { kind: 'more', bytes: end };
 }
 
-/** The bytes of a shape, without what one token takes. */
+/** The bytes of a shape, without the cache per token. */
 type Weighed = Pick<
   ModelShape,
   'embeddingBytes' | 'outputBytes' | 'otherBytes' | 'lastNormBytes' | 'largestTensorBytes'
@@ -131,7 +133,7 @@ type Weighed = Pick<
   readonly layers: readonly { readonly bytes: number; readonly sharded: number }[];
 };
 
-/** Adds the tensors up by where they belong. */
+/** Adds up the bytes of tensors by their place. */
 export function weighTensors(tensors: readonly TensorBytes[], layerCount: number): Weighed {
   const layers = Array.from({ length: layerCount }, () => ({ bytes: 0, sharded: 0 }));
   const sums = { embedding: 0, output: 0, 'last-norm': 0, other: 0 };
@@ -154,19 +156,19 @@ export function weighTensors(tensors: readonly TensorBytes[], layerCount: number
     largestTensorBytes,
   };
 }
-/** Where a tensor belongs. */
+/** The place of a tensor. */
 type TensorPlace =
   | { readonly kind: 'layer'; readonly layer: number; readonly isSharded: boolean }
   | { readonly kind: 'embedding' | 'output' | 'last-norm' | 'other' };
 
-/** Encoders of images and sounds have layers of their own, which are not those of the language model. */
+/** Image and audio encoders have their own layers, which are not part of the language model. */
 const besideLanguage = /vision|visual|image|audio|speech|projector|(?:^|\.)mtp\./;
 
 const layerName = /(?:^|\.)(?:layers|h|blocks|blk)\.(\d{1,4})\./;
 
 /**
- * What stays whole on every rank under tensor sharding: norms, the routers of experts, and the projections into the
- * latent vector of MLA. @see mlx-lm: `shard` of the model classes; ggml names of the same tensors
+ * Tensors that stay whole on every rank under tensor sharding: norms, expert routers, and the projections into MLA's
+ * latent vector.
  */
 const wholeInLayer =
   /norm|\.gate\.|router|shared_expert_gate|ffn_gate_inp|q_a_proj|kv_a_proj|attn_q_a|attn_kv_a|indexer/;
@@ -178,7 +180,7 @@ function tensorPlace(name: string, layerCount: number): TensorPlace {
   if (Number.isInteger(layer)) {
     return layer < layerCount
       ? { kind: 'layer', layer, isSharded: !wholeInLayer.test(name) }
-      : // A layer behind the last one predicts further tokens: runtimes load it or not, and it belongs to no rank.
+      : // A layer after the last one predicts further tokens. Runtimes may load it, and it belongs to no rank.
         { kind: 'other' };
   }
   if (/embed_tokens|token_embd|wte\.|word_embeddings|tok_embeddings/.test(name) && !/norm/.test(name)) {

@@ -36,12 +36,12 @@ import { placementProperty } from '../state/placement-properties.ts';
 import { checkedMac, namesBy } from '../state/seen-names.ts';
 import { fleetAsItStays, roomWords } from '../state/staying.ts';
 
-/** What was seen of a node; undefined where nobody looked. */
+/** The facts of a node; undefined if it was not observed. */
 type FactsOf = (node: NodeName) => Facts | undefined;
 
-const nobodyLooked: FactsOf = () => undefined;
+const noFacts: FactsOf = () => undefined;
 
-/** What ranks that were started in this boot session said that the GPU may use: the least of it. */
+/** The lowest GPU limit that ranks of this boot session reported, in bytes. */
 function reportedBytes(facts: Facts | undefined): number | undefined {
   const session = readValue(facts, bootSessionFact);
   const ranks = readValue(facts, placementsFact)?.filter(({ startedIn }) => startedIn === session?.uuid) ?? [];
@@ -49,7 +49,7 @@ function reportedBytes(facts: Facts | undefined): number | undefined {
   return said.length === 0 ? undefined : Math.min(...said);
 }
 
-/** How much memory nodes have and their GPUs may use, as far as it was seen. */
+/** The memory of the nodes and the limits of their GPUs, as far as observed. */
 function seenMemories({ nodes }: DesiredFleet, factsOf: FactsOf): SeenMemories {
   const entries = nodes.map(({ name }) => {
     const facts = factsOf(name);
@@ -63,7 +63,7 @@ function seenMemories({ nodes }: DesiredFleet, factsOf: FactsOf): SeenMemories {
   return Object.fromEntries(entries);
 }
 
-/** The memory of every node that carries a placement, with what was seen of it. */
+/** The memory need of every node with a placement, next to its observed memory. */
 export const fleetMemory = (fleet: DesiredFleet, observation?: FleetObservation): readonly NodeFit[] =>
   fitPlacements(
     fleet,
@@ -73,13 +73,13 @@ export const fleetMemory = (fleet: DesiredFleet, observation?: FleetObservation)
 const isError = ({ severity }: PlacementFinding): boolean => severity === 'error';
 
 /**
- * Everything that speaks against starting a placement: memory, and what its driver knows; from the file alone where
- * nobody looked at its nodes.
+ * All reasons against starting a placement: memory, and the checks of its driver. Nodes without facts are checked by
+ * the file only.
  */
 export function checkPlacement(
   placement: DesiredPlacement,
   fleet: DesiredFleet,
-  factsOf: FactsOf = nobodyLooked,
+  factsOf: FactsOf = noFacts,
 ): readonly PlacementFinding[] {
   const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
   const model = fleet.models.find(({ name }) => name === placement.model);
@@ -104,11 +104,11 @@ export function checkPlacement(
   ];
 }
 
-/** The same of the fallback of a placement, in its stead beside all others; nothing where it has none. */
+/** The same for a placement's fallback, in place of the placement itself; empty if it has none. */
 export function checkFallback(
   placement: DesiredPlacement,
   fleet: DesiredFleet,
-  factsOf: FactsOf = nobodyLooked,
+  factsOf: FactsOf = noFacts,
 ): readonly PlacementFinding[] {
   const there = onFallback(placement);
   if (there === placement) return [];
@@ -117,12 +117,16 @@ export function checkFallback(
   return findings.map((one) => ({ ...one, detail: `On its fallback (${layoutText(there)}): ${one.detail}` }));
 }
 
-/** The same of a placement as diagnostics about it. */
+/** A finding as a diagnostic about its placement. */
 export const checkDiagnostic = ({ name }: DesiredPlacement, { code, ...words }: PlacementFinding): Diagnostic =>
   diagnose(code, { ...words, detail: escapeText(words.detail), subject: placementSubject(name) });
 
-/** Whether the doctor tells it of these nodes with the same weight: versions that differ stop what needs their macOS. */
-function isToldAlready({ findings }: View, { nodes }: DesiredPlacement, { code, severity }: PlacementFinding): boolean {
+/** Whether a finding about these nodes already reports this with the same severity. */
+function isReportedAlready(
+  { findings }: View,
+  { nodes }: DesiredPlacement,
+  { code, severity }: PlacementFinding,
+): boolean {
   if (code !== 'placement/mixed-macos') return false;
   const same = ['macos/versions-differ', ...(severity === 'error' ? [] : ['macos/builds-differ'])];
   return findings.some(
@@ -131,8 +135,8 @@ function isToldAlready({ findings }: View, { nodes }: DesiredPlacement, { code, 
 }
 
 /**
- * What speaks against starting a placement beside all others: as the file has them, and beside all that goes on against
- * the file. A fallback may be moved back only once both have their memory.
+ * Reasons against starting a placement next to all others, both as in the file and as they keep running against the
+ * file.
  */
 function besideOthers(placement: DesiredPlacement, view: View, factsOf: FactsOf): readonly PlacementFinding[] {
   const findings = checkPlacement(placement, view.desired, factsOf);
@@ -146,8 +150,8 @@ function besideOthers(placement: DesiredPlacement, view: View, factsOf: FactsOf)
 }
 
 /**
- * Placements that are to be started, and what speaks against them, and against all fallbacks, which may be needed when
- * nobody can help any more. What runs as the file says has shown that it can, and so has a fallback that runs.
+ * Placements to start, with the reasons against them and against their fallbacks, which may be needed when it is too
+ * late to fix anything. A placement that matches the file needs no check, nor does a running fallback.
  */
 function checkedCases(view: View) {
   return placementCases(view)
@@ -158,14 +162,14 @@ function checkedCases(view: View) {
       const isMet = judgeProperty(placementProperty(one)) === 'met';
       const own = isMet ? [] : besideOthers(placement, view, factsOf);
       const there = elsewhere === undefined ? checkFallback(placement, view.desired, factsOf) : [];
-      const findings = [...own, ...there].filter((found) => !isToldAlready(view, placement, found));
+      const findings = [...own, ...there].filter((found) => !isReportedAlready(view, placement, found));
       return { placement, leader, findings };
     });
 }
 
 /**
- * What will speak against starting again what this plan stops. Of a Mac that is restarted only the file counts: what was
- * seen of it does not outlast the restart.
+ * Reasons against starting again what this plan stops. For a Mac that restarts only the file counts, because its facts
+ * do not outlast the restart.
  */
 function returningCases(view: View) {
   const isBack = ({ name }: DesiredPlacement): boolean => view.comingBack.includes(name);
@@ -179,11 +183,11 @@ function returningCases(view: View) {
     .filter(({ comesBack }) => comesBack !== undefined)
     .map(({ placement, leader }) => {
       const findings = besideOthers(served(placement), { ...view, desired }, factsOf);
-      return { placement, leader, findings: findings.filter((found) => !isToldAlready(view, placement, found)) };
+      return { placement, leader, findings: findings.filter((found) => !isReportedAlready(view, placement, found)) };
     });
 }
 
-/** What keeps placements from being started, or from being stopped for a start. */
+/** Blockers of starts, and of stops that a start follows. */
 export const checkBlockers = (view: View): readonly Blocker[] =>
   [...checkedCases(view), ...returningCases(view)].flatMap(({ placement, leader, findings }) =>
     findings
@@ -194,7 +198,7 @@ export const checkBlockers = (view: View): readonly Blocker[] =>
       }),
   );
 
-/** What keeps a placement as a whole from being started, at one of its nodes. */
+/** A blocker of a whole placement's start, at one of its nodes. */
 export const startBlocker = <Code extends string>(
   { name, nodes }: DesiredPlacement,
   { code, node, action }: Pick<Blocker, 'node' | 'action'> & { readonly code: Code },
@@ -209,13 +213,13 @@ export const startBlocker = <Code extends string>(
   blocks: [],
 });
 
-/** What is only told of placements that are to be started. */
+/** Findings below error severity about placements to start. */
 export const checkNotices = (view: View): readonly Diagnostic[] =>
   checkedCases(view).flatMap(({ placement, findings }) =>
     findings.filter(({ severity }) => severity !== 'error').map((finding) => checkDiagnostic(placement, finding)),
   );
 
-/** Whether the model of a placement can be split by tensors over its nodes. */
+/** Problems of splitting a placement's model by tensors over its nodes. */
 function tensorFindings(
   { sharding, nodes }: DesiredPlacement,
   shape: ModelShape | undefined,
@@ -229,8 +233,8 @@ function tensorFindings(
 }
 
 /**
- * Whether one start of a placement takes more of an RDMA device than any boot session of a member has: then no restart
- * of a Mac helps. Limits that nobody read refuse nothing.
+ * Whether one start needs more of an RDMA device than one boot session of a member offers: then no restart helps.
+ * Unknown limits block nothing.
  */
 export function queuePairFindings(
   placement: DesiredPlacement,
@@ -244,15 +248,15 @@ export function queuePairFindings(
     return limit === undefined || takes <= limit ? [] : [{ node, limit }];
   });
   if (short.length === 0) return [];
-  const rooms = short.map(({ node, limit }) => `those of ${node} have ${limit}`).join(', ');
-  const detail = `Each rank takes ${takes} queue pairs of every device that it uses; ${rooms} in one boot session.`;
+  const rooms = short.map(({ node, limit }) => `the devices of ${node} have ${limit}`).join(', ');
+  const detail = `Each rank needs ${takes} queue pairs on every device that it uses. In one boot session, ${rooms}.`;
   return [{ code: 'placement/too-few-queue-pairs', severity: 'error', detail }];
 }
 
-/** The macOS of a node that somebody has looked at. */
+/** The macOS of an observed node. */
 interface Seen {
   readonly node: string;
-  /** With the extra of a background security improvement. */
+  /** Includes the suffix of a Background Security Improvement. */
   readonly version: string;
   readonly build: string;
   readonly model: string | undefined;
@@ -266,11 +270,13 @@ function seenOn({ node, facts }: NodeObservation): readonly Seen[] {
   return [{ node, version: extra === undefined ? version : `${version} ${extra}`, build, model }];
 }
 
-/** Apple makes builds of one version for some models alone, so only Macs of one model can be told to have equal ones. */
+/**
+ * Some builds of a macOS version exist only for some Mac models, so builds are compared only between Macs of one model.
+ */
 const areOdd = (a: Seen, b: Seen): boolean =>
   a.version !== b.version || (a.build !== b.build && a.model !== undefined && a.model === b.model);
 
-/** What speaks against nodes of one placement whose macOS is not the same: all over RDMA, less over TCP. */
+/** Different macOS versions or builds in one placement: an error over RDMA, a warning over TCP. */
 export function mixedMacosFindings(
   { transport }: DesiredPlacement,
   nodes: readonly NodeObservation[],
@@ -281,7 +287,7 @@ export function mixedMacosFindings(
   return [{ code: 'placement/mixed-macos', severity: transport === 'rdma' ? 'error' : 'warning', detail }];
 }
 
-/** The receptacles of a member at which its ranks would meet others, and which a bridge holds that the file keeps. */
+/** A member's receptacles that its ranks use and that belong to a bridge which the file keeps. */
 function heldReceptacles(
   { nodes }: DesiredPlacement,
   fleet: DesiredFleet,
@@ -300,8 +306,8 @@ function heldReceptacles(
 }
 
 /**
- * Members whose receptacles have no address for their ranks to meet at, since the file keeps the bridge that holds them.
- * Where RDMA is needed its ladder of causes tells the same bridge.
+ * Members whose receptacles have no address for their ranks because the file keeps their bridge. Where RDMA is needed,
+ * the RDMA checks report the same bridge.
  */
 export function bridgedLinks(
   placement: DesiredPlacement,
@@ -323,15 +329,15 @@ export function bridgedLinks(
     {
       code: 'placement/bridged-link',
       severity: 'error',
-      detail: `Its ranks meet over ${listWords(where)}, which a bridge holds that the file keeps: they have no address there.`,
-      hint: `Write bridge: remove under thunderbolt, and apply again; or take ${names} out of its nodes, or these links out of the file.`,
+      detail: `Its ranks connect over ${listWords(where)}, but the file keeps a bridge there, so they have no address.`,
+      hint: `Set bridge: remove under thunderbolt and apply again. Or remove ${names} from the placement's nodes, or these links from the file.`,
     },
   ];
 }
 
 /**
- * Whether a placement fits into the memory of its nodes beside all others that are to serve there, and in which form it
- * would; that it is unknown, where that is so.
+ * Whether a placement fits into its nodes' memory next to all others that serve there, and which variant of it would
+ * fit; or that this is unknown.
  */
 function memoryFindings(
   placement: DesiredPlacement,
@@ -343,7 +349,7 @@ function memoryFindings(
   const blind = fits.filter(({ verdict }) => verdict === undefined).map(({ node }) => node);
   const verdict = worstVerdict(placement, fits);
   if (model?.shape === undefined) return [unknownMemory(model?.shapeUnknown ?? 'its files were not read yet')];
-  const unseen = blind.length === 0 ? [] : [unknownMemory(`nobody knows the memory of ${blind.join(', ')}`)];
+  const unseen = blind.length === 0 ? [] : [unknownMemory(`the memory of ${blind.join(', ')} was not observed`)];
   if (verdict === undefined || verdict === 'fits') return unseen;
   const worst = fits.filter((fit) => fit.verdict === verdict);
   const nearest = nearestFit(placement, { fleet, links: fleet.thunderbolt.links, seen });
@@ -356,7 +362,7 @@ function memoryFindings(
 const unknownMemory = (why: string): PlacementFinding => ({
   code: 'placement/memory-unknown',
   severity: 'notice',
-  detail: `Its memory cannot be judged: ${why}.`,
+  detail: `Its memory could not be checked: ${why}.`,
 });
 
 function findingOf(
@@ -376,8 +382,8 @@ function findingOf(
     case 'tight': {
       const code = 'placement/tight';
       return allow.includes('tight')
-        ? { code, severity: 'warning', detail, hint: hint ?? 'It was agreed to: allow: [tight].' }
-        : { code, severity: 'error', detail, hint: prose`${hint ?? ''} Or agree to it: allow: [tight].` };
+        ? { code, severity: 'warning', detail, hint: hint ?? 'The file accepts this: allow: [tight].' }
+        : { code, severity: 'error', detail, hint: prose`${hint ?? ''} Or accept it: allow: [tight].` };
     }
   }
 }

@@ -27,8 +27,8 @@ import type { PlacementSurvey } from './placement-survey.ts';
 import { hintOf, rdmaSuspicions, startHistory } from './rdma-suspicions.ts';
 
 /**
- * What is wrong with the placements of the file, each with one thing to do. Of one that nobody could judge nothing is
- * said where a node of it was not observed to the end: that is told of the node.
+ * Findings about the file's placements, each with one thing to do. A placement that could not be checked gets none if
+ * one of its nodes was not fully observed, because that node has its own finding.
  */
 export function placementFindings(view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] {
   const spent = budgetFindings(view);
@@ -49,13 +49,13 @@ export function placementFindings(view: View, surveys: readonly PlacementSurvey[
 const isAmong = (findings: readonly Diagnostic[], { name }: PlacementSurvey): boolean =>
   findings.some(({ subject }) => isPlacement(subject, name));
 
-/** Those with no Mac that has to restart before anything is started there. */
+/** Placements without a Mac that must restart first. */
 const startable = (view: View, surveys: readonly PlacementSurvey[]): readonly PlacementSurvey[] =>
   surveys.filter(({ nodes }) => markedAmong(view, nodes).length === 0);
 
 /**
- * What `doctor` says of placements whose last start failed: a plan that starts them again says the same. Where none has
- * failed, the plan is itself the first thing to try.
+ * What `doctor` reports about placements whose last start failed, for a plan that starts them again. If no start has
+ * failed, the plan itself is the first thing to try.
  */
 export function startAdvice(view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] {
   const spent = budgetFindings(view);
@@ -77,13 +77,13 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   const { name, standing, wanted } = one;
   const subject = placementSubject(name);
   if (standing === 'unknown') {
-    const detail = sentence(`Unknown: ${one.evidence}`);
+    const detail = sentence(`Its state is unknown: ${one.evidence}`);
     return one.nodes.some((node) => isUnseen(node, view)) ? [] : [diagnose('mesh/not-judged', { subject, detail })];
   }
-  // That it serves, and where it does not belong, is told by itself.
+  // A placement that serves on its fallback has its own finding.
   if (standing !== 'differs' || (one.onFallback !== undefined && one.state === 'serving')) return [];
   if (wanted === 'stopped') {
-    return [diagnose('mesh/not-stopped', { subject, detail: 'The file wants it stopped, and ranks of it run.' })];
+    return [diagnose('mesh/not-stopped', { subject, detail: 'The file says stopped, but some of its ranks run.' })];
   }
   const bridged = bridgedFinding(one, view);
   if (bridged !== undefined) return [bridged];
@@ -91,7 +91,7 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   return [diagnose('mesh/not-serving', { subject, detail, ...given({ hint: hintOf(one, view) }) })];
 }
 
-/** The one cause that no start and no apply ends, since the file wants it so. */
+/** The one cause that neither a start nor `apply` removes, because the file asks for it. */
 function bridgedFinding({ name }: PlacementSurvey, { desired, observation }: View): Diagnostic | undefined {
   const placement = desired.placements.find((one) => one.name === name);
   if (placement === undefined) return undefined;
@@ -105,7 +105,7 @@ function isUnseen(node: NodeName, { observation }: View): boolean {
   return readValue(facts, placementsFact) === undefined || readValue(facts, servicesFact) === undefined;
 }
 
-/** One sentence on one line; what a node put into it shows as it is, harmless. */
+/** One sentence on one line, with text from nodes escaped. */
 const sentence = (text: string): string => `${escapeText(text.replace(/\.$/, ''))}.`;
 
 function wordsOf({ state, evidence }: PlacementSurvey): string {
@@ -121,11 +121,16 @@ function wordsOf({ state, evidence }: PlacementSurvey): string {
   }
 }
 
-/** What the rank that failed first says, and what that means. */
+/** What the first failing rank logged, and what that means. */
 const failureWords = ({ failure }: PlacementSurvey): string =>
-  failure === undefined ? '' : ` First failed ${failure.rank}: "${escapeText(failure.line)}". ${failure.meaning}`;
+  failure === undefined
+    ? ''
+    : ` First failure: ${failure.rank}. It logged "${escapeText(failure.line)}". ${failure.meaning}`;
 
-/** What belongs to a placement on its fallback is not left over, nor what a stop there has left of one that stays stopped. */
+/**
+ * Ranks of a placement on its fallback are not orphaned, nor is what a stop there leaves while the placement stays
+ * stopped.
+ */
 const isOfFallback = ({ placement, elsewhere }: PlacementCase, { node, seen }: Leftover): boolean =>
   elsewhere !== undefined || (placement.state === 'stopped' && !seen.mayRun && everyNode(placement).includes(node));
 
@@ -135,41 +140,41 @@ function leftOver(view: View): readonly Diagnostic[] {
   return [...groupBy(all, ({ placement }) => placement)].map(([placement, found]) =>
     diagnose('mesh/left-over', {
       subject: nodesSubject(found.map(({ node }) => node)),
-      detail: prose`A rank of ${escapeText(placement)} is left over on ${namedList(found.map(({ node }) => node))}.`,
+      detail: prose`An orphaned rank of ${escapeText(placement)} is on ${namedList(found.map(({ node }) => node))}.`,
     }),
   );
 }
 
 /**
- * Placements that run on their fallback, and those that do not serve while their fallback could be started: each of its
- * nodes was seen.
+ * Placements that run on their fallback, and those that do not serve although their fallback could be started because
+ * all its nodes were observed.
  */
 export const fallbackFindings = (view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] =>
   surveys.flatMap((one) => (one.onFallback === undefined ? offered(one, view) : running(one)));
 
-/** Where it does not serve there; a fallback of which nothing has a process is none that runs. */
+/** Added for a fallback that runs and does not serve; a fallback without a process does not count as running. */
 const brokenWords: Readonly<Partial<Record<PlacementSurvey['state'], string>>> = {
   hung: ' It gives no token there.',
   partial: ' Some of its ranks do not run there.',
-  changed: ' What runs there is not what the file says.',
+  changed: ' What runs there does not match the file.',
 };
 
 function running(one: PlacementSurvey): readonly Diagnostic[] {
   const { name, nodes, onFallback: there, wanted, state } = one;
   if (there === undefined || wanted === 'stopped') return [];
   const { contextTokens, away } = there;
-  const wait = away.length === 0 ? '' : ` To be moved back it waits for ${away.join(', ')}.`;
+  const wait = away.length === 0 ? '' : ` Moving it back waits for ${away.join(', ')}.`;
   const runs = `It runs on its fallback: ${layoutText({ nodes, contextTokens })}.${brokenWords[state] ?? ''}`;
   const detail = `${runs}${wait}`;
   const isBroken = brokenWords[state] !== undefined;
   const hint = withCommands(
-    `${isBroken ? 'Restart it there. ' : ''}Once its own nodes can carry it again, move it back, which interrupts it`,
+    `${isBroken ? 'Restart it there. ' : ''}Once its own nodes are available again, move it back (this interrupts it)`,
     [...(isBroken ? [meshwright('restart', name)] : []), meshwright('apply', '--allow', 'interrupt')],
   );
   return [diagnose('mesh/on-fallback', { subject: placementSubject(name), detail, hint })];
 }
 
-/** States of what was started and is broken; what was never started, or was stopped, only if a node of it is away. */
+/** States after a failed or broken start. In any other state the fallback is offered only if a node is away. */
 const broken: readonly PlacementSurvey['state'][] = ['hung', 'partial', 'dead'];
 
 function offered(one: PlacementSurvey, { desired, observation }: View): readonly Diagnostic[] {
@@ -178,13 +183,13 @@ function offered(one: PlacementSurvey, { desired, observation }: View): readonly
   if (placement?.fallback === undefined || wanted === 'stopped' || state === 'serving') return [];
   const away = awayNodes(one.nodes, observation);
   if (!areSeen(placement.fallback.nodes, observation) || !(away.length > 0 || broken.includes(state))) return [];
-  const why = away.length > 0 ? `Nobody can see ${away.join(', ')}` : 'It does not serve';
-  const detail = `${why}; its fallback can be started: ${layoutText(onFallback(placement))}.`;
-  const hint = withCommands('Start it there', [meshwright('start', name, '--fallback')]);
+  const why = away.length > 0 ? `Could not observe ${away.join(', ')}` : 'It does not serve';
+  const detail = `${why}. Its fallback can be started: ${layoutText(onFallback(placement))}.`;
+  const hint = withCommands('Start the fallback', [meshwright('start', name, '--fallback')]);
   return [diagnose('mesh/fallback-there', { subject: placementSubject(name), detail, hint })];
 }
 
-/** Placements that serve and whose door is closed, as a drain leaves it: nobody new gets in until somebody opens it. */
+/** Serving placements whose gateway is closed, as after a drain: it accepts no requests until it is opened again. */
 export const doorFindings = (view: View): readonly Diagnostic[] =>
   placementCases(view).flatMap(({ elsewhere, ...own }) => {
     const one = elsewhere ?? own;
@@ -199,10 +204,10 @@ function doorFinding({ placement, leader }: PlacementCase, { facts }: ObservedTa
   const { name, endpointPort } = placement;
   const said = seenValue(doorSight(facts, name, endpointPort));
   const reason = said?.closed === undefined ? '.' : `: ${escapeText(said.closed)}`;
-  const inside = said === undefined ? '' : ` ${said.running + said.waiting} inside.`;
+  const inside = said === undefined ? '' : ` Requests in flight: ${said.running + said.waiting}.`;
   return diagnose('endpoint/door-closed', {
     subject: placementSubject(name),
-    detail: `It serves, and whoever comes to port ${endpointPort} of ${leader} gets 503${reason}${inside}`,
-    hint: prose`When clients may come again: ${meshwright('start', name)}. The next apply opens it, too.`,
+    detail: `It serves, but clients of port ${endpointPort} on ${leader} get 503${reason}${inside}`,
+    hint: prose`To accept requests again: ${meshwright('start', name)}. The next apply does it, too.`,
   });
 }

@@ -13,17 +13,16 @@ import { awayNodes } from '../state/layouts.ts';
 import { everyCase, isIdle, type PlacementCase, placementCases } from '../state/placement-cases.ts';
 import { fleetMemory } from './placement-checks.ts';
 
-/** What the doorman before a published placement has counted. */
+/** What the gateway of a published placement counted. */
 export interface ClientCounts {
   readonly placement: string;
   readonly sight: Known<DoorSight>;
 }
 
 /**
- * The counts of every published placement whose leader this run looked at, in the order of the file; none of one that
- * no doorman knows yet.
- *
- * @param surveys of the same look: they say which node leads now
+ * The counts of every published placement whose leader this run observed, in file order; none if no gateway serves it
+ * yet.
+ * @param surveys of the same observation; they name the current leader
  */
 export function clientCounts(
   { desired, asked, targets }: Pick<View, 'desired' | 'asked' | 'targets'>,
@@ -41,43 +40,46 @@ export function clientCounts(
 }
 
 /**
- * How a placement is, in one word: `hung` runs and gives no token, `changed` runs and is not what the file says, of a
- * `partial` one some ranks run, a `dead` one was started and none of it runs, `not-placed` was never started.
+ * `hung`: runs but gives no token. `changed`: runs but does not match the file. `partial`: only some ranks run. `dead`:
+ * was started, and no rank runs. `not-placed`: was never started.
  */
 export type PlacementState = 'serving' | 'hung' | 'changed' | 'partial' | 'dead' | 'stopped' | 'not-placed' | 'unknown';
 
-/** One placement of the file as a table shows it. */
+/** One placement of the file, as tables show it. */
 export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes' | 'transport' | 'sharding'> {
   readonly state: PlacementState;
-  /** Why it is said to be so; for `unknown`, what could not be seen. Text of nodes in it is not escaped. */
+  /** The reason for the state; for `unknown`, what could not be observed. Text from nodes is not escaped. */
   readonly evidence: string;
-  /** What the file wants. */
+  /** The desired state. */
   readonly wanted: DesiredPlacement['state'];
-  /** Beside what the file wants; `not-asked` when it has members that this run did not look at. */
+  /** Compared with the desired state; `not-asked` if this run did not observe all members. */
   readonly standing: 'met' | 'differs' | 'unknown' | 'not-asked';
-  /** The count of its starts; absent where it has none, or where not every member was seen. */
+  /** The number of its starts; absent for none, or if a member was not observed. */
   readonly generation?: number;
-  /** Where it gave its token. */
+  /** Where it gave a token. */
   readonly endpoint?: { readonly node: NodeName; readonly port: number };
-  /** How its ranks talk, as their logs say it. */
+  /** The transport of its ranks, according to their logs. */
   readonly seenTransport?: 'rdma' | 'tcp';
   /**
-   * What shows how its ranks talk: their logs, or that the runtime agreed to it at the start; `none` where the file only
-   * declares it. Only while several nodes run it.
+   * How the transport is known: from logs, or because the runtime confirmed it at the start; `none` if only the file
+   * says so. Only while several nodes run it.
    */
   readonly transportProof?: 'log' | 'start' | 'none';
-  /** As the last start has measured it; only while it serves. */
+  /** Measured by the last start; only while it serves. */
   readonly firstTokenMs?: number;
   readonly tokensPerSecond?: number;
-  /** What its nodes hold of the model, as the log of its leader says it; only while it runs. */
+  /** The model's memory per node, according to the leader's log; only while it runs. */
   readonly memory?: readonly HeldMemory[];
-  /** Set where it talks over that against the file, and did so before its last restart too. */
+  /** Set if it uses TCP against the file, now and before its last restart. */
   readonly staysOn?: 'tcp';
-  /** Set where it gave no token in time and is known to serve by the answers of others. */
+  /** Set if it gave no token in time but clients get answers. */
   readonly proof?: 'traffic';
-  /** Which rank failed first and what its log means, where one says it; only of one that does not serve. */
+  /** The first failing rank and what its log means, if known; only if it does not serve. */
   readonly failure?: MeshFailure;
-  /** Set while it runs on its fallback: all else here is about that; and which of its own nodes nobody could see. */
+  /**
+   * Set while it runs on its fallback, which all other fields then describe; `away`: its own nodes that could not be
+   * observed.
+   */
   readonly onFallback?: { readonly contextTokens: number; readonly away: readonly NodeName[] };
 }
 
@@ -93,7 +95,7 @@ const states: Readonly<Record<MeshState, PlacementState>> = {
   unknown: 'unknown',
 };
 
-/** Every placement of the file, judged as a plan judges it, in the order of the file's names. */
+/** Every placement of the file with the state that a plan sees, in the file's order. */
 export function surveyPlacements(view: View): readonly PlacementSurvey[] {
   const cases = placementCases(view);
   const every = everyCase(view);
@@ -106,7 +108,7 @@ export function surveyPlacements(view: View): readonly PlacementSurvey[] {
   });
 }
 
-/** What serves on its fallback is not where the file wants it. */
+/** A placement that serves on its fallback does not match the file. */
 function fallbackSurvey(own: DesiredPlacement, elsewhere: PlacementCase, view: View): PlacementSurvey {
   const survey = surveyOf(elsewhere, view);
   const isKnownToDiffer = survey.standing === 'met' && own.state === 'serving';
@@ -128,21 +130,21 @@ const fileHalf = ({ name, nodes, transport, sharding, state }: DesiredPlacement)
 
 function unaskedSurvey(placement: DesiredPlacement, { asked }: View): PlacementSurvey {
   const others = placement.nodes.filter((node) => !asked.includes(node));
-  const evidence = `not looked at: ${others.join(', ')}`;
+  const evidence = `not observed: ${others.join(', ')}`;
   return { ...fileHalf(placement), state: 'unknown', evidence, standing: 'not-asked' };
 }
 
 function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
   const { placement, leader, mesh, configuration } = one;
   const generation = mesh.members.every(({ seen }) => seen.kind === 'known') ? mesh.generation : 0;
-  // A digest that nobody knows is compared with none: then nobody can say whether what runs is what the file says.
+  // Without a known digest, what runs cannot be compared with the file.
   const blindness = configuration.kind === 'incomplete' && configuration.digest === undefined && configuration.missing;
   const isBlind = mesh.state === 'changed' && blindness !== false;
   const state = isBlind ? 'unknown' : states[mesh.state];
   return {
     ...fileHalf(placement),
     state,
-    evidence: isBlind ? `it runs, and ${blindness}` : mesh.evidence,
+    evidence: isBlind ? `it runs, but ${blindness}` : mesh.evidence,
     standing: standingOf(one, state),
     ...given({
       staysOn: mesh.staysOn,
@@ -157,7 +159,7 @@ function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
 const runs: readonly PlacementState[] = ['serving', 'hung', 'changed', 'partial'];
 const failed: readonly PlacementState[] = ['hung', 'partial', 'dead', 'stopped'];
 
-/** What the ranks say themselves, and what the last start has measured. */
+/** What the ranks logged, and what the last start measured. */
 function saidOf({ placement, mesh, driver }: PlacementCase, state: PlacementState, { desired, observation }: View) {
   if (driver === undefined) return {};
   const isRunning = runs.includes(state);
@@ -180,7 +182,7 @@ function saidOf({ placement, mesh, driver }: PlacementCase, state: PlacementStat
   });
 }
 
-/** A dialogue ends well only where the runtime itself names the declared transport. */
+/** A start dialogue succeeds only if the runtime confirms the declared transport. */
 function proofOf(
   seen: 'rdma' | 'tcp' | undefined,
   { dialogue }: Pick<RuntimeDriver, 'dialogue'>,
@@ -189,7 +191,7 @@ function proofOf(
   return dialogue === undefined ? 'none' : 'start';
 }
 
-/** Whether only the file says that its ranks talk over RDMA. TCP needs no proof: it is what a mesh falls back to. */
+/** Whether only the file says that its ranks use RDMA. TCP needs no proof, because a mesh falls back to it. */
 export const isRdmaUnseen = ({
   transport,
   transportProof,
@@ -201,18 +203,18 @@ function standingOf({ placement, mesh }: PlacementCase, state: PlacementState): 
   return state === placement.state ? 'met' : 'differs';
 }
 
-/** What one node holds of a model, as a log says it, beside what was predicted. */
+/** One node's memory for a model according to a log, with the prediction. */
 export interface HeldMemory {
   readonly node: NodeName;
-  /** In bytes, as the log counts them: to two decimals of a MiB. */
+  /** In bytes; the log rounds to 0.01 MiB. */
   readonly held: Pick<HeldBytes, 'weights' | 'cache' | 'compute'>;
-  /** By the shape of the model; absent where that is not known. */
+  /** From the model's shape; absent if that is unknown. */
   readonly predicted?: { readonly weights: number; readonly cache: number };
 }
 
 /**
- * What each node of a placement holds, in rank order, by the log of its leader: a worker is told by its address on the
- * cable to the leader.
+ * The model's memory per node in rank order, from the leader's log, which names a worker by its address on the cable to
+ * the leader.
  */
 export function heldMemory(
   {
@@ -226,7 +228,7 @@ export function heldMemory(
   if (leader === undefined) return [];
   return nodes.flatMap((node): readonly HeldMemory[] => {
     const address = node === leader ? undefined : addressTowards(thunderbolt, node, leader);
-    // A worker whose address nobody knows is none of those that the log names.
+    // A worker with an unknown address cannot be found in the log.
     const own = node !== leader && address === undefined ? undefined : held.find((one) => one.address === address);
     if (own === undefined) return [];
     const { weights, cache, compute } = own;
@@ -236,10 +238,10 @@ export function heldMemory(
   });
 }
 
-/** A log rounds every buffer; a device has some of them. */
+/** A log rounds every buffer, and a device has several. */
 const roundingBytes = 65_536;
 
-/** Whether a node holds what was predicted, as far as a log can say it. */
+/** Whether a node's memory matches the prediction within the log's rounding. */
 export const isAsPredicted = ({ held, predicted }: HeldMemory): boolean =>
   predicted !== undefined &&
   Math.abs(held.weights - predicted.weights) <= roundingBytes &&

@@ -31,7 +31,7 @@ function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>):
   return desired.thunderbolt.links.filter(({ ends }) => ends.every((end) => isMember(end.node)));
 }
 
-/** Whether a link is cabled as declared and each of its ends is seen to be so; unknown is never so. */
+/** Whether a link is cabled as declared and both ends pass a test; an unknown result fails. */
 function isWhole(
   { cabling, nodes }: Examination,
   { ends }: Link,
@@ -41,7 +41,7 @@ function isWhole(
   return linkAt(cabling.links, ends[0])?.judgement.kind === 'as-declared' && ends.every(isEndSo);
 }
 
-/** Whether every rung that can be seen is there at both ends of a link. */
+/** Whether all RDMA checks pass at both ends of a link. */
 const isFine = (examination: Examination, link: Link): boolean =>
   isWhole(
     examination,
@@ -54,7 +54,7 @@ interface Complaint {
   readonly text: string;
 }
 
-/** What one start of a placement has complained about, in the boot session that is still going on. */
+/** The error that a start of a placement logged, if it was in the current boot session. */
 function complaintsIn(
   starts: readonly Pick<PlacementMember, 'placement' | 'startedIn' | 'complaint'>[] | undefined,
   { name: node, facts }: ExaminedNode,
@@ -66,34 +66,33 @@ function complaintsIn(
 }
 
 /**
- * What the verbs library says when a device has nothing left: ENOMEM or no domain, EBUSY for a queue pair too many.
- *
+ * Errors of the verbs library when a device is exhausted: ENOMEM, no protection domain, or EBUSY for one queue pair too
+ * many.
  * @see docs/rdma.md
  */
 const exhausted = /protection domain|create_qp|errno ?[=:]? ?(?:12|16)\b/i;
 
-/** EHOSTUNREACH, as macOS gives it at once to a program that may not use the local network. @see Apple TN3179 */
+/** EHOSTUNREACH, which macOS returns immediately to a program without local network access. @see Apple TN3179 */
 const noRoute = /errno ?[=:]? ?65\b|No route to host/i;
 
-const causeWords = 'every rung that can be seen is fine at both ends';
+const causeWords = 'all RDMA checks pass at both ends';
 
-/** Of a placement over TCP less has to be fine. */
 const tcpCauseWords = 'its cables are as declared and have addresses';
 
 const saidBy = (complaints: readonly Complaint[]): Prose =>
   joinProse(
-    complaints.map(({ node, text }) => prose`${named(node)} said "${escapeText(text)}"`),
+    complaints.map(({ node, text }) => prose`${named(node)} logged "${escapeText(text)}"`),
     '; ',
   );
 
 function localNetworkFinding({ name }: PlacementSurvey, complaints: readonly Complaint[], fine: string): Diagnostic {
   return diagnose('mesh/suspected-local-network', {
     subject: nodesSubject(complaints.map(({ node }) => node)),
-    detail: prose`Suspected: macOS keeps ${name} from the local network, though ${fine}. ${saidBy(complaints)}.`,
+    detail: prose`Suspected: macOS denies ${name} access to the local network, although ${fine}. ${saidBy(complaints)}.`,
   });
 }
 
-/** What failed for want of queue pairs that no restart gives is no suspicion. */
+/** A start that needs more queue pairs than one boot session has: a certain cause and no suspicion. */
 function neverEnough({ name, nodes }: PlacementSurvey, { desired, observation }: View): readonly PlacementFinding[] {
   const placement = desired.placements.find((one) => one.name === name);
   if (placement === undefined) return [];
@@ -101,7 +100,7 @@ function neverEnough({ name, nodes }: PlacementSurvey, { desired, observation }:
   return queuePairFindings(layoutOn(placement, nodes), desired, members);
 }
 
-/** Whether a restart of a Mac can free anything: unknown is not no. */
+/** Whether a restart of a Mac may free kernel objects; unknown counts as yes. */
 function mayHoldObjects({ observation }: View, node: NodeName): boolean {
   const facts = observation.nodes[node]?.facts;
   const left = seenValue(facts && kernelObjects(facts))?.withoutProcess;
@@ -129,17 +128,20 @@ function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complain
           hint: ladderHint(view, survey, {
             nodes: full,
             macs: full.length === 1 ? 'that Mac' : 'those Macs',
-            byHand: 'End every other program there that opens RDMA devices, then start the placement again.',
+            byHand: 'Quit every other program there that opens RDMA devices, then start the placement again.',
           }),
         }
       : {
-          detail: prose`The last start of ${name} failed: ${said}. The kernel holds nothing now that a restart of the Mac would free.`,
-          hint: withCommands('Try a start, then read its log', [meshwright('restart', name), meshwright('logs', name)]),
+          detail: prose`The last start of ${name} failed: ${said}. A restart of the Mac would not help, because the kernel holds no leftover RDMA objects.`,
+          hint: withCommands('Start it again, then read its log', [
+            meshwright('restart', name),
+            meshwright('logs', name),
+          ]),
         }),
   });
 }
 
-/** The links whose address a complaint names; all of them where none does. */
+/** The links whose addresses an error names; all links if it names none. */
 function namedLinks({ desired }: View, links: readonly Link[], texts: readonly string[]): readonly Link[] {
   const named = links.filter((link) => {
     const network = desired.thunderbolt.networks[link.index];
@@ -172,7 +174,7 @@ function deadFinding(
   const nodes = [...new Set(meant.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
   const [only] = meant;
   const said = joinProse(
-    words.map(({ node, text }) => prose`; ${named(node)} said "${text}"`),
+    words.map(({ node, text }) => prose`; ${named(node)} logged "${text}"`),
     '',
   );
   const what = meant.length === 1 ? 'this cable' : `one of ${meant.length} cables`;
@@ -180,26 +182,32 @@ function deadFinding(
   const isOverTcp = survey.transport === 'tcp';
   return diagnose(isOverTcp ? 'address/suspected-no-answer' : 'rdma/suspected-idle-dead', {
     subject: meant.length === 1 && only !== undefined ? linkSubject(only.ends) : nodesSubject(nodes),
-    detail: prose`Suspected: ${what} carries nothing, though ${isOverTcp ? tcpCauseWords : causeWords}. ${mapWords(why, escapeText)}.`,
+    detail: prose`Suspected: ${what} carries no traffic, although ${isOverTcp ? tcpCauseWords : causeWords}. ${mapWords(why, escapeText)}.`,
     hint: ladderHint(view, survey, {
       nodes,
       macs: 'the Macs at both ends',
-      byHand: `At the rack: replace ${meant.length === 1 ? 'this cable' : 'these cables, one after the other'}, then start the placement again.`,
+      byHand: `At the rack: replace ${meant.length === 1 ? 'this cable' : 'these cables, one at a time'}, then start the placement again.`,
     }),
   });
 }
 
-/** Whether its last start failed since a rank got no answer from its peer at the address of a cable. */
+/** Whether its last start failed because a rank got no answer from its peer's address on a cable. */
 const wasUnreached = (view: View, survey: PlacementSurvey): boolean =>
   survey.failure?.isUnreached === true && startHistory(view, survey).hasExited;
 
-/** Whether its last start came to nothing though its programs lived. One that ended by itself says why in its own log. */
+/**
+ * Whether its last start gave no token although its programs kept running. A program that exits by itself logs the
+ * reason.
+ */
 function wasSilent(view: View, survey: PlacementSurvey): boolean {
   const history = startHistory(view, survey);
   return survey.state === 'stopped' && history.wasSilent && !history.hasExited;
 }
 
-/** Whether a start or a token failed: what nobody started, or what somebody stopped on purpose, tells nothing. */
+/**
+ * Whether a start or a request for a token failed. A placement that was never started, or was stopped on purpose, shows
+ * nothing.
+ */
 const hasFailed = ({ standing, wanted, state }: PlacementSurvey): boolean =>
   standing === 'differs' && wanted === 'serving' && state !== 'not-placed' && state !== 'changed';
 
@@ -220,18 +228,18 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
   return hasSymptom ? [deadFinding(view, survey, links, complaints)] : [];
 }
 
-/** Whether the interface of a receptacle has an address that it did not give itself. */
+/** Whether a receptacle's interface has an address that is not self-assigned. */
 function hasAddress({ facts }: ExaminedNode, { receptacle }: LinkEnd): boolean {
   const device = seenValue(receptacleDevices(facts))?.get(receptacle);
   const own = readValue(facts, interfacesFact)?.find(({ name }) => name === device);
   return own?.ipv4.some(({ address }) => !address.startsWith('169.254.')) === true;
 }
 
-/** What the member of a placement has complained about since its last start, in this boot session. */
+/** The error that a member logged since its last start in this boot session. */
 const memberComplaint = (node: ExaminedNode, placement: string): readonly Complaint[] =>
   complaintsIn(readValue(node.facts, placementsFact), node, placement);
 
-/** Over TCP a rank says itself that it did not reach its peer; nothing else can be told from a look. */
+/** Over TCP, only a rank's own log shows that it did not reach its peer. */
 function tcpSuspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[] {
   const links = linksOf(view, survey);
   const areAddressed = links.length > 0 && links.every((link) => isWhole(view.examination, link, hasAddress));
@@ -245,28 +253,28 @@ function tcpSuspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnost
 }
 
 /**
- * What only traffic can show, where it failed: a placement whose start or token came to nothing in this boot session,
- * although everything that can be looked at is fine on all of its links. A suspicion, never a certainty.
+ * Suspected causes that only traffic can reveal: a start or a request for a token failed in this boot session, although
+ * every check of the placement's links passes.
  */
 export const rdmaSuspicions = (view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] =>
   surveys.flatMap((survey) =>
     survey.transport === 'rdma' ? suspicionsOf(view, survey) : tcpSuspicionsOf(view, survey),
   );
 
-/** What the nodes have kept of the last start of a placement in the boot session that still lasts. */
+/** The records of a placement's last start in the current boot session. */
 interface StartHistory {
   /**
-   * What to try next where it does not serve: another start, where none has failed since its Macs booted; then a restart
-   * of Macs; then a person, where a start failed before that restart and after it.
+   * What to try next: a start if none has failed since boot; then a restart of Macs; then a person, if starts failed
+   * before and after a restart.
    */
   readonly rung: 'start' | 'reboot' | 'person';
-  /** Whether it gave no token though its ranks lived: before it was stopped, or when its start was given up. */
+  /** Whether it gave no token although its ranks ran, before it was stopped or when its start was abandoned. */
   readonly wasSilent: boolean;
-  /** Whether its start failed and a program had ended by itself. */
+  /** Whether its start failed and a program had exited by itself. */
   readonly hasExited: boolean;
 }
 
-/** The history of a placement; a node that was not seen, and a boot session that is over, add nothing to it. */
+/** The history of a placement; unobserved nodes and earlier boot sessions add nothing. */
 export function startHistory(
   { observation }: View,
   { name, nodes }: { readonly name: string; readonly nodes: readonly NodeName[] },
@@ -286,17 +294,17 @@ export function startHistory(
   };
 }
 
-/** What a cure on the ladder is about. */
+/** The parts of a hint about what to try next. */
 interface Cure {
-  /** The Macs whose restart is the second rung. */
+  /** The Macs to restart if a start does not help. */
   readonly nodes: readonly NodeName[];
   /** Those Macs in words: `the Macs at both ends`. */
   readonly macs: string;
-  /** What a person does when a restart has not helped, in whole sentences. */
+  /** What a person does if a restart does not help, in whole sentences. */
   readonly byHand: Prose;
 }
 
-/** The hint of one rung: never again what has failed since these Macs booted. */
+/** The next thing to try; never one that has failed since these Macs booted. */
 function ladderHint(view: View, survey: PlacementSurvey, { nodes, macs, byHand }: Cure): Prose {
   const reboot = meshwright('reboot', ...nodes);
   switch (startHistory(view, survey).rung) {
@@ -312,20 +320,23 @@ function ladderHint(view: View, survey: PlacementSurvey, { nodes, macs, byHand }
   }
 }
 
-/** What an apply, a start or a restart of Macs can end: on the ladder each has its turn. */
+/** Failures that `apply`, a start or a restart of Macs can fix, tried in this order. */
 const byLadder: readonly FailureAction[] = ['apply', 'restart', 'reboot'];
 
-/** What was started from this very file needs only another start; the rest is for `apply`, until a start has failed. */
+/**
+ * A placement that was started with the file's settings only needs another start. Otherwise the default hint names
+ * `apply`, until a start has failed.
+ */
 export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
   const { name, nodes, state, staysOn, failure } = survey;
   if (staysOn !== undefined) {
     const commands = [meshwright('reboot', ...nodes), meshwright('doctor')];
-    return withCommands('One more start would be the same. Restart its Macs, then see what doctor says', commands);
+    return withCommands('Another start would not help. Restart its Macs, then see what doctor reports', commands);
   }
   const marked = markedAmong(view, nodes);
   if (marked.length > 0) {
     const commands = [meshwright('reboot', ...marked)];
-    return withCommands(`Nothing is started on ${marked.join(', ')} before a restart`, commands);
+    return withCommands(`Nothing can be started on ${marked.join(', ')} before a restart`, commands);
   }
   const { rung, hasExited } = startHistory(view, survey);
   const logs = meshwright('logs', name);
@@ -333,24 +344,24 @@ export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
   if (rung === 'start') {
     const commands = [meshwright('restart', name), logs];
     if (failure !== undefined)
-      return withCommands(prose`${failure.cure} Then start it again; its log says more`, commands);
-    return isBroken ? withCommands('Start it again; its log says more', commands) : undefined;
+      return withCommands(prose`${failure.cure} Then start it again; its log has details`, commands);
+    return isBroken ? withCommands('Start it again; its log has details', commands) : undefined;
   }
-  // That others lost a rank tells as little as no line at all.
+  // The line that another rank was lost is no more specific than no line at all.
   const isKnown = failure !== undefined && failure.action !== 'read-other-ranks';
   if (isKnown ? !byLadder.includes(failure.action) : hasExited) {
-    const cure = failure?.cure ?? 'Its program ended by itself.';
-    return prose`${cure} Correct the file or the Mac first: another start would fail the same way. Its log: ${logs}`;
+    const cure = failure?.cure ?? 'Its program exited by itself.';
+    return prose`${cure} Fix the file or the Mac first: another start would fail the same way. Its log: ${logs}`;
   }
   const macs = suspectMacs(survey, view);
   return ladderHint(view, survey, {
     nodes: macs,
     macs: macs.length < nodes.length ? 'the Macs of this link' : 'its Macs',
-    byHand: prose`Correct the file or the Mac by what its log says. Its log: ${logs}`,
+    byHand: prose`Fix the file or the Mac. The log shows what is wrong: ${logs}`,
   });
 }
 
-/** The Macs of the one link that a rank complains of; all of the placement where none is named. */
+/** The Macs of the only link that errors of the ranks name; otherwise all Macs of the placement. */
 function suspectMacs(survey: PlacementSurvey, view: View): readonly NodeName[] {
   const members = view.examination.nodes.filter(({ name }) => survey.nodes.includes(name));
   const texts = members.flatMap((node) => memberComplaint(node, survey.name)).map(({ text }) => text);

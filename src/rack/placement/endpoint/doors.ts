@@ -10,8 +10,9 @@ import { doormenFact } from '../../records/gateways-fact.ts';
 import { type MeshWork, meshStep, outsideGroup, scriptAct } from '../members.ts';
 
 /**
- * What the doorman at a port of a node says of a placement, or another one there while the endpoint moves: unknown when
- * a doorman did not answer, since that placement may be behind it; undefined when every doorman answered and none has it.
+ * What the gateway at a port of a node reports about a placement, or another gateway there while the endpoint moves.
+ * Unknown if a gateway that may serve the placement did not answer; undefined if all gateways answered and none serves
+ * it.
  */
 export function doorSight(facts: Facts, placement: string, port: number): Known<DoorSight> | undefined {
   const doormen = read(facts, doormenFact);
@@ -24,29 +25,29 @@ export function doorSight(facts: Facts, placement: string, port: number): Known<
     if (found !== undefined) return known(found);
     const silent = some.find((one) => one.kind === 'silent');
     if (silent !== undefined)
-      return unknown('failed', `the doorman at port ${silent.port} did not say: ${silent.reason}`);
+      return unknown('failed', `no report from the gateway at port ${silent.port}: ${silent.reason}`);
   }
   return undefined;
 }
 
-/** How long whoever is inside may take before the mesh is stopped. */
+/** How long requests in flight may take before the mesh is stopped. */
 export const drainMs = 30_000;
 
 const doorDeadlineMs = 30_000;
 
-/** Where the door of a published placement is. */
+/** The gateway of a published placement. */
 export interface Door {
   readonly leader: NodeName;
   readonly port: number;
-  /** It is one of an earlier file, beside the one that the file names now. */
+  /** Whether an earlier file left it, in addition to the gateway that the file has now. */
   readonly isLeft?: boolean;
 }
 
-/** The address of whether a doorman lets requests in to a placement. */
+/** The address of whether a gateway accepts requests for a placement. */
 export const doorAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'door' });
 
-/** The address of how many a doorman has let in to a placement whose door is closed, and who have no whole answer yet. */
+/** The address of the number of requests in flight at a gateway for a closed placement. */
 export const insideAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'inside' });
 
@@ -54,14 +55,13 @@ export const insideAddress = (port: number, placement: string): Addressed =>
 export const insideOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
   about.part === 'inside' ? about.placement : undefined;
 
-/** The placement whose door an address is of; undefined for any other address. */
+/** The placement for which an address says whether a gateway accepts requests; undefined for any other address. */
 export const doorOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
   about.part === 'door' ? about.placement : undefined;
 
 /**
- * Writes the file that keeps a door closed.
- *
- * @param reason a sentence for clients, without their placement: `it is stopped.`
+ * Writes the file that keeps a placement closed.
+ * @param reason a sentence for clients, without the placement's name: `it is stopped.`
  */
 export const closedAct = (port: number, placement: string, reason: string): Act => ({
   kind: 'put',
@@ -70,17 +70,17 @@ export const closedAct = (port: number, placement: string, reason: string): Act 
   content: [`${reason}\n`],
 });
 
-/** Why a door is closed, and what comes before. */
+/** Why a gateway is closed, and which steps come first. */
 interface ClosingTerms {
   readonly reason: string;
-  /** Whether anybody inside can still get an answer. */
+  /** Whether requests in flight can still get an answer. */
   readonly isAnswering: boolean;
   readonly needs: readonly Step[];
 }
 
 /**
- * Lets nobody in any more, and waits for those inside where the mesh still answers. In no group: what fails here has
- * stopped nothing yet.
+ * Stops accepting requests and, if the mesh still answers, waits for those in flight. Outside the group: a failure here
+ * has stopped nothing yet.
  */
 export function closeDoor(mesh: MeshWork, { leader, port, isLeft }: Door, terms: ClosingTerms): readonly Step[] {
   const work = outsideGroup(mesh);
@@ -105,7 +105,7 @@ export function closeDoor(mesh: MeshWork, { leader, port, isLeft }: Door, terms:
   return [close, drain];
 }
 
-/** Lets requests in again. In no group: a mesh that serves is not stopped because its door stays closed. */
+/** Accepts requests again. Outside the group: a serving mesh is not stopped because its gateway stays closed. */
 export const openDoor = (work: MeshWork, { leader, port }: Door, needs: readonly Step[]): Step =>
   meshStep(outsideGroup(work), {
     node: leader,

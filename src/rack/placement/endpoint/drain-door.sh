@@ -1,12 +1,13 @@
-# Waits until no client of a placement is inside the gateway any more, or the time is over. `left=` says how many there are
-# then, or `unknown`. Only where nothing listens at its port and it has no process it is known without an answer that no client is
-# inside. curl(1): exit 7 is a connection that was refused.
+# Waits until the gateway has no request in flight for a placement, or until the time is over. `left=` gives the number
+# that remains, or `unknown`. Without an answer of the gateway, the number is known to be 0 only if nothing listens on
+# its port and it has no process. curl(1): exit 7 is a refused connection.
 #
-# Needs label: of the gateway
-# Needs inside_url: where it tells how many clients are inside
-# Needs looks: how many times it is asked, four in a second
+# Needs label: the gateway's launchd label
+# Needs inside_url: where the gateway reports its requests in flight
+# Needs looks: the number of checks, four per second
 # Prints: left=COUNT; @changed
-# Whether a gateway that refuses connections has no process either; what launchd does not say is no answer.
+# `isgone` shows whether a gateway that refuses connections has no process either; an unclear answer of launchd counts
+# as no.
 isgone() {
   o=$("$R/bin/launchctl" print "system/$label" 2>&1) || {
     case $o in (*'Could not find service'*) return 0 ;; esac

@@ -28,7 +28,7 @@ import { closedAct, doorAddress, insideAddress } from './doors.ts';
 import { doormenOn } from './gateways.ts';
 import { doorsOn, insideSeen, leftDoorsOn, missingDoor } from './seen-doors.ts';
 
-/** Placements to which nobody is let in any more, and how long those inside may take. */
+/** Placements to drain, and how long their requests in flight may take. */
 export interface DrainWish {
   readonly placements: readonly string[];
   readonly waitMs: number;
@@ -36,14 +36,14 @@ export interface DrainWish {
 
 const putDeadlineMs = 30_000;
 
-/** A door of a published placement that is to be drained, on the node of its doorman. */
+/** A published placement to drain at one gateway. */
 interface Drained {
   readonly target: ObservedTarget;
   readonly port: number;
   readonly placement: string;
 }
 
-/** Something that may be such a door, put there by an earlier file: who is inside is not known, nor can it be closed. */
+/** Possible gateways of an earlier file: their requests in flight are unknown, and they cannot be closed. */
 const untoldOf = (view: View, { placements }: DrainWish): readonly Property[] =>
   view.targets.flatMap((target) =>
     placements.flatMap((placement) =>
@@ -55,7 +55,7 @@ const untoldOf = (view: View, { placements }: DrainWish): readonly Property[] =>
           desired: 0,
           observed: why,
           from: 'unknown',
-          to: 'closed, nobody inside',
+          to: 'closed, nothing in flight',
           reason: 'drain',
           why: why.detail,
         }),
@@ -65,7 +65,7 @@ const untoldOf = (view: View, { placements }: DrainWish): readonly Property[] =>
 
 const lookOf = ({ desired, observation }: View): DoorLook => ({ fleet: desired, seen: observation });
 
-/** Macs that nobody could ask, for each placement that may have a door there. */
+/** Macs that could not be asked and may have a gateway of a placement. */
 const unaskedOf = (view: View, { placements }: DrainWish): readonly Diagnostic[] =>
   view.desired.placements
     .filter(({ name }) => placements.includes(name))
@@ -84,21 +84,21 @@ const drainedOf = ({ desired, targets }: View, { placements }: DrainWish): reado
 
 function propertyOf({ target, port, placement }: Drained): Property {
   const seen = insideSeen(target, port, placement);
-  // A plan stays the same plan while clients leave: how many are inside is for its reader and for the gate alone.
+  // The exact number is only for the reader and the gate: the plan must stay the same while requests finish.
   const observed = mapKnown(seen, (count) => (count === 'open' || count === 0 ? count : 'inside'));
   return {
     node: target.desired.name,
     ...insideAddress(port, placement),
     desired: 0,
     observed,
-    from: knownWords(seen, (count) => (count === 'open' ? 'open' : `closed, ${count} inside`)),
-    to: 'closed, nobody inside',
+    from: knownWords(seen, (count) => (count === 'open' ? 'open' : `closed, ${count} in flight`)),
+    to: 'closed, nothing in flight',
     reason: 'drain',
     ...(observed.kind === 'unknown' ? { why: observed.detail } : {}),
   };
 }
 
-/** Where no doorman has the placement behind it, clients come in by another way, which its closed door would not end. */
+/** Without a gateway for the placement, clients reach it another way, which closing would not stop. */
 function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
   const missing = missingDoor(target, port, placement);
   if (missing === undefined) return [];
@@ -143,7 +143,7 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly 
   return [...closing, wait];
 }
 
-/** The one thing that the verb `drain` changes: who is inside, which is nobody when the door is closed for long enough. */
+/** The only property that `drain` changes: the requests in flight, which reach 0 after the gateway is closed. */
 export const drainDoors = (wish: DrainWish): Resource => ({
   kind: 'doorman',
   after: ['identity', 'sudo'],
@@ -157,20 +157,20 @@ export const drainDoors = (wish: DrainWish): Resource => ({
   notices: (view) => unaskedOf(view, wish),
 });
 
-/** The file, and what was seen of its nodes. */
+/** The desired state and the observation. */
 export interface DoorLook {
   readonly fleet: DesiredFleet;
   readonly seen: FleetObservation;
 }
 
-/** Something on a node that may be a door of a placement, put there by an earlier file; nobody can tell. */
+/** A possible gateway of a placement, left by an earlier file; it could not be checked. */
 interface UntoldDoor extends Addressed {
   readonly why: Extract<Known<unknown>, { kind: 'unknown' }>;
 }
 
 /**
- * Whether clients who come in at a node may get anywhere: behind its doors is the first rank on that node itself. Of one
- * that does not say it, that is known only where the first rank is seen to run on another one.
+ * Whether clients of a node's gateway may reach the placement: a gateway forwards to the first rank on its own node.
+ * For an unobserved node, the answer is no only if the first rank is observed running on another node.
  */
 function mayLead(placement: string, node: NodeName, { fleet, seen }: DoorLook): boolean {
   const own = seeMember(node, placement, seen.nodes[node]?.facts).seen;
@@ -181,7 +181,7 @@ function mayLead(placement: string, node: NodeName, { fleet, seen }: DoorLook): 
   });
 }
 
-/** What may be doors of a placement on a node that answered, beside those that it names. */
+/** Possible gateways of a placement on a node that answered, besides those that report the placement. */
 export function untoldDoors(
   placement: string,
   { desired: { name }, facts }: ObservedTarget,
@@ -195,12 +195,12 @@ export function untoldDoors(
     const port = doormanPort(label);
     if (port === undefined || state !== 'running' || behind !== undefined) return [];
     if (own.some((one) => one.port === port)) return [];
-    const detail = `The doorman at port ${port} does not say whom it has behind it.`;
+    const detail = `The gateway at port ${port} does not report which placements it serves.`;
     return [{ ...insideAddress(port, placement), why: { kind: 'unknown', reason: 'failed', detail } }];
   });
 }
 
-/** Whether a node has a door of a placement, or may have one. */
+/** Whether a node has a gateway of a placement or may have one. */
 function hasDoor(placement: DesiredPlacement, node: NodeName, look: DoorLook): boolean {
   if (leadersOf(placement).includes(node)) return true;
   const desired = look.fleet.nodes.find(({ name }) => name === node);
@@ -213,25 +213,25 @@ function hasDoor(placement: DesiredPlacement, node: NodeName, look: DoorLook): b
 }
 
 /**
- * The nodes of the file on which doors of these placements stand: the leader of each layout, and each one on which an
- * earlier file has left a door, or of which nobody can tell. Of a Mac that has left the file nothing can be known.
+ * The nodes with gateways of these placements: the leader of each layout, and every node where an earlier file left a
+ * gateway or may have left one. Macs that are no longer in the file are unknown and not included.
  */
 export function doorNodes(look: DoorLook, placements: readonly string[]): readonly NodeName[] {
   const meant = look.fleet.placements.filter(({ name }) => placements.includes(name));
   return look.fleet.nodes.map(({ name }) => name).filter((node) => meant.some((one) => hasDoor(one, node, look)));
 }
 
-/** What is not known of a door on a node that nobody could ask, and what to do. */
+/** What is unknown about a gateway on a node that could not be asked, and what to do. */
 export function unaskedDoor(placement: DesiredPlacement, node: NodeName): Diagnostic {
   const isOfFile = leadersOf(placement).includes(node);
   const { name } = placement;
   const asked = isOfFile
-    ? `whether the door of ${name} there is closed, and who is inside: it may`
-    : `whether an earlier file has left a door of ${name} there: one may`;
+    ? `whether its gateway for ${name} is closed and has requests in flight`
+    : `whether an earlier file left a gateway for ${name} there`;
   const leaving = isOfFile ? `nodes of ${name} in the file` : 'file';
   return diagnose('endpoint/door-not-asked', {
     subject: nodeSubject(node),
-    detail: prose`Nobody could ask ${named(node)} ${asked} still let clients in, now or as soon as that Mac is back.`,
-    hint: prose`Bring ${named(node)} back, then: ${meshwright('drain', name)}. Where it is gone for good, take it out of the ${leaving}.`,
+    detail: prose`Could not ask ${named(node)} ${asked}. It may still accept requests, now or as soon as that Mac is back.`,
+    hint: prose`Bring ${named(node)} back, then: ${meshwright('drain', name)}. If it is gone for good, remove it from the ${leaving}.`,
   });
 }

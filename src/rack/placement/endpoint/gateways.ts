@@ -31,12 +31,12 @@ import {
 import { textDigest } from '../../../node/put-file.ts';
 import { treeOf } from '../../records/trees.ts';
 
-/** A placement that the office network reaches. */
+/** A placement that is published in the office network. */
 export type PublishedPlacement = DesiredPlacement & { readonly publication: Publication };
 
-/** One doorman as the file wants it. */
+/** One gateway of the desired state. */
 export interface WantedDoorman {
-  /** The leader of all of its placements, where they run or on their fallback. */
+  /** The leader of all its placements, on their own nodes or on their fallback. */
   readonly node: NodeName;
   readonly port: number;
   /** Sorted by name, as the file has them. */
@@ -51,14 +51,14 @@ function leaderOf({ name, nodes: [leader] }: DesiredPlacement): NodeName {
   return leader;
 }
 
-/** As the file has it, and once more on its fallback where that has another leader: a doorman stands there all the time. */
+/** The placement, and its fallback if that has a different leader: the fallback's gateway exists all the time. */
 function atLeaders(placement: PublishedPlacement): readonly PublishedPlacement[] {
   const [own, other] = layoutsOf(placement).filter(isPublished);
   if (own === undefined) return [];
   return other === undefined || leaderOf(other) === leaderOf(own) ? [own] : [own, other];
 }
 
-/** Every doorman that the file wants, by node and port: placements at one port of one leader share one. */
+/** All desired gateways by node and port: placements on the same port of the same leader share one. */
 const wantedDoormen = oncePer(({ placements }: DesiredFleet): readonly WantedDoorman[] => {
   const all = placements.filter(isPublished).flatMap(atLeaders);
   return [...groupBy(all, (one) => `${leaderOf(one)} ${one.endpointPort}`).values()].flatMap((behind) => {
@@ -67,13 +67,13 @@ const wantedDoormen = oncePer(({ placements }: DesiredFleet): readonly WantedDoo
   });
 });
 
-/** Those of one node. */
+/** The gateways of one node. */
 export const doormenOn = (fleet: DesiredFleet, node: NodeName): readonly WantedDoorman[] =>
   wantedDoormen(fleet).filter((one) => one.node === node);
 
 /**
- * The files of a doorman but its keys, and their version, which the doorman says itself.
- * @throws Error when the fleet was not settled, which is a bug
+ * A gateway's files except its keys, and their version, which the gateway reports.
+ * @throws Error if the fleet was not settled, which is a bug
  */
 export function doormanFiles(
   fleet: DesiredFleet,
@@ -112,7 +112,7 @@ function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): Doorman
   };
 }
 
-/** What the runtime itself is asked by: that which the request for one token has. */
+/** The model name that the runtime expects, taken from the request for one token. */
 function modelWord(
   placement: DesiredPlacement,
   runtime: DesiredRuntime | undefined,
@@ -125,19 +125,19 @@ function modelWord(
   return typeof word === 'string' && word !== '' ? word : undefined;
 }
 
-/** The key file of a placement; unknown when a key of it cannot be read, undefined when nobody tried. */
+/** The key file of a placement; unknown if a key cannot be read, undefined if the keys were not read. */
 export function wantedKeys({ publication: { apiKeys, keyHashes } }: PublishedPlacement): Known<Text> | undefined {
   if (apiKeys === undefined) return known(doormanKeysText('anybody'));
   return keyHashes?.kind === 'known' ? known(doormanKeysText(keyHashes.value)) : keyHashes;
 }
 
-/** Everybody who reaches the node reaches it: the office network has names for more than one of its addresses. */
+/** All interfaces, because names in the office network may resolve to any of the node's addresses. */
 const everywhere = '0.0.0.0';
 
-/** Behind a SIGTERM the doorman lets requests finish for 25 seconds. */
+/** After SIGTERM the gateway lets requests finish for 25 s. */
 const exitTimeOutSeconds = 30;
 
-/** The gateway's settings, as JSON in which the paths of the node still lack their root. */
+/** The gateway's settings as JSON; its node paths get their root prefix later. */
 function doormanConfigText(port: number, upstreams: readonly DoormanUpstream[], proxies: readonly string[]): Text {
   const shown = upstreams.map((one) => JSON.stringify(one)).join(',\n    ');
   const listed = proxies.length === 0 ? '' : `\n  "proxies": ${JSON.stringify(proxies)},`;
@@ -152,13 +152,13 @@ function doormanConfigText(port: number, upstreams: readonly DoormanUpstream[], 
   ];
 }
 
-/** The hashes of the keys of a placement, whatever their order in the file; `anybody` where no key is needed. */
+/** The sorted hashes of a placement's keys; `anybody` if no key is needed. */
 function doormanKeysText(keys: DoormanKeys['keys']): Text {
   const document: DoormanKeys = { keys: keys === 'anybody' ? keys : keys.toSorted() };
   return [`${JSON.stringify(document, null, 2)}\n`];
 }
 
-/** One doorman of a node, without what its configuration says. */
+/** One gateway on a node, apart from its configuration. */
 interface DoormanWork {
   readonly port: number;
   readonly node: NodePath;
@@ -168,11 +168,11 @@ interface DoormanWork {
 }
 
 /**
- * What launchd has to know of a doorman: it runs always, as an account of its own unless the file says otherwise. It starts
- * no other program and writes nothing but its counts and its log.
- *
- * @param version what it is to say that it is; a plist without it is what a version is made of
- * @see launchd.plist(5): KeepAlive, UserName, ExitTimeOut, ProcessType (what answers people is not to be throttled)
+ * The gateway's property list for launchd. The gateway always runs, as its own account unless the file sets another
+ * one. It starts no other program and writes only its counts and its log.
+ * @param version the version that it reports; the version itself is computed from the plist without it
+ * @see launchd.plist(5): KeepAlive, UserName, ExitTimeOut, ProcessType (a service that answers people must not be
+ * throttled)
  */
 function doormanPlistText({ port, node, program, user }: DoormanWork, version?: string): Text {
   const log = doormanLog(port);

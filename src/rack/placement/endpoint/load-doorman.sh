@@ -1,20 +1,20 @@
-# Makes launchd load a gateway, whose files were put before, and waits until its process is there, and until it answers
-# at its port unless a rank of ours still has that port, which this run will move. launchctl(1): `enable` undoes a `disable` that
-# outlives bootstraps.
+# Makes launchd load a gateway whose files were written before, and waits for its process and for its answer on its
+# port. It does not wait for the answer while a rank has that port, which this run will move. launchctl(1): `enable`
+# undoes a `disable`, which outlives bootstraps.
 #
 # Uses ../../../node/shell/refuse-root.sh
 # Uses ../../../node/shell/load-service.sh
 # Uses ../../../node/shell/own-log.sh
 # Needs plist: its property list
-# Needs user: as whom it runs, to whom its log and its counts belong; empty for the user who called sudo
-# Needs reload: 1 where launchd forgets first what it knows, which ends the gateway in order
+# Needs user: its account, which owns its log and its counts; empty for the user who called sudo
+# Needs reload: 1 to unload it first, which stops the gateway gracefully
 # Needs closed: the folder of closed placements
 # Needs counts: the folder of its counts
 # Needs log: its log
-# Needs port: where it listens
-# Needs status_url: where it tells who is behind it; empty where its port is still taken
-# Needs status_start: how its answer begins
-# Words: the key file and its seal of each placement that is not behind it any more
+# Needs port: the port that it listens on
+# Needs status_url: where it reports its placements; empty while its port is taken
+# Needs status_start: the beginning of its report
+# Words: the key file and its seal of each placement that it no longer serves
 # Prints: @changed or @unchanged; fails with no-doorman, doorman, not-listening
 [ -e "$plist" ] || failed no-doorman "there is no $plist"
 owner=${user:-${SUDO_USER:-root}}

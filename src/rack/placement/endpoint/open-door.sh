@@ -1,4 +1,4 @@
-# Takes the file away that keeps a placement closed.
+# Removes the file that keeps a placement closed.
 #
 # Words: the file and its seal
 # Prints: @changed or @unchanged

@@ -1,7 +1,7 @@
-# Makes launchd forget a gateway, which ends it in order, and takes its files and their seals away.
+# Makes launchd unload a gateway, which stops it gracefully, and removes its files and their seals.
 #
 # Uses ../../../node/shell/forget-service.sh
-# Needs doormen: the folder of all gateways, which goes with the last one
+# Needs doormen: the folder of all gateways, removed with the last one
 # Words: its files and folders
 # Prints: @changed or @unchanged
 forget_service "$@"

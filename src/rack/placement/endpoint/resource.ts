@@ -36,9 +36,9 @@ import { doormanFiles, doormenOn, type PublishedPlacement, type WantedDoorman, w
 import { doormanSights, isClosed, leavingAt } from './seen-doors.ts';
 
 /**
- * What keeps the doors of a placement from being opened apart from its mesh: its start, which opens these behind its token,
- * or that it is unknown whether anything serves behind them; undefined where nothing does. One that goes on on its fallback
- * is judged there; one that is moved back has its doors opened by that move.
+ * The gateways that only the placement's own start may open, after its token; `unknown` if it is unknown whether
+ * anything serves behind them; undefined if nothing prevents opening. A placement that stays on its fallback is checked
+ * there; a placement that moves back gets its gateways opened by that move.
  */
 function awaitedOf({ elsewhere, ...own }: PlacementCase, { staying }: View): readonly Door[] | 'unknown' | undefined {
   if (elsewhere !== undefined && !staying.includes(own.placement.name)) return doorsOf(own);
@@ -47,7 +47,10 @@ function awaitedOf({ elsewhere, ...own }: PlacementCase, { staying }: View): rea
   return one.mesh.state === 'unknown' ? 'unknown' : doorsOf(one);
 }
 
-/** A run limited to some nodes leaves a placement alone that it cannot judge, but its closed door all the same is not opened. */
+/**
+ * Covers every placement: even a run limited to some nodes must not open the gateway of a placement that it cannot
+ * check.
+ */
 const allAwaited = oncePer(
   (view: View): ReadonlyMap<string, ReturnType<typeof awaitedOf>> =>
     new Map(
@@ -57,7 +60,7 @@ const allAwaited = oncePer(
     ),
 );
 
-/** Whether each door of a doorman is open or closed, but for those that a start of their placement opens. */
+/** Whether a gateway accepts requests for each placement, except where a start of the placement opens it. */
 function doorProperties(view: View, { port, placements }: WantedDoorman, target: ObservedTarget): readonly Property[] {
   const awaited = allAwaited(view);
   return placements.flatMap((placement) => {
@@ -83,20 +86,20 @@ function doorProperty(port: number, { name, state }: PublishedPlacement, target:
   };
 }
 
-/** A closed door waits where nothing may be behind it. */
+/** A closed gateway waits while it is unknown whether its placement serves. */
 function unlessClosed(property: Property, placement: string): Property {
   const { observed } = property;
   if (observed.kind === 'unknown' || observed.value === 'open') return property;
-  const why = `it is closed, and nobody could tell whether ${placement} serves`;
+  const why = `it is closed, and whether ${placement} serves is unknown`;
   return { ...property, observed: unknown('failed', why), why };
 }
 
-/** For a file that is put, and for what follows from it at once. */
+/** For writing a file and for its immediate effect. */
 const putDeadlineMs = 30_000;
 
 const kind = 'doorman';
 
-/** A step for a property of a doorman. */
+/** A step for a property of a gateway. */
 const stepFor = (
   { node }: Property,
   name: string,
@@ -110,12 +113,11 @@ const putAct = (path: NodePath, content: Text): Act => ({ kind: 'put', path, mod
 const keysAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'keys' });
 
-const keysWords: Readonly<Record<string, string>> = { absent: 'not there', changed: 'not as the file wants it' };
+const keysWords: Readonly<Record<string, string>> = { absent: 'missing', changed: 'different from the file' };
 
 /**
- * The key file of a placement. A key that cannot be read leaves that one file as it is, since its hash
- * may be among those there, and no other. Nothing where the keys were not read: a verb that only stops or
- * starts what was applied needs none.
+ * The key file of a placement. If a key cannot be read, this file stays as it is, because that key's hash may be in it.
+ * Empty if the keys were not read: a command that only stops or starts placements needs none.
  */
 function keysProperty(target: ObservedTarget, port: number, placement: PublishedPlacement): readonly Property[] {
   const keys = wantedKeys(placement);
@@ -124,7 +126,7 @@ function keysProperty(target: ObservedTarget, port: number, placement: Published
   const about = {
     node: target.desired.name,
     ...keysAddress(port, name),
-    to: 'the keys of the file',
+    to: "the file's keys",
     reason: `placements.${name}.endpoint.apiKey`,
   };
   if (keys.kind === 'unknown') {
@@ -133,7 +135,9 @@ function keysProperty(target: ObservedTarget, port: number, placement: Published
   }
   const desired = shortDigest(textDigest(keys.value));
   const observed = mapKnown(doormenSeen(target), (kept) => keyStateOf(kept, port, name));
-  const from = knownWords(observed, (value) => (value === desired ? 'as wanted' : (keysWords[value] ?? 'other keys')));
+  const from = knownWords(observed, (value) =>
+    value === desired ? "the file's keys" : (keysWords[value] ?? 'other keys'),
+  );
   return [{ ...about, desired, observed, from }];
 }
 
@@ -144,7 +148,7 @@ function keyStateOf({ files }: DoormenSight, port: number, placement: string): s
   return kept.state === 'intact' ? kept.digest.slice(0, 16) : kept.state;
 }
 
-/** Puts each key file that is to be another one; none of them waits for another. */
+/** Writes each key file that changes; none waits for another. */
 function keysSteps({ port, placements }: WantedDoorman, makes: readonly Property[]): readonly Step[] {
   return placements.flatMap((placement) => {
     const property = makes.find(({ address }) => address === keysAddress(port, placement.name).address);
@@ -160,29 +164,28 @@ function keysSteps({ port, placements }: WantedDoorman, makes: readonly Property
   });
 }
 
-/** Placements for which a key file lies at a doorman, whether they are behind it or not. */
+/** Placements with a key file at a gateway, whether it serves them or not. */
 const keyedAt = (port: number, seen: DoormenSight): readonly string[] => namesIn(keysFolder(port), seen);
 
-/** Placements that a doorman keeps closed. */
+/** Placements that a gateway keeps closed. */
 const closedAt = (port: number, seen: DoormenSight): readonly string[] => namesIn(closedFolder(port), seen);
 
 const namesIn = ({ path: folder }: NodePath, { files }: DoormenSight): readonly string[] =>
   files.flatMap(({ path }) => (path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [])).toSorted();
 
-/** The address of the doorman at a port. */
+/** The address of the gateway at a port. */
 export const doormanAddress = (port: number): Addressed => addressed({ kind: 'doorman', port });
 
-/** What is seen of all doormen of a node. */
+/** The observed files and services of a node's gateways. */
 interface DoormenSight {
   readonly files: readonly KeptFile[];
   readonly services: readonly LaunchdService[];
 }
 
-/** What is seen of the doormen of a node; unknown where its files or its services are. */
+/** The same, unknown if the node's files or services are. */
 const doormenSeen = ({ facts }: ObservedTarget): Known<DoormenSight> =>
   andThen(read(facts, filesFact), (files) => mapKnown(read(facts, servicesFact), (services) => ({ files, services })));
 
-/** Every property of the doormen of one node. */
 function doormanProperties(view: View, target: ObservedTarget): readonly Property[] {
   const fleet = view.desired;
   const wanted = doormenOn(fleet, target.desired.name);
@@ -197,15 +200,15 @@ function doormanProperties(view: View, target: ObservedTarget): readonly Propert
 }
 
 const stateWords: Readonly<Record<string, string>> = {
-  absent: 'not there',
-  changed: 'not as the file wants it',
-  stopped: 'does not run',
+  absent: 'missing',
+  changed: 'different from the file',
+  stopped: 'not running',
   'not-listening': 'not listening',
 };
 
 const words = (value: string): string => stateWords[value] ?? `version ${value}`;
 
-/** Whether a file lies there, whole, as it is to be. */
+/** Whether a file exists, intact and with the desired content. */
 const isAsWanted = (files: readonly KeptFile[], path: NodePath, content: Text): boolean =>
   files.some((one) => one.path === path.path && one.state === 'intact' && one.digest === textDigest(content));
 
@@ -222,11 +225,11 @@ function programProperty(fleet: DesiredFleet, wanted: WantedDoorman, target: Obs
     if (service?.state !== 'running') return known('stopped');
     const { behind } = service;
     if (names.some((name) => behind?.includes(name) === false)) return known('not-listening');
-    // Its files may have been put by a run that ended before it loaded them.
+    // An earlier run may have written the files and stopped before it loaded them.
     const isOther = behind?.some((name) => !names.includes(name)) === true || !isOfVersion(version, port, target);
     if (isOther) return known('changed');
     return behind === undefined
-      ? unknown('failed', `Nobody could tell whether the doorman listens on port ${port}.`)
+      ? unknown('failed', `Could not check whether the gateway listens on port ${port}.`)
       : known(version);
   });
   return {
@@ -241,7 +244,7 @@ function programProperty(fleet: DesiredFleet, wanted: WantedDoorman, target: Obs
   };
 }
 
-/** Whether the process at a port was started with these files, as far as it was heard; an older doorman does not say it. */
+/** Whether the process at a port reports this version; true if it reports none, like an older gateway. */
 function isOfVersion(version: string, port: number, { facts }: ObservedTarget): boolean {
   const said = readValue(facts, doormenFact)?.find((one) => one.port === port);
   return said?.kind !== 'answered' || said.version === version;
@@ -252,7 +255,7 @@ const hasFiles = (files: readonly KeptFile[], port: number): boolean => {
   return files.some(({ path, state }) => own.includes(path) && state !== 'missing');
 };
 
-/** Ports at which a doorman of an earlier file stands. */
+/** Ports of gateways that an earlier file left. */
 function leftPorts(wanted: readonly WantedDoorman[], target: ObservedTarget): readonly number[] {
   const { services, files } = seenValue(doormenSeen(target)) ?? { services: [], files: [] };
   const inFolder = files.flatMap(({ path, state }) => (state === 'missing' ? [] : (portOfFile(path) ?? [])));
@@ -272,20 +275,20 @@ const leftProperty = (port: number, target: ObservedTarget): Property => ({
   desired: 'absent',
   observed: known('left over'),
   from: 'left over',
-  to: 'not there',
-  reason: 'no endpoint of this port is published',
+  to: 'removed',
+  reason: 'no endpoint is published at this port',
 });
 
-/** A doorman of a node that is to lose placements. */
+/** A gateway that loses placements. */
 interface Leaving {
   readonly port: number;
-  /** The property of the doorman, which is changed behind these steps. */
+  /** The gateway's property, which changes after these steps. */
   readonly property: Property;
-  /** Placements that are behind it and are not to be any more. */
+  /** Placements that it serves and no longer should. */
   readonly names: readonly string[];
 }
 
-/** What clients are told at a door that is left. */
+/** The reason that clients get at a gateway that loses their placement. */
 function reasonOf({ placements }: DesiredFleet, name: string): string {
   const moved = placements.find((one) => one.name === name && one.publication !== undefined);
   const [leader] = moved?.nodes ?? [];
@@ -293,7 +296,10 @@ function reasonOf({ placements }: DesiredFleet, name: string): string {
   return `its endpoint has moved to port ${moved.endpointPort} of ${leader}.`;
 }
 
-/** Closes the doors that are left and waits for those inside, as a stop does, before their doorman is ended or told anew. */
+/**
+ * Closes the lost placements and waits for their requests in flight, as a stop does, before their gateway stops or
+ * reloads.
+ */
 function leavingSteps(
   { fleet, seen }: Work,
   { port, property, names }: Leaving,
@@ -320,7 +326,7 @@ function leavingSteps(
   return [...closing, ...draining];
 }
 
-/** Takes away what has kept doors closed that a doorman does not have any more. */
+/** Removes the files that kept lost placements closed. */
 const forgottenDoors = ({ port, property, names }: Leaving, needs: readonly Step[]): readonly Step[] =>
   names.map((name) => {
     const act = scriptAct({ name: 'open-door', args: { port, placement: name } });
@@ -331,9 +337,9 @@ const forgottenDoors = ({ port, property, names }: Leaving, needs: readonly Step
     });
   });
 
-/** For everything that launchd waits for when a doorman with requests inside is to end. */
+/** For everything that launchd waits for while a gateway with requests in flight stops. */
 const loadDeadlineMs = 90_000;
-/** How long an endpoint is away at the most while its doorman ends and comes back. */
+/** The longest time that an endpoint is away while its gateway restarts. */
 const endingSeconds = 60;
 
 interface Work {
@@ -346,7 +352,7 @@ interface Work {
 const made = ({ makes }: Work, { address }: Addressed): Property | undefined =>
   makes.find((one) => one.address === address);
 
-/** Closing comes before anything else of the doorman, since a stop of the mesh follows; opening comes last. */
+/** Closing comes first, because a stop of the mesh follows; opening comes last. */
 function wantedSteps(work: Work, wanted: WantedDoorman): readonly Step[] {
   const doors = (to: 'open' | 'closed', needs: readonly Step[]): readonly Step[] =>
     wanted.placements.flatMap(({ name }) => doorStep(work, { port: wanted.port, name }, to, needs));
@@ -396,7 +402,7 @@ function programSteps(work: Work, wanted: WantedDoorman, before: readonly Step[]
   return [...leaving, ...puts, load, ...forgottenDoors(left, [load])];
 }
 
-/** A doorman that is ended cuts off what takes longer than its time of grace, of every placement that it serves. */
+/** Stopping a gateway cuts off requests that outlast its grace period, for every placement that it serves. */
 function endingEffect({ seen }: Work, port: number, otherwise: readonly string[]): Effect {
   const service = seen.services.find(({ label }) => label === doormanLabel(port));
   if (service?.state !== 'running') return { kind: 'none' };
@@ -408,7 +414,7 @@ function endingEffect({ seen }: Work, port: number, otherwise: readonly string[]
 const isLoaded = ({ seen }: Work, port: number): boolean =>
   seen.services.some(({ label, state }) => label === doormanLabel(port) && state !== 'not-loaded');
 
-/** An endpoint that only its node reached stood at this port; its mesh is started anew at another one after this. */
+/** Whether a rank still has this port as its unpublished endpoint; its mesh restarts on another port afterwards. */
 const isTakenByRank = ({ target: { facts } }: Work, port: number): boolean =>
   readValue(facts, placementsFact)?.some((one) => one.rank === 0 && one.endpointPort === port) === true;
 
@@ -452,14 +458,14 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly 
   const work: Work = { fleet, target, seen: seen.value, makes };
   const wanted = doormenOn(fleet, target.desired.name);
   const steps = wanted.flatMap((one) => wantedSteps(work, one));
-  // A door that cannot be opened is no reason to close the one that it stands for.
+  // If a new gateway cannot be loaded, the one that it replaces stays.
   const loads = steps.filter(({ act }) => act.kind === 'script' && act.name === 'load-doorman');
   return [...steps, ...leftSteps(work, wanted, loads)];
 }
 
 /**
- * The process before every published endpoint, on the leader, with the hashes of its keys and whether it lets requests
- * in. A mesh is not touched by it, nor does it wait for one: what is down is told to clients.
+ * The API gateway of every published endpoint, on the leader: its process, its key hashes, and whether it accepts
+ * requests. It neither changes a mesh nor waits for one: while a mesh is down, clients get the reason.
  */
 export const doorman: Resource = {
   kind,

@@ -11,29 +11,29 @@ import type { ObservedTarget, Sight, View } from '../../resource.ts';
 import { type Door, insideAddress } from './doors.ts';
 import { doormenOn } from './gateways.ts';
 
-/** Whether the file that keeps a placement closed lies on its node; unknown where the files are. */
+/** Whether the file that keeps a placement closed exists on its node; unknown if the node's files are. */
 export function isClosed({ facts }: ObservedTarget, port: number, placement: string): Known<boolean> {
   const { path } = closedFile(port, placement);
   return mapKnown(read(facts, filesFact), (files) => files.some((one) => one.path === path && one.state !== 'missing'));
 }
 
-/** That a doorman has others behind it: whoever is inside the placement came by another way, of which it knows nothing. */
+/** Requests in flight came another way, which this gateway does not know. */
 const unappliedText = (port: number, placement: string): string =>
-  `The doorman at port ${port} does not have ${placement} behind it yet`;
+  `The gateway at port ${port} does not serve ${placement} yet`;
 
-/** Why it closes nothing when the door of a placement is closed at a port; undefined where its doorman stands there. */
+/** Why closing a placement at a port would have no effect; undefined if its gateway is there. */
 export function missingDoor({ facts }: ObservedTarget, port: number, placement: string): string | undefined {
   const services = readValue(facts, servicesFact);
   if (services === undefined) return undefined;
   const service = services.find(({ label }) => label === doormanLabel(port));
-  if (service === undefined) return `No doorman stands before ${placement} at port ${port} yet`;
+  if (service === undefined) return `There is no gateway for ${placement} at port ${port} yet`;
   const isOfOthers = service.state === 'running' && service.behind?.includes(placement) === false;
   return isOfOthers ? unappliedText(port, placement) : undefined;
 }
 
 /**
- * How many are inside a placement whose door is closed, and have no whole answer yet; `open` while it is not. A doorman
- * without a process has nobody inside.
+ * How many requests are in flight for a closed placement; `open` while it is not closed. A gateway without a process
+ * has none.
  */
 export function insideSeen(target: ObservedTarget, port: number, placement: string): Known<number | 'open'> {
   const closed = isClosed(target, port, placement);
@@ -46,14 +46,16 @@ export function insideSeen(target: ObservedTarget, port: number, placement: stri
   if (service?.state !== 'running') return known(0);
   if (doormen.kind === 'unknown') return doormen;
   const seen = doormen.value.find((one) => one.port === port);
-  if (seen === undefined) return unknown('not-asked', `Nobody asked the doorman at port ${port} who is inside.`);
-  if (seen.kind === 'silent') return unknown('failed', `The doorman at port ${port} does not say who is inside.`);
+  if (seen === undefined)
+    return unknown('not-asked', `The gateway at port ${port} was not asked for its requests in flight.`);
+  if (seen.kind === 'silent')
+    return unknown('failed', `The gateway at port ${port} did not report its requests in flight.`);
   const door = seen.doors.find((one) => one.placement === placement);
   if (door === undefined) return unknown('failed', `${unappliedText(port, placement)}.`);
   return known(door.running + door.waiting);
 }
 
-/** Every door of the placements of a node: where the file puts it, and where an earlier file has left one. */
+/** All gateways of a node's placements: those in the file and those that an earlier file left. */
 export const doorsOn = (fleet: DesiredFleet, target: ObservedTarget): readonly LeftDoor[] => [
   ...doormenOn(fleet, target.desired.name).flatMap(({ node: leader, port, placements }) =>
     placements.map(({ name: placement }) => ({ leader, port, placement })),
@@ -61,7 +63,7 @@ export const doorsOn = (fleet: DesiredFleet, target: ObservedTarget): readonly L
   ...leftDoorsOn(fleet, target),
 ];
 
-/** Who is inside every published placement, for those who wait until nobody is. */
+/** Requests in flight of every published placement, for gates that wait until there are none. */
 export const doormanSights = ({ desired, targets }: View): readonly Sight[] =>
   targets.flatMap((target) =>
     doorsOn(desired, target).map(({ leader, port, placement }) => ({
@@ -71,7 +73,7 @@ export const doormanSights = ({ desired, targets }: View): readonly Sight[] =>
     })),
   );
 
-/** Placements that a running doorman names and that the file does not have behind it. */
+/** Placements that a running gateway serves although the file no longer puts them there. */
 export function leavingAt(
   services: readonly LaunchdService[],
   port: number,
@@ -81,12 +83,12 @@ export function leavingAt(
   return service?.state === 'running' ? (service.behind ?? []).filter((name) => !wanted.includes(name)) : [];
 }
 
-/** One door that a placement has where the file does not have it any more: its endpoint has moved, or is published no more. */
+/** A gateway of a placement at a port that the file no longer has: its endpoint moved, or it is no longer published. */
 export interface LeftDoor extends Door {
   readonly placement: string;
 }
 
-/** Every such door on one node. */
+/** All such gateways on one node. */
 export function leftDoorsOn(
   desired: DesiredFleet,
   { desired: { name: leader }, facts }: ObservedTarget,
@@ -101,7 +103,7 @@ export function leftDoorsOn(
   });
 }
 
-/** Every such door on the targets. */
+/** All such gateways on the targets. */
 export const leftDoors = oncePer(({ desired, targets }: View): readonly LeftDoor[] =>
   targets.flatMap((target) => leftDoorsOn(desired, target)),
 );

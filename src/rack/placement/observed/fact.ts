@@ -22,20 +22,20 @@ import { servicesFact } from '../../records/services-fact.ts';
 
 const timedOut = 28;
 
-/** Exits of curl that say how the endpoint failed; every other one says that curl itself did. @see curl(1) */
+/** Exit codes of curl that describe a failure of the endpoint; any other means that curl itself failed. @see curl(1) */
 const curlReasons: Readonly<Record<number, string>> = {
-  7: 'it refuses connections',
-  18: 'it broke its answer off',
-  [timedOut]: 'no token before the deadline',
-  52: 'it gave an empty answer',
+  7: 'the endpoint refused the connection',
+  18: 'the endpoint ended its answer too early',
+  [timedOut]: 'none came before the deadline',
+  52: 'the endpoint sent an empty answer',
   56: 'the connection broke',
 };
 
-/** What the answer of an endpoint means; unknown when curl could not ask at all. */
+/** What an endpoint's answer means; unknown if curl itself failed. */
 function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Known<TokenSight> {
   if (curlExit !== 0) {
     const reason = curlReasons[curlExit];
-    if (reason === undefined) return unknown('failed', `curl ended with ${curlExit}.`);
+    if (reason === undefined) return unknown('failed', `curl exited with ${curlExit}.`);
     if (curlExit !== timedOut) return known({ kind: 'silent', reason });
     return known({ kind: 'silent', reason: `${reason} of ${record.tokenDeadlineMs / 1_000} s`, isTimeout: true });
   }
@@ -48,20 +48,20 @@ function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Kn
 }
 
 /**
- * Why an endpoint was not asked: what its gateway says, `{"running":1,"waiting":0,"lastTokenMsAgo":40}`, or the word of our
- * own look at its connections. A request that its asker has left, or one of ours that has waited for longer than a token
- * takes, is as late as a token that did not come in time.
+ * Why an endpoint was not asked: its gateway's report, `{"running":1,"waiting":0,"lastTokenMsAgo":40}`, or one word
+ * from meshwright's own check of its connections. A request whose client has disconnected, or an earlier check that
+ * waits longer than a token takes, counts as a token that did not come in time.
  */
 function notAsked(body: string): TokenSight {
   const late = (reason: string): TokenSight => ({ kind: 'silent', reason, isTimeout: true });
-  if (body === 'gone') return late('a request is in flight whose asker has left');
-  if (body === 'unseen') return { kind: 'in-flight', reason: 'nobody could see whether a request is in flight' };
+  if (body === 'gone') return late('a request is in flight whose client has disconnected');
+  if (body === 'unseen') return { kind: 'in-flight', reason: 'could not check whether a request is in flight' };
   const { lastTokenMsAgo, ownMs } = jsonObject(body);
   if (typeof lastTokenMsAgo === 'number') {
     return { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: Math.round(lastTokenMsAgo) };
   }
   return typeof ownMs === 'number'
-    ? late(`no token for ${Math.round(ownMs / 1_000)} s, since an earlier check asked`)
+    ? late(`an earlier check has waited ${Math.round(ownMs / 1_000)} s for one`)
     : { kind: 'in-flight', reason: notAskedReason };
 }
 
@@ -73,7 +73,7 @@ function jsonObject(body: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What curl gave for the request of one token. */
+/** The result of curl for the request of one token. */
 interface AskedToken {
   readonly placement: string;
   readonly curlExit: number;
@@ -85,23 +85,22 @@ interface AskedToken {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** The records of the probe `placement-members`. */
 interface SeenPlacements {
   readonly records: readonly { readonly name: string; readonly fields: Fields }[];
-  /** TCP ports on which somebody listens; unknown when netstat failed. */
+  /** Listening TCP ports; unknown if netstat failed. */
   readonly ports: Known<readonly number[]>;
   readonly tokens: ReadonlyMap<string, AskedToken>;
-  /** The count of starts over RDMA, as its file says; absent where there was none. */
+  /** The node's file with its count of starts over RDMA; absent before the first. */
   readonly rdmaStarts?: Fields;
-  /** Why the node needs a restart, as its file says; absent where there is none. */
+  /** The node's file with the reason why it needs a restart, if any. */
   readonly rebootMark?: Fields;
-  /** What leaders keep of the golden answer, by placement. */
+  /** Golden answers kept on leaders, by placement. */
   readonly goldens: ReadonlyMap<string, Fields>;
-  /** The mark of the last start over RDMA, by placement. */
+  /** The mark of the last start, by placement. */
   readonly starts: ReadonlyMap<string, Fields>;
 }
 
-/** Reads everything that the probe printed; garbled when a record is of no known kind or comes twice. */
+/** Parses the probe's output; garbled if a record is of an unknown kind or appears twice. */
 function readPlacements(answer: Answer | undefined): Known<SeenPlacements> {
   const all = readRecords(answer);
   if (all.kind === 'unknown') return all;
@@ -119,17 +118,17 @@ function readPlacements(answer: Answer | undefined): Known<SeenPlacements> {
     const fields = readFields(record.lines);
     if (exit !== undefined && ports === undefined) ports = portsOf(exit, record.lines);
     else if (token !== undefined && !tokens.has(token.placement)) tokens.set(token.placement, token);
-    else if (fields === undefined) return garbled(answer, 'printed a record that is no placement');
+    else if (fields === undefined) return garbled(answer, 'printed an unknown or repeated record');
     else if (kind === 'start' && !starts.has(name)) starts.set(name, fields);
     else if (kind === 'golden' && !goldens.has(name)) goldens.set(name, fields);
     else if (kind === 'placement' && records.every((one) => one.name !== name)) records.push({ name, fields });
     else if (record.head === 'rdma-starts' && rdmaStarts === undefined) rdmaStarts = fields;
     else if (record.head === 'needs-reboot' && rebootMark === undefined) rebootMark = fields;
-    else return garbled(answer, 'printed a record that is no placement');
+    else return garbled(answer, 'printed an unknown or repeated record');
   }
   return known({
     records,
-    ports: ports ?? unknown('failed', 'Nobody looked which ports are listened on.'),
+    ports: ports ?? unknown('failed', 'The listening ports were not checked.'),
     tokens,
     ...given({ rdmaStarts, rebootMark }),
     starts,
@@ -138,15 +137,15 @@ function readPlacements(answer: Answer | undefined): Known<SeenPlacements> {
 }
 
 function portsOf(exit: number, lines: readonly string[]): Known<readonly number[]> {
-  if (exit !== 0) return unknown('failed', `netstat ended with ${exit}.`);
+  if (exit !== 0) return unknown('failed', `netstat exited with ${exit}.`);
   const ports = lines.map(wholeNumber);
   const isClean = ports.every((port) => port !== undefined && port < 65_536);
   return isClean
     ? known(ports.filter((port) => port !== undefined))
-    : unknown('garbled', 'netstat printed a strange port.');
+    : unknown('garbled', 'netstat printed an invalid port.');
 }
 
-/** `token kimi 0 200`, then one line of base64; the status is left out when curl could not even be started. */
+/** `token kimi 0 200`, then one line of base64; the status is missing if curl could not be started. */
 function tokenRecordOf({ head, lines }: NodeRecord): AskedToken | undefined {
   const form = /^token ([A-Za-z0-9._-]{1,255}) (\d{1,3}) (\d{0,3})$/;
   const [, placement = '', curlExit = '', status = ''] = form.exec(head) ?? [];
@@ -155,13 +154,13 @@ function tokenRecordOf({ head, lines }: NodeRecord): AskedToken | undefined {
   return { placement, curlExit: Number(curlExit), status: Number(status), body };
 }
 
-/** What a member left on its node: its record, and how often it was started. */
+/** A rank's record on its node, including how often it was started. */
 type PlacementRecord = Omit<PlacementMember, 'isListening' | 'isMeeting' | 'token' | 'said' | 'golden'>;
 
-/** The record of a member from the lines of its file; `undefined` when one that must be there is missing or strange. */
+/** Parses a rank's record; `undefined` if a required line is missing or invalid. */
 function memberOf(fields: Fields): PlacementRecord | undefined {
   const { driver, tokenCountPointer, requests, declared } = fields;
-  // A record of an older meshwright has none of them, nor a driver.
+  // Records of older versions lack these fields and the driver.
   const { placement = '', tokenPath = '', tokenPointer = '', startedIn = '', meetPort = '0', logPattern = '' } = fields;
   const number = (key: string): number => wholeNumber(fields[key]) ?? Number.NaN;
   const record = {
@@ -197,13 +196,13 @@ function memberOf(fields: Fields): PlacementRecord | undefined {
   return isWhole && isInForm && isInRange ? record : undefined;
 }
 
-/** 0 stands for none. */
+/** 0 means no port. */
 const isPort = (port: number): boolean => port < 65_536;
 
 /**
- * The members of placements on this node, as their records say, with what is seen of them now: whether somebody listens
- * on the port of the ranks, and, on the leader, what its endpoint answered. An answer of an endpoint counts only while
- * the service of the rank has a process: somebody else may listen there.
+ * The ranks on this node according to their records, with their current state: whether the rank's port is listening
+ * and, on the leader, what the endpoint answered. An endpoint's answer counts only while the rank's service has a
+ * process: another program may listen there.
  */
 export const placementsFact = defineFact({
   name: 'placements',
@@ -219,7 +218,7 @@ export const placementsFact = defineFact({
     for (const { name, fields } of records) {
       const record = memberOf(fields);
       if (record === undefined || record.placement !== name) {
-        return garbled(answer, `printed a record of ${name} that cannot be read`);
+        return garbled(answer, `printed an invalid record of ${name}`);
       }
       const member = withSight(record, seen.value, loaded.value);
       if (member.kind === 'unknown') return member;
@@ -227,14 +226,13 @@ export const placementsFact = defineFact({
     }
     return known(found);
   },
-  /** Of each member its place in the mesh, how often it was started, what is seen of it. */
   text: (members) =>
     members.map(({ placement, rank, size, generation, starts, port, isListening, token }) =>
       [
         `${placement} rank ${rank} of ${size}`,
         `generation ${generation}`,
         `${starts} ${starts === 1 ? 'start' : 'starts'}`,
-        `port ${port} ${isListening ? 'listens' : 'silent'}`,
+        `port ${port} ${isListening ? 'listening' : 'not listening'}`,
         ...tokenWords(token),
       ].join(', '),
     ),
@@ -269,7 +267,7 @@ function withSight(
     said: saidIn(start),
     ...given({
       complaint,
-      // Nothing where the limit was raised at that start, or nobody noted it: that is not what macOS allows by itself.
+      // Only if the wired limit was known to be unset at that start: a raised limit is not what macOS allows by itself.
       gpuBytes: wired === '0' ? gpuBytesOf(gpu) : undefined,
       outcome: outcomes.find((one) => one === outcome),
       failedIn,
@@ -291,7 +289,7 @@ function withSight(
 
 const outcomes = ['served', 'hung', 'failed', 'exited'] as const;
 
-/** The lines of a log that the mark of a start has beside it, in their order. */
+/** The log lines stored with a start's mark, in order. */
 const saidIn = (start: Fields): readonly string[] =>
   Object.entries(start)
     .flatMap(([key, line]) => {
@@ -301,7 +299,7 @@ const saidIn = (start: Fields): readonly string[] =>
     .toSorted((a, b) => a.number - b.number)
     .map(({ line }) => line);
 
-/** What was kept of a golden answer; nothing of one that cannot be read: then the next one is the first again. */
+/** The kept golden answer; nothing if it is unreadable, so that the next answer counts as the first. */
 function goldenIn(fields: Fields = {}): Pick<PlacementMember, 'golden'> {
   const { key = '', sha256 = '', firstTokenMs = '', tokensPerSecond, steadyPerSecond } = fields;
   const first = wholeNumber(firstTokenMs);
@@ -320,7 +318,10 @@ function goldenIn(fields: Fields = {}): Pick<PlacementMember, 'golden'> {
 
 const speedIn = (text = ''): number | undefined => (/^\d{1,9}(?:\.\d{1,2})?$/.test(text) ? Number(text) : undefined);
 
-/** Why the node needs a restart before any rank may be started there; one of an earlier boot session is over, and one of memory that has gone back since. */
+/**
+ * Why the node must restart before a rank is started there. A mark expires with its boot session, and a memory mark as
+ * soon as the memory is free again.
+ */
 export const rebootMarkFact = defineFact({
   name: 'reboot-mark',
   from: [placementMembers, sysctl],
@@ -328,23 +329,22 @@ export const rebootMarkFact = defineFact({
     andThen(readPlacements(answer), ({ rebootMark: fields }) => {
       if (fields === undefined) return known([]);
       const mark = markOf(fields);
-      if (mark === undefined) return garbled(answer, 'printed a mark of a restart that cannot be read');
+      if (mark === undefined) return garbled(answer, 'printed an invalid restart mark');
       return mapKnown(bootSessionFact.parse([values], asked), ({ uuid }) =>
         uuid !== fields['boot'] || hasFallen(mark, wholeNumber(fields['now'])) ? [] : [mark],
       );
     }),
-  /** Why the node needs a restart before any rank may be started there. */
   text: (marks) =>
     marks.length === 0
       ? 'not set'
       : marks.map(({ placement, why, wiredBytes, baselineBytes }) =>
           why === 'kernel'
-            ? `after ${placement}: KILL did not end it`
-            : `after ${placement}: ${wiredBytes} bytes wired, ${baselineBytes} before`,
+            ? `after ${placement}: a process survived SIGKILL`
+            : `after ${placement}: ${wiredBytes} bytes wired (${baselineBytes} bytes before)`,
         ),
 });
 
-/** Whether what stayed wired is free by now: then it was not the kernel that held it. */
+/** Whether the wired memory was freed since: then the kernel did not hold it. */
 const hasFallen = ({ baselineBytes }: RebootMark, nowBytes: number | undefined): boolean =>
   baselineBytes !== undefined && nowBytes !== undefined && nowBytes <= mostWiredBytes(baselineBytes);
 
@@ -361,22 +361,22 @@ function markOf(fields: Fields): RebootMark | undefined {
 /** The last start of a member over RDMA. */
 export interface RdmaStart {
   readonly placement: string;
-  /** The boot session in which it was. */
+  /** The boot session of that start. */
   readonly startedIn: string;
-  /** The last line of its log since then that speaks of the verbs library. */
+  /** Its last log line since then that mentions the verbs library. */
   readonly complaint?: string;
 }
 
-/** Starts of ranks over RDMA on one node, over all placements, those included that are gone. */
+/** RDMA starts of all ranks on one node, removed placements included. */
 export interface RdmaStarts {
-  /** The boot session that they are counted in; empty before the first one. */
+  /** The boot session of the count; empty before the first start. */
   readonly startedIn: string;
   readonly starts: number;
-  /** Of the members that are there. */
+  /** The last start of each rank that has a record. */
   readonly last: readonly RdmaStart[];
 }
 
-/** How often ranks over RDMA were started on this node, and what the last start of each member has complained about. */
+/** How often RDMA ranks were started on this node, and the last error of each rank's log. */
 export const rdmaStartsFact = defineFact({
   name: 'rdma-starts',
   from: [placementMembers],
@@ -384,17 +384,19 @@ export const rdmaStartsFact = defineFact({
     andThen(readPlacements(answer), ({ starts: allStarts, rdmaStarts }) => {
       const marks = [...allStarts].filter(([, { transport }]) => transport !== 'tcp');
       const last = marks.map(([placement, fields]) => startOf(placement, fields));
-      if (!last.every((start) => start !== undefined)) return garbled(answer, 'printed a start that cannot be read');
+      if (!last.every((start) => start !== undefined)) return garbled(answer, 'printed an invalid start mark');
       const { boot = '', starts = '' } = rdmaStarts ?? { boot: '', starts: '0' };
       const count = wholeNumber(starts);
       const isRead = count !== undefined && (isUuid(boot) || (boot === '' && count === 0));
       return isRead
         ? known({ startedIn: boot, starts: count, last })
-        : garbled(answer, 'printed a count of starts that cannot be read');
+        : garbled(answer, 'printed an invalid start count');
     }),
   text: ({ startedIn, starts, last }) => [
     startedIn === '' ? 'none yet' : `${starts} in boot session ${startedIn}`,
-    ...last.flatMap(({ placement, complaint }) => (complaint === undefined ? [] : [`${placement} said: ${complaint}`])),
+    ...last.flatMap(({ placement, complaint }) =>
+      complaint === undefined ? [] : [`${placement} logged: ${complaint}`],
+    ),
   ],
 });
 

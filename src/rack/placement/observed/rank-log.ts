@@ -4,15 +4,18 @@ import { below, pathWord, rootLine, shellCommand, tool } from '../../../node/pat
 import { placementFolder, rankLog, rankServiceLabel, startFile } from '../../../node/paths/own-paths.ts';
 import { quote } from '../../../node/quote.ts';
 
-/** How far a rank has come with its start, as far as that can be seen from outside. */
+/** The progress of a rank's start, as far as it is visible from outside. */
 export interface RankProgress {
   /** Resident memory of its processes. */
   readonly residentBytes: number;
-  /** How much it has printed, ever. */
+  /** Size of its log. */
   readonly logBytes: number;
 }
 
-/** The command that prints both, as the ssh user: of all processes in the group that launchd made for the rank. */
+/**
+ * The command that prints both as the SSH user. The memory is that of all processes in the process group that launchd
+ * made for the rank.
+ */
 export const rankProgressCommand = (placement: string, rootPrefix: string): string =>
   shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C
@@ -24,40 +27,45 @@ done <"$i"
 ${pathWord(tool.ps)} -ax -o pgid= -o rss= | ${pathWord(tool.awk)} -v "g=$p" '$1 == g { n += $2 } END { printf "rss=%.0f\\n", n * 1024 }'
 printf 'log=%s\\n' "$z"`);
 
-/** Reads what {@link rankProgressCommand} printed; `undefined` when it is anything else. */
+/** Parses the output of {@link rankProgressCommand}; `undefined` for any other text. */
 export function parseRankProgress(stdout: string): RankProgress | undefined {
   const [, resident = '', log = ''] = /^rss=(\d{1,15})\nlog=(\d{1,15})\n$/.exec(stdout) ?? [];
   return log === '' ? undefined : { residentBytes: Number(resident), logBytes: Number(log) };
 }
 
-/** What is wanted of the log of one rank. */
+/** Which part of one rank's log to read. */
 export interface RankReportRequest {
   readonly placement: string;
-  /** At most so many lines of its log. */
+  /** The most lines to return. */
   readonly lines: number;
-  /** Such lines are left out, and others read or shown instead. */
+  /** Log lines of HTTP requests, which are skipped. */
   readonly requestPattern: RequestPattern;
   readonly rootPrefix: string;
 }
 
-/** What one rank has said since its last start, and how its process ended. */
+/** What one rank logged since its last start, and how its process ended. */
 interface RankReport {
-  /** As launchd prints it: `1`, `78: EX_CONFIG`, `Killed: 9`; absent while it runs, and where launchd does not say. */
+  /**
+   * As launchd prints it: `1`, `78: EX_CONFIG`, `Killed: 9`; absent while it runs, and if launchd does not print it.
+   */
   readonly exit?: string;
   /** The last lines of its log since the last start. */
   readonly lines: readonly string[];
 }
 
-/** The most that is read of a log: lines of a megabyte are nobody's words. */
+/** The most bytes read from a log: a line of a megabyte is not a message. */
 const mostBytes = 32_768;
 
-/** The number of the process and how the last one ended, at the first depth. @see src/node/answers/launchd.ts */
+/**
+ * The process ID and the exit of the last process, at the first level of indentation only.
+ * @see src/node/answers/launchd.ts
+ */
 const launchdFields =
   '/^(\\t|    )(pid|last exit code|last terminating signal) = / { sub(/^[\\t ]+/, ""); print "@" $0 }';
 
 /**
- * The command that prints how a rank is to launchd, and the end of what it has said since its last start, as the ssh
- * user. It changes nothing, and says nothing where there is nothing.
+ * The command that prints launchd's state of a rank and its last log lines since its last start, as the SSH user. It
+ * changes nothing, and a missing rank or log is no error.
  */
 export const rankReportCommand = ({ placement, lines, requestPattern, rootPrefix }: RankReportRequest): string =>
   shellCommand(`${rootLine(rootPrefix)}
@@ -77,7 +85,7 @@ z=$(${pathWord(tool.stat)} -f %z "$f") || exit 0
 ${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${requestPattern === undefined ? '' : `${requestFilter(requestPattern)} | `}${pathWord(tool.tail)} -n ${lines}
 exit 0`);
 
-/** Reads what {@link rankReportCommand} printed; of anything else what can be read. */
+/** Parses the output of {@link rankReportCommand}, or as much of it as is valid. */
 export function parseRankReport(stdout: string): RankReport {
   const all = stdout.replace(/\n$/, '').split('\n');
   const at = all.indexOf('@log');
@@ -91,7 +99,7 @@ export function parseRankReport(stdout: string): RankReport {
   return { ...given({ exit }), lines: at < 0 ? [] : all.slice(at + 1) };
 }
 
-/** A process that a signal ended leaves no exit code. */
+/** launchd keeps no exit code of a process that a signal ended. */
 function exitOf(fields: ReadonlyMap<string, string>): string | undefined {
   if (fields.has('pid')) return undefined;
   const code = fields.get('last exit code');
@@ -99,14 +107,16 @@ function exitOf(fields: ReadonlyMap<string, string>): string | undefined {
   return fields.get('last terminating signal');
 }
 
-/** The command that prints the end of what a rank has printed, as the ssh user, without lines of requests; exit 66 where there is no log. */
+/**
+ * The command that prints a rank's last log lines without HTTP requests, as the SSH user; exit 66 if there is no log.
+ */
 export const rankLogCommand = ({ placement, lines, requestPattern, rootPrefix }: RankReportRequest): string =>
   shellCommand(`${rootLine(rootPrefix)}
 f=${pathWord(rankLog(placement))}
 [ -e "$f" ] || exit 66
 ${requestPattern === undefined ? '' : filteredEnd(requestPattern, lines)}exec ${pathWord(tool.tail)} -n ${lines} "$f"`);
 
-/** What cannot be read is left to the command behind it, whose exit says so. */
+/** An unreadable log falls through to the `tail` after it, whose exit code reports it. */
 const filteredEnd = (pattern: string, lines: number): string =>
   `if [ -f "$f" ] && [ -r "$f" ]; then
   export R LC_ALL=C
@@ -115,41 +125,41 @@ const filteredEnd = (pattern: string, lines: number): string =>
 fi
 `;
 
-/** How far a log was read: which file it was, as its node numbers files, and how many of its bytes. */
+/** How far a log was read: its inode number on the node, and the bytes read so far. */
 export interface LogMark {
   readonly file: string;
   readonly bytes: number;
 }
 
-/** A log that is read piece by piece; without a mark, its last piece is wanted. */
-interface LogWish {
+/** A log to read part by part; without a mark, its last part. */
+interface LogRequest {
   readonly placement: string;
   readonly mark?: LogMark;
 }
 
-/** What was read of a log. */
+/** One part of a log. */
 export type LogPart =
   | {
       readonly kind: 'part';
       readonly placement: string;
-      /** The first byte of it, from 0; before the mark of the wish when the log began anew. */
+      /** Offset of the first byte; before the requested mark if the log was replaced or truncated. */
       readonly from: number;
       readonly bytes: Uint8Array;
-      /** For the next wish. */
+      /** For the next request. */
       readonly mark: LogMark;
     }
   /** There is no such file, or this user may not read it. */
   | { readonly kind: 'none' | 'unreadable'; readonly placement: string };
 
-/** The most that one command reads of one log. */
+/** The most bytes that one command reads from one log. */
 export const mostPartBytes = 262_144;
 
 /**
- * The command that prints of each log what came behind its mark, at most {@link mostPartBytes}, as the ssh user. A log
- * that is another file by now, or shorter than it was, is read from its first byte. Bytes go as base64, so that no line
- * of a rank can look like a head. `%i` is the number of a file, `%z` its size: stat(1).
+ * The command that prints the next part of each log after its mark, at most {@link mostPartBytes}, as the SSH user. A
+ * log that was replaced or truncated is read from its first byte. Parts are base64, so that no log line can look like a
+ * header. stat(1): `%i` is the inode number, `%z` the size.
  */
-export const rankLogPartsCommand = (wishes: readonly LogWish[], rootPrefix: string): string =>
+export const rankLogPartsCommand = (requests: readonly LogRequest[], rootPrefix: string): string =>
   shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C
 m=${mostPartBytes}
@@ -173,13 +183,13 @@ part() {
   ${pathWord(tool.tail)} -c "+$((o + 1))" "$2" | ${pathWord(tool.head)} -c "$n" | ${pathWord(tool.base64)}
   printf '\\n'
 }
-${wishes.map(partLine).join('\n')}
+${requests.map(partLine).join('\n')}
 exit 0`);
 
-const partLine = ({ placement, mark }: LogWish): string =>
+const partLine = ({ placement, mark }: LogRequest): string =>
   `part ${quote(placement)} ${pathWord(rankLog(placement))} ${mark === undefined ? '- 0' : `${quote(mark.file)} ${mark.bytes}`}`;
 
-/** What {@link rankLogPartsCommand} printed; `undefined` when it is anything else. */
+/** Parses the output of {@link rankLogPartsCommand}; `undefined` for any other text. */
 export function parseLogParts(stdout: string): readonly LogPart[] | undefined {
   if (stdout !== '' && !stdout.startsWith('@log ')) return undefined;
   const parts = stdout

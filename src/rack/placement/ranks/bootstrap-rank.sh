@@ -1,27 +1,28 @@
-# Makes a rank ready to be started and starts nothing. It brings its log, which belongs to the account that it runs as, its
-# record and its request, then `launchctl bootstrap` of the service file that was put before. How often the member was
-# started in this boot session is kept over all generations. A service that launchd knows from before is forgotten first,
-# unless it is running: then the caller has to stop it. launchctl(1): `enable` undoes a `disable` that outlives bootstraps;
-# bootstrap ends with 5 where it is loaded.
+# Makes a rank ready to start, and starts nothing: writes its log, record and request, then runs `launchctl bootstrap`
+# on its service file, which must exist. The log belongs to the rank's account. The count of starts in this boot session
+# survives all generations. If launchd already has the service, it is unloaded first, unless it is running: then the
+# caller has to stop it. launchctl(1): `enable` undoes a `disable`, which outlives bootstraps; bootstrap exits with 5 if
+# the service is loaded.
 #
-# What is kept in a folder belongs to the account that wrote it. After a change of the account it is made again: root does
-# not give away what is in a folder that another account could fill with links.
+# Lasting folders belong to the account that wrote them. After a change of account they are created from scratch,
+# because root never hands over a folder that another account could fill with links.
 #
 # Uses ../../../node/shell/service.sh
 # Uses ../../../node/shell/wired-memory.sh
 # Uses ../../../node/shell/own-log.sh
 # Uses ../../../node/shell/own-folder.sh
-# Needs folder: with the record of the member
+# Needs folder: the rank's folder, with its record
 # Needs plist: the service file
-# Needs log: that launchd appends to
-# Needs most_log_bytes: from which on a log makes room
-# Needs record: its lines but the two that count starts
+# Needs log: the log that launchd appends to
+# Needs most_log_bytes: the size above which a log is rotated
+# Needs record: the lines of the record except the two that count starts
 # Needs request: the body of the request for one token
-# Needs user: as whom the rank runs; empty for the user who called sudo
-# Needs home: the home of an account of ours
-# Needs temporary: its folder instead of /tmp
-# Words: three for each name below its folder `files`: `file NAME ''`, which was put before, `link NAME TO`, `folder NAME ''`,
-#   which is made anew, or `lasting NAME ''`, a folder that stays
+# Needs user: the rank's account; empty for the user who called sudo
+# Needs home: the home of a meshwright account
+# Needs temporary: the account's folder instead of /tmp
+# Words: three for each name below its folder `files`: `file NAME ''`, which exists already, `link NAME TO`, `folder
+# NAME ''`,
+#   which is created from scratch, or `lasting NAME ''`, a folder that stays
 # Prints: @changed or @unchanged; fails with no-service-file, still-running
 d=$folder
 owner=${user:-${SUDO_USER:-root}}

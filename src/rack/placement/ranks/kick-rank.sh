@@ -1,22 +1,22 @@
-# Starts a rank that was made ready, unless its account can become root; a running rank stays as it is. The start is counted
-# first, so that a start with an unknown end counts too. The process is noted with the time of its start, by which a later
-# stop knows it again.
+# Starts a rank that was made ready, unless its account can become root; a running rank stays as it is. The start is
+# counted first, so that a start with an unknown outcome counts too. The process ID is stored with the start time of the
+# process, by which a later stop recognizes it.
 #
-# The mark of a start says when it is over at the latest, where its log begins, over what the last one talked against the
-# file, what it takes of each device, in which earlier boot session the one before it failed, and what the GPU may wire:
-# what its log says of that holds for this limit alone.
+# The start mark records the start deadline, the log offset, the previous transport if it differed from the file, what
+# the start takes of each device, the earlier boot session in which the previous start failed, and the wired limit of
+# the GPU, to which the log's statements about memory apply.
 #
 # Uses ../../../node/shell/service.sh
 # Uses ../../../node/shell/wired-memory.sh
 # Uses ../../../node/shell/refuse-root.sh
-# Needs folder: with the record of the member
-# Needs generation: of the record that was made ready
-# Needs user: as whom the rank runs; empty for the user who called sudo
-# Needs log: that launchd appends to
-# Needs transport: rdma, or another one
+# Needs folder: the rank's folder, with its record
+# Needs generation: the generation of the prepared record
+# Needs user: the rank's account; empty for the user who called sudo
+# Needs log: the log that launchd appends to
+# Needs transport: rdma, or a different transport
 # Needs takes: what a start over RDMA takes of each device
-# Needs seconds: after which the start is over
-# Needs last_talked: what the last start talked over, where that was not what the file says
+# Needs seconds: the start deadline
+# Needs last_talked: the transport of the previous start, if it differed from the file
 # Prints: @changed or @unchanged; fails with no-record, other-generation, not-loaded, ended-at-once
 d=$folder
 # Counts what a start over RDMA takes in a file of the node, which no removal of a placement takes away.

@@ -17,7 +17,7 @@ import { fileSeal } from '../../../node/put-file.ts';
 import { wiredFunction, wiredValues } from '../../../node/wired-memory.ts';
 import { sh } from './scripts.generated.ts';
 
-/** Looks at a service or its processes, four in a second. */
+/** The number of checks within a time, at four per second. */
 const looksIn = (ms: number): number => Math.ceil(ms / 250);
 
 const ofService = (placement: string) => serviceValues(rankServiceLabel(placement));
@@ -54,7 +54,7 @@ export const bootstrapRank = ({ record, request, user, ...kept }: ScriptArgs['bo
     ],
   );
 
-/** Keeps what a placement answered, and how fast, beside the record of its leader, until another start says otherwise. */
+/** Stores the golden answer and its speed next to the leader's record. */
 export function keepGolden({ placement, golden }: ScriptArgs['keep-golden']): string {
   const file = pathWord(goldenFile(placement));
   return `[ -e ${pathWord(below(placementFolder(placement), 'record'))} ] || failed no-record 'the member was not made ready'

@@ -1,4 +1,4 @@
-# Takes away everything of a rank: service, service file with its seal, record, logs. It must not be running.
+# Removes everything of a rank that is not running: service, service file with its seal, record and logs.
 #
 # Uses ../../../node/shell/service.sh
 # Uses ../../../node/shell/remove-files.sh

@@ -1,17 +1,19 @@
-# Stops a rank: INT where asked, TERM, a time of grace, a sample of its stack, KILL of everything that is left, bootout, a
-# look at the wired memory. It ends well only when no process of it is left, and says how: `ended=clean`, or `ended=killed`
-# with the name of the sample in `sample=`; `ended=needs-reboot` when more memory stays wired than before any rank ran,
-# which is marked on the node; `ended=unknown` when it ended by itself and its memory is unknown. What not even
-# KILL ends is held by the kernel: only a restart of the Mac helps. That is a failure, unless this very restart follows:
-# then it is `ended=needs-reboot` with the numbers in `processes=`. A member that is not there any more is stopped.
+# Stops a rank: SIGINT if asked, SIGTERM, a grace period, a stack sample, SIGKILL for all remaining processes, bootout,
+# and a check of the wired memory. It succeeds only when no process of the rank is left. It prints how the rank ended:
+# `ended=clean`; `ended=killed`, with the name of the sample in `sample=`; `ended=needs-reboot` if more memory stays
+# wired than before any rank ran, which is also marked on the node; `ended=unknown` if the rank exited by itself and its
+# memory is unknown. If a process survives SIGKILL, the kernel holds it, and only a restart of the Mac helps. That is a
+# failure unless this restart follows: then it prints `ended=needs-reboot`, with the process IDs in `processes=`. A
+# missing rank counts as stopped.
 #
 # Uses ../../../node/shell/service.sh
 # Uses ../../../node/shell/wired-memory.sh
-# Needs folder: with the record of the member
-# Needs interrupt: how many looks, four in a second, INT has, which a program may take as an orderly end; 0 for no INT
-# Needs grace: how many looks TERM has
-# Needs before_reboot: 1 where a restart of the Mac follows
-# Needs outcome: of the last start, for its mark: served, hung or failed; empty where nothing is noted
+# Needs folder: the rank's folder, with its record
+# Needs interrupt: the number of checks after SIGINT, four per second; some programs exit in order only on SIGINT; 0 for
+# no SIGINT
+# Needs grace: the number of checks after SIGTERM
+# Needs before_reboot: 1 if a restart of the Mac follows
+# Needs outcome: the outcome for the mark of the last start: served, hung or failed; empty to record none
 # Prints: how it ended; @changed or @unchanged; fails with needs-reboot
 d=$folder
 # `family` leaves in `F` what is left of the processes in `F`: those that are, or descend from, or share a group with one of

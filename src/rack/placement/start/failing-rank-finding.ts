@@ -9,19 +9,18 @@ import { placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
 
-/** How much of a log is told. */
-const toldLines = 6;
-const toldCharacters = 200;
+/** How much of a log is shown. */
+const shownLines = 6;
+const shownCharacters = 200;
 
 /**
- * Which rank of a placement failed first, what it said and what that means; or that none says why. Text of nodes in it is
- * escaped and bounded.
- *
- * @param all what is known of every rank
- * @param desired gives the Mac behind an address of a cable
+ * Which rank failed first, what it logged and what that means, or that no rank gives a reason. Text from nodes is
+ * escaped and truncated.
+ * @param all the log and exit of every rank
+ * @param desired maps the address of a cable end to its Mac
  */
 export function failingRankFinding(
-  { name, nodes }: Pick<DesiredPlacement, 'name' | 'nodes'>,
+  { name }: Pick<DesiredPlacement, 'name'>,
   failing: FailingRank | undefined,
   all: readonly RankSaid[],
   desired: DesiredFleet,
@@ -31,20 +30,20 @@ export function failingRankFinding(
     const peer = namedPeer(desired, all);
     if (peer !== undefined) return peerFinding(name, peer);
     const silent = all.filter(({ lines }) => lines.length === 0).map(({ node }) => node);
-    const words = silent.length === 0 ? '' : ` Nothing was said on ${silent.join(', ')}.`;
-    const detail = `No rank of ${nodes.length} has ended or said what is wrong.${words}`;
+    const words = silent.length === 0 ? '' : ` Empty logs: ${silent.join(', ')}.`;
+    const detail = `No rank exited or logged a known error.${words}`;
     return diagnose('mesh/no-failing-rank', {
       subject,
       detail,
-      hint: prose`See what they said: ${meshwright('logs', name)}`,
+      hint: prose`Read the logs: ${meshwright('logs', name)}`,
     });
   }
   const { said, failure } = failing;
-  const lines = failure === undefined ? said.lines.slice(-toldLines) : around(said.lines, failure.index);
-  const shown = lines.map((line) => escapeText(line.slice(0, toldCharacters)));
-  const quoted = shown.length === 0 ? ' It said nothing.' : ` It said:\n${shown.join('\n')}`;
+  const lines = failure === undefined ? said.lines.slice(-shownLines) : around(said.lines, failure.index);
+  const shown = lines.map((line) => escapeText(line.slice(0, shownCharacters)));
+  const quoted = shown.length === 0 ? ' It logged nothing.' : ` It logged:\n${shown.join('\n')}`;
   const meaning = failure === undefined ? '' : ` ${failure.signature.meaning}`;
-  const hint = failure?.signature.cure ?? prose`See all that it said: ${meshwright('logs', name)}`;
+  const hint = failure?.signature.cure ?? prose`Read more of its log: ${meshwright('logs', name)}`;
   return diagnose('mesh/first-failing-rank', {
     subject,
     detail: `${upper(rankWords(said))}.${meaning}${quoted}`,
@@ -53,20 +52,20 @@ export function failingRankFinding(
 }
 
 function peerFinding(name: string, { said, line, address, node, link }: NamedPeer): Diagnostic {
-  const quoted = escapeText(line.slice(0, toldCharacters));
+  const quoted = escapeText(line.slice(0, shownCharacters));
   return diagnose('mesh/peer-named', {
     subject: placementSubject(name),
-    detail: prose`${upper(rankWords(said))} names ${address}, which is ${named(node)} on the cable ${link}. It said:\n${quoted}`,
+    detail: prose`${upper(rankWords(said))} mentions ${address}, the address of ${named(node)} on cable ${link}. It logged:\n${quoted}`,
   });
 }
 
-/** The line that tells why, with what stands before and behind it. */
+/** The line with the reason, and the lines around it. */
 const around = (lines: readonly string[], index: number): readonly string[] =>
-  lines.slice(Math.max(0, index - toldLines / 2), index + toldLines / 2);
+  lines.slice(Math.max(0, index - shownLines / 2), index + shownLines / 2);
 
 const upper = (text: string): string => escapeText(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
 
-/** A rank that complains of an address which the file gave to another Mac on one of their cables. */
+/** A rank whose error mentions the address of another Mac on a cable of the file. */
 interface NamedPeer {
   readonly said: RankSaid;
   readonly line: string;
@@ -76,13 +75,13 @@ interface NamedPeer {
   readonly link: string;
 }
 
-/** Words of a complaint in any program; a line without one may as well tell of a connection that was made. */
+/** Words of an error in any program: a line without them may report a successful connection. */
 const complaint = /\bno (?:way|route)\b|fail|error|errno|refused|unreachable|timed? ?out|cannot|can't|not answer/i;
 
-/** An address in a text, and no part of a longer one. */
+/** An IPv4 address that is not part of a longer one. */
 const addresses = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)/g;
 
-/** The last complaint of the lowest rank that names a Mac by its address on a cable; `undefined` where none does. */
+/** The last error of the lowest rank that mentions another Mac by its cable address, if any. */
 function namedPeer({ thunderbolt }: DesiredFleet, ranks: readonly RankSaid[]): NamedPeer | undefined {
   const ends = thunderbolt.links.flatMap((link) => {
     const network = thunderbolt.networks[link.index];

@@ -23,10 +23,10 @@ import type { RankProgress } from '../observed/rank-log.ts';
 import type { Mesh } from '../state/judge-mesh.ts';
 
 /**
- * The ranks that can be started again beside those that run: the mesh is partial, all of it is of one start and of
- * this very file, and launchd still has every dead rank loaded. Empty when the whole mesh has to be made anew.
- *
- * @param configured for the generation that runs
+ * The dead ranks that can be started again while the others run: the mesh is partial, all ranks come from one start
+ * with the file's settings, and launchd still has every dead rank loaded. Empty if the whole mesh must be started from
+ * scratch.
+ * @param configured for the running generation
  */
 export function ranksToRestart(mesh: Mesh, configured: Configured): readonly RankConfiguration[] {
   if (mesh.state !== 'partial') return [];
@@ -43,9 +43,9 @@ export function ranksToRestart(mesh: Mesh, configured: Configured): readonly Ran
 }
 
 /**
- * Starts the dead ranks again in the generation that runs, sees all joined and asks for a token. launchd may hold a
- * rank back that it started seconds ago, and it shows as exited until then: only the exit of another one ends the wait.
- *
+ * Starts the dead ranks again in the running generation, waits until all have joined, and asks for a token. launchd may
+ * delay a rank that it started seconds ago and shows it as exited until then, so only the exit of another rank ends the
+ * wait.
  * @see launchd.plist(5): ThrottleInterval
  */
 export const restartRanks = (start: Omit<MeshStart, 'watched'>, dead: readonly RankConfiguration[]): readonly Step[] =>
@@ -62,8 +62,8 @@ const bootstrapDeadlineMs = 60_000;
 const readyDeadlineMs = 30_000;
 
 /**
- * Brings the files that ranks read and their service files to their nodes. They are of the next start: a rank that runs has
- * read its own before.
+ * Writes the files that ranks read, and their service files, for the next start: a running rank has already read its
+ * own.
  */
 export const putServices = (work: MeshWork, ranks: readonly RankConfiguration[]): readonly Step[] =>
   ranks.flatMap((rank) => [
@@ -73,11 +73,10 @@ export const putServices = (work: MeshWork, ranks: readonly RankConfiguration[])
     putService(work, rank),
   ]);
 
-/** Brings one service file. */
 export const putService = (work: MeshWork, { node, service }: Pick<RankConfiguration, 'node' | 'service'>): Step =>
   putOf(work, node, 'put-service', serviceFile(work.placement), service);
 
-/** In no group: when it fails, nothing was stopped yet, and the rescue of the group would stop what serves. */
+/** Outside the group: if the write fails, nothing was stopped yet, and the group's rescue would stop a serving mesh. */
 const putOf = (work: MeshWork, node: NodeName, verb: string, path: NodePath, content: Text): Step =>
   meshStep(outsideGroup(work), {
     node,
@@ -87,10 +86,8 @@ const putOf = (work: MeshWork, node: NodeName, verb: string, path: NodePath, con
   });
 
 /**
- * Makes every member ready and starts none of them before all are; then starts them in their order and asks for a
- * token.
- *
- * @param needs what must be over before a member is made ready
+ * Makes every rank ready before it starts any, starts them in their order, and asks for a token.
+ * @param needs steps that must end before a rank is made ready
  */
 export function startMesh(
   parts: Omit<MeshStart, 'watched'>,
@@ -138,27 +135,27 @@ function wavesOf(ranks: readonly RankConfiguration[], phases: readonly StartPhas
 
 const kickDeadlineMs = 30_000;
 
-/** For some dozen tokens: a mesh that gives fewer than one in three seconds serves nobody. */
+/** For a few dozen tokens: a mesh slower than one token in three seconds is useless. */
 const answerDeadlineMs = 100_000;
 
 /** One start of a placement, or of some of its ranks. */
 export interface MeshStart {
   readonly work: MeshWork;
   readonly digest: Digest;
-  /** Every rank in order, with the generation that it has or gets; at least one. */
+  /** All ranks in order, with their current or next generation; at least one. */
   readonly ranks: readonly RankConfiguration[];
-  /** Ranks whose exit ends a wait at once. */
+  /** Ranks whose exit ends a wait immediately. */
   readonly watched: readonly RankConfiguration[];
   readonly transport: 'rdma' | 'tcp';
-  /** Nodes whose launch budget has no room for it; none where absent. */
+  /** Nodes whose launch budget this start exceeds. */
   readonly pastBudget?: readonly NodeName[];
-  /** Set where the last start of this boot session came back over that, against the file. */
+  /** Set if the last start in this boot session used TCP although the file says rdma. */
   readonly lastTalked?: 'tcp';
-  /** How long each wave may take to join, and the token after the last one. */
+  /** For each wave to join, and for the token after the last wave. */
   readonly deadline: StartDeadline;
-  /** What has to be talked over with the endpoint before it is asked for a token. */
+  /** A dialogue with the endpoint before it is asked for a token. */
   readonly dialogue?: StartDialogue;
-  /** What the golden answer is kept under, and compared with. */
+  /** The key of the golden answer, and the kept answer to compare with. */
   readonly proof: MeshProof;
 }
 
@@ -167,18 +164,17 @@ export type MeshProof = Pick<Extract<Act, { kind: 'prove' }>, 'key' | 'kept' | '
 
 const patienceOf = ({ work: { placement }, deadline: { stallMs } }: MeshStart): Patience => ({ placement, stallMs });
 
-/** What a start needs consent for. */
 const startEffect = ({ placement }: MeshWork): Effect => ({ kind: 'start', placement });
 
-/** Ranks that are started at once, and how all of them are seen before the next wave. */
+/** Ranks that start in parallel, and the state they must reach before the next wave starts. */
 interface Wave {
   readonly ranks: readonly RankConfiguration[];
   readonly until: 'meeting' | 'joined';
 }
 
 /**
- * Starts ranks that are ready, one wave after the other: those of a wave at once, the next only when this one was seen
- * to meet or to have joined. After the last wave every rank must have joined, and the endpoint must give a token.
+ * Starts ready ranks wave by wave: the ranks of one wave in parallel, the next wave once this one is meeting or has
+ * joined. After the last wave every rank must have joined, and the endpoint must give a token.
  */
 export function kickRanks(start: MeshStart, waves: readonly Wave[], needs: readonly Step[]): readonly Step[] {
   const steps: Step[] = [];
@@ -224,7 +220,7 @@ const kickRank = (
     deadlineMs: kickDeadlineMs,
   });
 
-/** Waits on the leader's node until these ranks are seen in a state; a watched rank that exits ends the wait. */
+/** Waits on the leader's node until these ranks reach a state; the exit of a watched rank ends the wait. */
 function rankGate(
   { work, ranks: all, watched }: MeshStart,
   ranks: readonly RankConfiguration[],
@@ -242,7 +238,7 @@ function rankGate(
   return meshStep(work, { node: leaderOf(all).node, act, ...rest });
 }
 
-/** Every phase of it has a deadline of its own, which progress renews; this one is for all of them, by what is loaded. */
+/** Bounds all phases together by the bytes to load. Each phase also has its own deadline, which progress renews. */
 const talkDeadlineMs = (bytes: number): number => 900_000 + Math.ceil(bytes / 300_000);
 
 function talkOver({ work, ranks }: MeshStart, call: StartDialogue, needs: readonly Step[]): Step {
@@ -270,9 +266,7 @@ function askToken(start: MeshStart, needs: readonly Step[]): Step {
   });
 }
 
-/**
- * Asks the golden question behind the token, where an answer can be compared or a speed is expected.
- */
+/** Asks the golden question after the token if an answer can be compared or a speed is expected. */
 function proveMesh({ work, ranks, deadline, proof }: MeshStart, needs: readonly Step[]): readonly Step[] {
   const { node, record, request, golden } = leaderOf(ranks);
   const { placement } = work;
@@ -310,27 +304,27 @@ function leaderOf(ranks: readonly RankConfiguration[]): RankConfiguration {
   return leader;
 }
 
-/** How long a start is waited for. */
+/** Start deadlines. */
 interface StartDeadline {
-  /** Without any progress. */
+  /** The longest time without progress. */
   readonly stallMs: number;
-  /** With progress all the time. */
+  /** The longest time with steady progress. */
   readonly boundMs: number;
 }
 
-/** What the slowest disk or cable that a model is read over gives: a tenth of what a Mac Studio's own disk does. */
+/** Speed of the slowest disk or cable that a model is read from: a tenth of a Mac Studio's internal disk. */
 const bytesPerSecond = 500_000_000;
 
-/** How much longer than the reading itself a load may take, and what comes on top. @see docs/mesh.md */
+/** A load may take this many times its reading time, plus a fixed time. @see docs/mesh.md */
 const timesReading = 3;
 const onTopMs = 120_000;
 
-/** What memory moves by without any work. */
+/** Memory changes by this much without any work. */
 const leastGrowthBytes = 1_048_576;
 
 /**
- * How long the start of a model is waited for: as long as nothing moves, no longer than the file gives the first token;
- * while it moves, as long as its bytes may take.
+ * Deadlines of a model's start. Without progress it may take as long as the file allows for the first token; with
+ * progress, as long as its bytes may take to load.
  */
 export function startDeadline({ files }: Pick<DesiredModel, 'files'>, firstTokenMs: number): StartDeadline {
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -338,11 +332,11 @@ export function startDeadline({ files }: Pick<DesiredModel, 'files'>, firstToken
   return { stallMs: firstTokenMs, boundMs: firstTokenMs + timesReading * readingMs + onTopMs };
 }
 
-/** Whether a rank has come further than it ever was: it grew, or it said something. */
+/** Whether a rank's memory or log has grown beyond its previous maximum. */
 export const hasProgressed = (before: RankProgress, now: RankProgress): boolean =>
   now.residentBytes > before.residentBytes + leastGrowthBytes || now.logBytes > before.logBytes;
 
-/** The furthest that a rank has been. */
+/** A rank's maximum progress. */
 export const furthest = (before: RankProgress, now: RankProgress): RankProgress => ({
   residentBytes: Math.max(before.residentBytes, now.residentBytes),
   logBytes: Math.max(before.logBytes, now.logBytes),

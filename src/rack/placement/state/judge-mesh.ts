@@ -15,12 +15,11 @@ import { doormenFact } from '../../records/gateways-fact.ts';
 import { isRunning, type Member, type SeenMember, type SeenOnNode, seeMember, seenMembers } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
 
-/** The speed of a cable that RDMA is made for. @see apple-platform: Thunderbolt 5 */
+/** The full speed of a Thunderbolt 5 cable. @see apple-platform: Thunderbolt 5 */
 const fullBitsPerSecond = 80_000_000_000;
 
 /**
- * What could make a mesh slow, of what can be seen: its ranks talk otherwise than the file says, or a cable between
- * them is slow. Full sentences; empty where nothing is to be seen.
+ * Observations that may explain a slow mesh, as sentences: the transport of its ranks, and slow cables between them.
  */
 export function slowWords(
   placement: DesiredPlacement,
@@ -46,12 +45,12 @@ export function slowWords(
 }
 
 function transportWords(seen: 'rdma' | 'tcp' | undefined, wanted: 'rdma' | 'tcp'): readonly string[] {
-  if (seen === undefined) return wanted === 'rdma' ? ['No log says whether its ranks talk over rdma.'] : [];
-  const but = seen === wanted ? '' : `, and the file says ${wanted}`;
-  return [`Its ranks talk over ${seen}${but}.`];
+  if (seen === undefined) return wanted === 'rdma' ? ['No log shows whether its ranks use rdma.'] : [];
+  const but = seen === wanted ? '' : `, but the file says ${wanted}`;
+  return [`Its ranks use ${seen}${but}.`];
 }
 
-/** How a placement is, in words: `serving`, `no rank runs`, `hung: no token: timed out`. */
+/** A placement's state in words: `serving`, `no rank runs`, `hung: no token: timed out`. */
 export function meshWords({ state, evidence, proof }: Mesh): string {
   switch (state) {
     case 'serving':
@@ -72,7 +71,7 @@ export function meshWords({ state, evidence, proof }: Mesh): string {
   }
 }
 
-/** What the ranks of a mesh that does not serve say of it themselves. */
+/** Why a mesh does not serve, according to the logs of its ranks. */
 export interface MeshFailure {
   readonly node: NodeName;
   /** `rank 1 on studio-2 exited (1)`. */
@@ -82,11 +81,11 @@ export interface MeshFailure {
   readonly action: FailureAction;
   /** What to do, in one sentence. */
   readonly cure: Prose;
-  /** Whether it got no answer from its peer, at an address on a cable. */
+  /** Whether the rank got no answer from a peer's address on a cable. */
   readonly isUnreached?: true;
 }
 
-/** The rank that failed first, and what its log means; `undefined` where no log says anything that is known. */
+/** The rank that failed first and what its log means; `undefined` if no log has a known line. */
 export function meshFailure(
   { members }: Pick<Mesh, 'members'>,
   { signatures }: Pick<RuntimeDriver, 'signatures'>,
@@ -105,25 +104,25 @@ export function meshFailure(
   return { node, rank: rankWords(said), line: failure.line, meaning, action, cure, ...given({ isUnreached }) };
 }
 
-/** What the file says about a mesh, as far as judging it needs it. */
+/** The desired state that a mesh is compared with. */
 interface ExpectedMesh {
   readonly placement: string;
   /** In rank order. */
   readonly nodes: readonly NodeName[];
-  /** Of the placement as the file has it. */
+  /** Digest of the placement in the file. */
   readonly digest: string;
-  /** Its settings as a start keeps them; only to name what differs. */
+  /** Its settings in the form that a start records, to name differences. */
   readonly declared?: string;
-  /** How long the file gives it for a first token. */
+  /** The file's deadline for the first token. */
   readonly firstTokenMs?: number;
-  /** How its ranks are to talk, and what their logs say of it; absent where nobody reads them. */
+  /** The desired transport and the driver that reads it from logs; absent if logs are not read. */
   readonly talk?: { readonly transport: 'rdma' | 'tcp'; readonly driver: Pick<RuntimeDriver, 'observe'> };
 }
 
 /**
- * How a placement is: `silent` when all ranks run and give no token (people call it hung), `changed` when all run and
- * are not what the file says, `dead` when none runs and one was started, `ready` when all are loaded and none was
- * started, `unknown` when something about a member could not be seen.
+ * State of a placement. `silent`: all ranks run but give no token (shown as hung). `changed`: all ranks run but do not
+ * match the file. `dead`: no rank runs, and at least one was started. `ready`: all ranks are loaded, and none was
+ * started. `unknown`: a rank could not be observed.
  */
 export type MeshState =
   | 'absent'
@@ -136,40 +135,40 @@ export type MeshState =
   | 'serving'
   | 'unknown';
 
-/** A placement over its nodes. */
+/** The observed state of a placement. */
 export interface Mesh {
   readonly placement: string;
   readonly state: MeshState;
-  /** Why it is judged so, in words that go on `<state>: `; for `unknown`, what could not be seen. */
+  /** The reason, to follow `<state>: `; for `unknown`, what could not be observed. */
   readonly evidence: string;
-  /** Set where it serves though it gave no token in time: the answers of others come from it. */
+  /** Set if it serves although it gave no token in time: clients get answers from it. */
   readonly proof?: 'traffic';
-  /** Set where the last start of this very file came back over that in this boot session, though the file says rdma. */
+  /** Set if the last start with these settings in this boot session used TCP although the file says rdma. */
   readonly talked?: 'tcp';
-  /** Set where it runs so, and the start before did so too: another one would be the same again. */
+  /** Set if it runs over TCP and the start before did too, so that a third start would not help. */
   readonly staysOn?: 'tcp';
-  /** Set for `unknown`: the reason of the first member that could not be judged. */
+  /** For `unknown`: the reason of the first unobserved rank. */
   readonly unknownReason?: UnknownReason;
-  /** The highest generation that any node has seen, members of old included; 0 when there was none. */
+  /** The highest generation on any node, former members included; 0 for none. */
   readonly generation: number;
   /**
-   * Whether stopping it may take an answer away from a client: its endpoint gave a token, a request is in flight and no
-   * rank of that start has ended, or no token came in time although every rank has joined. The last is what a mesh with
-   * long requests shows, as well as one that hangs.
+   * Whether a stop may interrupt a client: its endpoint gave a token; or a request is in flight and no rank of that
+   * start has exited; or every rank has joined but no token came in time. The last case may be a hung mesh or one with
+   * long requests.
    */
   readonly isAnswering: boolean;
   /** In rank order. */
   readonly members: readonly Member[];
 }
 
-/** A member that was seen, with its place in the mesh. */
+/** An observed rank with its number. */
 interface RankOnNode extends SeenOnNode {
   readonly rank: number;
 }
 
 type Verdict = Pick<Mesh, 'state' | 'evidence' | 'unknownReason' | 'proof'>;
 
-/** Judges a placement from the observations of all nodes. Whatever is unknown about a member makes it `unknown`. */
+/** Determines a placement's state from the observations of all nodes. An unobserved rank makes it `unknown`. */
 export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, NodeObservation>>): Mesh {
   const members = expected.nodes.map((node) => seeMember(node, expected.placement, nodes[node]?.facts));
   const records = recordsOf(expected.placement, nodes);
@@ -187,7 +186,9 @@ export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string,
   };
 }
 
-/** Whether the last start talked over TCP against the file; logs of an earlier boot session or file say nothing of it. */
+/**
+ * Whether the last start used TCP against the file; logs of an earlier boot session or of other settings do not count.
+ */
 function talkedOf(expected: ExpectedMesh, members: readonly Member[]): Pick<Mesh, 'talked' | 'staysOn'> {
   const ranks = seenMembers(members);
   const isLast = ({ seen: { record, starts } }: SeenOnNode): boolean =>
@@ -198,15 +199,15 @@ function talkedOf(expected: ExpectedMesh, members: readonly Member[]): Pick<Mesh
   return { talked: 'tcp', ...(isAgain ? { staysOn: 'tcp' } : {}) };
 }
 
-/** Whether every rank has joined and no token came before the deadline: unknown is never no. */
+/** Whether every rank has joined but no token came in time: unknown is never no. */
 const mayBeBusy = (members: readonly Member[]): boolean =>
   members.every(({ seen }) => seenValue(seen)?.state === 'joined') &&
   members.some(({ seen }) => isLate(seenValue(seen)?.record?.token));
 
 /**
- * Whether a request is in flight that may still get its answer: a rank that has ended takes the answers of its whole start
- * with it, and our own question may then wait inside a server that gives no token any more. A client that has just got a
- * token says more: the Macs were not looked at in the same moment.
+ * Whether a request in flight may still get its answer. An exited rank rules that out for its whole start: the request
+ * may be our own, waiting in a server that gives no more tokens. But a client that has just received a token counts,
+ * because the Macs were not observed at the same moment.
  */
 function hasLivingRequest(
   placement: string,
@@ -225,10 +226,10 @@ function hasLivingRequest(
   );
 }
 
-/** Whether launchd has it and no process of it: one that launchd does not have may have left a process behind. */
+/** Whether launchd has it loaded without a process. A rank that is not loaded may have left a process behind. */
 const hasEnded = ({ state }: SeenMember): boolean => state === 'exited' || state === 'ready';
 
-/** What any node keeps of a placement, whether it is still a member or not. */
+/** Records of a placement on any node, former members included. */
 const recordsOf = (placement: string, nodes: Readonly<Record<string, NodeObservation>>): readonly PlacementMember[] =>
   Object.values(nodes)
     .flatMap(({ facts }) => readValue(facts, placementsFact) ?? [])
@@ -265,7 +266,7 @@ function runningVerdict(expected: ExpectedMesh, ranks: readonly RankOnNode[], tr
   }
   const talked = talkedOver(expected, ranks);
   if (expected.talk?.transport === 'rdma' && talked === 'tcp') {
-    return { state: 'changed', evidence: 'its ranks talk over tcp, the file says rdma' };
+    return { state: 'changed', evidence: 'its ranks use tcp, the file says rdma' };
   }
   return tokenVerdict(leader.token, ranks, traffic);
 }
@@ -279,8 +280,8 @@ const talkedOver = ({ talk }: ExpectedMesh, ranks: readonly SeenOnNode[]): 'rdma
       );
 
 /**
- * A leader that runs is asked by its own observation; a start in between leaves it unasked, which says nothing. One that
- * gives clients their answers meanwhile has tokens, and only none to spare.
+ * The observation asks a running leader for a token. If a start intervenes, the leader is not asked, and the state is
+ * unknown. A leader that misses its deadline while clients get answers is busy and counts as serving.
  */
 function tokenVerdict(token: TokenSight, ranks: readonly RankOnNode[], traffic: Traffic | undefined): Verdict {
   const isJoined = ranks.every(({ seen }) => seen.state === 'joined');
@@ -293,7 +294,8 @@ function tokenVerdict(token: TokenSight, ranks: readonly RankOnNode[], traffic: 
       return isLate(token) && isFlowing
         ? busy(traffic.words)
         : { state: 'silent', evidence: silentEvidence(token, ranks, traffic) };
-    // A mesh that was not asked beside a client serves where that client gets tokens, and hangs where its gateway shows it.
+    // A mesh that was not asked because of a client's request serves if that client gets tokens, and is hung if its
+    // gateway shows that.
     case 'in-flight':
       if (isJoined && token.lastTokenMsAgo !== undefined) {
         return busy(`a client got a token ${Math.round(token.lastTokenMsAgo / 100) / 10} s ago`);
@@ -303,15 +305,14 @@ function tokenVerdict(token: TokenSight, ranks: readonly RankOnNode[], traffic: 
         ? { state: 'silent', evidence: `no token: ${traffic.words}` }
         : { state: 'unknown', evidence: token.reason, unknownReason: 'not-asked' };
     case 'not-asked':
-      return { state: 'unknown', evidence: 'nobody asked its endpoint for a token', unknownReason: 'not-asked' };
+      return { state: 'unknown', evidence: 'its endpoint was not asked for a token', unknownReason: 'not-asked' };
   }
 }
 
 /**
- * How the ranks of a mesh talk, as far as their logs say it; one rank that fell back to TCP makes it TCP. `undefined`
- * where no log says anything.
- *
- * @param said what each rank has said since its start, see `PlacementMember.said`
+ * The transport of a mesh according to its logs: one rank that fell back to TCP makes it TCP. `undefined` if no log
+ * shows it.
+ * @param said each rank's log lines since its start, see `PlacementMember.said`
  */
 export function seenTransport(
   { observe }: Pick<RuntimeDriver, 'observe'>,
@@ -322,7 +323,7 @@ export function seenTransport(
   return seen.has('rdma') ? 'rdma' : undefined;
 }
 
-/** `studio-2 exited (1), studio-3 exited (78: EX_CONFIG)`: why no rank runs, where one was started. */
+/** `studio-2 exited (1), studio-3 exited (78: EX_CONFIG)`: the ranks that exited. */
 const deadEvidence = (ranks: readonly RankOnNode[]): string =>
   ranks
     .filter(({ seen }) => seen.state === 'exited')
@@ -336,7 +337,7 @@ const missingRanks = (ranks: readonly RankOnNode[]): string =>
     .map(({ node, rank, seen }) => `rank ${rank} on ${node} ${idleWords(seen)}`)
     .join(', ');
 
-/** Why nothing runs where nothing exited: a restart of a Mac takes its ranks with it. */
+/** Why no rank runs although none exited: a restart of a Mac stops its ranks. */
 function idleEvidence(ranks: readonly RankOnNode[]): string {
   const restarted = ranks.filter(({ seen }) => wasRestarted(seen)).map(({ node }) => node);
   return restarted.length === 0 ? 'no rank runs' : `no rank runs since a restart of ${restarted.join(', ')}`;
@@ -348,7 +349,7 @@ export const isLate = (token: TokenSight | undefined): boolean => token?.kind ==
 /**
  * `no token: status 503; rank 2 on studio-3 has not joined`.
  *
- * @param traffic what its doorman sees; absent where there is none
+ * @param traffic what its gateway shows; absent without a gateway
  */
 function silentEvidence(
   token: Extract<TokenSight, { kind: 'silent' }>,
@@ -362,7 +363,7 @@ function silentEvidence(
   return [`no token: ${token.reason}`, ...missing, ...seen, ...(isUnclear ? ['it is hung or busy'] : [])].join('; ');
 }
 
-/** What tells running ranks apart from those of one start; `undefined` when they belong together. */
+/** Why running ranks do not belong to one start; `undefined` if they do. */
 function unequalRanks(ranks: readonly RankOnNode[]): string | undefined {
   const bare = ranks.filter(({ seen }) => seen.record === undefined).map(({ node }) => node);
   if (bare.length > 0) return `a rank without a record runs on ${bare.join(', ')}`;
@@ -370,12 +371,12 @@ function unequalRanks(ranks: readonly RankOnNode[]): string | undefined {
   const odd = others.filter(({ seen }) => startOf(seen) !== (first === undefined ? '' : startOf(first.seen)));
   return odd.length === 0
     ? undefined
-    : `the ranks on ${odd.map(({ node }) => node).join(', ')} are of another start than the leader`;
+    : `the ranks on ${odd.map(({ node }) => node).join(', ')} are from a different start than the leader`;
 }
 
 const startOf = ({ record }: SeenMember): string => `${record?.generation} ${record?.digest}`;
 
-/** Started once, but not in this boot session, and launchd has not started it since. */
+/** Started in an earlier boot session and not since. */
 const wasRestarted = ({ state, record, starts }: SeenMember): boolean =>
   state === 'ready' && record !== undefined && record.starts > 0 && starts.kind === 'known' && starts.value === 0;
 
@@ -388,13 +389,14 @@ function idleWords({ state, lastExit }: SeenMember): string {
     case 'stopped':
       return 'is stopped';
     default:
-      return 'is not there';
+      return 'is missing';
   }
 }
 
 /**
- * What the doorman of a mesh sees of it while it gives no token of its own in time: `flowing` when answers came lately,
- * `stuck` when it has a request for a stream and gave nothing for longer than any prompt is read, `unclear` in between.
+ * What a mesh's gateway shows while the mesh misses its token deadline. `flowing`: answers came recently. `stuck`: a
+ * streaming request got nothing for longer than reading any prompt takes. `unclear`: in between. `nobody`: no request
+ * is in flight.
  */
 interface Traffic {
   readonly kind: 'flowing' | 'stuck' | 'unclear' | 'nobody';
@@ -402,14 +404,13 @@ interface Traffic {
 }
 
 /**
- * The longest that a mesh is quiet while it reads a prompt: a model of 671e9 parameters reads the longest ones with some
- * hundred tokens a second.
+ * The longest silence while a mesh reads a prompt: a model with 671e9 parameters reads a few hundred tokens per second.
  */
 const longestQuietMs = 600_000;
 
 /**
- * What the doormen before a mesh say; undefined where there is none, or where none answered: then nothing is known of
- * clients. While an endpoint moves it has two doors: what flows through one shows that the other does not hang.
+ * What the gateways of a mesh show; undefined if there is none or none answered, because then nothing is known about
+ * clients. While an endpoint moves it has two gateways: traffic at one of them shows that the mesh is not hung.
  */
 function trafficAt(
   { placement, nodes: [leader], firstTokenMs = 0 }: ExpectedMesh,
@@ -432,10 +433,10 @@ function trafficAt(
 }
 
 /**
- * What one door shows.
- *
- * @param latelyMs how long the request for one token waited: whatever came in that time was made beside it
- * @param firstTokenMs what the file gives it for a first token; a longer time than usual counts here too
+ * What one gateway shows.
+ * @param latelyMs how long the request for one token waited; an answer to clients in that time shows that the mesh
+ * works
+ * @param firstTokenMs the file's first-token deadline, which may extend the limit for `stuck`
  */
 function trafficOf(
   { running, waiting, lastByteMsAgo, quietMs, streamQuietMs = 0 }: FlowSight,
@@ -443,15 +444,15 @@ function trafficOf(
   firstTokenMs: number,
 ): Traffic {
   const inside = running + waiting;
-  if (inside === 0) return { kind: 'nobody', words: 'nobody is inside its door' };
-  const requests = `${inside} ${inside === 1 ? 'request is' : 'requests are'} inside its door`;
-  // What came before those inside had asked says nothing of them: then it is quiet for less time than that.
+  if (inside === 0) return { kind: 'nobody', words: 'its gateway has no requests in flight' };
+  const requests = `its gateway has ${inside} ${inside === 1 ? 'request' : 'requests'} in flight`;
+  // Bytes sent before the requests in flight began do not count.
   const isTheirs = lastByteMsAgo !== undefined && lastByteMsAgo <= Math.min(latelyMs, quietMs ?? latelyMs);
   if (running > 0 && isTheirs) {
-    return { kind: 'flowing', words: `${requests}, and something of an answer came ${secondsText(lastByteMsAgo)} ago` };
+    return { kind: 'flowing', words: `${requests} and sent part of an answer ${secondsText(lastByteMsAgo)} ago` };
   }
   if (quietMs === undefined) return { kind: 'unclear', words: requests };
-  const words = `${requests}, and nothing of an answer came for ${secondsText(quietMs)}`;
+  const words = `${requests} and has sent nothing for ${secondsText(quietMs)}`;
   return { kind: streamQuietMs > Math.max(longestQuietMs, firstTokenMs) ? 'stuck' : 'unclear', words };
 }
 

@@ -15,7 +15,7 @@ import { isLate } from './judge-mesh.ts';
 
 type Observed = Readonly<Record<string, NodeObservation>>;
 
-/** A member of which a node keeps how it was started last. */
+/** A rank with the record of its last start. */
 interface Started {
   readonly node: NodeName;
   readonly seen: SeenMember;
@@ -30,17 +30,17 @@ function startedMembers({ name }: DesiredPlacement, observed: Observed): readonl
   });
 }
 
-/** One way to run a placement, and the digest that its ranks get by the file of now. */
+/** One layout of a placement, and the digest that its ranks get from the current file. */
 interface Layout {
   readonly placement: DesiredPlacement;
   readonly digest: string | undefined;
 }
 
-/** Whether a member has the place of its node in a layout; the file may have changed since it was started. */
+/** Whether a rank's number and mesh size fit a layout; the file may have changed since its start. */
 const isPlacedBy = ({ nodes }: DesiredPlacement, { node, record }: Started): boolean =>
   record.size === nodes.length && nodes[record.rank] === node;
 
-/** The members of a placement by what they were started as: with the placement itself, or with its fallback. */
+/** A placement's ranks by the layout that they were started in: its own nodes (`here`) or its fallback (`there`). */
 interface Sides {
   readonly own: DesiredPlacement;
   readonly other: DesiredPlacement;
@@ -49,8 +49,8 @@ interface Sides {
 }
 
 /**
- * Whether members of one start were started as the fallback: by the digest of the file, or where that has changed since,
- * by those of which only one layout has the place. What both may have, or neither, counts as the placement's own.
+ * Whether the ranks of one start were started as the fallback. A digest of the file decides; if the file has changed
+ * since, ranks that fit only one layout decide. Ambiguous ranks count as the placement's own.
  */
 function isOfOther(start: readonly Started[], own: Layout, other: Layout): boolean {
   const has = ({ digest }: Layout): boolean => start.some(({ record }) => record.digest === digest);
@@ -60,7 +60,7 @@ function isOfOther(start: readonly Started[], own: Layout, other: Layout): boole
   return isOnlyIn(other, own) && !isOnlyIn(own, other);
 }
 
-/** Members that are of one start have one digest; the same start number may come twice, one time in each layout. */
+/** Ranks of one start share a digest; the two layouts may have used the same generation. */
 const startOf = ({ record: { digest, generation } }: Started): string => `${digest} ${generation}`;
 
 function sidesOf(placement: DesiredPlacement, fleet: DesiredFleet, members: readonly Started[]): Sides | undefined {
@@ -75,14 +75,14 @@ function sidesOf(placement: DesiredPlacement, fleet: DesiredFleet, members: read
   return { own: own.placement, other: other.placement, here, there };
 }
 
-/** What has a process. */
+/** Only the ranks that have a process. */
 const running = ({ here, there, ...layouts }: Sides): Sides => ({
   ...layouts,
   here: here.filter(({ seen }) => isRunning(seen)),
   there: there.filter(({ seen }) => isRunning(seen)),
 });
 
-/** How sure it is that ranks of one layout give answers: 2 where they gave a token, 1 where they may be too busy for one. */
+/** How sure it is that a layout answers: 2 if it gave a token, 1 if it may be too busy for one, otherwise 0. */
 function answering({ nodes }: DesiredPlacement, members: readonly Started[]): number {
   const running = members.filter(({ seen }) => isRunning(seen));
   if (running.some(({ record }) => record.token.kind === 'answered')) return 2;
@@ -92,8 +92,8 @@ function answering({ nodes }: DesiredPlacement, members: readonly Started[]): nu
 const newest = (members: readonly Started[]): number => Math.max(0, ...members.map(({ record }) => record.generation));
 
 /**
- * Whether what there is of a placement is its fallback, and not the placement itself. Who answers comes first: a start
- * counts on from what its nodes have seen, so that one without the others may count less, or the same.
+ * Whether these ranks are the fallback and not the placement itself. The layout that answers wins. Generations come
+ * second, because a start that did not see the other layout's nodes may have counted the same or less.
  */
 function areOfFallback({ own, other, here, there }: Sides): boolean {
   if (there.length === 0) return false;
@@ -104,17 +104,17 @@ function areOfFallback({ own, other, here, there }: Sides): boolean {
   return byGeneration === 0 ? here.length < own.nodes.length : byGeneration > 0;
 }
 
-/** All that nodes keep of a placement that has a fallback; a rank that has ended may tell which one those are that run. */
+/** All ranks of a placement with a fallback: an exited rank may show which layout the running ones belong to. */
 const allSides = (placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): Sides | undefined =>
   placement.fallback === undefined ? undefined : sidesOf(placement, fleet, startedMembers(placement, observed));
 
-/** Whether ranks of a placement have a process, and are those of its fallback. */
+/** Whether the running ranks of a placement are those of its fallback. */
 export function runsOnFallback(placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): boolean {
   const all = allSides(placement, fleet, observed);
   return all !== undefined && areOfFallback(running(all));
 }
 
-/** The nodes on which own ranks of a placement have a process, in rank order; none where it runs on its fallback. */
+/** The nodes on which ranks of the placement's own layout run, in rank order; none if it runs on its fallback. */
 export function ownRanksOn(placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): readonly NodeName[] {
   const all = allSides(placement, fleet, observed);
   if (all === undefined) return [];
@@ -123,7 +123,7 @@ export function ownRanksOn(placement: DesiredPlacement, fleet: DesiredFleet, obs
   return sides.own.nodes.filter((node) => sides.here.some((one) => one.node === node));
 }
 
-/** Whether what runs of a placement, or where nothing does what ran last, is its fallback. */
+/** Whether a placement runs on its fallback or, if it does not run, last ran there. */
 function wasOnFallback(placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): boolean {
   const all = allSides(placement, fleet, observed);
   if (all === undefined) return false;
@@ -132,9 +132,9 @@ function wasOnFallback(placement: DesiredPlacement, fleet: DesiredFleet, observe
 }
 
 /**
- * Why nobody can tell whether a placement runs on its fallback: none of the nodes of that was seen. A single one tells,
- * because a mesh has all its ranks or does not run. So does every rank of its own that was started and not stopped: a
- * start on the fallback ends them, and takes away what they keep.
+ * Why it is unknown whether a placement runs on its fallback: none of the fallback's nodes was observed. One observed
+ * node is enough, because a mesh has all its ranks or does not run. The placement's own ranks are enough if all were
+ * started and none was stopped, because a start on the fallback stops and removes them.
  */
 export function fallbackUnseen(
   placement: DesiredPlacement,
@@ -153,15 +153,15 @@ export function fallbackUnseen(
   return { ...first, detail: `its fallback may run on ${nodes.join(', ')}: ${first.detail}` };
 }
 
-/** The fleet with every placement on its fallback that runs there. */
+/** The fleet with every placement that runs on its fallback placed there. */
 export const whereTheyRun = (fleet: DesiredFleet, observed: Observed): DesiredFleet =>
   withFallbacks(fleet, (one) => runsOnFallback(one, fleet, observed));
 
-/** The same; of a placement of which nothing runs it counts where it ran last. */
+/** The same; a placement that does not run is placed where it last ran. */
 export const whereTheyRanLast = (fleet: DesiredFleet, observed: Observed): DesiredFleet =>
   withFallbacks(fleet, (one) => wasOnFallback(one, fleet, observed));
 
-/** Those of some nodes that were asked, and of which nobody could see what runs there. */
+/** The nodes that were asked and whose running ranks could not be observed. */
 export const awayNodes = (
   nodes: readonly NodeName[],
   { nodes: seen, failures }: FleetObservation,
@@ -172,6 +172,6 @@ export const awayNodes = (
     return isUnknown || (facts === undefined && (failures[node]?.length ?? 0) > 0);
   });
 
-/** Whether it was seen on every one of these nodes what runs there. */
+/** Whether the running ranks were observed on every one of these nodes. */
 export const areSeen = (nodes: readonly NodeName[], observation: FleetObservation): boolean =>
   nodes.every((node) => Object.hasOwn(observation.nodes, node)) && awayNodes(nodes, observation).length === 0;

@@ -18,42 +18,42 @@ import { judgeMesh, type Mesh } from './judge-mesh.ts';
 import { fallbackUnseen, ownRanksOn, runsOnFallback } from './layouts.ts';
 import { seenNames } from './seen-names.ts';
 
-/** A placement of the file beside what its nodes show. */
+/** A placement of the file with its observed state. */
 export interface PlacementCase {
   readonly placement: DesiredPlacement;
   readonly leader: NodeName;
   readonly mesh: Mesh;
-  /** As the file wants it, in the generation that the nodes show. */
+  /** As in the file, with the observed generation. */
   readonly configuration: Configuration;
-  /** What the file says of its runtime and its model; absent where it does not have them. */
+  /** Its runtime and model in the file, if any. */
   readonly runtime?: DesiredRuntime;
   readonly model?: DesiredModel;
   readonly driver?: RuntimeDriver;
-  /** Members on targets where the file does not have it any more. */
+  /** Orphaned ranks on targets that the file no longer uses for it. */
   readonly strangers: readonly Leftover[];
-  /** Doors on targets where the file does not have it any more. */
+  /** Gateways on targets that the file no longer uses for it. */
   readonly leftDoors: readonly LeftDoor[];
   /**
-   * Set where its stop would take away what answers, and a start is to follow: right after the stop, or after a restart of
-   * one of its Macs.
+   * Set if stopping it would interrupt answers and a start follows: right after the stop, or after a restart of one of
+   * its Macs.
    */
   readonly comesBack?: 'after-stop' | 'after-restart';
-  /** The same placement as it runs now, where that is its fallback. */
+  /** The placement on its fallback, if it runs there now. */
   readonly elsewhere?: PlacementCase;
-  /** Set where it is meant for its fallback: nodes on which ranks of its own layout run instead. */
+  /** If the fallback is desired: nodes on which ranks of its own layout run instead. */
   readonly ownRanks?: readonly NodeName[];
 }
 
 /**
- * Every placement of the file that this run can judge. One with members outside of the run that nobody looked at is
- * left alone.
+ * Every placement of the file that this run can check. A placement with unobserved members outside the run is left
+ * alone.
  */
 export const placementCases = (view: View): readonly PlacementCase[] =>
   everyCase(view).filter(({ placement, mesh }) => {
     return mesh.state !== 'unknown' || placement.nodes.every((node) => view.asked.includes(node));
   });
 
-/** Every placement of the file, also those of which members were not looked at. */
+/** Every placement of the file, including those with unobserved members. */
 export const everyCase = oncePer((view: View): readonly PlacementCase[] => {
   const strangers = allLeftovers(view);
   return view.desired.placements.flatMap((placement): readonly PlacementCase[] => {
@@ -74,20 +74,20 @@ function ownRanksOf({ desired, observation }: View, { home }: DesiredPlacement):
   return nodes.length === 0 ? {} : { ownRanks: nodes };
 }
 
-/** What hangs or has lost a rank may be stopped whatever becomes of its start: that is the way out. */
+/** A hung or partial mesh may be stopped even if its next start is in doubt, because nothing else helps. */
 const isAtStake = ({ state, isAnswering }: Mesh): boolean =>
   isAnswering && (state === 'serving' || state === 'changed');
 
-/** What a start of it takes of each RDMA device of a member, whatever macOS calls it. */
+/** The places that one start takes in each RDMA device of a member, whatever macOS calls the device. */
 export const takesOfDevice = ({ configuration }: Pick<PlacementCase, 'configuration'>): number =>
   configuration.kind === 'incomplete' ? 1 : Math.max(1, ...configuration.ranks.map((one) => one.takesOfDevice ?? 1));
 
-/** No process of it is left: a reboot may have loaded its services again, which starts nothing. */
+/** Whether it has no process; a reboot may load its services again without starting them. */
 export const isIdle = ({ state }: Mesh): boolean => ['absent', 'stopped', 'ready', 'dead'].includes(state);
 
 /**
- * The mesh on the placement's own nodes, which says nothing while the placement may run on its fallback. What runs on
- * its own nodes and is to be stopped is stopped all the same.
+ * The mesh on the placement's own nodes, or `unknown` while the placement may run on its fallback. What runs on its own
+ * nodes and is to be stopped is stopped in any case.
  */
 function unlessUnseen(mesh: Mesh, placement: DesiredPlacement, { desired, observation }: View): Mesh {
   const isStopWithWork = placement.state === 'stopped' && !isIdle(mesh);
@@ -97,7 +97,10 @@ function unlessUnseen(mesh: Mesh, placement: DesiredPlacement, { desired, observ
   return { ...mesh, state: 'unknown', evidence: unseen.detail, unknownReason: unseen.reason };
 }
 
-/** A fallback is there for when a node is out of service: what a held one keeps of the placement stays as it is. */
+/**
+ * Whether a rank's node is on hold: a fallback replaces nodes that are out of service, and their ranks stay as they
+ * are.
+ */
 function isLeftAlone({ desired, observation }: View, { home }: DesiredPlacement, { node }: Leftover): boolean {
   const wanted = desired.nodes.find(({ name }) => name === node);
   if (home === undefined || wanted === undefined) return false;
@@ -147,14 +150,14 @@ const allLeftovers = (view: View): readonly Leftover[] =>
     return seenValue(leftoversOn(node, facts, wanted)) ?? [];
   });
 
-/** What is left over on each target of placements that the file does not have at all. */
+/** Orphaned ranks of placements that are not in the file. */
 export const orphans = (view: View): readonly Leftover[] =>
   allLeftovers(view).filter(({ placement }) => !view.desired.placements.some(({ name }) => name === placement));
 
 /**
- * Where doormen of a placement stand whose doors its stop and start concern: on its leader, and on the node that leads
- * it now where that is another one, of its fallback or of what it is the fallback of: it may be a member of both, with
- * another rank. None where only its node reaches it.
+ * The gateways that a stop or start of a placement concerns: on its leader, and on the node that leads it now if that
+ * is the leader of its other layout. That node may be a member of both layouts with different ranks. None if the
+ * placement is not published.
  */
 export function doorsOf({ leader, placement, mesh, strangers }: PlacementCase): readonly Door[] {
   const { publication, endpointPort: port } = placement;

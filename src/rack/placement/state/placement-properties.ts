@@ -32,13 +32,13 @@ const toStart: readonly ResourceKind[] = [
 
 const onCables: readonly ResourceKind[] = ['thunderbolt-bridge', 'thunderbolt-link', 'link-address'];
 
-/** Whoever is inside at a door that is left gets an answer before the ranks behind it are stopped. */
+/** Requests in flight at an old gateway are answered before the ranks behind it stop. */
 const leavingDoors: readonly ResourceKind[] = ['doorman'];
 
-/** What no restart of a Mac brings: an apply or a person has to, before a start that follows it. */
+/** What a start needs and no restart of a Mac provides: `apply` or a person has to. */
 export const toComeBack: readonly ResourceKind[] = ['accounts', 'macos', 'firewall', 'runtime', 'model'];
 
-/** What has to be in order before a placement is started: cables only where there is more than one rank. */
+/** What a start needs first; cables only for more than one rank. */
 function startNeeds({ nodes, transport }: PlacementCase['placement']): readonly ResourceKind[] {
   const cables = nodes.length > 1 ? onCables : [];
   return [...toStart, ...cables, ...(transport === 'rdma' ? (['rdma'] as const) : [])];
@@ -51,7 +51,7 @@ function before({ placement, leftDoors: left, comesBack }: PlacementCase): reado
   return [...always, ...doors, ...(comesBack === 'after-restart' ? toComeBack : [])];
 }
 
-/** The one property that says whether a placement is as the file wants it. */
+/** The property that compares a placement with the file. */
 export function placementProperty(one: PlacementCase): Property {
   const { placement, leader, strangers, elsewhere } = one;
   const left = [...seenMembers(elsewhere?.mesh.members ?? []), ...strangers].map(({ node }) => node);
@@ -72,24 +72,24 @@ export function placementProperty(one: PlacementCase): Property {
   };
 }
 
-/** The reason of a fact tells no name, and the first member that could not be judged may be another node than the leader. */
+/** Names the first unobserved member, because a fact's reason does not and the member may not be the leader. */
 function whyUnknown({ mesh, leader }: PlacementCase): Pick<Property, 'why'> {
   const unseen = mesh.members.find(({ seen }) => seen.kind === 'unknown');
   if (mesh.state !== 'unknown' || unseen?.seen.kind !== 'unknown' || unseen.node === leader) return {};
   return { why: `${unseen.node}: ${reasonWords[unseen.seen.reason]}` };
 }
 
-/** Ranks of the other layout are neither a part of this one nor of another file. */
+/** Ranks of the other layout belong neither to this layout nor to another file. */
 function fromWords({ placement: { home }, mesh, strangers, elsewhere, ownRanks = [] }: PlacementCase): string {
   if (elsewhere !== undefined) return `on its fallback: ${layoutText(elsewhere.placement)}`;
   const isWhole = ownRanks.length === home?.nodes.length;
   const own = isWhole ? layoutText(home) : `ranks on ${ownRanks.join(', ')}`;
   const others = strangers.filter(({ node }) => !ownRanks.includes(node));
   const words = ownRanks.length === 0 ? meshWords(mesh) : `on its own nodes: ${own}`;
-  return [words, ...others.map(({ node }) => `left over on ${node}`)].join(', ');
+  return [words, ...others.map(({ node }) => `orphaned rank on ${node}`)].join(', ');
 }
 
-/** Where it comes from matters where it is not the fleet's own choice. */
+/** Names the layout only if a fallback is involved. */
 function toWords({ placement, elsewhere }: PlacementCase): string {
   if (placement.state === 'stopped') return 'stopped';
   if (placement.home !== undefined) return `serving on its fallback: ${layoutText(placement)}`;
@@ -103,14 +103,14 @@ function observedState(one: PlacementCase): Known<Json> {
   const { placement, mesh, configuration, strangers, comesBack } = one;
   if (mesh.state === 'unknown') return unknown(mesh.unknownReason ?? 'failed', mesh.evidence);
   const spent = placement.transport === 'rdma' ? spentNodes(mesh.members, takesOfDevice(one)) : known([]);
-  // Its start would wait for the count of starts, so that its stop waits for it, too.
+  // Its start needs the count of starts, so its stop waits for the count too.
   if (comesBack === 'after-stop' && spent.kind === 'unknown') return spent;
   const left = strangers.length === 0 ? {} : { leftOn: strangers.map(({ node }) => node) };
   if (placement.state === 'stopped') return known({ state: isIdle(mesh) ? 'stopped' : mesh.state, ...left });
   const { digest } = configuration;
   if (mesh.state === 'serving' && digest !== undefined) return known({ state: 'serving', digest, ...left });
   if (configuration.kind === 'incomplete') {
-    const verb = digest === undefined ? 'judged' : 'started';
+    const verb = digest === undefined ? 'checked' : 'started';
     return unknown('not-asked', `it cannot be ${verb}: ${configuration.missing}`);
   }
   return spent.kind === 'unknown' ? spent : known({ state: mesh.state, ...left });
@@ -121,8 +121,8 @@ export const serviceFileAddress = (placement: string): Addressed =>
   addressed({ kind: 'placement', placement, part: 'service-file' });
 
 /**
- * The service file of each member of a placement that serves as the file says: what a later boot would load. Every
- * start writes them anyway, so that otherwise nobody keeps them.
+ * The service files of a serving placement, which the next boot loads. In any other state they are not checked, because
+ * every start writes them anyway.
  */
 function serviceFileProperties(one: PlacementCase, targets: readonly ObservedTarget[]): readonly Property[] {
   const { placement, mesh, configuration } = one;
@@ -157,10 +157,10 @@ function fileState(file: KeptFile | undefined, digest: string): 'intact' | 'chan
   return file.state === 'intact' && file.digest !== digest ? 'changed' : file.state;
 }
 
-/** The address under which a node keeps nothing of placements that the file does not have. */
+/** The address of a node's orphaned ranks of placements that are not in the file. */
 export const leftoverAddress = addressed({ kind: 'placement' });
 
-/** Names of what is left over on a node of placements that left the file. */
+/** Placements that are no longer in the file and still have ranks on a node. */
 function leftoverProperty(view: View, { desired: { name: node }, facts }: ObservedTarget): Property {
   const { desired } = view;
   const names = desired.placements.map(({ name }) => name);
@@ -172,14 +172,13 @@ function leftoverProperty(view: View, { desired: { name: node }, facts }: Observ
     ...leftoverAddress,
     desired: [],
     observed,
-    from: knownWords(observed, (left) => `${left.join(', ')} left over`),
-    to: 'nothing left over',
+    from: knownWords(observed, (left) => `orphaned ranks of ${left.join(', ')}`),
+    to: 'no orphaned ranks',
     reason: 'placements',
     after: leftDoors(view).some(({ leader }) => leader === node) ? [...always, ...leavingDoors] : always,
   };
 }
 
-/** Every property of placements. */
 export function placementProperties(view: View): readonly Property[] {
   const cases = placementCases(view);
   return [

@@ -9,7 +9,7 @@ import { treesFact } from '../../records/trees-fact.ts';
 import type { View } from '../../resource.ts';
 import { firewall } from '../../settings/firewall.ts';
 
-/** What the checks of drivers ask of a Mac; undefined for a node that was not observed. */
+/** What driver checks need to know about a Mac; undefined if it was not observed. */
 export const checkedMac = (facts: Facts | undefined): CheckedMac | undefined =>
   facts && {
     trees: read(facts, treesFact),
@@ -17,11 +17,11 @@ export const checkedMac = (facts: Facts | undefined): CheckedMac | undefined =>
     firewall: read(facts, firewall.fact),
   };
 
-/** What the observed nodes call things today. */
+/** Current device names and addresses of the observed nodes. */
 export const seenNames = ({ observation: { nodes } }: Pick<View, 'observation'>): SeenNames =>
   namesBy((node) => nodes[node]?.facts);
 
-/** The same for any nodes of which somebody has facts; a device counts where its node has it as an RDMA device. */
+/** The same from any source of facts. */
 export function namesBy(factsOf: (node: NodeName) => Facts | undefined): SeenNames {
   return {
     device: ({ node, receptacle }) => {
@@ -34,8 +34,8 @@ export function namesBy(factsOf: (node: NodeName) => Facts | undefined): SeenNam
 }
 
 /**
- * The IPv4 address of a node in the office network: of the interface over which it was asked, else of the one that its
- * default route leaves by. Undefined where nobody could see it.
+ * A node's IPv4 address in the office network: that of the interface that carries the connection, otherwise that of its
+ * default route. Undefined if neither was observed.
  */
 function lanAddress(facts: Facts | undefined): string | undefined {
   const interfaces = readValue(facts, interfacesFact);
@@ -46,7 +46,7 @@ function lanAddress(facts: Facts | undefined): string | undefined {
   return found?.ipv4[0]?.address;
 }
 
-/** Of several default routes the one that is not bound to its interface counts. @see netstat(1), flag I */
+/** Among several default routes, one that is not bound to its interface comes first. @see netstat(1), flag I */
 const defaultDevice = (routes: readonly Route[]): string | undefined =>
   routes
     .filter(({ destination }) => destination.address === '0.0.0.0' && destination.prefixLength === 0)

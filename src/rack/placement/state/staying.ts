@@ -10,7 +10,7 @@ import { everyCase, type PlacementCase } from './placement-cases.ts';
 import { placementProperty } from './placement-properties.ts';
 import { survivorAddress } from './survivors.ts';
 
-/** Nodes on which a placement may have a process; on one that nobody could look at it may. */
+/** Nodes on which a placement may have a process, including unobserved ones. */
 function mayRunOn({ mesh, elsewhere, strangers }: PlacementCase): readonly NodeName[] {
   const members = [...mesh.members, ...(elsewhere?.mesh.members ?? [])].filter(
     ({ seen }) => seen.kind === 'unknown' || seen.value.mayRun,
@@ -21,24 +21,23 @@ function mayRunOn({ mesh, elsewhere, strangers }: PlacementCase): readonly NodeN
 
 const rankKey = (placement: string, node: NodeName): string => propertyKey({ node, ...survivorAddress(placement) });
 
-/** The same without those on which this plan stops it by itself, since not every member of it was seen. */
+/** The same without nodes on which this plan stops single ranks because other members are unobserved. */
 const lingersOn = (one: PlacementCase, { stopping }: View): readonly NodeName[] =>
   mayRunOn(one).filter((node) => !stopping.includes(rankKey(one.placement.name, node)));
 
-/** Whether it runs where the file does not want it: on its fallback, or anywhere though it is to be stopped. */
+/** Whether it runs where the file does not want it: on its fallback, or anywhere if it should be stopped. */
 const isOutOfPlace = (one: PlacementCase): boolean =>
   one.placement.state === 'serving'
     ? one.elsewhere !== undefined
     : mayRunOn(one).length > 0 && judgeProperty(placementProperty(one)) !== 'met';
 
-/** One thing that is changed. */
+/** One changed property. */
 type Changing = Pick<Property, 'node' | 'address'>;
 
 /**
- * Names of placements that go on as they run, though the file wants them on their own nodes, or stopped: those that do
- * so already in the view, and those that no change is about as a whole.
- *
- * @param changing everything that is changed
+ * Names of placements that keep running as they are although the file wants them on their own nodes, or stopped: those
+ * already staying in the view, and those without a change of the whole placement.
+ * @param changing all changed properties
  */
 export const stayingPlacements = (view: View, changing: readonly Changing[]): readonly string[] =>
   everyCase(view)
@@ -50,9 +49,9 @@ export const stayingPlacements = (view: View, changing: readonly Changing[]): re
     );
 
 /**
- * Keys of the ranks that are stopped each by itself: of these changes, and once the view counts on some, of those only.
- *
- * @param changing everything that is changed
+ * Keys of ranks that these changes stop individually; if the view already has staying placements, only ranks that it
+ * already stops.
+ * @param changing all changed properties
  */
 export function stoppingRanks(view: View, changing: readonly Changing[]): readonly string[] {
   const addresses = view.desired.placements.map(({ name }) => survivorAddress(name).address);
@@ -70,9 +69,8 @@ const stayingCases = (view: View, except?: string): readonly PlacementCase[] =>
   everyCase(view).filter(({ placement: { name } }) => name !== except && view.staying.includes(name));
 
 /**
- * The fleet with all placements that stay in the view as they run: what is started on their nodes is started beside them.
- *
- * @param except the name of one that is taken as the file has it
+ * The fleet with all staying placements as they run now: a start on their nodes must fit next to them.
+ * @param except the name of a placement that is taken as the file has it
  */
 export function fleetAsItStays(view: View, except?: string): DesiredFleet {
   const staying = stayingCases(view, except);
@@ -83,20 +81,20 @@ export function fleetAsItStays(view: View, except?: string): DesiredFleet {
   return { ...view.desired, placements };
 }
 
-/** What ends the holds of nodes of a placement: none of it is stopped or moved as long as one of them is held. */
+/** What releases a placement's nodes: it is not stopped or moved while one of them is on hold. */
 function releaseWords({ placement, elsewhere, strangers }: PlacementCase, view: View): readonly Prose[] {
   const all = [...placement.nodes, ...(elsewhere?.placement.nodes ?? []), ...strangers.map(({ node }) => node)];
   return view.desired.nodes
     .filter(({ name }) => all.includes(name))
     .flatMap((desired) => {
       const holds = holdsOf(desired, view.observation.nodes[desired.name]?.facts).filter(({ isOver }) => !isOver);
-      return holds.map((one) => prose`${desired.name} is no longer held (${releaseText(desired.name, one)})`);
+      return holds.map((one) => prose`${desired.name} is no longer on hold (${releaseText(desired.name, one)})`);
     });
 }
 
 /**
- * What would make room on these nodes, in order, each with its verb: `kimi is stopped (meshwright stop kimi)`; empty where
- * nothing stays there.
+ * What would make room on these nodes, in order, with its command: `kimi is stopped (meshwright stop kimi)`; empty if
+ * no placement stays there.
  */
 export function roomWords(view: View, nodes: readonly NodeName[], except: string): readonly Prose[] {
   const near = stayingCases(view, except).filter((one) => {

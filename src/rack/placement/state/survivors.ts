@@ -11,8 +11,8 @@ import { awayNodes } from './layouts.ts';
 import { everyCase, type PlacementCase } from './placement-cases.ts';
 
 /**
- * Placements that have ranks on nodes of this run, while a member of them was asked for and not seen: nothing starts
- * them again until that is back, and nobody else says how the rest is stopped. What gives a token is as it should be.
+ * Placements with running ranks and an unobserved member. They cannot be started again until that Mac is back, and no
+ * other finding says how to stop the remaining ranks. A placement that gives a token is fine.
  */
 export const lostMembers = (view: View): readonly Diagnostic[] =>
   everyCase(view).flatMap((one) => {
@@ -26,28 +26,28 @@ export const lostMembers = (view: View): readonly Diagnostic[] =>
     if (away.length === 0 || running.length === 0 || !isNear) return [];
     const { name } = placement;
     const gone = away.join(', ');
-    const kept = isLeft ? ' Nothing is stopped that could not be started again.' : '';
-    const why = `It cannot be started again before ${gone} is back. To stop what runs of it`;
+    const kept = isLeft ? ' They keep running, because they could not be started again.' : '';
+    const why = `${name} cannot be started again until ${gone} is back. To stop the remaining ranks`;
     return [
       diagnose('mesh/lost-member', {
         subject: placementSubject(name),
-        detail: `Nobody can see ${gone}. Its ranks on ${running.join(', ')} run, and ${answerWords[voiceOf(one)]}.${kept}`,
+        detail: `Could not observe ${gone}. The ranks on ${running.join(', ')} still run, and ${answerWords[voiceOf(one)]}.${kept}`,
         hint: withCommands(why, [meshwright('stop', name)]),
       }),
     ];
   });
 
 const answerWords = {
-  answers: 'it gave a token',
-  silent: 'it gives no token',
-  unseen: 'nobody can tell whether it answers',
+  answers: 'the placement gave a token',
+  silent: 'the placement gives no token',
+  unseen: 'whether the placement answers is unknown',
 };
 
-/** The address of what one node runs of a placement, where not every member of it was seen. */
+/** The address of one node's rank while other members are unobserved. */
 export const survivorAddress = (placement: string): Addressed =>
   addressed({ kind: 'placement', placement, part: 'rank' });
 
-/** What the leader of a mesh answered to the request for a token; `unseen` when it was not seen or not asked. */
+/** The leader's answer to the request for a token; `unseen` if it was not observed or not asked. */
 export function voiceOf({ leader, mesh: { members } }: PlacementCase): keyof typeof answerWords {
   const seen = seenMembers(members);
   const first = seen.find((one) => one.seen.record?.rank === 0) ?? seen.find(({ node }) => node === leader);
@@ -58,8 +58,8 @@ export function voiceOf({ leader, mesh: { members } }: PlacementCase): keyof typ
 }
 
 /**
- * Whether a stop leaves alone what was seen of a placement: it is to be started again, which nobody can while a member is
- * away, and it answers, or may answer for all that is known. Where its Mac is restarted, it ends all the same.
+ * Whether a stop leaves the observed ranks running: the placement is to start again, which is impossible while a member
+ * is away, and it answers or may answer. A restart of one of its Macs stops it anyway.
  */
 function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): boolean {
   const { placement, mesh } = one;
@@ -68,7 +68,7 @@ function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): bo
   return isToStop && comingBack.includes(placement.name) && !isRestarted && voiceOf(one) !== 'silent';
 }
 
-/** Members and what is left over of a placement that is to be stopped and of which not every member was seen. */
+/** The observed ranks, orphaned ones included, of a placement that is to be stopped and has an unobserved member. */
 export function survivorsOf(one: PlacementCase, view: View): readonly SeenOnNode[] {
   const { placement, mesh, strangers } = one;
   if (placement.state !== 'stopped' || mesh.state !== 'unknown' || isLeftRunning(one, view)) return [];
@@ -77,10 +77,9 @@ export function survivorsOf(one: PlacementCase, view: View): readonly SeenOnNode
 }
 
 /**
- * That nothing runs of a placement that is to be stopped, on each node by itself, where a member of it was not seen: the
- * others are stopped all the same, and the placement as a whole waits for that member.
- *
- * @param after what has to be in order on a node before
+ * One property per node for a placement that is to be stopped and has an unobserved member: the other ranks stop in any
+ * case, and the placement as a whole waits for that member.
+ * @param after kinds whose steps come first on a node
  */
 export const survivorProperties = (
   one: PlacementCase,

@@ -95,7 +95,7 @@ describe('the token of a leader', () => {
   });
 
   it('counts where it came before a rank was found lost', async () => {
-    const silent = { kind: 'silent', reason: 'no token before the deadline of 4 s', isTimeout: true };
+    const silent = { kind: 'silent', reason: 'none came before the deadline of 4 s', isTimeout: true };
     expect((await look({ a: { rank: 0, services: running, token: 'token kimi 28 000\n' }, b: lost })).token).toEqual(
       silent,
     );

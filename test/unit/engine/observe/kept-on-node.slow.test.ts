@@ -183,7 +183,7 @@ describe('a member of a placement', () => {
       expect(await tokenBeside(connected('CLOSE_WAIT'))).toMatchObject({ kind: 'silent', isTimeout: true });
       expect(await tokenBeside(`case $* in (-an*) ${listens} ;; (*) exit 1 ;; esac`)).toEqual({
         kind: 'in-flight',
-        reason: 'nobody could see whether a request is in flight',
+        reason: 'could not check whether a request is in flight',
       });
       root.tool('usr/sbin/netstat', listens);
       root.file(`tmp/meshwright-ask.${port}/x`, '');
@@ -213,7 +213,7 @@ describe('a member of a placement', () => {
       const root = newRoot(shell, [`*.${port}`]);
       member(root, { endpointPort: port, tokenPath: '/hangs', tokenDeadlineMs: 500 });
       expect(await seen(root)).toMatchObject({
-        token: { kind: 'silent', reason: 'no token before the deadline of 0.5 s', isTimeout: true },
+        token: { kind: 'silent', reason: 'none came before the deadline of 0.5 s', isTimeout: true },
       });
     });
 

@@ -106,7 +106,7 @@ describe('a fallback that runs and does not serve', () => {
 
   it('is told so, with what restarts it there', () => {
     const there = 'It runs on its fallback: studio-4, studio-1, context 2k.';
-    const wait = 'To be moved back it waits for studio-3.';
+    const wait = 'Moving it back waits for studio-3.';
     const restart = expect.stringContaining('meshwright restart kimi');
     expect(told((of) => onTheFallback(of, refused), ['studio-3'])).toEqual([
       `${there} It gives no token there. ${wait}`,

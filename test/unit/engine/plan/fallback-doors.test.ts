@@ -84,7 +84,7 @@ describe('a closed door in an apply', () => {
     const plan = doorPlan({ members: stopped, closed: both, away: ['studio-3'] });
     expect([doorChanges(plan), doorSteps(plan)]).toEqual([[], []]);
     const waiting = plan.waiting.filter(({ resource }) => resource.endsWith('/door'));
-    const why = 'it is closed, and nobody could tell whether kimi serves';
+    const why = 'it is closed, and whether kimi serves is unknown';
     expect(waiting).toMatchObject(
       both.map((node) => ({
         node,

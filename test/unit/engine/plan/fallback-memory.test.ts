@@ -69,7 +69,7 @@ describe('the memory beside a fallback that runs', () => {
     expect(ofPlacement(plan)).toEqual([]);
     expect(outcomeOf(plan)).toEqual({ refused: ['other'], started: [] });
     const [refused] = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
-    const release = 'held' in one ? 'studio-3 is no longer held (meshwright release studio-3) and ' : '';
+    const release = 'held' in one ? 'studio-3 is no longer on hold (meshwright release studio-3) and ' : '';
     const room = `${release}kimi is back on its own nodes (meshwright apply)`;
     expect(plainText(refused?.action ?? '')).toContain(`It fits once ${room}, which this plan`);
   });

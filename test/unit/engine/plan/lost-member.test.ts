@@ -86,8 +86,8 @@ describe('the stop of a restart while a member is away', () => {
   });
 
   it.each<[string, MeshRack['members'], string, string]>([
-    ['answers', answers, 'studio-3', 'it gave a token'],
-    ['may answer, since its leader is away', hangs, 'studio-1', 'nobody can tell whether it answers'],
+    ['answers', answers, 'studio-3', 'the placement gave a token'],
+    ['may answer, since its leader is away', hangs, 'studio-1', 'whether the placement answers is unknown'],
   ])('leaves alone what %s, and says how it is stopped', (_, members, away, words) => {
     const made = plan({ members, away: [away], goal: stopOfRestart });
     expect(made.steps).toEqual([]);
@@ -129,8 +129,9 @@ describe('apply while a member is away', () => {
     expect(lost(made)).toEqual([
       expect.objectContaining({
         subject: placementSubject('kimi'),
-        detail: 'Nobody can see studio-3. Its ranks on studio-1, studio-2 run, and it gives no token.',
-        hint: 'It cannot be started again before studio-3 is back. To stop what runs of it:\n  meshwright stop kimi',
+        detail:
+          'Could not observe studio-3. The ranks on studio-1, studio-2 still run, and the placement gives no token.',
+        hint: 'kimi cannot be started again until studio-3 is back. To stop the remaining ranks:\n  meshwright stop kimi',
       }),
     ]);
   });

@@ -150,7 +150,7 @@ describe('a placement within a whole plan', () => {
     ]);
     const told = planWith({ said: [accepted, 'RDMA activate failed, staying on TCP'], lastTalked: 'tcp' });
     expect(plainText(told.blockers[0]?.action ?? '')).toContain(
-      '(studio-1 said "RDMA activate failed, staying on TCP")',
+      '(studio-1 logged "RDMA activate failed, staying on TCP")',
     );
     const stop = planWith({ said: [accepted], lastTalked: 'tcp' }, { kind: 'stop', placements: ['kimi'] });
     expect(stop.blockers).toEqual([]);

@@ -42,7 +42,7 @@ const heldByFile: DesiredFleet = {
   ...of,
   nodes: of.nodes.map((node) => (node.name === 'studio-3' ? { ...node, hold: { reason: 'power supply' } } : node)),
 };
-const releaseOfFile = 'studio-3 is no longer held (remove nodes.studio-3.hold from the cluster file)';
+const releaseOfFile = 'studio-3 is no longer on hold (remove nodes.studio-3.hold from the cluster file)';
 const start: Goal = { kind: 'start', placements: ['other'] };
 
 interface Refused {
@@ -77,7 +77,7 @@ describe('the memory beside a placement that is to be stopped', () => {
     expect(bootstrap?.needs).toContain('studio-1/placement/kimi/stop');
   });
 
-  const release = 'studio-3 is no longer held (meshwright release studio-3)';
+  const release = 'studio-3 is no longer on hold (meshwright release studio-3)';
   const stop = 'kimi is stopped (meshwright stop kimi)';
 
   it.each<[string, Partial<PlacedCase>, string]>([

@@ -207,7 +207,7 @@ describe('what cannot be judged', () => {
     });
     const [kimi] = placement.properties(view).filter(({ address }) => address === 'placement/kimi');
     expect(kimi?.observed).toMatchObject({ kind: 'unknown', reason: 'not-asked' });
-    expect(kimi?.from).toBe('unknown: it cannot be judged: the digest of runtime reference is not known yet');
+    expect(kimi?.from).toBe('unknown: it cannot be checked: the digest of runtime reference is not known yet');
   });
 });
 

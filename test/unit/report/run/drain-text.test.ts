@@ -24,9 +24,9 @@ const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact
 const services: FactValues['services'] = [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7 }];
 /** What is said of the leader that nobody could ask. */
 const awayLine = [
-  'qwen: nobody could ask studio-3 whether the door of qwen there is closed, and who is inside: it may still let',
-  'clients in, now or as soon as that Mac is back. Bring studio-3 back, then: meshwright drain qwen. Where it is gone',
-  'for good, take it out of the nodes of qwen in the file.',
+  'qwen: could not ask studio-3 whether its gateway for qwen is closed and has requests in flight. It may still',
+  'accept requests, now or as soon as that Mac is back. Bring studio-3 back, then: meshwright drain qwen. If it is',
+  'gone for good, remove it from the nodes of qwen in the file.',
 ].join(' ');
 const inside = (running: number): FactValues['doormen'] => [doormanSight([doorSight({ placement: 'qwen', running })])];
 
@@ -47,7 +47,7 @@ describe('the verdict of a drain', () => {
     expect(said({ services, doormen: inside(0) })).toBe('qwen is not drained: its gateway on studio-3 is open.');
     const silent: FactValues['doormen'] = [{ kind: 'silent', port: 8_080, reason: 'no answer in time' }];
     expect(said({ files, services, doormen: silent })).toMatch(
-      /^qwen: requests in flight are unknown\. The doorman at/,
+      /^qwen: requests in flight are unknown\. The gateway at/,
     );
     const seen = observedFleet({ values: settledValues(), unreachable: ['studio-3'] });
     expect(drainLines(qwen, { fleet: rackOfThree, seen, waitMs: 1 })).toEqual([awayLine]);
@@ -65,7 +65,7 @@ describe('the verdict of a drain', () => {
     expect(said({ ...beside, files })).toBe('qwen is not drained: its gateway on studio-3 is open.');
     const others = { ...beside, services: [service(8_070, 'qwen'), service(8_080, 'chat')] };
     expect(said({ ...others, files: left })).toMatch(/^qwen is not drained: 3 requests in flight after 90 s\./);
-    const missing = 'qwen is not drained. The doorman at port 8080 does not have qwen behind it yet.';
+    const missing = 'qwen is not drained. The gateway at port 8080 does not serve qwen yet.';
     const first = 'Run meshwright apply first, then meshwright drain qwen.';
     const gone = 'The gateway from an earlier file is closed, with no request in flight.';
     const empty = doormanSight([doorSight({ placement: 'qwen', running: 0 })], 8_070);
@@ -124,7 +124,7 @@ describe('the verdict of a drain', () => {
     expect(lines({ services: [silent] })).toEqual([`qwen is drained: ${nobody} ${byStart}`]);
     expect(lines({}, ['studio-1'])).toEqual([
       expect.stringMatching(
-        /^qwen: nobody could ask studio-1 whether an earlier file has left a door of qwen there: one may still let .* take it out of the file\.$/,
+        /^qwen: could not ask studio-1 whether an earlier file left a gateway for qwen there. It may still .* remove it from the file\.$/,
       ),
       `qwen is drained on studio-3: ${nobody} ${byStart}`,
     ]);

@@ -58,8 +58,8 @@ describe('what came through a door', () => {
   });
 
   it('is not known, and not none, where the doorman did not say', () => {
-    expect(lines(unknown('failed', 'the doorman at port 8080 did not say: it did not answer in time'))).toEqual([
-      '  clients of kimi: unknown: the doorman at port 8080 did not say: it did not',
+    expect(lines(unknown('failed', 'no report from the gateway at port 8080: it did not answer in time'))).toEqual([
+      '  clients of kimi: unknown: no report from the gateway at port 8080: it did not',
       '                   answer in time',
     ]);
     expect(clientCountsJson(of(unknown('timed-out', '')))).toEqual({ unknown: 'no answer in time' });

@@ -109,28 +109,28 @@ describe('the shape of a safetensors model', () => {
   });
 
   const unknown: readonly (readonly [string, string, string])[] = [
-    ['no JSON', '{', 'its config.json is no JSON object'],
-    ['a list', '[1]', 'its config.json is no JSON object'],
-    ['no layers', '{}', 'its config.json does not say layers, hidden size and heads'],
+    ['no JSON', '{', 'its config.json is not a JSON object'],
+    ['a list', '[1]', 'its config.json is not a JSON object'],
+    ['no layers', '{}', 'its config.json does not give layers, hidden size and heads'],
     [
       'negative layers',
       JSON.stringify({ ...config, num_hidden_layers: -1 }),
-      'its config.json does not say layers, hidden size and heads',
+      'its config.json does not give layers, hidden size and heads',
     ],
     [
       'a text for a number',
       JSON.stringify({ ...config, hidden_size: '512' }),
-      'its config.json does not say layers, hidden size and heads',
+      'its config.json does not give layers, hidden size and heads',
     ],
     [
       'a billion layers',
       JSON.stringify({ ...config, num_hidden_layers: 1e9 }),
-      'its config.json says 1000000000 layers',
+      'its config.json declares too many layers (1000000000)',
     ],
     [
       'more layers than there are',
       JSON.stringify({ ...config, num_hidden_layers: 3 }),
-      'its files do not have the 3 layers that its config.json says',
+      'its files lack some of the 3 layers that its config.json declares',
     ],
   ];
 
@@ -163,8 +163,8 @@ describe('the files of a model that its shape is read from', () => {
   });
 
   it.each([
-    [['a.gguf', 'b.gguf'], 'it has 2 GGUF models side by side'],
-    [['model.safetensors'], 'it has no config.json beside its safetensors files'],
+    [['a.gguf', 'b.gguf'], 'it has 2 GGUF models instead of one'],
+    [['model.safetensors'], 'it has no config.json next to its safetensors files'],
     [['weights.bin'], 'it has neither safetensors nor GGUF files'],
   ])('are none of %s', (paths, why) => {
     expect(shapeFiles(paths)).toEqual({ kind: 'none', why });

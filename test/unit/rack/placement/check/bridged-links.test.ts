@@ -46,7 +46,7 @@ describe('ranks that would meet at receptacles in a bridge', () => {
       {
         node: 'studio-1',
         action:
-          'placement kimi: Its ranks meet over receptacles 2 and 3 of studio-1, which a bridge holds that the file keeps: they have no address there. Write bridge: remove under thunderbolt, and apply again; or take studio-1 out of its nodes, or these links out of the file.',
+          "placement kimi: Its ranks connect over receptacles 2 and 3 of studio-1, but the file keeps a bridge there, so they have no address. Set bridge: remove under thunderbolt and apply again. Or remove studio-1 from the placement's nodes, or these links from the file.",
         blocks: ['studio-1 placement/kimi'],
       },
     ]);

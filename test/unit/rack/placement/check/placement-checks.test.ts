@@ -135,10 +135,12 @@ describe('a placement that is to be started', () => {
 
   it('is told that nobody knows its memory, and started', () => {
     const fleet = fleetWith(undefined);
-    const models = fleet.models.map((model) => ({ ...model, shapeUnknown: 'its config.json is no JSON object' }));
+    const models = fleet.models.map((model) => ({ ...model, shapeUnknown: 'its config.json is not a JSON object' }));
     const plan = planFor({ ...fleet, models });
     expect(memoryCodes(plan)).toEqual({ blockers: [], told: ['placement/memory-unknown'] });
-    expect(plan.diagnostics.at(-1)?.detail).toBe('Its memory cannot be judged: its config.json is no JSON object.');
+    expect(plan.diagnostics.at(-1)?.detail).toBe(
+      'Its memory could not be checked: its config.json is not a JSON object.',
+    );
     expect(pageOf(plan)).toContain('  studio-1  kimi unknown of 515.4 GB\n');
   });
 

@@ -107,7 +107,7 @@ describe('state of a placement', () => {
     const idle = viewFor({ members: threeMembers(['stopped', 'stopped', 'stopped']) }, file);
     const runs = viewFor({ members: threeMembers(['stopped', 'running', 'stopped']) }, file);
     expect([kimiOf(idle).standing, told(idle)]).toEqual(['met', []]);
-    expect(told(runs)).toEqual(['mesh/not-stopped placement kimi: The file wants it stopped, and ranks of it run.']);
+    expect(told(runs)).toEqual(['mesh/not-stopped placement kimi: The file says stopped, but some of its ranks run.']);
   });
 
   it('has an endpoint only while it serves, and a generation only when every member was seen', () => {
@@ -140,7 +140,7 @@ describe('state of a placement', () => {
     expect(kimiOf(view)).toMatchObject({
       state: 'unknown',
       standing: 'not-asked',
-      evidence: 'not looked at: studio-2, studio-3',
+      evidence: 'not observed: studio-2, studio-3',
     });
     expect(told(view)).toEqual([]);
   });
@@ -151,7 +151,7 @@ describe('state of a placement', () => {
     const observation = observeMesh(meshFleet(), { members: threeMembers(['joined', 'joined', 'joined']) });
     const view = viewOf({ desired: unsettled, observation, targets: desired.nodes.map(({ name }) => name) });
     expect(told(view)).toEqual([
-      'mesh/not-judged placement kimi: Unknown: it runs, and the digest of runtime reference is not known yet.',
+      'mesh/not-judged placement kimi: Its state is unknown: it runs, but the digest of runtime reference is not known yet.',
     ]);
   });
 });
@@ -167,7 +167,7 @@ describe('findings about placements', () => {
         code: 'mesh/not-serving',
         severity: 'error',
         detail: 'It is hung: no token: status 503.',
-        hint: 'Start it again; its log says more:\n  meshwright restart kimi\n  meshwright logs kimi',
+        hint: 'Start it again; its log has details:\n  meshwright restart kimi\n  meshwright logs kimi',
       },
     ]);
     expect(findingsOf(never)).toMatchObject([
@@ -180,10 +180,10 @@ describe('findings about placements', () => {
     expect(hint).toEqual('Its last start failed, so another start will not help. Restart the Macs of this link:');
     expect(ladderOf({ outcome: 'failed' })[1]).toBe('  meshwright reboot studio-1 studio-2 studio-3');
     expect(ladderOf({ outcome: 'failed', failedIn: 'before' })).toEqual([
-      'Starts failed before and after a restart of its Macs. Correct the file or the Mac by what its log says. Its log: meshwright logs kimi',
+      'Starts failed before and after a restart of its Macs. Fix the file or the Mac. The log shows what is wrong: meshwright logs kimi',
     ]);
     expect(ladderOf({ outcome: 'exited' })[0]).toContain(
-      'Its program ended by itself. Correct the file or the Mac first:',
+      'Its program exited by itself. Fix the file or the Mac first:',
     );
     expect(ladderOf({ outcome: 'served' })).toEqual(['Start it: meshwright apply']);
   });
@@ -242,8 +242,8 @@ describe('findings about placements', () => {
       ],
     };
     expect(told(viewFor({ members }))).toEqual([
-      'mesh/left-over node studio-4: A rank of kimi is left over on studio-4.',
-      'mesh/left-over node studio-4: A rank of old is left over on studio-4.',
+      'mesh/left-over node studio-4: An orphaned rank of kimi is on studio-4.',
+      'mesh/left-over node studio-4: An orphaned rank of old is on studio-4.',
     ]);
   });
 

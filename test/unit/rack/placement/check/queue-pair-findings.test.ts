@@ -76,7 +76,7 @@ describe('a ring of JACCL of two ranks', () => {
       },
     ]);
     expect(plan[0]?.action).toBe(
-      'placement kimi: Each rank takes 2 queue pairs of every device that it uses; those of studio-1 have 1, those of studio-2 have 1 in one boot session. Remove `backend`: two cabled ranks then use jaccl, which needs one of each device. A ring of three or more nodes also needs only one; `backend: ring` with `transport: tcp` needs none.',
+      'placement kimi: Each rank needs 2 queue pairs on every device that it uses. In one boot session, the devices of studio-1 have 1, the devices of studio-2 have 1. Remove `backend`: two cabled ranks then use jaccl, which needs one of each device. A ring of three or more nodes also needs only one; `backend: ring` with `transport: tcp` needs none.',
     );
   });
 
@@ -124,7 +124,7 @@ describe('the doctor of a ring of two ranks that failed for want of queue pairs'
       'placement kimi',
       [],
     ]);
-    expect(found && plainText(found.detail)).toContain('studio-1 said "ibv_create_qp failed: errno 16"');
+    expect(found && plainText(found.detail)).toContain('studio-1 logged "ibv_create_qp failed: errno 16"');
     expect(found && plainText(found.hint)).not.toContain('reboot');
   });
 

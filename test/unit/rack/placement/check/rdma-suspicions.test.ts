@@ -23,7 +23,7 @@ const surveyPlacements = onPage(surveyPlacementsItself);
 
 const overRdma: MeshChanges = { placement: { transport: 'rdma' } };
 const hung = threeMembers(['joined', 'joined', 'joined']);
-const silent = { kind: 'silent', reason: 'no token before the deadline of 4 s' } as const;
+const silent = { kind: 'silent', reason: 'none came before the deadline of 4 s' } as const;
 const [leader, ...followers] = ['studio-1', 'studio-2', 'studio-3'];
 const withoutToken: MeshRack['members'] = Object.fromEntries(
   Object.entries(hung).map(([node, all]) => [
@@ -119,7 +119,9 @@ describe('a start over RDMA that failed', () => {
     const values = { 'studio-2': { ...said('studio-2', 'alloc failed with errno=12'), ...nothing } };
     const [found] = suspicions({ members: dead, values });
     expect(found?.code).toBe('rdma/suspected-exhausted');
-    expect(found?.detail).toContain('The kernel holds nothing now that a restart of the Mac would free.');
+    expect(found?.detail).toContain(
+      'A restart of the Mac would not help, because the kernel holds no leftover RDMA objects.',
+    );
     expect(found?.hint.split('\n').slice(1)).toEqual(['  meshwright restart kimi', '  meshwright logs kimi']);
     const unread = { 'studio-2': { 'rdma-objects': 'empty' } } as const;
     expect(suspicions({ members: dead, values, unknown: unread })[0]?.hint).toContain('meshwright reboot studio-2');
@@ -134,7 +136,7 @@ describe('a start over RDMA that failed', () => {
         'node studio-2',
         [],
       ]);
-      expect(found?.detail).toContain(`studio-2 said "${text}"`);
+      expect(found?.detail).toContain(`studio-2 logged "${text}"`);
     },
   );
 
@@ -148,7 +150,7 @@ describe('a start over RDMA that failed', () => {
         'node studio-2',
         [],
       ]);
-      expect(found?.detail).toContain(`studio-2 said "${complaint}"`);
+      expect(found?.detail).toContain(`studio-2 logged "${complaint}"`);
       expect(short({ members, values: { 'studio-3': { interfaces: [] } } }, {})).toEqual([]);
       expect(short({ members, unknown: { 'studio-3': { thunderbolt: 'garbled' } } }, {})).toEqual([]);
     },
@@ -207,7 +209,7 @@ describe('a start over RDMA that failed', () => {
     it('asks for a restart of the Macs of that cable, then for another cable', () => {
       const [first, ...others] = found('exited');
       expect([first?.code, subjectText(first?.subject), others]).toEqual([code, 'link studio-1:2 <-> studio-2:2', []]);
-      expect(first?.detail).toContain('studio-1 said "Failed to connect to 10.77.0.2:50004"');
+      expect(first?.detail).toContain('studio-1 logged "Failed to connect to 10.77.0.2:50004"');
       expect(first?.hint.split('\n').slice(1)).toEqual(['  meshwright reboot studio-1 studio-2']);
       expect(found('exited', { failedIn: 'BOOT-of-before' })[0]?.hint).toContain('At the rack: replace this cable');
     });

@@ -46,10 +46,10 @@ describe('a Mac that a stop has marked for a restart', () => {
     expect(blockersOf(plan)).toEqual([
       [
         'studio-2',
-        '80.0 GiB stayed wired, 11.0 GiB were before any rank ran: meshwright reboot studio-2',
+        '80.0 GiB of memory stayed wired (11.0 GiB before any rank ran): meshwright reboot studio-2',
         'studio-1 studio-3',
       ],
-      ['studio-3', 'not even KILL ended it: meshwright reboot studio-3', 'studio-1 studio-2'],
+      ['studio-3', 'a process survived SIGKILL: meshwright reboot studio-3', 'studio-1 studio-2'],
     ]);
     expect(plan.steps.filter(({ act }) => act.kind === 'script' && act.name === 'kick-rank')).toEqual([]);
   });

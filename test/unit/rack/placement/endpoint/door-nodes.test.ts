@@ -65,12 +65,12 @@ describe('a drain', () => {
   it('names what a Mac that is away means, and what to do', () => {
     const [kimi = expect.fail('the fleet has no placement')] = fleet.placements;
     const [own, other] = ['studio-1', 'studio-4'].map((name) => asText(unaskedDoor(kimi, nodeName(name))));
-    expect(own?.detail).toContain('whether the door of kimi there is closed, and who is inside');
+    expect(own?.detail).toContain('whether its gateway for kimi is closed and has requests in flight');
     expect(own?.hint).toBe(
-      'Bring studio-1 back, then: meshwright drain kimi. Where it is gone for good, take it out of the nodes of kimi in the file.',
+      'Bring studio-1 back, then: meshwright drain kimi. If it is gone for good, remove it from the nodes of kimi in the file.',
     );
-    expect(other?.detail).toContain('whether an earlier file has left a door of kimi there');
-    expect(other?.hint).toContain('take it out of the file.');
+    expect(other?.detail).toContain('whether an earlier file left a gateway for kimi there');
+    expect(other?.hint).toContain('remove it from the file.');
   });
 });
 

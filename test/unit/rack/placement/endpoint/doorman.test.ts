@@ -77,7 +77,7 @@ describe('a doorman whose files are as wanted', () => {
     expect(saying(own)).toMatchObject({ changes: [], steps: [] });
     const withMore = seenWith({ ...service, behind: ['kimi', 'old', 'qwen'] });
     for (const { changes, steps } of [saying('0123456789abcdef'), saying(), withMore]) {
-      expect(changes).toEqual([expect.stringMatching(/^studio-1 doorman\/8080: not as the file wants it -> version/)]);
+      expect(changes).toEqual([expect.stringMatching(/^studio-1 doorman\/8080: different from the file -> version/)]);
       expect(steps).toContainEqual(expect.stringContaining('"reload":true,"isTaken":false'));
     }
   });
@@ -87,14 +87,14 @@ describe('a doorman whose files are as wanted', () => {
     const left: KeptFile = { path, digest: 'ab', state: 'intact' };
     const changesWith = (state: KeptFile['state']) =>
       seenWith({ ...running, behind: ['kimi', 'qwen'] }, [...files, { ...left, state }]).changes;
-    expect(changesWith('intact')).toEqual(['studio-1 doorman/9090: left over -> not there']);
+    expect(changesWith('intact')).toEqual(['studio-1 doorman/9090: left over -> removed']);
     expect(changesWith('missing')).toEqual([]);
   });
 
   it('is unknown while nobody could ask it', () => {
     const { changes, waiting } = seenWith(running);
     expect(changes).toEqual([]);
-    expect(waiting).toEqual([expect.stringContaining('whether the doorman listens on port 8080')]);
+    expect(waiting).toEqual([expect.stringContaining('whether the gateway listens on port 8080')]);
   });
 
   it('interrupts every placement behind it when it is loaded again, and none when it is loaded first', () => {
@@ -133,7 +133,7 @@ describe('the key files of a doorman', () => {
         const plan = planOf(caseOf([placementOf('kimi', read), placementOf('qwen', unread)], seen));
         const { changes, waiting } = planLines(plan);
         expect(changes).toContainEqual(
-          expect.stringMatching(/^studio-1 doorman\/8080\/kimi\/keys: .* -> the keys of the file$/),
+          expect.stringMatching(/^studio-1 doorman\/8080\/kimi\/keys: .* -> the file's keys$/),
         );
         expect(waiting).toEqual([expect.stringMatching(/doorman\/8080\/qwen\/keys.*B is not set/)]);
         expect(keyPuts(plan)).toEqual([['kimi', expect.stringContaining('e'.repeat(64))]]);

@@ -71,12 +71,12 @@ describe('the door of a placement that serves', () => {
         severity: 'warning',
         subject: placementSubject('kimi'),
         detail:
-          'It serves, and whoever comes to port 8080 of studio-1 gets 503: it was drained by its operator. 2 inside.',
+          'It serves, but clients of port 8080 on studio-1 get 503: it was drained by its operator. Requests in flight: 2.',
         hint: expect.stringContaining('meshwright start kimi'),
       },
     ]);
     expect(findings(fleet, { files, doormen: [] })).toMatchObject([
-      { detail: 'It serves, and whoever comes to port 8080 of studio-1 gets 503.' },
+      { detail: 'It serves, but clients of port 8080 on studio-1 get 503.' },
     ]);
   });
 

@@ -13,8 +13,8 @@ const planWith = (running: number): Plan =>
 
 it('stays the same plan while those inside leave, and is another one when nobody is left', () => {
   const [five, four, none] = [planWith(5), planWith(4), planWith(0)];
-  expect(five.changes).toMatchObject([{ from: 'closed, 5 inside' }]);
-  expect(four.changes).toMatchObject([{ from: 'closed, 4 inside' }]);
+  expect(five.changes).toMatchObject([{ from: 'closed, 5 in flight' }]);
+  expect(four.changes).toMatchObject([{ from: 'closed, 4 in flight' }]);
   expect(four.observed).toEqual(five.observed);
   expect(none.observed).not.toEqual(four.observed);
   expect(none.steps).toEqual([]);

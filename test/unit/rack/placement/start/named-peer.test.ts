@@ -24,7 +24,7 @@ describe('the failing rank of a start that no signature explains', () => {
     expect(findingFor('no answer: rank 0 has no way to 10.77.0.2:30660')).toMatchObject({
       code: 'mesh/peer-named',
       detail:
-        'Rank 0 on studio-1 names 10.77.0.2, which is studio-2 on the cable studio-1:2 <-> studio-2:2. It said:\nno answer: rank 0 has no way to 10.77.0.2:30660',
+        'Rank 0 on studio-1 mentions 10.77.0.2, the address of studio-2 on cable studio-1:2 <-> studio-2:2. It logged:\nno answer: rank 0 has no way to 10.77.0.2:30660',
     });
   });
 

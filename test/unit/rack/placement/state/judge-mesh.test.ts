@@ -86,7 +86,7 @@ describe('judgement of a mesh', () => {
       const { state, evidence } = judgeMesh({ placement: 'kimi', nodes, digest: digestOfKimi(fleet), talk }, observed);
       return [state, evidence];
     };
-    expect(judgedOver('rdma', 'tcp')).toEqual(['changed', 'its ranks talk over tcp, the file says rdma']);
+    expect(judgedOver('rdma', 'tcp')).toEqual(['changed', 'its ranks use tcp, the file says rdma']);
     const serving = ['serving', 'its endpoint gave a token'];
     expect([judgedOver('rdma', 'rdma'), judgedOver('rdma', undefined), judgedOver('tcp', 'tcp')]).toEqual([
       serving,
@@ -162,7 +162,7 @@ describe('judgement of a mesh', () => {
       'rank 1 on studio-2 was not started, rank 2 on studio-3 was not started',
     ],
     ['partial', threeMembers(['stopped', 'joined', 'joined']), 'rank 0 on studio-1 is stopped'],
-    ['partial', threeMembers(['joined', 'joined', 'absent']), 'rank 2 on studio-3 is not there'],
+    ['partial', threeMembers(['joined', 'joined', 'absent']), 'rank 2 on studio-3 is missing'],
   ])('is %s: %j', (state, members, evidence) => {
     expect(verdict({ members })).toEqual([state, evidence]);
   });
@@ -198,15 +198,15 @@ describe('judgement of a mesh', () => {
 
   it('may answer somebody else while it only gave no token in time and every rank has joined', () => {
     const late = {
-      token: { kind: 'silent', reason: 'no token before the deadline of 20 s', isTimeout: true },
+      token: { kind: 'silent', reason: 'none came before the deadline of 20 s', isTimeout: true },
     } as const;
     const joined = judged({ members: threeMembers(['joined', 'joined', 'joined'], late) });
     expect(joined).toMatchObject({ state: 'silent', isAnswering: true });
-    expect(joined.evidence).toBe('no token: no token before the deadline of 20 s; it is hung or busy');
+    expect(joined.evidence).toBe('no token: none came before the deadline of 20 s; it is hung or busy');
     const loading = judged({ members: threeMembers(['joined', 'joined', 'running'], late) });
     expect([loading.isAnswering, loading.evidence.includes('busy')]).toEqual([false, false]);
     expect(judged({ members: threeMembers(['joined', 'joined', 'exited'], late) }).isAnswering).toBe(false);
-    const refused = { token: { kind: 'silent', reason: 'it refuses connections' } } as const;
+    const refused = { token: { kind: 'silent', reason: 'the endpoint refused the connection' } } as const;
     expect(judged({ members: threeMembers(['joined', 'joined', 'joined'], refused) }).isAnswering).toBe(false);
   });
 
@@ -220,7 +220,10 @@ describe('judgement of a mesh', () => {
       ...threeMembers(['joined', 'joined', 'joined']),
       'studio-3': [{ state: 'joined', rank: 2, generation: 3 }] as const,
     };
-    expect(verdict({ members })).toEqual(['changed', 'the ranks on studio-3 are of another start than the leader']);
+    expect(verdict({ members })).toEqual([
+      'changed',
+      'the ranks on studio-3 are from a different start than the leader',
+    ]);
   });
 
   it('is changed when a rank runs whose record is gone', () => {

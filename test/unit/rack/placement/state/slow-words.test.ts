@@ -33,10 +33,10 @@ const saying = (line: string): Readonly<Record<string, NodeObservation>> =>
 
 describe('what could make a mesh slow', () => {
   it('is the wrong network, as the logs tell it', () => {
-    expect(words(saying('tcp'))[0]).toBe('Its ranks talk over tcp, and the file says rdma.');
-    expect(words(saying('rdma'))[0]).toBe('Its ranks talk over rdma.');
+    expect(words(saying('tcp'))[0]).toBe('Its ranks use tcp, but the file says rdma.');
+    expect(words(saying('rdma'))[0]).toBe('Its ranks use rdma.');
     expect([words(observed)[0], words(observed, 'tcp')[0]]).toEqual([
-      'No log says whether its ranks talk over rdma.',
+      'No log shows whether its ranks use rdma.',
       undefined,
     ]);
   });

@@ -15,7 +15,7 @@ import {
 import { onOnePage } from '../../../one-page.ts';
 import { judgeMesh } from '../judged-mesh.ts';
 
-const late: TokenSight = { kind: 'silent', reason: 'no token before the deadline of 20 s', isTimeout: true };
+const late: TokenSight = { kind: 'silent', reason: 'none came before the deadline of 20 s', isTimeout: true };
 
 /** Its doors, the old one first where there are two, as they stand while its endpoint moves. */
 const seenAs = (...flows: readonly FlowSight[]): Known<readonly DoormanSight[]> =>
@@ -40,7 +40,7 @@ function judged(
   return judgeMesh(expected, { ...nodes, 'studio-1': { ...leader, facts: { ...leader.facts, doormen } } });
 }
 
-const notInTime = 'no token: no token before the deadline of 20 s';
+const notInTime = 'no token: none came before the deadline of 20 s';
 
 describe('a mesh that was not asked, since a request is in flight', () => {
   const busy: TokenSight = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' };
@@ -84,7 +84,7 @@ describe('a mesh that gave no token in time, by what its doorman sees', () => {
     const mesh = judged(seenAs({ running: 2, waiting: 1, lastByteMsAgo: 840, quietMs: 840 }));
     expect(mesh).toMatchObject({ state: 'serving', proof: 'traffic', isAnswering: true });
     expect(meshWords(mesh)).toBe(
-      'serving, busy: 3 requests are inside its door, and something of an answer came 0.8 s ago',
+      'serving, busy: its gateway has 3 requests in flight and sent part of an answer 0.8 s ago',
     );
   });
 
@@ -93,7 +93,7 @@ describe('a mesh that gave no token in time, by what its doorman sees', () => {
       seenAs({ running: 1, waiting: 0, lastByteMsAgo: 700_000, quietMs: 660_000, streamQuietMs: 660_000 }),
     );
     expect(mesh).toMatchObject({ state: 'silent', isAnswering: false });
-    expect(mesh.evidence).toBe(`${notInTime}; 1 request is inside its door, and nothing of an answer came for 11 min`);
+    expect(mesh.evidence).toBe(`${notInTime}; its gateway has 1 request in flight and has sent nothing for 11 min`);
   });
 
   it('serves while answers flow through one of its doors, and hangs only where all of them say so', () => {
@@ -107,7 +107,7 @@ describe('a mesh that gave no token in time, by what its doorman sees', () => {
     for (const other of others) {
       const mesh = judged(seenAs(stuck, other));
       expect(mesh).toMatchObject({ state: 'silent', isAnswering: true });
-      expect(mesh.evidence).toContain('1 request is inside its door, and nothing of an answer came for 11 min');
+      expect(mesh.evidence).toContain('its gateway has 1 request in flight and has sent nothing for 11 min');
     }
     expect(judged(seenAs(stuck, stuck)).isAnswering).toBe(false);
     const silent: DoormanSight = { kind: 'silent', port: 8_090, reason: 'it did not answer in time' };
@@ -125,26 +125,34 @@ describe('a mesh that gave no token in time, by what its doorman sees', () => {
     [
       'a long prompt may be read',
       { running: 1, waiting: 0, quietMs: 45_000 },
-      '1 request is inside its door, and nothing of an answer came for 45 s',
+      'its gateway has 1 request in flight and has sent nothing for 45 s',
     ],
     [
       'all that came was for somebody before',
       { running: 1, waiting: 0, lastByteMsAgo: 900, quietMs: 300 },
-      '1 request is inside its door, and nothing of an answer came for 0.3 s',
+      'its gateway has 1 request in flight and has sent nothing for 0.3 s',
     ],
     [
       'a long answer is to come in one piece, or an older doorman does not say',
       { running: 1, waiting: 0, lastByteMsAgo: 700_000, quietMs: 660_000 },
-      '1 request is inside its door, and nothing of an answer came for 11 min',
+      'its gateway has 1 request in flight and has sent nothing for 11 min',
     ],
     [
       'a stream waits beside such an answer only for a while',
       { running: 2, waiting: 0, quietMs: 660_000, streamQuietMs: 30_000 },
-      '2 requests are inside its door, and nothing of an answer came for 11 min',
+      'its gateway has 2 requests in flight and has sent nothing for 11 min',
     ],
-    ['a client reads slowly', { running: 1, waiting: 0, lastByteMsAgo: 30_000 }, '1 request is inside its door'],
-    ['nobody is inside, and others may ask it on its node', { running: 0, waiting: 0 }, 'nobody is inside its door'],
-    ['the last answer came before', { running: 0, waiting: 0, lastByteMsAgo: 10 }, 'nobody is inside its door'],
+    ['a client reads slowly', { running: 1, waiting: 0, lastByteMsAgo: 30_000 }, 'its gateway has 1 request in flight'],
+    [
+      'nobody is inside, and others may ask it on its node',
+      { running: 0, waiting: 0 },
+      'its gateway has no requests in flight',
+    ],
+    [
+      'the last answer came before',
+      { running: 0, waiting: 0, lastByteMsAgo: 10 },
+      'its gateway has no requests in flight',
+    ],
   ])('is not said to hang while %s', (_case, flow, words) => {
     const mesh = judged(seenAs(flow));
     expect(mesh).toMatchObject({ state: 'silent', isAnswering: true });
@@ -153,7 +161,10 @@ describe('a mesh that gave no token in time, by what its doorman sees', () => {
 
   it.each<[string, Known<readonly DoormanSight[]>]>([
     ['has no doorman', known([])],
-    ['has a doorman that does not say', known([{ kind: 'silent', port: 8_080, reason: 'it refuses connections' }])],
+    [
+      'has a doorman that does not say',
+      known([{ kind: 'silent', port: 8_080, reason: 'the endpoint refused the connection' }]),
+    ],
     ['has one that nobody could ask', unknown('failed', 'curl ended with 2.')],
   ])('is not said to hang while it %s', (_case, doormen) => {
     const mesh = judged(doormen);
