@@ -22,7 +22,7 @@ import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts
 
 const usualTokens = 256;
 
-/** `ask PLACEMENT TEXT…`: asks the endpoint of a placement on its own leader, and prints the answer. */
+/** `ask PLACEMENT TEXT…`: asks the placement's endpoint on its leader, and prints the answer. */
 export const ask: VerbBody = async (run) => {
   const tokens = readCountOption(run, 'maxTokens') ?? usualTokens;
   const cluster = openCluster(run);
@@ -45,11 +45,11 @@ interface Question {
 function readQuestion(run: Run, fleet: DesiredFleet): Question {
   const [word, ...words] = namedFirst(run.words, fleet);
   const names = fleet.placements.map(({ name }) => name).join(', ');
-  if (word === undefined) throw usageError('No placement is named.', `Placements: ${names || 'none in the file'}`);
+  if (word === undefined) throw usageError('Placement missing.', `Placements: ${names || 'none in the file'}`);
   const placement = placementNamed({ fleet }, word);
   const text = words.join(' ');
   if (text.trim() === '')
-    throw usageError('The question is missing.', prose`Put it in quotes: ${meshwright('ask', word, '"Hello"')}`);
+    throw usageError('Question missing.', prose`Add the question in quotes: ${meshwright('ask', word, '"Hello"')}`);
   const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
   const leader = fleet.nodes.find(({ name }) => name === placement.nodes[0]);
   const model = fleet.models.find(({ name }) => name === placement.model);
@@ -58,7 +58,10 @@ function readQuestion(run: Run, fleet: DesiredFleet): Question {
   return { placement, runtime, model, leader, text };
 }
 
-/** The words with a placement as the first one: the only one of the file needs no name. A misspelled name is no question. */
+/**
+ * The arguments with a placement first. If the file has only one, its name is optional; a misspelled name is not a
+ * question.
+ */
 function namedFirst(words: readonly string[], { placements }: DesiredFleet): readonly string[] {
   const [only, ...others] = placements.map(({ name }) => name);
   const [first] = words;
@@ -66,7 +69,7 @@ function namedFirst(words: readonly string[], { placements }: DesiredFleet): rea
   return words.length > 1 && didYouMean(first, [only]) !== undefined ? words : [only, ...words];
 }
 
-/** What came back, and why there is no answer where there is none: a model can think until its tokens are over. */
+/** The answer, and why there is none: a model can use up its tokens by thinking. */
 interface Answered extends AnswerParts {
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -91,14 +94,15 @@ async function askLeader(
   const broken = outcomeDiagnostics(outcome);
   const none = (reason: string): Answered => unanswered([noAnswer(placement, leader, reason)]);
   if (broken.length > 0) return unanswered(broken);
-  if (outcome.kind === 'unreached') return none('its node was not reached');
+  if (outcome.kind === 'unreached') return none('its node was unreachable');
   const answer = parseAskAnswer(new TextDecoder().decode(outcome.result.stdout));
-  if (answer === undefined) return none(isAnswered(outcome) ? `it said ${answerText(outcome)}` : 'curl failed there');
+  if (answer === undefined)
+    return none(isAnswered(outcome) ? `it returned ${answerText(outcome)}` : 'curl failed on the node');
   const judged = judgeToken(answer, pointer, countPointer);
   if (judged.kind === 'none') return none(judged.reason);
   const parts = answerParts(judged);
   if (parts.answer.trim() !== '') return { ...parts, diagnostics: [] };
-  if (parts.thought.trim() === '' && judged.text !== '') return none('it gave blanks and nothing else');
+  if (parts.thought.trim() === '' && judged.text !== '') return none('the answer is blank');
   return { ...parts, diagnostics: [onlyThought({ placement: placement.name, node: leader.name, tokens })] };
 }
 
@@ -108,7 +112,7 @@ const noAnswer = (placement: DesiredPlacement, leader: DesiredNode, reason: stri
   diagnose('ask/no-answer', {
     subject: placementSubject(placement.name),
     detail: `${placement.name} on ${leader.name}, port ${askedPort(placement)}: ${reason}.`,
-    hint: prose`Look at it: ${meshwright('status')}, ${aside(meshwright('logs', placement.name))}`,
+    hint: prose`Check the placement: ${meshwright('status')}, ${aside(meshwright('logs', placement.name))}`,
   });
 
 function show(run: Run, { placement, leader }: Question, { answer, thought, diagnostics }: Answered): void {
@@ -126,7 +130,7 @@ function show(run: Run, { placement, leader }: Question, { answer, thought, diag
     });
     return;
   }
-  // Whoever pipes the answer wants nothing else; without colour nobody could tell the two apart.
+  // Scripts want only the answer, and without color the two look alike.
   if (thought !== '' && run.console.hasColor) {
     run.console.out(`${paintFor(true)('dim', escapeLines(thought))}\n${answer === '' ? '' : '\n'}`);
   }
@@ -137,10 +141,10 @@ function show(run: Run, { placement, leader }: Question, { answer, thought, diag
   showDiagnostics(run.console, diagnostics);
 }
 
-/** What `--max-tokens` takes at most. */
+/** Upper limit of `--max-tokens`. */
 const mostTokens = 9_999;
 
-/** That a model spent all tokens of an answer on its thoughts, and what to do about that. */
+/** Reports that a model used up all tokens of an answer by thinking. */
 export function onlyThought({
   placement,
   node,
@@ -149,10 +153,7 @@ export function onlyThought({
   const more = Math.min(4 * tokens, mostTokens);
   return diagnose('ask/no-answer', {
     subject: placementSubject(placement),
-    detail: prose`${placement} on ${named(node)} thought aloud, and its ${tokens} tokens were over before it said anything.`,
-    hint:
-      more > tokens
-        ? `Give it more of them: --max-tokens ${more}`
-        : 'Those are as many as can be asked for: ask for something shorter.',
+    detail: prose`${placement} on ${named(node)} used its ${tokens} tokens for thinking and gave no answer.`,
+    hint: more > tokens ? `Allow more tokens: --max-tokens ${more}` : 'This is the maximum: ask for something shorter.',
   });
 }

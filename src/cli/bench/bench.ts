@@ -31,11 +31,11 @@ import { exitOfSignal } from '../terminal/signals.ts';
 import { useLimits } from '../use-limits.ts';
 import { type Run, readCountOption, textOption, usageError, type VerbBody } from '../verb.ts';
 
-/** sshd of macOS opens ten channels on one connection (MaxSessions of sshd_config), and power is sampled on one of them. */
+/** macOS's sshd allows ten channels per connection (MaxSessions of sshd_config); one of them samples power. */
 const mostAtOnce = 8;
 const retryMs = 500;
 
-/** `bench PLACEMENT`: measures how fast a placement answers, alone and under several requests at once. */
+/** `bench PLACEMENT`: measures how fast a placement answers, with one request and with several in parallel. */
 export const bench: VerbBody = async (run) => {
   const typed = readTyped(run);
   const cluster = openCluster(run);
@@ -62,7 +62,10 @@ function readTyped(run: Run): Partial<BenchWish> {
   const text = textOption(run, 'requests');
   const requests = text?.split(',').map((word) => Number(word.trim()));
   if (requests?.some((count) => !Number.isInteger(count) || count < 1 || count > mostAtOnce) === true) {
-    throw usageError(`"${text}" is no list for --requests.`, `Say numbers from 1 to ${mostAtOnce} with commas: 1,2,4`);
+    throw usageError(
+      `"${text}" is not a valid --requests.`,
+      `Use numbers from 1 to ${mostAtOnce}, separated by commas: 1,2,4`,
+    );
   }
   return given({
     requests: requests && [...new Set(requests)],
@@ -146,9 +149,9 @@ async function measure(run: Run, measured: Measured): Promise<ExitCode> {
   return interrupted ?? codeFor(levels);
 }
 
-const atOnce = (requests: number): string => `${requests} at once`;
+const atOnce = (requests: number): string => `${requests} in parallel`;
 
-/** Models are also known by where they come from: the file may call them as it likes. */
+/** Models are also identified by their source, because the file's names are arbitrary. */
 function sourceText({ source }: DesiredModel): string {
   return source.kind === 'url' ? source.base : source.folder;
 }
@@ -156,7 +159,7 @@ function sourceText({ source }: DesiredModel): string {
 const cutShort = ({ name }: DesiredPlacement): Diagnostic =>
   diagnose('run/interrupted', {
     subject: placementSubject(name),
-    detail: prose`${named(name)} was not measured to the end.`,
+    detail: prose`The measurement of ${named(name)} is incomplete.`,
   });
 
 function codeFor(levels: readonly BenchLevel[]): ExitCode {
@@ -164,7 +167,6 @@ function codeFor(levels: readonly BenchLevel[]): ExitCode {
   return levels.some(({ failed }) => failed > 0) ? exitCode.partial : exitCode.done;
 }
 
-/** How a placement is to be measured. */
 interface BenchWish {
   readonly requests: readonly number[];
   readonly runs: number;
@@ -172,22 +174,22 @@ interface BenchWish {
   readonly words: number;
 }
 
-/** What is measured, as far as it bounds a measurement. */
+/** The properties of a placement that limit a measurement. */
 export interface BenchSubject {
   readonly placement: Pick<DesiredPlacement, 'name' | 'contextTokens' | 'parallel'>;
   readonly driver: DesiredRuntime['driver'];
 }
 
 const usual = { requests: [1, 2, 4], runs: 3, maxTokens: 128, words: 400 } as const;
-/** Of the words of a question, on average; a tokenizer that makes more of them knows no English. */
+/** Average per word of a question; a tokenizer with more is not meant for English. */
 const tokensPerWord = 2;
-/** What stands around the words: the sentences of the question, and the template of a chat. */
+/** Tokens besides the words: the sentences of the question, and the chat template. */
 const frameTokens = 96;
 
 /**
- * What was typed, and where nothing was typed what the memory of the placement was made for: not more requests at once
- * than it answers at once, and not more tokens than its context.
- * @throws FleetError `cli/usage` when the question and the answer that were typed do not fit in the context
+ * The typed values, with defaults that match the placement: no more parallel requests than it answers, and no more
+ * tokens than its context.
+ * @throws FleetError `cli/usage` if the typed question and answer do not fit in the context
  */
 export function benchWish(typed: Partial<BenchWish>, { placement, driver }: BenchSubject): BenchWish {
   const { name, contextTokens, parallel } = placement;
@@ -198,14 +200,14 @@ export function benchWish(typed: Partial<BenchWish>, { placement, driver }: Benc
   const words = typed.words ?? Math.max(1, Math.min(usual.words, room));
   if (words > room) {
     throw usageError(
-      `${words} words and an answer of ${maxTokens} tokens do not fit in the context of ${name}, ${contextTokens} tokens.`,
-      room < 1 ? 'Say fewer --max-tokens.' : `With this answer at most: --words ${room}`,
+      `${words} words and an answer of ${maxTokens} tokens do not fit in the context of ${name} (${contextTokens} tokens).`,
+      room < 1 ? 'Use a smaller --max-tokens.' : `For this answer, use at most: --words ${room}`,
     );
   }
   return { requests, runs: typed.runs ?? usual.runs, maxTokens, words };
 }
 
-/** What whoever typed more requests at once than the placement answers at once should know. */
+/** Notes that more parallel requests were typed than the placement answers. */
 export function beyondParallel({ requests }: BenchWish, { placement, driver }: BenchSubject): readonly Diagnostic[] {
   const { name, parallel } = placement;
   const beyond = requests.filter((count) => count > parallel);
@@ -213,7 +215,7 @@ export function beyondParallel({ requests }: BenchWish, { placement, driver }: B
   return [
     diagnose('bench/beyond-parallel', {
       subject: placementSubject(name),
-      detail: prose`${named(name)} answers ${parallel} at once (parallel: ${parallel}), and was asked ${beyond.join(' and ')} at once.`,
+      detail: prose`${named(name)} answers ${parallel} requests in parallel (parallel: ${parallel}), but was sent ${beyond.join(' and ')}.`,
     }),
   ];
 }
@@ -221,12 +223,10 @@ export function beyondParallel({ requests }: BenchWish, { placement, driver }: B
 const hasParallel = (driver: BenchSubject['driver']): boolean =>
   driverOf({ driver }).keys.ofPlacements.includes('parallel');
 
-/** What a measurement shows. */
 interface BenchShown extends Omit<BenchTextInput, 'columns' | 'unicode' | 'paint'> {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Shows a measurement as text, or as one JSON document. */
 function showBench(run: Run, shown: BenchShown): void {
   const { console } = run;
   const { diagnostics, isSimulated, isCounted, words, maxTokens, levels, published, ...about } = shown;
@@ -248,23 +248,21 @@ function showBench(run: Run, shown: BenchShown): void {
   showDiagnostics(console, diagnostics);
 }
 
-/** What is to be measured. */
 interface BenchRun {
   readonly target: BenchTarget;
-  /** All Macs of the placement: whose power is sampled. */
+  /** All Macs of the placement; their power is sampled. */
   readonly sessions: readonly Session[];
   readonly requests: readonly number[];
   readonly runs: number;
   readonly maxTokens: number;
   readonly words: number;
-  /** Makes the questions of this run differ from those of any other, so that no cache has their beginning. */
+  /** Makes the questions of this run unique, so that no cache contains their beginning. */
   readonly nonce: string;
   readonly signal: AbortSignal;
   readonly onWarm: () => void;
   readonly onLevel: (requests: number) => void;
 }
 
-/** What was measured. */
 interface BenchResult {
   readonly levels: readonly BenchLevel[];
   readonly isCounted: boolean;
@@ -280,7 +278,7 @@ interface Notes {
 
 const warmUpTokens = 8;
 
-/** Asks once to warm up, then each level its runs, one after another; what cannot be answered at all ends it. */
+/** Sends one warm-up request, then the runs of each level one after another. Stops if the warm-up fails. */
 async function runLevels(bench: BenchRun): Promise<BenchResult> {
   const notes: Notes = { answers: [], failures: new Map(), unpowered: new Map(), asked: 0 };
   const levels: BenchLevel[] = [];
@@ -289,7 +287,7 @@ async function runLevels(bench: BenchRun): Promise<BenchResult> {
   bench.onWarm();
   for (const requests of isWarm ? bench.requests : []) {
     const level = await runLevel(bench, requests, notes);
-    // What was cut off says nothing about the mesh.
+    // An interrupted level says nothing about the mesh.
     if (bench.signal.aborted) break;
     levels.push(level);
     bench.onLevel(requests);
@@ -334,7 +332,7 @@ function diagnosticsOf({ target }: BenchRun, { failures, unpowered, asked }: Not
     ...[...failures].map(([reason, count]) =>
       diagnose('bench/no-answer', {
         subject: nodeSubject(session.node),
-        detail: prose`${named(session.node)}, port ${port}: ${count} of ${asked} requests came to nothing: ${reason}.`,
+        detail: prose`${named(session.node)}, port ${port}: ${count} of ${asked} requests failed: ${reason}.`,
       }),
     ),
     ...[...unpowered].map(([node, reason]) =>
@@ -345,15 +343,15 @@ function diagnosticsOf({ target }: BenchRun, { failures, unpowered, asked }: Not
 const words = ['cable', 'receptacle', 'rack', 'token', 'bridge', 'keeper', 'shelf', 'fan', 'window', 'river', 'lamp'];
 
 /**
- * A question of about so many words whose beginning was not asked before: runtimes keep what they have read of a
- * question, and would answer the second one of a kind faster than any client ever sees.
+ * A question of about this many words with a new beginning. Runtimes cache what they have read, and would answer a
+ * repeated question faster than in practice.
  */
 function questionText(count: number, nonce: string): string {
   const list = Array.from({ length: count }, (_, at) => words[(at * 7 + (at >> 3)) % words.length]);
   return `Number ${nonce}. Read these words: ${list.join(' ')}. Now tell a long story in which they occur.`;
 }
 
-/** What the Macs of a placement took while they were sampled, or why one of them could not say. */
+/** The power that a placement's Macs used while sampled, or why one of them has no reading. */
 type PowerReading =
   | { readonly kind: 'watts'; readonly watts: number }
   | { readonly kind: 'unknown'; readonly node: string; readonly reason: string };
@@ -362,7 +360,10 @@ const sampleMs = 1_000;
 const sampleDeadlineMs = 15_000;
 const powerMaxBytes = 262_144;
 
-/** Samples the power of all these Macs at once, a second each, until what it gives is called: the means, added up. */
+/**
+ * Samples the power of all these Macs once per second, until the returned function is called; it returns the sum of
+ * their averages.
+ */
 function samplePower(sessions: readonly Session[]): () => Promise<PowerReading> {
   const stopped = new AbortController();
   const readings = Promise.all(sessions.map((session) => sampleNode(session, stopped.signal)));
@@ -382,7 +383,7 @@ async function sampleNode(session: Session, stopped: AbortSignal): Promise<Power
     const reading = await sampleOnce(session);
     if (reading.kind === 'unknown') return reading;
     samples.push(reading.watts);
-    // A tool that answers at once is not asked in a tight circle.
+    // Limits the rate for a tool that answers immediately.
     await pause(Math.max(0, sampleMs - (performance.now() - startedAtMs)), stopped);
   } while (!stopped.aborted);
   return { kind: 'watts', watts: samples.reduce((sum, one) => sum + one, 0) / samples.length };
@@ -402,32 +403,30 @@ async function sampleOnce(session: Session): Promise<PowerReading> {
   if (sudo !== undefined) return unknown(plainText(sudo.detail));
   const watts = isSuccess(exit) ? parsePower(said ?? '') : undefined;
   if (watts !== undefined) return { kind: 'watts', watts };
-  return unknown(isSuccess(exit) ? 'powermetrics told no combined power' : `powermetrics: ${exitText(exit)}`);
+  return unknown(isSuccess(exit) ? 'powermetrics printed no combined power' : `powermetrics: ${exitText(exit)}`);
 }
 
-/** Where and how long a placement is asked. */
+/** Where to send requests, and the deadline. */
 interface BenchTarget {
   readonly session: Session;
   readonly port: number;
-  /** What makes the endpoint give one token. */
+  /** The request for one token. */
   readonly request: TokenRequest;
   readonly deadlineMs: number;
 }
 
-/** One question. */
 interface BenchQuestion {
   readonly text: string;
   readonly maxTokens: number;
 }
 
-/** An answer is text; more than this is no answer of a model. */
+/** Limit in bytes; a model's answer is never larger. */
 const maxBytes = 16_777_216;
-/** Beyond curl's own deadline, so that curl can say itself that it passed. */
+/** Added to curl's own deadline, so that curl can report the timeout itself. */
 const graceMs = 5_000;
 
 /**
- * The document that asks a question and wants the answer as a stream: a chat, or a prompt where the endpoint is the
- * older one that takes no chat.
+ * The request body for a streamed answer: a chat, or a prompt for the older API without chats.
  *
  * @see OpenAI API reference, Chat Completions and Completions
  */
@@ -440,7 +439,7 @@ export function questionBody(request: TokenRequest, { text, maxTokens }: BenchQu
   };
 }
 
-/** Asks once, on the leader itself, and times the pieces of the answer as they arrive here. */
+/** Sends one request on the leader, and records when the pieces of the answer arrive here. */
 async function askStreamed(target: BenchTarget, { text, maxTokens }: BenchQuestion): Promise<StreamReading> {
   const { session, port, request, deadlineMs } = target;
   const body = questionBody(request, { text, maxTokens });
@@ -459,8 +458,8 @@ async function askStreamed(target: BenchTarget, { text, maxTokens }: BenchQuesti
   if (asked.kind === 'unreached') return { kind: 'none', reason: plainText(asked.diagnostics[0].detail) };
   const { exit } = asked.result;
   const read = readStream(pieces);
-  // What curl says of the endpoint tells more than how curl ended.
+  // curl's message about the endpoint is more specific than its exit code.
   return isSuccess(exit) || read.kind === 'none'
     ? read
-    : { kind: 'none', reason: `curl ended early: ${exitText(exit)}` };
+    : { kind: 'none', reason: `curl stopped early: ${exitText(exit)}` };
 }

@@ -9,20 +9,18 @@ import { cannotWrite } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** The drivers that an example can be written for. */
+/** The runtimes with an example. */
 export const exampleDrivers = ['command', 'exo', 'mlx', 'llamacpp'] as const;
 
-/** One of them. */
 export type ExampleDriver = (typeof exampleDrivers)[number];
 
-/** What an example is written for. */
 interface ExampleWish {
   readonly driver: ExampleDriver;
-  /** With an endpoint for the office network. */
+  /** With an endpoint in the office network. */
   readonly isPublished: boolean;
 }
 
-/** `runtimes:` of the example, and what differs in its placement, as a person would write them. */
+/** The example's `runtimes:` and the differences in its placement, as a person would write them. */
 const runtimes: Readonly<
   Record<Exclude<ExampleDriver, 'command'>, { readonly text: string; readonly placement: Swaps }>
 > = {
@@ -64,13 +62,15 @@ const published = `doorman:
 const publishedEndpoint = `    endpoint: { port: 8080, listen: lan, servedName: tiny, access: anybody }
 `;
 
-/** @throws Error when the example has changed and this has not, which is a bug */
+/** @throws Error if the example changed without this code, which is a bug */
 function replaced(text: string, pattern: RegExp, by: string): string {
   if (!pattern.test(text)) throw new Error(`the example has nothing like ${pattern.source}`);
   return text.replace(pattern, () => by);
 }
 
-/** The example file for another runtime, or with a published endpoint. Everything else stays, comments included. */
+/**
+ * The example file for a different runtime, or with a published endpoint. Everything else stays, including comments.
+ */
 export function exampleText(example: string, { driver, isPublished }: ExampleWish): string {
   const { text, placement } = driver === 'command' ? { text: undefined, placement: {} } : runtimes[driver];
   let file = text === undefined ? example : replaced(example, /(?<=^runtimes:\n)(?: .*\n)+/m, text);
@@ -84,12 +84,12 @@ export function exampleText(example: string, { driver, isPublished }: ExampleWis
 
 const example = new URL('../../../cluster.example.yaml', import.meta.url);
 
-/** Large enough to be seen on its way, small enough for a computer that has other things to do. */
+/** Large enough to show progress, small enough for a busy computer. */
 const modelBytes = 8_388_608;
 
 /**
- * Puts the example into a folder, with what it names and a rehearsal has no double of: the archive of the reference
- * runtime, and a model of the kind that the runtime reads.
+ * Writes the example into a folder, with the files for which a simulation has no double: the archive of the reference
+ * runtime, and a model in the runtime's format.
  */
 export async function prepareDemo(
   folder: string,
@@ -112,14 +112,14 @@ export async function prepareDemo(
 
 const schemaFile = new URL('../../../schemas/cluster.schema.json', import.meta.url);
 
-/** `sim example FOLDER`: the example of the demo with all that it names, so that a rehearsal goes on to an answer. */
+/** `sim example FOLDER`: the demo's example with all its files, so that a simulation works up to an answer. */
 export const simExample: VerbBody = async (run) => {
   const [shown = ''] = run.words;
   const driver = driverOf(run.own['runtime']);
   const isPublished = run.own['published'] === true;
   const folder = emptyFolder(run, shown);
   await prepareDemo(folder, { driver, isPublished });
-  // The first line of the example names it, for editors that complete keys.
+  // The example's first line names the schema, for editors that complete keys.
   mkdirSync(join(folder, 'schemas'));
   copyFileSync(schemaFile, join(folder, 'schemas/cluster.schema.json'));
   if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, folder });
@@ -131,32 +131,32 @@ export const simExample: VerbBody = async (run) => {
 function driverOf(asked: unknown): ExampleDriver {
   const found = exampleDrivers.find((one) => one === (asked ?? 'command'));
   if (found !== undefined) return found;
-  throw usageError(`There is no example for ${JSON.stringify(asked)}.`, `Choose one of ${exampleDrivers.join(', ')}.`);
+  throw usageError(`There is no example for ${JSON.stringify(asked)}.`, `Use one of: ${exampleDrivers.join(', ')}`);
 }
 
 const written = (
   shown: string,
   driver: ExampleDriver,
   isPublished: boolean,
-): string => `${shown} has cluster.yaml and, for a simulated rack, what the file names:
+): string => `Wrote cluster.yaml to ${shown}, with the files it needs for a simulated rack:
 ${driver === 'command' ? 'a small reference runtime in dist/, a stand-in for a model in models/.' : 'a stand-in for a model in models/.'} Editors
 complete its keys with schemas/.
-${driver === 'command' && !isPublished ? '' : 'A double takes the place of each program that is not in dist/.\n'}
-Go on in there:
+${driver === 'command' && !isPublished ? '' : 'The simulation replaces each program that is missing in dist/ with a stand-in.\n'}
+Continue in that folder:
   meshwright sim up
   meshwright apply --sim
   meshwright sim down
 `;
 
-/** Never writes over what somebody has. @throws FleetError `cli/usage`, `cli/cannot-write` */
+/** Never overwrites existing files. @throws FleetError `cli/usage`, `cli/cannot-write` */
 function emptyFolder(run: Run, shown: string): string {
   const folder = resolve(run.folder, shown);
   try {
     mkdirSync(folder, { recursive: true });
     if (readdirSync(folder).length === 0) return folder;
   } catch (error) {
-    // A file of that name is no trouble of the disk.
+    // A file with that name is not a disk error.
     if (!existsSync(folder)) throw cannotWrite(folder, error);
   }
-  throw usageError(`${shown} is not an empty folder.`, 'Name a folder that is empty or not there yet.');
+  throw usageError(`${shown} is not an empty folder.`, 'Use an empty folder or a new one.');
 }

@@ -8,21 +8,20 @@ import { exitCode } from '../exit-codes.ts';
 import { fleetFileName } from '../files/places.ts';
 import { usageError, type VerbBody } from '../verb.ts';
 
-/** How long a second of a simulated Mac takes, in seconds; the same variable shortens the times of a run. */
+/** Real seconds per second of a simulated Mac; the same variable shortens the times of a run. */
 const scaleVariable = 'MESHWRIGHT_SIM_SCALE';
 
-/** `sim serve FOLDER`: the simulator itself, started by `sim up` as a process of its own. */
+/** `sim serve FOLDER`: the simulator itself, which `sim up` starts as a separate process. */
 export const simServe: VerbBody = async (run) => {
   const [folder] = run.words;
-  if (folder === undefined)
-    throw usageError('The folder is missing.', 'This verb is for meshwright itself: use sim up.');
+  if (folder === undefined) throw usageError('Folder missing.', 'This command is internal. Use: meshwright sim up');
   const factor = Number(run.env[scaleVariable]);
   const text = readFileSync(join(folder, fleetFileName), 'utf8');
   const { clusterFile, fleet } = JSON.parse(text) as { clusterFile: string; fleet: DesiredFleet };
   await superviseUntilStopped({
     folder,
     clusterFile,
-    // The cluster file's own path is the seed: a rehearsal of the same file meets the same Macs again.
+    // The cluster file's path is the seed, so a simulation of the same file always has the same Macs.
     load: async () => modelledFleet(fleet, clusterFile, await readSavedState(folder), run.own['factory'] === true),
     ...(factor > 0 && factor <= 1 && { clockFactor: factor }),
     log: (line) => run.console.err(`${line}\n`),

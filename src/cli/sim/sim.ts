@@ -26,36 +26,36 @@ import { cannotWrite, replaceFile } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** `sim hands`: somebody goes to the simulated rack and does what a work list asks for, or moves the plugs as told. */
+/** `sim hands`: plays the person at the simulated rack: does all manual steps, or moves single plugs as told. */
 export const simHands: VerbBody = async (run) => {
   checkWords(run.words);
   const { done, faults } = await askHands(await requireRun(run), run.words);
-  // Who moves single plugs may well leave the rack otherwise than the file says, without any fault.
+  // After single plug moves, the rack may differ from the file without any fault.
   const isAsFile = run.words.length === 0;
   if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, done, faults });
   else run.console.out(`${doneText(done)}${isAsFile || faults.length > 0 ? faultsText(faults) : ''}`);
   return exitCode.done;
 };
 
-/** Words that no hands understand are a slip of the command line; the simulator judges what they name. */
+/** Arguments in an unknown form are a usage error; the simulator checks the names in them. */
 function checkWords(words: readonly string[]): void {
   const [verb] = words;
   if (verb === undefined || isHandsForm(words)) return;
   const isKnown = isHandsVerb(verb);
   throw usageError(
-    isKnown ? `${verb} needs other words.` : `The simulated hands cannot ${JSON.stringify(verb)}.`,
-    isKnown ? prose`Say: ${meshwright('sim hands', handsForms[verb])}` : `They can ${listOf(Object.keys(handsForms))}.`,
+    isKnown ? `Invalid arguments for ${verb}.` : `Unknown manual step ${JSON.stringify(verb)}.`,
+    isKnown
+      ? prose`Use: ${meshwright('sim hands', handsForms[verb])}`
+      : `Known steps: ${Object.keys(handsForms).join(', ')}`,
   );
 }
 
-const listOf = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`;
-
 const doneText = (done: readonly string[]): string =>
   done.length === 0
-    ? 'The simulated hands found nothing to do.\n'
-    : `The simulated hands did this:\n${done.map((one) => `  ${one}\n`).join('')}`;
+    ? 'No manual steps to do at the simulated rack.\n'
+    : `Done at the simulated rack:\n${done.map((one) => `  ${one}\n`).join('')}`;
 
-/** `sim power-on NODE...`: somebody presses the buttons of simulated Macs. */
+/** `sim power-on NODE...`: presses the power buttons of simulated Macs. */
 export const simPowerOn: VerbBody = async (run) => {
   const { words } = run;
   const runFile = await requireRun(run);
@@ -67,19 +67,19 @@ export const simPowerOn: VerbBody = async (run) => {
     return exitCode.done;
   }
   const line = (node: (typeof nodes)[number]): string =>
-    node.wasOff ? `Simulated ${node.name} is ${node.power} again.\n` : `Simulated ${node.name} was up.\n`;
+    node.wasOff ? `Simulated ${node.name} is ${node.power} again.\n` : `Simulated ${node.name} was already up.\n`;
   run.console.out(nodes.map(line).join(''));
   return exitCode.done;
 };
 
-const seeList = prose`See: ${meshwright('sim fault', '--list')}`;
+const seeList = prose`List of faults: ${meshwright('sim fault', '--list')}`;
 
-/** `sim fault`: breaks something by name, mends it, or lists what can be broken. */
+/** `sim fault`: injects a fault, clears it, or lists all faults. */
 export const simFault: VerbBody = async (run) => {
   const isListing = run.own['list'] === true;
   const isClearing = run.own['clear'] === true;
   if (isListing && (isClearing || run.words.length > 0))
-    throw usageError('--list stands alone.', 'Leave the rest out.');
+    throw usageError('--list takes no other arguments.', 'Remove the other arguments.');
   if (isListing) return listFaults(run);
   if (!isClearing) checkFault(run.words);
   const runFile = await requireRun(run);
@@ -91,7 +91,7 @@ export const simFault: VerbBody = async (run) => {
   return exitCode.done;
 };
 
-/** The same fault at one target after the other; the first target that cannot be broken ends it, and says so. */
+/** Injects the same fault at each target in turn. The first target that cannot have it stops the loop with an error. */
 async function setFaults(runFile: RunFile, [name = '', ...targets]: readonly string[]): Promise<readonly string[]> {
   let active: readonly string[] = [];
   for (const target of targets.length === 0 ? [[]] : targets.map((one) => [one])) {
@@ -100,10 +100,10 @@ async function setFaults(runFile: RunFile, [name = '', ...targets]: readonly str
   return active;
 }
 
-/** A fault without its target is a slip of the command line; the simulator judges everything else. */
+/** A fault without its target is a usage error; the simulator checks everything else. */
 function checkFault(words: readonly string[]): void {
   const [name, target] = words;
-  if (name === undefined) throw usageError('No fault is named.', seeList);
+  if (name === undefined) throw usageError('Fault missing.', seeList);
   if (target === undefined && isFaultName(name)) {
     throw usageError(`${name} needs a target: ${faults[name].targets}`, seeList);
   }
@@ -111,11 +111,11 @@ function checkFault(words: readonly string[]): void {
 
 const isFaultName = (name: string): name is FaultName => faultNames.some((one) => one === name);
 
-/** The faults in force, one per line. */
+/** The active faults, one per line. */
 const faultsText = (active: readonly string[]): string =>
   active.length === 0
-    ? 'No faults: the simulated rack is as the file says.\n'
-    : `Simulated faults in force:\n${active.map((one) => `  ${one}\n`).join('')}`;
+    ? 'No faults: the simulated rack matches the file.\n'
+    : `Active simulated faults:\n${active.map((one) => `  ${one}\n`).join('')}`;
 
 function listFaults(run: Run): ExitCode {
   const all = faultNames.map((name) => ({ name, summary: faults[name].summary, targets: faults[name].targets }));
@@ -127,12 +127,12 @@ function listFaults(run: Run): ExitCode {
 const faultText = ({ name, summary, targets }: { name: string; summary: string; targets: string }): string =>
   `  ${name} ${targets}\n      ${summary}\n`;
 
-/** `sim up`: one simulated Mac per node of the file; does nothing when it is up already. */
+/** `sim up`: starts one simulated Mac per node of the file; does nothing if they are already up. */
 export const simUp: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
   requirePrograms();
   makeFolder(folder);
-  // A file that cannot be read leaves the Macs of before alone.
+  // An invalid file must not change the running Macs.
   let cluster = rehearsedCluster(run);
   const isFactory = run.own['factory'] === true;
   if (isFactory || run.own['fresh'] === true) {
@@ -148,11 +148,11 @@ export const simUp: VerbBody = async (run) => {
   const entry = [...selfWords(), 'sim', 'serve', folder, ...(isFactory ? ['--factory'] : [])] as const;
   const started = await startSupervisor({ entry, folder });
   const isNew = started.kind === 'started';
-  // Whoever interrupts the start does not want what it starts.
+  // After an interrupted start, nothing may keep running.
   if (isNew && run.signal.aborted) await stopSupervisor(folder);
   else if (run.options.json) showJson(run.console, simJson(isNew ? 'started' : 'already', started.run));
   else {
-    const head = headLine(started.run, isNew ? 'up' : 'up already', run.console.columns);
+    const head = headLine(started.run, isNew ? 'up' : 'already up', run.console.columns);
     run.console.out(
       `${head}${nodeLines(started.run)}${proseText(isFactory ? enrollText : nextText(isChanged), simulated)}\n`,
     );
@@ -160,22 +160,21 @@ export const simUp: VerbBody = async (run) => {
   return exitCode.done;
 };
 
-/** The cluster file with the networks that its links have in a rehearsal. */
+/** The cluster file with the networks of its links in a simulation. */
 function rehearsedCluster(run: Run): { readonly path: string; readonly fleet: DesiredFleet } {
   const { opened, fleet: settled } = settleFromLock({ ...run, options: { ...run.options, sim: true } });
   const { networks } = settled.thunderbolt;
   return { path: opened.path, fleet: { ...opened.fleet, thunderbolt: { ...opened.fleet.thunderbolt, networks } } };
 }
 
-/** What is advised here is about the simulated Macs. */
 const simulated = { isSimulated: true };
 
-/** The account is that of `newMac`, which sudo and the preboot ask for, too. */
+/** The password is that of the account in `newMac`, for sudo and FileVault too. */
 const enrollText = prose`Enroll them (their password is "simulated"): ${meshwright('enroll', '--all')}`;
 
 function nextText(isChanged: boolean): Prose {
-  if (!isChanged) return prose`Look at them: ${meshwright('status')}`;
-  return prose`The file has changed since: these Macs are as it was then, so that you see the\ndifference. To make them anew: ${meshwright('sim up', '--fresh')}`;
+  if (!isChanged) return prose`Check them: ${meshwright('status')}`;
+  return prose`The file has changed since these Macs were created, so plan shows the difference.\nTo create them from scratch: ${meshwright('sim up', '--fresh')}`;
 }
 
 function makeFolder(folder: string): void {
@@ -186,7 +185,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** `sim down`: ends the simulated fleet; without one it says so and is content. */
+/** `sim down`: stops the simulated fleet; it also succeeds if none is running. */
 export const simDown: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
   const stopped = await stopSupervisor(folder);
@@ -198,11 +197,10 @@ export const simDown: VerbBody = async (run) => {
 
 const downText = {
   none: 'No simulated fleet was running.',
-  stopped: 'The simulated fleet is down; no process of it is left.',
-  cleaned: 'The simulated fleet had crashed; what was left of it is cleaned up.',
+  stopped: 'The simulated fleet is down; all its processes have stopped.',
+  cleaned: 'The simulated fleet had crashed; its remains were removed.',
 } as const;
 
-/** `sim status`: nodes, ports and faults of the simulated fleet. */
 export const simStatus: VerbBody = async (run) => {
   const runFile = await requireRun(run);
   const active = await askFaults(runFile, { ask: 'status' });
@@ -225,7 +223,7 @@ function headLine({ cluster, nodes }: RunFile, state: string, columns: number): 
   return `${left}${' '.repeat(Math.max(3, columns - left.length - mark.length))}${mark}\n`;
 }
 
-/** How each node is reached; beside it where it cannot be. */
+/** How to reach each node, with its power state if it is not up. */
 function nodeLines({ nodes }: RunFile, power: NodePower = {}): string {
   const width = Math.max(0, ...Object.keys(nodes).map((name) => name.length));
   return Object.entries(nodes)
@@ -251,10 +249,10 @@ const simJson = (state: SimFleet['state'], runFile: RunFile, power?: NodePower) 
 });
 
 const controlDeadlineMs = 10_000;
-/** The press of a button is awaited until the Mac has started. */
+/** Pressing a button waits until the Mac has started. */
 const buttonDeadlineMs = 300_000;
 
-/** The simulated fleet of the cluster file, which answers. @throws FleetError `sim/not-running`, `sim/run-folder` */
+/** The running simulated fleet of the cluster file. @throws FleetError `sim/not-running`, `sim/run-folder` */
 async function requireRun(run: Run): Promise<RunFile> {
   const folder = simFolder(run.env, requireClusterFile(run));
   const state = await readRun(folder);
@@ -263,15 +261,15 @@ async function requireRun(run: Run): Promise<RunFile> {
   throw new FleetError([diagnose('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' })]);
 }
 
-/** Faults in force as the simulator tells them, each in words: `cable-missing studio-1:2`. */
+/** The active faults as texts: `cable-missing studio-1:2`. */
 export async function askFaults(runFile: RunFile, request: ControlRequest): Promise<readonly string[]> {
   const { faults } = (await ask(runFile, request, buttonDeadlineMs)) as { faults: readonly { text: string }[] };
   return faults.map((one) => one.text);
 }
 
 /**
- * What the simulated hands did, in sentences without a full stop, and the faults that are left: with words what these
- * say, without any all that there is to do. @throws FleetError `sim/impossible-act`
+ * The manual steps that were done, as sentences without a period, and the remaining faults. With arguments only those
+ * steps are done, without arguments all. @throws FleetError `sim/impossible-act`
  */
 async function askHands(
   runFile: RunFile,
@@ -283,16 +281,14 @@ async function askHands(
   return { done, faults: faults.map((one) => one.text) };
 }
 
-/** The power of each node, by name. */
 type NodePower = SimPower['power'];
 
-/** Presses the buttons of these nodes; whether each is up then, by name. @throws FleetError `sim/unknown-node` */
+/** Presses the buttons of these nodes and returns each node's power. @throws FleetError `sim/unknown-node` */
 async function askPowerOn(runFile: RunFile, nodes: readonly string[]): Promise<NodePower> {
   const answer = await ask(runFile, { ask: 'power-on', words: nodes }, buttonDeadlineMs);
   return (answer as { power: NodePower }).power;
 }
 
-/** The power of every node. */
 async function askPower(runFile: RunFile): Promise<NodePower> {
   const answer = await ask(runFile, { ask: 'status' });
   return (answer as { power: NodePower }).power;
@@ -306,12 +302,12 @@ async function ask(runFile: RunFile, request: ControlRequest, deadlineMs = contr
   if (answer.ok) return answer.value;
   const [first, ...others] = answer.diagnostics as readonly Diagnostic[];
   throw new FleetError([
-    first ?? diagnose('sim/no-answer', { detail: 'The simulator refused without a reason.' }),
+    first ?? diagnose('sim/no-answer', { detail: 'The simulator refused the request without a reason.' }),
     ...others,
   ]);
 }
 
-/** The words that start this command again: `main.js` of the bundle, or `main.ts` by what loads the sources. */
+/** The command line that starts this program again: `main.js` of the bundle, or `main.ts` with its loader. */
 export function selfWords(): readonly [string, ...string[]] {
   const extension = extname(import.meta.url);
   const entry = fileURLToPath(new URL(`../main${extension}`, import.meta.url));

@@ -20,7 +20,7 @@ describe('what a placement is asked', () => {
     expect(typed.requests).toEqual([1, 4, 8]);
     const [told] = beyondParallel(typed, subject('mlx', 2));
     expect([told?.code, told?.severity]).toEqual(['bench/beyond-parallel', 'notice']);
-    expect(told && plainText(told.detail)).toContain('asked 4 and 8 at once');
+    expect(told && plainText(told.detail)).toContain('but was sent 4 and 8');
     expect(beyondParallel(typed, subject('command', 1))).toEqual([]);
     expect(beyondParallel(benchWish({}, subject('mlx', 2)), subject('mlx', 2))).toEqual([]);
   });
@@ -37,8 +37,8 @@ describe('what a placement is asked', () => {
         return `${error.diagnostics[0].code} ${plainText(error.diagnostics[0].hint)}`;
       }
     };
-    expect(refused({ words: 145 })).toBe('cli/usage With this answer at most: --words 144');
-    expect(refused({ maxTokens: 500 })).toBe('cli/usage Say fewer --max-tokens.');
+    expect(refused({ words: 145 })).toBe('cli/usage For this answer, use at most: --words 144');
+    expect(refused({ maxTokens: 500 })).toBe('cli/usage Use a smaller --max-tokens.');
   });
 
   it('is a chat, or a plain prompt where the endpoint takes no chat', () => {

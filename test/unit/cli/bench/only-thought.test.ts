@@ -5,11 +5,11 @@ const hintFor = (tokens: number) => onlyThought({ placement: 'kimi', node: 'stud
 
 describe('an answer of thoughts alone', () => {
   it('names as many tokens as the option takes', () => {
-    expect(hintFor(256)).toBe('Give it more of them: --max-tokens 1024');
-    expect(hintFor(2_500)).toBe('Give it more of them: --max-tokens 9999');
+    expect(hintFor(256)).toBe('Allow more tokens: --max-tokens 1024');
+    expect(hintFor(2_500)).toBe('Allow more tokens: --max-tokens 9999');
   });
 
   it('names no more where there are no more', () => {
-    expect(hintFor(9_999)).toBe('Those are as many as can be asked for: ask for something shorter.');
+    expect(hintFor(9_999)).toBe('This is the maximum: ask for something shorter.');
   });
 });
