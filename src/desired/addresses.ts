@@ -17,10 +17,9 @@ export function parseLink(text: string): readonly [LinkEnd, LinkEnd] | undefined
   return halves.length !== 2 || first === undefined || second === undefined ? undefined : [first, second];
 }
 
-/** `studio-1:2 <-> studio-2:2`: the one name of a link, whichever end is written first. */
+/** The canonical name of a link, whichever end is written first: `studio-1:2 <-> studio-2:2`. */
 export const linkText = (ends: readonly [LinkEnd, LinkEnd]): string => ends.map(linkEndText).sort().join(' <-> ');
 
-/** `10.77.0.0/30`. */
 export const networkText = ({ address, prefixLength }: Ipv4Network): string => `${address}/${prefixLength}`;
 
 /** One end of a link with its fixed address. */
@@ -30,8 +29,8 @@ interface EndAddress {
 }
 
 /**
- * The addresses of a link in its /30: the first host for the end whose text comes first, so that the order in which
- * the file writes the ends has no meaning.
+ * The addresses of a link in its /30. The end whose text sorts first gets the first host address, so that the order of
+ * the ends in the file does not matter.
  *
  * @example
  * // studio-2:2 <-> studio-1:2 in 10.77.0.0/30: studio-1:2 has 10.77.0.1, studio-2:2 has 10.77.0.2
@@ -44,8 +43,8 @@ export function endAddresses(ends: Link['ends'], network: Ipv4Network): readonly
 }
 
 /**
- * One form for one address, so that two spellings of it are equal: names in lower case without a final dot, IPv6 as
- * eight groups. Undefined for a text that looks like an address and is none.
+ * The canonical form of a host, so that different spellings of it are equal: names in lower case without a final dot,
+ * IPv6 as eight groups. Undefined for a text that looks like an address but is not valid.
  */
 export function canonicalAddress(host: string): string | undefined {
   if (host.includes(':')) return canonicalIpv6(host);
@@ -53,7 +52,7 @@ export function canonicalAddress(host: string): string | undefined {
   return looksLikeIpv4(name) && ipv4Number(name) === undefined ? undefined : name;
 }
 
-/** A name whose last part is a number, decimal or hexadecimal: programs take it for an IPv4 address. */
+/** Programs read a name as an IPv4 address if its last part is a decimal or hexadecimal number. */
 function looksLikeIpv4(name: string): boolean {
   const last = name.slice(name.lastIndexOf('.') + 1);
   return /^(?:[0-9]+|0x[0-9a-f]*)$/.test(last);
@@ -74,7 +73,7 @@ function canonicalIpv6(host: string): string | undefined {
   return zone === undefined ? text : `${text}%${zone}`;
 }
 
-/** Groups of one half; the last one may be an IPv4 address when the half ends the address. */
+/** The groups of one half. If the half ends the address, its last group may be an IPv4 address. */
 function groupsOf(half: string, endsAddress: boolean): readonly number[] | undefined {
   if (half === '') return [];
   const groups: number[] = [];
@@ -95,13 +94,12 @@ export function ipv4Number(text: string): number | undefined {
   return octets.some((octet) => octet > 255) ? undefined : octets.reduce((sum, octet) => sum * 256 + octet, 0);
 }
 
-/** The dotted form of an address number. */
 export const ipv4Text = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
 
-/** How many addresses a network of this prefix length has. */
+/** The number of addresses in a network with this prefix length. */
 export const networkSize = (prefixLength: number): number => 2 ** (32 - prefixLength);
 
-/** Reads `10.77.0.0/24`; the address need not be the first one. Undefined for anything that is no IPv4 address and prefix. */
+/** Reads `10.77.0.0/24`. The address may be any address of the network. Undefined for anything else. */
 export function parseIpv4Network(text: string): Ipv4Network | undefined {
   const [address = '', prefix = '', ...rest] = text.split('/');
   if (rest.length > 0 || ipv4Number(address) === undefined || !/^(?:0|[1-9][0-9]?)$/.test(prefix)) return undefined;
@@ -109,13 +107,13 @@ export function parseIpv4Network(text: string): Ipv4Network | undefined {
   return prefixLength > 32 ? undefined : { address, prefixLength };
 }
 
-/** The first address of the network in which an address lies. */
+/** The first address of the network. */
 export function firstAddress(network: Ipv4Network): string {
   const value = ipv4Number(network.address) ?? 0;
   return ipv4Text(value - (value % networkSize(network.prefixLength)));
 }
 
-/** Whether the inner network lies wholly inside the outer one. */
+/** Whether all of the inner network is inside the outer one. */
 export function isInside(inner: Ipv4Network, outer: Ipv4Network): boolean {
   const size = networkSize(outer.prefixLength);
   const at = (network: Ipv4Network): number => Math.floor((ipv4Number(network.address) ?? 0) / size);

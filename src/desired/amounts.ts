@@ -15,7 +15,7 @@ export function sizeBytes(text: string): number | undefined {
   return size === undefined ? undefined : size.amount * (size.unit === 'GiB' ? gibibyte : gigabyte);
 }
 
-/** Bytes of Apple's label for memory, where `512GB` means 512 GiB: it is what `hw.memsize` prints. */
+/** Bytes of Apple's label for memory, in which `512GB` means 512 GiB, as in `hw.memsize`. */
 export function memoryLabelBytes(text: string): number | undefined {
   const size = parts(text);
   return size === undefined ? undefined : size.amount * gibibyte;
@@ -33,12 +33,12 @@ export function durationMs(text: string): number | undefined {
   return match === null ? undefined : Number(match[1]) * (match[2] === 'm' ? 60_000 : 1_000);
 }
 
-/** What macOS itself needs beside the GPU; below it the Mac swaps or panics (bytes). */
+/** Bytes that macOS needs in addition to the GPU. With less, the Mac swaps or panics. */
 export const systemBytes = 8 * 2 ** 30;
 
 /**
- * The value of `iogpu.wired_limit_mb` that the file wants; `auto` is the memory minus the larger of 8 GiB and 6.25 %.
- * @returns undefined when the file says nothing, or `auto` and the memory is unknown
+ * The desired value of `iogpu.wired_limit_mb`; `auto` is the memory minus the larger of 8 GiB and 6.25 %.
+ * @returns undefined if the file does not set it, or sets `auto` and the memory is unknown
  */
 export function wantedWiredMegabytes(
   wanted: DesiredWiredLimit | undefined,
@@ -58,6 +58,6 @@ export function wantedWiredMegabytes(
   }
 }
 
-/** Whether the file gives the GPU more than this Mac can spare. */
+/** Whether the file gives the GPU more memory than this Mac can spare. */
 export const isBeyondMemory = (wanted: DesiredWiredLimit | undefined, memoryBytes: number): boolean =>
   wanted?.kind === 'bytes' && wanted.bytes > memoryBytes - systemBytes;

@@ -3,25 +3,24 @@ import { editDistance } from './edit-distance.ts';
 
 const listedAtMost = 8;
 
-/** What can be said instead of an unknown name; made once for all findings. */
+/** The names that an unknown name could mean; created once for all findings. */
 export interface Choices {
-  /** The one name that is most likely meant. */
+  /** The most likely name, if there is exactly one. */
   readonly near: (word: string) => string | undefined;
-  /** The names as words of a sentence, the first eight. */
+  /** The first eight names as part of a sentence. */
   readonly list: string;
 }
 
-/** The names that could have been meant. */
 export function choicesAmong(names: readonly string[]): Choices {
   const more = names.length - listedAtMost;
   const list = listText([...names.slice(0, listedAtMost), ...(more > 0 ? [`${more} more`] : [])]);
   return { near: suggesterAmong(names), list };
 }
 
-/** Longer words are never compared: the cost grows with the product of both lengths. */
+/** Longer words are never compared, because the cost grows with the product of both lengths. */
 const longestWord = 64;
 
-/** The one candidate that is most likely meant; undefined when none is near or several are equally near. Case is ignored. */
+/** The nearest candidate, ignoring case; undefined if none is near or several are equally near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > longestWord) return undefined;
   const wanted = word.toLowerCase();
@@ -39,17 +38,14 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return only === undefined || others.length > 0 || shortest >= word.length ? undefined : only;
 }
 
-/** The largest distance at which one word may be meant by the other: a third of the longer one. */
+/** The largest distance at which a word counts as a typo: a third of the longer word. */
 const farthest = (word: string, other: string): number =>
   Math.max(1, Math.floor(Math.max(word.length, other.length) / 3));
 
-/** Only so many findings are ever shown, so no more words are looked up. */
+/** No more findings than this are ever shown. */
 const lookedUpAtMost = 100;
 
-/**
- * Suggestions among candidates that stay the same, for many words: each word is looked up once, and none any more after
- * the hundredth.
- */
+/** Suggestions for many words among the same candidates. Looks up each word once, and at most 100 words. */
 export function suggesterAmong(candidates: readonly string[]): (word: string) => string | undefined {
   const found = new Map<string, string | undefined>();
   return (word) => {
@@ -58,7 +54,7 @@ export function suggesterAmong(candidates: readonly string[]): (word: string) =>
   };
 }
 
-/** What a finding says of the name that is likely meant; `otherwise` is its hint where none is near. */
+/** The label and hint that suggest a name; `otherwise` is the hint if no name is near. */
 export const meant = (
   near: string | undefined,
   otherwise?: string,
@@ -67,7 +63,7 @@ export const meant = (
     ? given({ hint: otherwise })
     : { label: `did you mean ${near}?`, hint: `Did you mean \`${near}\`?` };
 
-/** `a, b and c`; nothing for an empty list. */
+/** `a, b and c`; empty for an empty list. */
 export function listText(words: readonly string[], last = 'and'): string {
   const head = words.slice(0, -1).join(', ');
   const tail = words.at(-1) ?? '';

@@ -2,68 +2,63 @@ import { given } from '../model/given.ts';
 import { type LinkEnd, nodeName } from '../model/node.ts';
 import { parseLink, parseLinkEnd } from './addresses.ts';
 
-/** A runtime of the file as far as it can be judged. */
+/** The usable parts of a runtime in the file. */
 export interface DraftRuntime {
   readonly name: string;
   readonly pointer: string;
   readonly driver?: DraftText;
-  /** The keys that it has. */
   readonly keys: readonly string[];
-  /** Words that are texts, with their places. */
+  /** The words that are texts, with their places. */
   readonly command: readonly DraftText[];
   readonly listening?: DraftText;
 }
 
-/** A model of the file as far as it can be judged. */
+/** The usable parts of a model in the file. */
 interface DraftModel {
   readonly name: string;
   readonly pointer: string;
   readonly source?: DraftText;
   readonly hasFiles: boolean;
-  /** Whether it comes by http, which the file does not allow. */
+  /** Whether its source uses HTTP and the file does not allow that. */
   readonly isRefusedHttp: boolean;
-  /** The keys of `files`. */
   readonly paths: readonly string[];
 }
 
-/** A placement of the file as far as it can be judged. */
+/** The usable parts of a placement in the file. */
 export interface DraftPlacement {
   readonly name: string;
   readonly pointer: string;
-  /** The keys that it has. */
   readonly keys: readonly string[];
   readonly model?: DraftText;
   readonly runtime?: DraftText;
-  /** Nodes that are texts, in rank order. */
+  /** The nodes that are texts, in rank order. */
   readonly nodes: readonly DraftText[];
-  /** Whether every entry of the list is among them. */
+  /** Whether every entry of the list is usable. */
   readonly hasAllNodes: boolean;
   readonly hasSharding: boolean;
   readonly sharding?: DraftText;
-  /** How many shares it has; undefined without that key, or when it is no list. */
+  /** The number of shares; undefined without a list of shares. */
   readonly shareCount?: number;
   readonly transport?: DraftText;
   readonly backend?: DraftText;
-  /** Of the endpoint, its default included; undefined when it is no number. */
+  /** The port of the endpoint or its default; undefined if it is not a number. */
   readonly endpointPort?: number;
-  /** Where that port stands, or the placement when it is the default. */
+  /** The place of that port, or of the placement if the port is the default. */
   readonly endpointPointer: string;
-  /** The keys of its endpoint. */
   readonly endpointKeys: readonly string[];
-  /** Of a list of sources of its keys: each in a form that is compared and never shown. */
+  /** The sources in a list of API keys, in a form that is only compared and never shown. */
   readonly keySources: readonly string[];
   readonly isPublished: boolean;
   readonly isOpenToAnybody: boolean;
   readonly servedName?: string;
-  /** Where else it may run. */
   readonly fallback?: Pick<DraftPlacement, 'pointer' | 'nodes' | 'hasAllNodes'>;
-  /** Set for what {@link draftLayouts} makes of a fallback. */
+  /** Set if {@link draftLayouts} made this from a fallback. */
   readonly isFallback?: true;
 }
 
 /**
- * Every placement, and then each that has a fallback once more as it would run there, at the place of that key: what
- * its nodes have to be, those of the fallback have to be as well.
+ * All placements, followed by the fallback layout of each that has one, at the place of its `fallback` key: the nodes
+ * of a fallback must obey the same rules.
  */
 export const draftLayouts = (placements: readonly DraftPlacement[]): readonly DraftPlacement[] => [
   ...placements,
@@ -74,12 +69,12 @@ function draftFallback(
   { backend, transport, ...rest }: DraftPlacement,
   fallback: NonNullable<DraftPlacement['fallback']>,
 ): DraftPlacement {
-  // One node alone talks to nobody.
+  // A single node has no peers.
   const talk = fallback.nodes.length < 2 ? {} : given({ backend, transport });
   return { ...rest, ...talk, ...fallback, keys: [], endpointPointer: fallback.pointer, isFallback: true };
 }
 
-/** A node of the file, whatever its name looks like; what is not a text is left out. */
+/** The usable parts of a node in the file; its name may be invalid. */
 export interface DraftNode {
   readonly name: string;
   readonly pointer: string;
@@ -89,13 +84,13 @@ export interface DraftNode {
   readonly memory?: DraftText;
 }
 
-/** One end of a link with the characters of the line in which it stands. */
+/** One end of a link with its character range in the text of the link. */
 export interface DraftEnd extends LinkEnd {
   readonly start: number;
   readonly end: number;
 }
 
-/** A link whose form is right; its nodes need not exist. */
+/** A well-formed link; its nodes may not exist. */
 export interface DraftLink {
   readonly index: number;
   readonly pointer: string;
@@ -103,7 +98,7 @@ export interface DraftLink {
   readonly ends: readonly [DraftEnd, DraftEnd];
 }
 
-/** A receptacle to be avoided, of one node or, without `node`, of every node. */
+/** A receptacle to avoid, on one node or, without `node`, on every node. */
 export interface DraftAvoid {
   readonly pointer: string;
   readonly node?: string;
@@ -111,15 +106,15 @@ export interface DraftAvoid {
 }
 
 /**
- * A cluster file as the meaning rules see it: only what is sane enough to be judged, so that they can run beside
- * the schema and all problems of a file come back together.
+ * The usable parts of a cluster file. The rules read this instead of the file, so that they can run even if the schema
+ * finds errors, and all problems are reported together.
  */
 export interface Draft {
   readonly nodes: readonly DraftNode[];
-  /** The names of all nodes of the file, also of those that are too many to be judged. */
+  /** The names of all nodes in the file, including those beyond the limits. */
   readonly nodeNames: ReadonlySet<string>;
   readonly links: readonly DraftLink[];
-  /** Whether every entry of the list is among them. */
+  /** Whether every entry of the list is usable. */
   readonly hasAllLinks: boolean;
   readonly avoid: readonly DraftAvoid[];
   readonly version?: DraftText;
@@ -128,30 +123,27 @@ export interface Draft {
   readonly wiredLimit?: DraftText;
   readonly fileVault?: DraftText;
   readonly automaticLogin?: DraftText;
-  /** What the file names for ranks and gateway. */
+  /** The accounts that the file sets for ranks and gateway. */
   readonly accounts: { readonly ranks?: DraftText; readonly gateway?: DraftText };
-  /** Every account that the file logs in as. */
+  /** Every SSH user in the file. */
   readonly users: readonly string[];
-  /** Whether there is a pool, be it wrong. */
+  /** Whether the file has a pool, valid or not. */
   readonly hasPool: boolean;
   readonly hasDoorman: boolean;
-  /** The word that names the program, of each source of a secret that is one. */
+  /** The first word of each secret source that is a command. */
   readonly secretPrograms: readonly DraftText[];
   readonly runtimes: readonly DraftRuntime[];
   readonly models: readonly DraftModel[];
   readonly placements: readonly DraftPlacement[];
-  /** The names of all runtimes and models, as of the nodes. */
+  /** The names of all runtimes and models, including those beyond the limits. */
   readonly runtimeNames: ReadonlySet<string>;
   readonly modelNames: ReadonlySet<string>;
 }
 
-/** The endpoint of a placement that does not say its port. */
+/** The port of an endpoint that does not set one. */
 export const defaultEndpointPort = 8_080;
 
-/**
- * How much of a file is judged: what the schema allows (`maxProperties`, `maxItems`).
- * The schema refuses a file with more, so the rest need not cost anything.
- */
+/** The limits of the schema (`maxProperties`, `maxItems`). It refuses a larger file, so the rules skip the rest. */
 export const draftLimits = {
   nodes: 256,
   links: 1_024,
@@ -164,7 +156,7 @@ export const draftLimits = {
   members: 16,
 } as const;
 
-/** Makes a draft of whatever a file holds; never fails. */
+/** Makes a draft of any file; never fails. */
 export function makeDraft(root: unknown, raw: RawText): Draft {
   const file: Spot = { value: root, pointer: '', raw };
   const links = below(file, 'thunderbolt', 'links');
@@ -296,7 +288,6 @@ function draftAvoid({ value, pointer }: Spot): readonly DraftAvoid[] {
   return end === undefined ? [] : [{ pointer, ...end }];
 }
 
-/** The word that names the program, of each password of an account and key of an endpoint that is one. */
 function secretPrograms(file: Spot): readonly DraftText[] {
   const keys = entries(file, 'placements').flatMap((placement) => {
     const key = below(placement, 'endpoint', 'apiKey');
@@ -309,19 +300,18 @@ function secretPrograms(file: Spot): readonly DraftText[] {
   });
 }
 
-/** The nodes of a draft by name. */
 export const draftNodesByName = (draft: Draft): ReadonlyMap<string, DraftNode> =>
   new Map(draft.nodes.map((node) => [nodeName(node.name), node]));
 
 /** A scalar of the file with its place. */
 export interface DraftText {
   readonly pointer: string;
-  /** The value, or for a number the text as the file writes it. */
+  /** The value, or for a number its source text. */
   readonly text: string;
   readonly isText: boolean;
 }
 
-/** The text of a scalar as the file writes it, by JSON pointer. */
+/** Returns the source text of a scalar by its JSON pointer. */
 type RawText = (pointer: string) => string | undefined;
 
 /** Any value of the file with its place. */
@@ -331,7 +321,7 @@ interface Spot {
   readonly raw: RawText;
 }
 
-/** What a map has under a name. */
+/** A named entry of a map. */
 interface Entry extends Spot {
   readonly name: string;
 }
@@ -347,7 +337,7 @@ const record = ({ value }: Spot): Readonly<Record<string, unknown>> =>
 /** A value as a list; an empty one for anything else. */
 const list = ({ value }: Spot): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** What stands below these keys; a value that is undefined for a key that a map does not have itself. */
+/** The value below these keys; undefined for a key that is not an own property. */
 const below = (spot: Spot, ...keys: readonly string[]): Spot =>
   keys.reduce((at, key) => {
     const map = record(at);
@@ -363,11 +353,11 @@ const items = (spot: Spot, most?: number): readonly Spot[] =>
 const entries = (file: Spot, section: string, most = Number.POSITIVE_INFINITY): readonly Entry[] =>
   keysIn(below(file, section), most).map((name) => ({ ...below(file, section, name), name }));
 
-/** The names of everything in a section, also of what is too much to be judged. */
+/** All names in a section, including those beyond the limits. */
 const namesIn = (file: Spot, section: string): ReadonlySet<string> =>
   new Set(Object.keys(record(below(file, section))));
 
-/** More keys than any section has. */
+/** No section has this many keys. */
 const mostKeys = 64;
 
 const keysIn = (spot: Spot, most = mostKeys): readonly string[] => Object.keys(record(spot)).slice(0, most);

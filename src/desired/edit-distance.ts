@@ -1,7 +1,6 @@
 /**
- * Damerau-Levenshtein distance (optimal string alignment): how many letters must be inserted, removed, replaced, or
- * swapped with their neighbour to make one word of the other. It stops counting above `atMost` and then gives some
- * number that is larger: words that have nothing in common cost little.
+ * Damerau-Levenshtein distance (optimal string alignment): the number of letters to insert, remove, replace or swap
+ * with their neighbor. To save time, it stops counting above `atMost` and returns some larger number.
  */
 export function editDistance(from: string, to: string, atMost = Number.POSITIVE_INFINITY): number {
   let beforeLast: readonly number[] = [];

@@ -9,10 +9,10 @@ interface PacedMac {
   readonly model: string;
 }
 
-/** The Macs that the others of their placement wait for. */
+/** The Macs that the other Macs of a placement wait for. */
 interface Pace {
   readonly slowest: readonly string[];
-  /** Which Macs set the pace, and how fast the memory of these and of the fastest is. */
+  /** One or two sentences with the slowest Macs, and the memory bandwidth of these and of the fastest. */
   readonly detail: string;
 }
 
@@ -20,9 +20,8 @@ const speedOf = ({ name, memoryGigabytesPerSecond: speeds }: MacModel): string =
   `${name}, ${speeds.map((one) => one.toLocaleString('en-US')).join(' or ')} GB/s`;
 
 /**
- * Who sets the pace where the Macs of a placement are unequal: tokens are made at the speed of the memory, and every
- * layer waits for the Mac that finishes last. Undefined where the Macs are equal, where a model is not in the table, or
- * where the variants of two chips overlap.
+ * The Macs that set the pace of a placement with unequal Macs: memory bandwidth limits generation, and all wait for the
+ * slowest Mac. Undefined if the Macs are equal, a model is unknown, or the variants of two chips overlap.
  */
 export function paceOf(macs: readonly PacedMac[]): Pace | undefined {
   const known = macs.flatMap(({ name, model }) => {
@@ -45,16 +44,16 @@ export function paceOf(macs: readonly PacedMac[]): Pace | undefined {
 const least = ({ memoryGigabytesPerSecond: speeds }: MacModel): number => Math.min(...speeds);
 const most = ({ memoryGigabytesPerSecond: speeds }: MacModel): number => Math.max(...speeds);
 
-/** One Mac with a name that is made up for it. */
+/** One Mac with an invented name. */
 interface Mac {
   readonly name: NodeName;
   readonly model: string;
-  /** Its receptacles in the order in which cables go into them: those that are better left free come last. */
+  /** Its receptacles in the order in which they get cables: those that should stay empty come last. */
   readonly receptacles: readonly number[];
   readonly carefulCount: number;
 }
 
-/** Macs of a model that is known here. */
+/** Macs of a model in the table. */
 interface KnownCount extends MacCount {
   readonly mac: MacModel;
 }
@@ -62,8 +61,8 @@ interface KnownCount extends MacCount {
 type Pair = readonly [Mac, Mac];
 
 /**
- * What these Macs can be cabled to: the largest full mesh and a ring, each with every cable by receptacle. Macs with
- * Thunderbolt 4 never take part. Models that are not known here are left out: the caller refuses them first.
+ * How these Macs can be cabled: the largest full mesh and a ring, each with every cable by receptacle. Macs with
+ * Thunderbolt 4 never take part. Unknown models are skipped: the caller refuses them first.
  */
 export function fitMesh(wanted: readonly MacCount[]): MeshFit {
   const known = joinModels(wanted);
@@ -97,11 +96,11 @@ const fitModel = ({ model, count, mac }: KnownCount): FitModel => ({
   doubtful: mac.avoid,
 });
 
-/** `studio`, `mini`, `macbook`: what people call a Mac of this model when they number several. */
+/** The base of invented names: `studio`, `mini`, `macbook`. */
 const shortName = ({ name }: MacModel): string =>
   name.startsWith('MacBook') ? 'macbook' : (name.split(' ')[1] ?? 'mac').toLowerCase();
 
-/** Every Mac that can have RDMA, numbered by what it is. */
+/** Every Mac that supports RDMA, numbered per kind. */
 function nameMacs(known: readonly KnownCount[]): readonly Mac[] {
   const numbers = new Map<string, number>();
   return known.flatMap(({ model, count, mac }) =>
@@ -121,14 +120,14 @@ function nameMacs(known: readonly KnownCount[]): readonly Mac[] {
   );
 }
 
-/** The most Macs of which each has a receptacle for each of the others; 0 when there are no two. */
+/** The largest number of Macs that each have a receptacle for every other; 0 if it is less than two. */
 function largestMesh(macs: readonly Mac[], roomOf: (mac: Mac) => number): number {
   const rooms = macs.map(roomOf).toSorted((a, b) => b - a);
   const size = rooms.filter((room, index) => room >= index).length;
   return size < 2 ? 0 : size;
 }
 
-/** Those with the most receptacles that nothing speaks against, in the order in which they were asked for. */
+/** The Macs with the most recommended receptacles, in the requested order. */
 function chooseMacs(macs: readonly Mac[], size: number): readonly Mac[] {
   const able = macs.filter(({ receptacles }) => receptacles.length >= size - 1);
   const chosen = able.toSorted((a, b) => b.carefulCount - a.carefulCount).slice(0, size);
@@ -152,7 +151,7 @@ interface ShapeNeeds {
   readonly receptaclesEach: number;
 }
 
-/** Every cable takes the next receptacle at both its ends. */
+/** Every cable uses the next receptacle at both its ends. */
 function shapeOf(macs: readonly Mac[], pairs: readonly Pair[], { known, receptaclesEach }: ShapeNeeds): FitShape {
   const taken = new Map<Mac, number>();
   const nextEnd = (mac: Mac): LinkEnd => {

@@ -10,21 +10,21 @@ export const ranksUser = ({ system }: DesiredFleet, { user }: DesiredNode): stri
 export const gatewayUser = ({ system }: DesiredFleet, { user }: DesiredNode): string | undefined =>
   system.accounts.gateway ?? user;
 
-/** Whether a gateway stands on a node: the node leads a published placement, in its place or on its fallback. */
+/** Whether a node has a gateway: it leads a published placement, on its own nodes or on its fallback. */
 const hasGateway = ({ placements }: DesiredFleet, node: NodeName): boolean =>
   placements
     .flatMap(layoutsOf)
     .some(({ publication, nodes: [leader] }) => publication !== undefined && leader === node);
 
-/** The accounts that a node needs: one for ranks on every node, one for the gateway only where a gateway stands. */
+/** The accounts that a node needs: one for ranks, and one for the gateway if the node has a gateway. */
 export const accountsOn = (fleet: DesiredFleet, node: NodeName): readonly string[] =>
   [fleet.system.accounts.ranks, hasGateway(fleet, node) ? fleet.system.accounts.gateway : undefined].flatMap(
     (one) => one ?? [],
   );
 
 /**
- * The nodes without which these cannot be judged: themselves, the far ends of their cables, and all members of what
- * runs on them or would on its fallback. In the order of the fleet.
+ * The nodes that must be observed to check the targets: the targets, their cable neighbors, and all nodes of placements
+ * that run there or would on their fallback. In fleet order.
  */
 export function nodesToSee(fleet: DesiredFleet, targets: readonly NodeName[]): readonly DesiredNode[] {
   const groups = [
@@ -35,30 +35,30 @@ export function nodesToSee(fleet: DesiredFleet, targets: readonly NodeName[]): r
   return fleet.nodes.filter(({ name }) => targets.includes(name) || near.includes(name));
 }
 
-/** Whether the file says that this node is a Mac with Thunderbolt 4, which can never have RDMA. */
+/** Whether the file declares this node as a Mac with Thunderbolt 4, which does not support RDMA. */
 const isDeclaredWithoutRdma = ({ nodes }: DesiredFleet, name: NodeName): boolean =>
   neverHasRdma(nodes.find((node) => node.name === name)?.hardware.model);
 
 /**
- * Whether the file needs RDMA on this node: for a placement that is on it, or would be with its fallback, or by
- * `thunderbolt.rdma: required`, which asks nothing of a Mac that is declared with Thunderbolt 4.
+ * Whether the file needs RDMA on this node: for a placement on its own nodes or its fallback, or because of
+ * `thunderbolt.rdma: required`, which does not apply to a Mac that is declared with Thunderbolt 4.
  */
 export const needsRdma = (fleet: DesiredFleet, node: NodeName): boolean =>
   (fleet.thunderbolt.rdma === 'required' && !isDeclaredWithoutRdma(fleet, node)) ||
   fleet.placements.flatMap(layoutsOf).some(({ transport, nodes }) => transport === 'rdma' && nodes.includes(node));
 
-/** Whether a link must reach 80 Gb/s: an end needs RDMA, and no end is a Mac that is declared with Thunderbolt 4. */
+/** Whether a link must reach 80 Gb/s: one end needs RDMA, and neither end is declared with Thunderbolt 4. */
 export const needsFastLink = (fleet: DesiredFleet, ends: readonly { readonly node: NodeName }[]): boolean =>
   ends.some(({ node }) => needsRdma(fleet, node)) && !ends.some(({ node }) => isDeclaredWithoutRdma(fleet, node));
 
-/** The part of a placement that says where it runs and where else it may. */
+/** The nodes of a placement and of its other layout. */
 type Placed = Pick<DesiredPlacement, 'nodes' | 'fallback'> & {
   readonly home?: Pick<DesiredPlacement, 'nodes'>;
 };
 
 /**
- * The same placement on the nodes of its fallback, or as it is where it has none. Layers are divided equally there; one
- * node alone splits nothing and talks to nobody.
+ * The placement on its fallback, or unchanged if it has none. A fallback divides layers equally. A fallback with a
+ * single node has neither sharding nor a transport between ranks.
  */
 export function onFallback(placement: DesiredPlacement): DesiredPlacement {
   const { fallback, shares: _, sharding, backend, ...rest } = placement;
@@ -76,30 +76,30 @@ export function onFallback(placement: DesiredPlacement): DesiredPlacement {
   };
 }
 
-/** How a placement may run: as the file has it, then on its fallback, where it has one. */
+/** The layouts of a placement: on its own nodes, then on its fallback if it has one. */
 export function layoutsOf(placement: DesiredPlacement): readonly DesiredPlacement[] {
   const own = placement.home ?? placement;
   return own.fallback === undefined ? [own] : [own, onFallback(own)];
 }
 
-/** The layout of a placement that is on exactly these nodes, in any order; as the file has it where none is. */
+/** The layout with exactly these nodes in any order, or the given placement if there is none. */
 export function layoutOn(placement: DesiredPlacement, nodes: readonly NodeName[]): DesiredPlacement {
   const isOn = (one: DesiredPlacement): boolean =>
     one.nodes.length === nodes.length && one.nodes.every((node) => nodes.includes(node));
   return layoutsOf(placement).find(isOn) ?? placement;
 }
 
-/** The nodes that lead it in either layout, each once: on each of them stands its doorman. */
+/** The distinct leaders of both layouts. Each of them has the gateway. */
 export const leadersOf = (placement: DesiredPlacement): readonly NodeName[] => [
   ...new Set(layoutsOf(placement).flatMap(({ nodes }) => nodes.slice(0, 1))),
 ];
 
-/** Every node that may carry a placement, in either layout; the leader of the one that is given comes first. */
+/** The distinct nodes of both layouts of a placement, beginning with the leader of the given one. */
 export const everyNode = ({ nodes, fallback, home }: Placed): readonly NodeName[] => [
   ...new Set([...nodes, ...(fallback?.nodes ?? []), ...(home?.nodes ?? [])]),
 ];
 
-/** The fleet with these placements on their fallback, those that have one. */
+/** The fleet with the selected placements on their fallback, if they have one. */
 export const withFallbacks = (
   fleet: DesiredFleet,
   isMeant: (placement: DesiredPlacement) => boolean,

@@ -32,7 +32,7 @@ import { contextTokens, durationMs, memoryLabelBytes, sizeBytes } from './amount
 import { defaultEndpointPort } from './draft.ts';
 import type { KeysByDriver } from './rules/rule.ts';
 
-/** The fleet in which every hold of the file is marked of which the last day was over by this time. */
+/** Marks every hold in the file whose last day is over at the given time. */
 export function judgeHolds(fleet: DesiredFleet, nowEpochMs: number): DesiredFleet {
   const nodes = fleet.nodes.map((node) => {
     const { hold } = node;
@@ -42,10 +42,7 @@ export function judgeHolds(fleet: DesiredFleet, nowEpochMs: number): DesiredFlee
   return { ...fleet, nodes };
 }
 
-/**
- * The whole file with its defaults filled in. The spec must have passed the schema and the meaning rules: what they
- * refuse is not looked at again.
- */
+/** The whole file with its defaults. The spec must have passed the schema and the rules; nothing is checked again. */
 export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredFleet {
   const nodes = Object.entries(spec.nodes)
     .map(([name, node]) => resolveNode(name, node, spec.ssh ?? {}))
@@ -102,7 +99,7 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
   };
 }
 
-/** Those that apply makes, unless the file names others; no gateway needs one where the file has no doorman. */
+/** The accounts that apply creates, unless the file names others. Without a doorman, there is no gateway account. */
 function resolveAccounts({ system, doorman }: ClusterSpec): DesiredFleet['system']['accounts'] {
   const { ranks = ranksAccount, gateway = doorman && gatewayAccount } = system?.accounts ?? {};
   return {
@@ -111,7 +108,7 @@ function resolveAccounts({ system, doorman }: ClusterSpec): DesiredFleet['system
   };
 }
 
-/** Settings of which the usual value is to leave the Mac as it is. */
+/** Settings that by default leave the Mac unchanged. */
 function resolveMacSettings({ system }: ClusterSpec): WishedSettings {
   const { wiredLimit: _limit, fileVault: _vault, accounts: _accounts, keeper: _keeper, ...settings } = system ?? {};
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== 'keep' && value !== 'any'));
@@ -151,7 +148,7 @@ function resolveThunderbolt(spec: ClusterSpec, nodes: readonly DesiredNode[]): D
   };
 }
 
-/** The file's own and the product's receptacles to avoid, each once, by node and number. */
+/** The receptacles to avoid according to the file and to the table of Macs, sorted by node and number. */
 function avoidedEnds(avoid: readonly (number | string)[], nodes: readonly DesiredNode[]): readonly LinkEnd[] {
   const ends = new Map<string, LinkEnd>();
   const add = (end: LinkEnd): void => void ends.set(linkEndText(end), end);
@@ -175,14 +172,14 @@ const compareEnds = (a: LinkEnd, b: LinkEnd): number =>
 const byName = <T>(specs: Readonly<Record<string, T>> | undefined): readonly (readonly [string, T])[] =>
   Object.entries(specs ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** The runtimes of a file with their defaults, sorted by name; archives as the file has them. */
+/** The runtimes of a file with their defaults, sorted by name. Archive paths are as in the file. */
 export const resolveRuntimes = ({ runtimes }: ClusterSpec, drivers: KeysByDriver): readonly DesiredRuntime[] =>
   byName(runtimes).map(([name, spec]) => {
     const { driver, archive } = spec;
     return { driver, name, archive, extras: [], ...drivers.get(driver)?.resolve(spec) };
   });
 
-/** The models of a file, sorted by name; the list of files is empty where the file has none. */
+/** The models of a file, sorted by name. A model without `files` has an empty list. */
 const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredModel[] =>
   byName(models).map(([name, spec]) => ({
     name,
@@ -192,7 +189,7 @@ const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredMode
     files: filesOf(spec),
   }));
 
-/** Reads where the files of a model come from: a folder here, `node:/folder`, or the base of URLs. */
+/** Parses the source of a model: a local folder, `node:/folder`, or the base of URLs. */
 export function modelSource(text: string, downloads: ClusterSpec['downloads']): ModelSource {
   if (text.startsWith('node:')) return { kind: 'node', folder: text.slice('node:'.length) };
   if (/^https?:/.test(text)) {
@@ -224,10 +221,10 @@ function resolvePublication(
   };
 }
 
-/** What the one file of ours in the tree of a doorman is called. */
+/** The name of meshwright's file in the tree of the gateway. */
 export const doormanFile = 'doorman.mjs';
 
-/** The doorman of a file; its own file has no place until the command line says where it lies. */
+/** The gateway of a file. The source of its own file is only a name until the command line sets its path. */
 function resolveDoorman({ doorman }: ClusterSpec): DesiredDoorman | undefined {
   if (doorman === undefined) return undefined;
   const { node, program } = doorman;
@@ -240,7 +237,7 @@ function resolveDoorman({ doorman }: ClusterSpec): DesiredDoorman | undefined {
   };
 }
 
-/** The name under which the tree of the doorman lies among those of runtimes; no runtime may have it. */
+/** The folder name of the gateway's tree among the trees of runtimes. It is reserved: no runtime may have it. */
 export const doormanTree = 'doorman';
 
 const defaultFirstToken = '60s';
@@ -277,7 +274,6 @@ const resolveFallback = (
   contextTokens: contextTokens(String(context ?? own)) ?? 0,
 });
 
-/** The source that a file names; undefined when it names none. */
 function resolveSecretSource(spec: SecretSpec | KeySpec | undefined): SecretSource | undefined {
   if (spec?.env !== undefined) return { kind: 'env', name: spec.env };
   if (spec?.file !== undefined) return { kind: 'file', path: spec.file };
@@ -285,14 +281,14 @@ function resolveSecretSource(spec: SecretSpec | KeySpec | undefined): SecretSour
   return spec !== undefined && 'prompt' in spec && spec.prompt === true ? { kind: 'prompt' } : undefined;
 }
 
-/** The sources of the keys of an endpoint, whether the file has one or a list. */
+/** The API key sources of an endpoint, for which the file has one source or a list. */
 const keySources = (spec: KeySpec | readonly KeySpec[] | undefined): readonly ApiKeySource[] =>
   (spec === undefined ? [] : [spec].flat()).flatMap((one) => {
     const source = resolveSecretSource(one);
     return source === undefined || source.kind === 'prompt' ? [] : source;
   });
 
-/** The fleet, with programs for secrets that do not see the environment variables which hold other secrets of the file. */
+/** Hides the environment variables with secrets of the file from the commands of other secrets. */
 function withHiddenVariables(fleet: DesiredFleet): DesiredFleet {
   const all = [
     ...fleet.nodes.flatMap(({ password }) => password ?? []),

@@ -5,20 +5,20 @@ import { nodeSubject } from '../model/subject.ts';
 import { named, prose } from '../model/text/prose.ts';
 import { didYouMean, listText } from './did-you-mean.ts';
 
-/** Which nodes are meant. With neither names nor labels it is every node; with both, the named ones that match. */
+/** Selects nodes. Without names and labels, this is every node; with both, the named nodes that match. */
 export interface NodeSelector {
   readonly names: readonly string[];
-  /** Each `key=value` or `key!=value`, or several of them with commas; all must hold. */
+  /** Each is `key=value` or `key!=value`, or several of them separated by commas. A node must match all. */
   readonly labels: readonly string[];
 }
 
-/** Chosen nodes in the order of the fleet, or the reasons why none can be chosen. */
+/** The selected nodes in fleet order, or the reasons why none can be selected. */
 export interface Selection {
   readonly nodes: readonly DesiredNode[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Chooses nodes by name and label. An unknown name, a bad selector and an empty choice are errors, never silence. */
+/** Selects nodes by name and label. An unknown name, a bad selector and an empty selection are errors. */
 export function selectNodes(fleet: Pick<DesiredFleet, 'nodes'>, selector: NodeSelector): Selection {
   const terms = selector.labels.flatMap((text) => text.split(',')).map(parseTerm);
   const problems = [...unknownNames(fleet.nodes, selector.names), ...terms.flatMap((term) => term.problem ?? [])];
@@ -70,10 +70,10 @@ function nothingSelected(nodes: readonly DesiredNode[], selector: NodeSelector):
   const known = [...all].sort();
   const asked = selector.labels.join(',');
   const near = didYouMean(asked, known);
-  const among = selector.names.length === 0 ? 'No node has' : `None of ${listText(selector.names, 'or')} has`;
-  const list = known.length === 0 ? 'The file gives no node a label.' : `The labels are ${listText(known)}.`;
+  const among = selector.names.length === 0 ? '' : ` among ${listText(selector.names)}`;
+  const list = known.length === 0 ? 'No node in the file has a label.' : `The labels are ${listText(known)}.`;
   return diagnose('select/nothing', {
-    detail: `${among} the label ${asked}.`,
+    detail: `No node${among} matches ${asked}.`,
     hint: near === undefined || near === asked ? list : `Did you mean ${near}? ${list}`,
   });
 }

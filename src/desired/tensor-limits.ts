@@ -2,9 +2,9 @@ import type { ModelShape } from '../model/model-shape.ts';
 import { listText } from './did-you-mean.ts';
 
 /**
- * Why a model cannot be split over so many ranks by tensors, one sentence each; empty when it can. Heads, heads of keys
- * and every width that is split must divide, and what is left of a quantised width must be whole groups of weights
- * with one scale.
+ * Why tensor sharding cannot split a model over this number of ranks, one sentence each; empty if it can. The number of
+ * ranks must divide the heads, the key heads and every split width. Each part of a quantized width must be whole groups
+ * of weights with one scale.
  *
  * @see mlx-lm: `shard` of the model classes; heads that do not divide become 0 or wrong without an error
  */
@@ -13,11 +13,11 @@ export function tensorProblems(shape: ModelShape, ranks: number): readonly strin
   const { heads, kvHeads, attention } = shape;
   const counts: readonly (readonly [what: string, count: number])[] = [
     ['heads', heads],
-    ...(attention.kind === 'gqa' ? [['heads of keys and values', kvHeads] as const] : []),
+    ...(attention.kind === 'gqa' ? [['key and value heads', kvHeads] as const] : []),
   ];
   const undivided = counts.filter(([, count]) => count % ranks !== 0);
   return [
-    ...undivided.map(([what, count]) => `Its ${count} ${what} cannot be divided by ${ranks}.`),
+    ...undivided.map(([what, count]) => `Its ${count} ${what} are not divisible by ${ranks}.`),
     ...widthsOf(shape).flatMap((width) => widthProblems(width, shape, ranks)),
   ];
 }
@@ -30,7 +30,7 @@ interface Width {
 function widthsOf({ dims, heads, headDim, attention }: ModelShape): readonly Width[] {
   const { intermediate, moeIntermediate, sharedIntermediate } = dims;
   const all: readonly (Width | undefined)[] = [
-    attention.kind === 'mla' ? undefined : { what: 'width of attention', size: heads * headDim },
+    attention.kind === 'mla' ? undefined : { what: 'attention width', size: heads * headDim },
     intermediate === undefined ? undefined : { what: 'inner width', size: intermediate },
     moeIntermediate === undefined ? undefined : { what: 'inner width of an expert', size: moeIntermediate },
     sharedIntermediate === undefined
@@ -41,23 +41,25 @@ function widthsOf({ dims, heads, headDim, attention }: ModelShape): readonly Wid
 }
 
 function widthProblems({ what, size }: Width, { quant }: ModelShape, ranks: number): readonly string[] {
-  if (size % ranks !== 0) return [`Its ${what} of ${size} cannot be divided by ${ranks}.`];
+  if (size % ranks !== 0) return [`Its ${what} of ${size} is not divisible by ${ranks}.`];
   const part = size / ranks;
   return quant === undefined || part % quant.group === 0
     ? []
-    : [`Of its ${what} of ${size} each of ${ranks} has ${part}, no multiple of the ${quant.group} weights of a group.`];
+    : [
+        `Its ${what} of ${size} gives each of ${ranks} ranks ${part}, which is not a multiple of the group size ${quant.group}.`,
+      ];
 }
 
-/** The counts of ranks, from 2 up to `most`, over which a model can be split by tensors. */
+/** The numbers of ranks from 2 to `most` over which tensor sharding can split a model. */
 export const tensorCounts = (shape: ModelShape, most: number): readonly number[] =>
   Array.from({ length: Math.max(0, most - 1) }, (_, index) => index + 2).filter(
     (ranks) => tensorProblems(shape, ranks).length === 0,
   );
 
-/** As many nodes as a placement has at most. */
+/** The largest number of nodes of a placement. */
 export const mostRanks = 16;
 
-/** Over how many nodes a model can be split by tensors, as advice. */
+/** Advice on the number of nodes for tensor sharding. */
 export function tensorAdvice(shape: ModelShape): string {
   const counts = tensorCounts(shape, mostRanks);
   return counts.length === 0

@@ -1,22 +1,22 @@
-/** Files of one model; more are refused, so that a lock can always be read again. */
+/** The largest number of files of one model, so that the lock stays small enough to be read. */
 export const mostTreeFiles = 2_048;
 
-/** The form of a path inside a model; the schema has the same one. Our own seal is no file of a model. */
+/** The form of a path inside a model, as in the schema. It excludes meshwright's own seal. */
 const form = /^(?!\.meshwright)(?!(.*\/)?\.{1,2}(\/|$))[A-Za-z0-9._+@=,-]+(\/[A-Za-z0-9._+@=,-]+)*$/;
 const longestPath = 512;
 
-/** Whether a path can be one of a file inside a model. */
+/** Whether a path is valid for a file inside a model. */
 export const isTreePath = (path: string): boolean => path.length <= longestPath && form.test(path);
 
-/** Two paths that macOS cannot keep apart, or of which one would be a file and a folder at once. */
+/** Two paths that are the same on macOS, or where one is both a file and a folder. */
 export interface Collision {
   readonly path: string;
   readonly other: string;
 }
 
 /**
- * Paths that collide on a volume that ignores case, as macOS makes them: equal but for case, or one a folder of the
- * other. Each later path of a pair once.
+ * Finds paths that collide on a volume that ignores case, as on macOS: equal except for case, or one a folder of the
+ * other. Lists the later path of each pair once.
  */
 export function collisionsOf(paths: readonly string[]): readonly Collision[] {
   const files = new Map<string, string>();

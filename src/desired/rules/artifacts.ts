@@ -4,10 +4,9 @@ import { type Draft, type DraftRuntime, pointerTo } from '../draft.ts';
 import { collisionsOf, isTreePath } from '../tree-paths.ts';
 import type { DriverKeys, Finding, KeysByDriver, PlaceText, Rule } from './rule.ts';
 
-/** Runtimes with the keys of their drivers, and models with their files. */
+/** Rules for runtimes with their drivers' keys, and for models with their files. */
 export const artifactRules: readonly Rule[] = [keyOfDriver, filesMissing, plainHttp, pathCollision];
 
-/** A model that nodes fetch by http, which the file does not allow. */
 function plainHttp({ models }: Draft): readonly Finding[] {
   return models
     .filter(({ isRefusedHttp }) => isRefusedHttp)
@@ -15,13 +14,12 @@ function plainHttp({ models }: Draft): readonly Finding[] {
       ({ name, pointer }): Finding => ({
         code: 'model/plain-http',
         pointer: `${pointer}/source`,
-        detail: `The nodes would fetch ${name} by http.`,
+        detail: `The nodes would download ${name} over HTTP.`,
         subject: modelSubject(name),
       }),
     );
 }
 
-/** The files of a model are different files on a Mac. */
 function pathCollision(draft: Draft, place: PlaceText): readonly Finding[] {
   return draft.models.flatMap(({ name, pointer, paths }) =>
     collisionsOf(paths.filter(isTreePath)).map(({ path, other }): Finding => {
@@ -31,9 +29,9 @@ function pathCollision(draft: Draft, place: PlaceText): readonly Finding[] {
         pointer: pointerTo(`${pointer}/files`, path),
         at: 'key',
         label: `collides with ${place(otherPlace)}`,
-        detail: `\`${path}\` and \`${other}\` cannot lie side by side.`,
+        detail: `A Mac cannot have both \`${path}\` and \`${other}\`.`,
         subject: modelSubject(name),
-        others: [{ ...otherPlace, detail: 'The first one.' }],
+        others: [{ ...otherPlace, detail: 'The first of the two paths.' }],
       };
     }),
   );
@@ -41,14 +39,14 @@ function pathCollision(draft: Draft, place: PlaceText): readonly Finding[] {
 
 type KeysOf = (own: DriverKeys) => readonly string[];
 
-/** Whose keys are looked at: a runtime, or a placement on it. */
+/** A runtime or a placement whose keys are checked. */
 interface Driven extends Pick<DraftRuntime, 'pointer' | 'keys'> {
-  /** The driver as the file has it. */
+  /** The driver name in the file. */
   readonly word: string | undefined;
   readonly subject: Subject;
 }
 
-/** Every key of a runtime and of its placements is one that its driver reads, and none is missing that it needs. */
+/** Runtimes and their placements have only keys that the driver uses, and all keys that it requires. */
 function keyOfDriver({ runtimes, placements }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
   const words = new Map(runtimes.map(({ name, driver }) => [name, driver?.text]));
   return [
@@ -63,7 +61,7 @@ function keyOfDriver({ runtimes, placements }: Draft, _place: PlaceText, drivers
   ];
 }
 
-/** Keys that other drivers take; one that no driver names is for all. */
+/** Keys that only other drivers use. A key that no driver lists is for all drivers. */
 function strange({ pointer, keys, word, subject }: Driven, drivers: KeysByDriver, keysOf: KeysOf): readonly Finding[] {
   if (word === undefined || !drivers.has(word)) return [];
   return keys.flatMap((key) => {
@@ -73,7 +71,7 @@ function strange({ pointer, keys, word, subject }: Driven, drivers: KeysByDriver
       code: 'runtime/not-for-driver',
       pointer: pointerTo(pointer, key),
       at: 'key',
-      detail: `The driver ${word} does not read \`${key}\`; ${listText(of)} ${of.length === 1 ? 'does' : 'do'}.`,
+      detail: `The driver ${word} does not use \`${key}\`; ${listText(of)} ${of.length === 1 ? 'does' : 'do'}.`,
       subject,
     };
   });
@@ -87,17 +85,17 @@ function missing({ pointer, keys, word = '', subject }: Driven, drivers: KeysByD
   return [{ code: 'runtime/key-missing', pointer, at: 'key', detail, subject }];
 }
 
-/** What nodes take from elsewhere than this machine has its files listed. */
+/** Models from a node's disk or a server must list their files. */
 function filesMissing(draft: Draft): readonly Finding[] {
   return draft.models.flatMap(({ name, pointer, source, hasFiles }) => {
     const from = source?.isText ? /^(?:node|https?):/.exec(source.text)?.[0] : undefined;
     if (from === undefined || hasFiles) return [];
-    const where = from === 'node:' ? 'from a folder of their own' : 'from a server';
+    const where = from === 'node:' ? 'from their own disks' : 'from a server';
     return {
       code: 'model/files-missing',
       pointer,
       at: 'key',
-      detail: `The nodes take ${name} ${where}, and nothing says what it must be.`,
+      detail: `The nodes get ${name} ${where}, and the file has no digests to verify it.`,
       subject: modelSubject(name),
     };
   });

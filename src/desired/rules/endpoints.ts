@@ -5,7 +5,7 @@ import { innerPorts, rankPorts, rankSlot } from '../endpoints.ts';
 import { doormanTree } from '../resolve.ts';
 import type { Finding, FindingPlace, PlaceText, Rule } from './rule.ts';
 
-/** Endpoints, their keys, and the ports that they and the ranks take. */
+/** Rules for endpoints, their API keys, and the ports of endpoints and ranks. */
 export const endpointRules: readonly Rule[] = [
   endpointTaken,
   endpointOfRanks,
@@ -16,7 +16,6 @@ export const endpointRules: readonly Rule[] = [
   sameSlot,
 ];
 
-/** A source of a secret that is a program has to name one. */
 function secretProgram({ secretPrograms }: Draft): readonly Finding[] {
   return secretPrograms
     .filter(({ text }) => text.trim() === '')
@@ -24,12 +23,12 @@ function secretProgram({ secretPrograms }: Draft): readonly Finding[] {
       ({ pointer }): Finding => ({
         code: 'secret/no-program',
         pointer,
-        detail: 'The first word of this command is empty, and it is the one that names the program.',
+        detail: 'The first word of this command must name the program, but it is empty.',
       }),
     );
 }
 
-/** Each source of a list of keys is named once: whoever takes one away wants its key to open nothing any more. */
+/** Sources of API keys must be distinct: otherwise a key stays accepted after a person removes one of its lines. */
 function keyTwice({ placements }: Draft): readonly Finding[] {
   return placements.flatMap(({ name, pointer, keySources }) =>
     keySources.flatMap((source, at): readonly Finding[] => {
@@ -39,7 +38,7 @@ function keyTwice({ placements }: Draft): readonly Finding[] {
         {
           code: 'placement/key-twice',
           pointer: `${pointer}/endpoint/apiKey/${at}`,
-          detail: `Source ${at + 1} of the list is source ${first + 1} once more.`,
+          detail: `Source ${at + 1} of the list is the same as source ${first + 1}.`,
           subject: placementSubject(name),
         },
       ];
@@ -48,8 +47,8 @@ function keyTwice({ placements }: Draft): readonly Finding[] {
 }
 
 /**
- * No endpoint has a port on which runtimes answer behind a doorman. Not only on leaders that have one: which of these
- * ports is taken follows from the names of placements, and a file that publishes nothing today may do so tomorrow.
+ * No endpoint may use a port of runtimes behind a gateway. This also applies to leaders without a gateway: placement
+ * names determine these ports, and the file may publish a placement later.
  */
 function innerPort({ placements }: Draft): readonly Finding[] {
   return placements.flatMap(({ name, endpointPort, endpointPointer }): readonly Finding[] => {
@@ -59,15 +58,15 @@ function innerPort({ placements }: Draft): readonly Finding[] {
       {
         code: 'placement/inner-port',
         pointer: endpointPointer,
-        label: `${first} to ${last} are for runtimes behind a doorman`,
-        detail: `Port ${endpointPort} may be that of a placement whose leader is ${name}'s, too.`,
+        label: `${first} to ${last} are for runtimes behind a gateway`,
+        detail: `Port ${endpointPort} may belong to another placement with the same leader as ${name}.`,
         subject: placementSubject(name),
       },
     ];
   });
 }
 
-/** Placements that share a node have different ports for their endpoints, stopped ones too: they may be started. */
+/** Placements that share a node need different endpoint ports, even if they are stopped: they may be started later. */
 function endpointTaken({ placements }: Draft, place: PlaceText): readonly Finding[] {
   const told = new Set<string>();
   return draftLayouts(placements).flatMap((placement, index, all) => {
@@ -89,7 +88,7 @@ function endpointTaken({ placements }: Draft, place: PlaceText): readonly Findin
     return {
       ...placeOf(placement),
       code: 'placement/endpoint-taken',
-      label: `${other.name} has port ${endpointPort} already, ${place(otherPlace)}`,
+      label: `${other.name} already has port ${endpointPort}, ${place(otherPlace)}`,
       detail: `Both run on ${sharedNode(other, placement) ?? ''}.`,
       subject: placementSubject(name),
       others: [{ ...otherPlace, detail: `The port of ${other.name}.` }],
@@ -97,16 +96,16 @@ function endpointTaken({ placements }: Draft, place: PlaceText): readonly Findin
   });
 }
 
-/** The port itself, or the name of a placement that leaves it to the default. */
+/** The place of the port, or of the placement's name if the port is the default. */
 const placeOf = ({ pointer, endpointPointer }: DraftPlacement): FindingPlace => ({
   pointer: endpointPointer,
   at: pointer === endpointPointer ? 'key' : 'value',
 });
 
-/** Keys of an endpoint that only a doorman reads. */
+/** Endpoint keys that only the gateway uses. */
 const doormanKeys = ['servedName', 'apiKey', 'access', 'proxies'] as const;
 
-/** A published endpoint has a doorman and a key, or says that it wants none; nothing is said to a doorman that is not there. */
+/** A published endpoint needs a gateway, and either API keys or open access. Other endpoints have no gateway keys. */
 function publishedEndpoint(draft: Draft): readonly Finding[] {
   return [
     ...draft.placements.flatMap((one) => (one.isPublished ? published(one, draft) : notPublished(one))),
@@ -118,7 +117,7 @@ function publishedEndpoint(draft: Draft): readonly Finding[] {
           code: 'runtime/reserved-name',
           pointer,
           at: 'key',
-          detail: `Under the name ${name} lies the doorman itself.`,
+          detail: `The gateway itself uses the name ${name}.`,
           subject: runtimeSubject(name),
         }),
       ),
@@ -128,7 +127,7 @@ function publishedEndpoint(draft: Draft): readonly Finding[] {
 function notPublished(placement: DraftPlacement): readonly Finding[] {
   const key = doormanKeys.find((one) => placement.endpointKeys.includes(one));
   if (key === undefined) return [];
-  const detail = `Without \`listen: lan\` nobody reads \`${key}\`: the runtime answers its own node alone.`;
+  const detail = `Without \`listen: lan\`, \`${key}\` has no effect: the runtime answers only its own node.`;
   return [at(placement, key, { code: 'placement/endpoint-not-published', detail })];
 }
 
@@ -136,13 +135,13 @@ function published(placement: DraftPlacement, draft: Draft): readonly Finding[] 
   const { isOpenToAnybody: isOpen, endpointKeys } = placement;
   const hasKey = endpointKeys.includes('apiKey');
   if (!draft.hasDoorman) {
-    const detail = 'With `listen: lan` a doorman stands before the runtime, and the file has none.';
+    const detail = '`listen: lan` needs a gateway, and the file has no `doorman`.';
     return [at(placement, 'listen', { code: 'placement/doorman-missing', detail })];
   }
   if (hasKey === isOpen) {
     const detail = isOpen
-      ? 'It asks for a key, and says that anybody may come in.'
-      : 'Nothing says which key opens it, nor that anybody may come in.';
+      ? 'It has both `apiKey` and `access: anybody`.'
+      : 'It has neither `apiKey` nor `access: anybody`.';
     return [at(placement, isOpen ? 'apiKey' : 'listen', { code: 'placement/endpoint-unguarded', detail })];
   }
   return sameName(placement, draft);
@@ -150,7 +149,7 @@ function published(placement: DraftPlacement, draft: Draft): readonly Finding[] 
 
 const nameOf = ({ servedName, name }: DraftPlacement): string => servedName ?? name;
 
-/** The same on the leader of a fallback, where a doorman stands, too. */
+/** The same rule on the leader of a fallback, which also has a gateway. */
 function sameNameThere(placement: DraftPlacement, { placements }: Draft): readonly Finding[] {
   const all = draftLayouts(placements);
   const other = all
@@ -164,23 +163,23 @@ function sameNameThere(placement: DraftPlacement, { placements }: Draft): readon
   );
   if (other === undefined || isToldAlready) return [];
   const { pointer } = placement;
-  const detail = `There ${other.name} is served as ${nameOf(other)} at the same port already.`;
+  const detail = `On the fallback, ${other.name} is already served as ${nameOf(other)} at the same port.`;
   const subject = placementSubject(placement.name);
   return [{ code: 'placement/served-name-taken', pointer, at: 'key', detail, subject }];
 }
 
-/** Placements behind one doorman are told apart by their names alone. */
+/** The gateway distinguishes placements only by their served names. */
 function sameName(placement: DraftPlacement, { placements }: Draft): readonly Finding[] {
   const other = placements
     .slice(0, placements.indexOf(placement))
     .find((one) => isSameDoor(one, placement) && nameOf(one) === nameOf(placement));
   if (other === undefined) return [];
   const key = placement.servedName === undefined ? 'listen' : 'servedName';
-  const detail = `${other.name} is served as ${nameOf(other)} at the same port already.`;
+  const detail = `${other.name} is already served as ${nameOf(other)} at the same port.`;
   return [at(placement, key, { code: 'placement/served-name-taken', detail })];
 }
 
-/** Whether both are published at one port of one leader: then one doorman stands before them. */
+/** Whether both are published at the same port of the same leader, and so share a gateway. */
 const isSameDoor = (a: DraftPlacement, b: DraftPlacement): boolean =>
   a.isPublished &&
   b.isPublished &&
@@ -194,7 +193,7 @@ const at = (
   { code, detail }: { readonly code: DiagnosticCode; readonly detail: string },
 ): Finding => ({ code, pointer: `${pointer}/endpoint/${key}`, at: 'key', detail, subject: placementSubject(name) });
 
-/** No endpoint has a port on which the ranks of a placement meet on one of its nodes, its own ranks included. */
+/** No endpoint may use a port of ranks on its nodes, including its own ranks. */
 function endpointOfRanks({ placements }: Draft): readonly Finding[] {
   return placements.flatMap((placement) => {
     const { name, endpointPort, endpointPointer } = placement;
@@ -212,13 +211,13 @@ function endpointOfRanks({ placements }: Draft): readonly Finding[] {
       code: 'placement/endpoint-of-ranks',
       pointer: endpointPointer,
       label: `${first} to ${last} are for the ranks of ${other.name}`,
-      detail: `${whose} meet on ports ${first} to ${last} of these nodes.`,
+      detail: `${whose} use ports ${first} to ${last} on these nodes.`,
       subject: placementSubject(name),
     };
   });
 }
 
-/** Placements that share a node have ports of their own for their ranks, in every generation. */
+/** Placements that share a node need different rank ports in every generation. */
 function sameSlot({ placements }: Draft): readonly Finding[] {
   const told = new Set<string>();
   return draftLayouts(placements).flatMap((placement, index, all) => {
@@ -240,19 +239,19 @@ function sameSlot({ placements }: Draft): readonly Finding[] {
       pointer: placement.pointer,
       at: 'key',
       label: `same ports as ${other.name}`,
-      detail: `Both run on ${sharedNode(other, placement) ?? ''}, and their ranks meet on ports ${first} to ${last}.`,
+      detail: `Both run on ${sharedNode(other, placement) ?? ''}, and their ranks use ports ${first} to ${last}.`,
       subject: placementSubject(placement.name),
       others: [{ pointer: other.pointer, at: 'key', detail: 'The other placement.' }],
     };
   });
 }
 
-/** The first node that two placements have in common; undefined when there is none. */
+/** The first node that two placements share. */
 function sharedNode(a: DraftPlacement, b: DraftPlacement): string | undefined {
   const names = new Set(b.nodes.map(({ text }) => text));
   return a.nodes.find(({ text }) => names.has(text))?.text;
 }
 
-/** One text for two placements, whichever comes first: what is wrong between them is told once. */
+/** A key for two placements in any order, so that a problem between them is reported once. */
 const pairKey = (a: Pick<DraftPlacement, 'name'>, b: Pick<DraftPlacement, 'name'>): string =>
   [a.name, b.name].toSorted().join(' ');

@@ -16,7 +16,7 @@ import {
 } from '../draft.ts';
 import { type Finding, type PlaceText, type Rule, repeats } from './rule.ts';
 
-/** Cables and their receptacles, and the pool of their addresses. */
+/** Rules for cables, receptacles and the address pool. */
 export const linkRules: readonly Rule[] = [
   linkToItself,
   duplicateLink,
@@ -32,7 +32,7 @@ interface Use {
   readonly end: DraftEnd;
 }
 
-/** One receptacle holds one cable. Whole duplicates are told by the rule about duplicate links. */
+/** A receptacle holds one cable. Identical links are reported by the rule for duplicate links. */
 export function receptacleUsedTwice(draft: Draft, place: PlaceText): readonly Finding[] {
   const freeAt = freeReceptaclesOf(draft);
   const uses = draft.links.flatMap((link) => link.ends.map((end): Use => ({ link, end })));
@@ -48,7 +48,7 @@ function finding(use: Use, first: Use, freeAt: FreeReceptacles, place: PlaceText
     ...placeOf(use),
     code: 'topology/receptacle-used-twice',
     label: `receptacle ${receptacle} of ${node} already carries ${place(firstPlace)}`,
-    detail: 'One receptacle holds one cable.',
+    detail: 'A receptacle holds only one cable.',
     hint: hintFor(use.end, freeAt(node)),
     subject: linkSubject(use.link.ends, use.link.text),
     others: [{ ...firstPlace, detail: 'The first link at this receptacle.' }],
@@ -58,16 +58,16 @@ function finding(use: Use, first: Use, freeAt: FreeReceptacles, place: PlaceText
 const placeOf = ({ link, end }: Use) => ({ pointer: link.pointer, part: { start: end.start, end: end.end } }) as const;
 
 function hintFor(end: DraftEnd, free: readonly number[] | undefined): string {
-  if (free === undefined) return 'Give one of the two links another receptacle.';
+  if (free === undefined) return 'Use another receptacle for one of the two links.';
   const next = free[0];
-  if (next === undefined) return `${end.node} has no free receptacle left; remove one of the two links.`;
+  if (next === undefined) return `${end.node} has no free receptacle. Remove one of the two links.`;
   const noun = free.length === 1 ? 'receptacle' : 'receptacles';
-  return `${end.node} has ${noun} ${listText(free.map(String))} free; did you mean ${end.node}:${next}?`;
+  return `On ${end.node}, ${noun} ${listText(free.map(String))} ${free.length === 1 ? 'is' : 'are'} free. Did you mean ${end.node}:${next}?`;
 }
 
 /**
- * Receptacles of a node without a link and without a reason to avoid them; undefined when the model is not known. Each
- * node is looked at once, however often it is asked about, and the links only once for all.
+ * The free receptacles of a node that need not be avoided; undefined if its model is unknown. Results are cached per
+ * node, and the links are read only once.
  */
 type FreeReceptacles = (node: string) => readonly number[] | undefined;
 
@@ -106,20 +106,21 @@ const privateNetworks: readonly Ipv4Network[] = [
   { address: '192.168.0.0', prefixLength: 16 },
 ];
 
-/** Networks in which no host has an ordinary address. */
+/** Networks without ordinary host addresses. */
 const unusable: readonly (Ipv4Network & { readonly name: string })[] = [
   { address: '0.0.0.0', prefixLength: 8, name: '"this network"' },
   { address: '127.0.0.0', prefixLength: 8, name: 'the loopback network' },
-  { address: '169.254.0.0', prefixLength: 16, name: 'where macOS assigns addresses by itself' },
-  { address: '224.0.0.0', prefixLength: 3, name: 'multicast or reserved' },
+  { address: '169.254.0.0', prefixLength: 16, name: 'the network of self-assigned addresses' },
+  { address: '224.0.0.0', prefixLength: 3, name: 'a multicast or reserved network' },
 ];
 
-/** The pool is a usable, private network with a /30 for every link, and no node is reached at an address of it. */
+/** The pool must be a usable private network with a /30 for every link, and contain no node's address. */
 function pool(draft: Draft): readonly Finding[] {
   const text = draft.pool;
   if (text === undefined || !text.isText || !/^[0-9.]+\/[0-9]+$/.test(text.text)) return [];
   const network = parseIpv4Network(text.text);
-  if (network === undefined) return [notANetwork(text, 'Four numbers from 0 to 255 and a prefix length up to 32.')];
+  if (network === undefined)
+    return [notANetwork(text, 'It must be four numbers from 0 to 255 and a prefix length up to 32.')];
   const first = firstAddress(network);
   if (first !== network.address) {
     const right = `${first}/${network.prefixLength}`;
@@ -127,7 +128,7 @@ function pool(draft: Draft): readonly Finding[] {
   }
   const overlap = unusable.find((one) => isInside(network, one) || isInside(one, network));
   if (overlap !== undefined)
-    return [notANetwork(text, `It reaches into ${overlap.address}/${overlap.prefixLength}, ${overlap.name}.`)];
+    return [notANetwork(text, `It overlaps ${overlap.address}/${overlap.prefixLength}, ${overlap.name}.`)];
   return [...tooSmall(draft, text, network), ...notPrivate(text, network), ...hasHosts(draft, text, network)];
 }
 
@@ -150,10 +151,10 @@ function tooSmall(draft: Draft, text: DraftText, network: Ipv4Network): readonly
 
 function notPrivate(text: DraftText, network: Ipv4Network): readonly Finding[] {
   if (privateNetworks.some((one) => isInside(network, one))) return [];
-  return [{ ...here(text), code: 'topology/pool-not-private', detail: `${text.text} is public, at least in part.` }];
+  return [{ ...here(text), code: 'topology/pool-not-private', detail: `${text.text} is at least partly public.` }];
 }
 
-/** Names of hosts are not looked up: only a host that is written as an address is compared. */
+/** Compares only hosts that are written as addresses. Host names are not resolved. */
 function hasHosts({ nodes }: Draft, text: DraftText, network: Ipv4Network): readonly Finding[] {
   const inside = nodes.flatMap(({ name, host }) =>
     host !== undefined &&
@@ -169,7 +170,7 @@ function hasHosts({ nodes }: Draft, text: DraftText, network: Ipv4Network): read
   return [{ ...here(text), code: 'topology/pool-has-host', detail, others }];
 }
 
-/** A receptacle that a link or `avoid` names must exist on the declared model; unknown models are not judged. */
+/** Receptacles in links and `avoid` must exist on the declared model. Unknown models are skipped. */
 function noSuchReceptacle(draft: Draft): readonly Finding[] {
   const nodes = draftNodesByName(draft);
   const named = [
@@ -197,7 +198,7 @@ function noSuchReceptacle(draft: Draft): readonly Finding[] {
   });
 }
 
-/** Reports that a linked Mac with Thunderbolt 4 can never have RDMA. Placements over RDMA refuse it themselves. */
+/** Reports linked Macs with Thunderbolt 4, which do not support RDMA. RDMA placements have their own rule. */
 function noRdmaModel(draft: Draft): readonly Finding[] {
   const linked = new Set<string>(draft.links.flatMap((link) => link.ends.map((end) => end.node)));
   return [...draftNodesByName(draft)].flatMap(([name, node]) => {
@@ -206,13 +207,12 @@ function noRdmaModel(draft: Draft): readonly Finding[] {
     return {
       code: 'topology/no-rdma',
       pointer: node.model.pointer,
-      detail: `A ${model.name} has Thunderbolt ${model.thunderbolt} and can never have RDMA. Its links carry TCP only.`,
+      detail: `A ${model.name} has Thunderbolt ${model.thunderbolt} and does not support RDMA. Its links carry only TCP.`,
       subject: nodeSubject(name),
     };
   });
 }
 
-/** A cable joins two different nodes. */
 function linkToItself(draft: Draft): readonly Finding[] {
   return draft.links.flatMap((link) => {
     const [from, to] = link.ends;
@@ -221,17 +221,16 @@ function linkToItself(draft: Draft): readonly Finding[] {
       code: 'topology/link-to-itself' as const,
       pointer: link.pointer,
       part: { start: to.start, end: to.end },
-      label: `the other end is at ${from.node} too`,
-      detail: `Both ends of this link are at ${from.node}.`,
+      label: `the other end is also on ${from.node}`,
+      detail: `Both ends of this link are on ${from.node}.`,
       subject: linkSubject(link.ends, link.text),
     };
   });
 }
 
-/** Both ways of writing a link have one key. */
+/** The same key for both directions of a link. */
 const linkKey = (link: DraftLink): string => linkText(link.ends);
 
-/** A cable stands in the file once, in either direction. */
 function duplicateLink({ links }: Draft, place: PlaceText): readonly Finding[] {
   return repeats(links, linkKey).map(([link, other]) => {
     const otherPlace = { pointer: other.pointer };
@@ -239,7 +238,7 @@ function duplicateLink({ links }: Draft, place: PlaceText): readonly Finding[] {
       code: 'topology/duplicate-link',
       pointer: link.pointer,
       label: `same cable as ${place(otherPlace)}`,
-      detail: 'It names the same two receptacles; the order of the ends has no meaning.',
+      detail: 'Both lines name the same two receptacles; the order of the ends does not matter.',
       hint: 'Remove one of the two lines.',
       subject: linkSubject(link.ends, link.text),
       others: [{ ...otherPlace, detail: 'The first link with these ends.' }],
@@ -247,7 +246,7 @@ function duplicateLink({ links }: Draft, place: PlaceText): readonly Finding[] {
   });
 }
 
-/** Warns about links at receptacles that the file or the product's own data wants left free. */
+/** Warns about links at receptacles to avoid according to the file or to the table of Macs. */
 function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Finding[] {
   const nodes = draftNodesByName(draft);
   const avoided = firstAvoided(draft);
@@ -267,7 +266,7 @@ function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Finding[] {
   );
 }
 
-/** What the file avoids, the first entry for each receptacle: of every node by number, of one node by name too. */
+/** The first `avoid` entry per receptacle. Keys are `:2` for every node and `studio-1:2` for one node. */
 function firstAvoided({ avoid }: Draft): ReadonlyMap<string, DraftAvoid> {
   const first = new Map<string, DraftAvoid>();
   for (const one of avoid) {
@@ -284,7 +283,7 @@ function reason(
   place: PlaceText,
 ): string | undefined {
   const own = avoided.get(`:${end.receptacle}`) ?? avoided.get(`${end.node}:${end.receptacle}`);
-  if (own !== undefined) return `The file itself wants it left free (${place({ pointer: own.pointer })}).`;
+  if (own !== undefined) return `The file lists it under \`thunderbolt.avoid\` (${place({ pointer: own.pointer })}).`;
   if (model === undefined || !model.avoid.includes(end.receptacle)) return undefined;
   return avoidReason(model.name, end.receptacle);
 }

@@ -6,10 +6,10 @@ import type { Draft } from '../draft.ts';
 import { acceptsVersion, isAboveRange, rangeProblem } from '../version-range.ts';
 import type { Finding, PlaceText, Rule } from './rule.ts';
 
-/** Models of Macs, and the versions of macOS that they get. */
+/** Rules for Mac models and their macOS versions. */
 export const macRules: readonly Rule[] = [unknownModel, versionNotText, badRange, outsideAccept, modelNeedsNewer];
 
-/** Says which models are not known here, since nothing about their receptacles can be checked in the file. */
+/** Reports unknown models, because their receptacles cannot be checked in the file. */
 function unknownModel(draft: Draft): readonly Finding[] {
   const suggest = suggesterAmong(macModelIds);
   return draft.nodes.flatMap(({ name, model }) => {
@@ -18,14 +18,14 @@ function unknownModel(draft: Draft): readonly Finding[] {
     return {
       code: 'topology/unknown-model',
       pointer: model.pointer,
-      detail: `The table of ${macModelsDate} has no ${model.text}.`,
+      detail: `The table of ${macModelsDate} does not list ${model.text}.`,
       subject: nodeSubject(name),
       ...given({ label: meant(suggest(model.text)).label }),
     };
   });
 }
 
-/** A version is text: as a number, 26.10 and 26.1 are the same. */
+/** A version must be text: as numbers, 26.10 and 26.1 are the same. */
 function versionNotText({ version, accept }: Draft): readonly Finding[] {
   return [version, accept].flatMap((one) => {
     if (one === undefined || one.isText) return [];
@@ -38,7 +38,7 @@ function versionNotText({ version, accept }: Draft): readonly Finding[] {
   });
 }
 
-/** The version that is wished for is itself an accepted one. */
+/** The desired version must be an accepted version. */
 function outsideAccept({ version, accept }: Draft, place: PlaceText): readonly Finding[] {
   if (version === undefined || accept === undefined || !version.isText || !accept.isText) return [];
   if (acceptsVersion(accept.text, version.text) !== false) return [];
@@ -48,13 +48,13 @@ function outsideAccept({ version, accept }: Draft, place: PlaceText): readonly F
       code: 'version/outside-accept',
       pointer: version.pointer,
       label: `not in the range of ${place(acceptPlace)}`,
-      detail: `macOS ${version.text} is outside of \`${accept.text}\`.`,
+      detail: `macOS ${version.text} is outside \`${accept.text}\`.`,
       others: [{ ...acceptPlace, detail: 'The accepted versions.' }],
     },
   ];
 }
 
-/** Warns about a Mac that came with a newer macOS than the file asks for: it cannot go back to an older one. */
+/** Warns about a Mac that shipped with a newer macOS than the desired version: it cannot run an older one. */
 function modelNeedsNewer({ nodes, version, accept }: Draft): readonly Finding[] {
   return nodes.flatMap(({ name, model }) => {
     const mac = model === undefined ? undefined : macModel(model.text);
@@ -66,14 +66,13 @@ function modelNeedsNewer({ nodes, version, accept }: Draft): readonly Finding[] 
     return {
       code: 'version/model-needs-newer',
       pointer: wish.pointer,
-      detail: `${name} is a ${mac.name} (${model.text}), which came with macOS ${mac.firstMacos} and starts with no older one.`,
+      detail: `${name} is a ${mac.name} (${model.text}), which shipped with macOS ${mac.firstMacos} and cannot start an older version.`,
       subject: nodeSubject(name),
       others: [{ pointer: model.pointer, detail: 'The model is declared here.' }],
     };
   });
 }
 
-/** `macos.accept` is a range that some version can meet. */
 function badRange({ accept }: Draft): readonly Finding[] {
   const problem = accept === undefined || !accept.isText ? undefined : rangeProblem(accept.text);
   if (accept === undefined || problem === undefined) return [];

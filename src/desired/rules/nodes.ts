@@ -6,7 +6,7 @@ import { type Choices, choicesAmong, meant } from '../did-you-mean.ts';
 import type { Draft, DraftNode } from '../draft.ts';
 import { type Finding, type FindingPlace, type PlaceText, type Rule, repeats } from './rule.ts';
 
-/** Nodes, the accounts and the settings of their macOS. */
+/** Rules for nodes, accounts and macOS settings. */
 export const nodeRules: readonly Rule[] = [
   duplicateNode,
   duplicateAddress,
@@ -22,7 +22,7 @@ function isTooSmall({ memory }: DraftNode, limitBytes: number): boolean {
   return bytes !== undefined && bytes - systemBytes < limitBytes;
 }
 
-/** A size for `system.wiredLimit` leaves every Mac whose memory is declared what macOS needs. */
+/** `system.wiredLimit` must leave enough memory for macOS on every Mac with declared memory. */
 function wiredLimitTooLarge({ nodes, wiredLimit }: Draft): readonly Finding[] {
   const limitBytes = wiredLimit?.isText ? sizeBytes(wiredLimit.text) : undefined;
   if (wiredLimit === undefined || limitBytes === undefined) return [];
@@ -33,15 +33,15 @@ function wiredLimitTooLarge({ nodes, wiredLimit }: Draft): readonly Finding[] {
     {
       code: 'node/wired-limit-too-large',
       pointer: wiredLimit.pointer,
-      detail: `${told.join(', ')}; ${wiredLimit.text} leave macOS less than the 8 GiB that it needs.`,
+      detail: `${told.join(', ')}. A limit of ${wiredLimit.text} leaves macOS less than the 8 GiB that it needs.`,
       others: small.flatMap(({ memory }) =>
-        memory === undefined ? [] : [{ pointer: memory.pointer, detail: 'Its memory.' } as const],
+        memory === undefined ? [] : [{ pointer: memory.pointer, detail: 'The declared memory.' } as const],
       ),
     },
   ];
 }
 
-/** Every node that a link or a receptacle to avoid names must stand under `nodes`; without any node only that is told. */
+/** Nodes in links and `avoid` must be under `nodes`. A file without nodes has its own error. */
 function unknownNode(draft: Draft): readonly Finding[] {
   const known = draft.nodeNames;
   if (known.size === 0) return [];
@@ -64,26 +64,25 @@ function finding(name: string, place: FindingPlace, choices: Choices): Finding {
   return {
     ...place,
     code: 'topology/unknown-node',
-    detail: `There is no node \`${name}\` in this file.`,
+    detail: `This file has no node \`${name}\`.`,
     subject: nodeSubject(name),
     ...meant(choices.near(name), `The nodes are ${choices.list}.`),
   };
 }
 
-/** A disk that waits for a password lets nobody be logged in by itself. */
 function loginUnderFileVault({ automaticLogin, fileVault }: Draft): readonly Finding[] {
   if (automaticLogin?.text !== 'required' || fileVault?.text !== 'enabled') return [];
   return [
     {
       code: 'node/login-under-filevault',
       pointer: automaticLogin.pointer,
-      detail: 'A Mac whose disk is encrypted by FileVault logs nobody in by itself.',
-      others: [{ pointer: fileVault.pointer, detail: 'FileVault is to be on.' }],
+      detail: 'A Mac with FileVault on does not offer automatic login.',
+      others: [{ pointer: fileVault.pointer, detail: 'FileVault is required here.' }],
     },
   ];
 }
 
-/** Names of nodes differ in more than upper and lower case. (Equal names are found where the file is read.) */
+/** Node names must differ in more than upper and lower case. (The reader of the file reports equal names.) */
 function duplicateNode({ nodes }: Draft, place: PlaceText): readonly Finding[] {
   return repeats(nodes, ({ name }) => name.toLowerCase()).map(([node, other]) => {
     const otherPlace = { pointer: other.pointer, at: 'key' } as const;
@@ -94,14 +93,14 @@ function duplicateNode({ nodes }: Draft, place: PlaceText): readonly Finding[] {
       label: `same name as ${place(otherPlace)}`,
       detail: `\`${node.name}\` and \`${other.name}\` differ only in upper and lower case.`,
       subject: nodeSubject(node.name),
-      others: [{ ...otherPlace, detail: 'The first one.' }],
+      others: [{ ...otherPlace, detail: 'The first of the two nodes.' }],
     };
   });
 }
 
 const sshPort = 22;
 
-/** Two nodes are two Macs, so they have two addresses; the same host at two ports counts as two. */
+/** Two nodes need two addresses. The same host at two ports counts as two. */
 function duplicateAddress({ nodes }: Draft, place: PlaceText): readonly Finding[] {
   const reached = nodes.flatMap(({ name, host, port = sshPort }) => {
     const address = host === undefined ? undefined : canonicalAddress(host.text);
@@ -112,7 +111,7 @@ function duplicateAddress({ nodes }: Draft, place: PlaceText): readonly Finding[
     return {
       code: 'topology/duplicate-address',
       pointer: node.pointer,
-      label: `${other.name} has it already, ${place(otherPlace)}`,
+      label: `${other.name} already has it, ${place(otherPlace)}`,
       detail: `${node.name} and ${other.name} would both be reached at ${node.address}.`,
       subject: nodeSubject(node.name),
       others: [{ ...otherPlace, detail: `The address of ${other.name}.` }],
@@ -120,10 +119,10 @@ function duplicateAddress({ nodes }: Draft, place: PlaceText): readonly Finding[
   });
 }
 
-/** The characters of a name, or of an IPv6 address with its at least two colons; the rest is the schema's matter. */
+/** The characters of a name or of an IPv6 address, which has at least two colons. The schema checks the rest. */
 const hasForm = /^(?:[A-Za-z0-9][A-Za-z0-9._-]*|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?:%[A-Za-z0-9]+)?)$/;
 
-/** A host that looks like an IP address is one, in a form that every program reads alike. */
+/** A host that looks like an IP address must be valid, in a form that every program reads alike. */
 function badAddress(draft: Draft): readonly Finding[] {
   return draft.nodes.flatMap(({ name, host }) => {
     if (host === undefined || !host.isText || !hasForm.test(host.text)) return [];
@@ -131,16 +130,16 @@ function badAddress(draft: Draft): readonly Finding[] {
     return {
       code: 'topology/bad-address',
       pointer: host.pointer,
-      detail: `\`${host.text}\` looks like an IP address, and programs would not agree on which one.`,
+      detail: `\`${host.text}\` looks like an IP address, but programs would read it differently.`,
       subject: nodeSubject(name),
     };
   });
 }
 
-/** What each of the two keys may not name: it is made for the other one. */
+/** The account that each of the two keys must not name, because it is for the other one. */
 const ofOther = { ranks: gatewayAccount, gateway: ranksAccount } as const;
 
-/** Accounts of ranks and gateway that are one, or that meshwright logs in as. */
+/** Ranks and gateway need separate accounts, and neither may be an SSH user. */
 function accounts({ accounts: { ranks, gateway }, users }: Draft): readonly Finding[] {
   const isOne = ranks !== undefined && ranks.text !== 'login' && ranks.text === gateway?.text;
   const shared: readonly Finding[] = isOne
@@ -148,7 +147,7 @@ function accounts({ accounts: { ranks, gateway }, users }: Draft): readonly Find
         {
           code: 'node/same-account',
           pointer: gateway.pointer,
-          detail: `Ranks and gateway would both run as ${ranks.text}.`,
+          detail: `The ranks and the gateway would both run as ${ranks.text}.`,
           others: [{ pointer: ranks.pointer, detail: 'The account of the ranks.' }],
         },
       ]
@@ -161,11 +160,11 @@ function accounts({ accounts: { ranks, gateway }, users }: Draft): readonly Find
       const { text, pointer } = account;
       const about = { pointer };
       if (text === ofOther[key]) {
-        const other = key === 'ranks' ? 'the gateway' : 'ranks';
-        return [{ ...about, code: 'node/same-account', detail: `meshwright makes ${text} for ${other}.` }];
+        const other = key === 'ranks' ? 'the gateway' : 'the ranks';
+        return [{ ...about, code: 'node/same-account', detail: `meshwright creates ${text} for ${other}.` }];
       }
       return text === 'root' || users.includes(text)
-        ? [{ ...about, code: 'node/account-logs-in', detail: `${text} is an account that can become root.` }]
+        ? [{ ...about, code: 'node/account-logs-in', detail: `The account ${text} can become root.` }]
         : [];
     }),
   ];

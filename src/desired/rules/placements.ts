@@ -13,7 +13,7 @@ import {
 import { paceOf } from '../fit-macs.ts';
 import type { Finding, KeysByDriver, PlaceText, Rule } from './rule.ts';
 
-/** What placements name, their nodes and how they are split. */
+/** Rules for the names in placements, their nodes and their sharding. */
 export const placementRules: readonly Rule[] = [
   unknownInPlacement,
   nodeTwice,
@@ -26,7 +26,7 @@ export const placementRules: readonly Rule[] = [
   unequalMacs,
 ];
 
-/** One kind of thing that a placement names. */
+/** A kind of name in a placement, with the known names. */
 interface Named {
   readonly code: DiagnosticCode;
   readonly kind: 'node' | 'model' | 'runtime';
@@ -34,7 +34,7 @@ interface Named {
   readonly choices: Choices;
 }
 
-/** Every node, model and runtime of a placement must stand in the file. */
+/** Every node, model and runtime of a placement must be in the file. */
 function unknownInPlacement(draft: Draft): readonly Finding[] {
   const named = (what: Pick<Named, 'code' | 'kind' | 'known'>, all: readonly { readonly name: string }[]): Named => ({
     ...what,
@@ -49,7 +49,7 @@ function unknownInPlacement(draft: Draft): readonly Finding[] {
   return draft.placements.flatMap(({ name, model, runtime, nodes: members, fallback }) => [
     ...unknown(model, models, name),
     ...unknown(runtime, runtimes, name),
-    // Without any node only that is told, by the schema.
+    // A file without nodes has its own error, from the schema.
     ...(draft.nodeNames.size === 0 ? [] : [...members, ...(fallback?.nodes ?? [])]).flatMap((member) =>
       unknown(member, nodes, name),
     ),
@@ -60,12 +60,12 @@ function unknown(text: DraftText | undefined, named: Named, placement: string): 
   const { code, kind, known, choices } = named;
   if (text === undefined || !text.isText || known.has(text.text)) return [];
   const { pointer } = text;
-  const detail = `There is no ${kind} \`${text.text}\` in this file.`;
+  const detail = `This file has no ${kind} \`${text.text}\`.`;
   const all = choices.list === '' ? undefined : `The ${kind}s are ${choices.list}.`;
   return [{ code, pointer, detail, subject: placementSubject(placement), ...meant(choices.near(text.text), all) }];
 }
 
-/** A fallback is there for when a node of the placement is away, so it has others, or fewer. */
+/** A fallback must leave out a node of its placement, because it is for the case that a node fails. */
 function fallbackSameNodes({ placements }: Draft): readonly Finding[] {
   return placements.flatMap(({ name, nodes, fallback }) => {
     const own = new Set(nodes.map(({ text }) => text));
@@ -75,13 +75,12 @@ function fallbackSameNodes({ placements }: Draft): readonly Finding[] {
       code: 'placement/fallback-same-nodes',
       pointer: `${fallback.pointer}/nodes`,
       at: 'key',
-      detail: `It needs ${own.size === 1 ? 'the one node' : 'every node'} of ${name} itself: ${[...own].join(', ')}.`,
+      detail: `It uses ${own.size === 1 ? 'the only node' : 'every node'} of ${name}: ${[...own].join(', ')}.`,
       subject: placementSubject(name),
     };
   });
 }
 
-/** A placement that has shares has one for each of its nodes. */
 function sharesDiffer({ placements }: Draft): readonly Finding[] {
   return placements.flatMap(({ name, pointer, nodes, hasAllNodes, shareCount }) => {
     if (shareCount === undefined || !hasAllNodes || shareCount === nodes.length) return [];
@@ -94,7 +93,7 @@ function sharesDiffer({ placements }: Draft): readonly Finding[] {
   });
 }
 
-/** A model on two or more nodes is split, and the file says how. */
+/** A model on two or more nodes needs `sharding`. */
 function shardingMissing(draft: Draft): readonly Finding[] {
   return draftLayouts(draft.placements).flatMap(({ name, pointer, nodes, hasSharding }) => {
     if (hasSharding || nodes.length < 2) return [];
@@ -108,7 +107,7 @@ function shardingMissing(draft: Draft): readonly Finding[] {
   });
 }
 
-/** Which Macs set the pace of a placement whose declared models are unequal. */
+/** Reports the slowest Macs of a placement with unequal declared models. */
 function unequalMacs(draft: Draft): readonly Finding[] {
   const byName = draftNodesByName(draft);
   return draftLayouts(draft.placements).flatMap(({ name, nodes, pointer, isFallback }) => {
@@ -128,7 +127,7 @@ function unequalMacs(draft: Draft): readonly Finding[] {
   });
 }
 
-/** A placement over RDMA has no Mac that can never do it; a model of Mac that is not known is not judged. */
+/** An RDMA placement needs Macs that support RDMA. Unknown models are skipped. */
 function placementNoRdma(draft: Draft): readonly Finding[] {
   const byName = draftNodesByName(draft);
   return draftLayouts(draft.placements).flatMap(({ name, transport, nodes }) => {
@@ -148,7 +147,7 @@ function placementNoRdma(draft: Draft): readonly Finding[] {
   });
 }
 
-/** Ranks on two or more nodes meet at addresses of their links, so there must be a pool for those. */
+/** Ranks on two or more nodes connect over link addresses, so they need a pool. */
 function needsAddressing(draft: Draft): readonly Finding[] {
   if (draft.hasPool) return [];
   return draftLayouts(draft.placements).flatMap(({ name, pointer, nodes }) => {
@@ -166,10 +165,8 @@ function needsAddressing(draft: Draft): readonly Finding[] {
 type Pair = readonly [string, string];
 
 /**
- * The links join the nodes of a placement as its sharding needs them: every pair for tensor; for pipeline each with the
- * next and the last with the first, which is also the ring by which every rank has an address. A driver that can talk round
- * such a ring does so with either sharding. Links or nodes that are wrong in themselves are told as such, and nothing is concluded from
- * them.
+ * Tensor sharding needs a link between every pair of nodes; pipeline needs a ring in the order of `nodes`. A driver
+ * that supports rings needs only a ring with either sharding. Links or nodes with other errors are skipped.
  */
 function meshNotComplete(draft: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
   if (!areLinksSane(draft)) return [];
@@ -200,7 +197,7 @@ const isJudged = ({ hasAllNodes }: DraftPlacement, names: readonly string[], { n
 const pairsOf = (names: readonly string[]): readonly Pair[] =>
   names.flatMap((name, index) => names.slice(index + 1).map((other): Pair => [name, other]));
 
-/** Each with the next one, and the last with the first; of two nodes that is one pair, of one node none. */
+/** Pairs of neighbors, including the last with the first node. Two nodes are one pair, one node is none. */
 function ringOf(names: readonly string[]): readonly Pair[] {
   const pairs = names.slice(1).map((name, index): Pair => [names[index] ?? '', name]);
   const [first, last] = [names[0], names.at(-1)];
@@ -217,7 +214,7 @@ function finding(
   const words = {
     pointer: `${pointer}/${isFallback === true ? 'nodes' : 'sharding'}`,
     label: count,
-    detail: `No link joins ${pairs.join(', ')}.`,
+    detail: `No link connects ${pairs.join(', ')}.`,
     subject: placementSubject(name),
   } as const;
   return sharding === 'tensor'
@@ -225,7 +222,6 @@ function finding(
     : { ...words, code: 'placement/ring-not-complete' };
 }
 
-/** A node has one rank in a placement. */
 function nodeTwice(draft: Draft, place: PlaceText): readonly Finding[] {
   return draftLayouts(draft.placements).flatMap(({ name, nodes }) =>
     nodes.flatMap((node, index) => {
@@ -236,10 +232,10 @@ function nodeTwice(draft: Draft, place: PlaceText): readonly Finding[] {
       return {
         code: 'placement/node-twice',
         pointer: node.pointer,
-        label: `rank ${rank} already, ${place(firstPlace)}`,
+        label: `already rank ${rank}, ${place(firstPlace)}`,
         detail: `${node.text} would be rank ${rank} and rank ${index} of ${name}.`,
         subject: placementSubject(name),
-        others: [{ ...firstPlace, detail: 'The first time.' }],
+        others: [{ ...firstPlace, detail: 'The first entry of this node.' }],
       };
     }),
   );

@@ -6,19 +6,18 @@ import type { Subject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import type { Draft } from '../draft.ts';
 
-/** One meaning rule: what a file with the right form still has wrong. Pure; `place` puts a pointer into words. */
+/** A rule finds errors that a schema cannot express. Pure. `place` describes a place as text. */
 export type Rule = (draft: Draft, place: PlaceText, drivers: KeysByDriver) => readonly Finding[];
 
-/** A place in the cluster file by its JSON pointer; the lines and columns are known only where the text is. */
+/** A place in the cluster file by its JSON pointer. Only the caller knows lines and columns. */
 export interface FindingPlace {
   readonly pointer: string;
-  /** Whether the key is meant; absent: the value. */
+  /** The key or the value (default). */
   readonly at?: 'key' | 'value';
   /** Some characters of a text value: offsets from 0, `end` excluded. */
   readonly part?: { readonly start: number; readonly end: number };
 }
 
-/** What a meaning rule found. */
 export interface Finding extends FindingPlace {
   readonly code: DiagnosticCode;
   readonly severity?: Severity;
@@ -26,34 +25,34 @@ export interface Finding extends FindingPlace {
   readonly hint?: Prose;
   readonly label?: string;
   readonly subject?: Subject;
-  /** Other places that belong to it. */
+  /** Related places. */
   readonly others?: readonly (FindingPlace & { readonly detail: string })[];
 }
 
-/** Says where a pointer stands, in words: `line 30`. */
+/** Describes a place as text, such as `line 30`. */
 export type PlaceText = (place: FindingPlace) => string;
 
-/** What a driver says of the file: the keys of `runtimes` and `placements` that it needs, and those that it takes besides the ones that all have. */
+/** A driver's own keys of `runtimes` (required, optional) and `placements`, in addition to the common keys. */
 export interface DriverKeys<R extends DesiredRuntime = DesiredRuntime> {
   readonly needs: readonly string[];
   readonly takes: readonly string[];
   readonly ofPlacements: readonly string[];
-  /** Set where its ranks can talk round a ring, whatever the sharding. */
+  /** Set if its ranks can communicate in a ring with any sharding. */
   readonly talksInRings?: true;
-  /** What else can be wrong with these keys, whatever driver the runtime names. */
+  /** More rules for these keys, whatever driver the runtime names. */
   readonly rules?: readonly Rule[];
-  /** What a runtime has beside the keys of all, defaults filled in. */
+  /** The driver's own values of a runtime, with defaults. */
   resolve(spec: RuntimeSpec): Omit<R, keyof RuntimeSource> & Partial<Pick<RuntimeSource, 'extras'>>;
-  /** Those that belong to one version, of a runtime or of a line of the lock; undefined where one is missing or wrong. */
+  /** The values that belong to one version, from a runtime or a lock line; undefined if one is missing or wrong. */
   ofVersion(keys: Readonly<Record<string, unknown>>): Omit<R, keyof RuntimeSource> | undefined;
-  /** Packages of Python without which no rank starts. */
+  /** Python packages that every rank needs. */
   readonly packages?: readonly string[];
 }
 
-/** The keys of each driver, by its name. The list of drivers hands them to what reads the file and the lock. */
+/** The keys of each driver by name. Readers of the file and the lock get them from the list of drivers. */
 export type KeysByDriver = ReadonlyMap<string, DriverKeys>;
 
-/** Every item whose key an earlier one has, with the first of these; an item without a key is left out. */
+/** Every item with the same key as an earlier item, and the first such item. Items without a key are skipped. */
 export function repeats<T>(
   items: readonly T[],
   keyOf: (item: T) => string | undefined,

@@ -8,16 +8,16 @@ import { runtimeSubject } from '../../model/subject.ts';
 import type { KeysByDriver } from '../rules/rule.ts';
 import { type ArchiveFact, extraName, own, type SourceFacts, type TreeSources, wheelFolder } from './settle-trees.ts';
 
-/** What the locked requirements are called in the tree of their runtime. */
+/** The name of the locked requirements in the tree of their runtime. */
 export const requirementsName = 'requirements.lock';
 
-/** A runtime with the versions of its packages, and everything that is wrong with their list. */
+/** A runtime with the versions of its packages, and the problems of its requirements. */
 interface SettledPackages {
   readonly runtime: DesiredRuntime;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads the locked requirements of a runtime that nodes build, where they lie on this machine; any other one stays as it is. */
+/** Adds package versions to a runtime that nodes build, if its requirements were read. Others stay unchanged. */
 export function settlePackages(
   runtime: DesiredRuntime,
   { archives }: SourceFacts,
@@ -30,7 +30,7 @@ export function settlePackages(
   return text === undefined ? { runtime, diagnostics: [] } : packagesOf(runtime, list?.source ?? '', text, needed);
 }
 
-/** Of a small file beside the archive, where it was read. */
+/** The text of a small file that comes with the archive, if it was read. */
 function textOf({ name }: DesiredRuntime, extra: RuntimeExtra, archives: SourceFacts['archives']): string | undefined {
   const seen = own(archives, extraName(name, extra.name));
   return seen?.kind === 'known' ? seen.text : undefined;
@@ -44,7 +44,7 @@ function packagesOf(runtime: DesiredRuntime, path: string, text: string, needed:
   );
   const missing = needed.filter((name) => !packages.some((one) => one.name === name));
   const without = missing.map((name) =>
-    diagnose('mlx/package-missing', { subject, detail: escapeText(`${path} has no ${name}.`) }),
+    diagnose('mlx/package-missing', { subject, detail: escapeText(`${path} does not list ${name}.`) }),
   );
   const versions = packages.flatMap(({ name, version }) => (version === undefined ? [] : [[name, version] as const]));
   return {
@@ -53,7 +53,7 @@ function packagesOf(runtime: DesiredRuntime, path: string, text: string, needed:
   };
 }
 
-/** A runtime with the files of its wheels among its extras, and what is known of all of them. */
+/** A runtime with its wheels among its extras, and the facts about these files. */
 interface SettledWheels {
   readonly runtime: DesiredRuntime;
   readonly sources: SourceFacts;
@@ -61,9 +61,8 @@ interface SettledWheels {
 }
 
 /**
- * Adds to a runtime what its nodes need that have no internet: of the wheels in its folder those that its requirements
- * name by their hashes and that fit a Mac, and the archive of its Python. What is missing is named. A folder that
- * nobody could read is as the lock has it.
+ * Adds the files for nodes without internet to a runtime: its Python archive, and the wheels in its folder that match
+ * the hashes in the requirements and fit a Mac. Reports missing files. An unread folder is as the lock lists it.
  */
 export function settleWheels(runtime: DesiredRuntime, { lock, sources, baseFolder }: TreeSources): SettledWheels {
   const place = wheelFolder(runtime, baseFolder);
@@ -104,7 +103,7 @@ const withFiles = (runtime: DesiredRuntime, folder: string, names: readonly stri
   extras: [...runtime.extras, ...names.toSorted().map((name) => ({ name, source: `${folder}/${name}` }))],
 });
 
-/** Nothing where the list could not be read: that is told of the list. */
+/** Empty if the requirements could not be read, which is reported separately. */
 function listOf(runtime: DesiredRuntime, { archives }: SourceFacts): readonly Requirement[] {
   return runtime.extras.flatMap((extra) => {
     const text = textOf(runtime, extra, archives);
@@ -136,10 +135,10 @@ function problemsIn(
   return [...lacks, ...(hasPython ? [] : [diagnose('mlx/python-missing', { subject, detail })])];
 }
 
-/** Why a package cannot be installed from these files; `undefined` when it can. */
+/** Why a package cannot be installed from these files; `undefined` if it can. */
 function lackOf(wanted: Requirement, { python = '' }: DesiredRuntime, files: readonly TreeFile[]): string | undefined {
   const { name, version, isAtUrl, hashes } = wanted;
-  if (isAtUrl) return `${name} is wanted from a URL, which a node without internet does not reach.`;
+  if (isAtUrl) return `${name} comes from a URL, which a node without internet cannot reach.`;
   const named = files.filter(({ path }) => readWheelName(path)?.name === name);
   const ofVersion = named.filter(({ path }) => readWheelName(path)?.version === version);
   if (ofVersion.length === 0) {
@@ -148,17 +147,17 @@ function lackOf(wanted: Requirement, { python = '' }: DesiredRuntime, files: rea
   }
   const listed = ofVersion.filter(({ sha256 }) => hashes.includes(sha256));
   const [first] = ofVersion;
-  if (listed.length === 0) return `${first?.path ?? ''} is none of those whose hashes the requirements have.`;
+  if (listed.length === 0) return `the hash of ${first?.path ?? ''} is not in the requirements.`;
   const isFit = listed.some(({ path }) => {
     const wheel = readWheelName(path);
     return wheel !== undefined && fitsMac(wheel, python);
   });
-  return isFit ? undefined : `${listed[0]?.path ?? ''} is not for a Mac with Apple silicon and Python ${python}.`;
+  return isFit ? undefined : `${listed[0]?.path ?? ''} does not fit a Mac with Apple silicon and Python ${python}.`;
 }
 
-/** What the name of a wheel says. */
+/** The parts of a wheel's file name. */
 interface WheelName {
-  /** As package indexes compare names. */
+  /** In the normalized form of package indexes. */
   readonly name: string;
   readonly version: string;
   readonly pythons: readonly string[];
@@ -169,7 +168,7 @@ interface WheelName {
 const form =
   /^([A-Za-z0-9._]+)-([A-Za-z0-9._+!]+)(?:-[0-9][A-Za-z0-9._]*)?-([a-z0-9._]+)-([a-z0-9._]+)-([A-Za-z0-9._]+)\.whl$/;
 
-/** Reads the name of a wheel; `undefined` when it is none. @see PEP 427: file name convention; PEP 425: tags */
+/** Parses the file name of a wheel; `undefined` for anything else. @see PEP 427: file name convention; PEP 425: tags */
 export function readWheelName(file: string): WheelName | undefined {
   const [, name, version, pythons, abis, platforms] = form.exec(file) ?? [];
   if (name === undefined || version === undefined) return undefined;
@@ -199,8 +198,8 @@ export function fitsMac({ pythons, abis, platforms }: WheelName, python: string)
 const archiveForm = /^cpython-(3\.[0-9]+\.[0-9]+)\+[0-9]{8}-aarch64-apple-darwin-install_only_stripped\.tar\.gz$/;
 
 /**
- * Whether a file is an archive of such a Python, by the name that uv fetches it under. Which of its versions, and of
- * which day, that uv asks for, no name tells.
+ * Whether a file is an archive of this Python version, by the name under which uv downloads it. The patch version and
+ * the build date that uv wants are unknown here.
  *
  * @see python-build-standalone: distributions
  */
@@ -210,26 +209,25 @@ export function isPythonArchive(file: string, python: string): boolean {
 }
 /** One package of a locked list. */
 interface Requirement {
-  /** As package indexes compare names: lower case, with `-`. */
+  /** In the normalized form of package indexes: lower case, with `-`. */
   readonly name: string;
-  /** Absent for a package at a URL whose file name does not tell it. */
+  /** Absent for a package at a URL without a version in its file name. */
   readonly version?: string;
-  /** Each the SHA-256 of a file that may come. */
+  /** The SHA-256 of each accepted file. */
   readonly hashes: readonly string[];
-  /** Whether it comes from a URL of its own. */
+  /** Whether it has its own URL. */
   readonly isAtUrl: boolean;
-  /** Whether it stands behind a marker, so that only some computers need it. */
+  /** Whether it has a marker, so that only some computers need it. */
   readonly isConditional: boolean;
 }
 
-/** A line that cannot stay as it is; counted from 1. */
+/** A line with a problem, counted from 1. */
 interface RequirementProblem {
   readonly line: number;
-  /** A sentence without the place. */
+  /** A sentence without the file and the line. */
   readonly text: string;
 }
 
-/** What a list of packages says. */
 interface RequirementsList {
   readonly packages: readonly Requirement[];
   readonly problems: readonly RequirementProblem[];
@@ -240,7 +238,7 @@ interface Entry {
   readonly text: string;
 }
 
-/** Lines that end with a backslash go on with the next one; comments and empty lines are left out. */
+/** Joins lines that end with a backslash with the next line. Skips comments and empty lines. */
 function entriesOf(text: string): readonly Entry[] {
   const entries: Entry[] = [];
   let begun: Entry | undefined;
@@ -265,14 +263,14 @@ const pinned = /^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9,._ -]*\])?\s*==\s*(
 const atUrl =
   /^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9,._ -]*\])?\s*@\s*https:\/\/[^\s@]+\/([^\s/]+\.whl)(?:\s*;.*)?$/;
 
-/** The name of a package as indexes compare it. @see PEP 503: normalized names */
+/** The normalized name of a package. @see PEP 503: normalized names */
 const canonicalName = (name: string): string => name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 
 function requirementOf(text: string): Requirement | string {
   if (text.startsWith('-')) {
     return indexOption.test(text)
       ? { name: '', hashes: [], isAtUrl: false, isConditional: false }
-      : `\`${text.split(/[ =]/)[0]}\` has no place in a locked list; only an index by https has.`;
+      : `\`${text.split(/[ =]/)[0]}\` is not allowed in a locked list; the only allowed option is an https index.`;
   }
   const words = text.trim().split(/\s+/);
   const from = words.findLastIndex((word) => !hash.test(word)) + 1;
@@ -281,8 +279,8 @@ function requirementOf(text: string): Requirement | string {
   const [, name = '', version] = pinned.exec(wanted) ?? [];
   const [, other = '', wheel = ''] = atUrl.exec(wanted) ?? [];
   const shown = wanted.split(/[\s;]/)[0] ?? '';
-  if (name === '' && other === '') return `\`${shown}\` is pinned neither by == nor as a wheel at an https URL.`;
-  if (hashes.length === 0) return `\`${shown}\` has no --hash=sha256:…, so anything could come under its name.`;
+  if (name === '' && other === '') return `\`${shown}\` is neither pinned with == nor a wheel at an https URL.`;
+  if (hashes.length === 0) return `\`${shown}\` has no --hash=sha256:…, so any file of that name would be accepted.`;
   const more = {
     hashes,
     isAtUrl: name === '',
@@ -294,8 +292,8 @@ function requirementOf(text: string): Requirement | string {
 }
 
 /**
- * Reads a list of packages as `uv pip compile --generate-hashes` makes it: every package has one version, or is a wheel
- * at a URL, and has hashes. Whatever else pip would take is a problem, since it is no lock.
+ * Parses requirements in the form of `uv pip compile --generate-hashes`: every package has hashes, and either one
+ * version or a wheel at a URL. Anything else that pip accepts is a problem, because it is not locked.
  *
  * @see pip's requirements file format, and its hash-checking mode
  */

@@ -14,7 +14,7 @@ import {
 } from '../addresses.ts';
 import { own } from './settle-trees.ts';
 
-/** The links of a fleet with their networks, and the sections of the lock that say so. */
+/** The links of a fleet with their networks, and the matching sections of the lock. */
 export interface SettledLinks {
   readonly thunderbolt: DesiredFleet['thunderbolt'];
   readonly links: ClusterLock['links'];
@@ -26,11 +26,11 @@ export interface SettledLinks {
 const prefixLength = 30;
 
 /**
- * Gives every declared link a /30 of the pool. One that has a network inside the pool keeps it, whatever else changes;
- * one that had a network once has it again; the others take the first free ones in the order of the file. What is no
- * longer used stays in the lock as a former network and is given to nobody else until it has been seen gone.
+ * Gives every declared link a /30 from the pool. A link keeps its network as long as it is inside the pool. A link that
+ * returns gets its former network; new links get the first free networks in file order. Unused networks stay reserved
+ * in the lock as former networks until no node has an address in them.
  *
- * @param inUse networks that others use: none of them is given out, and what was given out stays all the same
+ * @param inUse networks that others use: new links do not get them, but existing networks stay
  */
 export function settleLinks(
   thunderbolt: DesiredFleet['thunderbolt'],
@@ -61,7 +61,7 @@ export function settleLinks(
   };
 }
 
-/** The same links, with only those networks that stand in the lock already. */
+/** The same links, but only with networks that are already in the lock. */
 export function withGivenNetworks(
   thunderbolt: DesiredFleet['thunderbolt'],
   { links }: Pick<ClusterLock, 'links'>,
@@ -85,11 +85,10 @@ const numberOf = (network: string): number => ipv4Number(network.split('/')[0] ?
 
 interface Allocation {
   readonly links: ReadonlyMap<string, Ipv4Network>;
-  /** Links for which the pool has nothing left. */
+  /** Links without a network, because the pool is full. */
   readonly left: readonly string[];
 }
 
-/** What networks are given out from. */
 interface Supply {
   readonly pool: Ipv4Network;
   readonly lock: ClusterLock;
@@ -110,7 +109,7 @@ function allocate(names: readonly string[], supply: Supply): Allocation {
   return { links, left };
 }
 
-/** The network that a link has, or had before it left the file and nobody uses since, if it lies inside the pool. */
+/** The current or former network of a link if it is inside the pool and, for a former one, not in use. */
 function ownNetwork(name: string, { pool, lock, inUse }: Supply): Ipv4Network | undefined {
   const now = own(lock.links, name);
   if (now !== undefined && isInside(now, pool)) return now;
@@ -120,16 +119,16 @@ function ownNetwork(name: string, { pool, lock, inUse }: Supply): Ipv4Network | 
   return once.find((network) => isInside(network, pool) && !inUse.some((one) => meet(one, network)));
 }
 
-/** Whether two networks share an address: then one lies inside the other. */
+/** Whether two networks overlap, which means that one contains the other. */
 const meet = (one: Ipv4Network, other: Ipv4Network): boolean => isInside(one, other) || isInside(other, one);
 
-/** Whether the pool has a /30 for every link beside these networks, whatever is given out already. */
+/** Whether the pool has a /30 for every link without these networks, ignoring current assignments. */
 export function isPoolLeft({ pool, links }: DesiredFleet['thunderbolt'], inUse: readonly Ipv4Network[]): boolean {
   const next = pool === undefined ? undefined : freeNetworks({ pool, inUse });
   return links.every(() => next?.() !== undefined);
 }
 
-/** Gives the free /30 networks of a pool one after the other, then undefined. */
+/** Returns the next free /30 network of a pool on each call, and finally undefined. */
 function freeNetworks(
   { pool, inUse }: Pick<Supply, 'pool' | 'inUse'>,
   isTaken: (network: Ipv4Network) => boolean = () => false,
@@ -152,10 +151,10 @@ function addition(name: string, network: Ipv4Network, lock: ClusterLock): readon
   const before = own(lock.links, name);
   if (before === undefined) return [`link ${name}: ${networkText(network)}`];
   const [was, is] = [networkText(before), networkText(network)];
-  return was === is ? [] : [`link ${name}: ${is} instead of ${was}, since the pool is another one`];
+  return was === is ? [] : [`link ${name}: ${is} instead of ${was}, because the pool changed`];
 }
 
 function poolFull(links: readonly string[], former: number): Diagnostic {
-  const kept = former === 0 ? '' : ` ${former} are kept until their old addresses have been seen gone from the nodes.`;
-  return diagnose('lock/pool-full', { detail: `Nothing is left for ${links.join(', ')}.${kept}` });
+  const kept = former === 0 ? '' : ` Former networks that stay reserved until no node has their addresses: ${former}.`;
+  return diagnose('lock/pool-full', { detail: `No network is left for ${links.join(', ')}.${kept}` });
 }

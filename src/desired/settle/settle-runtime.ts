@@ -18,14 +18,15 @@ import {
   type TreeSources,
 } from './settle-trees.ts';
 
-/** A runtime that was settled; what the lock keeps of its other files, by `<runtime>/<name>`. */
+/** A settled runtime. */
 export interface SettledRuntime<R extends RuntimeSource = RuntimeSource> extends Settled<R, LockedArchive> {
+  /** Its other files in the lock, by `<runtime>/<name>`. */
   readonly lockedExtras: Readonly<Record<string, LockedArchive>>;
-  /** The older version that it was taken back to, while that counts. */
+  /** The older version that it was rolled back to, while the rollback is in effect. */
   readonly takenBack?: TakenBack;
 }
 
-/** A runtime with the digests of its files: of the bytes on this machine, else of the lock. */
+/** Adds the digests of a runtime's files, from this computer or otherwise from the lock. */
 export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSources): SettledRuntime<R> {
   const { lock, sources, baseFolder } = from;
   const archive = absolutePath(baseFolder, runtime.archive);
@@ -57,7 +58,7 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
       ...all.flatMap(({ additions }) => additions),
       ...(back !== undefined && isOver(back, digest)
         ? [
-            `runtime ${runtime.name}: no longer taken back to version ${shortDigest(back.to)}, since its archive is another one`,
+            `runtime ${runtime.name}: no longer rolled back to version ${shortDigest(back.to)}, because its archive changed`,
           ]
         : []),
     ],
@@ -65,7 +66,7 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
   };
 }
 
-/** Whoever brings another archive wants it used. An archive that nobody could read changes nothing. */
+/** A different archive ends a rollback. An archive that could not be read does not. */
 const isOver = ({ from }: TakenBack, digest: Digest | undefined): boolean => digest !== undefined && digest !== from;
 
 function versioned<R extends RuntimeSource>(wanted: R, digest: Digest | undefined, back: TakenBack | undefined): R {
@@ -86,12 +87,12 @@ function settleExtra(runtime: string, extra: RuntimeExtra, { lock, sources, base
 }
 
 /**
- * Counted up when `build-python` seals what it did not seal before, so that a node builds a new version beside the old
- * one: since 2 the hashes of what was installed are there.
+ * Incremented when `build-python` seals more than before, so that nodes build a new version next to the old one. Since
+ * 2, the seal has the hashes of the installed packages.
  */
 const pythonBuild = 2;
 
-/** What a tree of a runtime is made from: that of the archive alone where nothing else counts. */
+/** The digest of everything a runtime tree is made from; the archive's own digest if there is nothing else. */
 function runtimeDigest(runtime: RuntimeSource & { readonly python?: string }): Digest | undefined {
   const { sha256, extras } = runtime;
   const others = extras.map((extra) => ({ name: extra.name, sha256: extra.sha256 ?? '' }));
@@ -102,7 +103,7 @@ function runtimeDigest(runtime: RuntimeSource & { readonly python?: string }): D
     : digestOf({ archive: sha256, extras: others, python, pythonBuild });
 }
 
-/** One file, as it is now and as the lock has it. */
+/** A file with its current and its locked state. */
 interface LockedFile {
   /** Absolute. */
   readonly path: string;
@@ -142,21 +143,21 @@ const noFile = (runtime: string, { kind, detail }: SourceFailure): Diagnostic =>
     subject: runtimeSubject(runtime),
   });
 
-/** Nodes keep one older version of a runtime; one more is for nodes that were out of reach at the last change. */
+/** Nodes keep one older version of a runtime. The third is for nodes that were unreachable at the last change. */
 const keptVersions = 3;
 
-/** What the lock has of a version of a runtime; undefined for one that was applied by an older meshwright. */
+/** The locked keys of a runtime version; undefined for a version applied by an older meshwright. */
 export const keptKeys = (
   { runtimeKeys }: Pick<ClusterLock, 'runtimeKeys'>,
   name: string,
   version: Digest | undefined,
 ): RuntimeKeys | undefined => own(runtimeKeys, name)?.find((one) => one.of === version)?.keys;
 
-/** The keys of the file that belong to one version: without them its programs are started in another version's way. */
+/** The keys of the file that a version needs to start its programs, and that may differ between versions. */
 export const keysOf = (runtime: DesiredRuntime, drivers: KeysByDriver): RuntimeKeys | undefined =>
   drivers.get(runtime.driver)?.ofVersion({ ...runtime });
 
-/** A runtime with the keys of another version in place of those of the file. */
+/** A runtime with the keys of another version instead of the keys in the file. */
 export function withKeys(runtime: DesiredRuntime, keys: RuntimeKeys): DesiredRuntime {
   const { name, archive, sha256, sizeBytes, extras, digest, takenBackFrom } = runtime;
   const source: RuntimeSource = {
@@ -168,7 +169,7 @@ export function withKeys(runtime: DesiredRuntime, keys: RuntimeKeys): DesiredRun
   return { ...source, ...keys };
 }
 
-/** A runtime that was taken back with the keys of that version, where the lock has them; any other one as it is. */
+/** A rolled-back runtime gets the keys of its version if the lock has them. Others stay unchanged. */
 export function withKeptKeys(runtime: DesiredRuntime, lock: Pick<ClusterLock, 'runtimeKeys'>): DesiredRuntime {
   if (runtime.takenBackFrom === undefined) return runtime;
   const keys = keptKeys(lock, runtime.name, runtime.digest);
@@ -176,9 +177,9 @@ export function withKeptKeys(runtime: DesiredRuntime, lock: Pick<ClusterLock, 'r
 }
 
 /**
- * What the lock keeps of the versions of a runtime from now on, the newest last.
+ * The keys of a runtime's versions for the lock, the newest last.
  *
- * @param runtime as the file has it, whatever version it was taken back to
+ * @param runtime the runtime with the keys of the file, even if it was rolled back
  */
 export function lockedKeys(
   runtime: DesiredRuntime,
@@ -190,15 +191,15 @@ export function lockedKeys(
   const keys = keysOf(runtime, drivers);
   if (of === undefined || keys === undefined) return before;
   const known = before.find((one) => one.of === of)?.keys;
-  // Only a run that reads the requirements knows the packages.
+  // Only runs that read the requirements know the packages.
   const kept = { of, keys: known?.driver === keys.driver ? { ...known, ...keys } : keys };
   return [...before.filter((one) => one.of !== of), kept].slice(-keptVersions);
 }
 
-/** One version as a line of the lock. */
+/** The lock line of one version. */
 export const keysText = ({ of, keys }: KeptKeys): string => `${of} ${JSON.stringify(keys)}`;
 
-/** The keys of such a line; undefined for anything else, as if the lock did not have them. */
+/** Parses the keys of a lock line; undefined if they are not valid, as if the lock did not have them. */
 export function parseKeys(text: string, drivers: KeysByDriver): RuntimeKeys | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -209,6 +210,6 @@ export function parseKeys(text: string, drivers: KeysByDriver): RuntimeKeys | un
   }
 }
 
-/** Whether a value of JSON is a map of keys. */
+/** Whether a JSON value is an object. */
 export const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -11,7 +11,7 @@ import { modelSubject } from '../../model/subject.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from '../tree-paths.ts';
 
-/** One runtime or model of the file, what the lock keeps of it, and what is to be said. */
+/** A runtime or model with its lock entry, the additions to the lock and its problems. */
 export interface Settled<Wanted, Locked> {
   readonly wanted: Wanted;
   readonly locked?: Locked;
@@ -19,20 +19,20 @@ export interface Settled<Wanted, Locked> {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What settling is made from. */
+/** The inputs of settling. */
 export interface TreeSources {
   readonly lock: ClusterLock;
   readonly sources: SourceFacts;
   readonly baseFolder: string;
 }
 
-/** What a map has under a name: `constructor` is a good one. */
+/** Looks up a map's own property, because names such as `constructor` are valid. */
 export const own = <T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   map !== undefined && Object.hasOwn(map, name) ? map[name] : undefined;
 
 export const notRead = (path: string): SourceFailure => ({ kind: 'unreadable', detail: `${path} was not read.` });
 
-/** A model with its list of files: of the file, else of the folder that was read, else of the lock. */
+/** Adds the list of files to a model, from the cluster file, the folder that was read, or the lock, in this order. */
 export function settleModel(
   model: DesiredModel,
   { lock, sources, baseFolder }: TreeSources,
@@ -48,7 +48,7 @@ export function settleModel(
   const before = own(lock.models, name);
   const { files, diagnostics, unread } = listOf(model, own(sources.folders, name), before);
   if (files === undefined || diagnostics.length > 0) {
-    // Another folder that cannot be read yet takes nothing from the lock.
+    // A new folder that cannot be read yet does not remove the entry from the lock.
     const kept = before === undefined ? {} : { locked: before };
     return { wanted: { ...placed, ...given({ unread }) }, ...kept, additions: [], diagnostics };
   }
@@ -57,7 +57,7 @@ export function settleModel(
   return { wanted, locked, additions: listAdditions(wanted, locked, before), diagnostics };
 }
 
-/** The list of a folder that was read, else that of the lock; of another folder only where nobody tried to read this one. */
+/** The files of the folder, or of the lock. The lock's list of another folder counts only if this one was not tried. */
 function listOf(
   { name, source }: DesiredModel,
   seen: FolderFact | undefined,
@@ -80,7 +80,7 @@ const withDigest = (model: DesiredModel, files: readonly TreeFile[]): DesiredMod
   digest: listDigest(files),
 });
 
-/** What a model is, on every node: the digest of its list of files. */
+/** The version of a model on every node: the digest of its list of files. */
 const listDigest = (files: readonly TreeFile[]) =>
   digestOf(files.map(({ path, sha256, sizeBytes }) => ({ path, sha256, sizeBytes })));
 
@@ -108,9 +108,10 @@ const shownAtMost = 8;
 
 function folderProblems(name: string, files: readonly TreeFile[]): readonly Diagnostic[] {
   const subject = modelSubject(name);
-  if (files.length === 0) return [diagnose('model/folder-empty', { detail: `Model ${name} has no file.`, subject })];
+  if (files.length === 0)
+    return [diagnose('model/folder-empty', { detail: `The folder of model ${name} has no files.`, subject })];
   if (files.length > mostTreeFiles) {
-    const detail = `Model ${name} has ${files.length} files; up to ${mostTreeFiles} are brought to a node.`;
+    const detail = `Model ${name} has ${files.length} files; the limit is ${mostTreeFiles} files.`;
     return [diagnose('model/too-many-files', { detail, subject })];
   }
   const paths = files.map((file) => file.path).sort();
@@ -129,59 +130,59 @@ const someOf = (texts: readonly string[]): string =>
     ? texts.join(', ')
     : `${texts.slice(0, shownAtMost).join(', ')} and ${texts.length - shownAtMost} more`;
 
-/** Why nothing is known of a file or folder of this machine; `detail` is a sentence. */
+/** Why a file or folder on this computer could not be read; `detail` is a sentence. */
 export type SourceFailure = { readonly kind: 'missing' | 'unreadable'; readonly detail: string };
 
-/** What an archive is, as it lies on this machine. */
+/** An archive on this computer. */
 export type ArchiveFact =
   | {
       readonly kind: 'known';
       readonly sha256: Digest;
       readonly sizeBytes: number;
-      /** Of a small file that is no archive. */
+      /** The text of a small file that is not an archive. */
       readonly text?: string;
     }
   | SourceFailure;
 
-/** What a folder of a model has in it, as it lies on this machine. */
+/** A model folder on this computer. */
 export type FolderFact = { readonly kind: 'known'; readonly files: readonly TreeFile[] } | SourceFailure;
 
-/** What was read on this machine; see {@link sourcesToRead} for what needs to be. */
+/** The files that were read on this computer; {@link sourcesToRead} lists the required ones. */
 export interface SourceFacts {
-  /** By name of the runtime; of its other files by {@link extraName}. */
+  /** By runtime name, or by {@link extraName} for its other files. */
   readonly archives: Readonly<Record<string, ArchiveFact>>;
-  /** By name of the model. */
+  /** By model name. */
   readonly folders: Readonly<Record<string, FolderFact>>;
-  /** By name of the placement: the hash of the key of its published endpoint. */
+  /** The hashes of a published endpoint's API keys, by placement name. */
   readonly keys?: Readonly<Record<string, Known<readonly Digest[]>>>;
 }
 
-/** A file or folder to read, by the name of its runtime or model. */
+/** A file or folder to read, with the name of its runtime or model. */
 export interface SourcePlace {
   readonly name: string;
   /** Absolute. */
   readonly path: string;
 }
 
-/** A path of the cluster file as an absolute one. */
+/** Resolves a path in the cluster file. */
 export const absolutePath = (baseFolder: string, path: string): string =>
   isAbsolute(path) ? path : join(baseFolder, path);
 
-/** What the lock calls a file of a runtime that is not its archive: no name of a runtime has a slash. */
+/** The lock's name for a runtime file other than the archive. It is unique, because runtime names have no slash. */
 export const extraName = (runtime: string, extra: string): string => `${runtime}/${extra}`;
 
-/** Whether the list of files of a model stands in the lock: it lies on this machine and the file has no list. */
+/** Whether the lock lists the files of a model: its folder is local and the cluster file has no list. */
 const isListLocked = ({ source, files }: DesiredModel): boolean => source.kind === 'controller' && files.length === 0;
 
-/** What the lock keeps of a model, if it is about the folder that the file names now. */
+/** The lock entry of a model, if it is for the folder that the file names now. */
 function lockedModel({ name, source }: DesiredModel, { models }: Pick<ClusterLock, 'models'>): LockedModel | undefined {
   const locked = own(models, name);
   return source.kind === 'controller' && locked?.source === source.folder ? locked : undefined;
 }
 
 /**
- * What has to be read before a fleet can be settled: every archive, and each folder of a model whose files neither the
- * file nor the lock lists. A folder that is locked is not hashed again.
+ * The files to read before a fleet can be settled: every archive, and each model folder whose files are listed neither
+ * in the cluster file nor in the lock. A locked folder is not hashed again.
  *
  * @param baseFolder the folder of the cluster file, absolute
  */
@@ -204,7 +205,7 @@ export function sourcesToRead(
   return { archives, folders: [...folders, ...wheels] };
 }
 
-/** The folder of wheels of a runtime, under a name that no model can have; undefined where it has none. */
+/** A runtime's folder of wheels, under a name that no model can have; undefined if it has none. */
 export function wheelFolder(runtime: DesiredRuntime, baseFolder: string): SourcePlace | undefined {
   if (runtime.wheels === undefined) return undefined;
   return { name: extraName(runtime.name, 'wheels'), path: absolutePath(baseFolder, runtime.wheels) };

@@ -15,29 +15,29 @@ import { settleLinks } from './settle-links.ts';
 import { lockedKeys, type SettledRuntime, settleRuntime, withKeptKeys } from './settle-runtime.ts';
 import { own, type SourceFacts, settleModel } from './settle-trees.ts';
 
-/** A lock that knows these nodes too; a node stays in it until it is forgotten. */
+/** Adds nodes to a lock. A node stays in the lock until `forget` removes it. */
 export const withNodes = (lock: ClusterLock, names: readonly string[]): ClusterLock => ({
   ...lock,
   nodes: [...new Set([...lock.nodes, ...names])].sort(),
 });
 
-/** A lock that also says which Mac these nodes are; of a node that it knows already nothing changes. */
+/** Adds the Macs' identities to a lock. Known identities stay unchanged. */
 export const withIdentities = (lock: ClusterLock, seen: Readonly<Record<string, Digest>>): ClusterLock =>
   Object.keys(seen).length === 0 ? lock : { ...lock, identities: { ...seen, ...lock.identities } };
 
-/** A lock by which this node is another Mac than before. */
+/** Records that a node is now a different Mac. */
 export const withOtherMac = (lock: ClusterLock, name: string, identity: Digest): ClusterLock => ({
   ...withoutWithdrawal(lock, [name]),
   identities: { ...lock.identities, [name]: identity },
 });
 
-/** A lock by which the way into a node is being taken away. */
+/** Records that the SSH access to a node is being removed. */
 export const withWithdrawal = (lock: ClusterLock, name: string): ClusterLock => ({
   ...lock,
   withdrawing: [...new Set([...(lock.withdrawing ?? []), name])].sort(),
 });
 
-/** A lock for nodes that somebody got into again. */
+/** Clears that record for nodes that were reached again. */
 export const withoutWithdrawal = (
   { withdrawing = [], ...lock }: ClusterLock,
   names: readonly string[],
@@ -46,7 +46,7 @@ export const withoutWithdrawal = (
   return { ...lock, ...(kept.length === 0 ? {} : { withdrawing: kept }) };
 };
 
-/** A lock that has forgotten a node. */
+/** Removes a node from a lock. */
 export const withoutNode = (known: ClusterLock, name: string): ClusterLock => {
   const { identities, ...lock } = withoutWithdrawal(known, [name]);
   const kept = Object.entries(identities ?? {}).filter(([other]) => other !== name);
@@ -58,7 +58,7 @@ export const withoutNode = (known: ClusterLock, name: string): ClusterLock => {
 };
 
 /**
- * A lock without these former networks: whoever has seen that no node has an address of them any more says so here.
+ * Removes former networks from a lock, after a caller observed that no node has an address in them.
  *
  * @param networks as `10.77.0.4/30`
  */
@@ -67,21 +67,20 @@ export function withoutFormerNetworks(lock: ClusterLock, networks: readonly stri
   return { ...lock, formerNetworks: Object.fromEntries(kept) };
 }
 
-/** A fleet to which nothing is left to be resolved, and the lock that says how it was. */
+/** A completely resolved fleet, and its lock. */
 export interface SettledFleet {
   readonly fleet: DesiredFleet;
-  /** As it should be written: it may differ from the old one without an addition, where something left the file. */
+  /** The lock to write. It can differ from the old lock without additions if something was removed from the file. */
   readonly lock: ClusterLock;
-  /** What the old lock lacked or had differently, one line each; nobody may agree to it without having seen it. */
+  /** New or changed entries of the lock, one line each. They must be shown before a person consents to them. */
   readonly additions: readonly string[];
-  /** With an error the fleet is incomplete and must not be planned. */
+  /** If one is an error, the fleet is incomplete and must not be planned. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Adds to a resolved fleet what stands in its lock or has to: which Mac each node is, the /30 of each link, the digest of each archive, the
- * files of each model; paths of this machine become absolute. Pure: what lies on the disk is an argument, read by the
- * caller as `sourcesToRead` says.
+ * Adds the values of the lock, existing or new, to a resolved fleet: node identities, link networks, archive digests
+ * and model files. Local paths become absolute. Pure: the caller reads the files that `sourcesToRead` lists.
  *
  * @param baseFolder the folder of the cluster file, absolute
  * @param drivers the keys of every driver, from the list of drivers
@@ -146,7 +145,7 @@ export function settleFleet(
   };
 }
 
-/** A published placement with the hashes of its keys, where somebody has read them. */
+/** Adds the hashes of the API keys to a published placement, if the keys were read. */
 function withKeyHashes(placement: DesiredPlacement, { keys }: SourceFacts): DesiredPlacement {
   const { name, publication } = placement;
   const keyHashes = own(keys, name);
@@ -154,7 +153,7 @@ function withKeyHashes(placement: DesiredPlacement, { keys }: SourceFacts): Desi
   return { ...placement, publication: { ...publication, keyHashes } };
 }
 
-/** No section where there is nothing in it: a lock of an older meshwright stays as it is. */
+/** Omits empty sections, so that a lock of an older meshwright stays unchanged. */
 const unlessEmpty = <T>(section: Readonly<Record<string, T>>): Readonly<Record<string, T>> | undefined =>
   Object.keys(section).length === 0 ? undefined : section;
 
@@ -166,7 +165,7 @@ function lockedByName<Locked>(
   );
 }
 
-/** Every published placement needs it, so nothing is planned without it. */
+/** Every published placement needs the gateway, so its warnings become errors that prevent a plan. */
 const needed = (doorman: SettledRuntime<DesiredDoorman>): SettledRuntime<DesiredDoorman> => ({
   ...doorman,
   diagnostics: doorman.diagnostics.map((one) => ({ ...one, severity: 'error' })),
@@ -174,12 +173,12 @@ const needed = (doorman: SettledRuntime<DesiredDoorman>): SettledRuntime<Desired
 
 const leftFile = (name: string): Diagnostic =>
   diagnose('lock/node-left-file', {
-    detail: prose`${named(name)} was set up once, and the file has no such node any more.`,
-    hint: prose`Put it back under \`nodes\`; or, if it is gone for good: ${meshwright('forget', name)}`,
+    detail: prose`${named(name)} was set up before, but is no longer in the file.`,
+    hint: prose`Add it to \`nodes\` again. If the Mac is gone for good: ${meshwright('forget', name)}`,
     subject: nodeSubject(name),
   });
 
-/** Characters that the lists of all models may take, well below what a lock file may have (512 KiB). */
+/** The limit of characters for all model lists, well below the limit of a lock file (512 KiB). */
 const mostListCharacters = 400_000;
 const charactersBesidePath = 100;
 
@@ -187,23 +186,23 @@ function tooLarge({ models }: ClusterLock): readonly Diagnostic[] {
   const all = Object.values(models).flatMap(({ files }) => files);
   const characters = all.reduce((sum, file) => sum + file.path.length + charactersBesidePath, 0);
   if (characters <= mostListCharacters) return [];
-  const detail = `All models together have ${all.length} files in the lock, with ${characters} characters.`;
+  const detail = `All models together have ${all.length} files, which need ${characters} characters in the lock (limit ${mostListCharacters}).`;
   return [diagnose('model/too-many-files', { detail })];
 }
 
-/** What was read of the headers of models, by name. */
+/** The shapes read from model headers, by model name. */
 export type ShapeFacts = Readonly<Record<string, ShapeFact>>;
 
-/** Models with their shapes, and what the lock keeps of them. */
+/** Models with their shapes, and the shapes for the lock. */
 interface SettledShapes {
   readonly models: readonly DesiredModel[];
-  /** Absent when no shape is known. */
+  /** Absent if no shape is known. */
   readonly shapes?: Readonly<Record<string, LockedShape>>;
 }
 
 /**
- * Adds to models the shapes that were read, else those that the lock has of the very same files. A shape follows from
- * the files, so that nobody has to agree to it.
+ * Adds shapes to models: those that were read, otherwise those in the lock for the same files. The files determine the
+ * shape, so it needs no consent.
  */
 export function settleShapes(
   models: readonly DesiredModel[],

@@ -3,7 +3,7 @@ import type { AttentionShape, LayerShape, ModelShape } from '../../model/model-s
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A shape as one line of JSON for the lock: equal layers in a row are one entry with their count. */
+/** A shape as one line of JSON for the lock. Equal consecutive layers are one entry with a count. */
 export function shapeText({ layers, ...rest }: ModelShape): string {
   const runs: [count: number, layer: LayerShape][] = [];
   for (const layer of layers) {
@@ -14,7 +14,7 @@ export function shapeText({ layers, ...rest }: ModelShape): string {
   return JSON.stringify({ ...rest, layers: runs.map(([count, layer]) => ({ count, ...layer })) });
 }
 
-/** The shape that such a text gives; undefined for anything else, so that it is read anew. */
+/** Parses such a line; undefined if it is not valid, so that the shape is read from the files again. */
 export function parseShape(text: string): ModelShape | undefined {
   const fields = fieldsOf(parsed(text));
   const attention = attentionOf(fieldsOf(fields['attention']));

@@ -48,12 +48,12 @@ describe('the choice of nodes', () => {
     expect(diagnostics.map((one) => [one.code, one.detail, one.hint])).toEqual([
       [
         'select/nothing',
-        'No node has the label role=wroker.',
+        'No node matches role=wroker.',
         'Did you mean role=worker? The labels are role=leader, role=worker, shelf=lower and shelf=upper.',
       ],
     ]);
     expect(select({ names: ['mini'], labels: ['constructor=a'] }).diagnostics[0]?.detail).toBe(
-      'None of mini has the label constructor=a.',
+      'No node among mini matches constructor=a.',
     );
   });
 

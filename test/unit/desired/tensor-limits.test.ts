@@ -21,10 +21,10 @@ describe('splitting a model by tensors', () => {
   it('goes over 2, 4 and 8 ranks with eight heads of keys, and never over three', () => {
     expect(tensorCounts(gqa, 16)).toEqual([2, 4, 8]);
     expect(tensorProblems(gqa, 3)).toEqual([
-      'Its 64 heads cannot be divided by 3.',
-      'Its 8 heads of keys and values cannot be divided by 3.',
-      'Its width of attention of 8192 cannot be divided by 3.',
-      'Its inner width of 28672 cannot be divided by 3.',
+      'Its 64 heads are not divisible by 3.',
+      'Its 8 key and value heads are not divisible by 3.',
+      'Its attention width of 8192 is not divisible by 3.',
+      'Its inner width of 28672 is not divisible by 3.',
     ]);
   });
 
@@ -41,7 +41,7 @@ describe('splitting a model by tensors', () => {
     const quantised = evenShape(1e9, { dims, quant: { bits: 4, group: 64 } });
     expect(tensorProblems(quantised, 4)).toEqual([]);
     expect(tensorProblems(quantised, 8)).toEqual([
-      'Of its inner width of an expert of 768 each of 8 has 96, no multiple of the 64 weights of a group.',
+      'Its inner width of an expert of 768 gives each of 8 ranks 96, which is not a multiple of the group size 64.',
     ]);
     expect(tensorProblems({ ...quantised, quant: { bits: 4, group: 32 } }, 8)).toEqual([]);
   });

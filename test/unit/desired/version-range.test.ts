@@ -16,6 +16,6 @@ describe('a macOS version and a range', () => {
   it('is read with 256 characters, and not with one more', () => {
     const longest = `${'>=26.4 '.repeat(36)}>=26`;
     expect([longest.length, rangeProblem(longest)]).toEqual([256, undefined]);
-    expect(rangeProblem(`${longest} `)).toBe('It has 257 characters; at most 256 are read.');
+    expect(rangeProblem(`${longest} `)).toBe('It has 257 characters; the limit is 256 characters.');
   });
 });

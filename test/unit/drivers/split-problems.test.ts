@@ -62,9 +62,9 @@ describe('a model that is to be split', () => {
       'is divided by its heads',
       { size: 3 },
       [
-        'Its 64 heads cannot be divided by 3.',
-        'Its 8 heads of keys and values cannot be divided by 3.',
-        'Its width of attention of 8192 cannot be divided by 3.',
+        'Its 64 heads are not divisible by 3.',
+        'Its 8 key and value heads are not divisible by 3.',
+        'Its attention width of 8192 is not divisible by 3.',
       ],
       [],
     ],

@@ -49,20 +49,20 @@ describe('a list of packages', () => {
   });
 
   it.each([
-    ['mlx==0.31.2', '`mlx==0.31.2` has no --hash=sha256:…, so anything could come under its name.'],
-    [`mlx>=0.31 ${hash}`, '`mlx>=0.31` is pinned neither by == nor as a wheel at an https URL.'],
-    ['mlx', '`mlx` is pinned neither by == nor as a wheel at an https URL.'],
-    [`mlx==0.31.2 --hash=sha256:0123`, '`mlx==0.31.2` is pinned neither by == nor as a wheel at an https URL.'],
+    ['mlx==0.31.2', '`mlx==0.31.2` has no --hash=sha256:…, so any file of that name would be accepted.'],
+    [`mlx>=0.31 ${hash}`, '`mlx>=0.31` is neither pinned with == nor a wheel at an https URL.'],
+    ['mlx', '`mlx` is neither pinned with == nor a wheel at an https URL.'],
+    [`mlx==0.31.2 --hash=sha256:0123`, '`mlx==0.31.2` is neither pinned with == nor a wheel at an https URL.'],
     [
       `mlx==0.31.2 --hash=md5:${'0'.repeat(32)}`,
-      '`mlx==0.31.2` is pinned neither by == nor as a wheel at an https URL.',
+      '`mlx==0.31.2` is neither pinned with == nor a wheel at an https URL.',
     ],
-    ['git+https://github.com/ml-explore/mlx-lm', 'is pinned neither by == nor'],
-    [`mlx @ http://example.org/mlx-1-py3-none-any.whl ${hash}`, 'is pinned neither by == nor'],
-    [`mlx @ https://ana:secret@example.org/mlx-1-py3-none-any.whl ${hash}`, 'is pinned neither by == nor'],
-    ['-e ./mlx-lm', '`-e` has no place in a locked list; only an index by https has.'],
-    ['-r other.txt', '`-r` has no place in a locked list; only an index by https has.'],
-    ['--index-url http://pypi.example.org', '`--index-url` has no place in a locked list'],
+    ['git+https://github.com/ml-explore/mlx-lm', 'is neither pinned with == nor'],
+    [`mlx @ http://example.org/mlx-1-py3-none-any.whl ${hash}`, 'is neither pinned with == nor'],
+    [`mlx @ https://ana:secret@example.org/mlx-1-py3-none-any.whl ${hash}`, 'is neither pinned with == nor'],
+    ['-e ./mlx-lm', '`-e` is not allowed in a locked list; the only allowed option is an https index.'],
+    ['-r other.txt', '`-r` is not allowed in a locked list; the only allowed option is an https index.'],
+    ['--index-url http://pypi.example.org', '`--index-url` is not allowed in a locked list'],
   ])('may not have %s', (line, expected) => {
     const { packages, problems } = readRequirements(`\n# comment\n${line}\n`);
     expect([packages, problems]).toEqual([[], [{ line: 3, text: expect.stringContaining(expected) }]]);
@@ -114,7 +114,7 @@ describe('the packages of a runtime of mlx', () => {
   it('have to have mlx and mlx-lm among them', () => {
     const { diagnostics } = settled(`mlx==0.31.2 ${hash}\n`);
     expect(diagnostics.map(({ code, detail }) => [code, detail])).toEqual([
-      ['mlx/package-missing', '/rack/requirements.lock has no mlx-lm.'],
+      ['mlx/package-missing', '/rack/requirements.lock does not list mlx-lm.'],
     ]);
   });
 

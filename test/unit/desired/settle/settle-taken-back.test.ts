@@ -39,7 +39,7 @@ describe('a runtime that was taken back', () => {
     expect(wanted).toMatchObject({ sha256: sha('b'), digest: sha('b') });
     expect([wanted.takenBackFrom, takenBack]).toEqual([undefined, undefined]);
     expect(additions.at(-1)).toBe(
-      'runtime ref: no longer taken back to version eeeeeeeeeeeeeeee, since its archive is another one',
+      'runtime ref: no longer rolled back to version eeeeeeeeeeeeeeee, because its archive changed',
     );
   });
 });

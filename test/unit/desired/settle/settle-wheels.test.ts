@@ -132,12 +132,12 @@ describe('a folder of wheels', () => {
     [
       'other bytes',
       [['mlx_lm-0.31.3-py3-none-any.whl', digestOf('changed')]],
-      'mlx/wheel-missing /rack/wheels: mlx_lm-0.31.3-py3-none-any.whl is none of those whose hashes the requirements have.',
+      'mlx/wheel-missing /rack/wheels: the hash of mlx_lm-0.31.3-py3-none-any.whl is not in the requirements.',
     ],
     [
       'one for another Python',
       [['mlx_lm-0.31.3-cp313-cp313-macosx_14_0_arm64.whl', digestOf('mlx-lm')]],
-      'mlx/wheel-missing /rack/wheels: mlx_lm-0.31.3-cp313-cp313-macosx_14_0_arm64.whl is not for a Mac with Apple silicon and Python 3.12.',
+      'mlx/wheel-missing /rack/wheels: mlx_lm-0.31.3-cp313-cp313-macosx_14_0_arm64.whl does not fit a Mac with Apple silicon and Python 3.12.',
     ],
   ] as const)('with %s of a package is refused, and says which', (_, files, told) => {
     const { 'mlx_lm-0.31.3-py3-none-any.whl': __, ...rest } = good;
@@ -148,7 +148,7 @@ describe('a folder of wheels', () => {
     const hash = digestOf('x');
     expect(settle({ text: list + line("uvloop==1.0 ; sys_platform == 'linux'", hash) }).told).toEqual([]);
     expect(settle({ text: list + line('fork @ https://example.org/fork-1.0-py3-none-any.whl', hash) }).told).toEqual([
-      'mlx/wheel-missing /rack/wheels: fork is wanted from a URL, which a node without internet does not reach.',
+      'mlx/wheel-missing /rack/wheels: fork comes from a URL, which a node without internet cannot reach.',
     ]);
   });
 

@@ -103,7 +103,7 @@ describe('the networks of links', () => {
     expect(linksOf(moved)).toEqual({ 'a:2 <-> b:2': '10.78.0.0' });
     expect(moved.fleet.thunderbolt.formerNetworks).toEqual([{ address: '10.77.0.0', prefixLength: 30 }]);
     expect(moved.additions).toEqual([
-      'link a:2 <-> b:2: 10.78.0.0/30 instead of 10.77.0.0/30, since the pool is another one',
+      'link a:2 <-> b:2: 10.78.0.0/30 instead of 10.77.0.0/30, because the pool changed',
     ]);
     const returned = settle({ links: ['a:2 <-> b:2'] }, moved.lock);
     expect(linksOf(returned)).toEqual({ 'a:2 <-> b:2': '10.77.0.0' });
@@ -127,7 +127,7 @@ describe('the networks of links', () => {
     const other = settle({ links: ['a:3 <-> b:3'], pool: '10.77.0.0/30' }, small.lock);
     expect(codesOf(other)).toEqual(['lock/pool-full']);
     expect(other.diagnostics[0]?.detail).toBe(
-      'Nothing is left for a:3 <-> b:3. 1 are kept until their old addresses have been seen gone from the nodes.',
+      'No network is left for a:3 <-> b:3. Former networks that stay reserved until no node has their addresses: 1.',
     );
     expect(
       codesOf(

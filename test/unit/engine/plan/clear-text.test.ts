@@ -12,7 +12,7 @@ const toldOf = (publication: Publication): readonly unknown[] =>
 
 it('tells each time that keys cross the network in clear text, unless clients come through proxies or need none', () => {
   expect(toldOf(keyed)).toEqual([
-    ['warning', 'placement kimi', 'It speaks http: keys and prompts cross the network in clear text.'],
+    ['warning', 'placement kimi', 'It uses HTTP: keys and prompts cross the network unencrypted.'],
   ]);
   expect(toldOf({ ...keyed, proxies: ['10.0.0.5'] })).toEqual([]);
   expect(toldOf({ servedName: 'kimi' })).toEqual([]);

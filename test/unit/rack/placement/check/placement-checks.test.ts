@@ -148,7 +148,7 @@ describe('a placement that is to be started', () => {
     const plan = planFor(fleetWith(gqa(6e9, 64)));
     expect(memoryCodes(plan).blockers).toEqual(['placement/not-divisible']);
     expect(plan.blockers.find(({ code }) => code === 'placement/not-divisible')?.action).toBe(
-      'placement kimi: Its 64 heads cannot be divided by 3. Its 64 heads of keys and values cannot be divided by 3. Use 2, 4, 8 or 16 nodes, or sharding: pipeline.',
+      'placement kimi: Its 64 heads are not divisible by 3. Its 64 key and value heads are not divisible by 3. Use 2, 4, 8 or 16 nodes, or sharding: pipeline.',
     );
   });
 
