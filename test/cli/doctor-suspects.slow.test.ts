@@ -105,7 +105,7 @@ describe('what the kernel holds', () => {
     const shown = await run('doctor', '--sim');
     expect(shown.stdout).toContain('  error    studio-4: mesh-allreduce (pid 98027) and ibv_devinfo (pid 98143)');
     expect(shown.stdout).toContain('meshwright reboot studio-4 --sim\n');
-    expect(shown.stdout).toContain('Not asked: ibv_devinfo (pid');
+    expect(shown.stdout).toContain('Not queried: ibv_devinfo (pid');
     const ps = await run('exec', '--sim', 'studio-4', '--', 'ps', '-axo', 'pid=,ucomm=');
     expect(ps.stdout.match(/ibv_\S*/g)).toEqual(['ibv_devinfo']);
     expect((await run('exec', '--sim', 'studio-4', '--', 'env', 'kill', '-9', '98143')).code).toBe(0);

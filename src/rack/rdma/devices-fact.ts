@@ -17,7 +17,7 @@ import {
 import { defineFact, eachOnce, readEach } from '../fact.ts';
 import { rdmaKernel } from './kernel-fact.ts';
 
-/** `ibv_devices`, once the kernel was read. @see Apple TN3205 */
+/** `ibv_devices`, after the kernel was read. @see Apple TN3205 */
 export const ibvDevices = probe(
   'ibv-devices',
   [tool.sh, '-c', `${awaitKernel}${pathWord(tool.ibvDevices)}`],
@@ -25,7 +25,7 @@ export const ibvDevices = probe(
   16_384,
 );
 
-/** `ibv_devinfo -v` of all devices, with limits and GIDs, once the kernel was read and unless a rank is starting. @see Apple TN3205 */
+/** `ibv_devinfo -v` of all devices, after the kernel was read and unless a rank is starting. @see Apple TN3205 */
 export const ibvDevinfo = probe('ibv-devinfo', [tool.sh, '-c', rdmaPortsScript], 10_000, 262_144);
 
 /**
@@ -36,9 +36,9 @@ export const ibvDevinfo = probe('ibv-devinfo', [tool.sh, '-c', rdmaPortsScript],
  *     			state:			PORT_ACTIVE (4)
  *     			GID[  2]:		::ffff:192.0.2.10
  *
- * A block of another driver is left out before anything else of it is read, whatever it holds.
- * Apple's page prints the same with blanks for tabs, lines joined and lines left out (`...`), so keys are found by
- * name. In the tool's own form every block ends with an empty line; a last block without it was cut.
+ * Blocks of other drivers are left out unread. Apple's page shows the output with blanks for tabs, joined lines and omitted
+ * lines (`...`), so keys are found by name. In the tool's own output every block ends with an empty line; a last block
+ * without it was cut off.
  */
 function parseIbvDevinfo(answer: Answer | undefined): Known<readonly RdmaPort[]> {
   if (answer !== undefined && saysNoDevices(answer)) return known([]);
@@ -50,29 +50,31 @@ function parseIbvDevinfo(answer: Answer | undefined): Known<readonly RdmaPort[]>
   if (before.startsWith('hca_id:')) blocks.unshift(before);
   else if (before.trim() !== '') return garbled(answer, 'did not begin with a device');
   const isToolsOwn = blocks.some((block) => block.includes('\t'));
-  if (isToolsOwn && !text.value.endsWith('\n\n')) return unknown('truncated', 'ibv_devinfo ended inside a device.');
+  if (isToolsOwn && !text.value.endsWith('\n\n'))
+    return unknown('truncated', 'The output of ibv_devinfo ends inside a device.');
   const ports: RdmaPort[] = [];
   for (const block of blocks) {
     const device = /^hca_id:[\t ]+([\w.-]+)(?=\s)/.exec(block)?.[1];
     if (device === undefined) return garbled(answer, 'described a device without its name');
     if (!device.startsWith('rdma_')) continue;
-    if (!/^rdma_en\d+$/.test(device)) return garbled(answer, 'described a device of a name that is not known');
-    if (isToolsOwn && !block.split('\n').every(isToolsLine)) return garbled(answer, 'printed a line that is no value');
+    if (!/^rdma_en\d+$/.test(device)) return garbled(answer, 'described a device with an unknown name');
+    if (isToolsOwn && !block.split('\n').every(isToolsLine))
+      return garbled(answer, 'printed a line that is not a value');
     const port = portOf(device, block);
-    if (port === undefined) return garbled(answer, 'described a device that cannot be read');
+    if (port === undefined) return garbled(answer, 'described an unreadable device');
     ports.push(port);
   }
   return eachOnce(ports, ({ device }) => device, garbled(answer, 'described one device twice'));
 }
 
-/** What the verbs tools say where there is no device at all; the exit code then differs between their versions. */
+/** Without any device, the verbs tools print this text; their exit code depends on the version. */
 function saysNoDevices(answer: Answer): boolean {
   if (answer.missing !== undefined || answer.isLate || answer.isTruncated || answer.exit.kind !== 'exited')
     return false;
   return answer.exit.code !== 127 && /^No IB devices found\n?$/.test(answer.stdout + answer.stderr);
 }
 
-/** Values, and whatever the verbose form lists below one, stand behind tabs. */
+/** Values, and lines that the verbose form lists below a value, are indented with tabs. */
 const isToolsLine = (line: string): boolean => line === '' || /^(?:hca_id:)?\t+\S/.test(line);
 
 function portOf(device: string, block: string): RdmaPort | undefined {
@@ -93,19 +95,19 @@ function portOf(device: string, block: string): RdmaPort | undefined {
 const stateOf = (state: string): RdmaPort['state'] =>
   state === 'ACTIVE 4' ? 'active' : state === 'DOWN 1' ? 'down' : 'other';
 
-/** The word behind `key:`; `undefined` when the key is not there exactly once. */
+/** The word after `key:`; `undefined` unless the key occurs exactly once. */
 function wordBehind(block: string, key: string): string | undefined {
   const all = [...block.matchAll(new RegExp(`\\s${key}:\\s+(\\S+)(?=\\s)`, 'g'))];
   return all.length === 1 ? all[0]?.[1] : undefined;
 }
 
-/** A limit, `undefined` when it is not printed and `null` when it is no number. */
+/** A limit; `undefined` if it is not printed, `null` if it is not a number. */
 function limitOf(block: string, key: string): number | undefined | null {
   if (!new RegExp(`\\s${key}:`).test(block)) return undefined;
   return wholeNumber(wordBehind(block, key)) ?? null;
 }
 
-/** Indexes are what applications use, and no entry counts twice; their order has no meaning. */
+/** Applications use the indexes, so each index may occur only once. The order has no meaning. */
 function gidsOf(block: string): readonly Gid[] | undefined {
   const gids: Gid[] = [];
   for (const [, at, gid = ''] of block.matchAll(/\sGID\[ *(\d{1,5})\]:\s+([^\s,]+)/g)) {
@@ -129,8 +131,8 @@ export interface RdmaDevice {
  *
  *     rdma_en2        d0b5e9ab23cfac05
  *
- * Only those of Thunderbolt count (`rdma_en…`): other drivers may add their own. No device at all is a true answer:
- * RDMA is switched off, or the Mac has no Thunderbolt 5.
+ * Only Thunderbolt devices count (`rdma_en…`); other drivers may add their own. An empty list is a valid answer: RDMA is
+ * switched off, or the Mac has no Thunderbolt 5.
  */
 function parseIbvDevices(answer: Answer | undefined): Known<readonly RdmaDevice[]> {
   return mapKnown(parseAllDevices(answer), (all) => all.filter(({ name }) => isOfReceptacle(name)));
@@ -139,7 +141,7 @@ function parseIbvDevices(answer: Answer | undefined): Known<readonly RdmaDevice[
 /** Whether a device is one that macOS makes for a Thunderbolt receptacle. */
 const isOfReceptacle = (name: string): boolean => /^rdma_en\d+$/.test(name);
 
-/** Every device that is listed, whoever made it. */
+/** Every listed device, including those of other drivers. */
 function parseAllDevices(answer: Answer | undefined): Known<readonly RdmaDevice[]> {
   const alone = leftAlone(answer);
   if (alone !== undefined) return alone;
@@ -149,7 +151,7 @@ function parseAllDevices(answer: Answer | undefined): Known<readonly RdmaDevice[
   if (!/^\s*device\s+node GUID\s*$/.test(first) || !/^\s*-+\s+-+\s*$/.test(second)) {
     return garbled(answer, 'did not begin with its two header lines');
   }
-  return andThen(readEach(rest, deviceOf, garbled(answer, 'printed a line that is no device')), (devices) =>
+  return andThen(readEach(rest, deviceOf, garbled(answer, 'printed a line that is not a device')), (devices) =>
     eachOnce(devices, ({ name }) => name, garbled(answer, 'named one device twice')),
   );
 }
@@ -164,7 +166,7 @@ const areSame = (ports: readonly RdmaPort[], devices: readonly RdmaDevice[]): bo
   return described.sort().join() === named.sort().join();
 };
 
-/** State, GIDs and limits of each RDMA device; checked against the list of `ibv_devices` where that could be read. */
+/** State, GIDs and limits of each RDMA device. If `ibv_devices` is readable, both must list the same devices. */
 export const rdmaPortsFact = defineFact({
   name: 'rdma-ports',
   from: [ibvDevinfo, ibvDevices, rdmaKernel],
@@ -173,10 +175,10 @@ export const rdmaPortsFact = defineFact({
     if (ports.kind === 'unknown') return ports;
     const devices = parseIbvDevices(list);
     if (devices.kind === 'unknown') return ports;
-    return areSame(ports.value, devices.value) ? ports : garbled(info, 'and ibv_devices name other devices');
+    return areSame(ports.value, devices.value) ? ports : garbled(info, 'and ibv_devices name different devices');
   },
   source: 'ibv_devinfo -v',
-  /** Of each device its state, the IPv4 addresses among its GIDs, its limits (queue pairs, protection domains). */
+  /** For each device: its state, the IPv4 addresses among its GIDs, its limits (queue pairs, protection domains). */
   text: (ports) =>
     ports.map(({ device, state, gids, maxQueuePairs, maxProtectionDomains }) => {
       const mapped = gids.flatMap(({ index, ipv4 }) => (ipv4 === undefined ? [] : [`GID ${index} is ${ipv4}`]));
@@ -188,7 +190,7 @@ export const rdmaPortsFact = defineFact({
     }),
 });
 
-/** RDMA devices of somebody else, such as a network card in an enclosure: nothing of ours runs over them. */
+/** RDMA devices of other drivers, such as that of a network card in an enclosure. meshwright does not use them. */
 export const otherRdmaDevicesFact = defineFact({
   name: 'other-rdma-devices',
   from: [ibvDevices, rdmaKernel],
@@ -202,8 +204,8 @@ export const otherRdmaDevicesFact = defineFact({
 });
 
 /**
- * The RDMA devices of this Mac's Thunderbolt receptacles. `ibv_devices` prints no end, so `ibv_devinfo`, where it
- * could be read, must name the same ones; where it could not, a list without any device is not taken for "none".
+ * The RDMA devices of this Mac's Thunderbolt receptacles. `ibv_devices` prints no end mark, so `ibv_devinfo` must name the
+ * same devices if it is readable. If it is not, an empty list counts as unknown.
  */
 export const rdmaDevicesFact = defineFact({
   name: 'rdma-devices',
@@ -214,21 +216,21 @@ export const rdmaDevicesFact = defineFact({
     const ports = parseIbvDevinfo(info);
     if (ports.kind === 'unknown' && devices.value.length > 0) return devices;
     if (ports.kind === 'unknown') {
-      return unknown(ports.reason, `ibv_devices lists no device, and nothing confirms it: ${ports.detail}`);
+      return unknown(ports.reason, `ibv_devices lists no device, and ibv_devinfo does not confirm it: ${ports.detail}`);
     }
-    return areSame(ports.value, devices.value) ? devices : garbled(list, 'and ibv_devinfo name other devices');
+    return areSame(ports.value, devices.value) ? devices : garbled(list, 'and ibv_devinfo name different devices');
   },
   source: 'ibv_devices',
   text: (devices) => [devices.map(({ name }) => name)],
 });
 
-/** Why our probe did not ask a verbs tool: a rank opens the devices now, or a program has not returned from them. */
+/** Why the probe did not run a verbs tool: a rank is opening the devices, or a program has not returned from them. */
 function leftAlone(answer: Answer | undefined): Known<never> | undefined {
   if (answer?.exit.kind !== 'exited' || answer.exit.code !== leftAloneExit) return undefined;
   const said = answer.stderr.trimEnd();
   if (said === `${unseenTool} ${notReturnedWords}`) {
-    return unknown('busy', 'Not asked: the node could not see whether a program has not returned from RDMA.');
+    return unknown('busy', 'Not queried: it is unknown whether a program has not returned from RDMA.');
   }
   const isOurs = [startingWords, notReturnedWords].some((words) => said.endsWith(` ${words}`));
-  return isOurs ? unknown('busy', `Not asked: ${said}.`) : undefined;
+  return isOurs ? unknown('busy', `Not queried: ${said}.`) : undefined;
 }

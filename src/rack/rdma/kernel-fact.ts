@@ -11,24 +11,24 @@ import { rdmaKernelScript } from '../../node/probes/rdma-scripts.ts';
 import { defineFact, read } from '../fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
 
-/** What the RDMA driver holds in the kernel, and for which processes. Every observation reads it before any verbs tool. */
+/** The RDMA driver's objects in the kernel, and their processes. Every observation reads them before any verbs tool. */
 export const rdmaKernel = probe('rdma-kernel', [tool.sh, '-c', rdmaKernelScript], 5_000, 131_072);
 
-/** What the RDMA driver of a node has in its kernel, and what would free it. */
+/** The RDMA driver's objects in the kernel of a node, by what frees them. */
 interface KernelObjects extends RdmaObjects {
-  /** Those of living processes: they are given back when these end. */
+  /** Objects of living processes; they are freed when the processes exit. */
   readonly held: RdmaObjects;
-  /** Those of no process: only a restart of the Mac frees them. */
+  /** Objects without a process; only a restart of the Mac frees them. */
   readonly withoutProcess: RdmaObjects;
 }
 
 const none: RdmaObjects = { domains: 0, queuePairs: 0 };
 
 /**
- * The objects in the kernel of a node, by whether a living process has them. Unknown where the driver is not loaded,
- * where the count and the list differ, or where a rank runs for which no process is listed.
+ * The objects in the kernel of a node, with or without a living process. Unknown if the driver is not loaded, if count
+ * and list differ, or if a rank runs but no process is listed.
  *
- * @see dryvist/nix-ai, docs/runbooks/rdma-protection-domains.md: domains return when their process ends, not its launcher
+ * @see dryvist/nix-ai, docs/runbooks/rdma-protection-domains.md: domains return when their process exits, not its launcher
  */
 export function kernelObjects(facts: Facts): Known<KernelObjects> {
   const counted = read(facts, rdmaObjectsFact);
@@ -44,7 +44,7 @@ export function kernelObjects(facts: Facts): Known<KernelObjects> {
   const held = isHeld ? heldBy(holders.value) : none;
   const listed = countObjects(holders.value.devices.flatMap(({ objects }) => objects));
   if (isHeld && (listed.domains !== all.domains || listed.queuePairs !== all.queuePairs)) {
-    return unknown('garbled', 'The kernel counts other RDMA objects than it lists.');
+    return unknown('garbled', 'The count of RDMA objects in the kernel differs from the list.');
   }
   const withoutProcess = { domains: all.domains - held.domains, queuePairs: all.queuePairs - held.queuePairs };
   return known({ ...all, held, withoutProcess });
@@ -52,7 +52,7 @@ export function kernelObjects(facts: Facts): Known<KernelObjects> {
 
 const isHolder = ({ state, devices }: RdmaProcess): boolean => state !== 'gone' && devices.length > 0;
 
-/** An inactive object has outlived its owner, or is what its owner hangs in; either way the process gives nothing back. */
+/** Inactive objects do not count: they outlived their owner, or their owner hangs in them and never frees them. */
 function heldBy({ devices, processes }: RdmaHolders): RdmaObjects {
   const open = new Set(processes.filter(isHolder).flatMap((process) => process.devices));
   return countObjects(
@@ -60,7 +60,6 @@ function heldBy({ devices, processes }: RdmaHolders): RdmaObjects {
   );
 }
 
-/** How many of each kind these are. */
 export const countObjects = (objects: readonly RdmaObject[]): RdmaObjects => ({
   domains: objects.filter(({ kind }) => kind === 'domain').length,
   queuePairs: objects.filter(({ kind }) => kind === 'queue-pair').length,
@@ -74,14 +73,14 @@ function mayRankRun(facts: Facts): boolean {
   );
 }
 
-/** How many objects the RDMA driver has in the kernel over all devices, inactive ones included. */
+/** How many objects the RDMA driver has in the kernel for all devices, including inactive objects. */
 export interface RdmaObjects {
   readonly domains: number;
   readonly queuePairs: number;
 }
 
 /**
- * How many objects the RDMA driver has in the kernel, inactive ones included, over all ports:
+ * How many objects the RDMA driver has in the kernel for all ports, including inactive objects:
  *
  *     AppleThunderboltRDMAProtectionDomain = 3, AppleThunderboltRDMAQueuePair = 2
  *
@@ -100,13 +99,13 @@ export const rdmaObjectsFact = defineFact({
 const counted = (count: number, noun: string): readonly string[] =>
   count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];
 
-/** `2 protection domains and 1 queue pair`; `none` without either. */
+/** `2 protection domains and 1 queue pair`; `none` if there are neither. */
 export function rdmaObjectWords({ domains, queuePairs }: RdmaObjects): string {
   return [...counted(domains, 'protection domain'), ...counted(queuePairs, 'queue pair')].join(' and ') || 'none';
 }
 
 /**
- * What holds those objects, by device and by process, from `ioreg` and `ps`; nothing while the kernel has none.
+ * The owners of these objects, by device and by process, from `ioreg` and `ps`; empty while the kernel has no objects.
  *
  *     +-o rdma_en3  <class AppleThunderboltRDMAInterface, id 0x100000004, registered, matched, active, busy 2 (1 ms), retain 20>
  *       +-o IORDMAFamilyUC  <class IORDMAFamilyUC, id 0x100000009, !registered, !matched, active, busy 0, retain 5>
@@ -122,9 +121,9 @@ export const rdmaHoldersFact = defineFact({
       andThen(countOf(answer, count), ({ domains, queuePairs }) => {
         const devices = devicesOf(registry);
         const table = tableOf(processes);
-        if (devices === undefined || table === undefined) return garbled(answer, 'printed a line that cannot be read');
+        if (devices === undefined || table === undefined) return garbled(answer, 'printed an unreadable line');
         const hasObjects = domains + queuePairs > 0;
-        if (hasObjects !== devices.length > 0) return garbled(answer, 'counted other objects than it listed');
+        if (hasObjects !== devices.length > 0) return garbled(answer, 'counted different objects than it listed');
         return known({
           devices: devices.map(({ clients: _, ...device }) => device),
           processes: processesOf(devices, table, tools),
@@ -132,7 +131,7 @@ export const rdmaHoldersFact = defineFact({
       }),
     ),
   source: 'ioreg -r -c AppleThunderboltRDMAInterface -l',
-  /** One line for each device that has objects, then one for each process. */
+  /** One line for each device with objects, then one line for each process. */
   text: ({ devices, processes }) => [
     ...devices.filter(({ objects }) => objects.length > 0).map(deviceLine),
     ...processes.map(processLine),
@@ -142,7 +141,7 @@ export const rdmaHoldersFact = defineFact({
 const stateWords: Readonly<Record<RdmaProcess['state'], string>> = {
   runs: '',
   uninterruptible: ', in uninterruptible wait',
-  gone: ', no longer there',
+  gone: ', gone',
 };
 
 function deviceLine({ device, powerState, objects }: RdmaHolders['devices'][number]): string {
@@ -171,10 +170,10 @@ function partsOf(answer: Answer | undefined): Known<Parts> {
   const lines = readLines(answer);
   if (lines.kind === 'unknown') return lines;
   const [count = '', ...rest] = lines.value;
-  if (rest.at(-1) !== 'end') return unknown('truncated', 'The list of RDMA objects does not end.');
+  if (rest.at(-1) !== 'end') return unknown('truncated', 'The list of RDMA objects is incomplete.');
   const ps = rest.findIndex((line) => /^ps(?:,\d{1,10})*$/.test(line));
   const body = ps < 0 ? rest.slice(0, -1) : rest.slice(0, ps);
-  if (body.length > 0 && body[0] !== 'ioreg') return garbled(answer, 'printed a line that cannot be read');
+  if (body.length > 0 && body[0] !== 'ioreg') return garbled(answer, 'printed an unreadable line');
   return known({
     count,
     registry: body.slice(1),
@@ -188,14 +187,14 @@ const countForm =
 
 function countOf(answer: Answer | undefined, line: string): Known<RdmaObjects> {
   const [, domains = '', queuePairs = ''] = countForm.exec(line) ?? [];
-  if (domains === '') return garbled(answer, 'printed a count that cannot be read');
+  if (domains === '') return garbled(answer, 'printed an unreadable count');
   const count = { domains: wholeNumber(domains), queuePairs: wholeNumber(queuePairs) };
   return count.domains === undefined || count.queuePairs === undefined
-    ? unknown('empty', 'The kernel of this Mac has no such class: the driver of RDMA over Thunderbolt is not loaded.')
+    ? unknown('empty', 'The driver for RDMA over Thunderbolt is not loaded: the kernel of this Mac has no such class.')
     : known({ domains: count.domains, queuePairs: count.queuePairs });
 }
 
-/** A device as it is being read, with those that have opened it. */
+/** A device while it is being read, with the processes that have opened it. */
 interface Device {
   readonly device: string;
   powerState?: number;
@@ -223,7 +222,7 @@ function devicesOf(lines: readonly string[]): readonly Device[] | undefined {
   return new Set(devices.map(({ device }) => device)).size === devices.length ? devices : undefined;
 }
 
-/** Devices stand at the left edge, all else below them; what is no object of interest may have another state. */
+/** Devices are at the left edge, everything else below them. Only the objects of interest must have a known state. */
 function addNode(
   devices: Device[],
   line: string,
@@ -246,7 +245,7 @@ function addNode(
 function addProperty(device: Device | undefined, line: string): boolean {
   if (device === undefined) return false;
   const [, power] = powerForm.exec(line) ?? [];
-  // Objects have a power state of their own; the first one is that of the device.
+  // Objects have their own power states; the first power state is that of the device.
   if (power !== undefined) device.powerState ??= Number(power);
   if (line.includes('"IOPowerManagement" =')) return true;
   const [, pid, program] = clientForm.exec(line) ?? [];
@@ -269,7 +268,7 @@ function tableOf(lines: readonly string[]): ReadonlyMap<number, Row> | undefined
   return table;
 }
 
-/** IOKit and `ps` cut a name at the same length; entries of processes that are gone were seen for other classes. */
+/** IOKit and `ps` cut names at the same length. For other classes, entries of exited processes were seen. */
 function processesOf(
   devices: readonly Device[],
   table: ReadonlyMap<number, Row>,

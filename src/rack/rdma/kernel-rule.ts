@@ -15,19 +15,19 @@ import { kernelObjects, rdmaHoldersFact, rdmaObjectsFact, rdmaObjectWords } from
 const codes = {
   'rdma/held': {
     severity: 'warning',
-    summary: 'A process that is no rank of a running placement has RDMA devices open.',
+    summary: 'A process other than a rank of a running placement has RDMA devices open.',
     cause:
-      '`ioreg` names each process that has opened a device (`IOUserClientCreator`), and `ps` shows that it lives. Its protection domains and queue pairs return when it ends, so a restart of the Mac is not needed. While a verbs tool runs, no second one is started.',
-    hint: prose`End the process if it is not needed: ${withTail(meshwright('exec', its.node), 'env', 'kill', blank('PID'))}`,
+      '`ioreg` names each process that has opened a device (`IOUserClientCreator`), and `ps` shows that the process is alive. Its protection domains and queue pairs return when it exits, so the Mac needs no restart. While a verbs tool runs, meshwright starts no second one.',
+    hint: prose`If the process is not needed, kill it: ${withTail(meshwright('exec', its.node), 'env', 'kill', blank('PID'))}`,
     role: 'told',
     facts: [rdmaHoldersFact],
   },
   'rdma/left-in-kernel': {
     severity: 'warning',
-    summary: 'The kernel holds RDMA objects for no process.',
+    summary: 'The kernel holds RDMA objects that no process uses.',
     cause:
-      '`ioclasscount` counts protection domains or queue pairs that no living process has open, or `ioreg` shows them inactive. They were left behind by a process that ended in the middle of its work. Only a restart frees them.',
-    hint: prose`Restart this Mac before its devices have none left: ${meshwright('reboot', its.node)}`,
+      '`ioclasscount` counts protection domains or queue pairs that no living process has open, or `ioreg` shows them inactive. A process that exited in the middle of its work left them behind. Only a restart frees them.',
+    hint: prose`Restart this Mac before its devices run out of such objects: ${meshwright('reboot', its.node)}`,
     role: 'told',
     facts: [rdmaObjectsFact, rdmaHoldersFact],
   },
@@ -35,7 +35,7 @@ const codes = {
     severity: 'error',
     summary: 'A process hangs in the RDMA driver.',
     cause:
-      'A verbs tool, or a process whose RDMA objects are inactive, is in uninterruptible wait (`U` in `ps`): no signal ends it, and every verbs tool that is started now would hang behind it (SQCU/mesh, RDMA-RULES.md).',
+      'A verbs tool, or a process whose RDMA objects are inactive, is in uninterruptible wait (`U` in `ps`). No signal stops it, and every verbs tool started now would hang behind it (SQCU/mesh, RDMA-RULES.md).',
     hint: prose`Restart this Mac: ${meshwright('reboot', its.node)}`,
     role: { blocks: 'rdma', when: 'rdma-needed' },
     facts: [rdmaHoldersFact],
@@ -46,7 +46,7 @@ type Found = Finding<keyof typeof codes>;
 
 const nameOf = ({ program, pid }: RdmaProcess): string => `${escapeText(program)} (pid ${pid})`;
 
-/** The placement of ours whose rank a process is, by the service that it belongs to. */
+/** The placement whose rank a process is, found through its launchd service. */
 function placementOf({ facts }: ExaminedNode, { pid, group }: RdmaProcess): string | undefined {
   const services = readValue(facts, servicesFact);
   const service = services?.find((one) => one.pid !== undefined && (one.pid === pid || one.pid === group));
@@ -54,8 +54,8 @@ function placementOf({ facts }: ExaminedNode, { pid, group }: RdmaProcess): stri
 }
 
 /**
- * Whether the file has a placement serve on this node, here or as its fallback, until this very plan stops it: then its
- * ranks hold what they need.
+ * Whether a placement should serve on this node, as one of its own nodes or as its fallback, or serves until this plan
+ * stops it. Then its ranks rightly have RDMA objects.
  */
 const isWanted = ({ desired }: Examination, { name }: ExaminedNode, placement: string): boolean =>
   desired.placements.some(
@@ -69,51 +69,51 @@ function heldFinding(examination: Examination, node: ExaminedNode, process: Rdma
   const placement = placementOf(node, process);
   if (placement !== undefined && isWanted(examination, node, placement)) return [];
   const devices = process.devices.join(', ');
-  const what = devices === '' ? 'runs, so no other verbs tool is started' : `has ${devices} open`;
+  const what = devices === '' ? 'runs, so meshwright starts no other verbs tool' : `has ${devices} open`;
   const whose = placement === undefined ? '' : `, a rank of ${placement},`;
   const hint =
     placement === undefined
-      ? withCommands('If it is not needed, end it', [
+      ? withCommands('If the process is not needed, kill it', [
           withTail(meshwright('exec', node.name), 'env', 'kill', String(process.pid)),
         ])
-      : withCommands('The file does not have it run here; apply stops it', [meshwright('apply')]);
+      : withCommands('The file does not want this rank here. Stop it', [meshwright('apply')]);
   return { code: 'rdma/held', detail: `${nameOf(process)}${whose} ${what}.`, hint };
 }
 
 const rebootHint = ({ name }: ExaminedNode, gain: string): Prose =>
-  withCommands(prose`Restart ${named(name)}: only that ${gain}`, [meshwright('reboot', name)], '.');
+  withCommands(prose`Restart ${named(name)}: only a restart ${gain}`, [meshwright('reboot', name)], '.');
 
 function stuckFinding(examination: Examination, node: ExaminedNode, stuck: readonly RdmaProcess[]): Found {
   const names = stuck.map(nameOf).join(' and ');
   return {
     code: 'rdma/process-stuck',
     severity: rdmaSeverity(examination, [node.name]) === 'error' ? 'error' : 'warning',
-    detail: `${names} ${stuck.length === 1 ? 'hangs' : 'hang'} in the RDMA driver, where no signal ends a process.`,
-    hint: rebootHint(node, `ends ${names}`),
+    detail: `${names} ${stuck.length === 1 ? 'hangs' : 'hang'} in the RDMA driver, where no signal stops a process.`,
+    hint: rebootHint(node, `stops ${names}`),
   };
 }
 
-/** Objects without a process; those of a process that hangs go with it. */
+/** Objects without a process. The objects of a hanging process are reported with that process. */
 function leftFinding(node: ExaminedNode): readonly Found[] {
   const left = seenValue(kernelObjects(node.facts))?.withoutProcess;
   if (left === undefined || left.domains + left.queuePairs === 0) return [];
-  const detail = `The kernel holds ${rdmaObjectWords(left)} for no process.`;
+  const detail = `The kernel holds ${rdmaObjectWords(left)} that no process uses.`;
   return [{ code: 'rdma/left-in-kernel', detail, hint: rebootHint(node, 'frees them') }];
 }
 
-/** Whether no signal ends a process: it waits in the driver while an object of its devices is being ended, or asks it. */
+/** Whether no signal stops a process: it waits in the driver with an inactive object, or is a verbs tool. */
 function isStuck(process: RdmaProcess, { devices }: RdmaHolders): boolean {
   const own = devices.filter(({ device }) => process.devices.includes(device));
   const isWaiting = own.some(({ objects }) => objects.some(({ isActive }) => !isActive));
   return process.state === 'uninterruptible' && (process.isVerbsTool || isWaiting);
 }
 
-/** A verbs tool that has only just begun is one of an observation by somebody else. */
+/** A verbs tool that has just started belongs to another observation. */
 const isPassing = ({ program, isVerbsTool }: RdmaProcess): boolean => program.startsWith('ibv_') && !isVerbsTool;
 
 /**
- * What holds the RDMA objects of a node besides the ranks that are to run there: another program, which a person ends, or
- * the kernel alone, which only a restart helps.
+ * RDMA objects that do not belong to the ranks of the node: those of another program, which a person can kill, or those
+ * without a process, which only a restart frees.
  */
 export const rdmaKernelRule = defineNodeRule(codes, (node, examination) => {
   const holders = readValue(node.facts, rdmaHoldersFact);

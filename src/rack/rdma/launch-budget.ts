@@ -7,34 +7,34 @@ import { rdmaPortsFact } from './devices-fact.ts';
 import { countObjects, rdmaHoldersFact, rdmaObjectsFact } from './kernel-fact.ts';
 
 /**
- * How often ranks over RDMA may be started on a node in one boot session while nobody knows the limits of its devices:
- * every start that fails leaks a protection domain, and only a reboot frees it.
+ * How many RDMA ranks may be started on a node in one boot session if the limits of its devices are unknown. Every failed
+ * start leaks a protection domain, and only a reboot frees it.
  *
  * @see apple-platform: RDMA, limits; peers: two to three jobs per boot
  */
 const startsPerBoot = 3;
 
-/** Of the 11 queue pairs that macOS 26.5.1 reports only 10 can be made. @see apple-platform: RDMA, limits */
+/** Of the 11 queue pairs that macOS 26.5.1 reports, only 10 can be created. @see apple-platform: RDMA, limits */
 const neverFree = 1;
 
-/** How many starts over RDMA a node has not given back since it last started, and how many it has room for. */
+/** How many RDMA starts of the current boot session still occupy a node, and how many it has room for. */
 export interface LaunchBudget {
   /**
-   * What starts have taken of the device that has the least left: one each, since one cable leads to one Mac, two where a
-   * ring has two ranks. By the kernel, or by a count of all starts but those that served and ended clean.
+   * How many objects of the fullest device the starts occupy: one per start, because a cable leads to one Mac, but two in a
+   * ring of two ranks. Read from the kernel, or the count of all starts except those that served and stopped cleanly.
    */
   readonly taken: number;
   readonly limit: number;
-  /** Whether the devices say no limits, so that the usual one stands for them. */
+  /** Whether the devices report no limits, so the usual limit is assumed. */
   readonly isAssumed: boolean;
-  /** Whether starts were counted, since the kernel could not be read. */
+  /** Whether the starts were counted, because the kernel could not be read. */
   readonly isCounted: boolean;
 }
 
 /**
- * The budget of a node, counted over all placements, those included that were taken away.
+ * The budget of a node, for all placements, including removed ones.
  *
- * @param seenStarts starts that a member of a placement knows of, should the count of the node be lost
+ * @param seenStarts starts that the record of a rank shows, in case the count of the node is lost
  */
 export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> {
   const session = read(facts, bootSessionFact);
@@ -47,17 +47,17 @@ export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> 
   const limit = seen ?? startsPerBoot;
   if (taken >= limit && listed === undefined && session.kind === 'unknown') return session;
   if (taken >= limit && ports.kind === 'unknown') {
-    return unknown(ports.reason, `${taken} starts over RDMA, and the limits are unknown: ${ports.detail}`);
+    return unknown(ports.reason, `${taken} starts over RDMA are used, and the limits are unknown: ${ports.detail}`);
   }
   const isAssumed = seen === undefined;
   if (listed === undefined) return known({ taken, limit, isAssumed, isCounted: true });
-  // The one that macOS never gives may be among them.
+  // The kernel's count may include the one object that macOS never gives out.
   return known({ taken: Math.min(taken, limit), limit, isAssumed, isCounted: false });
 }
 
 /**
- * What the kernel lists for the device that has the least left; undefined where it cannot be read, or lists other objects
- * than it counts. An object without a process counts, and so does one whose process may leave it behind.
+ * The kernel's count for the fullest device; undefined if it cannot be read, or if list and count differ. Objects without
+ * a process count, and so do objects that a process may leave behind.
  */
 function listedBy(facts: Facts): number | undefined {
   const counted = readValue(facts, rdmaObjectsFact);
@@ -66,30 +66,30 @@ function listedBy(facts: Facts): number | undefined {
   if (counted === undefined || devices === undefined) return undefined;
   const listed = countObjects(devices.flatMap(({ objects }) => objects));
   if (listed.domains !== counted.domains || listed.queuePairs !== counted.queuePairs) return undefined;
-  // A start takes as many domains as queue pairs of a device; what a failed one leaves may be of one kind only.
+  // A start takes as many domains as queue pairs of a device. A failed start may leave only one kind.
   return Math.max(0, ...devices.flatMap(({ objects }) => Object.values(countObjects(objects))));
 }
 
-/** What the node itself has counted. */
+/** The node's own count. */
 function countOf(facts: Facts, seenStarts: number): Known<number> {
   const counted = read(facts, rdmaStartsFact);
   const session = read(facts, bootSessionFact);
   if (counted.kind === 'unknown') return counted;
   const { startedIn, starts } = counted.value;
-  // The count of the node knows what was given back; a member knows only how often it was started.
+  // The node's count excludes freed starts; the record of a rank has only its number of starts.
   if (startedIn !== '' && (session.kind === 'unknown' || session.value.uuid === startedIn)) return known(starts);
   return known(seenStarts);
 }
 
-/** `10 of 10 places in its RDMA devices are taken`: how full a node is, by what was read. */
+/** How full a node is: `10 of 10 slots of its RDMA devices are in use`. */
 export const budgetWords = ({ taken, limit, isCounted }: LaunchBudget): string =>
   isCounted
     ? `${taken} of ${limit} starts over RDMA since its last boot are used up`
-    : `${taken} of ${limit} places in its RDMA devices are taken`;
+    : `${taken} of ${limit} slots of its RDMA devices are in use`;
 
 /**
- * What the devices of a node say that one boot session has room for: the scarcest one decides. Undefined where they say no
- * limits, or it is unobserved.
+ * How many starts one boot session has room for, from the lowest limit that the devices report. Undefined if they report
+ * no limits, or if the limits are unobserved.
  */
 export function readLimit(facts: Facts): number | undefined {
   const ports = readValue(facts, rdmaPortsFact) ?? [];
@@ -100,25 +100,25 @@ export function readLimit(facts: Facts): number | undefined {
 }
 
 /**
- * Whether a start alone takes more than a whole boot session has, so that no restart makes room for it.
+ * Whether one start needs more than a whole boot session offers, so a restart does not help.
  *
- * @param takes what the start takes of each device
+ * @param takes how many objects of each device the start takes
  */
 export const isNeverEnough = ({ limit, isAssumed }: LaunchBudget, takes: number): boolean =>
   !isAssumed && takes > limit;
 
 /**
- * Whether it has room for one more start and for none behind that; of a boot session without any start nothing is told.
+ * Whether there is room for exactly one more start. False in a boot session without any start.
  *
- * @param takes what a start takes of each device
+ * @param takes how many objects of each device a start takes
  */
 export const hasOneLeft = (budget: LaunchBudget, takes = 1): boolean =>
   budget.taken > 0 && !isSpent(budget, takes) && isSpent({ ...budget, taken: budget.taken + takes }, takes);
 
 /**
- * Whether it has no room for a start. A limit that nobody read is one of jobs, whatever these take.
+ * Whether there is no room for a start. An assumed limit counts starts, whatever they take.
  *
- * @param takes what the start takes of each device
+ * @param takes how many objects of each device the start takes
  */
 export const isSpent = ({ taken, limit, isAssumed }: LaunchBudget, takes = 1): boolean =>
   taken + (isAssumed ? 1 : takes) > limit;

@@ -12,10 +12,9 @@ import { rdmaDevicesFact, rdmaPortsFact } from './devices-fact.ts';
 import { rdmaStateFact, rdmaSwitchFact } from './state-fact.ts';
 
 /**
- * How far up the RDMA ladder a node as a whole has come; the first missing rung is the cause.
- * `no-thunderbolt-5` the Mac never can · `macos-too-old` before 26.2 · `disabled` a person must switch it on ·
- * `restart-pending` switched on since the last start · `no-device` enabled, without a device · `ready` on, with devices ·
- * `unknown` not observed.
+ * The RDMA state of a node: the first missing requirement. `no-thunderbolt-5`: the Mac can never use RDMA.
+ * `macos-too-old`: before 26.2. `disabled`: a person must switch RDMA on. `restart-pending`: switched on since the last
+ * start. `no-device`: enabled, but without a device. `ready`: on, with devices. `unknown`: not observed.
  */
 export type NodeRdma =
   | 'no-thunderbolt-5'
@@ -26,14 +25,14 @@ export type NodeRdma =
   | 'ready'
   | 'unknown';
 
-/** The rung of the ladder on which the node stands, from its own facts alone. */
+/** The RDMA state of a node, from its own facts only. */
 export function nodeRdma(node: ExaminedNode): NodeRdma {
   if (lacksThunderbolt5(node.facts)) return 'no-thunderbolt-5';
   if (isTooOldForRdma(node)) return 'macos-too-old';
   return hasRdmaInSettings(node.facts) ? bySwitch(node) : byRecovery(node);
 }
 
-/** Before macOS 27 only Recovery switches RDMA on, and a Mac always restarts when it leaves Recovery. */
+/** Before macOS 27, only Recovery switches RDMA on, and a Mac always restarts when it leaves Recovery. */
 function byRecovery({ facts }: ExaminedNode): NodeRdma {
   const state = readValue(facts, rdmaStateFact);
   const devices = readValue(facts, rdmaDevicesFact);
@@ -42,7 +41,7 @@ function byRecovery({ facts }: ExaminedNode): NodeRdma {
   return devices.length === 0 ? 'no-device' : 'ready';
 }
 
-/** From macOS 27 on the switch decides what comes after the next restart; until then the devices count. */
+/** From macOS 27 on, the switch decides the state after the next restart; until then, the devices decide. */
 function bySwitch({ facts }: ExaminedNode): NodeRdma {
   const state = readValue(facts, rdmaStateFact);
   const turned = readValue(facts, rdmaSwitchFact);
@@ -54,7 +53,7 @@ function bySwitch({ facts }: ExaminedNode): NodeRdma {
   return devices === undefined ? 'unknown' : 'restart-pending';
 }
 
-/** A port that is down, and the end of the cable where the Mac stands that may keep it so. */
+/** A port that is down, and the far end of its cable, where the cause may be. */
 interface LostPort {
   readonly end: LinkEnd;
   readonly far: LinkEnd;
@@ -70,7 +69,7 @@ export function lostPorts(examination: Examination, node: ExaminedNode): readonl
   });
 }
 
-/** What keeps one cabled receptacle of a node that can do RDMA from doing it: the first missing rung. */
+/** Why one cabled receptacle of a node with RDMA cannot use RDMA: the first missing requirement. */
 export type ReceptacleRdma =
   | { readonly kind: 'ready' }
   | { readonly kind: 'unknown' }
@@ -78,7 +77,7 @@ export type ReceptacleRdma =
       readonly kind: 'no-device' | 'port-not-active' | 'interface-down' | 'bridged' | 'no-address' | 'no-gid';
       readonly interfaceName: string;
     }
-  /** The far Mac's own state decides what to do about it. */
+  /** The RDMA state of the far Mac decides what to do. */
   | { readonly kind: 'port-down'; readonly interfaceName: string; readonly far: LinkEnd; readonly farRdma: NodeRdma };
 
 const portOf = (facts: Facts, name: string): RdmaPort | undefined =>
@@ -104,7 +103,7 @@ function addressRung(facts: Facts, receptacle: number, name: string): Receptacle
   return hasGid ? { kind: 'ready' } : { kind: 'no-gid', interfaceName: name };
 }
 
-/** Looks at one receptacle of a node that is `ready` as a whole and whose cable is as declared. */
+/** The RDMA state of one receptacle of a node that is `ready` and whose cable is as declared. */
 export function receptacleRdma(examination: Examination, node: ExaminedNode, end: LinkEnd): ReceptacleRdma {
   const { facts } = node;
   const name = thunderboltInterfaces(facts)?.get(end.receptacle);
@@ -118,6 +117,6 @@ export function receptacleRdma(examination: Examination, node: ExaminedNode, end
   return addressRung(facts, end.receptacle, name);
 }
 
-/** The other end of the declared link that ends here; undefined where none does. */
+/** The other end of the declared link that ends here; undefined if none does. */
 export const farEndOf = ({ cabling }: Examination, end: LinkEnd): LinkEnd | undefined =>
   linkAt(cabling.links, end)?.link.ends.find((one) => !isSameEnd(one, end));

@@ -5,14 +5,14 @@ import { type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../examination.ts';
 import { hasRdmaInSettings } from '../macos/macos.ts';
 
-/** What a person does at the Macs so that RDMA is on, as one work list: one visit to each Mac. */
+/** The manual steps that switch RDMA on, with one visit to each Mac. */
 export interface RdmaVisits {
   readonly nodes: readonly string[];
-  /** What to type and to press, in this order. */
+  /** What to type and to press, in order. */
   readonly steps: readonly Prose[];
 }
 
-/** The visits by the place of the switch; a list is absent where no Mac needs it. */
+/** The visits, by the place of the switch. A list is absent if no Mac needs it. */
 export interface RdmaSwitches {
   readonly recovery?: RdmaVisits;
   readonly systemSettings?: RdmaVisits;
@@ -21,39 +21,39 @@ export interface RdmaSwitches {
 /**
  * The steps at one Mac that switch RDMA on, in order. The first continues a sentence that names the Mac.
  *
- * @see Apple TN3205: `rdma_ctl enable` works in Recovery alone, which only the power button opens
+ * @see Apple TN3205: `rdma_ctl enable` works only in Recovery, which only the power button opens
  */
 export const recoveryKeys = {
-  hold: 'hold the power button until "Loading startup options" shows.',
-  open: 'Options, Continue; then in the menu bar Utilities > Terminal.',
+  hold: 'hold the power button until "Loading startup options" appears.',
+  open: 'Choose Options, then Continue. In the menu bar, choose Utilities > Terminal.',
   type: 'Type: rdma_ctl enable',
   leave: 'Apple menu > Restart',
 } as const;
 
 /**
- * The same in System Settings, from macOS 27 on.
+ * The steps in System Settings, from macOS 27 on.
  *
- * @see WWDC26; dev7a/rdmalink RDMASwitch.swift: the pane, and that the switch takes effect after a restart
+ * @see WWDC26; dev7a/rdmalink RDMASwitch.swift: the pane; the switch takes effect after a restart
  */
 export const settingsKeys = {
   open: 'System Settings > Privacy & Security > Developer Tools.',
-  turn: 'Switch RDMA over Thunderbolt on.',
+  turn: 'Switch on RDMA over Thunderbolt.',
   leave: 'Then Apple menu > Restart.',
 } as const;
 
 const recoverySteps = (nodes: readonly string[]): readonly Prose[] => [
-  prose`From here: ${meshwright('shutdown', ...nodes)}`,
+  prose`From this computer: ${meshwright('shutdown', ...nodes)}`,
   `At each Mac: ${recoveryKeys.hold}`,
   recoveryKeys.open,
   recoveryKeys.type,
-  `${recoveryKeys.leave}. Go on to the next Mac while it restarts.`,
-  prose`From here, when all are back: ${meshwright('doctor', ...nodes)}`,
+  `${recoveryKeys.leave}. Continue with the next Mac while this one restarts.`,
+  prose`From this computer, when all Macs are back: ${meshwright('doctor', ...nodes)}`,
 ];
 
 const settingsSteps = (nodes: readonly string[]): readonly Prose[] => [
   `At each Mac: ${settingsKeys.open}`,
   settingsKeys.turn,
-  prose`From here, when it is on everywhere: ${meshwright('reboot', ...nodes)}`,
+  prose`From this computer, when RDMA is on everywhere: ${meshwright('reboot', ...nodes)}`,
 ];
 
 /** A finding with its part of the repair order. */
@@ -62,7 +62,7 @@ interface StagedFinding {
   readonly stage: string;
 }
 
-/** Who has to switch RDMA on, and where. The node's own macOS decides: see `hasRdmaInSettings`. */
+/** Where a person has to switch RDMA on. Each node's macOS decides the place: see `hasRdmaInSettings`. */
 export function rdmaSwitches(troubles: readonly StagedFinding[], { nodes }: FleetObservation): RdmaSwitches {
   const due = troubles.filter(({ stage }) => stage === 'rdma-switch');
   const names = due.flatMap(({ finding }) => subjectNodes(finding.subject));

@@ -6,7 +6,7 @@ import { rdmaDevicesFact } from './devices-fact.ts';
 import { nodeRdma } from './rdma-receptacle.ts';
 import { rdmaStateFact } from './state-fact.ts';
 
-/** Cabled targets that need RDMA and of which nobody can say whether they can do it. */
+/** Cabled targets that need RDMA but whose RDMA state is unknown. */
 function gaps({ desired, examination, targets }: View): readonly Gap[] {
   const isTarget = (name: string): boolean => targets.some((target) => target.desired.name === name);
   return examination.nodes
@@ -15,12 +15,12 @@ function gaps({ desired, examination, targets }: View): readonly Gap[] {
     .map(({ name: node, facts }) => ({ node, resource: 'rdma', text: unseen(facts) }));
 }
 
-/** The first fact of the RDMA ladder that is unknown. */
+/** The first unknown fact about RDMA. */
 function unseen(facts: Facts): string {
   const devices = read(facts, rdmaDevicesFact);
   if (read(facts, rdmaStateFact).kind === 'unknown') return 'whether RDMA is enabled';
-  return devices.kind === 'unknown' ? 'which RDMA devices there are' : 'whether the RDMA switch is on';
+  return devices.kind === 'unknown' ? 'which RDMA devices exist' : 'whether the RDMA switch is on';
 }
 
-/** RDMA over Thunderbolt, where the file needs it. Only a person can enable it, so that is always a manual step. */
+/** RDMA over Thunderbolt, if the file needs it. Only a person can enable it, so it is always a manual step. */
 export const rdma: Resource = verifyOnly({ kind: 'rdma', after: ['identity', 'macos'], gaps });

@@ -33,16 +33,16 @@ const blockingAddressed = { severity: 'error', role: { blocks: 'rdma', when: 'rd
 const codes = {
   'rdma/no-thunderbolt-5': {
     ...blocking,
-    summary: 'This Mac cannot do RDMA: its receptacles are older than Thunderbolt 5.',
+    summary: 'This Mac cannot use RDMA: its receptacles are older than Thunderbolt 5.',
     cause:
-      'RDMA over Thunderbolt needs Thunderbolt 5. On Thunderbolt 4 `rdma_ctl status` can say enabled and there is still never a device (mlx issue 3777). If a device exists, it comes from a modified driver (the RDMAEnabler kext, seen on macOS 27.2 with reduced security). meshwright does not support that.',
-    hint: 'Use TCP on the links of this node, or a Mac with Thunderbolt 5 in its place.',
+      'RDMA over Thunderbolt needs Thunderbolt 5. On Thunderbolt 4, `rdma_ctl status` may print enabled, but no device appears (mlx issue 3777). If a device exists, it comes from a modified driver (the RDMAEnabler kext, seen on macOS 27.2 with reduced security). meshwright does not support that driver.',
+    hint: 'Use TCP on the links of this node, or replace it with a Mac with Thunderbolt 5.',
     facts: [hardwareFact, rdmaStateFact, rdmaDevicesFact],
   },
   'rdma/macos-too-old': {
     ...blocking,
     summary: 'This macOS has no RDMA over Thunderbolt.',
-    cause: 'RDMA over Thunderbolt came with macOS 26.2 (Apple TN3205).',
+    cause: 'RDMA over Thunderbolt needs macOS 26.2 or later (Apple TN3205).',
     hint: 'Update macOS to 26.2 or later.',
     facts: [macosVersionFact],
   },
@@ -50,8 +50,8 @@ const codes = {
     ...blocking,
     summary: 'RDMA over Thunderbolt is disabled on this node.',
     cause:
-      '`rdma_ctl status` prints disabled. Only a person can enable it: in Recovery (Apple TN3205), from macOS 27 on also in System Settings. No command over SSH is known to.',
-    hint: 'Shut down, hold the power button until "Loading startup options", Options > Utilities > Terminal: rdma_ctl enable, then restart.',
+      '`rdma_ctl status` prints disabled. Only a person can enable RDMA: in Recovery (Apple TN3205), and from macOS 27 on also in System Settings. No command over SSH is known to enable it.',
+    hint: 'Shut down, hold the power button until "Loading startup options" appears, and choose Options > Utilities > Terminal. Type `rdma_ctl enable`, then restart.',
     hands: true,
     facts: [rdmaStateFact, rdmaSwitchFact],
   },
@@ -59,31 +59,31 @@ const codes = {
     ...blocking,
     summary: 'RDMA is switched on, but this Mac has not restarted since.',
     cause:
-      'From macOS 27 on the switch is in System Settings, too. The NVRAM variable `rdma-enable` is 1, and `ibv_devices` lists nothing: the switch takes effect at the next start. It never does on a Mac with Thunderbolt 4 (mlx issue 3777).',
+      'From macOS 27 on, the switch is also in System Settings. The NVRAM variable `rdma-enable` is 1, but `ibv_devices` lists no device: the switch takes effect at the next start. On a Mac with Thunderbolt 4, it never does (mlx issue 3777).',
     hint: prose`Restart this node: ${meshwright('reboot', its.node)}`,
     facts: [rdmaStateFact, rdmaSwitchFact, rdmaDevicesFact],
   },
   'rdma/off-after-restart': {
     severity: 'warning',
-    summary: 'RDMA works now, and ends with the next restart of this Mac.',
+    summary: 'RDMA works now, but it stops at the next restart of this Mac.',
     cause:
-      'The NVRAM variable `rdma-enable` is off, and the RDMA devices are still there: the switch takes effect at a restart.',
-    hint: 'Switch RDMA over Thunderbolt on in System Settings > Privacy & Security > Developer Tools.',
+      'The NVRAM variable `rdma-enable` is off, but the RDMA devices still exist: the switch takes effect at a restart.',
+    hint: 'Switch on RDMA over Thunderbolt in System Settings > Privacy & Security > Developer Tools.',
     role: 'told',
     facts: [rdmaSwitchFact, rdmaDevicesFact],
   },
   'rdma/no-device': {
     ...blocking,
     summary: 'RDMA is on, but an RDMA device is missing.',
-    cause: '`ibv_devices` does not list `rdma_` + the interface of the receptacle.',
-    hint: 'Restart this node; if the device is still missing, the hardware cannot do it (mlx issue 3777).',
+    cause: '`ibv_devices` does not list the device called `rdma_` plus the interface of the receptacle.',
+    hint: 'Restart this node. If the device is still missing, the hardware does not support RDMA (mlx issue 3777).',
     facts: [rdmaStateFact, rdmaDevicesFact],
   },
   'rdma/port-down': {
     ...blocking,
-    summary: 'An RDMA port is down although the cable is there.',
+    summary: 'An RDMA port is down although the cable is plugged in.',
     cause:
-      'A port becomes active when a cable is in and RDMA is enabled at the far end (Apple TN3205). When both are so, the state in the kernel is stale, as after re-plugging.',
+      'A port becomes active when a cable is plugged in and RDMA is enabled at the far end (Apple TN3205). If both are true, the state in the kernel is stale, as after replugging.',
     hint: 'Restart both Macs of the link.',
     facts: [rdmaStateFact, rdmaPortsFact, thunderboltFact],
   },
@@ -91,40 +91,40 @@ const codes = {
     ...blocking,
     summary: 'An RDMA port is neither active nor down.',
     cause:
-      'Only PORT_ACTIVE carries RDMA. Another state, such as INIT or ARMED, is on the way there, or is stuck after re-plugging.',
-    hint: 'Look again in a minute; if it stays so, restart both Macs of the link.',
+      'Only PORT_ACTIVE carries RDMA. Another state, such as INIT or ARMED, comes before PORT_ACTIVE, or the port is stuck after replugging.',
+    hint: 'Check again in a minute. If the state has not changed, restart both Macs of the link.',
     facts: [rdmaPortsFact, thunderboltFact],
   },
   'rdma/interface-down': {
     ...blockingAddressed,
-    summary: 'The interface of a receptacle that should do RDMA is down.',
+    summary: 'The interface of a receptacle that should use RDMA is down.',
     cause:
-      'An interface that is not up has no address, and its RDMA device no GID for one: its service is switched off.',
-    hint: 'Switch its network service on in System Settings > Network.',
+      'An interface that is down has no address, so its RDMA device has no GID. The usual reason is that its network service is disabled.',
+    hint: 'Enable its network service in System Settings > Network.',
     facts: [interfacesFact, rdmaPortsFact],
   },
   'rdma/bridged': {
     ...blocking,
-    summary: 'A receptacle that should do RDMA is in the Thunderbolt Bridge.',
+    summary: 'A receptacle that should use RDMA is in the Thunderbolt Bridge.',
     cause:
-      'A bridged receptacle has no address of its own, so that its device lacks the GID that MLX needs (errno 96 or 22).',
-    hint: 'Say thunderbolt.bridge: remove in the file.',
+      'A bridged receptacle has no address of its own, so its device lacks the GID that MLX needs (errno 96 or 22).',
+    hint: 'Set thunderbolt.bridge: remove in the file.',
     facts: [interfacesFact, rdmaPortsFact],
   },
   'rdma/no-address': {
     ...blockingAddressed,
-    summary: 'A receptacle that should do RDMA has no IPv4 address.',
+    summary: 'A receptacle that should use RDMA has no IPv4 address.',
     cause:
-      'Only an interface with an IPv4 address of its own gets the IPv4-mapped GID that MLX needs. A self-assigned one can take minutes after boot and may change later.',
-    hint: prose`Have it set: ${meshwright('apply', its.node)}. Without a pool in the file: sudo networksetup -setmanual "Thunderbolt N" ADDRESS 255.255.255.252`,
+      'Only an interface with its own IPv4 address gets the IPv4-mapped GID that MLX needs. A self-assigned address can take minutes after a boot and may change later.',
+    hint: prose`Set the address: ${meshwright('apply', its.node)}. Without a pool in the file: sudo networksetup -setmanual "Thunderbolt N" ADDRESS 255.255.255.252`,
     facts: [interfacesFact, rdmaPortsFact],
   },
   'rdma/other-device': {
     severity: 'notice',
     summary: 'This Mac has RDMA devices that belong to no Thunderbolt receptacle.',
     cause:
-      '`ibv_devices` lists a device that is not called `rdma_en` and a number, as the driver of a network card makes one. It is no part of the mesh: nothing counts it, and no rank is told to use it.',
-    hint: 'Nothing to do. A program that takes the first RDMA device it finds may take this one.',
+      '`ibv_devices` lists a device whose name is not `rdma_en` and a number, such as one from the driver of a network card. The device is not part of the mesh: meshwright does not count it and gives it to no rank.',
+    hint: 'Nothing to do. But a program that uses the first RDMA device it finds may use this one.',
     role: 'told',
     facts: [otherRdmaDevicesFact],
   },
@@ -132,8 +132,8 @@ const codes = {
     ...blockingAddressed,
     summary: 'An RDMA device lacks the GID of its IPv4 address.',
     cause:
-      'The interface has an IPv4 address and its device has no GID ::ffff:a.b.c.d for it. MLX dies with "RTR errno 22", newer ones name the cause (mlx pull request 4191).',
-    hint: 'Look again in a minute; if it stays so, restart this node.',
+      'The interface has an IPv4 address, but its device has no GID ::ffff:a.b.c.d for it. MLX fails with "RTR errno 22"; newer versions name the cause (mlx pull request 4191).',
+    hint: 'Check again in a minute. If the GID is still missing, restart this node.',
     facts: [interfacesFact, rdmaPortsFact],
   },
 } satisfies RuleCodes;
@@ -150,10 +150,10 @@ function troublesOf(examination: Examination, node: ExaminedNode): readonly Trou
   return cabled.flatMap((end): Trouble[] => {
     const rdma = receptacleRdma(examination, node, end);
     if (rdma.kind === 'ready' || rdma.kind === 'unknown') return [];
-    // A far Mac that has a cause of its own is told; a bridge that is to go is told by its own rule.
+    // Other findings report a cause at the far Mac and a bridge that should not exist.
     const isFarCause = rdma.kind === 'port-down' && rdma.farRdma !== 'ready' && rdma.farRdma !== 'unknown';
     const isBridgeCause = rdma.kind === 'bridged' && examination.desired.thunderbolt.bridge !== 'keep';
-    // IPv4 that is switched off is reported as the cause by its own rule.
+    // A rule of its own reports IPv4 that is switched off.
     const isOffCause =
       rdma.kind === 'no-address' && cableMethod(examination.desired, node.facts, rdma.interfaceName) === 'off';
     return isFarCause || isBridgeCause || isOffCause ? [] : [{ end, rdma }];
@@ -165,7 +165,7 @@ function places(troubles: readonly Trouble[]): string {
   return `${each.length === 1 ? 'Receptacle' : 'Receptacles'} ${each.join(', ')}`;
 }
 
-/** The cure that a kernel needs which lost track of a cable; the verb does it in order, and at most once. */
+/** A kernel that lost track of a cable needs a restart. `reboot` restarts the Macs in order, each at most once. */
 const restart = (sentence: Prose, nodes: readonly string[]): Prose =>
   withCommands(sentence, [meshwright('reboot', ...nodes)]);
 
@@ -176,18 +176,18 @@ function portDown(node: string, troubles: readonly Trouble[], place: string): Om
   const nodes = farNodes.join(' and ');
   return far.every((one) => one.farRdma === 'ready')
     ? {
-        detail: `${place}: the RDMA port is down, although the cable to ${told} is there and RDMA is enabled at both ends.`,
+        detail: `${place}: the RDMA port is down, although the cable to ${told} is plugged in and RDMA is enabled at both ends.`,
         hint: restart(`Restart both Macs, this one and ${nodes}`, [node, ...farNodes]),
       }
     : {
         detail: `${place}: the RDMA port is down; whether RDMA is enabled at ${told} is unknown.`,
-        hint: withCommands(`Look at the far end first. On ${nodes}`, ['rdma_ctl status']),
+        hint: withCommands(`Check the far end first. On ${nodes}`, ['rdma_ctl status']),
       };
 }
 
 type Said = Pick<Found, 'code' | 'detail' | 'hint'>;
 
-/** What is said of receptacles of a node that have the same trouble. */
+/** Code, detail and hint for the receptacles of a node that have the same problem. */
 function saidOf(
   { desired }: Examination,
   node: ExaminedNode,
@@ -215,7 +215,7 @@ function saidOf(
     case 'interface-down':
       return {
         code: 'rdma/interface-down',
-        detail: `${place}: the interface is down, although the cable is there.`,
+        detail: `${place}: the interface is down, although the cable is plugged in.`,
         hint: interfaceHint(node, troubles),
       };
     case 'no-address':
@@ -228,12 +228,12 @@ function saidOf(
       return {
         code: 'rdma/no-gid',
         detail: `${place}: has an IPv4 address, but the RDMA device has no GID for it.`,
-        hint: restart(prose`Look again in a minute; if it stays so, restart ${named(name)}`, [name]),
+        hint: restart(prose`Check again in a minute. If the GID is still missing, restart ${named(name)}`, [name]),
       };
   }
 }
 
-/** What keeps single receptacles of a node that can do RDMA from doing it; equal causes of one node are told together. */
+/** Why single receptacles of a node with RDMA cannot use it. Equal causes on one node are reported together. */
 const ofReceptacles = (examination: Examination, node: ExaminedNode): readonly Found[] =>
   nodeRdma(node) === 'ready'
     ? [...groupBy(troublesOf(examination, node), ({ rdma }) => rdma.kind).values()].flatMap((same) => {
@@ -244,7 +244,7 @@ const ofReceptacles = (examination: Examination, node: ExaminedNode): readonly F
       })
     : [];
 
-/** A Mac that can never have RDMA, whatever `rdma_ctl` says of it. */
+/** A Mac that can never use RDMA, whatever `rdma_ctl` prints. */
 function withoutThunderbolt5(node: ExaminedNode, severity: Severity): Found {
   const code = 'rdma/no-thunderbolt-5';
   const model = readValue(node.facts, hardwareFact)?.model;
@@ -252,13 +252,13 @@ function withoutThunderbolt5(node: ExaminedNode, severity: Severity): Found {
   const modified = (readValue(node.facts, rdmaDevicesFact) ?? []).map((device) => device.name);
   const isListed = neverHasRdma(model);
   const thunderbolt = isListed ? 'Thunderbolt 4' : 'Thunderbolt 4 or older';
-  const declare = isListed ? `declare its model: hardware: { model: "${model}" }` : 'write thunderbolt.rdma: auto';
+  const declare = isListed ? `declare its model: hardware: { model: "${model}" }` : 'set thunderbolt.rdma: auto';
   const hint =
     severity === 'error'
-      ? prose`Take ${named(node.name)} out of the placements over RDMA. If only thunderbolt.rdma: required asks for it, ${declare}`
+      ? prose`Remove ${named(node.name)} from the placements over RDMA. If only thunderbolt.rdma: required needs it, ${declare}`
       : 'Nothing to do while no placement needs RDMA here: TCP runs at 40 Gb/s, and no cable makes it faster.';
   if (modified.length === 0) {
-    const detail = `${name} has ${thunderbolt} and can never have RDMA, whatever rdma_ctl says.`;
+    const detail = `${name} has ${thunderbolt} and can never use RDMA, whatever rdma_ctl prints.`;
     return { code, severity, detail, hint };
   }
   return {
@@ -269,14 +269,14 @@ function withoutThunderbolt5(node: ExaminedNode, severity: Severity): Found {
   };
 }
 
-/** Whether this model is known to have Thunderbolt 5, so that a missing device is no question of hardware. */
+/** Whether this model is known to have Thunderbolt 5. Then the hardware is not the reason for a missing device. */
 const isCapable = ({ facts }: ExaminedNode): boolean => {
   const hardware = readValue(facts, hardwareFact);
   return hardware !== undefined && macModel(hardware.model)?.thunderbolt === 5;
 };
 
 function deviceHint(node: ExaminedNode): Prose {
-  const doubt = isCapable(node) ? '' : '. If it has no device after that either, its hardware cannot do RDMA';
+  const doubt = isCapable(node) ? '' : '. If it still has no device after that, its hardware does not support RDMA';
   return withCommands(prose`Restart ${named(node.name)}${doubt}`, [meshwright('reboot', node.name)], '.');
 }
 
@@ -286,8 +286,8 @@ function judge(examination: Examination, node: ExaminedNode): Found | readonly F
     case 'no-thunderbolt-5':
       return withoutThunderbolt5(node, severity);
     case 'macos-too-old': {
-      // The update that macos.accept asks for is the same act; telling it twice would look like two troubles.
-      const detail = `macOS ${macosOf(node)?.version ?? ''} has no RDMA over Thunderbolt; it came with ${firstMacosWithRdma}.`;
+      // The finding about macos.accept asks for the same update, so a second finding would look like a second problem.
+      const detail = `macOS ${macosOf(node)?.version ?? ''} has no RDMA over Thunderbolt, which needs ${firstMacosWithRdma} or later.`;
       return isOutsideAccept(examination, node) ? [] : { code: 'rdma/macos-too-old', severity, detail };
     }
     case 'disabled': {
@@ -302,16 +302,16 @@ function judge(examination: Examination, node: ExaminedNode): Found | readonly F
       return { code: 'rdma/restart-pending', severity, detail, hint: deviceHint(node) };
     }
     case 'no-device': {
-      const detail = 'RDMA is enabled, but the system lists no RDMA device at all.';
+      const detail = 'RDMA is enabled, but macOS lists no RDMA device.';
       return { code: 'rdma/no-device', severity, detail, hint: deviceHint(node) };
     }
     case 'ready':
-      // From macOS 27 on RDMA may work and be switched off already: then the next restart ends it.
+      // From macOS 27 on, RDMA may still work after it was switched off, until the next restart.
       return hasRdmaInSettings(node.facts) && readValue(node.facts, rdmaSwitchFact) === 'off'
         ? {
             code: 'rdma/off-after-restart',
             severity: severity === 'error' ? 'warning' : 'notice',
-            detail: 'RDMA works, but its switch is off: RDMA ends with the next restart of this Mac.',
+            detail: 'RDMA works, but its switch is off: RDMA stops at the next restart of this Mac.',
             hint: `At the Mac: ${settingsKeys.open} ${settingsKeys.turn}`,
           }
         : [];
@@ -320,21 +320,21 @@ function judge(examination: Examination, node: ExaminedNode): Found | readonly F
   }
 }
 
-/** RDMA devices that belong to no receptacle: reported, and never counted. */
+/** RDMA devices that belong to no receptacle: reported, but never counted. */
 function otherDevices({ facts }: ExaminedNode): readonly Found[] {
   const found = readValue(facts, otherRdmaDevicesFact) ?? [];
-  const detail = `It also has ${found.map(escapeText).join(', ')}.`;
+  const detail = `This Mac also has ${found.map(escapeText).join(', ')}.`;
   return found.length === 0 ? [] : [{ code: 'rdma/other-device', detail }];
 }
 
-/** What keeps a cabled node from doing RDMA: the first missing rung of the ladder and nothing behind it. */
+/** Why a cabled node cannot use RDMA. Only the first missing requirement is reported. */
 export const rdma = defineNodeRule(codes, (node, examination) => [
   ...(node.ends.length > 0 ? [judge(examination, node)].flat() : []),
   ...ofReceptacles(examination, node),
   ...otherDevices(node),
 ]);
 
-/** What to type for one receptacle, or what to do in words where no command can be given. */
+/** What to type for one receptacle, or what to do if no command can be given. */
 interface Act {
   readonly commands: readonly string[];
   readonly words: readonly string[];
@@ -360,13 +360,13 @@ function actFor(facts: Facts, { end, rdma: { interfaceName } }: Trouble, address
         ? inSettings('add a service')
         : { commands: [command('-createnetworkservice', `"${port}"`, `"${port}"`), setManual(port)], words: [] };
     case 'unsafe':
-      return inSettings('set it');
+      return inSettings('set the address');
     case 'unknown':
-      return inSettings('see');
+      return inSettings('check the service');
   }
 }
 
-/** The address that the file gives to one end of a link; undefined as long as its network is not settled. */
+/** The address that the file gives to one end of a link; undefined until its network is allocated. */
 function settledAddress({ links, networks }: DesiredFleet['thunderbolt'], end: LinkEnd): string | undefined {
   const wanted = linkEndText(end);
   return links
@@ -375,9 +375,9 @@ function settledAddress({ links, networks }: DesiredFleet['thunderbolt'], end: L
 }
 
 /**
- * How the receptacles of a node get fixed addresses: by apply, where the file has a pool for them; by hand with the
- * names that their network services really have, and with the addresses that they will have as far as they are
- * settled. A service is made first where there is none. @see networksetup(8)
+ * How the receptacles of a node get fixed addresses: with apply if the file has a pool, or manually. The manual commands
+ * use the real names of the network services and the allocated addresses, and create missing services first.
+ * @see networksetup(8)
  */
 function addressHint(desired: DesiredFleet, { name, facts }: ExaminedNode, bare: readonly Trouble[]): Prose {
   const { thunderbolt } = desired;
@@ -389,24 +389,24 @@ function addressHint(desired: DesiredFleet, { name, facts }: ExaminedNode, bare:
   const commands = acts.flatMap((one) => one.commands);
   const words = acts.flatMap((one) => one.words);
   if (isOurs) {
-    const byHand = withCommands(prose`Or by hand, on ${named(name)}`, commands);
-    const bySelf = withCommands('Have it set', [meshwright('apply', name)]);
+    const byHand = withCommands(prose`Or manually, on ${named(name)}`, commands);
+    const bySelf = withCommands('Set the address', [meshwright('apply', name)]);
     return joinProse([bySelf, ...(commands.length === 0 ? [] : [byHand, ...words])], '\n');
   }
-  const typed = withCommands(prose`On ${named(name)}, with the address of each link for ADDRESS`, commands);
+  const typed = withCommands(prose`On ${named(name)}, where ADDRESS is the address of each link`, commands);
   return joinProse(
-    [commands.length === 0 ? prose`${named(name)} needs a fixed IPv4 address on each.` : typed, ...words],
+    [commands.length === 0 ? prose`${named(name)} needs a fixed IPv4 address on each receptacle.` : typed, ...words],
     '\n',
   );
 }
 
-/** How an interface that is down is brought up: by its service, if that is switched off, else by a restart. */
+/** How to bring up an interface: enable its service if it is disabled, otherwise restart the Mac. */
 function interfaceHint({ name, facts }: ExaminedNode, down: readonly Trouble[]): Prose {
   const services = down.map(({ rdma }) => serviceOfDevice(facts, rdma.interfaceName));
   const off = services.flatMap((one) => (one.kind === 'named' && !one.isEnabled ? [one.name] : []));
   const commands = off.map((service) => command('-setnetworkserviceenabled', `"${service}"`, 'on'));
   const isAllOff = off.length === down.length;
-  const rest = prose`See in System Settings > Network of ${named(name)} whether its service is on; if it is, restart ${named(name)}.`;
+  const rest = prose`Check in System Settings > Network of ${named(name)} whether its service is on. If it is on, restart ${named(name)}.`;
   const typed = commands.length === 0 ? [] : [withCommands(prose`On ${named(name)}`, commands)];
   return joinProse([...typed, ...(isAllOff ? [] : [rest])], '\n');
 }

@@ -8,16 +8,16 @@ import { defineFact } from '../fact.ts';
 /** `rdma_ctl status`. @see Apple TN3205 */
 const rdmaCtl = probe('rdma-ctl', [tool.rdmaCtl, 'status'], 5_000, 4_096);
 
-/** `nvram rdma-enable`: one variable of the firmware; no root. @see nvram(8) */
+/** `nvram rdma-enable`: one firmware variable; needs no root. @see nvram(8) */
 const rdmaVariable = probe('rdma-variable', [tool.nvram, 'rdma-enable'], 5_000, 4_096);
 
 /**
- * The switch "RDMA over Thunderbolt" as it will hold after the next restart, from the NVRAM variable behind it:
+ * The switch "RDMA over Thunderbolt" as it applies after the next restart, from its NVRAM variable:
  *
  *     rdma-enable	1
  *
- * It is one byte, `1` for on. A variable that was never set is off; `nvram` then exits with 1 and says on stderr that the
- * data was not found. From macOS 27 on the switch is in System Settings too, so it can be on before any device exists.
+ * It is one byte, `1` for on. A variable that was never set is off; `nvram` then exits with 1 and prints to stderr that the
+ * data was not found. From macOS 27 on, the switch is also in System Settings, so it can be on before any device exists.
  *
  * @see dev7a/rdmalink RDMASwitch.swift, seen on macOS 27.2
  */
@@ -29,12 +29,12 @@ export const rdmaSwitchFact = defineFact({
     const text = readText(answer);
     if (text.kind === 'unknown') return text;
     if (text.value === 'rdma-enable\t1\n') return known('on');
-    return text.value === 'rdma-enable\t0\n' ? known('off') : garbled(answer, 'printed a strange rdma-enable');
+    return text.value === 'rdma-enable\t0\n' ? known('off') : garbled(answer, 'printed an unexpected rdma-enable');
   },
   text: (state) => state,
 });
 
-/** A whole answer with this error and nothing else. @see nvram.c of Apple's system_cmds */
+/** A complete answer with this error and nothing else. @see nvram.c of Apple's system_cmds */
 function isNeverSet({ exit, missing, isLate, isTruncated, isUtf8, stdout, stderr }: Answer): boolean {
   const isWhole = missing === undefined && !isLate && !isTruncated && isUtf8;
   const isRefusal = exit.kind === 'exited' && exit.code === 1 && stdout === '';
@@ -42,7 +42,7 @@ function isNeverSet({ exit, missing, isLate, isTruncated, isUtf8, stdout, stderr
   return isWhole && isRefusal && stderr === error;
 }
 
-/** Whether RDMA over Thunderbolt is switched on: the whole output is the one word. @see Apple TN3205 */
+/** Whether RDMA over Thunderbolt is on. The whole output is one word. @see Apple TN3205 */
 export const rdmaStateFact = defineFact({
   name: 'rdma-state',
   from: [rdmaCtl],
@@ -50,7 +50,7 @@ export const rdmaStateFact = defineFact({
     andThen(readText(answer), (text) => {
       if (text === 'enabled\n') return known('enabled');
       if (text === 'disabled\n') return known('disabled');
-      return garbled(answer, 'said neither enabled nor disabled');
+      return garbled(answer, 'printed neither enabled nor disabled');
     }),
   text: (state) => state,
 });

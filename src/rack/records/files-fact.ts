@@ -5,7 +5,7 @@ import { type FoundSeal, type KeptSeals, readKeptSeals, type SealList } from '..
 import { keptFiles } from '../../node/probes/kept-scripts.ts';
 import { defineFact, eachOnce } from '../fact.ts';
 
-/** The files that were put on the node, each compared with its seal: checksum, size and mode. */
+/** The files that were installed on the node, each compared with its seal: checksum, size and mode. */
 export const filesFact = defineFact({
   name: 'files',
   from: [keptFiles],
@@ -14,7 +14,7 @@ export const filesFact = defineFact({
       const found: KeptFile[] = [];
       for (const seal of seals.files) {
         const file = fileOf(seal, seals);
-        if (file === undefined) return garbled(answer, `printed a seal ${seal.id} that cannot be read`);
+        if (file === undefined) return garbled(answer, `printed an unreadable seal ${seal.id}`);
         if (file.kind === 'unknown') return file;
         found.push(file.value);
       }
@@ -23,7 +23,7 @@ export const filesFact = defineFact({
   text: (files) => files.map(({ path, digest, state }) => `${path} ${state}, ${digest.slice(0, 16)}`),
 });
 
-/** `undefined` when the seal is none. */
+/** `undefined` if the seal is invalid. */
 function fileOf({ fields }: FoundSeal, { sums, modes }: KeptSeals): Known<KeptFile> | undefined {
   const { path = '', digest = '', cksum = '', mode = '', there } = fields;
   const isSeal = /^\/[^\0]{1,1023}$/.test(path) && /^[0-9a-f]{64}$/.test(digest) && /^[0-7]{3,4}$/.test(mode);
@@ -36,7 +36,7 @@ function fileOf({ fields }: FoundSeal, { sums, modes }: KeptSeals): Known<KeptFi
     case 'yes': {
       const name = path.slice(1);
       const now = [lookedAt(sums, /^(\d+ \d+) (.+)$/, name), lookedAt(modes, /^(\d+) (.+)$/, name)];
-      if (now.includes(undefined)) return unknown('failed', `Nobody could say how ${path} is now.`);
+      if (now.includes(undefined)) return unknown('failed', `The current state of ${path} could not be read.`);
       return known({ path, digest, state: now[0] === cksum && now[1] === mode ? 'intact' : 'changed' });
     }
     default:
@@ -44,7 +44,7 @@ function fileOf({ fields }: FoundSeal, { sums, modes }: KeptSeals): Known<KeptFi
   }
 }
 
-/** What a tool said of a file, in lines of a value and a name; `undefined` when it said nothing, or two things. */
+/** The value for a file, from lines of a value and a name; `undefined` unless there is exactly one. */
 function lookedAt(list: SealList | undefined, form: RegExp, name: string): string | undefined {
   const own = (list?.lines ?? []).map((line) => form.exec(line)).filter((match) => match?.[2] === name);
   return own.length === 1 ? own[0]?.[1] : undefined;

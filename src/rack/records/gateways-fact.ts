@@ -9,13 +9,13 @@ import { defineFact } from '../fact.ts';
 
 const statusHead = /^status ([A-Za-z0-9._-]{1,255})$/;
 
-/** What else those records begin with: a line that is none of them ended what a doorman says too early. */
+/** The other record heads. Any other line means that a gateway's status ended too early. */
 const otherHead = /^(?:odd|(?:service|answer) [A-Za-z0-9._-]{1,255} \d{1,3})$/;
 
-/** Whether a record is what a doorman says of itself, among those of launchd's services. */
+/** Whether a record is a gateway's status, among the records of launchd services. */
 export const isDoormanStatus = (head: string): boolean => statusHead.test(head);
 
-/** What our doormen have counted, each as it says itself: one for each that launchd has loaded. */
+/** The status that each of our loaded gateways reports. */
 export const doormenFact = defineFact({
   name: 'doormen',
   from: [launchdServices],
@@ -34,24 +34,24 @@ export const doormenFact = defineFact({
         const port = doormanPort(label);
         const curlExit = exits.get(label);
         if (port === undefined || curlExit === undefined || found.some((one) => one.port === port)) {
-          return garbled(answer, 'printed the words of a doorman that was not asked');
+          return garbled(answer, 'printed the status of a gateway that was not queried');
         }
         found.push(sightOf(port, curlExit, lines));
       }
       return known(found);
     }),
-  /** Of each doorman, by placement: how many are inside, and what it has counted. */
+  /** For each gateway and placement: the requests in flight, and its counts. */
   text: (doormen) =>
     doormen.map((sight) => {
       if (sight.kind === 'silent') return `port ${sight.port}: ${sight.reason}`;
       const doors = sight.doors.map(({ placement, running, waiting, counts: { requests, tokens } }) =>
-        [`${placement} ${running + waiting} inside`, `${requests} answered`, `${tokens} tokens`].join(', '),
+        [`${placement} ${running + waiting} in flight`, `${requests} answered`, `${tokens} tokens`].join(', '),
       );
       return `port ${sight.port}: ${doors.join('; ')}`;
     }),
 });
 
-/** How a doorman failed to answer, by the exit of curl. @see curl(1), EXIT CODES */
+/** Why a gateway did not answer, by the exit code of curl. @see curl(1), EXIT CODES */
 const curlReasons: Readonly<Record<string, string>> = {
   7: 'nothing listens on its port',
   28: 'it did not answer in time',
@@ -61,16 +61,16 @@ const curlReasons: Readonly<Record<string, string>> = {
 
 function sightOf(port: number, curlExit: string, lines: readonly string[]): DoormanSight {
   const silent = (reason: string): DoormanSight => ({ kind: 'silent', port, reason });
-  if (curlExit !== '0') return silent(curlReasons[curlExit] ?? `curl ended with ${curlExit}`);
-  if (lines.length === 0) return silent('somebody else answers on its port, or it says too much');
+  if (curlExit !== '0') return silent(curlReasons[curlExit] ?? `curl exited with ${curlExit}`);
+  if (lines.length === 0) return silent('another program answers on its port, or its answer is too long');
   const document = decoded(lines.join(''));
   const strangers = document && countOf(document, 'strangers');
   const doors = document && asList(document['placements'])?.map(doorOf);
-  if (strangers === undefined || doors === undefined) return silent('what it says cannot be read');
+  if (strangers === undefined || doors === undefined) return silent('its answer is unreadable');
   const read = doors.filter((door) => door !== undefined);
   const version = document && textOf(document, 'version');
   const isWhole = read.length === doors.length && new Set(read.map(({ placement }) => placement)).size === read.length;
-  if (!isWhole) return silent('what it says cannot be read');
+  if (!isWhole) return silent('its answer is unreadable');
   return { kind: 'answered', port, ...given({ version }), strangers, doors: read };
 }
 
@@ -84,7 +84,7 @@ function decoded(base64: string): JsonObject | undefined {
   }
 }
 
-/** A number that nobody can have counted is not read. */
+/** Rejects numbers that cannot be a count. */
 function numberOf(object: JsonObject, key: string): number | undefined {
   const value = Object.hasOwn(object, key) ? object[key] : undefined;
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : undefined;
@@ -116,7 +116,7 @@ function doorOf(value: unknown): DoorSight | undefined {
   };
 }
 
-/** What an older doorman does not say is unknown, and so absent. */
+/** A value that an older gateway does not report is absent. */
 function optional<K extends string>(object: JsonObject, key: K): { readonly [_ in K]?: number } {
   const value = countOf(object, key);
   return value === undefined ? {} : ({ [key]: value } as { readonly [_ in K]?: number });
@@ -133,7 +133,7 @@ function countsOf(value: unknown): DoormanCounts | undefined {
   return { ...optional(counts, 'sinceEpochSeconds'), ...whole, firstToken, generating: later };
 }
 
-/** The numbers under these keys; undefined when one is missing. */
+/** The numbers under these keys; undefined if one is missing. */
 function numbersOf<K extends string>(object: JsonObject, keys: readonly K[]): Readonly<Record<K, number>> | undefined {
   const entries = keys.map((key) => [key, numberOf(object, key)] as const);
   return entries.every(([, value]) => value !== undefined)

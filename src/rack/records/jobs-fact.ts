@@ -13,8 +13,8 @@ import { fieldsText } from './leases-fact.ts';
 type Fields = NodeJob['fields'];
 
 /**
- * The jobs that are kept on the node, each by its key. A job without an exit runs only when its boot session is this
- * one and the process of its number still has the key of the job in its command line: numbers are used again.
+ * The jobs recorded on the node, each by its key. A job without an exit code is running only in the current boot session,
+ * and only if its process still has the job's key in its command line, because process numbers are reused.
  */
 export const jobsFact = defineFact({
   name: 'jobs',
@@ -25,7 +25,7 @@ export const jobsFact = defineFact({
     const found: NodeJob[] = [];
     for (const { key, fields } of kept.value.jobs) {
       const job = fieldsOf(fields);
-      if (job === undefined) return garbled(answer, `printed fields of job ${key} that cannot be read`);
+      if (job === undefined) return garbled(answer, `printed unreadable fields of job ${key}`);
       const state = stateOf(key, fields, { processes: kept.value.processes, boot });
       if (state.kind === 'unknown') return state;
       found.push({ key, fields: { ...job, state: state.value } });
@@ -35,7 +35,7 @@ export const jobsFact = defineFact({
   text: (jobs) => jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`),
 });
 
-/** What the files of a job say, under the names of the fact; the number of its process is nobody's business. */
+/** The fields of a job, without its process number. */
 function fieldsOf({ pid: _pid, progress, ...fields }: Fields): Fields | undefined {
   if (fields['exit'] !== undefined && !/^\d{1,3}$/.test(fields['exit'])) return undefined;
   if (progress === undefined) return fields;

@@ -3,12 +3,12 @@ import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
-/** The lease that a run holds on the node, or held when it died. Fields: `run`, `token`, `owner`, `verb`, `beat`, … */
+/** The lease that a run has on the node, or had when it died. Fields: `run`, `token`, `owner`, `verb`, `beat`, … */
 export interface NodeLease {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The lease that a run holds on the node, or held when it died; without fields when it died while taking it. */
+/** The lease of the node. It has no fields if the run died while taking it. */
 export const leasesFact = defineFact({
   name: 'leases',
   from: [keptRecords],

@@ -24,12 +24,12 @@ export const servicesFact = defineFact({
           continue;
         }
         const [, label = '', code] = /^service ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
-        if (label === '') return garbled(answer, 'printed a record that is no service');
+        if (label === '') return garbled(answer, 'printed a record that is not a service');
         if (code !== '0' && !isNotLoaded(code, lines)) {
-          return unknown('failed', `launchctl print of ${label} ended with ${code}.`);
+          return unknown('failed', `launchctl print of ${label} exited with ${code}.`);
         }
         const print = code === '0' ? parseLaunchctlPrint(lines) : ({ state: 'not-loaded' } as const);
-        if (print === undefined) return garbled(answer, `printed a state of ${label} that cannot be read`);
+        if (print === undefined) return garbled(answer, `printed an unreadable state of ${label}`);
         found.push({ label, ...print });
       }
       return eachOnce(found, ({ label }) => label, garbled(answer, 'described one service twice'));
@@ -45,10 +45,10 @@ export const servicesFact = defineFact({
     ),
 });
 
-/** Nobody there, or somebody who speaks no HTTP; a time that is over (28) leaves it open. @see curl(1), EXIT CODES */
+/** No program answers, or it does not speak HTTP. A timeout (28) decides nothing. @see curl(1), EXIT CODES */
 const othersExits: readonly string[] = ['1', '7', '8', '52', '56'];
 
-/** Who is behind a doorman; undefined when that cannot be told. */
+/** The placements behind a gateway; undefined if unknown. */
 function behindOf(exit: string, lines: readonly string[]): readonly string[] | undefined {
   if (exit !== '0') return othersExits.includes(exit) ? [] : undefined;
   return lines.every((line) => /^[A-Za-z0-9._-]{1,255}$/.test(line)) ? lines : undefined;

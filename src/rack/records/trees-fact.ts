@@ -14,9 +14,8 @@ interface TreeCount {
 }
 
 /**
- * The published trees, each compared with its seal by the number of its files and the times of their last change; then
- * those that are only being made ready. The bytes themselves are compared once, before a tree is published
- * (`staged-files.sh`).
+ * The published trees, each compared with its seal by the number of its files and their modification times; then the
+ * staged trees. The bytes are compared only once, before a tree is published (`staged-files.sh`).
  */
 export const treesFact = defineFact({
   name: 'trees',
@@ -26,12 +25,12 @@ export const treesFact = defineFact({
       const found: KeptTree[] = [];
       for (const seal of seals.trees) {
         const { current, ...sealed } = seal.fields;
-        if (current !== undefined && current !== 'yes') return garbled(answer, 'printed a strange current version');
+        if (current !== undefined && current !== 'yes') return garbled(answer, 'printed an invalid current version');
         const counts: Known<readonly string[]> =
           Object.keys(sealed).length === 0 ? known([]) : listOr(seals.counts, 'The files of trees');
         if (counts.kind === 'unknown') return counts;
         const count = countOf(counts.value, seal.id);
-        if (count === undefined) return garbled(answer, `counted the files of ${seal.id} in a strange way`);
+        if (count === undefined) return garbled(answer, `printed an invalid file count of ${seal.id}`);
         const state = stateOf(seal, count);
         const whole = state === 'intact' ? { whole: digest(sealed['digest'] ?? ''), ...librariesOf(sealed) } : {};
         found.push({ ...nameOf(seal), ...whole, isCurrent: current === 'yes', state });
@@ -42,7 +41,7 @@ export const treesFact = defineFact({
     trees.map((one) => `${one.kind} ${one.name} ${one.digest} ${one.state}${one.isCurrent ? ', in use' : ''}`),
 });
 
-/** What the job that made a tree wrote down for its seal; nothing where it came as it is. */
+/** The libraries that a build job recorded in the seal; absent if the tree was not built. */
 function librariesOf(sealed: FoundSeal['fields']): Pick<KeptTree, 'libraries'> {
   const { digest: _digest, files: _files, ...libraries } = sealed;
   return Object.keys(libraries).length === 0 ? {} : { libraries };
@@ -60,7 +59,7 @@ function nameOf({ id }: FoundSeal): Pick<KeptTree, 'kind' | 'name' | 'digest'> {
   return { kind: folder === 'runtimes' ? 'runtime' : 'model', name, digest };
 }
 
-/** A seal of another tree, or one that says nothing, is not the seal with which this tree was published. */
+/** A tree is intact only if the seal is its own and nothing changed since. */
 function stateOf({ id, fields }: FoundSeal, { entries, changed }: TreeCount): KeptTree['state'] {
   const { current: _current, ...sealed } = fields;
   if (Object.keys(sealed).length === 0) return 'unsealed';
@@ -69,7 +68,7 @@ function stateOf({ id, fields }: FoundSeal, { entries, changed }: TreeCount): Ke
   return isOwn && wholeNumber(files) === entries && changed === 0 ? 'intact' : 'changed';
 }
 
-/** The count of a tree; nothing is printed of one without files. `undefined` when it is counted twice or not a number. */
+/** The count of a tree; a tree without files has no line. `undefined` if it has two lines or no number. */
 function countOf(lines: readonly string[], id: string): TreeCount | undefined {
   const own = lines.filter((line) => line.startsWith(`${id} `));
   if (own.length > 1) return undefined;

@@ -6,13 +6,13 @@ import { type Addressed, addressed } from '../../model/subject.ts';
 import { read } from '../fact.ts';
 import { treesFact } from './trees-fact.ts';
 
-/** A tree whose digest the planner must know. @throws Error when the fleet was not settled, which is a bug. */
+/** A tree whose digest the planner must know. @throws Error if the fleet is not settled, which is a bug. */
 export function treeOf(kind: TreeId['kind'], name: string, wanted: Digest | undefined): TreeId {
   if (wanted === undefined) throw new Error(`the digest of ${kind} ${name} is not settled`);
   return { kind, name, digest: wanted };
 }
 
-/** The published trees of one name on a node. */
+/** The published trees with one name on a node. */
 export const treesOf = (
   { facts }: { readonly facts: Facts },
   { kind, name }: Pick<TreeId, 'kind' | 'name'>,
@@ -24,6 +24,6 @@ export const treesOf = (
 /** The address of a runtime or a model. */
 export const treeAddress = (kind: TreeId['kind'], name: string): Addressed => addressed({ kind, name });
 
-/** Whether exactly this version lies there, whole. */
+/** Whether exactly this version is present and intact. */
 export const isIntact = (trees: readonly KeptTree[], { digest }: TreeId): boolean =>
   trees.some((one) => one.digest === shortDigest(digest) && one.state === 'intact');

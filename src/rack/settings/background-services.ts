@@ -1,4 +1,4 @@
-/** What works in the background and uses the disk while models are loaded: Spotlight, Time Machine, analysis of photos. */
+/** Background services that use the disk while models are loaded: Spotlight, Time Machine, photo analysis. */
 
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
@@ -21,8 +21,8 @@ ${pathWord(tool.mdutil)} -a -s &
 wait "$!" && printf "end\\n"`;
 
 /**
- * `mdutil -a -s`: which volumes Spotlight indexes, and `end` below it: its list has no end of its own. It runs by itself,
- * since a volume that is not there any more (a network disk, a backup) holds it up.
+ * `mdutil -a -s`: the volumes that Spotlight indexes, then `end`, because the list has no end mark. This is a probe of its
+ * own, because a volume that has disappeared (a network disk, a backup) delays it.
  */
 const spotlightIndexes = probe('spotlight', [tool.sh, '-c', spotlightScript], 10_000, 65_536);
 
@@ -43,7 +43,7 @@ declare module '../resource-kind.ts' {
 
 type OnOff = 'on' | 'off';
 
-/** All three are stopped together, or left as they are. */
+/** All three are stopped together, or all are left alone. */
 const stopped =
   (observedOf: (facts: Facts) => Known<OnOff>, words: Readonly<Record<OnOff, string>>) =>
   ({ system }: DesiredFleet, { facts }: { readonly facts: Facts }) =>
@@ -56,7 +56,7 @@ const stopped =
 
 const noServer = 'Spotlight server is disabled.';
 
-/** What `mdutil` says of a volume, below the line with its path. */
+/** The states that `mdutil` prints below the path of a volume. */
 const spotlightStates: Readonly<Record<string, OnOff>> = {
   'Indexing enabled.': 'on',
   'Indexing disabled.': 'off',
@@ -64,7 +64,7 @@ const spotlightStates: Readonly<Record<string, OnOff>> = {
   [noServer]: 'off',
 };
 
-/** One volume, by its path, and whether Spotlight indexes it; `other` is a state in words that are not known. */
+/** One volume, by its path, and whether Spotlight indexes it; `other` is an unknown state. */
 export interface SpotlightVolume {
   readonly volume: string;
   readonly state: 'on' | 'off' | 'other';
@@ -83,17 +83,17 @@ const volumes = defineFact({
   from: [spotlightIndexes],
   parse: ([answer]): Known<readonly SpotlightVolume[]> =>
     andThen(readLines(answer), (lines) => {
-      if (lines.at(-1) !== 'end') return unknown('truncated', 'The list of volumes does not end.');
+      if (lines.at(-1) !== 'end') return unknown('truncated', 'The list of volumes is incomplete.');
       const said = lines.slice(0, -1);
       const found = said.length === 1 && said[0]?.trim() === noServer ? [] : volumesOf(said);
-      return found === undefined ? garbled(answer, 'printed no state of Spotlight that can be read') : known(found);
+      return found === undefined ? garbled(answer, 'printed no readable state of Spotlight') : known(found);
     }),
   source: 'mdutil -a -s',
   text: (all) =>
     all.length === 0 ? 'off, its server is disabled' : [all.map(({ volume, state }) => `${volume} ${state}`)],
 });
 
-/** Undefined where a line is no path and no state of one, where a volume has several, or where it is there twice. */
+/** Undefined if a line is neither a path nor its state, or a volume has several states or occurs twice. */
 function volumesOf(lines: readonly string[]): readonly SpotlightVolume[] | undefined {
   const found = new Map<string, string[]>();
   let said: string[] | undefined;
@@ -110,21 +110,21 @@ function volumesOf(lines: readonly string[]): readonly SpotlightVolume[] | undef
   return [...found].map(([volume, [word = '']]) => ({ volume, state: spotlightStates[word] ?? 'other' }));
 }
 
-/** Whether Spotlight indexes any volume; unknown where it indexes none that is known, and one is not. */
+/** Whether Spotlight indexes any volume. Unknown if it indexes none and the state of one volume is unknown. */
 const spotlightState = (facts: Facts): Known<OnOff> =>
   andThen(read(facts, volumes), (seen) => {
     if (seen.some(({ state }) => state === 'on')) return known('on');
     const strange = seen.find(({ state }) => state === 'other');
-    return strange ? unknown('garbled', `mdutil says of ${strange.volume} what nobody knows.`) : known('off');
+    return strange ? unknown('garbled', `mdutil printed an unknown state of ${strange.volume}.`) : known('off');
   });
 
-/** `VOLUME on` or `VOLUME off` of each volume that mdutil knows the state of. @see mdutil(1): -a -s */
+/** Prints `VOLUME on` or `VOLUME off` for each volume with a known state. @see mdutil(1): -a -s */
 const perVolume = `/^\\/.*:$/ { p = substr($0, 1, length($0) - 1) }
 /^[ \\t]*Indexing enabled/ { print p " on"; n++ }
 /^[ \\t]*Indexing .*disabled\\./ { print p " off"; n++ }
 END { exit !n }`;
 
-/** Does this for each line `l` of a volume that is in another state now. One that is not there any more is nobody's. */
+/** Runs `work` for each line `l` whose volume has a different state now. Skips volumes that no longer exist. */
 const everyVolume = (work: string): string => `printf '%s\\n' "$v" | while IFS= read -r l; do
   case $l in (*' on' | *' off') ;; (*) exit 1 ;; esac
   case $N$o$N in (*"$N$l$N"*) continue ;; (*"$N\${l% *} on$N"* | *"$N\${l% *} off$N"*) ;; (*) continue ;; esac
@@ -142,7 +142,7 @@ export const spotlight = defineSetting({
     read: `${pathWord(tool.mdutil)} -a -s 2>/dev/null | ${pathWord(tool.awk)} '${perVolume}'`,
     isBack: everyVolume('exit 1'),
     restore: everyVolume(`${pathWord(tool.mdutil)} -i "\${l##* }" "\${l% *}" </dev/null || exit 1`),
-    // A volume that is not there any more counts as it was. Without its server Spotlight names none and indexes none.
+    // A volume that no longer exists counts as unchanged. Without its server, Spotlight lists no volume and indexes none.
     now: (facts, before) =>
       mapKnown(read(facts, volumes), (seen) =>
         before
@@ -159,7 +159,7 @@ export const spotlight = defineSetting({
 
 const autoBackup = 'AutoBackup';
 
-/** Whether Time Machine makes backups by itself. Where nobody has set it up, it does not. */
+/** Whether Time Machine makes automatic backups. It does not if it was never set up. */
 const backups = defineFact({
   name: 'time-machine',
   from: [nodeSettings],
@@ -169,19 +169,19 @@ const backups = defineFact({
       return value === '1' ? known('on') : garbled(answer, 'printed neither yes nor no of backups');
     }),
   source: 'defaults read /Library/Preferences/com.apple.TimeMachine AutoBackup',
-  // A Mac on which nobody has chosen prints no value.
+  // A Mac on which nothing was chosen prints no value.
   text: (state) => (state === 'off' ? 'off, by choice or by default' : state),
 });
 
 const tmutil = pathWord(tool.tmutil);
 
-/** The backups that Time Machine makes by itself. @see tmutil(8) */
+/** The automatic backups of Time Machine. @see tmutil(8) */
 export const timeMachine = defineSetting({
   kind: 'time-machine',
   fact: backups,
   wishes: stopped((facts) => read(facts, backups), {
-    on: 'makes backups by itself',
-    off: 'makes no backups by itself',
+    on: 'makes automatic backups',
+    off: 'makes no automatic backups',
   }),
   script: { name: 'stop-backups', text: () => sh.stopBackups({ settings: place.timeMachine }) },
   args: () => ({}),
@@ -195,9 +195,9 @@ case $(${pathWord(tool.defaults)} read ${pathWord(place.timeMachine)} ${autoBack
 });
 
 /**
- * The agents of a user's session that look through photos and videos. What `launchctl disable` says of them counts
- * from the next login on and lasts over restarts; one that runs goes on until then, since System Integrity Protection
- * lets nobody take it out of launchd (150).
+ * The agents in a user's session that analyze photos and videos. `launchctl disable` takes effect at the next login and
+ * survives restarts. A running agent continues until then, because System Integrity Protection does not let launchd unload
+ * it (150).
  *
  * @see launchctl(1): enable, disable, print-disabled; "user/<uid>" and "gui/<uid>" share one file of overrides
  */
@@ -205,15 +205,15 @@ const photosAgents = ['com.apple.mediaanalysisd', 'com.apple.photoanalysisd'] as
 
 const overrideStates: Readonly<Record<string, OnOff>> = { disabled: 'off', true: 'off', enabled: 'on', false: 'on' };
 
-/** One agent that looks through photos, and whether launchd starts it in a session of the ssh user at the screen. */
+/** One agent that analyzes photos, and whether launchd starts it in a session of the ssh user at the screen. */
 export interface PhotosAgent {
   readonly agent: string;
   readonly state: 'on' | 'off';
 }
 
 /**
- * Whether launchd starts the agents that look through photos, in a session of the ssh user at the screen; on where
- * nobody has said anything. From lines of `launchctl print-disabled user/501`:
+ * Whether launchd starts the agents that analyze photos, in a session of the ssh user at the screen; on by default. From
+ * lines of `launchctl print-disabled user/501`:
  *
  *     \t\t"com.apple.photoanalysisd" => disabled
  *     \t\t"com.apple.mediaanalysisd" => enabled
@@ -231,7 +231,7 @@ const agentStates = defineFact({
       (all) => all.length <= 1 && all.every(([, , word = '']) => Object.hasOwn(overrideStates, word)),
     );
     if (code !== '0' || !isClear || overrides.some((one) => one.length === 0)) {
-      return garbled(answer, 'printed no overrides of a user that can be read');
+      return garbled(answer, 'printed no readable overrides of the user');
     }
     return known(
       photosAgents.map((agent, at) => ({ agent, state: overrideStates[words[at]?.[0]?.[2] ?? ''] ?? 'on' })),
@@ -247,10 +247,10 @@ const photosState = (facts: Facts): Known<OnOff> =>
 const launchctl = pathWord(tool.launchctl);
 const agentWords = photosAgents.join(' ');
 
-/** The domain of the ssh user, for scripts of root. @see sudo(8), ENVIRONMENT: SUDO_UID */
+/** The domain of the ssh user, for root scripts. @see sudo(8), ENVIRONMENT: SUDO_UID */
 const domain = '"user/${SUDO_UID:-0}"';
 
-/** `AGENT on` or `AGENT off` of each, on where launchd has no override; fails where it says what nobody knows. */
+/** Prints `AGENT on` or `AGENT off` for each agent; on without an override. Fails on an unknown override. */
 const readPhotosAgents = `o=$(${launchctl} print-disabled ${domain}) || exit
 for l in ${agentWords}; do
   case $o in
@@ -261,7 +261,7 @@ for l in ${agentWords}; do
   esac
 done`;
 
-/** Keeps launchd from starting what looks through photos, in the next session of the ssh user at the screen. */
+/** Keeps launchd from starting the photo agents in the next session of the ssh user at the screen. */
 const stopPhotosAnalysis = (): string => `isoff() {
   o=$(${readPhotosAgents}) || return 1
   case $o in (*' on'*) return 1 ;; esac
@@ -271,16 +271,16 @@ for l in ${agentWords}; do must launchctl ${launchctl} disable ${domain}"/$l"; d
 isoff || failed launchctl 'launchctl took the setting and shows another one'
 changed`;
 
-/** The agents that look through photos, in a session of the ssh user. @see launchctl(1): disable */
+/** The agents that analyze photos in a session of the ssh user. @see launchctl(1): disable */
 export const photosAnalysis = defineSetting({
   kind: 'photos-analysis',
   fact: agentStates,
-  wishes: stopped(photosState, { on: 'may look through photos', off: 'looks through no photos' }),
+  wishes: stopped(photosState, { on: 'may analyze photos', off: 'analyzes no photos' }),
   script: { name: 'stop-photos-analysis', text: stopPhotosAnalysis },
   args: () => ({}),
   before: {
     read: readPhotosAgents,
-    // Sets each back that differs.
+    // Restores each agent that differs.
     restore: `printf '%s\\n' "$v" | while read -r l w; do
   case " ${agentWords} " in (*" $l "*) ;; (*) exit 1 ;; esac
   case $w in (on) w=enable ;; (off) w=disable ;; (*) exit 1 ;; esac
@@ -294,14 +294,14 @@ done`,
 
 const isOn = (state: Known<OnOff>): boolean => seenValue(state) === 'on';
 
-/** Nodes on which something in the background uses the disk, where the file does not want that. */
+/** Nodes on which a background service uses the disk although the file wants it stopped. */
 export const backgroundServices = defineNodeRule(
   {
     'background/on': {
       severity: 'error',
-      summary: 'Something in the background uses the disk, and the file wants it stopped.',
+      summary: 'A background service uses the disk, but the file wants it stopped.',
       cause:
-        'Spotlight reads every file of a model that was copied, and Time Machine copies it once more, while ranks load it; what looks through photos takes disk, memory and GPU in a session at the screen.',
+        'While ranks load a copied model, Spotlight reads every file of it and Time Machine copies it again. Photo analysis uses disk, memory and GPU in a session at the screen.',
       hint: prose`Stop it with ${meshwright('apply')}.`,
       role: 'converged',
       facts: [volumes, backups, agentStates],
@@ -310,10 +310,8 @@ export const backgroundServices = defineNodeRule(
   ({ facts }, { desired }) => {
     const found = [
       ...(isOn(spotlightState(facts)) ? ['Spotlight indexes the disk'] : []),
-      ...(isOn(read(facts, backups)) ? ['Time Machine makes backups by itself'] : []),
-      ...(isOn(photosState(facts))
-        ? ['launchd may look through photos while the ssh user is logged in at the screen']
-        : []),
+      ...(isOn(read(facts, backups)) ? ['Time Machine makes automatic backups'] : []),
+      ...(isOn(photosState(facts)) ? ['macOS may analyze photos while the ssh user is logged in at the screen'] : []),
     ];
     return desired.system.backgroundServices !== 'stop' || found.length === 0
       ? []

@@ -21,10 +21,10 @@ declare module '../resource-kind.ts' {
   }
 }
 
-/** `blocks-all` lets in nothing that it need not. */
+/** `blocks-all` lets in only essential connections. */
 type Firewall = 'off' | 'on' | 'blocks-all';
 
-/** The words and the number of each state; only together they are believed. */
+/** The words and the number of each state. An answer counts only if both fit together. */
 const states = {
   'disabled 0': 'off',
   'enabled 1': 'on',
@@ -36,8 +36,8 @@ const states = {
 const isState = (text: string): text is keyof typeof states => Object.hasOwn(states, text);
 
 /**
- * The application firewall, from `Firewall is disabled. (State = 0)`; while it lets in nothing that it need not,
- * `Firewall is blocking all non-essential incoming connections. (State = 2)`, or state 1 and, from `--getblockall`,
+ * The application firewall, from `Firewall is disabled. (State = 0)`. If it blocks everything, the tool prints
+ * `Firewall is blocking all non-essential incoming connections. (State = 2)`, or state 1 and, for `--getblockall`,
  * `Firewall has block all state set to enabled.`
  */
 const fact = defineFact({
@@ -70,7 +70,7 @@ const saidOf = {
   'blocks-all': 'The application firewall blocks everything',
 } as const;
 
-/** The application firewall: the file can only want it off, and while it is on it can keep others from a placement. */
+/** The application firewall. The file can only want it off. While it is on, it may block access to a placement. */
 export const firewall = {
   ...defineSetting({
     kind: 'firewall',
@@ -107,8 +107,9 @@ esac`,
     {
       'firewall/on': {
         severity: 'error',
-        summary: 'The application firewall is on, and the file wants it off.',
-        cause: 'It asks at the screen about each program that listens, and blocks it until somebody answers.',
+        summary: 'The application firewall is on, but the file wants it off.',
+        cause:
+          'The firewall asks at the screen about each listening program, and blocks the program until a person answers.',
         hint: prose`Switch it off with ${meshwright('apply')}.`,
         role: 'converged',
         facts: [fact],
@@ -117,8 +118,8 @@ esac`,
         severity: 'warning',
         summary: 'The application firewall may block a placement.',
         cause:
-          'Ranks and endpoints are programs that listen. Unless somebody allowed them, the firewall drops what comes from other computers, and nobody sees the question that it asks.',
-        hint: 'Write system.firewall: disabled, or allow the programs of the runtime: System Settings > Network > Firewall > Options.',
+          'Ranks and endpoints are listening programs. Unless a person allowed them, the firewall drops connections from other computers, and it asks for permission only at the screen of this Mac.',
+        hint: 'Set system.firewall: disabled, or allow the programs of the runtime in System Settings > Network > Firewall > Options.',
         role: 'told',
         facts: [fact],
       },
@@ -127,7 +128,7 @@ esac`,
       const seen = readValue(facts, fact);
       if (seen === undefined || seen === 'off') return [];
       const said = saidOf[seen];
-      if (system.firewall === 'disabled') return { code: 'firewall/on', detail: `${said}. The file says disabled.` };
+      if (system.firewall === 'disabled') return { code: 'firewall/on', detail: `${said}, but the file wants it off.` };
       const listening = placements.filter((one) => one.state === 'serving' && one.nodes.includes(name));
       const who = listening.map((one) => one.name).join(', ');
       return who === '' ? [] : { code: 'firewall/in-the-way', detail: `${said}, and ${who} listens here.` };

@@ -15,27 +15,26 @@ declare module '../resource-kind.ts' {
   }
 }
 
-/** Whom a Mac logs in by itself when it starts; absent when nobody. */
+/** The account that a Mac logs in automatically when it starts, if any. */
 type AutomaticLogin = {
   readonly user?: string;
 };
 
-/** Whom the Mac logs in by itself when it starts. */
 const fact = defineFact({
   name: 'automatic-login',
   from: [nodeSettings],
   parse: ([answer]): Known<AutomaticLogin> =>
     andThen(preference(answer, 'login', 'autoLoginUser'), (user) => {
       if (user === undefined) return known({});
-      return isAccountName(user) ? known({ user }) : garbled(answer, 'printed no name of an account');
+      return isAccountName(user) ? known({ user }) : garbled(answer, 'printed no account name');
     }),
   source: 'defaults read /Library/Preferences/com.apple.loginwindow autoLoginUser',
-  text: ({ user }) => user ?? 'nobody',
+  text: ({ user }) => user ?? 'off',
 });
 
-const place = 'System Settings > Users & Groups > Automatically log in as';
+const place = 'in System Settings > Users & Groups, set "Automatically log in as" to';
 
-/** Automatic login, where the file has a wish: only hands can change it, since macOS asks for the password of the account. */
+/** Automatic login, if the file sets it. Only a person can change it, because macOS asks for the account's password. */
 export const loginWindow = {
   fact,
   resource: verifyOnly({
@@ -43,17 +42,17 @@ export const loginWindow = {
     after: ['identity'],
     gap: ({ facts }, { system }) =>
       system.automaticLogin !== undefined && read(facts, fact).kind === 'unknown'
-        ? 'whether somebody is logged in automatically'
+        ? 'whether an account is logged in automatically'
         : undefined,
   }),
   ...defineNodeRule(
     {
       'login/differs': {
         severity: 'error',
-        summary: 'Automatic login is not as the file says.',
+        summary: 'Automatic login does not match the file.',
         cause:
-          'Without a login there is no session of a user after a start, and programs that need one do not run. macOS asks for the password of the account, so nobody but a person at the Mac can switch it.',
-        hint: 'System Settings > Users & Groups > Automatically log in as.',
+          'Without a login, there is no user session after a start, and programs that need one do not run. macOS asks for the password of the account, so only a person at the Mac can change the setting.',
+        hint: 'Change "Automatically log in as" in System Settings > Users & Groups.',
         hands: true,
         role: { blocks: 'login-window' },
         facts: [fact],
@@ -61,8 +60,8 @@ export const loginWindow = {
       'login/needs-filevault-off': {
         severity: 'error',
         summary: 'Automatic login is impossible while FileVault is on.',
-        cause: 'The disk is locked until somebody gives a password, so macOS switches automatic login off.',
-        hint: 'Switch FileVault off at a terminal of this Mac (sudo fdesetup disable), or write system.automaticLogin: any.',
+        cause: 'The disk is locked until a person enters a password, so macOS switches automatic login off.',
+        hint: 'Switch FileVault off in a terminal of this Mac (`sudo fdesetup disable`), or set system.automaticLogin: any.',
         role: { blocks: 'login-window' },
         facts: [filevaultFact],
       },
@@ -72,14 +71,14 @@ export const loginWindow = {
       const seen = readValue(facts, fact);
       if (wanted === undefined) return [];
       if (wanted === 'required' && readValue(facts, filevaultFact) === 'on') {
-        return { code: 'login/needs-filevault-off', detail: 'FileVault is on, and the file wants a login.' };
+        return { code: 'login/needs-filevault-off', detail: 'FileVault is on, but the file wants automatic login.' };
       }
       if (seen === undefined || (seen.user === undefined) === (wanted === 'disabled')) return [];
       const [detail, choice] =
         wanted === 'required'
-          ? ['Nobody is logged in when it starts. The file says required.', 'the account that is to be logged in']
-          : [`It logs ${seen.user} in when it starts. The file says disabled.`, 'Off'];
-      return { code: 'login/differs', detail, hint: prose`On ${named(name)}: ${place}: ${choice}.` };
+          ? ['This Mac logs no account in automatically, but the file requires it.', 'the account to log in']
+          : [`This Mac logs ${seen.user} in automatically, but the file wants that off.`, 'Off'];
+      return { code: 'login/differs', detail, hint: prose`On ${named(name)}, ${place} ${choice}.` };
     },
   ),
 };

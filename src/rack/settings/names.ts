@@ -13,7 +13,7 @@ import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
-    /** What is absent stays. */
+    /** Absent names stay unchanged. */
     readonly 'set-names': MacNames;
   }
 }
@@ -23,7 +23,7 @@ declare module '../resource-kind.ts' {
   }
 }
 
-/** Each name is a property of its own: macOS changes the one of Bonjour by itself. `tool` is how scutil calls it. */
+/** Each name is its own property, because macOS changes the Bonjour name by itself. `tool` is its name in scutil. */
 const keys = [
   { key: 'computerName', part: 'computer', tool: 'ComputerName', words: 'computer name' },
   { key: 'localHostName', part: 'bonjour', tool: 'LocalHostName', words: 'Bonjour name' },
@@ -35,10 +35,10 @@ const keys = [
   readonly words: string;
 }[];
 
-/** The names of a Mac as its network preferences keep them; one that was never set is absent. */
+/** The names of a Mac in its network preferences. A name that was never set is absent. */
 export interface MacNames {
   readonly computerName?: string;
-  /** The one of Bonjour, without `.local`. */
+  /** The Bonjour name, without `.local`. */
   readonly localHostName?: string;
   readonly hostName?: string;
 }
@@ -86,7 +86,7 @@ const scutil = pathWord(tool.scutil);
 
 const toolKeys = keys.map(({ tool: word }) => word).join(' ');
 
-/** Each name that is set behind its key. */
+/** Prints each name that is set, after its key. */
 const readBefore = `for n in ${toolKeys}; do
   if o=$(${scutil} --get "$n" 2>&1); then
     printf '%s %s\\n' "$n" "$o"
@@ -95,7 +95,7 @@ const readBefore = `for n in ${toolKeys}; do
   fi
 done`;
 
-/** A name that was not set is set to nothing, which takes it away. */
+/** A name that was not set before is set to an empty text, which removes it. */
 const restoreBefore = `for n in ${toolKeys}; do
   case $N$v$N in
   (*"$N$n "*)
@@ -107,19 +107,19 @@ const restoreBefore = `for n in ${toolKeys}; do
   [ "$(${scutil} --get "$n" 2>/dev/null)" = "$w" ] || ${scutil} --set "$n" "$w" || return
 done`;
 
-/** Whether macOS made this Bonjour name from the wanted one because another computer had that: `studio-1-2`. */
+/** Whether macOS appended a number to the desired Bonjour name because another computer has it: `studio-1-2`. */
 const isRenamed = (wanted: string, localHostName: string | undefined): boolean =>
   localHostName?.startsWith(`${wanted}-`) === true && /^[1-9]\d{0,3}$/.test(localHostName.slice(wanted.length + 1));
 
 function wordsOf(node: string, key: keyof MacNames, name: string): string {
   if (name === '') return 'not set';
-  const why = key === 'localHostName' && isRenamed(node, name) ? ' (by macOS: another computer has the name)' : '';
+  const why = key === 'localHostName' && isRenamed(node, name) ? ' (set by macOS: another computer has the name)' : '';
   return `${name}${why}`;
 }
 
 const shown = (name: string | undefined): string => (name === undefined ? 'not set' : `"${name}"`);
 
-/** What a Mac is called: its computer name, its Bonjour name and its host name. @see scutil(8) */
+/** The names of a Mac: computer name, Bonjour name and host name. @see scutil(8) */
 export const names = {
   ...defineSetting({
     kind: 'names',
@@ -160,18 +160,18 @@ export const names = {
     {
       'names/differ': {
         severity: 'error',
-        summary: 'This Mac is not called as its node.',
-        cause: 'The file wants the names of the Mac to be that of its node, and a person or a setup gave it others.',
+        summary: "The Mac's name differs from its node name.",
+        cause: 'The file wants the Mac to have the name of its node, but a person or a setup gave it different names.',
         hint: prose`Set them with ${meshwright('apply')}.`,
         role: 'converged',
         facts: [fact],
       },
       'names/renamed': {
         severity: 'error',
-        summary: 'macOS gave this Mac another Bonjour name, since its own was taken.',
+        summary: 'macOS gave this Mac a different Bonjour name, because its own name was taken.',
         cause:
-          'Another computer on the network answers to the name of this node, or this Mac was reached over two interfaces of one network at once; macOS then appends a number to its own name.',
-        hint: prose`Find the computer that has the name, else macOS appends the number again. Then: ${meshwright('apply')}`,
+          'Another computer on the network has the name of this node, or this Mac is in one network with two interfaces. macOS then appends a number to the name.',
+        hint: prose`Find the computer that has the name, because otherwise macOS appends the number again. Then: ${meshwright('apply')}`,
         role: 'converged',
         facts: [fact],
       },
@@ -184,11 +184,11 @@ export const names = {
       const differ = keys
         .filter(({ key }) => seen[key] !== node && !(renamed && key === 'localHostName'))
         .map(({ key, words }) => `its ${words} is ${shown(seen[key])}`);
-      const detail = prose`Not "${named(node)}": ${differ.join('; ')}.`;
+      const detail = prose`The name should be "${named(node)}", but ${differ.join('; ')}.`;
       return [
         ...(differ.length === 0 ? [] : [{ code: 'names/differ', detail } as const]),
         ...(renamed
-          ? [{ code: 'names/renamed', detail: `Its Bonjour name is ${shown(localHostName)}.` } as const]
+          ? [{ code: 'names/renamed', detail: `The Bonjour name of this Mac is ${shown(localHostName)}.` } as const]
           : []),
       ];
     },

@@ -14,15 +14,15 @@ import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read, readValue } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
 
-/** `pmset -g custom`: power settings by source of power. */
+/** `pmset -g custom`: power settings by power source. */
 const pmsetCustom = probe('pmset-custom', [tool.pmset, '-g', 'custom'], 5_000, 16_384);
 
-/** `pmset -g cap`: which settings this Mac has at all. */
+/** `pmset -g cap`: the settings that this Mac supports. */
 const pmsetCap = probe('pmset-cap', [tool.pmset, '-g', 'cap'], 5_000, 16_384);
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
-    /** `pmset -c`; what is absent stays. */
+    /** `pmset -c`; absent settings stay unchanged. */
     readonly 'set-power': { readonly sleepMinutes?: number; readonly restartAfterPowerLoss?: boolean };
   }
 }
@@ -32,7 +32,7 @@ declare module '../resource-kind.ts' {
   }
 }
 
-/** Power settings on mains. Minutes; 0 is never. `unsupported` when the Mac cannot do it at all. */
+/** Power settings on mains power, in minutes; 0 is never. `unsupported` if the Mac lacks the setting. */
 export interface PowerSettings {
   readonly sleepMinutes: number;
   readonly diskSleepMinutes: number;
@@ -40,12 +40,12 @@ export interface PowerSettings {
 }
 
 /**
- * Power settings on mains, from the section `AC Power:` of `pmset -g custom`:
+ * Power settings on mains power, from the section `AC Power:` of `pmset -g custom`:
  *
  *      Sleep On Power Button 1
  *      disksleep            10
  *
- * A Mac that lacks `autorestart` there cannot do it only if `pmset -g cap` lacks it too.
+ * `autorestart` is unsupported only if it is missing from `pmset -g cap`, too.
  */
 const fact = defineFact({
   name: 'power',
@@ -56,7 +56,7 @@ const fact = defineFact({
     const sleepMinutes = wholeNumber(settings.value.get('sleep'));
     const diskSleepMinutes = wholeNumber(settings.value.get('disksleep'));
     if (sleepMinutes === undefined || diskSleepMinutes === undefined) {
-      return garbled(custom, 'printed no sleep times on mains');
+      return garbled(custom, 'printed no sleep times for mains power');
     }
     const restart = restartOf(settings.value.get('autorestart'), custom, cap);
     if (restart.kind === 'unknown') return restart;
@@ -82,7 +82,7 @@ function settingsOnMains(answer: Answer | undefined): Known<ReadonlyMap<string, 
       section = new Map();
       sections.set(title, section);
     } else if (key !== '' && section !== undefined && !section.has(key)) section.set(key, value);
-    else return garbled(answer, 'printed a line that is no setting');
+    else return garbled(answer, 'printed a line that is not a setting');
   }
   const onMains = sections.get('AC Power');
   return onMains === undefined ? garbled(answer, 'has no section AC Power') : known(onMains);
@@ -94,22 +94,22 @@ function restartOf(
   cap: Answer | undefined,
 ): Known<boolean | 'unsupported'> {
   if (value !== undefined) {
-    return value === '0' || value === '1' ? known(value === '1') : garbled(custom, 'printed a strange autorestart');
+    return value === '0' || value === '1' ? known(value === '1') : garbled(custom, 'printed an unexpected autorestart');
   }
   const lines = readLines(cap);
   if (lines.kind === 'unknown') return lines;
   const at = lines.value.indexOf('Capabilities for AC Power:');
   if (at < 0 || lines.value.some((line) => !/^(?: \S.*|Capabilities for \S+ Power:)$/.test(line))) {
-    return garbled(cap, 'printed a line that is no capability');
+    return garbled(cap, 'printed a line that is not a capability');
   }
   return lines.value.includes(' autorestart')
-    ? garbled(custom, 'left out autorestart, which this Mac has')
+    ? garbled(custom, 'left out autorestart, which this Mac supports')
     : known('unsupported');
 }
 
 const pmset = pathWord(tool.pmset);
 
-/** `KEY VALUE` of what `set-power.sh` can change, in this order, from the section of mains. @see pmset(1): -g custom */
+/** `KEY VALUE` of the settings that `set-power.sh` can change, in order, from `AC Power:`. @see pmset(1): -g custom */
 const oursOnMains = `/^[A-Z].* Power:$/ { a = $0 == "AC Power:"; next } a { v[$1] = $2 }
 END {
   if (!("sleep" in v)) exit 1
@@ -121,7 +121,7 @@ const sleepWords = (minutes: number): string => (minutes === 0 ? 'never sleeps' 
 const restartWords = (restarts: boolean): string =>
   restarts ? 'starts by itself after a power cut' : 'stays off after a power cut';
 
-/** What differs from the file, in words, and as pmset sets it. */
+/** The settings that differ from the file, in words and as arguments of pmset. */
 function differences(wanted: DesiredFleet['power'], seen: PowerSettings): readonly (readonly [string, string])[] {
   const { sleepMinutes, restartAfterPowerLoss: restart } = wanted;
   const { sleepMinutes: seenMinutes, restartAfterPowerLoss: seenRestart } = seen;
@@ -136,14 +136,14 @@ function differences(wanted: DesiredFleet['power'], seen: PowerSettings): readon
   ];
 }
 
-/** Power settings on mains; only those that the file names, and only what differs is set. @see pmset(1) */
+/** Power settings on mains power. Only settings in the file that differ are changed. @see pmset(1) */
 export const power = {
   ...defineSetting({
     kind: 'power',
     fact,
     wishes: ({ power: { sleepMinutes, restartAfterPowerLoss: restart } }, { facts }) => {
       const seen = read(facts, fact);
-      // Where a Mac cannot do it at all there is nothing to keep; `doctor` says so.
+      // `doctor` reports a Mac without this setting; there is nothing to keep.
       const isAble = seenValue(seen)?.restartAfterPowerLoss !== 'unsupported';
       return [
         ...wish({
@@ -180,7 +180,7 @@ export const power = {
     deadlineMs: 30_000,
     before: {
       read: `${pmset} -g custom | ${pathWord(tool.awk)} '${oursOnMains}'`,
-      // Words of the list are never quoted: they are words of pmset and numbers.
+      // The words are unquoted on purpose: they are only keys of pmset and numbers.
       restore: `set -f
 case $v in (*[!a-z0-9"$N "]*) return 1 ;; esac
 set -- $(printf '%s\\n' "$v")
@@ -197,9 +197,9 @@ ${pmset} -c "$@"`,
     {
       'power/settings': {
         severity: 'error',
-        summary: 'The power settings are not as the file says.',
+        summary: 'The power settings do not match the file.',
         cause:
-          'A sleeping Mac cannot be reached over Thunderbolt (Apple TN3205), and after a power cut only autorestart starts it.',
+          'A sleeping Mac cannot be reached over Thunderbolt (Apple TN3205). After a power cut, a Mac starts by itself only with autorestart.',
         hint: prose`Set it with ${meshwright('apply')}.`,
         role: 'converged',
         facts: [fact],
@@ -207,8 +207,8 @@ ${pmset} -c "$@"`,
       'power/no-autorestart': {
         severity: 'notice',
         summary: 'This Mac cannot start by itself after a power cut.',
-        cause: '`pmset` knows no autorestart on this Mac, as on laptops.',
-        hint: 'Put it on a power supply that does not fail, or expect to press its power button.',
+        cause: '`pmset` has no autorestart on this Mac, as on laptops.',
+        hint: 'Connect it to an uninterruptible power supply, or expect to press its power button.',
         role: 'told',
         facts: [fact],
       },
@@ -225,7 +225,7 @@ ${pmset} -c "$@"`,
       return [
         ...(found.length === 0 ? [] : [{ code: 'power/settings', detail, hint } as const]),
         ...(cannot
-          ? [{ code: 'power/no-autorestart', detail: 'It cannot start by itself after a power cut.' } as const]
+          ? [{ code: 'power/no-autorestart', detail: 'This Mac cannot start by itself after a power cut.' } as const]
           : []),
       ];
     },

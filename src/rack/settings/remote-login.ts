@@ -7,8 +7,8 @@ import { defineNodeRule } from '../define-rule.ts';
 import { defineFact, readValue } from '../fact.ts';
 
 /**
- * Whether launchd starts sshd for whoever connects next. A connection that is open stays open when somebody switches
- * it off, and another program may be what answered, so that it can be off on a Mac that was just asked.
+ * Whether launchd starts sshd for the next connection. It can be off on a Mac that has just answered: an open connection
+ * stays open when Remote Login is switched off, and another program may have answered.
  */
 const fact = defineFact({
   name: 'remote-login',
@@ -17,14 +17,14 @@ const fact = defineFact({
     const print = settingAnswer(answer, 'remote-login');
     if (print.kind === 'unknown') return print;
     const loaded = isLoaded(print.value.code, print.value.lines);
-    if (loaded === undefined) return garbled(answer, 'said something of Remote Login that cannot be read');
+    if (loaded === undefined) return garbled(answer, 'printed an unreadable state of Remote Login');
     return known(loaded ? 'on' : 'off');
   },
   source: 'launchctl print system/com.openssh.sshd',
   text: (state) => state,
 });
 
-/** Remote Login, which no file asks for. A Mac can be reached while launchd would start no sshd for the next connection. */
+/** Remote Login, which the file cannot set. A Mac may be reachable although launchd starts no sshd for new connections. */
 export const remoteLogin = {
   fact,
   ...defineNodeRule(
@@ -33,15 +33,15 @@ export const remoteLogin = {
         severity: 'warning',
         summary: 'Remote Login is off: this Mac may refuse the next connection.',
         cause:
-          'launchd has no com.openssh.sshd. A connection that was open before stays open, and an sshd that somebody installed beside it would still answer.',
-        hint: 'System Settings > General > Sharing > Remote Login, before this connection ends; as root: launchctl enable system/com.openssh.sshd && launchctl bootstrap system /System/Library/LaunchDaemons/ssh.plist',
+          'launchd has no com.openssh.sshd. Open connections stay open, and a separately installed sshd would still answer.',
+        hint: 'Before this connection closes, switch on Remote Login in System Settings > General > Sharing, or run as root: `launchctl enable system/com.openssh.sshd && launchctl bootstrap system /System/Library/LaunchDaemons/ssh.plist`',
         role: 'told',
         facts: [fact],
       },
     },
     ({ facts }) =>
       readValue(facts, fact) === 'off'
-        ? { code: 'sharing/remote-login-off', detail: 'launchd has no com.openssh.sshd.' }
+        ? { code: 'sharing/remote-login-off', detail: 'launchd has not loaded com.openssh.sshd.' }
         : [],
   ),
 };

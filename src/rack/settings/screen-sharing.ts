@@ -24,14 +24,14 @@ declare module '../resource-kind.ts' {
   }
 }
 
-/** Screen Sharing as launchd has it. */
+/** The state of Screen Sharing in launchd. */
 type ScreenSharing = {
   readonly isLoaded: boolean;
   /** Whether launchd loads it at the next start of macOS. */
   readonly isLoadedAtBoot: boolean;
 };
 
-/** The same as one word or few: what it is now, and where the next start changes that. */
+/** The state in words: what it is now, and whether the next start changes that. */
 type ScreenSharingWords = 'on' | 'off' | 'on until the next start' | 'off until the next start';
 
 function wordsOf({ isLoaded: isOn, isLoadedAtBoot }: ScreenSharing): ScreenSharingWords {
@@ -40,8 +40,8 @@ function wordsOf({ isLoaded: isOn, isLoadedAtBoot }: ScreenSharing): ScreenShari
 }
 
 /**
- * Whether launchd has Screen Sharing, now and at the next start. Without an override the next start is taken to leave it off:
- * so says the plist of older macOS, and on 26 nobody has confirmed it (docs/unverified.md).
+ * Whether launchd loads Screen Sharing, now and at the next start. Without an override, it is assumed to stay off at the
+ * next start, according to the plist of older macOS. This is not confirmed for macOS 26 (docs/unverified.md).
  */
 const fact = defineFact({
   name: 'screen-sharing',
@@ -54,14 +54,14 @@ const fact = defineFact({
     const loaded = isLoaded(print.value.code, print.value.lines);
     const override = overrideOf(screenSharingLabel, disabled.value.code, disabled.value.lines);
     return loaded === undefined || override === undefined
-      ? garbled(answer, 'said something of Screen Sharing that cannot be read')
+      ? garbled(answer, 'printed an unreadable state of Screen Sharing')
       : known({ isLoaded: loaded, isLoadedAtBoot: override === 'enabled' });
   },
   source: 'launchctl print system/com.apple.screensharing',
   text: wordsOf,
 });
 
-/** Whether the file wants it on or off; undefined where the file does not say. */
+/** Whether the file wants it on or off; undefined if the file does not set it. */
 function wanted({ system }: DesiredFleet): ScreenSharingWords | undefined {
   const { screenSharing: file } = system;
   return file === undefined ? undefined : file === 'enabled' ? 'on' : 'off';
@@ -69,7 +69,7 @@ function wanted({ system }: DesiredFleet): ScreenSharingWords | undefined {
 
 const launchctl = pathWord(tool.launchctl);
 
-/** `on` or `off`, followed by ` until the next start` where that changes it, as {@link wordsOf} has it. */
+/** Prints `on` or `off`, and ` until the next start` if that changes it, like {@link wordsOf}. */
 const readBefore = `o=$(${launchctl} print system/${screenSharingLabel} 2>&1)
 case $? in (0) w=on ;; (113) w=off ;; (*) exit 1 ;; esac
 o=$(${launchctl} print-disabled system) || exit
@@ -77,7 +77,7 @@ case $o in (*'"${screenSharingLabel}" => enabled'* | *'"${screenSharingLabel}" =
 [ "$w" = "$a" ] || w="$w until the next start"
 printf '%s\\n' "$w"`;
 
-/** What must be loaded has to be enabled first. */
+/** launchd can load only an enabled service, so it is enabled first. */
 const restoreBefore = `L=system/${screenSharingLabel}
 case $v in (on* | off\\ *) ${launchctl} enable "$L" || return ;; esac
 case $v in
@@ -109,9 +109,8 @@ export const screenSharing = {
     {
       'sharing/screen': {
         severity: 'error',
-        summary: 'Screen Sharing is not as the file says.',
-        cause:
-          'launchd has its service loaded or not, now or at the next start, other than system.screenSharing wants it.',
+        summary: 'Screen Sharing does not match the file.',
+        cause: 'The launchd service of Screen Sharing, now or at the next start, differs from system.screenSharing.',
         hint: prose`Set it with ${meshwright('apply')}.`,
         role: 'converged',
         facts: [fact],
@@ -121,7 +120,7 @@ export const screenSharing = {
       const right = wanted(desired);
       const seen = seenValue(mapKnown(read(facts, fact), wordsOf));
       if (right === undefined || seen === undefined || seen === right) return [];
-      const detail = `Screen Sharing is ${seen}; the file says ${desired.system.screenSharing}.`;
+      const detail = `Screen Sharing is ${seen}, but the file wants it ${desired.system.screenSharing}.`;
       return { code: 'sharing/screen', detail };
     },
   ),

@@ -1,6 +1,6 @@
-# Gives the Mac names; those that are absent stay. scutil(8): --get, --set.
+# Sets names of the Mac; absent names stay unchanged. scutil(8): --get, --set.
 #
-# Words: each name as scutil calls it, and what it is to be
+# Words: each name's key in scutil, followed by its new value
 # Prints: @changed or @unchanged; fails with scutil
 y=''
 while [ "$#" -gt 0 ]; do

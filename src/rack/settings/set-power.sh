@@ -1,8 +1,8 @@
-# Sets how the Mac sleeps and whether it starts by itself when power returns. pmset says nothing of use, so the
-# settings are read back; powerd may need a moment. pmset(1): `-c` for mains, as all but laptops always have it,
-# `autorestart` after a loss of power.
+# Sets when the Mac sleeps and whether it starts by itself when power returns. pmset reports nothing useful, so the script
+# reads the settings again; powerd may need a moment. pmset(1): `-c` for mains power, which all Macs but laptops always
+# have; `autorestart` after a power loss.
 #
-# Words: each setting as pmset calls it, and its number
+# Words: each setting's key in pmset, followed by its number
 # Prints: @changed or @unchanged; fails with pmset
 isset() {
   o=$N$("$R/usr/bin/pmset" -g custom | "$R/usr/bin/awk" '/^[A-Z].* Power:$/ { a = $0 == "AC Power:"; next } a { print $1 " " $2 }')$N

@@ -1,8 +1,8 @@
-# Switches Screen Sharing on or off, now and for every later start. launchd may need a moment for what it has just let go
-# of: exit 5. launchctl(1): enable, disable, bootstrap, bootout, print-disabled.
+# Switches Screen Sharing on or off, now and for every later start. launchd may need a moment after an unload: until then,
+# bootstrap exits with 5. launchctl(1): enable, disable, bootstrap, bootout, print-disabled.
 #
 # Uses ../../node/shell/service.sh
-# Needs on: whether it is switched on
+# Needs on: whether to switch it on
 # Needs plist: its property list
 # Prints: @changed or @unchanged; fails with launchctl
 verb=disable other=true

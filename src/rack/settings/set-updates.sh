@@ -1,7 +1,8 @@
-# Keeps macOS from installing its own updates unasked. `defaults` reports nothing useful, so the key is read again.
+# Keeps macOS from installing its own updates automatically. `defaults` reports nothing useful, so the script reads the key
+# again.
 #
 # Needs settings: the preference domain of Software Update
-# Needs key: of the setting
+# Needs key: the key of the setting
 # Prints: @changed or @unchanged; fails with defaults
 isoff() {
   [ "$("$R/usr/bin/defaults" read "$settings" "$key" 2>/dev/null)" = 0 ]

@@ -8,8 +8,8 @@ import { screenSharing } from './screen-sharing.ts';
 import { updates } from './updates.ts';
 
 /**
- * Every setting of macOS. The lists of facts, rules, codes, resources, scripts and values of before take their parts from
- * here, in this order. A list that wants one of them earlier names it itself.
+ * Every macOS setting. The lists of facts, rules, codes, resources, scripts and baseline values take their parts from here,
+ * in this order. A list that needs a setting earlier names it explicitly.
  */
 export const settings = [
   power,

@@ -1,4 +1,5 @@
-# Switches the application firewall off. Some versions of the tool say nothing when they did, so it is asked again.
+# Switches the application firewall off. Some versions of the tool print nothing on success, so the script checks the state
+# again.
 #
 # Prints: @changed or @unchanged; fails with socketfilterfw
 isoff() {

@@ -24,7 +24,7 @@ declare module '../resource-kind.ts' {
 
 const preferenceKey = 'AutomaticallyInstallMacOSUpdates';
 
-/** Without the key macOS installs its updates. */
+/** Without the key, macOS installs its updates automatically. */
 const fact = defineFact({
   name: 'automatic-updates',
   from: [nodeSettings],
@@ -43,7 +43,7 @@ const ofDefaults = `${pathWord(place.softwareUpdate)} ${preferenceKey}`;
 const isUnwanted = ({ macos }: DesiredFleet): boolean => macos.automaticUpdates === 'disabled';
 
 /**
- * Whether macOS installs its own updates without being asked.
+ * Whether macOS installs its own updates automatically.
  * @see defaults(1); the key is the one that System Settings > General > Software Update writes
  */
 export const updates = {
@@ -54,7 +54,7 @@ export const updates = {
       wish<'on' | 'off'>({
         desired: isUnwanted(fleet) ? 'off' : undefined,
         observed: read(facts, fact),
-        words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS installs no update by itself'),
+        words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS installs no updates by itself'),
         reason: 'macos.updates.automatic',
       }),
     script: { name: 'set-updates', text: () => sh.setUpdates({ settings: place.softwareUpdate, key: preferenceKey }) },
@@ -65,7 +65,7 @@ export const updates = {
 (1 | *') does not exist') printf 'on\\n' ;;
 (*) exit 1 ;;
 esac`,
-      // Without the key macOS does what it does on a new Mac: it installs its updates.
+      // Without the key, macOS installs its updates, as on a new Mac.
       restore: `case $v in
 (on) ${defaults} delete ${ofDefaults} ;;
 (*) ${defaults} write ${ofDefaults} -bool false ;;
@@ -79,7 +79,7 @@ esac`,
         severity: 'error',
         summary: 'macOS installs its updates by itself.',
         cause:
-          '`AutomaticallyInstallMacOSUpdates` is on or was never set. A Mac that updates and restarts at night leaves its mesh, and comes back with another version than its neighbours, or locked.',
+          '`AutomaticallyInstallMacOSUpdates` is on or was never set. A Mac that updates and restarts at night leaves its mesh. It comes back locked, or with a different version than its neighbors.',
         hint: prose`Set it with ${meshwright('apply')}.`,
         role: 'converged',
         facts: [fact],
@@ -87,7 +87,7 @@ esac`,
     },
     ({ facts }, { desired }) =>
       isUnwanted(desired) && readValue(facts, fact) === 'on'
-        ? { code: 'updates/automatic', detail: 'It may install an update at any night.' }
+        ? { code: 'updates/automatic', detail: 'macOS may install an update on any night.' }
         : [],
   ),
 };

@@ -1,6 +1,6 @@
 /**
- * What apply changes of a Mac, as it was before: the one list of values that are written down when a run takes the lease for
- * the first time, how they are written down, and how those that one tool sets are set back.
+ * The baseline of a Mac: the values that apply changes, recorded when a run takes the lease for the first time. This file
+ * has the only list of these values, how they are recorded, and how those that a single tool sets are restored.
  */
 import type { Baseline } from '../../model/facts/node-records.ts';
 import { andThen, type Known, known, mapKnown } from '../../model/known.ts';
@@ -17,7 +17,7 @@ import { photosAnalysis, spotlight, timeMachine } from '../settings/background-s
 import { power } from '../settings/power.ts';
 import { settings } from '../settings/settings.ts';
 
-/** One value of a Mac that apply changes. What is no setting of one tool (the network, daemons) has steps of its own. */
+/** One value of a Mac that apply changes. Network and daemons, which need several tools, have their own steps. */
 export interface BaselineValue extends Pick<Before, 'read'>, Partial<Omit<Before, 'read'>> {
   /** Its file in the folder of the baseline. */
   readonly key: string;
@@ -49,15 +49,15 @@ const listed: readonly BaselineValue[] = [
   ...settings.flatMap((one) => ('before' in one ? [one.before] : [])),
 ];
 
-/** Every value, in the order in which they are read and set back. Settings with a place of their own are in their list too: the first place counts. */
+/** Every value, in the order in which they are read and restored. If a value is listed twice, its first place counts. */
 export const baselineValues: readonly BaselineValue[] = [...new Set(listed)];
 
-/** What an observation reads of them: the copy of a whole file is kept for people, and nothing is compared with it. */
+/** The values that an observation reads. The copy of the whole preferences file is only for people. */
 export const comparedKeys: readonly string[] = baselineValues
   .map(({ key }) => key)
   .filter((key) => key !== 'network-preferences');
 
-/** What the node was like before the first run changed anything, as that run has written it down. */
+/** The state of the node before the first run changed anything, as that run recorded it. */
 export const baselineFact = defineFact({
   name: 'baseline',
   from: [keptRecords],
@@ -65,7 +65,7 @@ export const baselineFact = defineFact({
     andThen(readKept(answer), (kept) => {
       const { values, daemons } = kept.baseline;
       const isAsked = ({ key }: { readonly key: string }): boolean => baselineValues.some((one) => one.key === key);
-      if (!values.every(isAsked)) return garbled(answer, 'printed a value that nothing asks for');
+      if (!values.every(isAsked)) return garbled(answer, 'printed an unexpected value');
       return known({ values: baselineValues.flatMap(({ key }) => values.filter((one) => one.key === key)), daemons });
     }),
   text: ({ values, daemons }) => [
@@ -74,7 +74,7 @@ export const baselineFact = defineFact({
   ],
 });
 
-/** Tells one list of values from another, so that a later version notices that some are missing. */
+/** Identifies a list of values, so that a later version notices missing values. */
 const listMark = (values: readonly BaselineValue[]): string =>
   posixCksum(new TextEncoder().encode(values.map(({ key }) => key).join(' '))).replace(' ', '-');
 
@@ -86,11 +86,11 @@ const valueLines = ({ key, read }: BaselineValue): string => `if isnew ${key}; t
 fi`;
 
 /**
- * Writes down the values of settings from before the first change, for uninstall; one test of a file when all of it
- * is. They stand before the lease is taken, so that a node on which there is a lease has its baseline, and what fails
- * in them keeps no run from it. Every value is a file, made whole beside its place and linked to it, which fails where it is
- * there already: no run ever writes over one. An empty file is a value that could not be read then; it is not read again,
- * since by then it may be ours.
+ * Records the values of settings before the first change, for uninstall. If all are recorded, this is one test of a file.
+ * The lines run before the lease is taken, so a node with a lease has its baseline. A failure does not stop the run. Every
+ * value is a file that is written next to its place and then linked to it. The link fails if the file exists, so no run
+ * overwrites a value. An empty file means that the value could not be read. It is not read again, because by then it may be
+ * a value that we set.
  */
 export function recordBaselineLines(values: readonly BaselineValue[] = baselineValues): string {
   const mark = pathWord(below(place.baseline, `.whole-${listMark(values)}`));
@@ -115,8 +115,8 @@ ${values.map(valueLines).join('\n')}
 }
 
 /**
- * Sets one value back to what the baseline says, and reads it again. A tool may need a moment to show what it took.
- * @throws Error for a value that nothing sets back, which is our own choice
+ * Restores one value from the baseline and reads it again. A tool may need a moment to show the new value.
+ * @throws Error for a value without `restore`, which would be our own mistake
  */
 export function restoreValue({ key }: ScriptArgs['restore-value']): string {
   const value = baselineValues.find((one) => one.key === key);

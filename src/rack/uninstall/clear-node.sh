@@ -1,13 +1,13 @@
-# Takes away what runs and what is there because of meshwright, but not its folder: services, processes of jobs, runtimes and
-# staging folders, and the models too where asked.
+# Removes everything that meshwright runs or stores on the node, except its folder: services, processes of jobs, runtimes
+# and staging folders, and on request the models.
 #
 # Uses ../../node/shell/service.sh
 # Uses ../../node/shell/job-folders.sh
 # Needs launch_daemons: the folder of property lists
 # Needs opt: the folder of published trees
 # Needs opt_parent: its parent
-# Needs opt_before: says in the baseline whether that was `missing` before
-# Needs with_models: 1 where the models go, too
+# Needs opt_before: the baseline file that has `missing` if that parent did not exist before
+# Needs with_models: 1 to remove the models, too
 # Words: the labels of our services
 # Prints: @changed or @unchanged; fails with still-running
 y=''

@@ -1,4 +1,4 @@
-/** The network of a node beside its baseline: what `uninstall --restore` puts back, and what is different at all. */
+/** Compares the network of a node with its baseline: all differences, and those that `uninstall --restore` restores. */
 
 import type {
   BridgePreference,
@@ -20,13 +20,13 @@ import { networkServicesFact } from '../network/services-fact.ts';
 
 type Restoration = ScriptArgs['restore-network'];
 
-/** What differs from the baseline, in words, and what puts it back. */
+/** The differences from the baseline, in words, and how to restore them. */
 export interface NetworkDifference {
   readonly words: readonly string[];
   readonly restoration: Restoration;
 }
 
-/** The network as it was, or why nobody can say. */
+/** The network as it was before the first change. */
 interface NetworkBefore {
   readonly services: readonly NetworkService[];
   readonly addresses: readonly ServiceAddress[];
@@ -35,7 +35,7 @@ interface NetworkBefore {
 
 const never = { sentAtEpochMs: 0, receivedAtEpochMs: 0 };
 
-/** A recorded text as the answer that it was; plutil ends with 1 where a key is missing, and says so. */
+/** Turns a recorded text back into the tool's answer; plutil exits with 1 and a message if a key is missing. */
 function answerOf({ values }: Baseline, key: string): Answer | undefined {
   const text = values.find((one) => one.key === key)?.text;
   if (text === undefined) return undefined;
@@ -55,7 +55,7 @@ function networkBefore(baseline: Baseline): Known<NetworkBefore> {
   return known({ services: services.value, addresses: addresses.value, bridges: bridges.value });
 }
 
-/** Whether a service is one of those that apply makes for receptacles. */
+/** Whether a service has a name that apply gives to services for receptacles. */
 const isMade = (name: string): boolean => /^Thunderbolt \d+(?: \d+)?$/.test(name);
 
 interface Beside {
@@ -76,7 +76,7 @@ function bridgeOf({ before, bridges, devices }: Beside): Restoration['bridge'] {
   return { name: lost.name, interfaces, ...given({ auto: lost.auto }) };
 }
 
-/** Those of receptacles and bridges: nobody else's is ever switched. */
+/** Whether a service belongs to a receptacle or a bridge. No other service is ever switched. */
 const isNear = ({ device }: NetworkService, { devices, before }: Beside): boolean =>
   device !== undefined && (devices.includes(device) || before.bridges.some(({ name }) => name === device));
 
@@ -87,7 +87,7 @@ function orderOf({ before, services }: Beside, made: readonly string[]): readonl
   return wanted.join('\n') === now.join('\n') ? [] : wanted;
 }
 
-/** An address of ours that was there before goes like all others of ours. */
+/** Manual addresses to restore. An address of ours is not restored, even if the baseline has it. */
 function manualOf({ before, addresses, devices, isOurs }: Beside): Restoration['manual'] {
   return before.addresses.flatMap(({ service, device, method, address, router }) => {
     const now = addresses.find((one) => one.service === service);
@@ -103,7 +103,7 @@ const isSameAddress = (one: Setup, other: Setup): boolean =>
   one.address?.prefixLength === other.address?.prefixLength &&
   one.router === other.router;
 
-/** An address as a service has it by hand. */
+/** A manual address of a service. */
 interface Setup {
   readonly address?: Ipv4Address | undefined;
   readonly router?: string | undefined;
@@ -133,7 +133,7 @@ function differenceOf(beside: Beside): NetworkDifference {
   return { words, restoration: { ...given({ bridge }), made, switched, manual, order } };
 }
 
-/** How the network of a node differs from its baseline, as far as apply changes it. */
+/** How the network of a node differs from its baseline, in the parts that apply changes. */
 export function networkDifference(
   { facts }: { readonly facts: Facts },
   baseline: Baseline,
@@ -161,14 +161,14 @@ export function networkDifference(
   );
 }
 
-/** Whether the baseline has the network at all. */
+/** Whether the baseline has the network. */
 export const hasNetworkBefore = (baseline: Baseline): boolean => networkBefore(baseline).kind === 'known';
 
 const isNeither = (method: ServiceAddress['method']): boolean => method === 'other' || method === 'off';
 
 /**
- * Services of receptacles that had their address in another way than DHCP or by hand and have it no more: what it was
- * is not set back, and a person has to look.
+ * Services of receptacles that had an address neither by DHCP nor manually, but do now. The old method is not restored;
+ * a person has to check them.
  */
 export function servicesOfOtherMethods({ facts }: { readonly facts: Facts }, baseline: Baseline): readonly string[] {
   const before = networkBefore(baseline);

@@ -49,7 +49,7 @@ interface Node {
   readonly view: View;
   readonly target: ObservedTarget;
   readonly wish: UninstallWish;
-  /** The properties of it that change. */
+  /** The properties that change on it. */
   readonly makes: readonly Property[];
 }
 
@@ -101,7 +101,7 @@ function clearSteps(node: Node): readonly Step[] {
   if (first === undefined || labels.kind === 'unknown') return [];
   const { models } = node.wish;
   const traces = read(node.target.facts, tracesFact);
-  // A tree that no seal describes is deleted as well, and nobody knows how large it is.
+  // A tree without a seal is also deleted, and its size is unknown.
   const unsized = traces.kind === 'known' && traces.value.trees === 'models' ? 0 : undefined;
   const bytes = models ? (modelBytes(node.view, node.target) ?? unsized) : undefined;
   const effect: Effect = bytes === undefined ? { kind: 'none' } : { kind: 'delete', bytes };
@@ -120,7 +120,7 @@ function accountSteps(node: Node, needs: readonly Step[]): readonly Step[] {
   return [scriptStep({ ...about, call, makes: [made], deadlineMs: 60_000 })];
 }
 
-/** The access goes when everything else was seen gone: nobody could look afterwards. */
+/** The access is removed only after everything else was observed to be gone, because no observation is possible later. */
 function nodeSteps(node: Node): readonly Step[] {
   const cleared = [...daemonSteps(node), ...networkSteps(node), ...valueSteps(node), ...clearSteps(node)];
   const done = [...cleared, ...accountSteps(node, cleared)];
@@ -141,22 +141,22 @@ function nodeSteps(node: Node): readonly Step[] {
     needs: seen.slice(-1),
     deadlineMs: 60_000,
   });
-  // Its repetition would find no lease.
+  // A repetition would find no lease.
   return [...seen, { ...step, class: 'once' }];
 }
 
 const targetsOf = ({ targets }: View, { nodes }: UninstallWish): readonly ObservedTarget[] =>
   targets.filter(({ desired: { name } }) => nodes.includes(name));
 
-/** Where nobody knows which interface is at which receptacle, an address of ours could stay unseen. */
+/** If the interfaces of the receptacles are unknown, an address of ours may stay undetected. */
 const unseenReceptacles = ({ thunderbolt }: View['desired'], { desired, facts }: ObservedTarget): readonly Gap[] => {
   const hasAddresses = thunderbolt.pool !== undefined || thunderbolt.formerNetworks.length > 0;
   return hasAddresses && receptacleDevices(facts).kind === 'unknown'
-    ? [{ node: desired.name, resource: kind, text: 'which interface is at which receptacle' }]
+    ? [{ node: desired.name, resource: kind, text: 'which interface belongs to which receptacle' }]
     : [];
 };
 
-/** What meshwright leaves on a node, to be taken away; no file wishes for it. */
+/** Everything that meshwright leaves on a node. Only the goal `uninstall` removes it, never a file. */
 export const uninstall = (wish: UninstallWish): Resource => ({
   kind,
   after: ['identity', 'sudo', 'placement', 'link-address', 'keeper'],
@@ -167,7 +167,7 @@ export const uninstall = (wish: UninstallWish): Resource => ({
       return makes.length === 0 ? [] : nodeSteps({ view, target, wish, makes });
     }),
   }),
-  // As long as anything of it cannot be seen, nobody can say that all of it is gone.
+  // As long as a part is unobserved, it is unknown whether everything is gone.
   gaps: (view) =>
     targetsOf(view, wish).flatMap((target) => [
       ...unseenReceptacles(view.desired, target),
@@ -178,7 +178,7 @@ export const uninstall = (wish: UninstallWish): Resource => ({
   notices: (view) => uninstallNotices(view, targetsOf(view, wish), wish),
 });
 
-/** Bytes of the models that a node keeps, as far as the file gives their size; undefined where it keeps none. */
+/** Bytes of the models that a node keeps, if the file gives their sizes; undefined if it keeps no model. */
 function modelBytes({ desired }: View, { facts }: ObservedTarget): number | undefined {
   const trees = read(facts, treesFact);
   const kept = trees.kind === 'known' ? modelTrees(trees.value) : [];
@@ -193,7 +193,7 @@ function modelWords(view: View, target: ObservedTarget, { models }: UninstallWis
   return bytes === undefined ? [] : [`models${size} as plain files in ${place.opt.path}/models; --models deletes them`];
 }
 
-/** Values that are not as before, and that this run leaves so. */
+/** Values that differ from the baseline and that this run does not restore. */
 function valueWords({ desired }: View, target: ObservedTarget, wish: UninstallWish): readonly string[] {
   if (wish.restore) return [];
   const before = uninstallProperties(desired, target, { ...wish, restore: true });
@@ -203,34 +203,35 @@ function valueWords({ desired }: View, target: ObservedTarget, wish: UninstallWi
     .map(({ about, from, to }) =>
       about.part === 'network' ? `network: ${from}` : `${about.name}: ${from} (before: ${to})`,
     );
-  return differing.length === 0 ? [] : [`values: ${differing.join('; ')}; --restore puts them back`];
+  return differing.length === 0 ? [] : [`values: ${differing.join('; ')}; --restore restores them`];
 }
 
-/** What was not recorded, so that nothing can restore it. */
+/** Values that were not recorded, so they cannot be restored. */
 function lostWords({ facts }: ObservedTarget, { restore }: UninstallWish): readonly string[] {
   const baseline = read(facts, baselineFact);
   if (!restore || baseline.kind === 'unknown') return [];
   const lost = baseline.value.values.filter(({ text }) => text === undefined).map(({ key }) => key);
-  if (baseline.value.values.length === 0) return ['every value as it is: what was there before was never written down'];
+  if (baseline.value.values.length === 0)
+    return ['all values as they are now, because the previous values were never recorded'];
   const others = servicesOfOtherMethods({ facts }, baseline.value);
   return [
-    ...(lost.length === 0 ? [] : [`what could not be read before the first change: ${lost.join(', ')}`]),
+    ...(lost.length === 0 ? [] : [`values that could not be read before the first change: ${lost.join(', ')}`]),
     ...(others.length === 0
       ? []
-      : [`services that had their address neither by DHCP nor by hand, and have it no more: ${others.join(', ')}`]),
+      : [`services that had an address neither by DHCP nor manually, and no longer have it: ${others.join(', ')}`]),
   ];
 }
 
-/** Starts that took something of the RDMA devices: it stays taken until a restart, and the count of it goes. */
+/** RDMA starts that still occupy the devices until a restart, while `uninstall` removes their count. */
 function takenWords({ facts }: ObservedTarget): readonly string[] {
   const budget = launchBudget(facts);
   // The kernel's list stays readable after an uninstall.
   if (budget.kind === 'unknown' || !budget.value.isCounted || budget.value.taken === 0) return [];
   const { taken, limit } = budget.value;
-  return [`what ${taken} of ${limit} starts over RDMA took, without its count: restart this Mac before the next apply`];
+  return [`RDMA objects of ${taken} of ${limit} starts, no longer counted: restart this Mac before the next apply`];
 }
 
-/** What a person put there. */
+/** Access that a person installed. */
 const accessWords = ({ facts }: ObservedTarget): readonly string[] => {
   const traces = read(facts, tracesFact);
   const sudo = read(facts, sudoFact);
@@ -244,7 +245,7 @@ const accessWords = ({ facts }: ObservedTarget): readonly string[] => {
       ];
 };
 
-/** Accounts of ours, as far as a person has to delete them: macOS may let no ssh session do it. */
+/** Our accounts that a person may have to delete, because macOS may let no ssh session delete them. */
 function accountWords(facts: Facts): readonly string[] {
   const accounts = read(facts, accountsFact);
   const own =
@@ -255,7 +256,7 @@ function accountWords(facts: Facts): readonly string[] {
   return own.length === 0
     ? []
     : [
-        `where macOS lets no ssh session delete accounts, they stay without password, shell and files: ${commands.join(', ')}, in a Terminal with Full Disk Access`,
+        `accounts that macOS lets no ssh session delete (they have no password, shell or files): ${commands.join(', ')}, in a Terminal with Full Disk Access`,
       ];
 }
 
@@ -267,23 +268,23 @@ function handsWords({ facts }: ObservedTarget): readonly string[] {
     ...(rdma.kind === 'known' && rdma.value === 'enabled'
       ? [
           hasRdmaInSettings(facts)
-            ? 'RDMA is enabled: System Settings, Privacy & Security, Developer Tools'
-            : 'RDMA is enabled: in Recovery, in Terminal: rdma_ctl disable',
+            ? 'RDMA is enabled: System Settings > Privacy & Security > Developer Tools'
+            : 'RDMA is enabled: type rdma_ctl disable in Terminal in Recovery',
         ]
       : []),
-    ...(filevault.kind === 'known' ? [`FileVault is ${filevault.value}: System Settings, Privacy & Security`] : []),
+    ...(filevault.kind === 'known' ? [`FileVault is ${filevault.value}: System Settings > Privacy & Security`] : []),
     ...(login.kind === 'known' && login.value.user !== undefined
-      ? ['automatic login is on: System Settings, Users & Groups']
+      ? ['automatic login is on: System Settings > Users & Groups']
       : []),
     ...accountWords(facts),
     'its cables',
   ];
 }
 
-/** What stays on each node, and what only hands can undo. */
+/** What stays on each node, and what only a person can undo. */
 const uninstallNotices = (view: View, targets: readonly ObservedTarget[], wish: UninstallWish): readonly Diagnostic[] =>
   targets.flatMap((target) => {
-    // Where nothing of us is left, there is nothing to tell either.
+    // If nothing of ours is left, there is nothing to report.
     if (uninstallProperties(view.desired, target, wish).every((one) => judgeProperty(one) === 'met')) return [];
     const subject = nodeSubject(target.desired.name);
     const stays = [

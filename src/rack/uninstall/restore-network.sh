@@ -1,16 +1,16 @@
-# Puts the network back as the baseline has it, as far as apply changes it: the bridge, the services that were made,
-# switched or readdressed, and the order of all.
+# Restores the parts of the network that apply changes from the baseline: the bridge, the services that were created,
+# switched or readdressed, and the order of all services.
 #
 # networksetup(8): -removenetworkservice, -setnetworkserviceenabled, -setmanual, -ordernetworkservices; PlistBuddy(8): Print;
 # plutil(1): -insert keypath -json value; ifconfig(8) of macOS: create, addm, up
 #
 # Uses ../../node/shell/network-setup.sh
-# Needs preferences: of the network
-# Needs bridge: the name of a bridge that apply removed; empty where there is none
+# Needs preferences: the file of the network preferences
+# Needs bridge: the name of a bridge that apply removed; empty if there is none
 # Needs bridge_json: its dictionary in the network preferences
 # Needs members: its interfaces
-# Words: what to do with other services: `remove SERVICE`, `address SERVICE ADDRESS MASK ROUTER` with an empty router where it has
-#   none, `switch SERVICE on` or `off`, and last `order SERVICE …` with all of them
+# Words: the changes of services: `remove SERVICE`, `address SERVICE ADDRESS MASK ROUTER` with an empty router if there is
+#   none, `switch SERVICE on` or `off`, and last `order SERVICE …` with all services
 # Prints: @changed or @unchanged; fails with plutil, ifconfig
 y=''
 buddy() {

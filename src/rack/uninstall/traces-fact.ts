@@ -4,7 +4,7 @@ import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
-/** What lies on the node because of meshwright, and what it is reached by. */
+/** What meshwright has stored on the node, including its access. */
 export const tracesFact = defineFact({
   name: 'traces',
   from: [keptRecords],

@@ -19,18 +19,18 @@ import { baselineFact, baselineValues } from './baseline.ts';
 import { hasNetworkBefore, networkDifference } from './network-before.ts';
 import { tracesFact } from './traces-fact.ts';
 
-/** What is to be taken off some nodes. */
+/** What to remove from some nodes. */
 export interface UninstallWish {
   readonly nodes: readonly NodeName[];
-  /** Whether values go back to what they were before the first change. */
+  /** Whether to restore the values from before the first change. */
   readonly restore: boolean;
-  /** Whether models go as well. */
+  /** Whether to remove the models, too. */
   readonly models: boolean;
 }
 
 const reason = 'uninstall';
 
-/** The addresses of the properties that are about one node as a whole. */
+/** The addresses of the properties that concern a whole node. */
 export const uninstallAddress = {
   services: addressed({ kind: 'uninstall', part: 'services' }),
   jobs: addressed({ kind: 'uninstall', part: 'jobs' }),
@@ -51,30 +51,29 @@ const orNone = (words: readonly string[]): string => (words.length === 0 ? 'none
 
 type About = Pick<Property, 'node' | 'reason'>;
 
-/** Something of which nothing is to be left. */
+/** A property that should be empty. */
 function emptied(about: About, address: Addressed, observed: Known<readonly string[]>): Property {
   return { ...about, ...address, desired: [], observed, from: knownWords(observed, orNone), to: 'none' };
 }
 
-/** Services of ours that are no rank of a placement: those go with their placements. */
+/** Our services without the ranks, which are removed with their placements. */
 export const otherServices = (facts: Facts): Known<readonly string[]> =>
   mapKnown(read(facts, servicesFact), (all) =>
     all.map(({ label }) => label).filter((label) => !label.startsWith(rankServiceLabel(''))),
   );
 
-/** Jobs whose process lives. */
 const runningJobs = (facts: Facts): Known<readonly string[]> =>
   mapKnown(read(facts, jobsFact), (all) =>
     all.filter(({ fields }) => fields['state'] === 'running').map(({ key }) => key.slice(0, 8)),
   );
 
-/** Accounts of ours that still have files on the node; where macOS keeps their records, they have none. */
+/** Our accounts that still have files on the node. An account whose record macOS keeps has no files. */
 export const keptAccounts = (facts: Facts): Known<readonly string[]> =>
   mapKnown(read(facts, accountsFact), ({ made, begun }) =>
     [...new Set([...made.map(({ name }) => name), ...begun])].toSorted(),
   );
 
-/** Published models of a node, in whatever state. */
+/** Published models of a node, in any state. */
 export const modelTrees = (trees: readonly KeptTree[]): readonly KeptTree[] =>
   trees.filter(({ kind, state }) => kind === 'model' && state !== 'staged');
 
@@ -82,13 +81,13 @@ const treeWords: Readonly<Record<Traces['trees'], string>> = {
   none: 'none',
   theirs: 'none of ours',
   models: 'models',
-  some: 'runtimes, or what jobs left behind',
+  some: 'runtimes, or remains of jobs',
 };
 
 function treesProperty(about: About, facts: Facts, { models }: UninstallWish): Property {
   const traces = read(facts, tracesFact);
   const trees = read(facts, treesFact);
-  // What somebody else has put among the models is none of our business.
+  // Files of others among the models are left alone.
   const observed = mapKnown(traces, (seen) => (seen.trees === 'theirs' ? 'none' : seen.trees));
   const hasModels = trees.kind === 'known' && modelTrees(trees.value).length > 0;
   const isModelsLeft = observed.kind === 'known' && observed.value === 'models';
@@ -113,7 +112,7 @@ function daemonState({ label, isMoved }: StoppedDaemon, facts: Facts): Known<Dae
   });
 }
 
-/** Its plist is given back in any case; it runs again only where it did and values go back. */
+/** The plist is always restored. The daemon runs again only if it ran before and values are restored. */
 function daemonProperty(about: About, daemon: StoppedDaemon, facts: Facts, { restore }: UninstallWish): Property {
   const observed = daemonState(daemon, facts);
   const isFine = observed.kind === 'known' && observed.value !== 'moved';
@@ -123,8 +122,8 @@ function daemonProperty(about: About, daemon: StoppedDaemon, facts: Facts, { res
     ...daemonAddress(daemon.label),
     desired: observed.kind === 'known' && observed.value === 'gone' ? 'gone' : desired,
     observed,
-    from: knownWords(observed, (state) => state),
-    to: desired === 'there' ? 'there, and disabled' : desired,
+    from: knownWords(observed, (state) => (state === 'there' ? 'installed' : state)),
+    to: desired === 'there' ? 'installed, disabled' : desired,
   };
 }
 
@@ -153,7 +152,7 @@ function networkProperties(about: About, target: ObservedTarget, fleet: DesiredF
       desired: [],
       observed,
       from: knownWords(observed, orNone),
-      to: 'as it was before',
+      to: 'as before the first change',
     },
   ];
 }
@@ -164,12 +163,12 @@ const traceWords = ({ hasFolder, hasSudoers, hasKey }: Traces): readonly string[
   ...(hasKey ? ['key'] : []),
 ];
 
-/** What the baseline keeps; unknown values of it keep nothing from being judged. */
+/** The properties of the baseline. Unknown values do not affect the others. */
 function restored(about: About, target: ObservedTarget, fleet: DesiredFleet): readonly Property[] {
   return [...valueProperties(about, target.facts), ...networkProperties(about, target, fleet)];
 }
 
-/** Everything that is to be gone from one node, or back: the access last. */
+/** Everything to remove or restore on one node, with the access last. */
 export function uninstallProperties(
   fleet: DesiredFleet,
   target: ObservedTarget,
@@ -199,6 +198,6 @@ export function uninstallProperties(
   ];
 }
 
-/** The same as what gates compare, on every node: what is seen does not follow from what is wished. */
+/** The properties of every node for gates. The observed values do not depend on what is desired. */
 export const uninstallSights = (fleet: DesiredFleet, targets: readonly ObservedTarget[]): readonly Property[] =>
   targets.flatMap((target) => uninstallProperties(fleet, target, { nodes: [], restore: true, models: true }));

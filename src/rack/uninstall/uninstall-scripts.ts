@@ -4,7 +4,7 @@ import { maskOf, netValues } from '../../node/network-setup.ts';
 import { below, place } from '../../node/paths/node-paths.ts';
 import { sh } from './scripts.generated.ts';
 
-/** @throws Error when it is none of ours, which is our own value: its service is unloaded and its file deleted */
+/** Checks a label whose service is unloaded and whose file is deleted. @throws Error if it is not one of ours, a bug */
 function ownLabel(label: string): string {
   if (!/^dev\.meshwright\.[A-Za-z0-9._-]{1,200}$/.test(label)) throw new Error('no service of ours');
   return label;

@@ -1,7 +1,7 @@
 /**
- * What changes the network of a node so that it is taken back unless it is confirmed: what a change touches, how that is
- * saved and put back, what becomes of the data of the keeper, and the daemon of launchd that waits for the confirmation. It
- * puts back when the time is over, or at once when the Mac has started anew.
+ * Network changes that a node rolls back unless a run confirms them: what a change touches, how it is saved and restored,
+ * what happens to the keeper's data, and the launchd daemon that waits for the confirmation. The daemon restores the saved
+ * settings when the time is over, or immediately if the Mac has restarted.
  */
 import type { NetworkCall, ScriptArgs } from '../../../model/node-script.ts';
 import { daemonPrologue, serviceValues } from '../../../node/launchd-service.ts';
@@ -20,17 +20,17 @@ import { quote } from '../../../node/quote.ts';
 import { type Fence, historyWords, type ScriptNote } from '../../../node/root-script.ts';
 import { sh } from './scripts.generated.ts';
 
-/** The part of the network that one change touches: nothing else is saved, and nothing else is put back. */
+/** The part of the network that one change touches. Nothing else is saved or restored. */
 interface TouchedNetwork {
   readonly services: readonly string[];
   readonly bridge?: string;
-  /** Whether it changes the order in which services are tried. */
+  /** Whether it changes the order of the services. */
   readonly isOrder?: boolean;
   /** Interfaces whose addresses it changes. */
   readonly devices: readonly string[];
 }
 
-/** What a script touches, by its arguments alone. */
+/** What a script touches, from its arguments only. */
 export function touchedNetwork(call: NetworkCall): TouchedNetwork {
   switch (call.name) {
     case 'remove-bridge':
@@ -56,8 +56,8 @@ export function touchedNetwork(call: NetworkCall): TouchedNetwork {
 }
 
 /**
- * `members NAME` prints the members of a bridge, `inets NAME` the addresses of an interface with their masks. Those that
- * macOS gives itself (169.254) come and go by themselves. `order` prints the names of all services, one per line.
+ * `members NAME` prints the members of a bridge, `inets NAME` the addresses of an interface with their masks, without the
+ * self-assigned ones (169.254), which come and go. `order` prints the names of all services, one per line.
  */
 const lookFunctions = `members() {
   ${pathWord(tool.ifconfig)} "$1" 2>/dev/null | ${pathWord(tool.awk)} '$1 == "member:" { print $2 }'
@@ -71,16 +71,16 @@ order() {
 
 const preferences = pathWord(place.networkPreferences);
 
-/** `seen SERVICE` prints whether it is on; it fails where there is none. Runs in a shell of its own. */
+/** `seen SERVICE` prints whether the service is enabled; it fails if there is no such service. Runs in a subshell. */
 const seenFunction = `seen() {
   r=$(net -getnetworkserviceenabled "$1" 2>&1 && printf '%s' "$o") && printf '%s' "$r" && return
   case $r in (*'@failed no-full-disk-access '*) printf refused ;; (*) return 1 ;; esac
 }`;
 
 /**
- * Lines that save what is touched into the folder `$q`: a copy of the network preferences, whether each service is on,
- * the members of the bridge and the addresses of the interfaces. What is not there leaves no file; a service of which
- * macOS does not let anybody say whether it is on leaves one that says neither. Needs `net`.
+ * Lines that save the touched settings in the folder `$q`: a copy of the network preferences, whether each service is
+ * enabled, the members of the bridge and the addresses of the interfaces. Anything that does not exist leaves no file. If
+ * macOS refuses to show whether a service is enabled, its file has neither value. Needs `net`.
  */
 const saveLines = ({ services, bridge, devices, isOrder = false }: TouchedNetwork): string =>
   [
@@ -98,8 +98,8 @@ const saveLines = ({ services, bridge, devices, isOrder = false }: TouchedNetwor
   ].join('\n');
 
 /**
- * Services that were not there go by their own tool, then the file is as it was, and what is set again in it makes
- * configd read it: a file that is only replaced is not noticed.
+ * First networksetup removes new services, then the saved file is restored. Then networksetup sets the services again,
+ * because configd does not notice a file that is only replaced.
  *
  * @see networksetup(8): -removenetworkservice, -setnetworkserviceenabled
  */
@@ -129,7 +129,7 @@ function serviceLines({ services }: TouchedNetwork): readonly string[] {
   ];
 }
 
-/** @see networksetup(8): -ordernetworkservices wants every name */
+/** @see networksetup(8): -ordernetworkservices needs every name */
 const orderLines = `set --
   while IFS= read -r x; do set -- "$@" "$x"; done <"$w/order"
   ${pathWord(tool.networksetup)} -ordernetworkservices "$@"
@@ -170,12 +170,12 @@ function addressLines(device: string): string {
   { hasall "$w/now" <${saved} && hasall ${saved} <"$w/now"; } || z=1`;
 }
 
-/** How often everything is tried: macOS may be starting, or still be busy with the change. */
+/** How many attempts are made, because macOS may be starting or still be busy with the change. */
 const rounds = 5;
 
 /**
- * The script in the folder of a transaction that puts back what was saved there, with `R` in its environment. It may
- * run again and again, and ends with 1 when not everything is as it was.
+ * The script in the folder of a transaction that restores the settings saved there, with `R` in its environment. It may
+ * run repeatedly, and exits with 1 if not everything is restored.
  */
 export const restoreText = (touched: TouchedNetwork): string => `{
 w=\${0%/*}
@@ -216,20 +216,20 @@ exit 0
 `;
 
 /**
- * Which lines of the data of the keeper are about a change. A change that waits for its confirmation keeps the keeper from
- * doing anything; data that say something else than the node is to have are taken away, whole, by how the change ends: a
- * keeper without data keeps nothing until the run that took them brings new ones.
+ * The lines of the keeper's data that concern a change. The keeper does nothing while a change waits for its confirmation.
+ * When the change ends, the data is deleted completely if it contradicts the result: without data, the keeper keeps nothing
+ * until a run installs new data.
  */
 interface Touched {
-  /** Says what the change makes, so that it must go when the change is taken back. */
+  /** A line that agrees with the change, so the data must be deleted if the change is rolled back. */
   readonly agrees?: string;
-  /** Patterns of lines that say otherwise, so that they must go when the change stays. */
+  /** Patterns of lines that contradict the change, so the data must be deleted if the change is confirmed. */
   readonly differs: readonly string[];
 }
 
 const receptacleOf = (hardwarePort: string): number => Number(hardwarePort.replace(/^\D+/, ''));
 
-/** Whatever is kept at the receptacle of a hardware port. */
+/** The pattern for all lines about the receptacle of a hardware port. */
 const atReceptacle = (hardwarePort: string): string => `${quote(`address ${receptacleOf(hardwarePort)} `)}*`;
 
 const withAddress = (address: string): string => `address' '*${quote(` ${address} `)}*`;
@@ -253,12 +253,12 @@ function touchedLines(call: NetworkCall): Touched {
 
 const data = pathWord(keeperData);
 
-/** Marks in the folder of a transaction: the data of the keeper go when it ends like this. */
+/** Marks in the folder of a transaction: the keeper's data is deleted if the transaction ends in this way. */
 const mark = { rolled: 'keeper-rolled', confirmed: outdatedName } as const;
 
 const unmarked = "failed write 'the change could not be marked for the keeper'";
 
-/** Lines that leave marks in the folder `$q` of a transaction, by what the keeper keeps now. */
+/** Lines that write marks into the folder `$q` of a transaction, depending on the keeper's current data. */
 export function partingLines(call: NetworkCall): string {
   const { agrees, differs } = touchedLines(call);
   const arms = [
@@ -279,10 +279,10 @@ const rollbackLabel = 'dev.meshwright.rollback';
 
 const rollbackPlist = below(place.launchDaemons, `${rollbackLabel}.plist`);
 
-/** Seconds for which a script that still changes is awaited before it is ended. */
+/** Seconds to wait for a script that is still changing the network before it is killed. */
 const changeSeconds = 60;
 
-/** `putback` restores what was saved by `$rb/rolling` and writes it down. Its bytes are part of a program that stays on nodes. */
+/** `putback` restores the settings saved in `$rb/rolling` and logs it. Its bytes are part of a program stored on nodes. */
 const putback = `putback() {
   printf '%s\\n' "$$" >"$rb/rolling/pid"
   about "$rb/rolling"
@@ -296,11 +296,11 @@ const putback = `putback() {
 }`;
 
 /**
- * Takes a change of the network back that was not confirmed in time. In the boot session that armed it it waits, and
- * claims the change unless somebody else was quicker: who claims also puts back and takes the daemon away. In another
- * session nobody is left who could: it finishes whatever it finds.
+ * Rolls back a network change that was not confirmed in time. In the boot session that armed it, it waits and then claims
+ * the change, unless another process claimed it first: the process that claims also restores the settings and removes the
+ * daemon. In a later session no such process exists, so the daemon finishes whatever it finds.
  *
- * @see launchd.plist(5): RunAtLoad, and no KeepAlive; launchctl(1): bootout ends the job that asks for it, too
+ * @see launchd.plist(5): RunAtLoad, and no KeepAlive; launchctl(1): bootout also stops the job that calls it
  */
 export const rollText = `{
 ${daemonPrologue(below(place.rollback, 'roll'))}
@@ -331,7 +331,7 @@ exit 0
 } </dev/null >/dev/null 2>&1
 `;
 
-/** What `rollback.sh` and `arm.sh` need. */
+/** The values for `rollback.sh` and `arm.sh`. */
 const values = {
   ...serviceValues(rollbackLabel),
   rb: place.rollback,
@@ -353,10 +353,10 @@ export interface TransactionNote {
   readonly note: ScriptNote;
 }
 
-/** A change of the network that is to be confirmed. */
+/** A network change that needs a confirmation. */
 export interface TransactionRequest extends TransactionNote {
   readonly call: NetworkCall;
-  /** After so many seconds without a confirmation the node puts everything back. */
+  /** After this many seconds without a confirmation, the node rolls the change back. */
   readonly seconds: number;
 }
 

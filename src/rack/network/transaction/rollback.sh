@@ -1,10 +1,10 @@
-# A change of the network that waits for its confirmation is a folder below `$rb`: `pending`, until whoever ends it renames
-# it. A rename has one winner: `confirmed` when the run came back over a new connection, `rolling` while the saved state is
-# put back, `rolled` afterwards.
+# A network change that waits for its confirmation is the folder `pending` below `$rb`. The process that ends the change
+# renames the folder, and a rename has one winner: `confirmed` if the run connected again, `rolling` while the saved
+# settings are restored, `rolled` afterwards.
 #
-# `about FOLDER` reads what a transaction is: `ar` run, `at` token, `as` step, `ab` boot session, `ap` the process that works
-# on it, `aw` its words for the history. `claim FROM TO` renames for one winner. `ischanging` says whether the script that
-# changes still runs. This text is part of a program that stays on nodes.
+# `about FOLDER` reads a transaction: `ar` run, `at` token, `as` step, `ab` boot session, `ap` the process that works on it,
+# `aw` its words for the history. `claim FROM TO` renames for one winner. `ischanging` tests whether the changing script
+# still runs. This text is part of a program stored on nodes.
 #
 # Needs rb: the folder of network changes
 # Prints: nothing

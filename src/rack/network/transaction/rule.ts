@@ -11,10 +11,10 @@ import { rollbacksFact } from './fact.ts';
 const codes = {
   'network/unconfirmed-change': {
     severity: 'warning',
-    summary: 'A change of the network waits on this node for its confirmation.',
+    summary: 'A network change on this node waits for its confirmation.',
     cause:
-      'A run changed the network of this node and has not confirmed yet that the node is still reached: it goes on, or it was cut off. Without a confirmation the node puts its network back to what it was before.',
-    hint: prose`When that run is over, settle it with ${meshwright('apply')}.`,
+      'A run changed the network of this node but has not yet confirmed that the node is still reachable. The run is still active, or it was interrupted. Without a confirmation, the node restores its previous network settings.',
+    hint: prose`When that run is over, settle the change with ${meshwright('apply')}.`,
     role: 'converged',
     facts: [rollbacksFact],
   },
@@ -24,12 +24,12 @@ type Found = Finding<keyof typeof codes>;
 
 const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}(?:\.\d+)?$/.test(text);
 
-/** When the node puts its network back, by its own clock; it does so at once when it starts anew. */
+/** When the node rolls the change back, by its own clock. After a restart, it does so immediately. */
 function endText({ state, fields: { since, seconds } }: NodeRollback): string {
-  if (state === 'rolling') return 'The node is taking it back now.';
+  if (state === 'rolling') return 'The node is rolling it back now.';
   const at =
     isNumber(since) && isNumber(seconds) ? `at ${utcText(Math.ceil(Number(since) + Number(seconds)))}` : 'soon';
-  return `The node takes it back by itself ${at} by its own clock, unless it is confirmed before.`;
+  return `The node rolls it back ${at} (by its own clock), unless a run confirms it first.`;
 }
 
 function told(node: string, rollback: NodeRollback): Found {
@@ -44,11 +44,11 @@ function told(node: string, rollback: NodeRollback): Found {
   return {
     code: 'network/unconfirmed-change',
     detail: prose`A network change of run ${escapeText(run)}${who}${what} is not confirmed. ${endText(rollback)}`,
-    hint: withCommands('Unless that run still goes on, settle it now', [meshwright('apply', node)]),
+    hint: withCommands('If that run is over, settle the change now', [meshwright('apply', node)]),
   };
 }
 
-/** Network changes that nobody has confirmed yet: what is seen of the network of that node holds no longer than they do. */
+/** Unconfirmed network changes. The observed network of such a node is valid only until the change is rolled back. */
 export const unconfirmedChange = defineNodeRule(codes, ({ name, facts }) =>
   (readValue(facts, rollbacksFact) ?? []).map((one) => told(name, one)),
 );

@@ -1,10 +1,10 @@
-# Settles a change of the network whose run is gone: no run has seen that the node can be reached with it, so that it
-# is taken back now, without waiting for its time to be over. A script that still changes, and a process that already puts
-# back, are awaited, four looks in a second; what a process has left half done is done again. A function `putback` restores
-# what was saved.
+# Settles a network change whose run is gone. No run confirmed that the node is reachable with the change, so it is rolled
+# back now, before its time is over. Waits for a script that is still changing the network and for a process that is already
+# rolling back, checking four times per second. Repeats an interrupted rollback. The function `putback` restores the saved
+# settings.
 #
 # Uses arm.sh
-# Needs run: that made the change
+# Needs run: the run that made the change
 # Prints: @changed or @unchanged; fails with still-changing
 ismeant() {
   about "$1" && [ "$ar" = "$run" ]

@@ -8,7 +8,7 @@ describe('an RDMA device that belongs to no receptacle', () => {
     const [finding, ...others] = findingsOf({ values: { 'studio-3': { 'other-rdma-devices': ['mlx5_0'] } } });
     expect(others).toEqual([]);
     expect(finding).toMatchObject({ code: 'rdma/other-device', severity: 'notice', subject: nodeSubject('studio-3') });
-    expect(finding?.detail).toBe('It also has mlx5_0.');
+    expect(finding?.detail).toBe('This Mac also has mlx5_0.');
   });
 });
 

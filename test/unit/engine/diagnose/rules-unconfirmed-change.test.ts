@@ -14,16 +14,16 @@ describe('a network change that nobody has confirmed', () => {
     expect(told(changes)).toEqual(['warning network/unconfirmed-change node studio-3']);
     expect(findingsOf(changes)[0]?.detail).toBe(
       'A network change of run 20261121-120000-abcdef (ana@desk), studio-3/link-address/2/set, is not confirmed. ' +
-        'The node takes it back by itself at 2026-09-21 14:13:40 UTC by its own clock, unless it is confirmed before.',
+        'The node rolls it back at 2026-09-21 14:13:40 UTC (by its own clock), unless a run confirms it first.',
     );
     expect(hintsOf('network/unconfirmed-change', changes)).toEqual([
-      'Unless that run still goes on, settle it now:\n  meshwright apply studio-3',
+      'If that run is over, settle the change now:\n  meshwright apply studio-3',
     ]);
   });
 
   it('is told as well while the node takes it back, and when it does not say since when it is there', () => {
-    expect(findingsOf(pending({}, 'rolling'))[0]?.detail).toContain('The node is taking it back now.');
-    expect(findingsOf(pending({ since: 'x' }))[0]?.detail).toContain('takes it back by itself soon by its own clock');
+    expect(findingsOf(pending({}, 'rolling'))[0]?.detail).toContain('The node is rolling it back now.');
+    expect(findingsOf(pending({ since: 'x' }))[0]?.detail).toContain('rolls it back soon (by its own clock)');
   });
 });
 

@@ -186,7 +186,7 @@ describe('the work list of the RDMA switch', () => {
     const { recovery, systemSettings } = switches({ values: { 'studio-2': disabled, 'studio-4': disabled } });
     expect(systemSettings).toBeUndefined();
     expect(recovery?.nodes).toEqual(['studio-2', 'studio-4']);
-    expect(plainText(recovery?.steps[0] ?? '')).toBe('From here: meshwright shutdown studio-2 studio-4');
+    expect(plainText(recovery?.steps[0] ?? '')).toBe('From this computer: meshwright shutdown studio-2 studio-4');
     expect(recovery?.steps).toContain('Type: rdma_ctl enable');
   });
 
@@ -197,7 +197,7 @@ describe('the work list of the RDMA switch', () => {
     expect(recovery?.nodes).toEqual(['studio-4']);
     expect(systemSettings?.nodes).toEqual(['studio-2', 'studio-3']);
     expect(plainText(systemSettings?.steps.at(-1) ?? '')).toBe(
-      'From here, when it is on everywhere: meshwright reboot studio-2 studio-3',
+      'From this computer, when RDMA is on everywhere: meshwright reboot studio-2 studio-3',
     );
   });
 

@@ -112,9 +112,9 @@ describe('goal uninstall', () => {
     expect(stays).toContain('models as plain files in /opt/meshwright/models');
     expect(stays).toContain('power: sleep 0, autorestart 1 (before: sleep 1, autorestart 0)');
     expect(stays).toContain('bridge0 is removed');
-    expect(stays).not.toContain('starts over RDMA');
+    expect(stays).not.toContain('no longer counted');
     const counted = { ...mine, 'rdma-starts': { startedIn: `BOOT-${node}`, starts: 2, last: [] } };
-    expect(told(plan({ facts: counted }))['uninstall/stays']).toContain('starts over RDMA took, without its count');
+    expect(told(plan({ facts: counted }))['uninstall/stays']).toContain('starts, no longer counted');
     expect(byHand).toContain('rdma_ctl disable');
   });
 
@@ -133,7 +133,7 @@ describe('goal uninstall', () => {
     expect(values).toEqual(['power', 'wired-limit']);
     expect(argsOf(made, 'clear-node')).toMatchObject({ models: true });
     expect(made.effects.map(({ kind }) => kind)).toContain('delete');
-    expect(told(made)['uninstall/stays']).toBe('what could not be read before the first change: firewall.');
+    expect(told(made)['uninstall/stays']).toBe('values that could not be read before the first change: firewall.');
   });
 
   it('puts an address back with the router it had, and names services that were set up in another way', () => {
@@ -152,7 +152,7 @@ describe('goal uninstall', () => {
       const made = plan({ facts, wish: { restore: true } });
       const back = method === 'manual' ? [{ ...address, service: 'Thunderbolt 1', device: 'en2' }] : [];
       expect(argsOf(made, 'restore-network')).toMatchObject({ manual: back });
-      const words = 'services that had their address neither by DHCP nor by hand, and have it no more: Thunderbolt 1';
+      const words = 'services that had an address neither by DHCP nor manually, and no longer have it: Thunderbolt 1';
       expect(told(made)['uninstall/stays']?.includes(words)).toBe(method === 'other');
       expect(told(plan({ facts }))['uninstall/stays']).not.toContain(words);
     }

@@ -102,7 +102,7 @@ describe.each(scriptShells)('the probe of RDMA objects under $name', (shell) => 
     const root = newRoot(shell, kernel);
     const facts = await observe(shell, root);
     const name = 'tools' in kernel ? 'ibv_uc_pingpong (pid 55143)' : 'python3.12 (pid 4711)';
-    const left = { kind: 'unknown', reason: 'busy', detail: `Not asked: ${name} has not returned.` };
+    const left = { kind: 'unknown', reason: 'busy', detail: `Not queried: ${name} has not returned.` };
     expect([read(facts, rdmaDevicesFact), read(facts, rdmaPortsFact), read(facts, otherRdmaDevicesFact)]).toEqual([
       left,
       left,

@@ -81,7 +81,7 @@ describe.each(scriptShells)('the RDMA devices under $name', (shell) => {
     expect(read(await observe(shell, root), rdmaPortsFact)).toEqual({
       kind: 'unknown',
       reason: 'busy',
-      detail: 'Not asked: a rank of kimi is starting.',
+      detail: 'Not queried: a rank of kimi is starting.',
     });
     expect(asked(root)).toBe(0);
   });

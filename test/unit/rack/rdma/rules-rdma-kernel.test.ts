@@ -136,14 +136,14 @@ describe('holders of RDMA objects', () => {
     expect(told(changes)).toEqual(['warning rdma/held node studio-3']);
     expect(findingsOf(changes)[0]?.detail).toBe('python3.12 (pid 4711) has rdma_en3 open.');
     expect(hintsOf('rdma/held', changes)).toEqual([
-      'If it is not needed, end it:\n  meshwright exec studio-3 -- env kill 4711',
+      'If the process is not needed, kill it:\n  meshwright exec studio-3 -- env kill 4711',
     ]);
   });
 
   it('are left to apply when one is a rank that the file does not have here', () => {
     const changes = withKernel({ processes: [python], services: [rank('old')] });
     expect(hintsOf('rdma/held', changes)).toEqual([
-      'The file does not have it run here; apply stops it:\n  meshwright apply',
+      'The file does not want this rank here. Stop it:\n  meshwright apply',
     ]);
   });
 
@@ -151,10 +151,10 @@ describe('holders of RDMA objects', () => {
     const changes = withKernel({ objects: inactive });
     expect(told(changes)).toEqual(['warning rdma/left-in-kernel node studio-3']);
     expect(findingsOf(changes)[0]?.detail).toBe(
-      'The kernel holds 1 protection domain and 1 queue pair for no process.',
+      'The kernel holds 1 protection domain and 1 queue pair that no process uses.',
     );
     expect(hintsOf('rdma/left-in-kernel', changes)).toEqual([
-      'Restart studio-3: only that frees them.\n  meshwright reboot studio-3',
+      'Restart studio-3: only a restart frees them.\n  meshwright reboot studio-3',
     ]);
   });
 
@@ -163,7 +163,7 @@ describe('holders of RDMA objects', () => {
     const changes = withKernel({ objects: inactive, processes: [waiting] });
     expect(told(changes)).toEqual(['error rdma/process-stuck node studio-3']);
     expect(hintsOf('rdma/process-stuck', changes)).toEqual([
-      'Restart studio-3: only that ends python3.12 (pid 4711).\n  meshwright reboot studio-3',
+      'Restart studio-3: only a restart stops python3.12 (pid 4711).\n  meshwright reboot studio-3',
     ]);
     // A rank that loads its model waits for the disk, too.
     expect(told(withKernel({ processes: [waiting], services: [rank('kimi')] }), kimi)).not.toContain(
@@ -176,7 +176,7 @@ describe('holders of RDMA objects', () => {
     expect(told(withKernel({ objects: [], processes: [hung] }))).toEqual(['error rdma/process-stuck node studio-3']);
     const running = { ...hung, state: 'runs', program: 'ibv_uc_pingpong' } as const;
     expect(findingsOf(withKernel({ objects: [], processes: [running] }))[0]?.detail).toBe(
-      'ibv_uc_pingpong (pid 55143) runs, so no other verbs tool is started.',
+      'ibv_uc_pingpong (pid 55143) runs, so meshwright starts no other verbs tool.',
     );
   });
 

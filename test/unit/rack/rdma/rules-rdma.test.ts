@@ -48,7 +48,7 @@ describe('RDMA ladder', () => {
     expect(found({ 'rdma-devices': [], 'rdma-ports': [] }, both)).toEqual([]);
     const [hint] = hintsOf('rdma/disabled', only({ ...macos, ...disabled, 'rdma-switch': 'off' }), accept);
     expect(hint).toBe(
-      'At the Mac: System Settings > Privacy & Security > Developer Tools. Switch RDMA over Thunderbolt on. Then restart it:\n  meshwright reboot studio-3',
+      'At the Mac: System Settings > Privacy & Security > Developer Tools. Switch on RDMA over Thunderbolt. Then restart it:\n  meshwright reboot studio-3',
     );
   });
 
@@ -128,7 +128,7 @@ describe('RDMA ladder', () => {
   it('looks at the far end first while its RDMA state is unknown', () => {
     const values = { 'studio-3': { 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) } };
     const changes = { values, unknown: { 'studio-2': { 'rdma-state': 'timed-out' as const } } };
-    expect(hintsOf('rdma/port-down', changes)).toEqual(['Look at the far end first. On studio-2:\n  rdma_ctl status']);
+    expect(hintsOf('rdma/port-down', changes)).toEqual(['Check the far end first. On studio-2:\n  rdma_ctl status']);
   });
 
   it('tells receptacles without address together, and not their missing GID', () => {
@@ -155,18 +155,18 @@ describe('RDMA ladder', () => {
       hintsOf('rdma/no-address', changes, wishes).flatMap((hint) => hint.split('\n'));
     const networks = { 1: { address: '10.77.0.4', prefixLength: 30 } };
     expect(linesOf(thunderbolt({ networks }))).toEqual([
-      'Have it set:',
+      'Set the address:',
       '  meshwright apply studio-3',
-      'Or by hand, on studio-3:',
+      'Or manually, on studio-3:',
       '  sudo networksetup -setmanual "Kabel links" 10.77.0.6 255.255.255.252',
     ]);
-    expect(linesOf({})).toEqual(['Have it set:', '  meshwright apply studio-3']);
+    expect(linesOf({})).toEqual(['Set the address:', '  meshwright apply studio-3']);
     expect(linesOf({ thunderbolt: withoutPool })).toEqual([
-      'On studio-3, with the address of each link for ADDRESS:',
+      'On studio-3, where ADDRESS is the address of each link:',
       '  sudo networksetup -setmanual "Kabel links" ADDRESS 255.255.255.252',
       '  sudo networksetup -createnetworkservice "Thunderbolt 4" "Thunderbolt 4"',
       '  sudo networksetup -setmanual "Thunderbolt 4" ADDRESS 255.255.255.252',
-      'For Thunderbolt 3 (en4), set it in System Settings > Network.',
+      'For Thunderbolt 3 (en4), set the address in System Settings > Network.',
     ]);
   });
 
@@ -182,7 +182,7 @@ describe('RDMA ladder', () => {
   it('cures a missing GID by waiting, then by a restart, and never by taking interfaces down', () => {
     const without = only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: port.gids.slice(0, 1) })) });
     expect(hintsOf('rdma/no-gid', without)).toEqual([
-      'Look again in a minute; if it stays so, restart studio-3:\n  meshwright reboot studio-3',
+      'Check again in a minute. If the GID is still missing, restart studio-3:\n  meshwright reboot studio-3',
     ]);
   });
 

@@ -55,7 +55,7 @@ describe('names', () => {
     const seen = only({ names: { computerName: "Ana's", localHostName: 'Anas' } });
     expect(told(seen, wishes)).toEqual(['error names/differ node studio-3']);
     expect(findingsOf(seen, wishes)[0]?.detail).toBe(
-      'Not "studio-3": its computer name is "Ana\'s"; its Bonjour name is "Anas"; its host name is not set.',
+      'The name should be "studio-3", but its computer name is "Ana\'s"; its Bonjour name is "Anas"; its host name is not set.',
     );
   });
 
@@ -84,7 +84,7 @@ describe('automatic login', () => {
       'error login/differs node studio-4',
     ]);
     expect(hintsOf('login/differs', seen, system({ automaticLogin: 'disabled' }))[0]).toBe(
-      'On studio-1: System Settings > Users & Groups > Automatically log in as: Off.',
+      'On studio-1, in System Settings > Users & Groups, set "Automatically log in as" to Off.',
     );
   });
 
@@ -104,7 +104,7 @@ describe('Screen Sharing', () => {
     const seen = only({ 'screen-sharing': { isLoaded: false, isLoadedAtBoot: true } });
     expect(told(seen, system({ screenSharing: 'disabled' }))).toEqual(['error sharing/screen node studio-3']);
     expect(findingsOf(seen, system({ screenSharing: 'disabled' }))[0]?.detail).toBe(
-      'Screen Sharing is off until the next start; the file says disabled.',
+      'Screen Sharing is off until the next start, but the file wants it disabled.',
     );
   });
 });
@@ -124,12 +124,12 @@ describe('services in the background', () => {
     const both = only({ spotlight: [{ volume: '/', state: 'on' }], 'time-machine': 'on' });
     expect(told(both, stop)).toEqual(['error background/on node studio-3']);
     expect(findingsOf(both, stop)[0]?.detail).toBe(
-      'Spotlight indexes the disk, and Time Machine makes backups by itself.',
+      'Spotlight indexes the disk, and Time Machine makes automatic backups.',
     );
     const photos = only({ 'photos-analysis': [{ agent: 'com.apple.photoanalysisd', state: 'on' }] });
     expect(told(photos)).toEqual([]);
     expect(findingsOf(photos, stop).map(({ code, detail }) => [code, detail])).toEqual([
-      ['background/on', 'launchd may look through photos while the ssh user is logged in at the screen.'],
+      ['background/on', 'macOS may analyze photos while the ssh user is logged in at the screen.'],
     ]);
     const unknown: RackChanges = { unknown: { 'studio-3': { 'time-machine': 'no-privilege' } } };
     expect(told(unknown, stop).filter((one) => one.includes('background'))).toEqual([]);

@@ -95,7 +95,7 @@ describe('the drawing as SVG', () => {
     const places = order.map((part) => text.indexOf(part));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(places[0]).toBeGreaterThan(0);
-    expect(text).toContain('receptacle 3; not yet, see below');
+    expect(text).toContain('a Thunderbolt 5 cable; not yet, see below');
   });
 
   it('says that it is simulated, and nothing of the kind where only the file was read', () => {

@@ -67,7 +67,7 @@ describe('doormen fact', () => {
     ['one placement twice', status(door, door)],
     ['another form', '{"formatVersion":2,"strangers":0,"placements":[]}'],
   ])('knows nothing of a doorman that says %s, and takes it for no zero', (_, text) => {
-    expect(saidText(text)).toEqual({ kind: 'silent', port: 8_080, reason: 'what it says cannot be read' });
+    expect(saidText(text)).toEqual({ kind: 'silent', port: 8_080, reason: 'its answer is unreadable' });
   });
 
   it('tells a doorman that does not answer from one that has nobody inside', () => {
