@@ -154,7 +154,7 @@ const schemaCodes = {
 const lockCodes = {
   'lock/bad-host-key': {
     summary: 'This is not a host key.',
-    cause: 'The text is not a key type followed by base64, or the key has a different type than the text says.',
+    cause: 'The text is not a key type followed by base64, or the base64 contains a key of a different type.',
     hint: prose`Restore the file from version control, or remove the line and run: ${meshwright('enroll')}`,
   },
   'lock/two-keys-of-one-type': {

@@ -36,7 +36,7 @@ export const fitCodes = {
   'placement/mixed-macos': {
     summary: 'The nodes of a placement have different macOS versions or builds.',
     cause:
-      'Over RDMA, such peers may not connect, and no handshake reports it: JACCL uses buffers above 4 KiB since macOS 26.3, and exo requires equal versions. Over TCP this is only reported. Builds of one version are compared only between Macs of the same model, because some models have builds of their own.',
+      'Over RDMA, such peers may not connect, and no handshake reports it. JACCL uses buffers above 4 KiB since macOS 26.3, and exo requires equal versions. Over TCP this is only reported. Builds of one version are compared only between Macs of the same model, because some models have builds of their own.',
     hint: 'Update all of them to the same version and build, 26.3 or later.',
   },
   'placement/program-in-home': {

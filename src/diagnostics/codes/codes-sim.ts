@@ -49,7 +49,7 @@ export const simCodes = {
   'sim/run-folder': {
     summary: 'The folder of a simulated fleet cannot be used.',
     cause:
-      'The name of the folder contains a colon or a line break, which PATH cannot hold, or the files in the folder cannot be read or written.',
+      'The name of the folder contains a colon or a line break, which PATH cannot hold. Or its files cannot be read or written.',
     hint: 'Choose another folder with a plain name, on a disk with free space.',
   },
   'sim/missing-programs': {

@@ -183,7 +183,7 @@ export const sshCodes = {
   'ssh/bad-address': {
     summary: 'This is not a valid node address.',
     cause:
-      'A host or user name may have only letters, digits and a few punctuation marks, so that it is never read as an option or a command.',
+      'A host or user name may have only letters, digits and a few punctuation marks. Anything else could be read as an option or a command.',
     hint: 'Use a host name, an IPv4 address or an IPv6 address, and a plain user name.',
   },
   'ssh/password-refused': {

@@ -80,7 +80,7 @@ export const exoCodes = {
   'exo/ring-off-cables': {
     summary: "exo's ring does not use the cables.",
     cause:
-      'Over TCP, exo chooses the addresses itself. For a minute it offered no address of a cable between two of the nodes, so the ring would run over Wi-Fi or the office network.',
+      'Over TCP, exo chooses the addresses itself. For a minute it offered no cable address between two of the nodes. The ring would run over Wi-Fi or the office network.',
     hint: prose`Check the cables and their addresses: ${meshwright('doctor')}`,
   },
   'exo/runner-failed': {

@@ -39,7 +39,7 @@ export const endpointCodes = {
   },
   'placement/served-name-taken': {
     summary: 'Two placements behind one gateway have the same model name.',
-    cause: 'The model name in a request is the only thing that tells the gateway which placement it is for.',
+    cause: 'The gateway chooses the placement only by the model name in the request.',
     hint: 'Give one of them another `servedName` or another port.',
   },
   'runtime/reserved-name': {

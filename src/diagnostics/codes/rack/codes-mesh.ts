@@ -19,13 +19,13 @@ const suspicionCodes = {
   'mesh/suspected-local-network': {
     summary: 'macOS probably blocks a rank from the local network.',
     cause:
-      'A rank immediately got "no route to host" for its peer (errno 65), but everything meshwright can check on the links of the placement is fine. Over TCP these are its cables and their addresses. Local Network privacy blocks programs of a session at the screen; daemons of launchd, root and programs started over SSH are exempt (Apple TN3179). The setting cannot be read or changed over SSH.',
+      'A rank immediately got "no route to host" for its peer (errno 65). Everything meshwright can check on the links is fine: over TCP, these are the cables and their addresses. Local Network privacy blocks programs of a session at the screen; daemons of launchd, root and programs started over SSH are exempt (Apple TN3179). The setting cannot be read or changed over SSH.',
     hint: 'On that Mac: System Settings > Privacy & Security > Local Network. Turn on the switch of the app or agent that started the rank.',
   },
   'rdma/suspected-exhausted': {
     summary: 'A Mac has probably run out of protection domains or queue pairs.',
     cause:
-      'The last start over RDMA in this boot session failed with an error of an exhausted device (it could not allocate a protection domain, errno 12 or 16), but everything meshwright can check is fine. Failed starts can leave such resources in the kernel, and only a restart frees them. If the kernel holds none, the cause is elsewhere.',
+      'The last start over RDMA in this boot session could not allocate a protection domain (errno 12 or 16), as on an exhausted device. Everything meshwright can check is fine. Failed starts can leave such resources in the kernel, and only a restart frees them. If the kernel holds none, the cause is elsewhere.',
     hint: 'Restart the placement. If that does not help, restart the Mac.',
   },
 } as const satisfies Record<string, CodeEntry>;
@@ -91,7 +91,7 @@ export const meshCodes = {
   'launch/needs-reboot': {
     summary: 'A target node of launch needs a restart first.',
     cause:
-      'Either a stopped rank left memory or a process that only a restart clears, or the RDMA devices have no room for another start in this boot session. meshwright starts no placement on that node either.',
+      'A stopped rank left memory or a process that only a restart clears. Or the RDMA devices have no room for another start in this boot session. meshwright starts no placement on that node either.',
     hint: prose`Restart the node, or leave it out: ${meshwright('reboot', its.node)}`,
   },
   'launch/reboot-unseen': {
@@ -132,8 +132,8 @@ export const meshCodes = {
     hint: prose`Start it: ${meshwright('apply')}`,
   },
   'mesh/not-stopped': {
-    summary: 'A placement runs although the file says it is stopped.',
-    cause: 'The file sets `state: stopped`, but at least one rank has a running process.',
+    summary: 'A placement runs although the file sets `state: stopped`.',
+    cause: 'At least one of its ranks has a running process.',
     hint: prose`Stop it: ${meshwright('apply')}`,
   },
   'mesh/left-over': {

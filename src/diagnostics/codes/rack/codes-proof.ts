@@ -53,7 +53,7 @@ export const proofCodes = {
   'mesh/peer-named': {
     summary: 'A rank reports a problem with the connection to another Mac.',
     cause:
-      'A start failed. No rank exited or logged a known error, but one log has a failure message with the address of another Mac on a cable in the file.',
+      'A start failed. No rank exited or logged a known error. One log has a failure message with the address of another Mac, on a cable in the file.',
     hint: prose`See the state of that cable and what to do next: ${meshwright('doctor')}`,
   },
   'mesh/another-answer': {
@@ -65,7 +65,7 @@ export const proofCodes = {
   'mesh/too-slow': {
     summary: 'A placement is slower than expected, or than before.',
     cause:
-      'The golden question measured its speed after everything was loaded. The speed is below `expect.tokensPerSecond` or, without that key, below a fifth of an earlier start with the same file and macOS. A mesh serves but is slow over the wrong network, over a slow cable, or if a Mac is also busy with something else.',
+      'The golden question measured its speed after everything was loaded. The speed is below `expect.tokensPerSecond` or, without that key, below a fifth of an earlier start with the same file and macOS. Typical reasons are the wrong network, a slow cable, or a Mac that is busy with other work.',
     hint: prose`Fix the named problem, then start it again: ${meshwright('apply')}. If the expectation is wrong, change expect.tokensPerSecond in the file.`,
   },
   'mesh/speed-unknown': {

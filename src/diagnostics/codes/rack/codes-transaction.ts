@@ -13,7 +13,7 @@ export const transactionCodes = {
   'step/unconfirmed': {
     summary: 'A network change could not be confirmed.',
     cause:
-      'meshwright could not reach the node over a new connection after the change, nor after the time in which the node rolls the change back by itself.',
+      'meshwright could not reach the node over a new connection, neither after the change nor after the node should have rolled it back.',
     hint: prose`Wait a minute and check again: ${meshwright('status')}. If the node stays unreachable, check the Mac itself.`,
   },
   'step/rollback-pending': {
