@@ -60,8 +60,8 @@ describe.each([
   it('ends as the worst rank does, ends the others, and brings the placement back all the same', async () => {
     const ran = await launch('[ "$MLX_RANK" = 1 ] && exit 7; sleep 600');
     expect([ran.code, await serves()]).toEqual([7, true]);
-    expect(ran.stderr).toContain('rank 1 studio-4 ! exit 7; the others are ended');
-    expect(ran.stderr).toContain('launch: ranks of chat ran; the worst ended with 7\n');
+    expect(ran.stderr).toContain('rank 1 studio-4 ! exit 7; stopping the others');
+    expect(ran.stderr).toContain('launch: ranks of chat ended; worst exit code 7\n');
   });
 
   it('ends all ranks on Ctrl-C, and brings the placement back', async () => {
@@ -129,7 +129,7 @@ describe('launch', () => {
     const id = nodes['studio-4']?.run ?? 'none';
     expect((await run('lease', 'release', 'studio-4', '--run', id, '--sim', '--yes')).code).toBe(0);
     const ran = await watched;
-    expect([ran.code, ran.stderr.includes('took the lease of a Mac')]).toEqual([255, true]);
+    expect([ran.code, ran.stderr.includes('took over the lease of a Mac')]).toEqual([255, true]);
     const left = await run('exec', '--all', '--sim', '--', 'sh', '-c', 'ps -axo command | grep -c "[s]leep 600"');
     expect(left.stdout).not.toMatch(/ [1-9]\d*$/m);
     expect((await run('apply', '--sim', '--yes')).code).toBe(0);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => endPlace(place));
 
 const run = (...words: string[]) => meshwright(place, words);
-const where = 'chat does not run, and its place is studio-1; no rank of it is on studio-4.';
+const where = 'chat does not run; its nodes are studio-1; it has no rank on studio-4.';
 
 describe('logs of a node that belongs to a fallback alone', () => {
   it('say where the placement is, and end as where there is no log', async () => {
@@ -33,7 +33,7 @@ describe('logs of a node that belongs to a fallback alone', () => {
     ]);
     expect([text.code, text.stdout]).toEqual([1, '']);
     expect(text.stderr.replaceAll(/\s+/g, ' ')).toContain(`chat has no log on studio-4. ${where}`);
-    expect(text.stderr).toContain('hint: See what its ranks print: meshwright logs chat');
+    expect(text.stderr).toContain('hint: To see the logs of its ranks: meshwright logs chat');
     expect([asJson.code, codesOf(json(asJson)), schemaCheck('logs')(json(asJson))]).toEqual([1, ['logs/none'], []]);
   });
 

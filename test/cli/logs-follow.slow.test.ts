@@ -65,7 +65,7 @@ describe('logs that are followed', () => {
   it('are waited for where they are not there yet, and are read anew when they begin anew', async () => {
     writeLog(place, 'studio-1', 'a first start that says much\n');
     const following = follow();
-    await following.until('studio-4: chat has no log; it is waited for\n');
+    await following.until('studio-4: chat has no log yet; waiting for it\n');
     await following.until('says much');
     writeLog(place, 'studio-4', 'here I am\n');
     await following.until('simulated studio-4 | here I am\n');
@@ -73,7 +73,7 @@ describe('logs that are followed', () => {
     await following.until('simulated studio-1 | a second one\n');
     const ran = await following.interrupt();
     expect(ran.code).toBe(130);
-    expect(ran.stderr).toContain('studio-1: the log of chat began anew\n');
+    expect(ran.stderr).toContain('studio-1: the log of chat starts from the beginning\n');
   });
 
   it('name a node that is lost, try it again, and go on where they were', async () => {
@@ -82,7 +82,7 @@ describe('logs that are followed', () => {
     const following = follow();
     await following.until('studio-4 | one');
     await run('exec', '--sim', 'studio-4', '--', 'sudo', '-n', 'shutdown', '-h', 'now');
-    await following.until('studio-4: is tried again every 3 s\n');
+    await following.until('studio-4: trying again every 3 s\n');
     appendFileSync(logOf(place, 'studio-1'), 'two\n');
     await following.until('studio-1 | two');
     expect((await run('sim', 'power-on', 'studio-4')).code).toBe(0);

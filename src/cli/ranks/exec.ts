@@ -26,7 +26,7 @@ import {
 import { useLimits } from '../use-limits.ts';
 import { type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 
-/** `exec NODE… -- WORD…`: one command on nodes, its words unchanged, its output behind the node's name. */
+/** `exec NODE… -- COMMAND…`: runs one command on nodes with unchanged arguments; output lines start with the node's name. */
 export const exec: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const command = wantedCommand(run, cluster.fleet);
@@ -43,7 +43,7 @@ export const exec: VerbBody = async (run) => {
   return codeForNodes(outcomes.map(commandVerdict));
 };
 
-/** The words behind `--` as one command line. @throws FleetError `cli/usage` that says where the command begins. */
+/** The arguments after `--` as one command line. @throws FleetError `cli/usage` with the corrected command line */
 function wantedCommand(run: Run, fleet: DesiredFleet): string {
   if (run.tail !== undefined && run.tail.length > 0) return run.tail.map(quote).join(' ');
   const isNode = (word: string): boolean => selectNodes(fleet, { names: [word], labels: [] }).nodes.length > 0;
@@ -52,7 +52,7 @@ function wantedCommand(run: Run, fleet: DesiredFleet): string {
   const command = first < 0 ? 'sw_vers' : run.words.slice(first).map(shownWord).join(' ');
   throw usageError(
     'The command is missing.',
-    prose`Put it behind two dashes:\n  ${withTail(meshwright('exec', targets), command)}`,
+    prose`Enter it after two hyphens:\n  ${withTail(meshwright('exec', targets), command)}`,
   );
 }
 
@@ -63,25 +63,25 @@ function commandVerdict(outcome: CommandOutcome): NodeVerdict {
 
 const mebibyte = 1024 * 1024;
 
-/** How much of the output of one node is kept: 16 MiB, and less when there are so many that all would be 128 MiB. */
+/** The output limit of one node: 16 MiB, or less if all nodes together would exceed 128 MiB. */
 export const maxBytesPerNode = (nodes: number): number =>
   Math.max(mebibyte, Math.min(16 * mebibyte, Math.floor((128 * mebibyte) / Math.max(1, nodes))));
 
-/** Every line costs the name of its node: lines without end would be shown as twenty times what was sent. */
+/** Limits lines, because each also prints its node's name: very short lines would grow twentyfold. */
 const maxLines = 100_000;
-/** What is gathered before it is written; then the reader is waited for. */
+/** Output is written in chunks of this size; between them, the reader can catch up. */
 const chunkChars = 64 * 1024;
 
-/** What is shown besides the outcomes. */
+/** How the outcomes are shown. */
 interface ExecShown {
   readonly isSimulated: boolean;
-  /** How much was kept of each node. */
+  /** The output limit of each node. */
   readonly maxBytes: number;
 }
 
 const decoder = new TextDecoder();
 
-/** Shows output and errors of every node line by line behind its name, at the pace of the reader. */
+/** Shows the output of every node line by line after its name, at the pace of the reader. */
 export async function showOutcomes(
   console: Console,
   outcomes: readonly CommandOutcome[],
@@ -98,7 +98,7 @@ export async function showOutcomes(
     ];
     const notes = [
       ...cut,
-      ...(result.isTruncated ? [`cut after ${maxBytes / mebibyte} MiB; the command was ended`] : []),
+      ...(result.isTruncated ? [`output cut after ${maxBytes / mebibyte} MiB; command stopped`] : []),
       ...(isSuccess(result.exit) ? [] : [exitText(result.exit)]),
     ];
     console.err(notes.map((note) => `${name} ! ${note}\n`).join(''));
@@ -106,12 +106,12 @@ export async function showOutcomes(
   showDiagnostics(console, gatherAlike(outcomes.flatMap(diagnosticsOf)));
 }
 
-/** Why a node was not reached, or why nobody knows how the command ended. Too much output is said by itself. */
+/** Why a node was not reached, or why the exit status is unknown. Too much output is reported separately. */
 function diagnosticsOf(outcome: CommandOutcome): readonly Diagnostic[] {
   return outcome.kind === 'ended' && outcome.result.isTruncated ? [] : outcomeDiagnostics(outcome);
 }
 
-/** Writes at most so many lines; gives what is to be said about the others. */
+/** Writes at most {@link maxLines} lines; returns a note about the rest. */
 async function writeLines(
   write: (text: string) => void,
   prefix: string,
@@ -124,7 +124,7 @@ async function writeLines(
     const end = text.indexOf('\n', at);
     const line = text.slice(at, end < 0 ? text.length : end);
     at = end < 0 ? text.length : end + 1;
-    // A tab is layout that a terminal may obey; everything else it would obey is shown instead.
+    // Terminals may interpret a tab as layout; all other control characters are escaped.
     chunk += `${prefix}${escapeLines(line)}\n`;
     if (chunk.length < chunkChars) continue;
     write(chunk);
@@ -133,10 +133,10 @@ async function writeLines(
   }
   if (chunk !== '') write(chunk);
   const left = text.length - at;
-  return left > 0 ? [`${left} more characters are not shown after ${maxLines} lines; --json has them all`] : [];
+  return left > 0 ? [`${left} more characters not shown after ${maxLines} lines; use --json for all`] : [];
 }
 
-/** Shows one JSON document, node by node, so that no text is longer than what one node gave. */
+/** Prints one JSON document node by node, so that memory holds only one node's text. */
 export async function showOutcomesJson(
   console: Console,
   outcomes: readonly CommandOutcome[],

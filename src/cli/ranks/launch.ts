@@ -47,7 +47,7 @@ import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 const retryMs = 500;
 const lookMs = 60_000;
 
-/** `launch PLACEMENT -- CMD…`: runs one's own program on Macs and cables that are as the file says, then brings placements back. */
+/** `launch PLACEMENT -- CMD…`: stops placements, runs the user's program on the Macs and cables, and starts placements again. */
 export const launch: VerbBody = async (run) => {
   const words = wantedWords(run);
   const cluster = settleFromLock(run);
@@ -56,7 +56,7 @@ export const launch: VerbBody = async (run) => {
   const ways = openWays(run, cluster.opened);
   await refuseUnfit(run, { nodes, ways, cluster, account });
   const started: { end?: RanksEnd } = {};
-  // Ctrl-C ends the ranks; what was stopped for them is started again all the same.
+  // Ctrl-C stops the ranks, but the stopped placements are started again.
   const engine = new AbortController();
   const ranks = { isRunning: false };
   const pass = (): void => {
@@ -88,15 +88,15 @@ export const launch: VerbBody = async (run) => {
     { cluster, ways },
   );
   run.signal.removeEventListener('abort', pass);
-  // Whatever became of the placements, a program that failed has failed.
+  // A failed program decides the exit code, whatever happened to the placements.
   const { end } = started;
   if (end?.kind === 'bug') throw end.error;
-  // Where no rank was started, that is no success.
+  // Without any started rank, the launch failed.
   if (end === undefined) return code === exitCode.done ? exitCode.failed : code;
   return end.status === 0 ? code : end.status;
 };
 
-/** Stops what runs there, makes sure of every Mac under its lease, and starts what the file wants serving. */
+/** Stops placements, checks that every Mac answers while leased, and starts the placements that should serve. */
 export const launchPlaybook: Playbook = playbookOf(
   'launch',
   { kind: 'stop' },
@@ -104,12 +104,12 @@ export const launchPlaybook: Playbook = playbookOf(
   { kind: 'start' },
 );
 
-/** The command of the task is there for the leases and the answers of the Macs: nobody has typed it. */
+/** Text for the task whose command only checks leases and answers; the user did not enter it. */
 function leasedText({ task, nodes, failed }: PlaybookWork): string | undefined {
   if (task.kind !== 'run') return undefined;
   return failed.length === 0
     ? `${nodesText(nodes)}: leased for the ranks`
-    : `${nodesText(failed)}: no answer under the lease, so no rank is started`;
+    : `${nodesText(failed)}: no answer after the lease was taken, so no rank is started`;
 }
 
 function wantedWords({ tail, words, options }: Run): readonly string[] {
@@ -117,17 +117,17 @@ function wantedWords({ tail, words, options }: Run): readonly string[] {
   const target = words[0] ?? `--nodes ${options.nodes?.join(',') ?? 'studio-1,studio-2'}`;
   throw usageError(
     'The command is missing.',
-    prose`Put it behind two dashes:\n  ${withTail(meshwright('launch', target), blank('COMMAND'))}`,
+    prose`Enter it after two hyphens:\n  ${withTail(meshwright('launch', target), blank('COMMAND'))}`,
   );
 }
 
-/** In rank order: that of the placement, or the one in which they were typed. */
+/** The nodes in rank order: the order of the placement, or the order on the command line. */
 function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
   const { fleet } = among;
   const [word, ...others] = run.words;
   const typed = run.options.nodes;
   if (run.options.label !== undefined) {
-    throw usageError('Ranks have an order, and labels have none.', 'Name nodes: --nodes a,b');
+    throw usageError('Labels do not define the order of ranks.', 'Name nodes in rank order: --nodes a,b');
   }
   if (others.length > 0 || (word === undefined) === (typed === undefined)) {
     const names = fleet.placements.map(({ name }) => name).join(', ');
@@ -141,18 +141,18 @@ function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
   });
 }
 
-/** As in the file: sudo reads a name of capitals alone as a list of accounts. */
+/** The same form as in the file: sudo reads a name in capitals as a list of accounts. */
 const accountForm = /^(?:_meshrank|(?![A-Z][A-Z0-9_]*$)[A-Za-z][A-Za-z0-9_.-]{0,30})$/;
 
-/** The account that runs the ranks; undefined is the ssh user, who can become root. */
+/** The account that runs the ranks; undefined for the ssh user, who can become root. */
 function wantedAccount(run: Run, { system }: DesiredFleet): LaunchAccount | undefined {
   const ranks = system.accounts.ranks;
   const name = textOption(run, 'as') ?? ranks;
   if (name === undefined || name === 'login') return undefined;
   if (accountForm.test(name)) return { name, isOfRanks: name === ranks };
   throw usageError(
-    `${JSON.stringify(name)} is no name of an account.`,
-    'Name one that is on every Mac, or login: --as NAME',
+    `${JSON.stringify(name)} is not a valid account name.`,
+    'Name an account that exists on every Mac, or `login`: --as NAME',
   );
 }
 
@@ -162,9 +162,9 @@ const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly 
     .map(({ name }) => name);
 
 /**
- * @throws FleetError `launch/held` for a node on hold, `launch/hold-unseen` where that is unknown,
- * `launch/needs-reboot` where no rank starts before a restart, `launch/reboot-unseen` where that is unknown,
- * `launch/account` where the account cannot be used
+ * @throws FleetError `launch/held` for a node on hold, `launch/hold-unseen` if that is unknown, `launch/needs-reboot` if
+ * no rank can start before a restart, `launch/reboot-unseen` if that is unknown, `launch/account` if the account cannot
+ * be used
  */
 async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Launch, 'words'>): Promise<void> {
   const observation = await observeNodes(run, nodes, ways);
@@ -217,31 +217,31 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
     const folder = below(place.temporary, `meshwright-launch-${id}`);
     const status = await launchRanks(run, { sessions, group, account, folder, words });
     const whose = run.words[0] ?? nodesText(names);
-    run.console.err(`launch: ranks of ${whose} ran${status === 0 ? '' : `; the worst ended with ${status}`}\n`);
+    run.console.err(`launch: ranks of ${whose} ended${status === 0 ? '' : `; worst exit code ${status}`}\n`);
     return status;
   } finally {
     closeAll(sessions);
   }
 }
 
-/** Fields are filled in once: what stands in a value is never looked at again. */
+/** Replaces each field once; braces inside a value stay. */
 const filled = (word: string, values: ReadonlyMap<string, string>): string =>
   word.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) => values.get(name) ?? whole);
 
-/** Ranks of somebody's own program that are to be started. */
+/** The ranks of a user's program to start. */
 interface LaunchAsked {
   readonly nodes: readonly NodeName[];
-  /** Whether they make a group of JACCL, which takes of the devices as a start of a placement does. */
+  /** Whether they form a JACCL group, which uses up the launch budget like the start of a placement. */
   readonly isOverRdma: boolean;
-  /** The account that runs the ranks; absent is the ssh user. */
+  /** The account that runs the ranks; absent for the ssh user. */
   readonly account?: string;
-  /** Whether `--allow rdma-start` was typed. */
+  /** Whether `--allow rdma-start` was given. */
   readonly mayPassBudget?: boolean;
 }
 
 /**
- * Macs that need a restart before a placement starts, or where that is unknown: the ranks of a program of one's own
- * would fail there too. A node that was not reached is not reported here.
+ * Problems of Macs that need a restart before a placement can start, or may need one: the ranks of a user's program would
+ * fail there as well. A node that was not reached is not reported here.
  */
 export function launchRefusals(
   { nodes, isOverRdma, account, mayPassBudget = false }: LaunchAsked,
@@ -252,7 +252,7 @@ export function launchRefusals(
     if (facts === undefined || read(facts, holdFact).kind === 'unknown') return [];
     const problems = account === undefined ? [] : accountProblem(node, account, facts);
     const why = [...markReasons(facts), ...(isOverRdma && !mayPassBudget ? budgetReasons(facts) : [])];
-    const hint = prose`Restart it, or leave it out: ${meshwright('reboot', node)}`;
+    const hint = prose`Leave out this node, or restart it: ${meshwright('reboot', node)}`;
     const others = why.map(({ isSeen, words }) =>
       isSeen ? refused('launch/needs-reboot', node, words, hint) : refused('launch/reboot-unseen', node, words),
     );
@@ -260,15 +260,15 @@ export function launchRefusals(
   });
 }
 
-/** Why nothing is launched because of a node. */
+/** The refusal of a launch because of a node. */
 const refused = (code: DiagnosticCode, node: NodeName, why: Prose, hint?: Prose): Diagnostic =>
   diagnose(code, {
     subject: nodeSubject(node),
-    detail: prose`No rank is started, and nothing was stopped: ${named(node)}: ${why}.`,
+    detail: prose`${named(node)}: ${why}. Nothing was started or stopped.`,
     ...given({ hint }),
   });
 
-/** Why no rank can run as this account there. Rules of sudo are seen by root alone: each start asks for them. */
+/** Why no rank can run as this account. Only root can read sudo rules, so each start checks them itself. */
 function accountProblem(node: NodeName, account: string, facts: Facts): readonly Diagnostic[] {
   const accounts = read(facts, accountsFact);
   const login = read(facts, loginFact);
@@ -277,18 +277,18 @@ function accountProblem(node: NodeName, account: string, facts: Facts): readonly
   const isMade = ownAccounts.includes(account) && (state === 'absent' || state === 'begun' || state === 'left');
   const words: Readonly<Record<'absent' | 'begun' | 'left' | 'other' | 'administrator' | 'unseen', string>> = {
     absent: `there is no account ${account}`,
-    begun: `the account ${account} is half made`,
+    begun: `the account ${account} is only partly created`,
     left: `the account ${account} was left by an earlier installation`,
-    other: `the account ${account} is not the one that meshwright made`,
+    other: `the account ${account} was not created by meshwright`,
     administrator: `${account} is an administrator and can become root`,
     unseen: `the state of the account ${account} is unknown`,
   };
-  const hint = isMade ? prose`Let apply make it: ${meshwright('apply')}` : undefined;
+  const hint = isMade ? prose`To create the account: ${meshwright('apply')}` : undefined;
   return [refused('launch/account', node, words[state ?? 'unseen'], hint)];
 }
 
 interface Reason {
-  /** Whether it was seen that a restart is needed; otherwise nobody knows, and a restart is not what is to be done. */
+  /** Whether a restart is known to be necessary; otherwise that is unknown, and no restart is suggested. */
   readonly isSeen: boolean;
   readonly words: string;
 }
@@ -296,32 +296,32 @@ interface Reason {
 function markReasons(facts: Facts): readonly Reason[] {
   const marks = read(facts, rebootMarkFact);
   if (marks.kind === 'unknown') {
-    const words = `nobody could see whether it needs a restart first (${escapeText(marks.detail)})`;
+    const words = `unknown whether a restart is needed first (${escapeText(marks.detail)})`;
     return [{ isSeen: false, words }];
   }
   return marks.value.map(({ placement }) => ({
     isSeen: true,
-    words: `a rank of ${escapeText(placement)} that was stopped there left something that only a restart ends`,
+    words: `a stopped rank of ${escapeText(placement)} left a state that only a restart clears`,
   }));
 }
 
 function budgetReasons(facts: Facts): readonly Reason[] {
   const budget = launchBudget(facts);
   if (budget.kind === 'unknown') {
-    const words = `nobody knows whether its launch budget has room (${escapeText(budget.detail)})`;
+    const words = `unknown whether its launch budget is spent (${escapeText(budget.detail)})`;
     return [{ isSeen: false, words }];
   }
   if (!isSpent(budget.value)) return [];
   return [{ isSeen: true, words: budgetWords(budget.value) }];
 }
 
-/** How the ranks of one's own program came out; a bug is kept until what was stopped for them runs again. */
+/** The result of the user's ranks; a bug is thrown only after the stopped placements run again. */
 type RanksEnd = { readonly kind: 'ended'; readonly status: number } | { readonly kind: 'bug'; readonly error: unknown };
 
-/** The status where it is unknown, as ssh has it. */
+/** The exit code for an unknown status, like that of ssh. */
 const unknownStatus = 255;
 
-/** Runs ranks and never rejects: a problem is shown, and its status, as that of ranks whose lease was lost, is 255. */
+/** Runs ranks and never rejects. A problem is shown; its status, like that of a lost lease, is 255. */
 export async function endOfRanks(
   console: Console,
   lost: AbortSignal,
@@ -330,7 +330,7 @@ export async function endOfRanks(
   try {
     const status = await ranks(lost);
     if (!lost.aborted) return { kind: 'ended', status };
-    console.err('launch: another run took the lease of a Mac; the ranks are ended\n');
+    console.err('launch: another run took over the lease of a Mac; stopping the ranks\n');
     return { kind: 'ended', status: unknownStatus };
   } catch (error) {
     if (!(error instanceof FleetError)) return { kind: 'bug', error };
@@ -339,31 +339,30 @@ export async function endOfRanks(
   }
 }
 
-/** Ranks that are to run together. */
+/** Ranks that run together. */
 interface Ranks {
   /** In rank order. */
   readonly sessions: readonly Session[];
   readonly group: LaunchGroup;
-  /** The account that runs them; undefined is the ssh user. */
+  /** The account that runs them; undefined for the ssh user. */
   readonly account: LaunchAccount | undefined;
   readonly folder: NodePath;
-  /** The words of each rank, with fields that are filled in. */
+  /** The command of each rank, with fields to replace. */
   readonly words: readonly string[];
 }
 
 const longestMs = 2 ** 31 - 1;
-/** Longer than a rank has to end: whatever then still holds the connection is left behind. */
+/** Longer than a rank needs to stop; then its connection is closed. */
 const giveUpMs = 20_000;
-/** What a rank prints is shown as it comes; beyond this it is ended. */
+/** A rank that prints more is stopped. */
 const maxBytes = 67_108_864;
-/** A line that does not end is shown in pieces. */
+/** Longer lines are shown in pieces. */
 const longestLine = 16_384;
 
 /**
- * Runs all ranks at once, shows what they print behind their numbers, and ends all others when one ends badly or its
- * connection breaks.
- * @returns the worst exit status: of the ranks that ended by themselves, 128 and more for a signal, 255 for one of which
- * it is unknown; 0 when all ended well
+ * Runs all ranks in parallel and shows their output after their numbers. If a rank fails or its connection breaks, all
+ * others are stopped.
+ * @returns the worst exit status of the ranks that ended by themselves: 128 for a signal, 255 if unknown, 0 if all succeeded
  */
 async function launchRanks({ console, signal }: Run, ranks: Ranks): Promise<number> {
   const { sessions } = ranks;
@@ -384,7 +383,7 @@ async function launchRanks({ console, signal }: Run, ranks: Ranks): Promise<numb
       if (ending.signal.aborted) return 0;
       const status = exit.kind === 'exited' ? exit.code : exit.kind === 'signalled' ? 128 : unknownStatus;
       if (status === 0) return 0;
-      console.err(`${prefix} ! ${exitText(exit)}${sessions.length > 1 ? '; the others are ended' : ''}\n`);
+      console.err(`${prefix} ! ${exitText(exit)}${sessions.length > 1 ? '; stopping the others' : ''}\n`);
       end();
       return status;
     }),
@@ -398,7 +397,7 @@ function closeAll(sessions: readonly Session[]): void {
   for (const session of sessions) session.close();
 }
 
-/** Where one rank prints, and when its group is over. */
+/** The output of one rank, and the end of its group. */
 interface RankView {
   readonly console: Console;
   readonly prefix: string;
@@ -448,7 +447,7 @@ async function runRank(
   return { kind: 'unknown', why: 'no-channel', reason: plainText(asked.diagnostics[0].detail) };
 }
 
-/** The line by which ranks live: behind a script nothing comes over it, and they end with it. */
+/** The standard input of a rank: it stays open until the group ends, and the rank stops when it closes. */
 function openUntil(over: Promise<void>, script = ''): AsyncIterable<Uint8Array> {
   const pieces = script === '' ? [] : [Buffer.from(script)];
   const next = async (): Promise<IteratorResult<Uint8Array>> => {
@@ -460,7 +459,7 @@ function openUntil(over: Promise<void>, script = ''): AsyncIterable<Uint8Array> 
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-/** Writes whole lines, each behind a prefix. */
+/** Writes whole lines, each after a prefix. */
 function lineWriter(prefix: string, write: (text: string) => void) {
   const decoder = new TextDecoder();
   let open = '';

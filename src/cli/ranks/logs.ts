@@ -45,18 +45,18 @@ import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts
 import { type ElsewhereRank, findElsewhere, fleetAsItRuns } from './where-they-run.ts';
 
 const usualLines = 40;
-/** What the command ends with where there is no log. */
+/** The exit code of the command if there is no log. */
 const noLogExit = 66;
 
-/** What one rank has printed last. */
+/** The last log lines of one rank. */
 interface RankTail {
   readonly placement: string;
   readonly outcome: CommandOutcome;
 }
 
 /**
- * `logs PLACEMENT|NODE…`: the end of what ranks have printed, each line behind the name of its node, and what comes. The
- * rank that failed first is named behind them, and the line in which it says why has a sign of its own.
+ * `logs PLACEMENT|NODE…`: the last log lines of ranks, each after the name of its node, and new lines with `--follow`. Names
+ * the rank that failed first, and marks the line with its reason.
  */
 export const logs: VerbBody = async (run) => {
   const lines = readCountOption(run, 'lines') ?? usualLines;
@@ -87,8 +87,8 @@ export const logs: VerbBody = async (run) => {
 /** `-f` follows in other tools; here it names the cluster file. */
 function refuseShortFollow({ options: { file }, folder, words }: Run): void {
   if (file === undefined || existsSync(resolve(folder, file))) return;
-  const hint = prose`To follow what is printed: ${meshwright('logs', '--follow', ...[file, ...words])}`;
-  throw usageError(`-f names the cluster file, and there is no file ${file}.`, hint);
+  const hint = prose`To follow the logs: ${meshwright('logs', '--follow', ...[file, ...words])}`;
+  throw usageError(`-f names the cluster file, but there is no file ${file}.`, hint);
 }
 
 interface Following {
@@ -99,8 +99,8 @@ interface Following {
 }
 
 /**
- * Prints the end of the logs, then what comes to them, until the run is interrupted or the reader of the answer has gone
- * more. Every node has one connection, and is asked for all its logs at once, once in a second.
+ * Prints the last lines of the logs and then new lines, until the run is interrupted or stdout is closed. Each node has one
+ * connection and is asked for all its logs together, once per second.
  */
 async function follow(
   run: Run,
@@ -108,7 +108,7 @@ async function follow(
   { ways, lines, elsewhere, fleet }: Following,
 ): Promise<ExitCode> {
   if (run.options.json) {
-    throw usageError('--follow has no end, and --json is one document.', 'Leave one of the two out.');
+    throw usageError('--follow runs until Ctrl-C, so it cannot print one JSON document.', 'Leave out --json.');
   }
   showDiagnostics(run.console, elsewhere.map(earlierRank));
   const pairs = wanted.flatMap(({ placement, nodes }) => nodes.map((node) => ({ placement, node })));
@@ -128,7 +128,7 @@ interface RankName {
   readonly node: string;
 }
 
-/** What stands before the lines of a rank: its node, and its placement where there are several; all of one width. */
+/** The prefix of a rank's lines: its node, and its placement if there are several; all of the same width. */
 function prefixer(all: readonly RankName[], isSimulated: boolean): (placement: string, node: string) => string {
   const hasSeveral = new Set(all.map(({ placement }) => placement)).size > 1;
   const nameOf = ({ placement, node }: RankName): string =>
@@ -143,11 +143,11 @@ interface Shown {
   readonly elsewhere: readonly ElsewhereRank[];
 }
 
-/** A node whose placement is elsewhere now, and which may have something to show of it all the same. */
+/** Reports that a placement runs on other nodes now, so that this node's log is from an earlier start. */
 const earlierRank = ({ placement, node, words }: ElsewhereRank): Diagnostic =>
   diagnose('logs/elsewhere', { subject: nodeSubject(node), detail: words, hint: otherLogs(placement) });
 
-const otherLogs = (placement: string): Prose => prose`See what its ranks print: ${meshwright('logs', placement)}`;
+const otherLogs = (placement: string): Prose => prose`To see the logs of its ranks: ${meshwright('logs', placement)}`;
 
 function show(run: Run, { tails, found, elsewhere }: Shown, { isSimulated }: Ways): void {
   const diagnostics = [
@@ -184,7 +184,7 @@ function show(run: Run, { tails, found, elsewhere }: Shown, { isSimulated }: Way
   showDiagnostics(run.console, gatherAlike(diagnostics));
 }
 
-/** Whether this is the line in which the rank that failed first says why. */
+/** Whether this line is the failure reason of the rank that failed first. */
 const isTelling = ({ placement, failing }: FoundRank, rank: RankName, line: string): boolean =>
   placement === rank.placement && failing.said.node === rank.node && failing.failure?.line === line;
 
@@ -207,10 +207,10 @@ function codeOf(tails: readonly RankTail[]): ExitCode {
   return codeForNodes(tails.map(({ outcome }): NodeVerdict => (isAnswered(outcome) ? 'fine' : 'unjudged')));
 }
 
-/** Lines of a log in which a failure is looked for. */
+/** The number of last log lines that are searched for a failure. */
 const readLines = 200;
 
-/** The rank of one placement that failed first, and how that is told. */
+/** The rank of a placement that failed first, and its diagnostic. */
 interface FoundRank {
   readonly placement: string;
   readonly failing: FailingRank;
@@ -218,8 +218,8 @@ interface FoundRank {
 }
 
 /**
- * Asks all nodes of a placement how their ranks ended and what they said since the last start; nothing where no rank
- * failed, or where not every node answers: then another one may have failed first.
+ * Reads from all nodes of a placement the exit and the log of its ranks since the last start. Undefined if no rank failed or
+ * if a node did not answer, because its rank may have failed first.
  */
 async function findFailingRank(
   run: Run,
@@ -250,29 +250,32 @@ async function findFailingRank(
     : { placement: name, failing, finding: failingRankFinding(placement, failing, ranks, desired) };
 }
 
-/** The fleet as it may run: before anybody has looked, a rank may be on any node of either layout. */
+/** The fleet before any observation: a rank may be on any node of either layout. */
 export const mayRunAnywhere = (fleet: DesiredFleet): DesiredFleet => ({
   ...fleet,
   placements: fleet.placements.map((one) => ({ ...one, nodes: everyNode(one) })),
 });
 
-/** The ranks of one placement that are meant. */
+/** The selected ranks of one placement. */
 interface WantedRanks {
   readonly placement: string;
   readonly nodes: readonly DesiredNode[];
-  /** Those of the nodes that belong to its other layout alone: what they keep of it is of an earlier start. */
+  /** The nodes that belong only to its other layout; their logs are from an earlier start. */
   readonly elsewhere: readonly NodeName[];
 }
 
 /**
- * The ranks that words name, by placement in the order of the file: a placement with all its members, or a node with all
- * that runs there; with nothing there, all that may run there in its other layout. Without words every placement.
- * @throws FleetError `cli/usage` when nothing is placed at all, or there, `select/unknown-placement`
+ * The ranks that the arguments name, by placement in file order. A placement means all its ranks; a node means all ranks in
+ * the running layouts, or if it has none, those of other layouts. Without arguments, all placements.
+ * @throws FleetError `cli/usage` if there are no placements at all or on the node, `select/unknown-placement`
  */
 export function wantedRanks(words: readonly string[], fleet: DesiredFleet): readonly WantedRanks[] {
   const all = fleet.placements.map(({ name }) => name);
   if (words.length === 0 && all.length === 0) {
-    throw usageError('The file has no placements.', 'Write one down, and apply it: docs/cluster-yaml.md');
+    throw usageError(
+      'The file has no placements.',
+      'Add a placement to the file and apply it. See docs/cluster-yaml.md.',
+    );
   }
   const pairs = (words.length === 0 ? all : words).flatMap((word) => ranksOf(word, fleet));
   return fleet.placements.flatMap(({ name, nodes: layout }): readonly WantedRanks[] => {
@@ -293,22 +296,22 @@ function ranksOf(word: string, fleet: DesiredFleet): readonly { readonly placeme
     placements.flatMap((one) => on(one, (node) => node === word));
   const here = ranksIn(fleet);
   const ranks = here.length > 0 ? here : ranksIn(mayRunAnywhere(fleet));
-  if (ranks.length === 0) throw usageError(`Nothing is placed on ${word}.`, 'Name a placement, or another node.');
+  if (ranks.length === 0) throw usageError(`No placement uses ${word}.`, 'Name a placement or a different node.');
   return ranks;
 }
 
-/** Between two looks at a node that answers. */
+/** Poll interval of a node that answers. */
 const pauseMs = 1_000;
-/** Before a node that was lost is tried again. */
+/** Pause before a lost node is tried again. */
 const retryMs = 3_000;
-/** No more is asked for while so much of the answer waits for a slow reader. */
+/** While a slow reader has this much output waiting, no more is read from the nodes. */
 const mostWaitingBytes = 1_048_576;
-/** Base64 is a third longer than its bytes, and heads are short. */
+/** Base64 is a third longer than its bytes, and headers are short. */
 const answerBytes = mostPartBytes * 2;
 
 interface Watch {
   readonly run: Run;
-  /** How many lines of each log come first. */
+  /** How many old lines of each log are shown first. */
   readonly lines: number;
   readonly fleet: DesiredFleet;
   readonly prefix: (placement: string, node: string) => string;
@@ -316,12 +319,12 @@ interface Watch {
   readonly limit: ReturnType<typeof limiter>;
 }
 
-/** How far one log was read. */
+/** The reading position in one log. */
 interface Followed {
   readonly placement: string;
   readonly reader: LineReader;
   mark: LogMark | undefined;
-  /** What was said last of why there is nothing to read. */
+  /** The last reported reason why nothing can be read. */
   told: string;
 }
 
@@ -376,7 +379,7 @@ async function lookAt(session: Session, logs: readonly Followed[], deadlineMs: n
   if (broken !== undefined) return { kind: 'lost', problem: broken };
   const parts = isSuccess(exit) ? parseLogParts(new TextDecoder().decode(stdout)) : undefined;
   return parts === undefined
-    ? { kind: 'lost', problem: cannotRead(session.node, `the command that reads logs ended with ${exitText(exit)}`) }
+    ? { kind: 'lost', problem: cannotRead(session.node, `reading the logs failed: ${exitText(exit)}`) }
     : { kind: 'seen', parts };
 }
 
@@ -385,10 +388,10 @@ const cannotRead = (node: NodeName, why: string): Diagnostic =>
 
 function tellLost(problem: Diagnostic, node: NodeName, { run }: Watch): void {
   showDiagnostics(run.console, [problem]);
-  run.console.err(`${node}: is tried again every ${retryMs / 1_000} s\n`);
+  run.console.err(`${node}: trying again every ${retryMs / 1_000} s\n`);
 }
 
-/** Shows what came of one log, and notes how far it was read. */
+/** Shows the new part of one log and stores the reading position. */
 function take(part: LogPart, logs: readonly Followed[], node: NodeName, watch: Watch): void {
   const log = logs.find(({ placement }) => placement === part.placement);
   if (log === undefined) return;
@@ -402,16 +405,16 @@ function take(part: LogPart, logs: readonly Followed[], node: NodeName, watch: W
   const isFirst = log.mark === undefined;
   if (log.mark !== undefined && part.from < log.mark.bytes) {
     showLines(watch, { placement: log.placement, node }, log.reader.end());
-    run.console.err(`${node}: the log of ${log.placement} began anew\n`);
+    run.console.err(`${node}: the log of ${log.placement} starts from the beginning\n`);
   }
   const lines = log.reader.add(part.bytes);
   log.mark = part.mark;
-  // The last piece of a long log begins in the middle of a line.
+  // The first piece of a long log starts in the middle of a line.
   const whole = isFirst && part.from > 0 ? lines.slice(1) : lines;
   showLines(watch, { placement: log.placement, node }, whole, isFirst ? watch.lines : whole.length);
 }
 
-/** Shows lines without requests; at most so many of them, the last ones. */
+/** Shows the last lines, at most `most`, without those of requests. */
 function showLines(watch: Watch, rank: RankName, lines: readonly string[], most = lines.length): void {
   const { placement, node } = rank;
   const shown = withoutRequests(lines, requestPatternOf(watch.fleet, placement));
@@ -421,21 +424,21 @@ function showLines(watch: Watch, rank: RankName, lines: readonly string[], most 
 }
 
 function tellMissing({ kind, placement }: LogPart, node: NodeName, { console }: Run): void {
-  if (kind === 'none') console.err(`${node}: ${placement} has no log; it is waited for\n`);
-  else showDiagnostics(console, [cannotRead(node, `the log of ${placement} is no file that this user may read`)]);
+  if (kind === 'none') console.err(`${node}: ${placement} has no log yet; waiting for it\n`);
+  else showDiagnostics(console, [cannotRead(node, `the log of ${placement} is not a file that this user can read`)]);
 }
-/** Longer lines than this are cut in two: a rank may print without end. */
+/** Longer lines are cut, because a rank may print without line breaks. */
 const longestLine = 65_536;
 
-/** Makes lines of bytes that come in pieces. */
+/** Splits bytes that arrive in pieces into lines. */
 interface LineReader {
-  /** The lines that these bytes end. */
+  /** Adds bytes and returns the lines that they complete. */
   readonly add: (bytes: Uint8Array) => readonly string[];
-  /** What stands behind the last line break, when no more will come. The next bytes begin anew. */
+  /** Returns the rest after the last line break. The next bytes start a new text. */
   readonly end: () => readonly string[];
 }
 
-/** A reader of UTF-8, whose characters may be torn between two pieces. */
+/** A reader for UTF-8, whose characters may be split between two pieces. */
 export function lineReader(): LineReader {
   let decoder = new TextDecoder();
   let rest = '';

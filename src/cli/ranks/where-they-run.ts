@@ -11,7 +11,7 @@ import type { Ways } from '../cluster/ways.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import type { Run } from '../verb.ts';
 
-/** Whether a placement has a process on a node; undefined where nobody could see it. */
+/** Whether a placement has a process on a node; undefined if unknown. */
 function runsOn(name: string, node: NodeName, observed: Observed): boolean | undefined {
   const { seen } = seeMember(node, name, Object.hasOwn(observed, node) ? observed[node]?.facts : undefined);
   return seen.kind === 'unknown' ? undefined : isRunning(seen.value);
@@ -19,15 +19,15 @@ function runsOn(name: string, node: NodeName, observed: Observed): boolean | und
 
 type Observed = Readonly<Record<string, NodeObservation>>;
 
-/** Looks at some nodes. */
+/** Observes some nodes. */
 type Look = (nodes: readonly NodeName[]) => Promise<Observed>;
 
-/** Which ranks a node has is all that counts; asking a busy endpoint for a token would take long. */
+/** Only the ranks of a node matter; asking a busy endpoint for a token would take long. */
 const rankFacts: readonly FactName[] = ['placements', 'services'];
 
 /**
- * The fleet of a cluster file with those placements on their fallback that run there, or ran there last. Only nodes of
- * placements that the command line names, or whose nodes, and that have a fallback are looked at; of all others the file says where they are.
+ * The fleet with the running layouts: placements are on their fallback if they run or last ran there. Observes only nodes of
+ * placements that have a fallback and that the command line names, directly or by a node.
  */
 export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: Ways): Promise<DesiredFleet> {
   const { fleet } = cluster;
@@ -40,20 +40,20 @@ export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: Ways
   });
   for (const { name, nodes } of found.unseen) {
     const where = nodes.join(', ');
-    run.console.err(`${where}: not seen; ${name} may run on its fallback there, and is taken to be on its own nodes\n`);
+    run.console.err(`${where} not reached: assuming that ${name} runs on its own nodes, not on its fallback there\n`);
   }
   return withFallbacks(fleet, ({ name }) => found.there.includes(name));
 }
 
-/** Which placements are on their fallback, by name, and of which nobody can tell because no node of that was seen. */
+/** The names of placements on their fallback, and the placements for which this is unknown. */
 interface FoundFallbacks {
   readonly there: readonly string[];
   readonly unseen: readonly { readonly name: string; readonly nodes: readonly NodeName[] }[];
 }
 
 /**
- * Finds out which placements are on their fallback. Its nodes are looked at first; the others, of which one is likely to be
- * away, only where ranks of it are there that do not all run.
+ * Finds the placements that are on their fallback. The fallback's nodes are observed first. The placement's own nodes, of
+ * which one is probably down, are observed only if the fallback has ranks that do not all run.
  */
 export async function findFallbacks(
   fleet: DesiredFleet,
@@ -84,7 +84,7 @@ const namesThere = (fleet: DesiredFleet, observed: Observed): readonly string[] 
     .placements.filter(({ home }) => home !== undefined)
     .map(({ name }) => name);
 
-/** A node that belongs to the other layout of a placement, and where that is instead. */
+/** A node of a placement's other layout, and where the placement runs instead. */
 export interface ElsewhereRank {
   readonly placement: string;
   readonly node: NodeName;
@@ -98,24 +98,24 @@ function layoutWords({ name, nodes }: Pick<DesiredPlacement, 'name' | 'nodes'>, 
   const [running, idle, unseen] = [on(true), on(false), on(undefined)];
   if (unseen !== '') {
     const known = running === '' ? '' : `${name} runs on ${running}; `;
-    return `${known}nobody could see whether ${running === '' ? name : 'it'} runs on ${unseen}`;
+    return `${known}unknown whether ${running === '' ? name : 'it'} runs on ${unseen}`;
   }
-  if (running === '') return `${name} does not run, and its place is ${idle}`;
-  return `${name} runs on ${running}${idle === '' ? '' : `, and not on ${idle}`}`;
+  if (running === '') return `${name} does not run; its nodes are ${idle}`;
+  return `${name} runs on ${running}${idle === '' ? '' : `, but not on ${idle}`}`;
 }
 
-/** `kimi runs on studio-1, studio-2; no rank of it is on studio-4.` */
+/** `kimi runs on studio-1, studio-2; it has no rank on studio-4.` */
 export function elsewhereWords(
   placement: Pick<DesiredPlacement, 'name' | 'nodes'>,
   node: NodeName,
   observed: Observed,
 ): string {
   const here = runsOn(placement.name, node, observed);
-  const own = here === undefined ? '' : `; ${here ? 'a rank of it is left' : 'no rank of it is'} on ${node}`;
+  const own = here === undefined ? '' : `; it has ${here ? 'a leftover rank' : 'no rank'} on ${node}`;
   return `${layoutWords(placement, observed)}${own}.`;
 }
 
-/** Looks where the placements run of which nodes of the other layout are meant. */
+/** Finds where the placements run if nodes of their other layout were named. */
 export async function findElsewhere(
   run: Run,
   { fleet, ways }: { readonly fleet: DesiredFleet; readonly ways: Ways },

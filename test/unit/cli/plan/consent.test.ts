@@ -112,7 +112,9 @@ describe('consent where nobody can be asked', () => {
   it('refuses an effect that there is not', () => {
     const { run } = fakeRun({ own: { allow: 'interupt' } });
     expect(() => allowedEffects(run, allowable)).toThrow('"interupt" is not a valid effect');
-    expect(() => allowedEffects(fakeRun({ own: { allow: 'reboot' } }).run, allowable)).toThrow('no effect "reboot"');
+    expect(() => allowedEffects(fakeRun({ own: { allow: 'reboot' } }).run, allowable)).toThrow(
+      '"reboot" is not a valid effect',
+    );
     expect(allowedEffects(fakeRun().run, allowable)).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ const told = (changes: RackChanges, isOverRdma = true) =>
   launchRefusals({ nodes, isOverRdma }, observedFleet(changes)).map(({ code, subject, detail }) => [
     code,
     subjectText(subject),
-    plainText(detail).replace('No rank is started, and nothing was stopped: ', ''),
+    plainText(detail).replace(' Nothing was started or stopped.', ''),
   ]);
 
 describe('what launch refuses before it stops anything', () => {
@@ -31,7 +31,7 @@ describe('what launch refuses before it stops anything', () => {
       [
         'launch/needs-reboot',
         'node studio-4',
-        'studio-4: a rank of kimi that was stopped there left something that only a restart ends.',
+        'studio-4: a stopped rank of kimi left a state that only a restart clears.',
       ],
     ]);
   });
@@ -53,12 +53,8 @@ describe('what launch refuses before it stops anything', () => {
   it('is a Mac of which nobody knows either, and none that was not seen at all, which is told otherwise', () => {
     const changes: RackChanges = { unknown: { 'studio-3': { 'reboot-mark': 'garbled', 'rdma-starts': 'garbled' } } };
     expect(told(changes)).toEqual([
-      [
-        'launch/reboot-unseen',
-        'node studio-3',
-        'studio-3: nobody could see whether it needs a restart first (a test).',
-      ],
-      ['launch/reboot-unseen', 'node studio-3', 'studio-3: nobody knows whether its launch budget has room (a test).'],
+      ['launch/reboot-unseen', 'node studio-3', 'studio-3: unknown whether a restart is needed first (a test).'],
+      ['launch/reboot-unseen', 'node studio-3', 'studio-3: unknown whether its launch budget is spent (a test).'],
     ]);
     const hints = launchRefusals({ nodes, isOverRdma: true }, observedFleet(changes)).map(({ hint }) =>
       plainText(hint),

@@ -12,26 +12,23 @@ const all = threeMembers(['joined', 'joined', 'joined']);
 
 describe('a node of the other layout', () => {
   it.each<[string, MeshRack]>([
-    ['kimi runs on studio-1, studio-2, studio-3; no rank of it is on studio-4.', { members: all }],
+    ['kimi runs on studio-1, studio-2, studio-3; it has no rank on studio-4.', { members: all }],
     [
-      'kimi runs on studio-1, and not on studio-2, studio-3; no rank of it is on studio-4.',
+      'kimi runs on studio-1, but not on studio-2, studio-3; it has no rank on studio-4.',
       { members: threeMembers(['joined', 'exited', 'stopped']) },
     ],
+    ['kimi does not run; its nodes are studio-1, studio-2, studio-3; it has no rank on studio-4.', { members: {} }],
     [
-      'kimi does not run, and its place is studio-1, studio-2, studio-3; no rank of it is on studio-4.',
-      { members: {} },
-    ],
-    [
-      'kimi runs on studio-1, studio-2; nobody could see whether it runs on studio-3; no rank of it is on studio-4.',
+      'kimi runs on studio-1, studio-2; unknown whether it runs on studio-3; it has no rank on studio-4.',
       { members: all, unreachable: ['studio-3'] },
     ],
     [
-      'nobody could see whether kimi runs on studio-1, studio-2, studio-3; no rank of it is on studio-4.',
+      'unknown whether kimi runs on studio-1, studio-2, studio-3; it has no rank on studio-4.',
       { members: all, unreachable: ['studio-1', 'studio-2', 'studio-3'] },
     ],
     ['kimi runs on studio-1, studio-2, studio-3.', { members: all, unreachable: ['studio-4'] }],
     [
-      'kimi runs on studio-1, studio-2, studio-3; a rank of it is left on studio-4.',
+      'kimi runs on studio-1, studio-2, studio-3; it has a leftover rank on studio-4.',
       { members: { ...all, 'studio-4': [{ state: 'joined' }] } },
     ],
   ])('is told: %s', (words, rack) => {
