@@ -194,7 +194,7 @@ describe('apply on a terminal', () => {
     const { code, stdout } = await onTerminal(place, ['apply', '--sim', '--yes'], { typing });
     expect(code).toBe(130);
     expect(stdout.slice(stdout.lastIndexOf(' studio-1 '))).toMatch(
-      /^ studio-1 .*\n(?:.* studio-4 .*\n)?\n. interrupted: stopping in order; press again to stop at once\n/,
+      /^ studio-1 .*\n(?:.* studio-4 .*\n)?\n. interrupted: stopping cleanly; press Ctrl-C again to stop immediately\n/,
     );
     expect(stdout).not.toContain('^C\ninterrupted');
     expect((await run('apply', '--sim', '--yes')).code).toBe(0);

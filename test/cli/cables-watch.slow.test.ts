@@ -128,7 +128,10 @@ describe('cables --watch', () => {
     const watching = watch('--watch');
     await watching.until('missing: 1-2');
     const ran = await watching.interrupt();
-    expect([ran.code, ran.stderr]).toEqual([130, 'interrupted: stopping in order; press again to stop at once\n']);
+    expect([ran.code, ran.stderr]).toEqual([
+      130,
+      'interrupted: stopping cleanly; press Ctrl-C again to stop immediately\n',
+    ]);
     expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
     await hands();
     const document = json(await run('cables', '--sim', '--watch', '--json'));

@@ -118,7 +118,7 @@ describe.runIf(hasSshd())('enroll at a terminal', () => {
     ['nothing', '\r', 'not pinned: you answered no', 5],
     ['yeah', 'yeah\r', 'not pinned: you answered no', 5],
     ['Ctrl-D', '\u0004', 'not pinned: you answered no', 5],
-    ['Ctrl-C', '\u0003', 'interrupted: stopping in order', 130],
+    ['Ctrl-C', '\u0003', 'interrupted: stopping cleanly', 130],
   ] as const)('asks, and takes %s for what it is', async (_name, keys, says, code) => {
     const ran = await onTerminal(place, words('--no-color'), { typing: { after: 'Pin this key? [y/N]', keys } });
     expect(ran.stdout).toContain(says);

@@ -111,7 +111,7 @@ describe('exec', () => {
     const ran = await run('exec', '-f', 'many.yaml', '--', 'true');
     expect(ran.code).toBe(64);
     expect(ran.stderr.replaceAll(/\s+/g, ' ')).toContain(
-      'Name nodes (n0, n1, n10, n100, n101, n102, n103, n104, 242 more) or say --all.',
+      'Name nodes (n0, n1, n10, n100, n101, n102, n103, n104, 242 more), or add --all.',
     );
   });
 

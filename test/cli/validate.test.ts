@@ -154,7 +154,7 @@ describe('the cluster file', () => {
     chmodSync(lock, 0o646);
     const ran = await run('validate', 'pinned.yaml');
     expect(ran.code).toBe(0);
-    expect(ran.stdout).toContain('Close it: chmod go-w pinned.lock');
+    expect(ran.stdout).toContain('Remove their permission: chmod go-w pinned.lock');
   });
 
   // trust M2, M6.
@@ -189,7 +189,7 @@ describe('the cluster file', () => {
       const ran = await meshwright(place, [...words, '--yes'], { env: { CI: 'true' } });
       expect([ran.code, ran.stderr]).toEqual([
         65,
-        expect.stringContaining(`Every member of group 20 may write ${name}`),
+        expect.stringContaining(`Every member of group 20 can change ${name}`),
       ]);
     }
   });

@@ -11,17 +11,17 @@ import { type Run, usageError } from '../verb.ts';
 import { refuseAny, targetedNodes } from './open-cluster.ts';
 import type { SettledCluster } from './settle-cluster.ts';
 
-/** What the words of a verb are looked up in. */
+/** The placements among which the arguments of a command are looked up. */
 export interface NamedIn {
-  /** With the placements that were applied, for a verb that acts; else those of the file. */
+  /** With the applied placements, for a command that acts; else with those of the file. */
   readonly fleet: DesiredFleet;
-  /** The fleet of the file, where `fleet` has only what was applied. */
+  /** The fleet of the file, if `fleet` has only the applied placements. */
   readonly declared?: DesiredFleet;
-  /** Whether a simulated fleet runs for the same file, and this run means the real Macs. */
+  /** Whether a simulated fleet runs for the same file, but this run is for the real Macs. */
   readonly isRehearsed?: boolean;
 }
 
-/** What a verb names that acts on what was applied, with what may keep a word from being found there. */
+/** The applied placements, and what explains why a name may be missing among them. */
 export async function amongApplied(run: Run, { fleet, opened }: SettledCluster): Promise<NamedIn> {
   const isReal = run.options.sim !== true;
   const isRehearsed = isReal && (await readRun(simFolder(run.env, opened.path))).kind === 'live';
@@ -29,21 +29,21 @@ export async function amongApplied(run: Run, { fleet, opened }: SettledCluster):
 }
 
 /**
- * The placements that the words or `--all` name, in the order of the fleet.
- * @throws FleetError `cli/usage` when nothing is named, `select/unknown-placement` with what could be meant,
- * `select/never-applied` for one that only the file has
+ * The placements that the arguments or `--all` select, in fleet order.
+ * @throws FleetError `cli/usage` if none is named, `select/unknown-placement` with a suggestion, `select/never-applied` for
+ * a placement that was not applied yet
  */
 export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlacement[] {
   const { fleet, declared = fleet } = among;
   const wantsAll = run.own['all'] === true;
   if (wantsAll && run.words.length > 0) {
-    throw usageError('Placements are named and --all is given.', 'Leave one of the two out.');
+    throw usageError('Placement names and --all exclude each other.', 'Leave out one of them.');
   }
   if (!wantsAll && run.words.length === 0) {
-    throw usageError('No placement is named.', whatThereIs(declared, 'Name placements', ', or say --all'));
+    throw usageError('No placement was named.', whatThereIs(declared, 'Name placements', ', or add --all'));
   }
   const words = wantsAll && fleet.placements.length === 0 ? declared.placements.map(({ name }) => name) : run.words;
-  refuseAny(words.flatMap((word) => unknownPlacement(word, among, ', or say --all')));
+  refuseAny(words.flatMap((word) => unknownPlacement(word, among, ', or add --all')));
   const named = fleet.placements.filter(({ name }) => wantsAll || run.words.includes(name));
   if (named.length === 0) throw usageError('The file has no placements.', prose`See: ${meshwright('plan')}`);
   return named;
@@ -66,21 +66,23 @@ function unknownPlacement(word: string, among: NamedIn, orAll: string): readonly
   const near = didYouMean(word, names);
   const isNode = fleet.nodes.some(({ name }) => name === word);
   const there =
-    onNode.length === 0 ? 'Nothing is placed on it.' : `On it: ${listText(onNode.map(({ name }) => name))}.`;
+    onNode.length === 0
+      ? 'No placement uses this node.'
+      : `Placements on this node: ${listText(onNode.map(({ name }) => name))}.`;
   const hint = isNode
     ? there
     : near === undefined
       ? whatThereIs(declared, 'Name one', orAll)
       : `Did you mean \`${near}\`?`;
-  const detail = isNode ? `${word} is a node, and placements are named here.` : `There is no placement \`${word}\`.`;
+  const detail = isNode ? `${word} is a node, but this command takes placements.` : `Unknown placement \`${word}\`.`;
   return [diagnose('select/unknown-placement', { detail, hint, subject: placementSubject(word) })];
 }
 
 function neverApplied(name: string, isRehearsed: boolean): Diagnostic {
   const apply = prose`Apply it first: ${meshwright('apply')}`;
   return diagnose('select/never-applied', {
-    detail: prose`${named(name)} is in the file, but cluster.lock has no digest of its runtime or its model.`,
-    hint: isRehearsed ? prose`A simulated fleet runs for this file. Did you mean --sim?\nElse: ${apply}` : apply,
+    detail: prose`${named(name)} is in the file but was never applied: cluster.lock has no digest of its runtime or its model.`,
+    hint: isRehearsed ? prose`A simulated fleet runs for this file. Did you mean --sim?\nOtherwise: ${apply}` : apply,
     subject: placementSubject(name),
   });
 }
@@ -90,25 +92,25 @@ function whatThereIs({ placements }: DesiredFleet, ask: string, orAll: string): 
   return names.length === 0 ? 'The file has no placements.' : `${ask} (${names.join(', ')})${orAll}.`;
 }
 
-/** Names that a hint lists; the rest is counted. */
+/** The maximum number of names in a hint; the rest is counted. */
 const mostNames = 8;
 
 /**
- * The words that name targets of a verb that does something: words, `--nodes`, `--label` or `--all`.
- * @throws FleetError `cli/usage` when there is none of them, naming what could be meant.
+ * The arguments that name the targets of a disruptive command, which needs names, `--nodes`, `--label` or `--all`.
+ * @throws FleetError `cli/usage` with suggestions if there are none
  */
 export function namedTargets(run: Run, fleet: DesiredFleet): readonly string[] {
   const isNarrowed = run.options.nodes !== undefined || run.options.label !== undefined;
   const wantsAll = run.own['all'] === true;
   if (wantsAll && run.words.length > 0) {
-    throw usageError('Targets are named and --all is given.', 'Leave one of the two out.');
+    throw usageError('Node names and --all exclude each other.', 'Leave out one of them.');
   }
   if (wantsAll || isNarrowed || run.words.length > 0) return run.words;
   const names = fleet.nodes.slice(0, mostNames).map((node) => node.name);
   const more = fleet.nodes.length > mostNames ? `, ${fleet.nodes.length - mostNames} more` : '';
-  throw usageError('No target is named.', `Name nodes (${names.join(', ')}${more}) or say --all.`);
+  throw usageError('No node was named.', `Name nodes (${names.join(', ')}${more}), or add --all.`);
 }
 
-/** The nodes that those words name. @throws FleetError for words that name none */
+/** The target nodes of a disruptive command. @throws FleetError for unknown names */
 export const namedNodes = (run: Run, fleet: DesiredFleet): readonly DesiredNode[] =>
   targetedNodes(run, fleet, namedTargets(run, fleet));

@@ -17,24 +17,24 @@ import { simFolder } from '../files/places.ts';
 import type { Run } from '../verb.ts';
 import { type OpenedCluster, openLock, simLockPlace } from './open-cluster.ts';
 
-/** A node's address and who it must be. */
+/** A node's SSH target and the host keys to trust. */
 export interface Settled {
   readonly target: Target;
   readonly trust: HostKeyTrust;
 }
 
-/** How the nodes of this run are reached: the real ones, or with `--sim` the simulated ones. */
+/** The SSH targets of this run: real nodes, or simulated ones with `--sim`. */
 export interface Ways {
   readonly isSimulated: boolean;
-  /** The cluster file that they were opened for. */
+  /** The path of the cluster file. */
   readonly clusterFile: string;
-  /** @throws FleetError when there is no way, such as a ProxyJump that the built-in client cannot take. */
+  /** @throws FleetError if there is no SSH target, for example because of a ProxyJump, which the built-in client lacks */
   readonly settle: (node: Pick<DesiredNode, 'name' | 'host'> & Partial<DesiredNode>) => Promise<Settled>;
-  /** The same for many nodes; a node without a way carries the reasons. */
+  /** The SSH targets of many nodes, or the reasons why a node has none. */
   readonly toAll: (nodes: readonly DesiredNode[]) => Promise<readonly NodeWay[]>;
 }
 
-/** The ways for one run. Nothing is read before the first question. */
+/** The SSH targets for one run; reads nothing before the first use. */
 export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>): Ways {
   const settle = run.options.sim ? simulatedWays(run, cluster.path) : realWays(cluster.path, cluster.lock);
   const to = async (node: DesiredNode): Promise<Way> => {
@@ -56,7 +56,7 @@ export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>
   };
 }
 
-/** Without a simulator, or with a damaged lock, no node can be reached: the run ends instead of blaming each node. */
+/** Without a simulator or with a damaged lock, no node is reachable: that ends the run instead of failing each node. */
 const isAboutTheRun = (error: FleetError): boolean => !error.diagnostics[0].code.startsWith('ssh/');
 
 function realWays(clusterFile: string, lock: HostKeyLock): Ways['settle'] {
@@ -76,7 +76,7 @@ function wishFor(node: Parameters<Ways['settle']>[0], clusterFile: string): Reac
   };
 }
 
-/** `~/` is left to {@link ReachWish}, which knows the home that ssh goes by. */
+/** `~/` is left to {@link ReachWish}, which knows the home folder that ssh uses. */
 function keyPath(path: string, clusterFile: string): string {
   return path.startsWith('~/') || isAbsolute(path) ? path : join(dirname(clusterFile), path);
 }
@@ -98,7 +98,7 @@ function simulatedWays(run: Run, clusterFile: string): Ways['settle'] {
   };
 }
 
-/** Pins of a simulated fleet: the keys that its run file names, and over them what `enroll --sim` has pinned. */
+/** Pins of a simulated fleet: the keys in its run file, overridden by the pins of `enroll --sim`. */
 function simulatedPins({ nodes }: RunFile, { file, hostKeys, prebootKeys }: HostKeyLock): HostKeyLock {
   const pin = (port: number, key: string): readonly [string, readonly PinnedKey[]] => {
     const [type = '', base64 = ''] = key.split(' ');
@@ -124,22 +124,24 @@ const simulatedTarget = (label: string, node: RunNode, runFile: RunFile): Target
   isIdentitiesOnly: true,
 });
 
-/** The run file of a simulated fleet whose process lives. @throws FleetError `sim/not-running`, `sim/run-folder`. */
+/** The run file of a running simulated fleet. @throws FleetError `sim/not-running`, `sim/run-folder`. */
 async function liveRunFile(folder: string): Promise<RunFile> {
   const runFile = await parseRunFile(folder, runFileName);
   if (runFile && (await isSameProcess(runFile.pid, runFile.pidStart))) return runFile;
   requireReadable(folder);
-  throw new FleetError([diagnose('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' })]);
+  throw new FleetError([
+    diagnose('sim/not-running', { detail: 'No simulated fleet is running for this cluster file.' }),
+  ]);
 }
 
 const changedSince = (name: string): FleetError =>
   new FleetError([
     diagnose('sim/other-file', {
-      detail: prose`The simulated fleet has no node ${named(name)}: the cluster file has changed since.`,
+      detail: prose`The simulated fleet has no node ${named(name)}: the cluster file was changed after \`sim up\`.`,
     }),
   ]);
 
-/** A folder that is missing is that of a fleet that is not up; of any other nothing is known. @throws FleetError `sim/run-folder` */
+/** Accepts a missing folder, which means that no fleet is up. @throws FleetError `sim/run-folder` for an unreadable folder */
 export function requireReadable(folder: string): void {
   try {
     readdirSync(folder);
@@ -147,7 +149,7 @@ export function requireReadable(folder: string): void {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
     const why = error instanceof Error ? error.message : String(error);
     const detail = `${folder} cannot be used: ${why}.`;
-    const hint = 'Set MESHWRIGHT_STATE to a folder that this user can read and write, or unset it.';
+    const hint = 'Set MESHWRIGHT_STATE to a folder that this user can read and write, or unset this variable.';
     throw new FleetError([diagnose('sim/run-folder', { detail, hint, subject: namedSubject(folder) })], {
       cause: error,
     });

@@ -4,8 +4,8 @@ import { homedir, userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 
 /**
- * The path of the cluster file: `-f`, else `MESHWRIGHT_FILE`, else the first `cluster.yaml` here or above.
- * Undefined when there is none. A named file is returned unseen, so that the reader can say what is wrong with it.
+ * The path of the cluster file: `-f`, else `MESHWRIGHT_FILE`, else the first `cluster.yaml` in this folder or a parent.
+ * Undefined if there is none. A named file is returned unchecked: reading it reports any problem.
  */
 export function findClusterFile(given: string | undefined, env: NodeJS.ProcessEnv, folder: string): string | undefined {
   const named = given ?? env['MESHWRIGHT_FILE'];
@@ -17,14 +17,14 @@ export function findClusterFile(given: string | undefined, env: NodeJS.ProcessEn
   }
 }
 
-/** `cluster.lock` beside `cluster.yaml`: same folder, same name, ending `.lock`. */
+/** The lock next to the cluster file: same name with the extension `.lock`. */
 export function lockFileFor(clusterFile: string): string {
   return clusterFile.replace(/(\.ya?ml)?$/i, '.lock');
 }
 
 /**
- * Where journals, caches and simulated fleets lie: `$MESHWRIGHT_STATE`, else the XDG state folder. A relative
- * `XDG_STATE_HOME` counts for nothing, as its specification says.
+ * The folder of journals, caches and simulated fleets: `$MESHWRIGHT_STATE`, else the XDG state folder. A relative
+ * `XDG_STATE_HOME` is ignored, as its specification demands.
  */
 export function stateFolder(env: NodeJS.ProcessEnv): string {
   if (env['MESHWRIGHT_STATE']) return resolve(env['MESHWRIGHT_STATE']);
@@ -33,12 +33,12 @@ export function stateFolder(env: NodeJS.ProcessEnv): string {
   return join(base, 'meshwright');
 }
 
-/** `HOME`, or what the system knows when it is unset or empty. */
+/** `HOME`, or the system's home folder if `HOME` is unset or empty. */
 function homeFolder(env: NodeJS.ProcessEnv): string {
   return env['HOME'] || userInfo().homedir || homedir();
 }
 
-/** The folder of the simulated fleet of one cluster file: one fleet per file, found again by every later command. */
+/** The folder of the simulated fleet; each cluster file has its own. */
 export function simFolder(env: NodeJS.ProcessEnv, clusterFile: string): string {
   const name = basename(clusterFile)
     .replace(/[^A-Za-z0-9-]+/g, '-')
@@ -47,9 +47,9 @@ export function simFolder(env: NodeJS.ProcessEnv, clusterFile: string): string {
   return join(stateFolder(env), 'sim', `${name}-${digest}`);
 }
 
-/** Under which name journals lie: a rehearsal is no part of what was done to the real Macs. */
+/** The folder name of journals; rehearsals have their own, separate from the runs on real Macs. */
 export const journalName = (cluster: string, isSimulated: boolean): string =>
   isSimulated ? `${cluster}-simulated` : cluster;
 
-/** The file in which `sim up` leaves the resolved fleet for the simulator, in the folder of the rack. */
+/** The file in the rack's folder in which `sim up` stores the resolved fleet for the simulator. */
 export const fleetFileName = 'fleet.json';

@@ -5,36 +5,36 @@ import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { namedSubject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 
-/** What decides whether others may change a file or a folder. */
+/** The permissions that decide whether others may change a file or a folder. */
 interface FileOwner {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** A file with the folders above it: who may write one of them may put another file in its place. */
+/** A file with its parent folders: a user who can write to one of them can replace the file. */
 interface FileOwners extends FileOwner {
-  /** From its own folder up to the root. Empty for what is no plain file. */
+  /** From its own folder up to the root. Empty unless it is a regular file. */
   readonly folders: readonly (FileOwner & { readonly path: string })[];
 }
 
-/** A file that has been read. */
+/** A file after reading. */
 export interface ReadFile extends FileOwners {
   readonly bytes: Uint8Array;
-  /** The bytes as UTF-8, for showing lines of it. */
+  /** The bytes as UTF-8, to quote lines. */
   readonly text: string;
 }
 
-/** More than any file of ours may have; a device without an end is read no further. */
+/** The maximum size of our files, so that reading an endless device stops. */
 const maxBytes = 1_048_576;
 
-/** How a path is shown: relative to the current folder when that is shorter to read. */
+/** The displayed path: relative to the current folder if the file is below it. */
 export function shownPath(folder: string, path: string): string {
   const near = relative(folder, path);
   return near === '' || near.startsWith('..') ? path : near;
 }
 
-/** A whole file, or undefined when there is none. @throws FleetError `cli/cannot-read`. */
+/** The whole file, or undefined if it does not exist. @throws FleetError `cli/cannot-read`. */
 export function readIfThere(path: string, shown: string): ReadFile | undefined {
   try {
     return readWhole(path);
@@ -54,11 +54,11 @@ export function readFile(path: string, shown: string): ReadFile {
   }
 }
 
-/** How long a silent pipe is read, and one into which no program writes. In milliseconds. */
+/** The time limits in milliseconds for a pipe with a silent writer, and for one without a writer. */
 const [silentMs, writerlessMs] = [10_000, 2_000];
 
 function readWhole(path: string): ReadFile {
-  // An ordinary open of a pipe waits for a writer without end, and this process hears no signal meanwhile.
+  // A blocking open of a pipe would wait for a writer forever, and block signals meanwhile.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = fstatSync(file);
@@ -88,7 +88,7 @@ function readOpened(file: number, isPipe: boolean): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** How many bytes came; undefined when there are none yet. */
+/** The number of bytes read; undefined if there are none yet. */
 function readSome(file: number, chunk: Uint8Array): number | undefined {
   try {
     return readSync(file, chunk);
@@ -112,13 +112,13 @@ function foldersAbove(path: string): ReadFile['folders'] {
 const errorCode = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'is not there',
-  ENOTDIR: 'is not there: a part of its path is a file',
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist: a part of its path is a file',
   EISDIR: 'is a folder',
-  EACCES: 'may not be read by this user',
-  EPERM: 'may not be read by this user',
-  ELOOP: 'is a link that leads back to itself',
-  SILENT: 'is a pipe from which nothing comes',
+  EACCES: 'cannot be read: this user has no permission',
+  EPERM: 'cannot be read: this user has no permission',
+  ELOOP: 'is a link to itself',
+  SILENT: 'is a pipe without data',
 };
 
 function cannotRead(shown: string, error: unknown): FleetError {
@@ -134,26 +134,26 @@ function cannotRead(shown: string, error: unknown): FleetError {
   return new FleetError([problem], { cause: error });
 }
 
-/** A hint that fits better than that of the code. */
+/** A more specific hint than that of the code. */
 function hintFor(code: string, shown: string): string | undefined {
-  if (code === 'EISDIR') return `Name the file in it: ${shown.replace(/\/$/, '')}/cluster.yaml`;
-  return code === 'SILENT' ? 'Start the program that writes to it first, or name a file.' : undefined;
+  if (code === 'EISDIR') return `Name the file in this folder: ${shown.replace(/\/$/, '')}/cluster.yaml`;
+  return code === 'SILENT' ? 'Start the program that writes to the pipe first, or name a file.' : undefined;
 }
 
-/** Who runs this process. */
+/** The user of this process. */
 interface Reader {
   readonly uid: number;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Groups of accounts that are root or, on macOS, may become root: wheel and admin. */
+/** Groups whose members are root or, on macOS, can become root: wheel and admin. */
 const rootGroups: readonly number[] = process.platform === 'darwin' ? [0, 80] : [0];
 
 /**
- * Whether others may change a file that decides what is done to the nodes, or replace it: it or a folder above it is
- * writable by everybody or by a group, or belongs to a user who is neither this one nor root, nor the one who became
- * root through sudo. A group with the number of its user, or of this one, is that user's own, as on Debian and Fedora and
- * in containers with an `fsGroup`. A warning for people, an error when `CI=true`.
+ * Warns if other users can change or replace a file that decides what is done to the nodes: the file or a parent folder is
+ * writable by others or a group, or belongs to a user who is neither this user, root, nor the user who ran sudo. A group
+ * with the user's own number is private, as on Debian and Fedora and in containers with an `fsGroup`. With `CI=true`, the
+ * warning is an error.
  */
 export function openToOthers(shown: string, file: FileOwners, reader: Reader): readonly Diagnostic[] {
   if ((file.mode & 0o170000) !== 0o100000) return [];
@@ -163,13 +163,15 @@ export function openToOthers(shown: string, file: FileOwners, reader: Reader): r
   const problem = (detail: string, hint: Prose): Diagnostic =>
     diagnose('cli/file-open-to-others', { severity, subject: namedSubject(shown), detail, hint });
   const own = [
-    ...writers(file, reader).map((who) => problem(`${who} may write ${shown}.`, `Close it: chmod go-w ${shown}`)),
+    ...writers(file, reader).map((who) =>
+      problem(`${who} can change ${shown}.`, `Remove their permission: chmod go-w ${shown}`),
+    ),
     ...(trusted.includes(file.uid)
       ? []
       : [
           problem(
-            `${shown} belongs to user ${file.uid}, and you are user ${uid}.`,
-            `Make it yours: chown ${uid} ${shown}`,
+            `${shown} belongs to user ${file.uid}, but you are user ${uid}.`,
+            `Take ownership: chown ${uid} ${shown}`,
           ),
         ]),
   ];
@@ -180,17 +182,17 @@ export function openToOthers(shown: string, file: FileOwners, reader: Reader): r
   if (folder === undefined) return own;
   const [who = `User ${folder.uid}`] = trusted.includes(folder.uid) ? writers(folder, reader) : [];
   const hint = trusted.includes(folder.uid)
-    ? `Close it: chmod go-w ${folder.path}`
-    : 'Keep it in a folder of your own.';
-  return [...own, problem(`${who} may replace ${shown}: the folder ${folder.path} is open to them.`, hint)];
+    ? `Remove their permission: chmod go-w ${folder.path}`
+    : 'Move the file to a folder of your own.';
+  return [...own, problem(`${who} can replace ${shown}, because they can write to the folder ${folder.path}.`, hint)];
 }
 
-/** Who else than its user may write a file or a folder, at most one. */
+/** The users besides the owner who can write to a file or a folder; at most one entry. */
 function writers({ mode, uid, gid }: FileOwner, reader: Reader): readonly string[] {
   if ((mode & 0o002) !== 0) return ['Every user of this computer'];
   const isGroups = (mode & 0o020) !== 0 && ![uid, reader.uid, ...rootGroups].includes(gid);
   return isGroups ? [`Every member of group ${gid}`] : [];
 }
 
-/** Who runs this process, from the process itself. */
+/** The user of this process, from the process itself. */
 export const thisReader = (env: Reader['env']): Reader => ({ uid: process.getuid?.() ?? 0, env });

@@ -8,33 +8,33 @@ import { given } from '../../model/given.ts';
 import { eventLines, type LogEvent, type LogLevel } from './event-lines.ts';
 import { cannotWrite } from './write-file.ts';
 
-/** The log of one verb, for an audit: what it did and saw, as lines of JSON (`schemas/log-line.schema.json`). */
+/** The log of one command, for audits: its actions and observations as JSON lines (`schemas/log-line.schema.json`). */
 export interface RunLog {
-  /** The name of the next journal: first the name that each line has as its run. */
+  /** The name of the next journal; the first one is also the `run` of each log line. */
   readonly nextRunId: () => string;
-  /** Appends the lines of an event. They are in the file when this returns. */
+  /** Appends the lines of an event to the file before it returns. */
   readonly write: (event: LogEvent) => void;
   /** Keeps a secret, and its forms, out of every later line. */
   readonly hide: (secret: string) => void;
 }
 
-/** Whose log it is, and where it goes. */
+/** The command of the log, and its file. */
 interface RunLogOptions {
   /** Absolute. */
   readonly path: string;
   readonly level: LogLevel;
   readonly verb: string;
   readonly version: string;
-  /** Called once, when a line cannot be written after the first one could. Later lines are tried all the same. */
+  /** Called once, if a line after the first cannot be written. Later lines are still tried. */
   readonly onLost: (error: Error) => void;
 }
 
-/** Fields that are called like a secret hold none today; they stay out of the log should one ever come. */
+/** Fields with such names contain no secrets today; they are left out of the log in case one ever does. */
 const secretNames = ['password', 'passphrase', 'secret', 'token', 'authorization', 'apiKey', 'api_key', 'cookie'];
 const secretPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 /**
- * Opens a log and writes its first line, so that a log which cannot be written ends the verb before anything is sent.
+ * Opens a log and writes its first line, so that a log that cannot be written ends the command before anything is sent.
  * @throws FleetError `cli/cannot-write`
  */
 export function openRunLog({ path, level, verb, version, onLost }: RunLogOptions): RunLog {
@@ -89,7 +89,7 @@ function hidden(value: Json, secrets: readonly string[]): Json {
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
-/** Opens a file that is this user's alone, or makes it. No link is followed, and no reader of a pipe is waited for. */
+/** Opens or creates a file that only this user can access. Follows no link and does not wait for the reader of a pipe. */
 function openOwn(path: string): number {
   try {
     const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o600);
@@ -97,7 +97,7 @@ function openOwn(path: string): number {
     const isOurs = found.isFile() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
     if (isOurs) return file;
     closeSync(file);
-    throw new Error('it is there and is not a file that only you may read and write (chmod 600)');
+    throw new Error('the file exists, but other users can access it (chmod 600) or it is not a regular file');
   } catch (error) {
     throw cannotWrite(path, error);
   }

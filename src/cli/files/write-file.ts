@@ -15,14 +15,14 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { namedSubject } from '../../model/subject.ts';
 
-/** Nobody holds a file longer than it takes to read and write it; what is older was left by a process that died. */
+/** A mark is held only while reading and writing a file; an older mark was left by a process that died. */
 const staleMs = 10_000;
 const patienceMs = 15_000;
 const pauseMs = 20;
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
-/** Makes the mark, or says that it is there already. */
+/** Creates the mark; false if it already exists. */
 function mark(path: string, token: string): boolean {
   try {
     const file = openSync(path, 'wx', 0o600);
@@ -35,7 +35,7 @@ function mark(path: string, token: string): boolean {
   }
 }
 
-/** Takes a mark away that nobody owns any more. Of several that try, one renames it and the others find nothing. */
+/** Removes an abandoned mark. If several processes try, one renames it, and the others find nothing. */
 function clearStale(path: string): void {
   try {
     if (Date.now() - statSync(path).mtimeMs < staleMs) return;
@@ -56,9 +56,9 @@ function release(path: string, token: string): void {
 }
 
 /**
- * Runs `act` while no other process of ours does the same for this file: a mark beside it, `<path>.held`, is made
- * exclusively and removed afterwards. A mark that was left behind counts for ten seconds.
- * @throws FleetError `cli/cannot-write` when the mark cannot be made, or another process never lets go
+ * Runs `act` while no other meshwright process does the same for this file: creates the mark `<path>.held` exclusively and
+ * removes it afterwards. An abandoned mark expires after ten seconds.
+ * @throws FleetError `cli/cannot-write` if the mark cannot be created, or another process keeps it
  */
 export async function holdFile<T>(path: string, act: () => T): Promise<T> {
   const held = `${path}.held`;
@@ -67,7 +67,7 @@ export async function holdFile<T>(path: string, act: () => T): Promise<T> {
   try {
     while (!mark(held, token)) {
       clearStale(held);
-      if (Date.now() > end) throw new Error(`another meshwright holds it (${held})`);
+      if (Date.now() > end) throw new Error(`another meshwright process is using it (${held})`);
       await sleep(pauseMs);
     }
   } catch (error) {
@@ -81,15 +81,15 @@ export async function holdFile<T>(path: string, act: () => T): Promise<T> {
 }
 
 /**
- * Replaces a file so that a reader sees the old text or the new one, never half of either: temporary name in the
- * same folder, fsync, rename. @throws FleetError `cli/cannot-write`; the old text is then still there.
+ * Replaces a file atomically: temporary file in the same folder, fsync, rename.
+ * @throws FleetError `cli/cannot-write`; then the old text is unchanged
  */
 export function replaceFile(path: string, text: string, mode = 0o644): void {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     const file = openSync(temporary, 'wx', mode);
     try {
-      // Unlike writeSync, which ends well with a part of the text where a disk is full.
+      // Unlike this, writeSync would succeed with a part of the text on a full disk.
       writeFileSync(file, text);
       fsyncSync(file);
     } finally {
@@ -102,7 +102,7 @@ export function replaceFile(path: string, text: string, mode = 0o644): void {
   }
 }
 
-/** The failure to write a path, with the reason of the system. */
+/** The error for a path that cannot be written, with the system's reason. */
 export function cannotWrite(path: string, error: unknown): FleetError {
   const why = error instanceof Error ? error.message : String(error);
   const problem = diagnose('cli/cannot-write', {
@@ -116,6 +116,6 @@ function discard(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It was never made.
+    // The temporary file was never created.
   }
 }

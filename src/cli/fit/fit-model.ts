@@ -26,16 +26,16 @@ import { type ByteSource, folderSource, readShape, readText, urlSource } from '.
 import { readArchive } from '../sources/read-sources.ts';
 import { type Run, readCountOption, textOption, usageError } from '../verb.ts';
 
-/** A model that is to be fitted. */
+/** The model to fit. */
 interface FitSubject {
   readonly name: string;
   readonly shape: ModelShape;
 }
 
-/** Whether a word is a place of files, and no name of the cluster file. */
+/** Whether an argument is a folder, file or URL, not a model name of the cluster file. */
 const isPlace = (word: string): boolean => /[/\\]|\.gguf$/i.test(word);
 
-/** The shape of a model at a place: a folder, a `.gguf` file, the base of URLs. @throws FleetError `model/shape-unknown` */
+/** The shape of a model in a folder, a `.gguf` file, or below a base URL. @throws FleetError `model/shape-unknown` */
 async function subjectAt(run: Run, word: string): Promise<FitSubject> {
   const isUrl = /^https?:\/\//.test(word);
   const found = await (isUrl ? shapeAtUrl(run, word) : shapeInFolder(run, word));
@@ -48,14 +48,14 @@ function knownShape(word: string, found: ShapeFact): ModelShape {
   throw new FleetError([
     diagnose('model/shape-unknown', {
       subject: modelSubject(word),
-      detail: `Nothing is known of its size: ${found.why}.`,
+      detail: `Its size is unknown: ${found.why}.`,
     }),
   ]);
 }
 
 const partName = /^(.*)-\d{5}-of-(\d{5})\.gguf$/;
 
-/** All parts of the GGUF model that this file belongs to. */
+/** All parts of the GGUF model to which this file belongs. */
 function partsOf(file: string): readonly string[] {
   const [, stem, count] = partName.exec(file) ?? [];
   if (stem === undefined || count === undefined) return [file];
@@ -69,15 +69,19 @@ async function shapeInFolder(run: Run, word: string): Promise<ShapeFact> {
   const path = resolve(run.folder, word);
   if (/\.gguf$/i.test(path)) return readShape(folderSource(dirname(path)), partsOf(basename(path)));
   try {
-    if (!(await stat(path)).isDirectory()) return { kind: 'unknown', why: 'it is neither a folder nor a .gguf file' };
+    if (!(await stat(path)).isDirectory())
+      return { kind: 'unknown', why: 'the path is neither a folder nor a .gguf file' };
     return await readShape(folderSource(path), await filesIn(path));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    return { kind: 'unknown', why: code === 'ENOENT' ? 'it is not there' : `it cannot be read (${code})` };
+    return {
+      kind: 'unknown',
+      why: code === 'ENOENT' ? 'the path does not exist' : `the path cannot be read (${code})`,
+    };
   }
 }
 
-/** The files of a folder and of the folders in it. */
+/** The files of a folder and of its direct subfolders. */
 async function filesIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const inside = await Promise.all(
@@ -98,10 +102,10 @@ function shapeAtUrl(run: Run, word: string): Promise<ShapeFact> {
 }
 
 const indexName = 'model.safetensors.index.json';
-/** Those of the largest models have some ten megabytes. */
+/** The indexes of the largest models have about ten megabytes. */
 const mostIndexBytes = 64 * 2 ** 20;
 
-/** The files of weights below a base: those that the index names; one without an index is one file. */
+/** The weight files below a base: those in the index, or a single file without an index. */
 async function weightsAt(source: ByteSource): Promise<readonly string[]> {
   const index = await readText(source, indexName, mostIndexBytes);
   const text = index.kind === 'text' ? index.text : '{}';
@@ -111,7 +115,7 @@ async function weightsAt(source: ByteSource): Promise<readonly string[]> {
   return weights.length === 0 ? ['model.safetensors'] : weights;
 }
 
-/** The shape of a model of the file: as the lock has it, else from where the file says that it is. */
+/** The shape of a model of the file: from the lock, else from the model's source. */
 async function shapeOf(run: Run, model: DesiredModel, baseFolder: string): Promise<ShapeFact> {
   const { shape, source, files } = model;
   if (shape !== undefined) return { kind: 'known', shape };
@@ -119,7 +123,7 @@ async function shapeOf(run: Run, model: DesiredModel, baseFolder: string): Promi
     case 'node':
       return {
         kind: 'unknown',
-        why: 'its files lie on the nodes, where plan reads their headers and apply keeps them in the lock',
+        why: 'its files are on the nodes (plan reads their headers, and apply stores the shape in the lock)',
       };
     case 'url':
       return readShape(
@@ -142,16 +146,16 @@ async function subjectInFile(
     const names = fleet.models.map((one) => one.name);
     const near = didYouMean(name, names);
     const guess = near === undefined ? '' : `Did you mean ${near}? `;
-    const known = names.length === 0 ? 'It has none.' : `It has ${listText(names)}.`;
+    const known = names.length === 0 ? 'The file has no models.' : `Models: ${listText(names)}.`;
     throw usageError(
       `The file has no model ${JSON.stringify(name)}.`,
-      `${guess}${known} A folder has a slash: ./${name}`,
+      `${guess}${known} Enter a folder with a slash: ./${name}`,
     );
   }
   return { name, shape: knownShape(name, await shapeOf(run, model, baseFolder)) };
 }
 
-/** Models of a fleet with the shapes that can be read here; those that cannot stay without. */
+/** Adds the shapes that can be read on this computer to the models. */
 const withShapes = (run: Run, models: readonly DesiredModel[], baseFolder: string): Promise<readonly DesiredModel[]> =>
   Promise.all(
     models.map(async (model) => {
@@ -160,27 +164,27 @@ const withShapes = (run: Run, models: readonly DesiredModel[], baseFolder: strin
     }),
   );
 
-/** With what a model is to be run. */
+/** The runtime for the model. */
 interface FitRuntime {
-  /** Absent where it follows from the format of the model. */
+  /** Absent if it follows from the model's format. */
   readonly driver?: DriverName;
-  /** The version of mlx-lm, where somebody said it. */
+  /** The version of mlx-lm, if one is set. */
   readonly mlxLm?: string;
 }
 
-/** The file that a question is about. */
+/** The cluster file of the request. */
 interface FitFile {
   readonly fleet: DesiredFleet;
   readonly baseFolder: string;
 }
 
-/** What `--runtime` and `--mlx-lm` say, else the runtime of the placement that has the model. @throws FleetError `cli/usage` */
+/** The runtime by `--runtime` and `--mlx-lm`, else that of the model's placement. @throws FleetError `cli/usage` */
 async function readRuntime(run: Run, model: string, file: FitFile | undefined): Promise<FitRuntime> {
   const word = textOption(run, 'runtime');
   const ofModel = file?.fleet.placements.find((placement) => placement.model === model)?.runtime;
   const runtime = file?.fleet.runtimes.find(({ name }) => name === (word ?? ofModel));
   if (word !== undefined && runtime === undefined && !isDriver(word)) {
-    throw usageError(`"${word}" is no runtime.`, 'Say mlx, exo, llamacpp-rpc or command, or a runtime of the file.');
+    throw usageError(`Unknown runtime "${word}".`, 'Enter mlx, exo, llamacpp-rpc, command, or a runtime of the file.');
   }
   const driver = runtime?.driver ?? (word !== undefined && isDriver(word) ? word : undefined);
   const mlxLm = versionOption(run) ?? (file === undefined ? undefined : await lockedMlxLm(run, runtime, file));
@@ -190,10 +194,10 @@ async function readRuntime(run: Run, model: string, file: FitFile | undefined): 
 function versionOption(run: Run): string | undefined {
   const version = textOption(run, 'mlxLm');
   if (version === undefined || /^\d{1,4}(?:\.\d{1,4}){1,3}(?:\.?[a-z]{1,8}\d{0,4})?$/.test(version)) return version;
-  throw usageError(`"${version}" is no version of mlx-lm.`, 'Say one such as 0.31.3.');
+  throw usageError(`"${version}" is not a valid version of mlx-lm.`, 'Enter a version such as 0.31.3.');
 }
 
-/** The version that the locked list of a runtime of mlx has, where it lies here. */
+/** The version in the package list of an mlx runtime, if the list is on this computer. */
 async function lockedMlxLm(
   run: Run,
   runtime: DesiredRuntime | undefined,
@@ -208,10 +212,10 @@ async function lockedMlxLm(
   return settlePackages(runtime, { archives, folders: {} }, keysByDriver).runtime.packages?.['mlx-lm'];
 }
 
-/** A Mac that a model is put on: of the file, or thought up. */
+/** A Mac for the model: a node of the file, or an imaginary one. */
 type FitNode = Pick<DesiredNode, 'name' | 'hardware'>;
 
-/** More than a placement has. */
+/** The maximum number of nodes of a placement. */
 const mostNodes = 16;
 
 const exampleMacs =
@@ -219,20 +223,20 @@ const exampleMacs =
 
 const thoughtUp = /^(?:([1-9][0-9]{0,2})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3}):([0-9]+(?:GB|GiB))$/;
 
-/** The words of `--on`, one for each node or kind of Mac: a comma inside of an identifier parts nothing. */
+/** The values of `--on`, one per node or kind of Mac; a comma inside an identifier does not separate. */
 const onWords = (words: readonly string[]): readonly string[] =>
   words
     .flatMap((word) => word.split(/\+|,(?![0-9]{1,3}(?::|$))/))
     .map((word) => word.trim())
     .filter((word) => word !== '');
 
-/** Whether a word is about Macs that are in no file. */
+/** Whether a value describes imaginary Macs. */
 const isThoughtUp = (word: string): boolean => /^(?:[0-9]+x)?[A-Z]/.test(word);
 
 /**
  * The Macs that `--on` names, in rank order.
  *
- * @param fleet of the file; undefined where no word names a node of it
+ * @param fleet of the file; undefined if no value names one of its nodes
  * @throws FleetError `cli/usage`
  */
 export function readMacs(words: readonly string[], fleet: DesiredFleet | undefined): readonly FitNode[] {
@@ -249,17 +253,17 @@ function declared(word: string, fleet: DesiredFleet | undefined): FitNode {
   const node = fleet?.nodes.find(({ name }) => name === word);
   if (node === undefined) throw usageError(`The file has no node ${JSON.stringify(word)}.`, exampleMacs);
   if (node.hardware.memoryBytes === undefined) {
-    throw usageError(`The file does not say the memory of ${word}.`, `Add it: hardware: { memory: 512GB } at ${word}.`);
+    throw usageError(`The file has no memory size for ${word}.`, `Add it to ${word}: hardware: { memory: 512GB }`);
   }
   return node;
 }
 
-/** Macs of one kind, numbered on over all words. */
+/** Imaginary Macs of one kind, numbered consecutively over all values. */
 function thinkUp(word: string, counts: Map<string, number>, fleet: DesiredFleet | undefined): readonly FitNode[] {
   const [, count = '1', model = '', memory = ''] = thoughtUp.exec(word) ?? [];
   const memoryBytes = memoryLabelBytes(memory);
   if (memoryBytes === undefined)
-    throw usageError(`${JSON.stringify(word)} is no number of Macs with memory.`, exampleMacs);
+    throw usageError(`${JSON.stringify(word)} is neither a node nor a number of Macs with memory.`, exampleMacs);
   const short = (macModel(model)?.name.split(' ')[1] ?? 'mac').toLowerCase();
   return Array.from({ length: Number(count) }, () => {
     const number = (counts.get(short) ?? 0) + 1;
@@ -270,7 +274,7 @@ function thinkUp(word: string, counts: Map<string, number>, fleet: DesiredFleet 
   });
 }
 
-/** As many Macs like these as a placement may have besides them, under further names; none where they are unequal. */
+/** Further Macs like these, up to the maximum of a placement; none if these Macs differ. */
 export function moreLike(macs: readonly FitNode[]): readonly FitNode[] {
   const last = macs.at(-1);
   const isAlike = ({ hardware: { model, memoryBytes } }: FitNode): boolean =>
@@ -287,12 +291,12 @@ export function moreLike(macs: readonly FitNode[]): readonly FitNode[] {
 const example = prose`For example: ${meshwright('fit', './models/tiny', '--on', '2xMac15,14:512GB')}`;
 const usualContext = '8k';
 
-/** Puts a model on Macs on paper: reaches no node. @throws FleetError `cli/usage`, `model/shape-unknown` */
+/** Calculates whether a model fits on Macs; contacts no node. @throws FleetError `cli/usage`, `model/shape-unknown` */
 export async function fitModel(run: Run): Promise<ModelFit> {
   const [word, another] = run.words;
-  if (word === undefined) throw usageError('No model is named.', example);
+  if (word === undefined) throw usageError('No model was named.', example);
   if (another !== undefined)
-    throw usageError(`One model is fitted at a time; ${JSON.stringify(another)} is one more.`, example);
+    throw usageError(`fit takes only one model, but there is a second one: ${JSON.stringify(another)}.`, example);
   const words = onWords(Array.isArray(run.own['on']) ? run.own['on'].map(String) : []);
   const isAboutFile = !isPlace(word) || words.some((one) => !isThoughtUp(one)) || run.options.file !== undefined;
   const file = isAboutFile ? fileOf(run) : undefined;
@@ -307,14 +311,14 @@ export async function fitModel(run: Run): Promise<ModelFit> {
   return judgeModelFit({ name, shape, macs, more, fleet, ...linksOf(macs, file) }, { ...wish, driver });
 }
 
-/** The cables of the file count where every Mac is one of it. */
+/** The cables of the file, if all Macs are nodes of the file. */
 function linksOf(macs: readonly FitNode[], file: FitFile | undefined): { readonly links?: readonly Link[] } {
   const links = file?.fleet.thunderbolt.links;
   const isDeclared = macs.every(({ name }) => file?.fleet.nodes.some((node) => node.name === name));
   return isDeclared && links !== undefined ? { links } : {};
 }
 
-/** The cluster file with what its lock knows. */
+/** The cluster file with the values of its lock. */
 function fileOf(run: Run): FitFile {
   const { path, fleet, lock } = openCluster(run);
   const baseFolder = dirname(path);
@@ -330,9 +334,10 @@ interface Wish extends FitRuntime {
 function readWish(run: Run): Wish {
   const [context, sharding] = [textOption(run, 'context') ?? usualContext, textOption(run, 'sharding')];
   const tokens = contextTokens(context);
-  if (tokens === undefined) throw usageError(`"${context}" is no context.`, 'Say a number of tokens, or 128k.');
+  if (tokens === undefined)
+    throw usageError(`"${context}" is not a valid context length.`, 'Enter a number of tokens, such as 8192 or 128k.');
   if (sharding !== undefined && sharding !== 'tensor' && sharding !== 'pipeline') {
-    throw usageError(`"${sharding}" is no way to split a model.`, 'Say tensor or pipeline.');
+    throw usageError(`"${sharding}" is not a valid sharding.`, 'Enter tensor or pipeline.');
   }
   return {
     ...given({ sharding }),
@@ -341,14 +346,14 @@ function readWish(run: Run): Wish {
   };
 }
 
-/** What runs a model: what was asked for, else what its format is for. */
+/** The driver: the requested one, else the one for the model's format. */
 function driverFor(run: Run, { driver }: Wish, { format }: ModelShape): DriverName {
   const chosen = driver ?? (format === 'gguf' ? 'llamacpp-rpc' : 'mlx');
   if (chosen === 'mlx' || textOption(run, 'mlxLm') === undefined) return chosen;
-  throw usageError(`--mlx-lm says nothing about ${chosen}.`, 'Leave it out, or say --runtime mlx.');
+  throw usageError(`--mlx-lm does not apply to ${chosen}.`, 'Leave out --mlx-lm, or add --runtime mlx.');
 }
 
-/** The fleet that the question is put to: what else serves on nodes of the file stays there. */
+/** The fleet for the calculation, with the other placements that serve on these nodes of the file. */
 async function fleetFor(
   run: Run,
   {

@@ -44,12 +44,12 @@ import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { fitModel } from './fit-model.ts';
 
-/** As many Macs as a cluster file can have. */
+/** The maximum number of Macs in a cluster file. */
 const mostMacs = 256;
 
 /**
  * `fit MODEL --on MACS`: whether a model fits into the memory of Macs; `fit --mesh 5xMac15,14`: whether Macs can be fully
- * meshed, and with which cables. Reaches no node.
+ * meshed, and with which cables. Contacts no node.
  */
 export const fit: VerbBody = (run) => {
   if (run.own['mesh'] === undefined) return fitOnMacs(run);
@@ -60,8 +60,8 @@ export const fit: VerbBody = (run) => {
   if (strange === undefined) return fitCables(run);
   const shown = strange === 'a model' ? strange : `--${strange === 'mlxLm' ? 'mlx-lm' : strange}`;
   throw usageError(
-    `--mesh says nothing about ${shown}.`,
-    prose`Ask for cables, or for the memory of a model: ${meshwright('fit', '--help')}`,
+    `--mesh cannot be combined with ${shown}.`,
+    prose`fit checks either cables or the memory of a model. See: ${meshwright('fit', '--help')}`,
   );
 };
 
@@ -70,7 +70,7 @@ const modelOptions = ['on', 'context', 'requests', 'sharding', 'runtime', 'mlxLm
 /** Whether a model fits on Macs. */
 async function fitOnMacs(run: Run): Promise<ExitCode> {
   if (run.words.length === 0 && run.own['on'] === undefined)
-    throw usageError('--mesh is missing, or a model and --on.', example);
+    throw usageError('Enter either --mesh, or a model and --on.', example);
   const found = await fitModel(run);
   if (run.options.json) showJson(run.console, modelDocument(found));
   else {
@@ -119,13 +119,13 @@ async function fitCables(run: Run): Promise<ExitCode> {
   return fits ? exitCode.done : exitCode.failed;
 }
 
-const example = prose`Say how many of which model: ${meshwright('fit', '--mesh', '3xMac15,14', '2xMac16,11')}`;
+const example = prose`Enter the number and model of the Macs: ${meshwright('fit', '--mesh', '3xMac15,14', '2xMac16,11')}`;
 
-/** The Macs of all `--mesh`; they stand in words of their own, or in one with a plus sign or a comma between them. */
+/** The Macs of all `--mesh` options, as separate values or joined by plus signs or commas. */
 function wantedMacs(run: Run): readonly MacCount[] {
   const words = run.own['mesh'];
   if (!Array.isArray(words)) throw usageError('--mesh is missing.', example);
-  // Identifiers have a comma inside; one between Macs is followed by a count.
+  // Identifiers contain a comma; a comma between Macs is followed by a count.
   const wanted = words.flatMap((word) => String(word).split(/\+|,(?=[0-9]+x)/)).map(wantedMac);
   const count = wanted.reduce((sum, one) => sum + one.count, 0);
   if (count < 2) throw usageError('A mesh has at least two Macs.', example);
@@ -136,7 +136,7 @@ function wantedMacs(run: Run): readonly MacCount[] {
 function wantedMac(text: string): MacCount {
   const match = /^(?:([1-9][0-9]{0,3})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3})$/.exec(text.trim());
   const [, count = '1', model] = match ?? [];
-  if (model === undefined) throw usageError(`${JSON.stringify(text)} is no number of Macs.`, example);
+  if (model === undefined) throw usageError(`${JSON.stringify(text)} is not a number of Macs of a model.`, example);
   if (macModel(model) === undefined) throw unknownModel(model);
   return { model, count: Number(count) };
 }
@@ -150,24 +150,24 @@ function unknownModel(model: string): Error {
   );
 }
 
-/** What speaks against some of the Macs, or against a receptacle that the largest full mesh takes. */
+/** Problems of some of the Macs, or of a receptacle that the largest full mesh uses. */
 function findings({ models, mesh, carefulSize }: MeshFit): readonly Diagnostic[] {
   const doubtful = mesh?.doubtfulModels ?? [];
   return models.flatMap(({ model, name, thunderbolt }) => {
     const subject = modelSubject(model);
     if (thunderbolt === 4) {
-      const detail = prose`A ${named(name)} has Thunderbolt 4 and can never have RDMA. It is left out of the mesh.`;
+      const detail = prose`A ${named(name)} has Thunderbolt 4 and can never use RDMA. It is left out of the mesh.`;
       return [
         diagnose('topology/no-rdma', {
           subject,
           detail,
-          hint: 'Use a Mac with Thunderbolt 5 in the mesh. With Thunderbolt 4 a Mac can be a node for TCP.',
+          hint: 'Use a Mac with Thunderbolt 5 in the mesh. A Mac with Thunderbolt 4 can be a node only for TCP.',
         }),
       ];
     }
     if (!doubtful.includes(model)) return [];
-    const rest = carefulSize === 0 ? '' : ` A full mesh of ${carefulSize} leaves it free.`;
-    const hint = `Try that receptacle before you rely on it: Apple says that all can.${rest}`;
+    const rest = carefulSize === 0 ? '' : ` A full mesh of ${carefulSize} Macs does not use it.`;
+    const hint = `Test this receptacle before you rely on it. According to Apple, all receptacles support RDMA.${rest}`;
     const detail = macModel(model)?.avoid.map((number) => avoidReason(name, number)) ?? [];
     return [diagnose('topology/avoided-receptacle', { subject, detail: detail.join('\n'), hint })];
   });
@@ -199,12 +199,12 @@ function fitDocument(found: MeshFit, diagnostics: readonly Diagnostic[]): FitDoc
 const verdictWords: Readonly<Record<FitVerdict, string>> = {
   fits: 'fits',
   'near-degraded': 'fits, above 60 % of the memory',
-  degraded: 'fits, above 70 % of the memory, where meshes become slow',
-  tight: 'is tight: above 90 % of what the GPU may use',
+  degraded: 'fits, but above 70 % of the memory, where meshes become slow',
+  tight: 'is tight: above 90 % of the GPU limit',
   'does-not-fit': 'does not fit',
 };
 
-/** Whether a model fits on these Macs, its bytes on each of them beside the marks, and what would do otherwise. */
+/** Whether a model fits on these Macs, its memory on each of them with the marks, and the closest variant that fits. */
 function modelFitText(fit: ModelFit, input: PageInput): string {
   const page = pageOf(input);
   const advice = fit.advice === undefined ? [] : [fitLines(fit.advice, page.columns)];
@@ -219,7 +219,7 @@ function headLines(fit: ModelFit, page: Page): readonly string[] {
   const tone: Tone = canRun(fit) ? (verdict === 'fits' ? 'good' : 'warn') : 'bad';
   const wish = [
     `${tokensText(fit.contextTokens)} of context`,
-    `${counted(fit.parallel, 'request')} at once`,
+    `${counted(fit.parallel, 'request')} in parallel`,
     fit.sharding === undefined ? driverText(fit) : `${driverText(fit)}, ${fit.sharding}`,
   ];
   return [
@@ -240,7 +240,7 @@ function shapeText(shape: ModelShape): string {
   return `${architecture}, ${counted(layers.length, 'layer')}, ${kinds}, ${bytesText(weightBytes(shape))} of weights`;
 }
 
-/** Nodes whose numbers are all the same. */
+/** Groups nodes with the same numbers. */
 const groupNodes = (nodes: readonly NodeFit[]): readonly (readonly NodeFit[])[] => [
   ...groupBy(nodes, ({ node: _, shares, ...rest }) =>
     JSON.stringify({ ...rest, shares: shares.map(({ rank: __, ...share }) => share) }),
@@ -254,15 +254,15 @@ function nodeLines(nodes: readonly NodeFit[], page: Page): readonly string[] {
   const room = budget?.bytes ?? 0;
   const mine = shares.at(-1);
   const beside = shares.slice(0, -1).map(({ placement, need }) => `${placement} ${bytesText(need.total)}`);
-  const also = [...beside, ...unknown.map((placement) => `${placement}, whose memory nobody knows`)];
+  const also = [...beside, ...unknown.map((placement) => `${placement} (memory unknown)`)];
   const each = nodes.length > 1 ? ' each' : '';
   return [
     page.paint('strong', `${nodesText(nodes.map(({ node }) => node))}${each}`),
     ...(mine === undefined ? [] : hang('  needs   ', needParts(mine.need), page.columns)),
-    ...(also.length === 0 ? [] : hang('  beside  ', also.join(', '), page.columns)),
+    ...(also.length === 0 ? [] : hang('  others  ', also.join(', '), page.columns)),
     ...hang(
       '  uses    ',
-      `${bytesText(needBytes)} of ${bytesText(room)}, ${percent(needBytes, room)} of what the GPU may use (${sourceOf(first)})`,
+      `${bytesText(needBytes)} of ${bytesText(room)}, ${percent(needBytes, room)} of the GPU limit (${sourceOf(first)})`,
       page.columns,
     ),
     ...hang('  marks   ', marksText(memoryBytes, room), page.columns),
@@ -300,7 +300,7 @@ interface Bar {
   readonly memoryBytes: number;
 }
 
-/** The memory as a bar with the three marks; the end is all of it, and what is too much ends with `>`. */
+/** The memory as a bar with the three marks; `>` at the end means more than the whole memory. */
 function bar({ needBytes, room, memoryBytes }: Bar, page: Page): string {
   const width = Math.min(60, page.columns - 6);
   const at = (bytes: number): number => Math.round((width * bytes) / Math.max(1, memoryBytes));
@@ -313,7 +313,7 @@ function bar({ needBytes, room, memoryBytes }: Bar, page: Page): string {
   return `[${cells.join('')}]${filled > width ? '>' : ''}`;
 }
 
-/** Whether the Macs can be fully meshed, which of them otherwise, and the cables as `cluster.yaml` has them. */
+/** Whether the Macs can be fully meshed, or which of them can, and the cables in the syntax of `cluster.yaml`. */
 function fitText(fit: MeshFit, input: PageInput): string {
   const page = pageOf(input);
   const fits = isFullMesh(fit);
@@ -341,10 +341,10 @@ function answerLines(fit: MeshFit, page: Page): readonly string[] {
   }
   const largest =
     mesh === undefined
-      ? 'No two of them can have RDMA.'
-      : `The largest full mesh has ${mesh.size}: ${macsText(mesh)}; ${needText(mesh)}.`;
+      ? 'No two of these Macs can use RDMA together.'
+      : `The largest full mesh has ${mesh.size} Macs: ${macsText(mesh)}; ${needText(mesh)}.`;
   const round = ring === undefined ? '' : `A ring of ${ringSizeText(ring, asked)} fits: ${needText(ring)}.`;
-  const carries = ring === undefined ? '' : 'A ring carries pipeline sharding; tensor sharding needs a full mesh.';
+  const carries = ring === undefined ? '' : 'A ring supports pipeline sharding; tensor sharding needs a full mesh.';
   return [
     ...fitted('bad', `A full mesh of all ${asked} Macs does not fit: ${reasonText(fit)}.`),
     ...[largest, round, carries].filter((text) => text !== '').flatMap((text) => fitLines(text, page.columns)),
@@ -353,13 +353,13 @@ function answerLines(fit: MeshFit, page: Page): readonly string[] {
 
 const reasonText = ({ asked, models }: MeshFit): string =>
   models.some(({ thunderbolt }) => thunderbolt === 4)
-    ? 'Thunderbolt 4 carries no RDMA'
-    : `it needs ${asked - 1} receptacles in each`;
+    ? 'Thunderbolt 4 does not support RDMA'
+    : `it needs ${asked - 1} receptacles in each Mac`;
 
 const ringSizeText = (ring: FitShape, asked: number): string =>
   ring.size === asked ? `all ${asked}` : `${ring.size} (${macsText(ring)})`;
 
-/** How many Macs a full mesh can have in which these take part. */
+/** The maximum size of a full mesh with such a Mac. */
 function reachText({ thunderbolt, receptacles, doubtful }: FitModel): string {
   if (thunderbolt === 4) return 'never: Thunderbolt 4';
   const careful = receptacles - doubtful.length + 1;
@@ -371,7 +371,7 @@ function reachText({ thunderbolt, receptacles, doubtful }: FitModel): string {
 const titles = ['Macs', 'model', 'what it is', 'receptacles', 'full mesh up to'] as const;
 const margin = '  ';
 
-/** One line per model, or where the page is too narrow for a table a few. */
+/** A table of models, or several lines per model if the page is too narrow. */
 function modelLines(models: readonly FitModel[], page: Page): readonly string[] {
   const rows = models.map((one) => [`${one.count}`, one.model, one.name, `${one.receptacles}`, reachText(one)]);
   const widths = titles.map((title, index) => Math.max(title.length, ...rows.map((row) => row[index]?.length ?? 0)));
@@ -385,9 +385,9 @@ function modelLines(models: readonly FitModel[], page: Page): readonly string[] 
   return texts.flatMap((text) => fitLines(text, page.columns));
 }
 
-/** Never broken, whatever the page: these lines are for copying. */
+/** These lines are for copying, so they are never wrapped. */
 function linkLines(title: string, { links }: FitShape, page: Page): readonly string[] {
-  const head = `${title}; put the names of your nodes in:`;
+  const head = `${title} (replace the names by those of your nodes):`;
   return [
     ...fitLines(head, page.columns).map((line) => page.paint('strong', line)),
     '',

@@ -14,17 +14,17 @@ import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import type { Run } from '../verb.ts';
 import { secretContext } from './secrets.ts';
 
-/** One source of a key of a published endpoint, and whether it gives one. */
+/** One source of an API key of a published endpoint, and whether it works. */
 export interface KeySourceRow {
   readonly placement: string;
   readonly source: string;
   readonly kind: ApiKeySource['kind'];
   readonly state: 'resolves' | 'missing';
-  /** Why it gives none. */
+  /** Why it does not work. */
   readonly why?: string;
 }
 
-/** Tries every source of a key of the placements that have one of these nodes, their fallbacks included. No key is kept. */
+/** Tries all API key sources of placements on these nodes, including fallbacks. Keeps no key. */
 export async function keySourceRows(
   run: Run,
   { placements }: Pick<DesiredFleet, 'placements'>,
@@ -43,10 +43,10 @@ export async function keySourceRows(
   return rows;
 }
 
-/** The bundled doorman of this very meshwright, as the build leaves it. */
+/** The bundled gateway program of this meshwright, from the build. */
 const doormanProgram = fileURLToPath(new URL('../../doorman/doorman.mjs', import.meta.url));
 
-/** A fleet whose doorman, where it has one, is that of this meshwright. */
+/** The fleet with this meshwright's gateway program, if the fleet has a gateway. */
 export function withDoormanProgram(fleet: DesiredFleet): DesiredFleet {
   const { doorman } = fleet;
   return doorman === undefined
@@ -54,18 +54,18 @@ export function withDoormanProgram(fleet: DesiredFleet): DesiredFleet {
     : { ...fleet, doorman: { ...doorman, extras: [{ name: doormanFile, source: doormanProgram }] } };
 }
 
-/** What nobody guesses; a shorter one could be found from its hash. */
+/** Long enough to resist guessing; a shorter key could be found from its hash. */
 const strongKey = /^[!-~]{20,1024}$/;
 
-/** The hash of one key, or why there is none; no reason holds any of the key. */
+/** The hash of one key, or why there is none; the reason contains no part of the key. */
 interface ReadKey {
   readonly source: ApiKeySource;
   readonly hash: Known<Digest>;
 }
 
 /**
- * By placement the hashes of the keys of its published endpoint, or why they are not known: a list with one key that
- * cannot be read is unknown, since without it a client would be shut out. Keys themselves stay here.
+ * The hashes of the API keys by placement, or why they are unknown. If one key cannot be read, the whole list is unknown,
+ * because a list without it would shut out a client. The keys themselves stay in this process.
  */
 export async function readKeys(
   run: Run,
@@ -80,7 +80,7 @@ export async function readKeys(
   return keys;
 }
 
-/** Each key of one placement, in the order of the file: the second of two that are the same is refused. */
+/** The keys of one placement in file order; a duplicate key is refused. */
 async function readKeysOf(
   run: Run,
   sources: readonly ApiKeySource[],
@@ -92,8 +92,7 @@ async function readKeysOf(
     const same = read.find(
       (other) => hash.kind === 'known' && other.hash.kind === 'known' && other.hash.value === hash.value,
     );
-    const detail =
-      same && `It is the key that ${secretSourceText(same.source)} gives, too: each source has to give one of its own.`;
+    const detail = same && `${secretSourceText(same.source)} contains the same key, but each source must have its own.`;
     read.push({
       source,
       hash:
@@ -125,7 +124,7 @@ async function keyHash(
   if (resolved.kind === 'missing') return unknown('not-asked', plainText(resolved.diagnostic.detail));
   const key = resolved.secret.reveal();
   if (!strongKey.test(key)) {
-    const detail = 'It has fewer than 20 characters, or one that no header can carry.';
+    const detail = 'It has fewer than 20 characters, or a character that is not allowed in a header.';
     return unknown('not-asked', `The key comes from ${secretSourceText(source)}. ${detail}`);
   }
   return known(digest(createHash('sha256').update(doormanKeyDomain).update(key).digest('hex')));

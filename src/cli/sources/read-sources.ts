@@ -30,14 +30,14 @@ import type { JudgedFiles } from '../cluster/open-cluster.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 
-/** For an archive of 400 MB, which takes a few seconds; what takes longer is left to the nodes, which look before a stop. */
+/** Enough for an archive of 400 MB, which takes a few seconds. The nodes check slower ones themselves before a stop. */
 const listMs = 20_000;
 const longestList = 8_388_608;
 
 /**
- * The paths in an archive by this computer's tar; undefined for what it does not read, such as a disk image.
+ * The paths in an archive, listed by this computer's tar; undefined if tar cannot read it, such as a disk image.
  *
- * @see tar(1): with a slash before it a colon in `-f` names no other computer
+ * @see tar(1): after a slash, a colon in `-f` does not mean a remote computer
  */
 async function listArchive(path: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
   if (path.endsWith('.dmg') || !existsSync(path)) return undefined;
@@ -46,7 +46,7 @@ async function listArchive(path: string, signal: AbortSignal): Promise<readonly 
       cwd: dirname(path),
       env: { PATH: process.env['PATH'], LC_ALL: 'C' },
       stdio: ['ignore', 'pipe', 'ignore'],
-      // A limit of the child's own would go on, and hold the process, where tar could not be started.
+      // spawn's own timeout would keep the process alive if tar could not be started.
       signal: AbortSignal.any([signal, AbortSignal.timeout(listMs)]),
     });
     const parts: Buffer[] = [];
@@ -62,16 +62,16 @@ async function listArchive(path: string, signal: AbortSignal): Promise<readonly 
   return text?.split('\n').map((line) => line.replace(/^\.\//, ''));
 }
 
-/** What the archives of a file are compared with. */
+/** The cluster file whose archives are checked. */
 interface NamedPrograms {
-  /** As the file has it, whatever version a runtime was taken back to. */
+  /** According to the file, ignoring rollbacks. */
   readonly fleet: DesiredFleet;
-  /** Of the cluster file, absolute. */
+  /** The folder of the cluster file, absolute. */
   readonly baseFolder: string;
   readonly whereIs: LoadedCluster['whereIs'];
 }
 
-/** An error at its key for each program that is not in its archive; archives that cannot be listed here say nothing. */
+/** An error for each program that is missing from its archive; archives that cannot be listed here are skipped. */
 export async function missingPrograms(
   { fleet, baseFolder, whereIs }: NamedPrograms,
   signal: AbortSignal,
@@ -101,7 +101,7 @@ export async function missingPrograms(
   return found;
 }
 
-/** The key that names a program; where the file leaves it out its runtime is marked. */
+/** The key that names a program; without such a key, the runtime is marked. */
 function pointerOf(runtime: DesiredRuntime | DesiredDoorman, program: string): string {
   if (!('driver' in runtime)) return '/doorman/program';
   const key = driverOf(runtime).programKey?.(runtime, program) ?? 'program';
@@ -109,8 +109,8 @@ function pointerOf(runtime: DesiredRuntime | DesiredDoorman, program: string): s
 }
 
 /**
- * What is missing of the sources on this computer, and the lists of packages: no archive and no model is read for it, so
- * that it takes no time. Sources that are there and were not read are left out.
+ * Reports missing sources and reads package lists. This is fast because it reads no archives and models; existing ones are
+ * left out of the result.
  */
 export async function seeSources(
   run: Run,
@@ -121,7 +121,7 @@ export async function seeSources(
       await stat(path);
       return [];
     } catch {
-      return [[name, { kind: 'missing', detail: `${path} is not there.` }]];
+      return [[name, { kind: 'missing', detail: `${path} does not exist.` }]];
     }
   };
   const seen = async (place: SourcePlace): Promise<readonly (readonly [string, ArchiveFact])[]> => {
@@ -133,7 +133,7 @@ export async function seeSources(
   return { archives: Object.fromEntries(files.flat()), folders: Object.fromEntries(others.flat()) };
 }
 
-/** A warning at its key for each missing source that the lock does not know; nodes may have what it knows. */
+/** A warning for each missing source that is not in the lock either; nodes may already have a locked one. */
 export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFacts): readonly Diagnostic[] {
   const told = (pointer: string, subject: Subject, { detail }: SourceFailure): Diagnostic => {
     const where = whereIs?.(pointer);
@@ -160,23 +160,23 @@ export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFa
   ];
 }
 
-/** Read at once: with less the calls cost more than the hash. */
+/** With smaller chunks, the calls would cost more than the hash. */
 const chunkBytes = 1_048_576;
-/** macOS puts it into every folder that somebody looks at; it belongs to no model. */
+/** The Finder creates this file in every folder that it shows; it never belongs to a model. */
 const finderFile = '.DS_Store';
 
-/** What lies on this computer of what has to be read. Takes as long as its bytes take; says so after two seconds. */
+/** Hashes the sources on this computer. Shows progress after two seconds. */
 export async function readSources(
   run: Run,
   { archives, folders }: { readonly archives: readonly SourcePlace[]; readonly folders: readonly SourcePlace[] },
 ): Promise<SourceFacts> {
-  // Without a prototype: `constructor` is a good name for a model.
+  // Without a prototype, because `constructor` is a valid model name.
   const read: { archives: Record<string, ArchiveFact>; folders: Record<string, FolderFact> } = {
     archives: Object.create(null),
     folders: Object.create(null),
   };
   return withProgress(run.console, ['hashing', [...archives, ...folders]], async (done) => {
-    // One after another: they share a disk.
+    // One after another, because they share a disk.
     for (const { name, path } of archives) {
       read.archives[name] = await readArchive(path, run.signal);
       done(name);
@@ -189,13 +189,13 @@ export async function readSources(
   });
 }
 
-/** Lists of packages are shorter. */
+/** Package lists are shorter. */
 const longestText = 1_048_576;
 
-/** Whether a file is packed, so that it is no text. */
+/** Whether a file is an archive and not a text. */
 const isArchive = (path: string): boolean => /\.(?:tar\.gz|tar\.xz|zip|dmg)$/.test(path);
 
-/** The digest and the size of an archive, or why nobody knows them. */
+/** The digest and the size of an archive, or why they are unknown. */
 export async function readArchive(path: string, signal: AbortSignal): Promise<ArchiveFact> {
   try {
     const hashed = await hashFile(path, signal);
@@ -206,12 +206,12 @@ export async function readArchive(path: string, signal: AbortSignal): Promise<Ar
   }
 }
 
-/** Every file below a folder with its digest, or why nobody knows them. Links to files are read, links to folders refused. */
+/** All files below a folder with their digests, or why they are unknown. Reads links to files, refuses links to folders. */
 export async function readFolder(path: string, signal: AbortSignal): Promise<FolderFact> {
   try {
     const files: TreeFile[] = [];
     for await (const inside of filesBelow(path, '')) {
-      // One more than a model may have is enough to refuse it.
+      // One file more than a model may have is enough to refuse the model.
       if (files.length > mostTreeFiles) break;
       files.push({ path: inside, ...(await hashFile(join(path, inside), signal)) });
     }
@@ -233,7 +233,7 @@ async function* filesBelow(root: string, folder: string): AsyncGenerator<string>
 
 async function hashFile(path: string, signal: AbortSignal): Promise<{ sha256: Digest; sizeBytes: number }> {
   const found = await stat(path);
-  if (!found.isFile()) throw new Error(found.isDirectory() ? 'it is a folder' : 'it is no file');
+  if (!found.isFile()) throw new Error(found.isDirectory() ? 'it is a folder' : 'it is not a regular file');
   const hash = createHash('sha256');
   let sizeBytes = 0;
   signal.throwIfAborted();
@@ -247,10 +247,10 @@ async function hashFile(path: string, signal: AbortSignal): Promise<{ sha256: Di
 }
 
 function failure(path: string, error: unknown, signal: AbortSignal): Exclude<ArchiveFact, { kind: 'known' }> {
-  // An interrupted run says nothing about the file.
+  // After an interruption, the error is not about the file.
   if (signal.aborted) throw error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing', detail: `${path} is not there.` };
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing', detail: `${path} does not exist.` };
   const why = error instanceof Error ? error.message : String(error);
   return { kind: 'unreadable', detail: `${path} cannot be read: ${why}.` };
 }

@@ -4,8 +4,8 @@ import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { Run } from '../verb.ts';
 
 /**
- * Asks a yes-or-no question on the terminal; `--yes` answers it, and anything but y or yes is no.
- * @throws FleetError `cli/needs-yes` when nobody can be asked.
+ * Asks a yes-or-no question on the terminal. `--yes` answers it; anything but y or yes means no.
+ * @throws FleetError `cli/needs-yes` if no prompt is possible
  */
 export async function askYes(run: Run, question: string): Promise<boolean> {
   if (run.options.yes) return true;
@@ -13,11 +13,11 @@ export async function askYes(run: Run, question: string): Promise<boolean> {
   return askPerson(run, question);
 }
 
-/** The same; undefined without a terminal to ask at. */
+/** Asks like {@link askYes}, but returns undefined if no prompt is possible. */
 export const askIfPossible = (run: Run, question: string): Promise<boolean | undefined> =>
   run.options.yes || run.console.canAsk ? askYes(run, question) : Promise.resolve(undefined);
 
-/** Asks it on the terminal, whatever `--yes` says; the caller knows that somebody can be asked. */
+/** Asks on the terminal even with `--yes`. Only for callers that know that a terminal is there. */
 export async function askPerson(run: Run, question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const stop = (): void => lines.close();
@@ -25,7 +25,7 @@ export async function askPerson(run: Run, question: string): Promise<boolean> {
   try {
     return await new Promise<boolean>((resolve) => {
       lines.once('close', () => resolve(false));
-      // readline takes Ctrl-C from the terminal for itself; it means the run here as everywhere.
+      // readline intercepts Ctrl-C, so the signal is sent to this process.
       lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
       lines.question(`${question} [y/N] `, (answer) => resolve(/^y(es)?$/i.test(answer.trim())));
     });

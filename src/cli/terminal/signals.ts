@@ -2,28 +2,28 @@ import { setMaxListeners } from 'node:events';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import type { Console } from './console.ts';
 
-/** The exit code that the signal asks for which has aborted this; undefined while nothing has. */
+/** The exit code of the signal that aborted this run; undefined if it was not aborted. */
 export function exitOfSignal({ aborted, reason }: AbortSignal): ExitCode | undefined {
   if (!aborted) return undefined;
   return reason instanceof Error && reason.cause === exitCode.terminated ? exitCode.terminated : exitCode.interrupted;
 }
 
-/** Signals of this process while a verb runs. */
+/** Signals of this process while a command runs. */
 interface Signals {
-  /** Aborted by the first signal: verbs end their connections and return. */
+  /** Aborted by the first signal: commands close their connections and return. */
   readonly signal: AbortSignal;
-  /** The exit code that the signal asks for, once there was one. */
+  /** The exit code of the received signal, if any. */
   readonly received: () => ExitCode | undefined;
   readonly stop: () => void;
 }
 
 /**
- * Listens for Ctrl-C, TERM, HUP and QUIT. The first one ends the run in order; the second one ends the process at once,
- * with the same code.
+ * Listens for Ctrl-C, TERM, HUP and QUIT. The first signal stops the run cleanly; the second one ends the process
+ * immediately, with the same exit code.
  */
 export function listenForSignals(console: Console): Signals {
   const controller = new AbortController();
-  // Every node of a run listens; from eleven on Node would warn of a leak.
+  // Every node of a run adds a listener; from eleven on, Node would warn of a leak.
   setMaxListeners(0, controller.signal);
   let code: ExitCode | undefined;
   const on = (next: ExitCode, text: string) => (): void => {
@@ -33,11 +33,11 @@ export function listenForSignals(console: Console): Signals {
     controller.abort(new Error('interrupted', { cause: next }));
   };
   const handlers = [
-    ['SIGINT', on(exitCode.interrupted, 'interrupted: stopping in order; press again to stop at once')],
-    ['SIGTERM', on(exitCode.terminated, 'terminated: stopping in order')],
-    ['SIGHUP', on(exitCode.terminated, 'hung up: stopping in order')],
-    // By itself the system would write this process with its secrets into a core file.
-    ['SIGQUIT', on(exitCode.terminated, 'quit: stopping in order')],
+    ['SIGINT', on(exitCode.interrupted, 'interrupted: stopping cleanly; press Ctrl-C again to stop immediately')],
+    ['SIGTERM', on(exitCode.terminated, 'terminated: stopping cleanly')],
+    ['SIGHUP', on(exitCode.terminated, 'hung up: stopping cleanly')],
+    // By default, QUIT writes the memory of this process, with its secrets, to a core file.
+    ['SIGQUIT', on(exitCode.terminated, 'quit: stopping cleanly')],
   ] as const;
   for (const [name, handler] of handlers) process.on(name, handler);
   return {

@@ -28,11 +28,11 @@ describe('placements that words name', () => {
   });
 
   it.each([
-    [{}, 'cli/usage: Name placements (kimi, qwen, spare), or say --all.'],
-    [{ words: ['kimi'], own: { all: true } }, 'cli/usage: Leave one of the two out.'],
+    [{}, 'cli/usage: Name placements (kimi, qwen, spare), or add --all.'],
+    [{ words: ['kimi'], own: { all: true } }, 'cli/usage: Leave out one of them.'],
     [{ words: ['kimmi'] }, 'select/unknown-placement: Did you mean `kimi`?'],
-    [{ words: ['studio-2'] }, 'select/unknown-placement: On it: kimi and qwen.'],
-    [{ words: ['elsewhere'] }, 'select/unknown-placement: Name one (kimi, qwen, spare), or say --all.'],
+    [{ words: ['studio-2'] }, 'select/unknown-placement: Placements on this node: kimi and qwen.'],
+    [{ words: ['elsewhere'] }, 'select/unknown-placement: Name one (kimi, qwen, spare), or add --all.'],
   ])('are asked for with what could be meant: %j', (changes, hint) => {
     expect(hintFor(() => named(changes))).toBe(hint);
   });
@@ -44,7 +44,7 @@ describe('placements that words name', () => {
     const apply = 'Apply it first: meshwright apply';
     expect(hint(false, { words: ['kimi'] })).toBe(`select/never-applied: ${apply}`);
     expect(hint(true, { words: ['kimi'] })).toBe(
-      `select/never-applied: A simulated fleet runs for this file. Did you mean --sim?\nElse: ${apply}`,
+      `select/never-applied: A simulated fleet runs for this file. Did you mean --sim?\nOtherwise: ${apply}`,
     );
     expect(hint(false, { own: { all: true } })).toBe(
       ['kimi', 'qwen', 'spare'].map(() => `select/never-applied: ${apply}`).join('\n'),
@@ -56,7 +56,7 @@ describe('placements that words name', () => {
     expect(hintFor(() => named({ own: { all: true } }, empty))).toBe('cli/usage: See: meshwright plan');
     expect(hintFor(() => named({}, empty))).toBe('cli/usage: The file has no placements.');
     expect(hintFor(() => placementNamed({ fleet: empty }, 'studio-1'))).toBe(
-      'select/unknown-placement: Nothing is placed on it.',
+      'select/unknown-placement: No placement uses this node.',
     );
   });
 });

@@ -31,7 +31,7 @@ describe('the end of ranks', () => {
       return 0;
     };
     expect(await endOfRanks(run.console, lost.signal, ranks)).toEqual({ kind: 'ended', status: 255 });
-    expect(err()).toContain('took the lease');
+    expect(err()).toContain('took over the lease');
   });
 
   it('keeps a bug for later', async () => {

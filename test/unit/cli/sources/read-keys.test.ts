@@ -31,7 +31,7 @@ describe('the keys of an endpoint', () => {
     ['one is missing', ['ANA', 'NONE'], 'env NONE. The environment variable NONE is not set.'],
     ['one is empty', ['EMPTY', 'ANA'], 'env EMPTY. The value is empty.'],
     ['one is too short', ['ANA', 'SHORT'], 'env SHORT. It has fewer than 20 characters'],
-    ['two are the same', ['ANA', 'BEN', 'ANA'], 'It is the key that env ANA gives, too'],
+    ['two are the same', ['ANA', 'BEN', 'ANA'], 'env ANA contains the same key'],
   ])('are unknown when %s, and no reason holds one', async (_, names, why) => {
     const keys = await read(...names);
     expect(keys).toMatchObject({ kind: 'unknown', reason: 'not-asked', detail: expect.stringContaining(why) });

@@ -35,7 +35,7 @@ describe('an archive', () => {
     mkdirSync(at('folder'));
     expect(await readArchive(at('absent'), signal)).toEqual({
       kind: 'missing',
-      detail: `${at('absent')} is not there.`,
+      detail: `${at('absent')} does not exist.`,
     });
     expect(await readArchive(at('folder'), signal)).toEqual({
       kind: 'unreadable',

@@ -49,7 +49,7 @@ console.log('listening');`);
         );
       await said();
       child.kill(name);
-      expect(await said()).toContain('stopping in order');
+      expect(await said()).toContain('stopping cleanly');
       child.kill(name);
       expect(await once(child, 'exit')).toEqual([exit, null]);
     },

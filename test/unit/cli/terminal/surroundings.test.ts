@@ -106,27 +106,27 @@ describe('a file that others can change', () => {
 
   it('is judged by its group, too (case 13)', () => {
     expect(details(20, 0o664, [])).toEqual([
-      ['Every member of group 20 may write cluster.yaml.', 'Close it: chmod go-w cluster.yaml'],
+      ['Every member of group 20 can change cluster.yaml.', 'Remove their permission: chmod go-w cluster.yaml'],
     ]);
     expect(details(0, 0o664, [])).toEqual([]);
   });
 
   it('is judged by the folders above it: who may write one of them may replace it (case 13)', () => {
     const replaced = (who: string, folder: string, hint: string) => [
-      [`${who} may replace cluster.yaml: the folder ${folder} is open to them.`, hint],
+      [`${who} can replace cluster.yaml, because they can write to the folder ${folder}.`, hint],
     ];
     const [home, root] = [['/srv/a', 0o755, 501, 501] as const, ['/', 0o755, 0, 0] as const];
     expect(details(501, 0o644, [home, ['/srv', 0o777, 0, 0], root])).toEqual(
-      replaced('Every user of this computer', '/srv', 'Close it: chmod go-w /srv'),
+      replaced('Every user of this computer', '/srv', 'Remove their permission: chmod go-w /srv'),
     );
     expect(details(501, 0o644, [home, ['/srv', 0o1777, 0, 0], root])).toEqual([]);
     // The volume of a container, which belongs to root and to the group that has the number of its user.
     expect(details(501, 0o664, [home, ['/srv', 0o2775, 0, 501], root])).toEqual([]);
     expect(details(501, 0o644, [home, ['/srv', 0o2775, 0, 50], root])).toEqual(
-      replaced('Every member of group 50', '/srv', 'Close it: chmod go-w /srv'),
+      replaced('Every member of group 50', '/srv', 'Remove their permission: chmod go-w /srv'),
     );
     expect(details(501, 0o644, [home, ['/srv', 0o755, 502, 502], root])).toEqual(
-      replaced('User 502', '/srv', 'Keep it in a folder of your own.'),
+      replaced('User 502', '/srv', 'Move the file to a folder of your own.'),
     );
   });
 });
