@@ -36,28 +36,25 @@ import type { StepContext, StepProgress } from './steps/context.ts';
 import { runStep } from './steps/run-step.ts';
 import type { NodeUnlock } from './unlock-node.ts';
 
-/** A run that is going on: one journal, one connection per node and one lease per node for all of its plans. */
+/** An open run: one journal, and one connection and one lease per node for all its plans. */
 export interface OpenRun {
   /**
-   * Takes the leases that are missing and runs exactly this plan. What only hands can do takes no lease. A refusal, an
-   * interrupt and a lost lease are values of the report; it rejects for bugs, and with what `onLeased` throws. With `second` the nodes are looked at
-   * once more when another run had a lease before, or a node has restarted since it was observed.
+   * Takes the missing leases and runs exactly this plan. Manual steps take no lease. Refusals, interrupts and lost leases
+   * are values in the report; it rejects only for bugs and with the errors of `onLeased`. With `second` it observes the
+   * nodes again if another run had a lease before, or a node has restarted since its observation.
    */
   readonly run: (plan: Plan, second?: SecondLook) => Promise<RunReport>;
-  /**
-   * Runs the user's own commands under the leases of their nodes, each once: a command that broke off is not sent
-   * again. Nothing is run where a lease is refused.
-   */
+  /** Runs the user's own commands under the nodes' leases, each at most once. A refused lease runs nothing. */
   readonly command: (commands: readonly NodeCommand[], deadlineMs: number) => Promise<CommandReport>;
   /** Aborted as soon as one of its leases is lost. */
   readonly lost: AbortSignal;
-  /** Gives the leases back, ends the journal and the connections. May be called twice. */
+  /** Releases the leases, ends the journal and closes the connections. May be called twice. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Begins a run; nothing is sent before its first plan. The leases on the nodes are the only lock: they also keep a
- * second run from the same state folder away.
+ * Opens a run; nothing is sent before its first plan. The leases on the nodes are the only lock, also against a second
+ * run from the same state folder.
  * @throws FleetError `journal/cannot-write`
  */
 export function openRun(options: RunOptions): OpenRun {
@@ -82,13 +79,13 @@ export function openRun(options: RunOptions): OpenRun {
   };
 }
 
-/** How it is found out, under the leases, whether a plan still fits. */
+/** The check, under the leases, whether a plan is stale. */
 interface SecondLook {
   readonly nodes: readonly NodeName[];
   readonly isStale: (observation: FleetObservation) => boolean;
 }
 
-/** Runs one plan with the leases that it needs; every other way in which it can end is a value of the report. */
+/** Runs one plan under its leases. */
 async function runSteps(plan: Plan, parts: Parts, second?: SecondLook): Promise<RunReport> {
   const nodes = leasedNodes(plan);
   if (nodes.length === 0) return reportOf(parts, await execute(plan, parts));
@@ -114,7 +111,7 @@ async function hasChanged({ nodes, isStale }: SecondLook, parts: Parts): Promise
   return isStale(await observeSessions(sessions, { deadlineMs, newToken }));
 }
 
-/** Every node on which a program changes something, or looks in the name of the run. */
+/** Every node with a step that is not manual. */
 function leasedNodes({ steps, rescues }: Plan): readonly NodeName[] {
   const all = [...steps, ...rescues.flatMap((rescue) => rescue.steps)];
   return [...new Set(all.filter(({ act }) => act.kind !== 'hands').map(({ node }) => node))].sort();
@@ -159,7 +156,7 @@ function runnerOf(plan: Plan, parts: Parts): RunStep {
   const { options, keeper } = parts;
   return async (step, { signal, rescues }) => {
     const isWritten = tellIntent(step, rescues, parts);
-    // A rescue only stops what was begun: better done and not written down than left running.
+    // A rescue stops started work, so it runs even if it cannot be recorded.
     if (!isWritten && rescues === undefined) return { outcome: 'skipped', diagnostics: [] };
     keeper.setPhase(step.id);
     options.onEvent({ kind: 'step-started', step, ...given({ rescues }) });
@@ -229,25 +226,25 @@ function reportOf(parts: Parts, steps: readonly StepReport[], refusals: readonly
   };
 }
 
-/** A lost lease is noticed by the step that was turned away and by its renewal; it is one problem. */
+/** Both the rejected step and the renewal notice a lost lease; it is reported once. */
 const isFirstOfItsLoss = (one: Diagnostic, at: number, all: readonly Diagnostic[]): boolean =>
   one.code !== 'lease/lost' ||
   all.findIndex(({ code, subject }) => code === one.code && isSameSubject(subject, one.subject)) === at;
 
-/** How the user's own commands came out. */
+/** The results of the user's own commands. */
 interface CommandReport extends Pick<RunReport, 'refusals' | 'isInterrupted' | 'isLeaseLost' | 'diagnostics'> {
-  /** Nodes on which the command is not known to have ended well, by name. */
+  /** Nodes on which the command is not known to have succeeded, by name. */
   readonly failed: readonly NodeName[];
 }
 
-/** Of both streams together; what a command prints is only looked at when it fails. */
+/** For both streams together; the output is used only if the command fails. */
 const maxBytes = 1_048_576;
 const shownCharacters = 300;
 
-/** `done` also where `unless` showed that there was nothing to do. */
+/** `done` also if `unless` showed that there was nothing to do. */
 type Ran = 'done' | Diagnostic;
 
-/** Runs commands of a playbook, one per node, at most `parallel` at once. */
+/** Runs playbook commands, one per node, on at most `parallel` nodes at a time. */
 async function runCommands(commands: readonly NodeCommand[], deadlineMs: number, parts: Parts): Promise<CommandReport> {
   const taken = await parts.keeper.take(commands.map(({ node }) => node));
   const ran = new Map<NodeName, Ran>();
@@ -311,7 +308,7 @@ async function send(
   if (answer.kind === 'unreached') return { isUnknown: true, problem: answer.diagnostics[0] };
   const { exit, stdout, stderr } = printedText(answer.result);
   if (isSuccess(exit)) return 'done';
-  const said = escapeText((stderr || stdout || 'without a word').trim().slice(0, shownCharacters));
+  const said = escapeText((stderr || stdout || 'no output').trim().slice(0, shownCharacters));
   const problem = diagnose('task/command-failed', {
     subject: nodeSubject(node),
     detail: prose`${labelled(node)}${words.join(' ')}: ${exitText(exit)}: ${said}`,
@@ -320,7 +317,7 @@ async function send(
   return { isUnknown: exit.kind === 'unknown', problem };
 }
 
-/** After an interrupt a command has a moment to end; the run does not wait for its whole deadline. */
+/** After an interrupt, waits `interruptMs` for a command instead of its whole deadline. */
 async function untilInterrupted<T>(asked: Promise<T>, { signal, timing }: Parts['options']): Promise<T | 'given-up'> {
   let forget = (): void => undefined;
   const givenUp = new Promise<'given-up'>((resolve) => {
@@ -332,28 +329,27 @@ async function untilInterrupted<T>(asked: Promise<T>, { signal, timing }: Parts[
 const notAwaited = (node: NodeName, words: readonly string[]): Diagnostic =>
   diagnose('task/command-failed', {
     subject: nodeSubject(node),
-    detail: prose`${labelled(node)}${words.join(' ')}: it had not ended when this run was interrupted; it may still run there.`,
+    detail: prose`${labelled(node)}${words.join(' ')}: it was still running when this run was interrupted, and may still run there.`,
   });
 
 const notWritten = (node: NodeName): Diagnostic =>
   diagnose('journal/cannot-write', {
     subject: nodeSubject(node),
-    detail: prose`The command for ${named(node)} was not sent: it could not be written down first.`,
+    detail: prose`The command for ${named(node)} was not sent, because the journal could not record it first.`,
   });
 
-/** What the pieces of a run share. */
+/** State shared by the functions of a run. */
 interface Parts {
   readonly options: RunOptions;
   readonly ways: ReadonlyMap<NodeName, Way>;
   readonly sessions: Map<NodeName, Session>;
   readonly keeper: LeaseKeeper;
-  /** Aborted when the journal cannot be written any more. */
+  /** Aborted once the journal cannot be written. */
   readonly halted: AbortController;
   /** Problems of the run itself. */
   readonly problems: Diagnostic[];
 }
 
-/** The parts of a run that has not asked any node yet. */
 function createParts(options: RunOptions): Parts {
   const { journal, verb, controller, timing, leaseWaitMs, signal, deadlineMs } = options;
   const since = new Date().toISOString();
@@ -379,7 +375,7 @@ function createParts(options: RunOptions): Parts {
   return parts;
 }
 
-/** The one session of a node, opened when it is first needed. */
+/** A node's session, opened on first use. */
 function sessionOf(parts: Parts, node: NodeName): Session {
   const known = parts.sessions.get(node);
   if (known) return known;
@@ -388,7 +384,7 @@ function sessionOf(parts: Parts, node: NodeName): Session {
   return session;
 }
 
-/** One that is not kept: over a connection of its own, made when it is first used. */
+/** A separate session that the run does not keep; connects on first use. */
 function newSession(parts: Parts, node: NodeName): Session {
   const { deadlineMs, onRemote, onEvent, timing } = parts.options;
   const onReconnect = (_node: NodeName, attempt: number): void => onEvent({ kind: 'reconnecting', node, attempt });
@@ -396,17 +392,16 @@ function newSession(parts: Parts, node: NodeName): Session {
   return openSession({ node, way: wayOf(parts, node) }, limits);
 }
 
-/** @throws Error when the run was given no way to it, which is a bug of the caller */
+/** @throws Error without an SSH target for the node, which is a bug of the caller */
 function wayOf({ ways }: Parts, node: NodeName): Way {
   const way = ways.get(node);
   if (!way) throw new Error(`the run was given no way to ${node}`);
   return way;
 }
 
-/** Whether a signal has asked the run to end. */
 const isInterrupted = ({ options }: Parts): boolean => options.signal?.aborted === true;
 
-/** Whether it is written down. What cannot be written ends the run: nothing more is begun. */
+/** Returns whether the entry was written. If not, the run starts nothing more. */
 function record({ options, halted, problems }: Parts, entry: JournalEntry): boolean {
   try {
     options.journal.write(entry);
@@ -424,54 +419,51 @@ function tellLease(parts: Parts, { node, phase, token, holder }: LeaseChange): v
     record(parts, { phase: 'lease', node, state: phase, ...given({ token }) });
   }
   if (phase === 'lost') {
-    const detail = prose`${labelled(node)}the lease of run ${parts.options.journal.runId} is not there any more.`;
+    const detail = prose`${labelled(node)}the lease of run ${parts.options.journal.runId} no longer exists.`;
     parts.problems.push(diagnose('lease/lost', { subject: nodeSubject(node), detail }));
   }
   parts.options.onEvent({ kind: 'lease', node, phase, ...given({ holder }) });
 }
 
-/** What came of running one plan. Whether the nodes are as they should be is for the next observation to say. */
+/** The result of running one plan. Only the next observation shows whether the nodes match the file. */
 export interface RunReport {
   readonly runId: string;
-  /** Every step of the plan in its order, then the rescues that ran. */
+  /** All steps in plan order, then the rescues that ran. */
   readonly steps: readonly StepReport[];
-  /** Set when nothing was begun because others hold these nodes (exit 75). */
+  /** Nodes leased to other runs, so that nothing was started (exit 75). */
   readonly refusals: readonly LeaseRefusal[];
-  /** A different run had a lease before, and the nodes changed since they were planned for: nothing was begun. */
+  /** Nothing was started, because the nodes changed since the plan, under another run's lease or by a restart. */
   readonly isStale?: boolean;
-  /** A signal ended it. */
   readonly isInterrupted: boolean;
-  /** A different run took the lease of a node while this one ran; nothing was begun after that. */
+  /** Another run took over a node's lease during this run; nothing was started after that. */
   readonly isLeaseLost: boolean;
-  /** Problems of the run itself, and those of all steps, in the order in which they came up. */
+  /** Problems of the run itself and of all steps, in order of occurrence. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What a run needs besides its plan. Times and ids are arguments: the caller reads clocks and makes tokens. */
+/** The inputs of a run other than its plans. The caller reads clocks and makes tokens. */
 export interface RunOptions extends UseLimits {
-  /** The ways to all nodes of the plan, and to those that its gates look at. */
+  /** SSH targets of all nodes in the plan, and of those that its gates observe. */
   readonly ways: readonly NodeWay[];
-  /** The settled file that the plan was made from: gates read the same properties. */
+  /** The resolved file behind the plan: gates read the same properties. */
   readonly desired: DesiredFleet;
-  /** As it was typed: `apply`; shown to a run that finds the lease. */
+  /** The command, such as `apply`; shown to runs that wait for the lease. */
   readonly verb: string;
   readonly controller: Controller;
   /** Opened for this run; the caller closes it. Its run id names the run. */
   readonly journal: Journal;
-  /** On how many nodes steps run at once. */
+  /** Maximum number of nodes with running steps. */
   readonly parallel: number;
   /** 32 hexadecimal digits, new for every observation. */
   readonly newToken: () => string;
   readonly timing: RunTiming;
-  /** How long to wait for the lease of a different run that is alive, after which this one is refused; 0 unless `--lease-wait`. */
+  /** How long to wait for a living run's lease before giving up; 0 without `--lease-wait`. */
   readonly leaseWaitMs: number;
   readonly onEvent: RunListener;
-  /**
-   * Told when the leases of a plan are held and before its first step, which waits for it. What it throws ends the run.
-   */
+  /** Called once the plan has its leases; the first step waits for it. An error from it ends the run. */
   readonly onLeased?: () => Promise<void>;
-  /** Told before the script that takes the way into a node away, which is not sent until this is done. */
+  /** Called before the script that removes our SSH access; the script waits for it. */
   readonly onWithdraw?: (node: NodeName) => Promise<void>;
-  /** Unlocks a Mac that came back locked at FileVault, where that needs no person; absent when none can be. */
+  /** Unlocks a Mac that restarted to its FileVault lock, without a person; absent if no Mac can be unlocked this way. */
   readonly unlock?: NodeUnlock;
 }

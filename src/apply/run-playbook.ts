@@ -30,14 +30,14 @@ import { type OpenRun, openRun, type RunReport } from './open-run.ts';
 import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork, ShownPlan } from './playbook-report.ts';
 import { pause, timeFor } from './run-timing.ts';
 
-/** What a playbook run remembers from one task to the next. */
+/** State kept between the tasks of a playbook run. */
 interface PlaybookState {
   readonly options: PlaybookOptions;
   readonly plays: readonly Play[];
   readonly works: PlaybookWork[];
-  /** Begun when something is sent for the first time. */
+  /** Opened when something is sent for the first time. */
   run?: OpenRun;
-  /** The last look, while nothing has been done that could have changed what it shows. */
+  /** The last observation, until a task may have changed the nodes. */
   seen?: { readonly nodes: ReadonlySet<NodeName>; readonly observation: FleetObservation };
   first: PlaybookOptions['first'];
   isStopped: boolean;
@@ -45,8 +45,8 @@ interface PlaybookState {
 }
 
 /**
- * Runs the tasks of a playbook, play after play and batch after batch, under one journal and with one lease and one
- * connection per node from its first change to its end. A node that has failed takes no part in the rest of its play.
+ * Runs a playbook's tasks, play after play and batch after batch, with one journal, and with one lease and one connection
+ * per node from its first change to the end. A failed node is left out of the rest of its play.
  * @throws FleetError `journal/cannot-write` before anything is sent, and whatever `observe` rejects with
  */
 export async function runPlaybook(playbook: Playbook, options: PlaybookOptions): Promise<PlaybookReport> {
@@ -74,7 +74,7 @@ export async function runPlaybook(playbook: Playbook, options: PlaybookOptions):
   };
 }
 
-/** What the plans of all tasks would do if each began with the nodes as they are now. */
+/** The effects of all tasks' plans, each made from the nodes' current state. */
 async function effectsAhead({ plays }: Playbook, state: PlaybookState): Promise<readonly EffectTotal[]> {
   const { scope } = state.options;
   const works = plays.flatMap((play, at) => {
@@ -93,7 +93,7 @@ async function effectsAhead({ plays }: Playbook, state: PlaybookState): Promise<
   return plans.flatMap(({ goal, targets }) => makePlan({ goal, desired: scope.desired, observation, targets }).effects);
 }
 
-/** Of a run that has no lease yet. */
+/** For a run without leases. */
 const neverLost = new AbortController().signal;
 
 const isOver = ({ options, isStopped, isDeclined }: PlaybookState): boolean =>
@@ -112,13 +112,13 @@ async function runPlay(play: Play, at: number, state: PlaybookState): Promise<vo
 
 interface Batch {
   readonly play: Play;
-  /** Of the play, and of the batch in it; from 0. */
+  /** The play and, in `batch`, the batch; both count from 0. */
   readonly at: number;
   readonly batch: number;
   readonly members: readonly NodeName[];
 }
 
-/** Gives the members that have failed. */
+/** Returns the failed nodes. */
 async function runBatch({ play, at, batch, members }: Batch, state: PlaybookState): Promise<ReadonlySet<NodeName>> {
   const failed = new Set<NodeName>();
   for (const [index, task] of play.tasks.entries()) {
@@ -130,7 +130,7 @@ async function runBatch({ play, at, batch, members }: Batch, state: PlaybookStat
   return failed;
 }
 
-/** What is still to come for these nodes, and then in the plays after theirs. */
+/** The remaining tasks for these nodes, then those of later plays. */
 function laterTasks(
   index: number,
   { play, at, nodes }: Pick<Batch, 'play' | 'at'> & Pick<PlaybookPlace, 'nodes'>,
@@ -182,7 +182,7 @@ function workOf(place: PlaybookPlace, { plan, observation, run, ...done }: DoneW
   };
 }
 
-/** The last look where it still holds and shows all of these nodes, else a fresh one. */
+/** The last observation if it is still valid and covers these nodes, otherwise a fresh one. */
 async function lookAt(nodes: readonly NodeName[], state: PlaybookState): Promise<FleetObservation> {
   const { seen, options } = state;
   if (seen !== undefined && nodes.every((node) => seen.nodes.has(node))) return seen.observation;
@@ -191,18 +191,16 @@ async function lookAt(nodes: readonly NodeName[], state: PlaybookState): Promise
   return observation;
 }
 
-/** What a task may use. */
 interface WorkTools {
   readonly place: PlaybookPlace;
   readonly options: PlaybookOptions;
   readonly look: (nodes: readonly NodeName[]) => Promise<FleetObservation>;
-  /** What was seen may not hold any more. */
+  /** Invalidates the last observation. */
   readonly forget: () => void;
   readonly takeFirst: () => ShownPlan | undefined;
   readonly run: () => OpenRun;
 }
 
-/** What one task came to. */
 interface DoneWork {
   readonly plan?: Plan;
   readonly observation?: FleetObservation;
@@ -211,11 +209,10 @@ interface DoneWork {
   readonly refusals?: readonly LeaseRefusal[];
   readonly diagnostics?: readonly Diagnostic[];
   readonly isDeclined?: boolean;
-  /** Nothing may come after it: a lease was refused or lost. */
+  /** The playbook must stop: a lease was refused or lost, or the run was interrupted. */
   readonly isEnd?: boolean;
 }
 
-/** Does what a task came to. */
 function carryOut(work: Work, tools: WorkTools): Promise<DoneWork> {
   switch (work.kind) {
     case 'plan':
@@ -240,8 +237,8 @@ async function planFor(goal: Goal, targets: readonly NodeName[], tools: WorkTool
 }
 
 /**
- * A plan that others have overtaken is made and shown again. By then its leases are held, so that this ends. One that
- * has only taken a change of the network back is followed by the plan for what is there now.
+ * Makes and shows a stale plan again; the loop ends because the run has the leases by then. A plan that only rolled back
+ * network changes is followed by a plan for the resulting state.
  */
 async function planAndRun(work: Extract<Work, { kind: 'plan' }>, tools: WorkTools): Promise<DoneWork> {
   let done = await planAndRunOnce(work, tools, tools.takeFirst());
@@ -249,7 +246,7 @@ async function planAndRun(work: Extract<Work, { kind: 'plan' }>, tools: WorkTool
   return hasSettled(done) ? joined(done, await planAndRunOnce(work, tools, undefined)) : done;
 }
 
-/** Whether changes of the network were taken back, all that the plan had found. */
+/** Whether the run settled all unconfirmed network changes in the plan. */
 function hasSettled(done: DoneWork): done is SettledWork {
   const settling = (done.run?.steps ?? []).filter(({ step }) => step.resource === 'rollback');
   return settling.length > 0 && settling.every(isDone) && done.isEnd !== true;
@@ -257,7 +254,7 @@ function hasSettled(done: DoneWork): done is SettledWork {
 
 type SettledWork = DoneWork & { readonly plan: Plan; readonly run: RunReport };
 
-/** What was done before a task went on belongs to it, too. */
+/** Merges the results of both plans of a task. */
 function joined({ plan: earlier, run: before }: SettledWork, done: DoneWork): DoneWork {
   const { plan = earlier, run = { ...before, steps: [], diagnostics: [] } } = done;
   return {
@@ -275,7 +272,7 @@ function joined({ plan: earlier, run: before }: SettledWork, done: DoneWork): Do
   };
 }
 
-/** A saved plan does not have the observation that it was made from. */
+/** For saved plans, which lack their observation. */
 const unseen: FleetObservation = { nodes: {}, failures: {} };
 
 async function planAndRunOnce(
@@ -308,13 +305,13 @@ async function planAndRunOnce(
 const jsonOf = (observed: Plan['observed']): Json =>
   Object.fromEntries(Object.entries(observed).map(([node, { bootSession, hash }]) => [node, { bootSession, hash }]));
 
-/** A verb that acts on a node has failed there when something keeps it from acting. */
+/** Nodes on which something blocks the command count as failed. */
 const keptBack = ({ waiting, blockers }: Plan): readonly NodeName[] => [
   ...waiting.map(({ node }) => node),
   ...blockers.flatMap(({ node, peers }) => [node, ...peers]),
 ];
 
-/** A Mac that is to be restarted and was not reached: nothing may wait for it to come back. */
+/** Macs to restart that were not reached, so that nothing waits for their return. */
 const unreachedOf = (goal: Goal, { observed }: Plan): readonly NodeName[] =>
   goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes.filter((node) => !Object.hasOwn(observed, node)) : [];
 
@@ -325,20 +322,20 @@ const isEnd = ({
 }: Pick<RunReport, 'refusals' | 'isLeaseLost' | 'isInterrupted'>): boolean =>
   refusals.length > 0 || isLeaseLost || isInterrupted;
 
-/** Nodes of steps that did not do their work, and of everything that such a step is about. */
+/** The nodes and peers of failed steps. */
 function failedNodes({ steps }: Plan, run: RunReport): readonly NodeName[] {
   const own = new Set(steps.map(({ id }) => id));
   const bad = run.steps.filter((one) => own.has(one.step.id) && one.step.act.kind !== 'hands' && !isDone(one));
   return [...new Set(bad.flatMap(({ step }) => [step.node, ...step.peers]))];
 }
 
-/** A second plan must be empty. Manual steps and unobserved facts are no contradiction. */
+/** Fails if a fresh plan has changes. Manual steps and unobserved facts do not count. */
 async function verify(targets: readonly NodeName[], tools: WorkTools): Promise<DoneWork> {
   const shown = await planFor({ kind: 'converge' }, targets, tools);
   const diagnostics = shown.plan.changes.map(({ resource, node, from, to }) =>
     diagnose('task/still-different', {
       subject: nodeSubject(node),
-      detail: prose`${resource} on ${named(node)}: ${from}, and it is to be: ${to}.`,
+      detail: prose`${resource} on ${named(node)}: expected ${to}, found ${from}.`,
     }),
   );
   return { ...shown, diagnostics, failed: [...new Set(shown.plan.changes.map(({ node }) => node))] };
@@ -358,19 +355,23 @@ async function assertProperty(work: Extract<Work, { kind: 'assert' }>, tools: Wo
   const told = (node: NodeName, what: string): Diagnostic =>
     diagnose('task/assert-failed', {
       subject: nodeSubject(node),
-      detail: prose`${says === undefined ? '' : `${says} `}${property} on ${named(node)} is to be ${canonicalJson(is)}: ${what}.`,
+      detail: prose`${says === undefined ? '' : `${says} `}${property} on ${named(node)}: expected ${canonicalJson(is)}, ${what}.`,
     });
   if (found.length === 0) {
-    return { observation, failed: nodes, diagnostics: nodes.map((node) => told(node, 'it has no such property')) };
+    return {
+      observation,
+      failed: nodes,
+      diagnostics: nodes.map((node) => told(node, 'but the node has no such property')),
+    };
   }
   const diagnostics = wrong.map(({ node, value }) =>
-    told(node, value.kind === 'known' ? `it is ${canonicalJson(value.value)}` : `unknown, ${value.detail}`),
+    told(node, value.kind === 'known' ? `found ${canonicalJson(value.value)}` : `but it is unknown: ${value.detail}`),
   );
   return { observation, failed: wrong.map(({ node }) => node), diagnostics };
 }
 
 async function confirm(text: string, { options, place, forget }: WorkTools): Promise<DoneWork> {
-  // The person who is asked may take an hour.
+  // The answer may take an hour.
   forget();
   return { isDeclined: !(await options.confirm(text, place)) };
 }
@@ -385,14 +386,14 @@ async function runOwn(work: Extract<Work, { kind: 'run' }>, tools: WorkTools): P
 
 type WaitWork = Extract<Work, { kind: 'wait' }>;
 
-/** What is not there yet, and the nodes for which that is a failure. */
+/** An unmet condition, and the nodes that fail with it. */
 interface Missing {
   readonly node: NodeName;
   readonly why: string;
   readonly fails: readonly NodeName[];
 }
 
-/** Looks afresh, again and again, until all of it is there or the deadline is over; empty when it was broken off. */
+/** Observes repeatedly until all conditions hold or the deadline is over; empty if interrupted. */
 export async function waitFor(
   work: WaitWork,
   {
@@ -432,7 +433,7 @@ function missingIn(observation: FleetObservation, work: WaitWork, desired: Desir
     .map(({ name, ...placement }) => {
       const goal = { kind: 'start', placements: [name] } as const;
       const { changes, waiting } = makePlan({ goal, desired, observation, targets: work.nodes });
-      // Its leader may be any of these nodes: a batch may have each of them alone.
+      // Any of these nodes may be its leader, and a batch may contain only one of them.
       const fails = everyNode(placement);
       const missing = [
         ...changes.map(({ node, resource, from }): Missing => ({ node, why: `${resource}: ${from}`, fails })),
@@ -447,7 +448,7 @@ function missingIn(observation: FleetObservation, work: WaitWork, desired: Desir
       return { nodes: placement.nodes, missing };
     })
     .filter(({ missing }) => missing.length > 0);
-  // Nodes that only another layout has keep nothing from serving where it is meant to.
+  // An unreached node of a different layout does not block serving.
   const away = unseen.filter(({ node }) => lacking.some(({ nodes }) => nodes.includes(node)));
   return [...lacking.flatMap(({ missing }) => missing), ...away];
 }

@@ -368,4 +368,4 @@ export const macModelsDate = '2026-11-21';
 
 /** Why a receptacle of `avoid` is better left free, as a sentence. */
 export const avoidReason = (name: string, receptacle: number): string =>
-  `On a ${name} receptacle ${receptacle} is the one next to Ethernet; the README of exo says not to use it for RDMA.`;
+  `On a ${name} receptacle ${receptacle} is the one next to Ethernet; exo's README says not to use it for RDMA.`;

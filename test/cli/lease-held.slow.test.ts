@@ -64,7 +64,7 @@ describe('apply while another run holds a node', () => {
     expect([ran.code, holder.exitCode]).toEqual([75, null]);
     expect(ran.stderr).toContain('lease/held');
     expect(ran.stderr.replaceAll(/\s+/g, ' ')).toMatch(
-      /\S+@\S+ holds the lease of studio-4 since \d{4}-\d\d-\d\dT[\d:.]+Z: meshwright run, at \S+ \(run \S+\)\./,
+      /\S+@\S+ has had the lease of studio-4 since \d{4}-\d\d-\d\dT[\d:.]+Z: meshwright run, at \S+ \(run \S+\)\./,
     );
     expect(ran.stderr).toContain('--lease-wait');
     expect(await pending()).toEqual(before);

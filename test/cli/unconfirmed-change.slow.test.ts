@@ -34,9 +34,7 @@ describe('a network change that nobody has confirmed', () => {
     const [plan, drift] = [await run('plan', '--sim'), await run('drift', '--sim')];
     expect([plan.code, drift.code, widest(plan.stdout)]).toEqual([0, 2, expect.toSatisfy((n: number) => n <= 80)]);
     expect(plan.stdout).toMatch(pendingLine);
-    expect(plan.stdout).toMatch(
-      /power\/sleep +on studio-1: the network change on studio-1\s+that nobody has confirmed/,
-    );
+    expect(plan.stdout).toMatch(/power\/sleep +on studio-1: the\s+unconfirmed\s+network\s+change\s+on\s+studio-1/);
     expect(plan.stdout).not.toContain('never sleeps');
     expect(drift.stdout).toMatch(pendingLine);
   });

@@ -147,7 +147,7 @@ describe('reboot of Macs with FileVault', () => {
   it('warns before it restarts anything, ends with 3, and does not repeat a refused password', async () => {
     const ran = await run({}, 'reboot', '--sim', 'studio-2', '--yes');
     expect(ran.code).toBe(3);
-    expect(ran.stdout.replace(/\s+/g, ' ')).toContain('after the restart it waits for its password.');
+    expect(ran.stdout.replace(/\s+/g, ' ')).toContain('so the Mac waits for its password after the restart.');
     expect(ran.stderr).toContain('meshwright unlock studio-2 --sim');
     const refused = await run({ MESH_PW: wrong }, 'unlock', '--sim', 'studio-2');
     const apply = await run({ MESH_PW: wrong }, 'plan', '--sim');

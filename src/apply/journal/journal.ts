@@ -98,9 +98,9 @@ function syncFolder(folder: string): void {
 }
 
 function append(file: number | undefined, text: string): void {
-  if (file === undefined) throw new Error('it is closed already');
+  if (file === undefined) throw new Error('it is already closed');
   const bytes = Buffer.from(text);
-  if (writeSync(file, bytes) < bytes.length) throw new Error('only a part of the record fitted');
+  if (writeSync(file, bytes) < bytes.length) throw new Error('only part of the record was written');
   fsyncSync(file);
 }
 

@@ -22,34 +22,32 @@ import { pause, type RunTiming } from '../run-timing.ts';
 import type { Hold } from '../steps/context.ts';
 import { type Controller, hasEnded } from './controller.ts';
 
-/** What taking a lease needs to know. */
 interface LeaseWish {
   readonly claim: LeaseClaim;
   readonly controller: Controller;
   readonly timing: RunTiming;
-  /** How long a living owner is waited for. */
+  /** How long to wait for a living owner. */
   readonly waitMs: number;
-  /** Of one question to the node. */
+  /** Time limit for one request to the node. */
   readonly askMs: number;
   readonly signal?: AbortSignal;
-  /** The boot session in which the node was observed; absent where it is unknown. */
+  /** The boot session of the node's observation; absent if unknown. */
   readonly bootSession?: string;
-  /** Called as soon as a different run is seen to have the lease, and when that run turns out to be gone. */
+  /** Called when another run has the lease, and again when that run turns out to be dead. */
   readonly onHolder: (holder: LeaseHolder, isExpired: boolean) => void;
 }
 
-/** How a lease was asked for. */
 type Taken =
-  /** `isInDoubt` when another run had it before, or the node has restarted: what was seen before may not hold any more. */
+  /** `isInDoubt`: another run had it before, or the node has restarted, so the observation may be stale. */
   | { readonly kind: 'taken'; readonly token: number; readonly isInDoubt: boolean }
   | Extract<TakeAnswer, { kind: 'failed' }>
   | { readonly kind: 'refused'; readonly holder: LeaseHolder }
   | { readonly kind: 'interrupted' };
 
 /**
- * Takes the lease of a node. The lease of a different run is watched: when its beat moves, its owner lives and the lease is refused
- * once the time to wait is over; when it stands still for so long by our own clock, or when its owner was a process of
- * this very computer that has ended, exactly that lease is taken over, as soon as no script runs under it any more.
+ * Takes a node's lease. If another run has it, watches its heartbeat: while it moves, the owner lives, and the lease is
+ * refused after the waiting time. If the heartbeat stops for the expiry time by our clock, or the owner was a process of
+ * this computer that has ended, takes over exactly that lease once no script runs under it.
  */
 async function takeLease(session: Session, wish: LeaseWish): Promise<Taken> {
   const { claim, timing, askMs, signal } = wish;
@@ -58,7 +56,7 @@ async function takeLease(session: Session, wish: LeaseWish): Promise<Taken> {
   let watched: Watched | undefined;
   while (answer.kind === 'held') {
     const { lease } = answer;
-    // The answer to an earlier attempt was lost on its way: it is ours already.
+    // The answer to an earlier attempt was lost: the lease is already ours.
     if (lease.run === claim.run && lease.token !== undefined) {
       return { kind: 'taken', token: lease.token, isInDoubt: watched !== undefined };
     }
@@ -77,7 +75,7 @@ async function takeLease(session: Session, wish: LeaseWish): Promise<Taken> {
   return { kind: 'taken', token: answer.token, isInDoubt: watched !== undefined || hasRestarted };
 }
 
-/** A lease without an owner is stolen; a script that hangs under it is not waited for without end. */
+/** Steals a lease without a living owner; does not wait forever for a script that hangs under it. */
 function askAgain(session: Session, { claim, timing, askMs }: LeaseWish, watched: Watched): Promise<TakeAnswer> {
   const { lease, isNobodys, sinceMs } = watched;
   const isPatient = performance.now() - sinceMs < timing.leaseExpiryMs + timing.busyMs;
@@ -86,7 +84,7 @@ function askAgain(session: Session, { claim, timing, askMs }: LeaseWish, watched
   );
 }
 
-/** An answer that broke off is asked for again while the node can be reached: what was taken shows our own run then. */
+/** Repeats a request whose answer was lost while the node can be reached; a lease taken by it then shows our own run. */
 async function askUntilHeard(...about: Parameters<typeof askForLease>): Promise<TakeAnswer> {
   const [session] = about;
   const answer = await askForLease(...about);
@@ -94,16 +92,15 @@ async function askUntilHeard(...about: Parameters<typeof askForLease>): Promise<
   return isUnheard && !session.isLost() ? askUntilHeard(...about) : answer;
 }
 
-/** How one attempt to take a lease came out. */
+/** The result of one attempt to take a lease. */
 type TakeAnswer =
   | { readonly kind: 'taken'; readonly token: number; readonly bootSession: string }
   | { readonly kind: 'held'; readonly lease: SeenLease }
-  /** The lease cannot be taken: the node is not reached, or root is refused. */
+  /** The node was not reached, or sudo was refused. */
   | { readonly kind: 'failed'; readonly diagnostics: NonEmpty<Diagnostic> };
 
 const maxBytes = 65_536;
 
-/** Sends a script that takes or steals a lease. */
 async function askForLease(
   session: Session,
   deadlineMs: number,
@@ -122,16 +119,16 @@ function notTaken({ node, user }: Session, { exit, stderr }: ScriptEnd, text: st
   return known ?? diagnose('lease/not-taken', { subject: nodeSubject(node), detail });
 }
 
-/** What was seen of the lease of a different run. */
+/** The watched lease of another run. */
 interface Watched {
   readonly lease: SeenLease;
-  /** Since when it looks like this, by our own clock that only goes forward. */
+  /** Time of its last change, by our own monotonic clock. */
   readonly sinceMs: number;
-  /** Whether its beat moved: then its run renews it. */
+  /** Whether its heartbeat moved, so that its run is alive. */
   readonly isAlive: boolean;
-  /** Its run renews it no more. */
+  /** Its run is dead or no longer renews it. */
   readonly isNobodys: boolean;
-  /** That was told. */
+  /** Whether that was reported. */
   readonly isTold: boolean;
 }
 
@@ -151,20 +148,19 @@ async function watch(before: Watched | undefined, lease: SeenLease, wish: LeaseW
   };
 }
 
-/** Whether the owner was a process of this computer that has ended: certain only where its number means the same here. */
+/** Whether the owner was a process of this computer that has ended; true only if the process table is the same. */
 async function isDeadHere({ fields }: SeenLease, controller: Controller): Promise<boolean> {
   const pid = Number(fields['pid']);
   const isNumber = Number.isInteger(pid) && pid > 0 && pid < 2 ** 31;
   return fields['controller'] === controller.id && isNumber && (await hasEnded(pid, fields['start'] ?? 'unknown'));
 }
 
-/** Who holds a lease, in words. */
 function holderOf({ fields }: SeenLease): LeaseHolder {
   const text = (key: string): string => escapeText(fields[key] ?? 'unknown');
   return { run: text('run'), owner: text('owner'), verb: text('verb'), phase: text('phase'), since: text('since') };
 }
 
-/** Sends a script that renews or releases a lease; `unheard` is neither yes nor no. */
+/** Sends a script that renews or releases a lease; `unheard`: the result is unknown. */
 export async function keepLease(
   session: Session,
   deadlineMs: number,
@@ -177,22 +173,21 @@ export async function keepLease(
   return code === 0 ? 'kept' : 'unheard';
 }
 
-/** How releasing the lease of a node came out. */
 export type Released =
   | { readonly kind: 'released' }
-  /** It was free when it was checked, or its own run has given it back since. */
+  /** It was already free, or its own run released it meanwhile. */
   | { readonly kind: 'free' }
-  /** Its holder renewed it while it was watched. */
+  /** Its owner renewed it during the check. */
   | { readonly kind: 'alive'; readonly holder: LeaseHolder }
-  /** That of a different run, or an answer that did not arrive. */
+  /** `not-this-run`: another run has it. `unheard`: no answer arrived. */
   | { readonly kind: 'not-this-run' }
   | { readonly kind: 'unheard' }
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'failed'; readonly diagnostics: NonEmpty<Diagnostic> };
 
 /**
- * Releases a lease whose holder is proven to be dead: it is taken over, which a living holder prevents, and given back.
- * Takes as long as a lease needs to expire.
+ * Releases a lease of a dead run: takes it over, which a living run prevents, and releases it. Takes as long as a lease
+ * needs to expire.
  */
 export async function releaseDeadLease(
   session: Session,
@@ -211,7 +206,7 @@ export async function releaseDeadLease(
   return { kind: hadHolder ? 'released' : 'free' };
 }
 
-/** Releases exactly the lease of this run and token, alive or dead: its next script on the node is turned away. */
+/** Releases exactly the lease of this run and token, alive or dead; the node rejects that run's next script. */
 export async function releaseLeaseOf(
   session: Session,
   fence: { readonly run: string; readonly token: number },
@@ -222,14 +217,14 @@ export async function releaseLeaseOf(
   return { kind: kept === 'lost' ? 'not-this-run' : 'unheard' };
 }
 
-/** The lease of a node that a different run has, as a problem. */
+/** The diagnostic of a node that is leased to another run. */
 export const leaseHeld = (node: NodeName, { owner, verb, phase, since, run }: LeaseHolder): Diagnostic =>
   diagnose('lease/held', {
     subject: nodeSubject(node),
-    detail: prose`${owner} holds the lease of ${named(node)} since ${since}: meshwright ${verb}, at ${phase} (run ${run}).`,
+    detail: prose`${owner} has had the lease of ${named(node)} since ${since}: meshwright ${verb}, at ${phase} (run ${run}).`,
   });
 
-/** What became of a lease, for the journal and for whoever watches. */
+/** A lease event, for the journal and for listeners. */
 export interface LeaseChange {
   readonly node: NodeName;
   readonly phase: 'taken' | 'waiting' | 'expired' | 'refused' | 'lost' | 'released';
@@ -237,15 +232,14 @@ export interface LeaseChange {
   readonly holder?: LeaseHolder;
 }
 
-/** What a keeper needs. */
 interface KeeperOptions extends Omit<LeaseWish, 'onHolder' | 'bootSession'> {
   readonly session: (node: NodeName) => Session;
   readonly onChange: (change: LeaseChange) => void;
 }
 
-/** How taking the leases of some nodes went. Nodes that were not reached are no refusal: they hold nothing. */
+/** The result of taking leases. Unreached nodes do not count as refusals. */
 type TakeAll =
-  /** `isInDoubt` when another run had one of them before, or a node has restarted since it was observed. */
+  /** `isInDoubt`: another run had one of them before, or a node has restarted since its observation. */
   | { readonly kind: 'taken'; readonly isInDoubt: boolean }
   | { readonly kind: 'refused'; readonly refusals: readonly LeaseRefusal[] }
   | { readonly kind: 'interrupted' };
@@ -253,32 +247,32 @@ type TakeAll =
 /** Boot sessions by node; null when unknown. */
 type ObservedSessions = Readonly<Record<string, { readonly bootSession: string | null }>>;
 
-/** Holds the leases of a run and renews them. */
+/** Keeps a run's leases and renews them. */
 export interface LeaseKeeper {
   /**
-   * Takes those that are not held yet, one after another by name; with one refused, all that are held are given back.
-   * `observed` has the boot sessions in which the nodes were observed.
+   * Takes the missing leases one after another, by node name; a refusal releases all of them. `observed` has the boot
+   * sessions of the nodes' observation.
    */
   readonly take: (nodes: readonly NodeName[], observed?: ObservedSessions) => Promise<TakeAll>;
   readonly hold: (node: NodeName) => Hold;
-  /** A script was turned away: somebody else has it. */
+  /** Records that a node rejected a script, because another run has the lease. */
   readonly lose: (node: NodeName) => void;
   readonly suspend: (node: NodeName) => void;
   readonly resume: (node: NodeName) => Promise<void>;
-  /** What the run is at; whoever meets a lease of it reads this. */
+  /** The run's current step, shown to runs that wait for its leases. */
   readonly setPhase: (phase: string) => void;
-  /** Gives every lease back that is held, and renews none any more. */
+  /** Releases all leases and stops renewing. */
   readonly release: () => Promise<void>;
   /** Aborted as soon as one lease is lost. */
   readonly lost: AbortSignal;
 }
 
-/** One lease that is held. */
+/** One lease of this run. */
 interface Held {
   readonly token: number;
   readonly stop: AbortController;
   isSuspended: boolean;
-  /** The phase that its owner file has. */
+  /** The phase in its owner file. */
   phase: string;
 }
 
@@ -290,7 +284,6 @@ interface Keeping {
   phase: string;
 }
 
-/** A keeper that holds nothing yet. */
 export function createLeaseKeeper(options: KeeperOptions): LeaseKeeper {
   const lost = new AbortController();
   const keeping: Keeping = { options, held: new Map(), failures: new Map(), lost, phase: options.claim.phase };
@@ -361,7 +354,7 @@ async function keepRenewing(keeping: Keeping, node: NodeName, one: Held): Promis
   }
 }
 
-/** A renewal that was not heard is no loss: the node itself turns away whoever does not hold it. */
+/** A renewal without an answer is not a loss: the node itself rejects scripts without the lease. */
 async function renew(keeping: Keeping, node: NodeName, one: Held): Promise<void> {
   const { options, phase } = keeping;
   const fence = { run: options.claim.run, token: one.token };
@@ -386,7 +379,7 @@ async function releaseAll({ held, options }: Keeping): Promise<void> {
   for (const [, one] of all) one.stop.abort();
   await Promise.all(
     all.map(async ([node, { token, isSuspended }]) => {
-      // A Mac that was switched off, or did not come back, keeps a lease that nobody renews.
+      // A Mac that is off or did not come back keeps the lease, which then expires.
       if (isSuspended || options.session(node).isLost()) return;
       const fence = { run: options.claim.run, token };
       const script = (root: string): string => releaseLeaseScript(root, fence);
@@ -397,20 +390,20 @@ async function releaseAll({ held, options }: Keeping): Promise<void> {
   );
 }
 
-/** Who holds the lease of a node, as its owner file has it. */
+/** The owner of a node's lease, from its owner file. */
 export interface LeaseHolder {
   readonly run: string;
   /** User and host of the controller, such as `ana@desk.lan`. */
   readonly owner: string;
-  /** What was typed there: `apply`. */
+  /** Its command: `apply`. */
   readonly verb: string;
-  /** What it was at when it last renewed: the id of a step, or `starting`. */
+  /** Its step at the last phase change: a step id, or `starting`. */
   readonly phase: string;
   /** ISO time, by the clock of its controller. */
   readonly since: string;
 }
 
-/** A node whose lease a different run has and keeps renewing. */
+/** A node whose lease another living run has. */
 export interface LeaseRefusal {
   readonly node: NodeName;
   readonly holder: LeaseHolder;

@@ -176,11 +176,11 @@ function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): reado
   const subject = nodeSubject(node);
   const { exit, isTruncated } = result;
   if (isTruncated) {
-    const detail = prose`${named(node)} sent more than any set of probes can print; the rest was not read.`;
+    const detail = prose`${named(node)} sent more data than the probes can print; the rest was ignored.`;
     return [diagnose('fact/too-much-output', { subject, detail })];
   }
   const broken = diagnoseExit(node, exit);
-  const hint = 'Look again: an observation changes nothing. If it stays so, look at the network to this node.';
+  const hint = 'Try again: an observation changes nothing. If the problem stays, check the network to this node.';
   if (broken) return [{ ...broken, hint }];
   if (!isSilent) return [];
   const detail = prose`The observation script gave no answer on ${named(node)} (${exitText(exit)}).`;

@@ -154,7 +154,10 @@ async function execRecorded(
 
 /** The end of a run before it came to a node, or while it asked it. */
 export const interruption = (node: string): Diagnostic =>
-  diagnose('run/interrupted', { subject: nodeSubject(node), detail: prose`${named(node)} was not reached any more.` });
+  diagnose('run/interrupted', {
+    subject: nodeSubject(node),
+    detail: prose`The run was interrupted before ${named(node)} answered.`,
+  });
 
 /** How one command went on one node: what it gave, or why it could not be given. */
 export type CommandOutcome =

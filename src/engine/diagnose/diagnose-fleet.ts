@@ -22,7 +22,7 @@ import { type Examination, examine, type FleetObservation } from '../../rack/exa
 import { type RunningPlacement, runningPlacements } from '../../rack/placement/members.ts';
 import { roleOf, rules } from './rules.ts';
 
-/** Findings whose action may have hands pull a plug. */
+/** Findings whose hint may ask a person to unplug a cable. */
 const pulling: readonly string[] = [
   'cabling/missing',
   'cabling/elsewhere',
@@ -34,7 +34,7 @@ const pulling: readonly string[] = [
   'cabling/doubled',
 ];
 
-/** The nodes that are joined by the cables of which a finding has hands pull a plug, two by two. */
+/** The pairs of nodes joined by the cables that a finding asks a person to unplug. */
 function pulledPairs(examination: Examination, { subject }: Diagnostic): readonly JoinedPair[] {
   const { cabling, moves } = examination;
   const { links, cables, rack } = cabling;
@@ -45,43 +45,40 @@ function pulledPairs(examination: Examination, { subject }: Diagnostic): readonl
   const ends = pair?.ends ?? (view === undefined ? [] : [view.at]);
   const group = moves.find(({ mismatch }) => mismatch.ends.some((end) => ends.some((one) => isSameEnd(one, end))));
   if (group !== undefined && group.moves.length > 0) return joinedNodes(cabling, group.moves.flatMap(takenEnds));
-  // Nothing is to be pulled while nobody could look.
+  // While an end is unobserved, the hint does not ask to unplug anything.
   const isOpen = group?.mismatch.unclear.some((end) => viewAt(rack, end).kind === 'unknown') === true;
   const own = pair === undefined ? [] : [pair.ends.map(({ node }) => node)];
   return isOpen ? [] : [...own, ...joinedNodes(cabling, ends)];
 }
 
-/** The same, with what has to be stopped before anybody pulls a plug: re-plugging under load panics Macs. */
+/** Adds the placements to stop before unplugging a cable: re-plugging under load panics Macs. */
 function behindStops(examination: Examination, running: readonly RunningPlacement[], finding: Diagnostic): Diagnostic {
   if (!pulling.includes(finding.code)) return finding;
   const users = runningOver(running, pulledPairs(examination, finding));
   if (users.length === 0) return finding;
   const isSure = users.some(({ isGuess }) => !isGuess);
-  const why = `${isSure ? 'First stop what runs' : 'First stop what may run'} over this cable, since pulling it under load can crash Macs`;
+  const why = `First stop every placement that ${isSure ? 'uses' : 'may use'} this cable, because unplugging it under load can crash Macs`;
   const stops = users.map(({ name }) => meshwright('stop', name));
   const next = behindFirst(finding.hint);
-  // A stop that only makes way for a person is the person's to type: what serves is not stopped before.
+  // A stop that only prepares a manual step is left to the person, so that the placement serves until then.
   const isForPerson = commandsIn(next, subjectNames(finding.subject)).length === 0;
   return { ...finding, hint: prose`${withCommands(why, isForPerson ? stops.map(aside) : stops)}\nThen: ${next}` };
 }
 
-/**
- * Everything that the doctor finds. What has hands pull a plug of a cable that joins two members of a running placement
- * says first that this one has to be stopped, and how.
- */
+/** All findings of the doctor. Those that ask to unplug a cable of a running placement first say how to stop it. */
 export function fleetFindings(desired: DesiredFleet, observation: FleetObservation): readonly Diagnostic[] {
   const examination = examine(desired, observation);
   const running = runningPlacements(desired.placements, observation.nodes);
   return ofRightMacs(diagnoseFleet(desired, observation)).map((finding) => behindStops(examination, running, finding));
 }
 
-/** Without findings that apply would mend on a node whose answers come from a different Mac: it changes nothing there. */
+/** Drops findings that apply would fix on a node that is a different Mac, because apply changes nothing there. */
 function ofRightMacs(findings: readonly Diagnostic[]): readonly Diagnostic[] {
   const wrong = findings.filter(({ code }) => code.startsWith('identity/')).flatMap(nodesOf);
   return findings.filter((one) => !isForApply(one) || !nodesOf(one).some((node) => wrong.includes(node)));
 }
 
-/** Whether apply mends it by itself. */
+/** Whether apply fixes the finding by itself. */
 function isForApply({ code }: Diagnostic): boolean {
   const role = roleOf(code);
   return role === 'converged' || role === 'converged-by-address' || role === 'converged-by-clock';
@@ -89,12 +86,11 @@ function isForApply({ code }: Diagnostic): boolean {
 
 const nodesOf = ({ subject }: Diagnostic): readonly string[] => subjectNodes(subject);
 
-/** The two nodes that a cable joins. */
 export type JoinedPair = readonly NodeName[];
 
 /**
- * The two nodes of every cable that is plugged in at one of these receptacles, as far as it is seen. One end that sees
- * the other is enough: traffic may go over a cable of which the far end says nothing.
+ * The two nodes of every cable seen at one of these receptacles. It is enough if one end sees the other, because such a
+ * cable may carry traffic.
  */
 export function joinedNodes({ rack }: Cabling, ends: readonly LinkEnd[]): readonly JoinedPair[] {
   const isAsked = (end: LinkEnd): boolean => ends.some((one) => isSameEnd(one, end));
@@ -105,7 +101,7 @@ export function joinedNodes({ rack }: Cabling, ends: readonly LinkEnd[]): readon
   );
 }
 
-/** The placements that have ranks at both nodes of one of these pairs: they may use the cable between them. */
+/** Placements with ranks on both nodes of a pair; they may use the cable between them. */
 export const runningOver = (
   running: readonly RunningPlacement[],
   pairs: readonly JoinedPair[],
@@ -131,7 +127,7 @@ function sortFindings(findings: readonly Diagnostic[], order: readonly string[])
   );
 }
 
-/** A failure without a subject is about the node that it was filed under. */
+/** A failure without a subject is about the node under which it is listed. */
 function failuresOf(observation: FleetObservation): readonly Diagnostic[] {
   return Object.entries(observation.failures).flatMap(([name, failures]) =>
     failures.map((one) => ({ ...one, subject: one.subject ?? nodeSubject(name) })),
@@ -139,8 +135,8 @@ function failuresOf(observation: FleetObservation): readonly Diagnostic[] {
 }
 
 /**
- * What rules tell is one line; a name that a node made up must not add another. A hint may have several, commands to
- * copy among them: rules escape whatever a node named before it goes into one.
+ * Escapes a detail, which is one line, so that a name from a node cannot add another. Hints may have several lines,
+ * including commands to copy, so rules escape names from nodes before they build a hint.
  */
 const escapeLinesOf = (text: string): string => text.split('\n').map(escapeText).join('\n');
 
@@ -151,8 +147,8 @@ const escapeFinding = (one: Diagnostic): Diagnostic => ({
 });
 
 /**
- * Everything that is known to be wrong with the fleet, each with its one cause and one thing to do, and the reasons
- * why nodes could not be observed. Facts that are unknown are listed once per node and never judged.
+ * All known problems of the fleet, each with one cause and one action, and the reasons why nodes could not be observed.
+ * Unknown facts are listed once per node and never count as right or wrong.
  */
 export function diagnoseFleet(desired: DesiredFleet, observation: FleetObservation): readonly Diagnostic[] {
   const examination = examine(desired, observation);

@@ -23,7 +23,7 @@ import { backgroundServices } from '../../rack/settings/background-services.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { unknownFactsRule } from './unknown-facts.ts';
 
-/** Every rule that is no setting, with its codes; the order means nothing. A new one is its definition and its line here. */
+/** All rules except settings, with their codes, in no particular order. A new rule needs its definition and a line here. */
 const listed = [
   wrongMac,
   sameMac,
@@ -60,7 +60,6 @@ type Listed = (typeof listed)[number] | Extract<(typeof settings)[number], { rea
 
 const defined: readonly DefinedRule[] = [...listed, ...settings.filter((one) => 'rule' in one)];
 
-/** The codes of all rules. */
 export const definedCodes: { readonly [R in Listed as keyof R['codes']]: RuleCode & Code } = Object.assign(
   {},
   ...defined.map(({ codes }) => codes),
@@ -68,19 +67,17 @@ export const definedCodes: { readonly [R in Listed as keyof R['codes']]: RuleCod
 
 const isDefined = (code: string): code is keyof typeof definedCodes => Object.hasOwn(definedCodes, code);
 
-/** What the rule of a code says of it; undefined for a code that no rule finds. */
+/** A code's definition in its rule; undefined for a code without a rule. */
 export const ruleCode = (code: string): (RuleCode & Code) | undefined =>
   isDefined(code) ? definedCodes[code] : undefined;
 
-/** The role of a code. Of the failures to observe a node only a locked FileVault is a manual step; the others are reported. */
+/** A code's role. Among observation failures only a locked FileVault is a manual step; the others are only reported. */
 export const roleOf = (code: string): FindingRole =>
   ruleCode(code)?.role ?? (code === 'ssh/locked-at-filevault' ? { blocks: 'filevault' } : 'told');
 
-/** Every rule. The last three have no codes of their own: they use codes of the file, or of no subject. */
+/** All rules. The last three use codes that are defined elsewhere. */
 export const rules: readonly Rule[] = [...defined.map(({ rule }) => rule), unknownModel, unequalMacs, unknownFactsRule];
 
-/** Every code: the general ones, and those of rules. */
 export const codes = { ...definedCodes, ...general };
 
-/** Any of them. */
 export type DiagnosticCode = keyof typeof codes;

@@ -13,21 +13,21 @@ import { hardwareFact } from '../../rack/identity/fact.ts';
 import { macosOf, versionText } from '../../rack/macos/macos.ts';
 import { type NodeRdma, nodeRdma } from '../../rack/rdma/rdma-receptacle.ts';
 
-/** One receptacle as a table shows it. */
+/** One receptacle for tables. */
 export interface ReceptacleSurvey {
   readonly receptacle: number;
   readonly sight: ReceptacleSight;
-  /** What is seen there, in words: `studio-2:2`, `nothing`, the name of a dock (unescaped). */
+  /** What the receptacle sees: `studio-2:2`, `nothing`, a dock's name (unescaped). */
   readonly sees: string;
-  /** Whether `sees` is a receptacle of the fleet that sees this one too, so that the cable is in the list of cables. */
+  /** Whether both ends see each other, so that `cables` lists the cable. */
   readonly isInCable: boolean;
   readonly bitsPerSecond?: number;
 }
 
-/** One node in a line; what is absent is unknown. */
+/** One node; absent fields are unknown. */
 export interface NodeSurvey {
   readonly name: NodeName;
-  /** False when nothing could be asked; `failure` then says why. */
+  /** False if the node was not reached; `failure` says why. */
   readonly isReached: boolean;
   readonly failure?: Diagnostic;
   readonly macos?: string;
@@ -36,27 +36,27 @@ export interface NodeSurvey {
   readonly memoryBytes?: number;
   readonly rdma: NodeRdma;
   readonly bridge: BridgeState;
-  /** By number; undefined when nobody could look. */
+  /** By number; undefined if unobserved. */
   readonly receptacles?: readonly ReceptacleSurvey[];
 }
 
-/** One declared link and what became of it. */
+/** One declared link and its check. */
 export interface LinkSurvey {
   readonly ends: Link['ends'];
   readonly judgement: LinkJudgement['kind'];
   readonly bitsPerSecond?: number;
 }
 
-/** One cable that both its ends see, declared or not. */
+/** A cable that both its ends see, declared or not. */
 export interface CableSurvey extends Pick<SeenCable, 'ends' | 'bitsPerSecond'> {
   readonly sight: ReceptacleSight;
 }
 
-/** The whole rack at a glance: what reports are made of. */
+/** The whole rack, as the input of reports. */
 export interface FleetSurvey {
-  /** The nodes that were asked, in the order of the file's names. */
+  /** The observed nodes, in file order. */
   readonly nodes: readonly NodeSurvey[];
-  /** Nodes of the file that this run did not ask. */
+  /** Nodes in the file that this run did not ask. */
   readonly notAsked: readonly NodeName[];
   readonly links: readonly LinkSurvey[];
   readonly cables: readonly CableSurvey[];
@@ -101,7 +101,7 @@ function surveyCable(examination: Examination, cable: SeenCable, undeclared: rea
   return { ...cable, sight: undeclared.includes(cable) ? strange : declared };
 }
 
-/** Looks over the whole rack: every node, link and cable in a form that needs no further judging. */
+/** Summarizes every node, link and cable, with all checks done. */
 export function surveyFleet(desired: DesiredFleet, observation: FleetObservation): FleetSurvey {
   const examination = examine(desired, observation);
   const undeclared = undeclaredCables(examination.cabling);

@@ -14,39 +14,39 @@ import { ruleCode } from './rules.ts';
 import { unknownFacts } from './unknown-facts.ts';
 
 /**
- * When a trouble is to be seen to. The order is that of the walk: what floods the network ends first, one visit to
- * each Mac for RDMA, no cable before the bridges are gone, and whatever else there is when the cables are right.
+ * The repair order: first a ring that floods the network, then one visit to each Mac for RDMA, then bridges before any
+ * cable, and the rest once the cables are right.
  */
 export const stages = ['ring', 'rdma-switch', 'unlock', 'bridges', 'cables', 'nodes', 'told'] as const;
 
-/** A part of the walk. */
+/** A stage of the repair order. */
 export type Stage = (typeof stages)[number];
 
-/** One broken thing: its cause and its cure, what shows it, and what hangs on it. */
+/** One problem: its finding, the evidence, and what it blocks. */
 export interface Trouble {
   readonly finding: Diagnostic;
   readonly stage: Stage;
   readonly evidence: readonly Evidence[];
-  /** What will be right as soon as this is: `RDMA port at studio-1:3`, `placement chat`. */
+  /** What becomes right once this is fixed: `RDMA port at studio-1:3`, `placement chat`. */
   readonly hanging: readonly string[];
-  /** Commands of its hint that would be refused, or do nothing, as the Macs are now; absent for none. */
+  /** Commands in its hint that meshwright would refuse now, or that would do nothing. */
   readonly refused?: readonly Command[];
 }
 
-/** The part of a placement that a trouble can hold up. */
+/** The part of a placement that a problem can block. */
 export interface HeldPlacement {
   readonly name: string;
   readonly nodes: readonly NodeName[];
   readonly standing: string;
-  /** A missing RDMA holds up no placement over TCP. */
+  /** Missing RDMA does not block a placement over TCP. */
   readonly transport: 'rdma' | 'tcp';
 }
 
-/** What is to be told, and on what it rests. */
+/** The findings with the observation behind them. */
 interface TroubleInput {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
-  /** As `diagnoseFleet` and the judge of placements give them. */
+  /** As returned by `diagnoseFleet` and the placement checks. */
   readonly findings: readonly Diagnostic[];
   readonly placements: readonly HeldPlacement[];
 }
@@ -60,17 +60,17 @@ function stageOf({ code, severity }: Diagnostic): Stage {
   return code.startsWith('cabling/') ? 'cables' : 'nodes';
 }
 
-/** Areas whose errors keep a placement on their nodes from being started, whatever else is right. */
+/** Areas whose errors alone block the start of a placement on their nodes. */
 const holding = ['address', 'bridge', 'cabling', 'identity', 'macos', 'rdma', 'ssh'];
 
-/** Warnings about a cable that keep a plan from starting anything over it, whatever it still carries. */
+/** Cable warnings that block any start over the cable, even if it still carries traffic. */
 export const holdingWarnings = ['cabling/one-sided', 'cabling/through-hub', 'cabling/no-answer'] as const;
 
 const holds = ({ code, severity }: Diagnostic): boolean =>
   holdingWarnings.some((one) => one === code) ||
   (severity === 'error' && holding.includes(code.slice(0, code.indexOf('/'))));
 
-/** Causes in a Mac as a whole that put the ports at the far ends of its cables down. */
+/** Problems of a whole Mac that bring down the ports at the far ends of its cables. */
 const darkening = [
   'rdma/no-thunderbolt-5',
   'rdma/macos-too-old',
@@ -79,7 +79,7 @@ const darkening = [
   'rdma/no-device',
 ];
 
-/** The ports of other nodes that are down because of this one; their owners are not to blame. */
+/** Ports of other nodes that are down because of this node. */
 function darkenedBy(examination: Examination, finding: Diagnostic): readonly string[] {
   const own = subjectNodes(finding.subject);
   const isDarkening = darkening.includes(finding.code) || finding.code === 'macos/outside-accept';
@@ -90,17 +90,17 @@ function darkenedBy(examination: Examination, finding: Diagnostic): readonly str
   return ends.length === 0 ? [] : [`${ends.length === 1 ? 'RDMA port' : 'RDMA ports'} at ${ends.join(', ')}`];
 }
 
-/** The links that nobody can judge while a node of theirs is not seen. */
+/** Links that cannot be checked while one of their nodes is unobserved. */
 function unjudgedBy({ cabling }: Examination, { code, subject }: Diagnostic): readonly string[] {
   if (!code.startsWith('ssh/')) return [];
   const own = subjectNodes(subject);
   const links = cabling.links.filter(
     ({ judgement, link }) => judgement.kind === 'unknown' && link.ends.some(({ node }) => own.includes(node)),
   );
-  return links.length === 0 ? [] : [`the judgement of ${links.length === 1 ? 'a link' : `${links.length} links`}`];
+  return links.length === 0 ? [] : [`the check of ${links.length === 1 ? 'a link' : `${links.length} links`}`];
 }
 
-/** The placements that cannot serve as long as this stays. */
+/** Placements that cannot serve until this is fixed. */
 function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): readonly HeldPlacement[] {
   const own = subjectNodes(finding.subject);
   if (!holds(finding)) return [];
@@ -109,7 +109,7 @@ function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): read
   return placements.filter(({ nodes, standing, transport }) => {
     if (isAboutRdma && transport === 'tcp') return false;
     const among = own.filter((name) => nodes.some((node) => node === name));
-    // A cable matters to a placement that is on both of its Macs.
+    // A cable matters only to placements on both of its Macs.
     return (
       (standing === 'differs' || standing === 'unknown') &&
       (isOnLink && own.length > 1 ? among.length === own.length : among.length > 0)
@@ -117,7 +117,7 @@ function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): read
   });
 }
 
-/** The findings without what another one already explains: what it says to try cannot help before that is mended. */
+/** Drops findings that another one explains; their hints cannot help before that one is fixed. */
 export function withoutConsequences(
   findings: readonly Diagnostic[],
   placements: readonly HeldPlacement[],
@@ -129,10 +129,7 @@ export function withoutConsequences(
   );
 }
 
-/**
- * Everything that is broken, in the order of the walk, each with its evidence. What follows from another trouble is
- * told below that one and nowhere else.
- */
+/** All problems in repair order, each with its evidence. A consequence is listed only below its cause. */
 export function troublesOf({ desired, observation, findings, placements }: TroubleInput): readonly Trouble[] {
   const examination = examine(desired, observation);
   return withoutConsequences(findings, placements)
@@ -149,23 +146,23 @@ export function troublesOf({ desired, observation, findings, placements }: Troub
     .toSorted((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
 }
 
-/** One fact of one node that made the doctor say what it says. */
+/** One fact of one node that supports a finding. */
 export interface Evidence {
   readonly node: NodeName;
   readonly fact: FactName;
-  /** The command line on the node that said so: `rdma_ctl status`. */
+  /** The command line on the node that returned it: `rdma_ctl status`. */
   readonly source: Prose;
-  /** The receptacles that it is about; empty where the fact is one of the whole node. */
+  /** The receptacles concerned; empty if the fact is about the whole node. */
   readonly receptacles: readonly number[];
 }
 
-/** The facts behind codes that no rule finds: those of placements and endpoints. */
+/** Facts behind codes that no rule produces: placements and endpoints. */
 const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
   endpoint: ['files', 'services', 'doormen'],
   mesh: ['placements', 'services'],
 };
 
-/** Where such a code rests on other facts than its area. */
+/** Codes based on facts other than those of their area. */
 const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'rdma/suspected-idle-dead': ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
   'address/suspected-no-answer': ['thunderbolt', 'interfaces'],
@@ -185,7 +182,7 @@ const factsOf = (code: string): readonly FactName[] =>
 const wordText = (word: Word): string =>
   typeof word === 'string' ? word : word.path.slice(word.path.lastIndexOf('/') + 1);
 
-/** The command line that a fact is read from; of a script of ours the verb that shows what it said. */
+/** The command line of a fact; for our own scripts, the meshwright command that shows the fact. */
 function sourceOf(fact: FactName): Prose {
   const { from, source } = registry[fact];
   if (source !== undefined) return source;
@@ -196,7 +193,7 @@ function sourceOf(fact: FactName): Prose {
     : [program, ...words].join(' ');
 }
 
-/** The ends at this node that the subject of a finding names, as far as the node has them. */
+/** The ends at this node in a finding's subject, if the node has them. */
 function namedEnds({ subject }: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
   const named = subjectEnds(subject).map(linkEndText);
   const receptacles = readValue(node.facts, thunderboltFact) ?? [];
@@ -205,7 +202,7 @@ function namedEnds({ subject }: Diagnostic, node: ExaminedNode): readonly LinkEn
     .filter((end) => named.includes(linkEndText(end)));
 }
 
-/** The ends of a node that a finding is about: those that it names, or those that stand on its rung of the ladder. */
+/** The ends of a node that a finding is about: named ones, or those whose RDMA state matches the code. */
 function endsOf(examination: Examination, finding: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
   const named = namedEnds(finding, node);
   if (named.length > 0) return named;
@@ -223,7 +220,7 @@ const evidence = (node: NodeName, fact: FactName, ends: readonly LinkEnd[]): Evi
   receptacles: ofPlaces.includes(fact) ? ends.map(({ receptacle }) => receptacle) : [],
 });
 
-/** The neighbours that see for themselves that RDMA is off here: an enabled Mac advertises it over the cable. */
+/** Neighbors that see that RDMA is off here, because an enabled Mac advertises RDMA over the cable. */
 function seenNextDoor(examination: Examination, node: ExaminedNode): readonly Evidence[] {
   return node.ends.flatMap((end) => {
     const far = farEndOf(examination, end);
@@ -235,7 +232,7 @@ function seenNextDoor(examination: Examination, node: ExaminedNode): readonly Ev
   });
 }
 
-/** Which facts of which nodes say so, in the order of the nodes; none for a node that nobody could observe. */
+/** The supporting facts in node order; none for unobserved nodes. */
 export function evidenceFor(examination: Examination, finding: Diagnostic): readonly Evidence[] {
   const names = subjectNodes(finding.subject);
   const nodes = examination.nodes.filter(({ name }) => names.includes(name));
@@ -251,6 +248,6 @@ export function evidenceFor(examination: Examination, finding: Diagnostic): read
   const far = nodes
     .flatMap((node) => lostPorts(examination, node))
     .map((lost) => evidence(lost.far.node, 'rdma-state', []));
-  // Of two cables between the same Macs one counts, so no Mac comes twice.
+  // Two cables between the same Macs count once, so that no Mac is listed twice.
   return [...own, ...far];
 }

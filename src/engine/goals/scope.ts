@@ -66,7 +66,7 @@ const unknownSession = ({ desired: { name: node } }: ObservedTarget): Blocker =>
   code: 'reboot/session-unknown',
   node,
   resource: 'boot-session',
-  action: prose`See why the boot session of ${node} is unknown: ${meshwright('facts', node)}`,
+  action: prose`Find out why the boot session of ${node} is unknown: ${meshwright('facts', node)}`,
   isHands: false,
   peers: [],
   blocks: [],
@@ -96,8 +96,8 @@ function restartStep(goal: RestartGoal, { desired: { name: node }, facts }: Obse
 const endsAtFileVault = ({ desired: { name: node } }: ObservedTarget): Diagnostic =>
   diagnose('reboot/ends-at-filevault', {
     subject: nodeSubject(node),
-    detail: 'FileVault is on: after the restart it waits for its password.',
-    hint: prose`Have the password at hand. Afterwards: ${meshwright('unlock', node)}`,
+    detail: 'FileVault is on, so the Mac waits for its password after the restart.',
+    hint: prose`Have the password ready. After the restart: ${meshwright('unlock', node)}`,
   });
 
 /** Restarts, or switches off, each Mac of the goal at most once in the boot session that was seen. */

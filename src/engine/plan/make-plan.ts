@@ -341,7 +341,7 @@ const propertyBar = (kind: ResourceKind, property: Property, reason: Reason): Ba
 
 /** Everything else on a node waits in a plan that begins by taking a change of its network back. */
 function settledFirst(kind: ResourceKind, property: Property): readonly Bar[] {
-  const text = `the network change on ${property.node} that nobody has confirmed`;
+  const text = `the unconfirmed network change on ${property.node}`;
   return kind === 'rollback' ? [propertyBar(kind, property, { text, isUnknown: false })] : [];
 }
 
@@ -451,7 +451,7 @@ interface Assessed {
 
 /** What is to be done about properties that a goal needs and does not change itself. */
 const convergeFirst = (addresses: readonly string[]): Prose =>
-  prose`Bring ${addresses.join(', ')} to what the file says first: ${meshwright('apply')}`;
+  prose`Make ${addresses.join(', ')} match the file first: ${meshwright('apply')}`;
 
 /** A goal that changes one kind only takes what is wrong with the others as a blocker. */
 function unmetBlockers({ kind }: Resource, properties: readonly Property[]): readonly Blocker[] {

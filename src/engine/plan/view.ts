@@ -162,7 +162,7 @@ export function unknownProperty(address: string, fleet: DesiredFleet): string | 
   const near = suggesterAmong(all)(address);
   if (near !== undefined) return `Did you mean \`${near}\`?`;
   const own = all.filter((one) => found.get(one)?.kind === kind);
-  return `Known here: ${listText(own.length > 0 ? own : all)}.`;
+  return `Valid here: ${listText(own.length > 0 ? own : all)}.`;
 }
 
 /** Kinds whose properties follow from the file alone. Of the others, each Mac decides by what it has. */

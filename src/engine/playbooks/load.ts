@@ -180,7 +180,7 @@ function nameProblems(document: ReadDocument, words: readonly PlacedText[], name
     .filter(({ text }) => !known.includes(text))
     .map(({ text, pointer }) => {
       const near = names.near(text);
-      const list = known.length === 0 ? `It has no ${noun}s.` : `It has ${listText(known)}.`;
+      const list = known.length === 0 ? `The file has no ${noun}s.` : `The file has ${listText(known)}.`;
       return {
         code,
         ...placeIn(document, pointer),
@@ -205,7 +205,7 @@ const closedProblems = (document: ReadDocument, names: Placed, { placements }: D
     .map(({ text, pointer }) => ({
       code: 'playbook/not-published',
       ...placeIn(document, pointer),
-      detail: `${text} answers its own node alone, without a doorman.`,
+      detail: `${text} is not published, so it has no gateway to drain.`,
     }));
 
 function labelProblems(document: ReadDocument, choice: Placed, fleet: DesiredFleet): readonly Problem[] {
@@ -238,8 +238,8 @@ function unknownFields(
       code: 'playbook/unknown-field',
       span: spanOf(document.map, { pointer, at: 'value', part: { start, end } }),
       pointer,
-      detail: `{${name}} is no field of this text.`,
-      hint: `Known here: ${listText(known.map((one) => `{${one}}`))}. Write {{ for a brace.`,
+      detail: `{${name}} is not a valid field in this text.`,
+      hint: `Valid here: ${listText(known.map((one) => `{${one}}`))}. Write {{ for a brace.`,
     }));
 }
 

@@ -33,7 +33,7 @@ export function readLeaseAnswer({ exit, stdout, stderr }: ScriptEnd): LeaseAnswe
   const [, token, bootSession = ''] = /^@taken (\d{1,15}) (\S*)$/.exec(first) ?? [];
   if (isSuccess && token !== undefined) return { kind: 'taken', token: Number(token), bootSession };
   if (isSuccess && first === '@held') return { kind: 'held', lease: seenLease(lines) };
-  return { kind: 'failed', text: stderr.trim().split('\n').at(-1) || 'without a word' };
+  return { kind: 'failed', text: stderr.trim().split('\n').at(-1) || 'no message' };
 }
 
 function seenLease(lines: readonly string[]): SeenLease {

@@ -12,7 +12,7 @@ export interface LaunchdService {
 
 const neverExited = '(never exited)';
 
-/** `exited (78: EX_CONFIG)`, `was ended by a signal (Killed: 9)`, or `exited` where launchd does not say how. */
+/** `exited (78: EX_CONFIG)`, `was ended by a signal (Killed: 9)`, or `exited` if launchd does not report how. */
 export function exitWords(lastExit = neverExited): string {
   if (lastExit === neverExited) return 'exited';
   return /^[A-Z]/.test(lastExit) ? `was ended by a signal (${lastExit})` : `exited (${lastExit})`;
@@ -64,16 +64,16 @@ export const knownDaemons: readonly KnownDaemon[] = [
   {
     label: 'io.exo.networksetup',
     owner: 'exo',
-    habit: 'takes the Thunderbolt Bridge away and puts every cable back on DHCP, at each start and every half an hour',
+    habit: 'removes the Thunderbolt Bridge and resets every cable to DHCP, at each start and every 30 minutes',
   },
   {
     label: 'io.mesh.fabric',
     owner: 'SQCU/mesh',
-    habit: 'takes the Thunderbolt Bridge away and gives the cables addresses of its own, at each start',
+    habit: 'removes the Thunderbolt Bridge and sets its own cable addresses, at each start',
   },
   {
     label: 'io.mesh.keeper',
     owner: 'SQCU/mesh',
-    habit: 'gives the cables addresses of its own again, every minute',
+    habit: 'sets its own cable addresses again, every minute',
   },
 ];

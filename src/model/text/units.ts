@@ -37,7 +37,7 @@ const two = (value: number): string => String(value).padStart(2, '0');
  * text depends on nothing of the machine that prints it.
  */
 export function utcText(epochSeconds: number): string {
-  if (!Number.isSafeInteger(epochSeconds)) return 'at no known time';
+  if (!Number.isSafeInteger(epochSeconds)) return 'at an unknown time';
   const days = Math.floor(epochSeconds / 86_400);
   const second = epochSeconds - days * 86_400;
   // Counted from 1 March of year 0, so that the leap day is the last of its year.

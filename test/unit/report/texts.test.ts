@@ -57,7 +57,7 @@ describe('time of boot', () => {
   });
 
   it('is not invented for a number that is no time', () => {
-    expect(utcText(Number.NaN)).toBe('at no known time');
+    expect(utcText(Number.NaN)).toBe('at an unknown time');
   });
 });
 

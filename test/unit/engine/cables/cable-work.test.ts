@@ -154,7 +154,7 @@ describe('work with cables', () => {
       expect(acts).toEqual([]);
       expect(findings.map(({ hint }) => plainText(hint))).toEqual([
         expect.stringMatching(
-          /^First stop what runs over this cable[^\n]*\n {2}meshwright stop kimi\nThen: Remove the cable/,
+          /^First stop every placement that uses this cable[^\n]*\n {2}meshwright stop kimi\nThen: Remove the cable/,
         ),
       ]);
     });

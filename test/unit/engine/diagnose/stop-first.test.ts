@@ -49,7 +49,7 @@ describe('work at cables under load', () => {
       Array.from(
         { length: 2 },
         () =>
-          'First stop what runs over this cable, since pulling it under load can crash Macs:\n' +
+          'First stop every placement that uses this cable, because unplugging it under load can crash Macs:\n' +
           '  meshwright stop kimi\n' +
           'Then: Swap the cable ends in studio-3 receptacles 2 and 3.',
       ),
@@ -84,7 +84,7 @@ describe('work at cables under load', () => {
       ]),
     );
     const [found] = fleetFindings(fleet, { ...observation, nodes }).filter(({ code }) => code.startsWith('cabling/'));
-    expect(plainText(found?.hint ?? '')).toMatch(/^First stop what may run over this cable/);
+    expect(plainText(found?.hint ?? '')).toMatch(/^First stop every placement that may use this cable/);
   });
 
   it('begins with the stop as well where the cable does not answer', () => {
@@ -99,7 +99,9 @@ describe('work at cables under load', () => {
     };
     const found = fleetFindings(fleet, observeMesh(fleet, { members: serving, values }));
     const [one] = found.filter(({ code }) => code === 'cabling/no-answer');
-    expect(plainText(one?.hint ?? '')).toMatch(/^First stop what runs[\s\S]*Then: Unplug the cable at one end/);
+    expect(plainText(one?.hint ?? '')).toMatch(
+      /^First stop every placement that uses[\s\S]*Then: Unplug the cable at one end/,
+    );
   });
 
   it('asks for no stop while nobody can say which cable to move', () => {
@@ -129,13 +131,13 @@ describe('work at cables under load', () => {
     const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets: four.map(nodeName) });
     const [action = ''] = plan.blockers.filter(({ code }) => code.startsWith('cabling/')).map((one) => one.action);
     expect(plainText(action)).toMatch(
-      /^First stop what runs[\s\S]*\nThen: let apply remove the Thunderbolt Bridge on .*; then /,
+      /^First stop every placement that uses[\s\S]*\nThen: let apply remove the Thunderbolt Bridge on .*; then /,
     );
   });
 
   it('is told of a second cable too', () => {
     expect(hintsOf(serving, [...meshOfFour, 'studio-1:6 <-> studio-2:6'])[0]).toMatch(
-      /^First stop what runs[\s\S]*Then: Remove the cable/,
+      /^First stop every placement that uses[\s\S]*Then: Remove the cable/,
     );
   });
 });

@@ -103,7 +103,7 @@ describe('troubles', () => {
     const failures = { 'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.' })] };
     const found = troubles({ unreachable: ['studio-2'], failures });
     expect(found.map(({ finding, hanging }) => [finding.code, ...hanging])).toEqual([
-      ['ssh/unreachable', 'the judgement of 3 links'],
+      ['ssh/unreachable', 'the check of 3 links'],
     ]);
   });
 

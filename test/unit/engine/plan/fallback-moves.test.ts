@@ -100,7 +100,7 @@ describe('a placement and its fallback that share their first ranks, after an ed
     const members: MeshRack['members'] = Object.fromEntries(
       nodes(1, 2, 3).map((node, rank) => [node, [{ state: 'joined', rank, digest }]]),
     );
-    const from = 'running with old settings: which settings is not known, its record does not keep them';
+    const from = 'running with old settings: which ones is unknown, because its record does not store settings';
     expect(changesOf(placedPlan({ of: edited, members }))).toEqual([['studio-1', from, 'serving']]);
   });
 });

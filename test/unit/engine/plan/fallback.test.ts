@@ -159,7 +159,11 @@ describe('a start on the fallback', () => {
       'studio-2': [{ state: 'joined', rank: 1, digest: 'of old', changes: { size: 2 } }],
     };
     expect(fromOf({ members: old })).toEqual([
-      ['studio-1', 'running with old settings: which settings is not known, its record does not keep them', there],
+      [
+        'studio-1',
+        'running with old settings: which ones is unknown, because its record does not store settings',
+        there,
+      ],
     ]);
   });
 

@@ -21,7 +21,7 @@ describe('what a placement lacks that is stopped to be started again', () => {
       observation: observeMesh(desired, { members, values: Object.fromEntries(values) }),
       targets: names.map(nodeName),
     });
-    const action = 'Bring runtime/reference, model/tiny to what the file says first: meshwright apply';
+    const action = 'Make runtime/reference, model/tiny match the file first: meshwright apply';
     const kimi = 'studio-1 placement/kimi';
     expect(made.blockers.map((one) => [one.code, one.node, plainText(one.action), one.blocks])).toEqual(
       ['studio-1', 'studio-2', 'studio-3'].map((node) => ['plan/not-converged', node, action, [kimi]]),

@@ -178,7 +178,7 @@ plays:
     expect(hints).toEqual(expect.arrayContaining(['Did you mean `studio-1`?', 'Did you mean `stop`?']));
     expect(hints).toContain('Did you mean `kimi`?');
     expect(hints.filter((hint) => hint === 'Did you mean `power/sleep`?')).toHaveLength(2);
-    expect(hints).toContain('Known here: {cluster}, {nodes} and {placements}. Write {{ for a brace.');
+    expect(hints).toContain('Valid here: {cluster}, {nodes} and {placements}. Write {{ for a brace.');
     expect(hints.filter((hint) => hint === '')).toEqual([]);
   });
 

@@ -21,7 +21,7 @@ describe('the properties that a playbook may assert', () => {
 
   it('are listed where a name is like none of them', () => {
     expect(unknownProperty('power/zzz', desiredFleet())).toBe(
-      'Known here: power/sleep and power/restart-after-power-loss.',
+      'Valid here: power/sleep and power/restart-after-power-loss.',
     );
     expect(unknownProperty('power/sleep', desiredFleet())).toBeUndefined();
     expect(unknownProperty('placement/chat', desiredFleet())).toBeUndefined();

@@ -22,7 +22,7 @@ describe('a network daemon of somebody else', () => {
       severity: 'error',
       subject: nodeSubject('studio-3'),
     });
-    expect(finding?.detail).toContain('io.exo.networksetup of exo is loaded; it takes the Thunderbolt Bridge away');
+    expect(finding?.detail).toContain('io.exo.networksetup of exo is loaded; it removes the Thunderbolt Bridge');
     for (const word of ['stop', 'remove', 'adopt']) expect(finding?.hint).toContain(word);
     expect(told(comesBack)).toEqual(['error network/foreign-daemon node studio-3']);
   });

@@ -40,17 +40,17 @@ describe('a mesh that was started with other settings', () => {
   };
 
   it('names each of them, from and to', () => {
-    expect(evidence(declared({ context: '8k' }))).toBe('context 8k (the file: 16k)');
+    expect(evidence(declared({ context: '8k' }))).toBe('context 8k (file: 16k)');
     // A record without an account is of a start as the ssh user.
-    expect(evidence(declared({ account: '_meshrank' }))).toBe('account _meshrank (the file: login)');
+    expect(evidence(declared({ account: '_meshrank' }))).toBe('account _meshrank (file: login)');
     expect(evidence(declared({ context: '8k', backend: 'ring' }))).toBe(
-      'context 8k (the file: 16k), backend ring (the file: not set)',
+      'context 8k (file: 16k), backend ring (file: not set)',
     );
   });
 
   it('says what it cannot name: other settings, or an older record', () => {
     expect(evidence(declared({}))).toBe('settings other than account, context, model');
-    const unknown = 'which settings is not known, its record does not keep them';
+    const unknown = 'which ones is unknown, because its record does not store settings';
     expect([evidence(undefined), evidence('{"context":8}'), evidence('[cut')]).toEqual([unknown, unknown, unknown]);
   });
 
