@@ -60,7 +60,6 @@ function usedModels(fleet: DesiredFleet, target: ObservedTarget): readonly Desir
   return fleet.models.filter(({ name }) => used.has(name));
 }
 
-/** The used models whose files are known. */
 const knownModels = (fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] =>
   usedModels(fleet, target).filter(({ digest }) => digest !== undefined);
 

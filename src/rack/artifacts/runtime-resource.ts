@@ -43,13 +43,12 @@ const isKnown = ({ digest }: Program): boolean => digest !== undefined;
 
 const runtimeTree = ({ name, digest }: Program): TreeId => treeOf('runtime', name, digest);
 
-/** The runtimes that the placements of a node use. */
 function runtimesOn(fleet: DesiredFleet, target: ObservedTarget): readonly DesiredRuntime[] {
   const used = new Set(placementsOn(fleet, target).map(({ runtime }) => runtime));
   return fleet.runtimes.filter(({ name }) => used.has(name));
 }
 
-/** The same and the gateway's program, sorted by name. */
+/** The runtimes of a node's placements and, if it publishes an endpoint, the gateway's program; sorted by name. */
 function usedRuntimes(fleet: DesiredFleet, target: ObservedTarget): readonly Program[] {
   const isPublished = doormenOn(fleet, target.desired.name).length > 0;
   const doorman = isPublished && fleet.doorman !== undefined ? [fleet.doorman] : [];

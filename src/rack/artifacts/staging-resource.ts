@@ -22,7 +22,6 @@ interface Leftovers {
   readonly jobs: readonly string[];
 }
 
-/** The trees that the placements of a node use. */
 function usedTrees(fleet: DesiredFleet, target: ObservedTarget): readonly TreeId[] {
   const used = placementsOn(fleet, target);
   const runtimes = fleet.runtimes.filter(({ name }) => used.some(({ runtime }) => runtime === name));

@@ -87,7 +87,6 @@ export interface TreeWork {
   readonly tree: TreeId;
 }
 
-/** The first step of a tree that is not published yet. */
 export const prepareStep = ({ target, property, tree }: TreeWork): Step =>
   scriptStep({
     node: property.node,
@@ -110,7 +109,6 @@ export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]
     deadlineMs: 120_000,
   });
 
-/** Waits until the node shows the desired tree. */
 export const treeGate = ({ property, tree }: Omit<TreeWork, 'target'>, needs: readonly Step[]): Step =>
   gateStep({
     node: property.node,

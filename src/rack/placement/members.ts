@@ -80,7 +80,7 @@ export interface MeshWork {
   readonly interruptMs?: number;
   /** The least time for an orderly exit after SIGTERM. */
   readonly graceMs?: number;
-  /** The order of its driver; absent if the driver is unknown, and then the leader stops first. */
+  /** The driver's stop order; absent if the driver is unknown: then the leader stops first. */
   readonly stopOrder?: StopOrder;
   /** The graceful-shutdown dialogue with the leader's endpoint before a stop, if any. */
   readonly farewell?: { readonly name: StopDialogue['name']; readonly port: number };
@@ -88,7 +88,6 @@ export interface MeshWork {
   readonly group?: string;
 }
 
-/** What a step adds to its work. */
 export interface MeshStepParts {
   readonly node: NodeName;
   /** Unique within the placement on its node: `kick`. */
@@ -165,7 +164,6 @@ export interface SeenMember {
   readonly budget: Known<LaunchBudget>;
 }
 
-/** A rank, observed or not. */
 export interface Member {
   readonly node: NodeName;
   readonly seen: Known<SeenMember>;
@@ -177,7 +175,6 @@ export interface SeenOnNode {
   readonly seen: SeenMember;
 }
 
-/** The observed ranks. */
 export const seenMembers = (members: readonly Member[]): readonly SeenOnNode[] =>
   members.flatMap(({ node, seen }) => (seen.kind === 'known' ? [{ node, seen: seen.value }] : []));
 

@@ -121,7 +121,7 @@ const shortGraceMs = 2_000;
 /** exo's runners exit, or are killed, within half of this time. */
 const farewellDeadlineMs = 40_000;
 
-/** For everything that `stop-rank` does after the grace period. */
+/** Deadline for everything that `stop-rank` does after the grace period. */
 const stopDeadlineMs = 60_000;
 const gateDeadlineMs = 30_000;
 
@@ -140,8 +140,8 @@ interface StopTerms {
 }
 
 /**
- * Stops every process that a placement may have: all ranks in parallel if the driver wants that, otherwise the leader
- * first, because it takes the requests, and after it, with any outcome, the others in parallel.
+ * Stops every process that a placement may have. If the driver wants that, all ranks stop in parallel. Otherwise the
+ * leader stops first, because it takes the requests; the others follow in parallel, whatever its outcome.
  * @param workFor the work on a node, as in the file
  */
 export function stopRanks(
@@ -204,7 +204,7 @@ const farewellStep = (
     deadlineMs: farewellDeadlineMs,
   });
 
-/** By the record of its start, because the file may have changed the order since. */
+/** Whether the record of its start makes it the leader; the file may have changed the order since. */
 const isLeader = ({ record }: SeenMember): boolean => record?.rank === 0;
 
 function stopRank(work: MeshWork, member: SeenOnNode, terms: StopTerms & { readonly outcome?: StartOutcome }): Step {

@@ -85,13 +85,11 @@ const cacheNumberBytes = 2;
 /** Runtimes store recurrent states in 32 bits. */
 const stateNumberBytes = 4;
 
-/** The cache of one layer. */
 export interface LayerCache {
   readonly cachePerToken: number;
   readonly window?: number;
 }
 
-/** Heads of a model, or of its layers. */
 interface CacheHeads {
   readonly kvHeads: number;
   readonly keyDim: number;
@@ -146,12 +144,11 @@ function stateBytes(fields: ConfigFields, linearLayers: number): number {
   return linearLayers * (matrix + inputs);
 }
 
-/** The members of a `config.json`, by name. */
 type ConfigFields = ReadonlyMap<string, unknown>;
 
 const languagePart = ['text_config', 'llm_config', 'language_config'];
 
-/** The members of a configuration; members of its language part override those of the whole. */
+/** Members of a configuration; those of its language part override the others. */
 function configFields(text: string): ConfigFields | undefined {
   const entries = jsonEntries(text);
   if (entries === undefined) return undefined;

@@ -94,7 +94,6 @@ function sizeOf(value: unknown, dataBytes: number): number | undefined {
   if (!isInside || typeof from !== 'number' || typeof to !== 'number') return undefined;
   return from >= 0 && to >= from && to <= dataBytes ? to - from : undefined;
 }
-/** One tensor of a file of weights. */
 export interface TensorBytes {
   readonly name: string;
   readonly bytes: number;
@@ -133,7 +132,6 @@ type Weighed = Pick<
   readonly layers: readonly { readonly bytes: number; readonly sharded: number }[];
 };
 
-/** Adds up the bytes of tensors by their place. */
 export function weighTensors(tensors: readonly TensorBytes[], layerCount: number): Weighed {
   const layers = Array.from({ length: layerCount }, () => ({ bytes: 0, sharded: 0 }));
   const sums = { embedding: 0, output: 0, 'last-norm': 0, other: 0 };
@@ -156,7 +154,6 @@ export function weighTensors(tensors: readonly TensorBytes[], layerCount: number
     largestTensorBytes,
   };
 }
-/** The place of a tensor. */
 type TensorPlace =
   | { readonly kind: 'layer'; readonly layer: number; readonly isSharded: boolean }
   | { readonly kind: 'embedding' | 'output' | 'last-norm' | 'other' };

@@ -117,7 +117,6 @@ export function checkFallback(
   return findings.map((one) => ({ ...one, detail: `On its fallback (${layoutText(there)}): ${one.detail}` }));
 }
 
-/** A finding as a diagnostic about its placement. */
 export const checkDiagnostic = ({ name }: DesiredPlacement, { code, ...words }: PlacementFinding): Diagnostic =>
   diagnose(code, { ...words, detail: escapeText(words.detail), subject: placementSubject(name) });
 
@@ -135,8 +134,8 @@ function isReportedAlready(
 }
 
 /**
- * Reasons against starting a placement next to all others, both as in the file and as they keep running against the
- * file.
+ * Reasons against starting a placement next to all others: first as the file has them, then as they keep running
+ * against the file.
  */
 function besideOthers(placement: DesiredPlacement, view: View, factsOf: FactsOf): readonly PlacementFinding[] {
   const findings = checkPlacement(placement, view.desired, factsOf);
@@ -253,7 +252,6 @@ export function queuePairFindings(
   return [{ code: 'placement/too-few-queue-pairs', severity: 'error', detail }];
 }
 
-/** The macOS of an observed node. */
 interface Seen {
   readonly node: string;
   /** Includes the suffix of a Background Security Improvement. */

@@ -13,7 +13,6 @@ import { awayNodes } from '../state/layouts.ts';
 import { everyCase, isIdle, type PlacementCase, placementCases } from '../state/placement-cases.ts';
 import { fleetMemory } from './placement-checks.ts';
 
-/** What the gateway of a published placement counted. */
 export interface ClientCounts {
   readonly placement: string;
   readonly sight: Known<DoorSight>;
@@ -50,13 +49,12 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   readonly state: PlacementState;
   /** The reason for the state; for `unknown`, what could not be observed. Text from nodes is not escaped. */
   readonly evidence: string;
-  /** The desired state. */
   readonly wanted: DesiredPlacement['state'];
   /** Compared with the desired state; `not-asked` if this run did not observe all members. */
   readonly standing: 'met' | 'differs' | 'unknown' | 'not-asked';
   /** The number of its starts; absent for none, or if a member was not observed. */
   readonly generation?: number;
-  /** Where it gave a token. */
+  /** Where its leader gave a token. */
   readonly endpoint?: { readonly node: NodeName; readonly port: number };
   /** The transport of its ranks, according to their logs. */
   readonly seenTransport?: 'rdma' | 'tcp';

@@ -25,7 +25,6 @@ import { markedAmong } from '../placement-blockers.ts';
 import { queuePairFindings } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 
-/** The links between the members of a placement. */
 function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>): readonly Link[] {
   const isMember = (name: string): boolean => nodes.some((node) => node === name);
   return desired.thunderbolt.links.filter(({ ends }) => ends.every((end) => isMember(end.node)));
@@ -92,7 +91,7 @@ function localNetworkFinding({ name }: PlacementSurvey, complaints: readonly Com
   });
 }
 
-/** A start that needs more queue pairs than one boot session has: a certain cause and no suspicion. */
+/** Findings if a start needs more queue pairs than one boot session has: then the cause is certain. */
 function neverEnough({ name, nodes }: PlacementSurvey, { desired, observation }: View): readonly PlacementFinding[] {
   const placement = desired.placements.find((one) => one.name === name);
   if (placement === undefined) return [];

@@ -35,7 +35,6 @@ export const drainMs = 30_000;
 
 const doorDeadlineMs = 30_000;
 
-/** The gateway of a published placement. */
 export interface Door {
   readonly leader: NodeName;
   readonly port: number;
@@ -43,7 +42,7 @@ export interface Door {
   readonly isLeft?: boolean;
 }
 
-/** The address of whether a gateway accepts requests for a placement. */
+/** The address of the state of a gateway, open or closed, for a placement. */
 export const doorAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'door' });
 
@@ -55,7 +54,7 @@ export const insideAddress = (port: number, placement: string): Addressed =>
 export const insideOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
   about.part === 'inside' ? about.placement : undefined;
 
-/** The placement for which an address says whether a gateway accepts requests; undefined for any other address. */
+/** The placement whose gateway state an address names; undefined for any other address. */
 export const doorOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
   about.part === 'door' ? about.placement : undefined;
 

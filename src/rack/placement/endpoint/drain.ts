@@ -157,7 +157,6 @@ export const drainDoors = (wish: DrainWish): Resource => ({
   notices: (view) => unaskedOf(view, wish),
 });
 
-/** The desired state and the observation. */
 export interface DoorLook {
   readonly fleet: DesiredFleet;
   readonly seen: FleetObservation;

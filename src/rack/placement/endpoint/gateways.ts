@@ -34,7 +34,6 @@ import { treeOf } from '../../records/trees.ts';
 /** A placement that is published in the office network. */
 export type PublishedPlacement = DesiredPlacement & { readonly publication: Publication };
 
-/** One gateway of the desired state. */
 export interface WantedDoorman {
   /** The leader of all its placements, on their own nodes or on their fallback. */
   readonly node: NodeName;
@@ -67,7 +66,6 @@ const wantedDoormen = oncePer(({ placements }: DesiredFleet): readonly WantedDoo
   });
 });
 
-/** The gateways of one node. */
 export const doormenOn = (fleet: DesiredFleet, node: NodeName): readonly WantedDoorman[] =>
   wantedDoormen(fleet).filter((one) => one.node === node);
 
@@ -163,7 +161,7 @@ interface DoormanWork {
   readonly port: number;
   readonly node: NodePath;
   readonly program: NodePath;
-  /** The account that it runs as; undefined is the ssh user. */
+  /** The account that it runs as; undefined means the SSH user. */
   readonly user: string | undefined;
 }
 

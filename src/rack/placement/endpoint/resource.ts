@@ -36,9 +36,9 @@ import { doormanFiles, doormenOn, type PublishedPlacement, type WantedDoorman, w
 import { doormanSights, isClosed, leavingAt } from './seen-doors.ts';
 
 /**
- * The gateways that only the placement's own start may open, after its token; `unknown` if it is unknown whether
- * anything serves behind them; undefined if nothing prevents opening. A placement that stays on its fallback is checked
- * there; a placement that moves back gets its gateways opened by that move.
+ * The gateways that only the placement's own start may open, after its token. `unknown`: it is unknown whether anything
+ * serves behind them. undefined: nothing prevents opening. A placement that stays on its fallback is checked there; a
+ * placement that moves back gets its gateways opened by that move.
  */
 function awaitedOf({ elsewhere, ...own }: PlacementCase, { staying }: View): readonly Door[] | 'unknown' | undefined {
   if (elsewhere !== undefined && !staying.includes(own.placement.name)) return doorsOf(own);
@@ -94,12 +94,11 @@ function unlessClosed(property: Property, placement: string): Property {
   return { ...property, observed: unknown('failed', why), why };
 }
 
-/** For writing a file and for its immediate effect. */
+/** Deadline for writing a file and for its immediate effect. */
 const putDeadlineMs = 30_000;
 
 const kind = 'doorman';
 
-/** A step for a property of a gateway. */
 const stepFor = (
   { node }: Property,
   name: string,
@@ -109,7 +108,6 @@ const stepFor = (
 
 const putAct = (path: NodePath, content: Text): Act => ({ kind: 'put', path, mode: 0o644, content });
 
-/** The address of the key file of a placement. */
 const keysAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'keys' });
 
@@ -167,22 +165,19 @@ function keysSteps({ port, placements }: WantedDoorman, makes: readonly Property
 /** Placements with a key file at a gateway, whether it serves them or not. */
 const keyedAt = (port: number, seen: DoormenSight): readonly string[] => namesIn(keysFolder(port), seen);
 
-/** Placements that a gateway keeps closed. */
 const closedAt = (port: number, seen: DoormenSight): readonly string[] => namesIn(closedFolder(port), seen);
 
 const namesIn = ({ path: folder }: NodePath, { files }: DoormenSight): readonly string[] =>
   files.flatMap(({ path }) => (path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [])).toSorted();
 
-/** The address of the gateway at a port. */
 export const doormanAddress = (port: number): Addressed => addressed({ kind: 'doorman', port });
 
-/** The observed files and services of a node's gateways. */
+/** What is observed of a node's gateways. */
 interface DoormenSight {
   readonly files: readonly KeptFile[];
   readonly services: readonly LaunchdService[];
 }
 
-/** The same, unknown if the node's files or services are. */
 const doormenSeen = ({ facts }: ObservedTarget): Known<DoormenSight> =>
   andThen(read(facts, filesFact), (files) => mapKnown(read(facts, servicesFact), (services) => ({ files, services })));
 
@@ -337,7 +332,7 @@ const forgottenDoors = ({ port, property, names }: Leaving, needs: readonly Step
     });
   });
 
-/** For everything that launchd waits for while a gateway with requests in flight stops. */
+/** Deadline for everything that launchd waits for while a gateway with requests in flight stops. */
 const loadDeadlineMs = 90_000;
 /** The longest time that an endpoint is away while its gateway restarts. */
 const endingSeconds = 60;

@@ -17,7 +17,7 @@ export function isClosed({ facts }: ObservedTarget, port: number, placement: str
   return mapKnown(read(facts, filesFact), (files) => files.some((one) => one.path === path && one.state !== 'missing'));
 }
 
-/** Requests in flight came another way, which this gateway does not know. */
+/** Any requests in flight came another way, unknown to this gateway. */
 const unappliedText = (port: number, placement: string): string =>
   `The gateway at port ${port} does not serve ${placement} yet`;
 
@@ -88,7 +88,6 @@ export interface LeftDoor extends Door {
   readonly placement: string;
 }
 
-/** All such gateways on one node. */
 export function leftDoorsOn(
   desired: DesiredFleet,
   { desired: { name: leader }, facts }: ObservedTarget,
@@ -103,7 +102,6 @@ export function leftDoorsOn(
   });
 }
 
-/** All such gateways on the targets. */
 export const leftDoors = oncePer(({ desired, targets }: View): readonly LeftDoor[] =>
   targets.flatMap((target) => leftDoorsOn(desired, target)),
 );

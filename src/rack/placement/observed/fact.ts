@@ -73,7 +73,6 @@ function jsonObject(body: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The result of curl for the request of one token. */
 interface AskedToken {
   readonly placement: string;
   readonly curlExit: number;

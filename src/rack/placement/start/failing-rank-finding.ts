@@ -9,7 +9,6 @@ import { placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
 
-/** How much of a log is shown. */
 const shownLines = 6;
 const shownCharacters = 200;
 

@@ -135,7 +135,7 @@ function wavesOf(ranks: readonly RankConfiguration[], phases: readonly StartPhas
 
 const kickDeadlineMs = 30_000;
 
-/** For a few dozen tokens: a mesh slower than one token in three seconds is useless. */
+/** Time for a few dozen tokens: a mesh slower than one token in three seconds is useless. */
 const answerDeadlineMs = 100_000;
 
 /** One start of a placement, or of some of its ranks. */
@@ -151,7 +151,7 @@ export interface MeshStart {
   readonly pastBudget?: readonly NodeName[];
   /** Set if the last start in this boot session used TCP although the file says rdma. */
   readonly lastTalked?: 'tcp';
-  /** For each wave to join, and for the token after the last wave. */
+  /** The deadline for each wave to join, and for the token after the last wave. */
   readonly deadline: StartDeadline;
   /** A dialogue with the endpoint before it is asked for a token. */
   readonly dialogue?: StartDialogue;
@@ -159,7 +159,6 @@ export interface MeshStart {
   readonly proof: MeshProof;
 }
 
-/** What a start is compared with. */
 export type MeshProof = Pick<Extract<Act, { kind: 'prove' }>, 'key' | 'kept' | 'keptPerSecond' | 'tokensPerSecond'>;
 
 const patienceOf = ({ work: { placement }, deadline: { stallMs } }: MeshStart): Patience => ({ placement, stallMs });
@@ -304,7 +303,6 @@ function leaderOf(ranks: readonly RankConfiguration[]): RankConfiguration {
   return leader;
 }
 
-/** Start deadlines. */
 interface StartDeadline {
   /** The longest time without progress. */
   readonly stallMs: number;

@@ -135,7 +135,6 @@ export type MeshState =
   | 'serving'
   | 'unknown';
 
-/** The observed state of a placement. */
 export interface Mesh {
   readonly placement: string;
   readonly state: MeshState;
@@ -152,9 +151,9 @@ export interface Mesh {
   /** The highest generation on any node, former members included; 0 for none. */
   readonly generation: number;
   /**
-   * Whether a stop may interrupt a client: its endpoint gave a token; or a request is in flight and no rank of that
-   * start has exited; or every rank has joined but no token came in time. The last case may be a hung mesh or one with
-   * long requests.
+   * Whether a stop may interrupt a client. That is so if its endpoint gave a token, if a request is in flight and no
+   * rank of that start has exited, or if every rank has joined but no token came in time. The last case may be a hung
+   * mesh or one with long requests.
    */
   readonly isAnswering: boolean;
   /** In rank order. */

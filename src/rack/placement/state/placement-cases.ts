@@ -23,7 +23,7 @@ export interface PlacementCase {
   readonly placement: DesiredPlacement;
   readonly leader: NodeName;
   readonly mesh: Mesh;
-  /** As in the file, with the observed generation. */
+  /** The configuration by the file, with the observed generation. */
   readonly configuration: Configuration;
   /** Its runtime and model in the file, if any. */
   readonly runtime?: DesiredRuntime;

@@ -51,7 +51,6 @@ function before({ placement, leftDoors: left, comesBack }: PlacementCase): reado
   return [...always, ...doors, ...(comesBack === 'after-restart' ? toComeBack : [])];
 }
 
-/** The property that compares a placement with the file. */
 export function placementProperty(one: PlacementCase): Property {
   const { placement, leader, strangers, elsewhere } = one;
   const left = [...seenMembers(elsewhere?.mesh.members ?? []), ...strangers].map(({ node }) => node);
@@ -157,7 +156,7 @@ function fileState(file: KeptFile | undefined, digest: string): 'intact' | 'chan
   return file.state === 'intact' && file.digest !== digest ? 'changed' : file.state;
 }
 
-/** The address of a node's orphaned ranks of placements that are not in the file. */
+/** The address of a node's orphaned ranks from placements that are not in the file. */
 export const leftoverAddress = addressed({ kind: 'placement' });
 
 /** Placements that are no longer in the file and still have ranks on a node. */

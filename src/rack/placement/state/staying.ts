@@ -21,7 +21,7 @@ function mayRunOn({ mesh, elsewhere, strangers }: PlacementCase): readonly NodeN
 
 const rankKey = (placement: string, node: NodeName): string => propertyKey({ node, ...survivorAddress(placement) });
 
-/** The same without nodes on which this plan stops single ranks because other members are unobserved. */
+/** The same, except for nodes on which this plan stops single ranks because other members are unobserved. */
 const lingersOn = (one: PlacementCase, { stopping }: View): readonly NodeName[] =>
   mayRunOn(one).filter((node) => !stopping.includes(rankKey(one.placement.name, node)));
 
@@ -31,12 +31,11 @@ const isOutOfPlace = (one: PlacementCase): boolean =>
     ? one.elsewhere !== undefined
     : mayRunOn(one).length > 0 && judgeProperty(placementProperty(one)) !== 'met';
 
-/** One changed property. */
 type Changing = Pick<Property, 'node' | 'address'>;
 
 /**
- * Names of placements that keep running as they are although the file wants them on their own nodes, or stopped: those
- * already staying in the view, and those without a change of the whole placement.
+ * Names of placements that keep running against the file, which wants them on their own nodes or stopped: those already
+ * staying in the view, and those without a change of the whole placement.
  * @param changing all changed properties
  */
 export const stayingPlacements = (view: View, changing: readonly Changing[]): readonly string[] =>

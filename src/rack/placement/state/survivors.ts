@@ -43,7 +43,7 @@ const answerWords = {
   unseen: 'whether the placement answers is unknown',
 };
 
-/** The address of one node's rank while other members are unobserved. */
+/** The address of one node's rank, used while other members are unobserved. */
 export const survivorAddress = (placement: string): Addressed =>
   addressed({ kind: 'placement', placement, part: 'rank' });
 
