@@ -53,8 +53,8 @@ export function casesPage(groups, tests) {
   return `<!-- Generated from scripts/cases.json and the titles of tests by \`npm run generate\`; never edited by hand. -->
 # Cases
 
-${cases.length} ways in which input, nodes, networks, disks and people can break a run. A test that proves a case has its number at
-the end of its title, such as \`(case 24)\`. Where a case cannot happen, or a part of it has no test, the row says why.
+${cases.length} ways in which input, nodes, networks, disks and people can break a run. If a test proves a case, its title ends with the
+number, such as \`(case 24)\`. If a case cannot happen, or a part of it has no test, the row says why.
 
 ${parts.join('\n')}`;
 }

@@ -41,9 +41,9 @@ function clusterPage() {
   return `<!-- Generated from schemas/cluster.schema.json by \`npm run generate\`; never edited by hand. -->
 # cluster.yaml
 
-${schema.description} The file is YAML 1.2 in UTF-8, one document, at most 512 KiB; no key is accepted and ignored.
-[cluster.example.yaml](../cluster.example.yaml) is what a person would write, [cluster.full.yaml](cluster.full.yaml) has
-every key. An editor completes the keys when the first line is
+${schema.description} The file is a single YAML 1.2 document in UTF-8, at most 512 KiB. Unknown keys are refused.
+[cluster.example.yaml](../cluster.example.yaml) is a typical file; [cluster.full.yaml](cluster.full.yaml) has every key. To
+let an editor complete the keys, begin the file with
 \`# yaml-language-server: $schema=./schemas/cluster.schema.json\`.
 
 ${sections.join('\n')}`;
@@ -126,8 +126,8 @@ function errorsPage() {
   return `<!-- Generated from the registry of codes by \`npm run generate\`; never edited by hand. -->
 # Errors, warnings and notices
 
-Every problem that meshwright reports has a code, \`area/slug\`, that never changes its meaning. An error stops what was
-asked for, a warning does not, a notice is only worth knowing.
+Every problem that meshwright reports has a code, \`area/slug\`, whose meaning never changes. An error stops the command, a
+warning does not, and a notice is only for your information.
 
 ${parts.join('\n')}`;
 }
@@ -157,11 +157,11 @@ function macsPage() {
   return `<!-- Generated from src/model/macs.ts by \`npm run generate\`; never edited by hand. -->
 # Macs that meshwright knows
 
-As of ${macModelsDate}. The Macs that racks are made of. RDMA needs Thunderbolt 5 (Apple TN3205); a Mac with
-Thunderbolt 4 can be a node, but can never have RDMA. A Mac that is missing here can be a node, too: meshwright asks the Mac
-itself, but cannot check its receptacles in the file. A question mark means: from general knowledge, not confirmed.
+As of ${macModelsDate}. RDMA needs Thunderbolt 5 (Apple TN3205). A Mac with Thunderbolt 4 can be a node, but can never use
+RDMA. A Mac that is missing here can be a node, too: meshwright asks the Mac itself, but cannot check its receptacles in the
+file. A question mark means that the value comes from general knowledge and is not confirmed.
 
-| \`hw.model\` | name | memory in GB | Thunderbolt | receptacles | known places | memory bandwidth in GB/s | first macOS | source |
+| \`hw.model\` | name | memory in GB | Thunderbolt | receptacles | known locations | memory bandwidth in GB/s | first macOS | source |
 |---|---|---|---|---|---|---|---|---|
 ${lines.join('\n')}
 

@@ -21,10 +21,14 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'cable-missing': { kind: 'hands', target: 'studio-1:4' },
   'cable-swapped': { kind: 'hands', target: 'studio-4:2,studio-4:3' },
   'clock-skew': { kind: 'person', target: 'studio-4', what: 'set the clock of that Mac' },
-  'connection-drop': { kind: 'person', target: 'studio-4', what: 'mend the way to that Mac; the others are converged' },
+  'connection-drop': {
+    kind: 'person',
+    target: 'studio-4',
+    what: 'repair the connection to that Mac; the other Macs converge',
+  },
   crash: {
     kind: 'verb',
-    what: '`status` shows what went down with it; `apply` starts it again',
+    what: '`status` shows what stopped with it; `apply` starts it again',
     tried: 'test/cli/crashes.slow.test.ts',
   },
   'daemon-conflict': { kind: 'apply', target: 'studio-4' },
@@ -32,11 +36,11 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'disk-full': {
     kind: 'person',
     target: 'studio-4',
-    what: 'free space; a copy that did not fit goes on from where it was',
+    what: 'free some space; a copy that did not fit continues where it stopped',
   },
   'filevault-locked': {
     kind: 'verb',
-    what: '`unlock` with the password of its account, or hands at its keyboard; `apply` does what follows',
+    what: '`unlock` with the password of its account, or a person at its keyboard; `apply` does the rest',
     tried: 'test/cli/unlock.slow.test.ts',
   },
   'gid-missing': { kind: 'apply', target: 'studio-1:4' },
@@ -44,7 +48,7 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'hub-hides-peer': { kind: 'hands', target: 'studio-1:4' },
   'idle-dead-port': {
     kind: 'verb',
-    what: '`doctor` suspects it after a start or a token failed; `reboot` of both Macs',
+    what: '`doctor` suspects it after a failed start or token; `reboot` of both Macs',
     tried: 'test/cli/doctor-suspects.slow.test.ts',
   },
   'internet-sharing': { kind: 'apply', target: 'studio-4:2' },
@@ -54,16 +58,16 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     what: '`replace`, then `apply`',
     tried: 'test/cli/replace.slow.test.ts',
   },
-  'macos-new': { kind: 'person', target: 'studio-4', what: 'bring the other Macs to the same macOS' },
+  'macos-new': { kind: 'person', target: 'studio-4', what: 'install the same macOS on the other Macs' },
   'macos-old': { kind: 'person', target: 'studio-4', what: 'update macOS, or accept that version in the file' },
   'no-full-disk-access': {
     kind: 'verb',
-    what: '`apply` sets addresses and takes the bridge away without networksetup, the keeper holds them, and `doctor` names the switch',
+    what: '`apply` sets addresses and removes the bridge without networksetup, the keeper restores them, and `doctor` names the switch',
     tried: 'test/scenarios/keeper-refused.slow.test.ts',
   },
   'no-return': {
     kind: 'verb',
-    what: '`reboot` fails and names it; press its button, then `apply`',
+    what: '`reboot` fails and names the Mac; press its power button, then `apply`',
     tried: 'test/scenarios/apply-reboot.slow.test.ts',
   },
   'not-enrolled': {
@@ -73,24 +77,24 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   },
   'pd-leak': {
     kind: 'verb',
-    what: '`doctor` names what the kernel holds without a process; `reboot` of that Mac',
+    what: '`doctor` reports kernel objects without a process; `reboot` of that Mac',
     tried: 'test/cli/doctor-suspects.slow.test.ts',
   },
   'power-cut': {
     kind: 'verb',
-    what: 'bring the current back, and press its button where `autorestart` is off; then `apply`',
+    what: 'restore the power; if `autorestart` is off, press the power button; then `apply`',
     tried: 'test/cli/crashes.slow.test.ts',
   },
   'power-wrong': { kind: 'apply', target: 'studio-4' },
   'rdma-disabled': { kind: 'hands', target: 'studio-4' },
   'rdma-hang': {
     kind: 'verb',
-    what: '`status` shows the placement hung; `restart`, then `reboot`',
+    what: '`status` shows that the placement is hung; `restart`, then `reboot`',
     tried: 'test/cli/demo.slow.test.ts',
   },
   'rdma-held': {
     kind: 'verb',
-    what: '`doctor` names the process; a person ends it',
+    what: '`doctor` names the process; a person stops it',
     tried: 'test/cli/doctor-suspects.slow.test.ts',
   },
   'rdma-waiting': {
@@ -101,15 +105,15 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'remote-login-off': { kind: 'hands', target: 'studio-4' },
   'slow-shutdown': {
     kind: 'verb',
-    what: '`reboot` waits as long as macOS takes',
+    what: '`reboot` waits until macOS has shut down',
     tried: 'test/scenarios/apply-reboot.slow.test.ts',
   },
   'tcp-load-panic': {
     kind: 'verb',
-    what: '`doctor` suspects it after the Mac has panicked; `transport: rdma`, no hub, a newer macOS',
+    what: '`doctor` suspects it after the Mac has panicked; use `transport: rdma`, no hub, or a newer macOS',
     tried: 'test/cli/crashes.slow.test.ts',
   },
-  'sudo-denied': { kind: 'person', target: 'studio-4', what: 'let that user use sudo without a password' },
+  'sudo-denied': { kind: 'person', target: 'studio-4', what: 'allow that user sudo without a password' },
   'verbs-hang': {
     kind: 'verb',
     what: '`doctor` names the process; `reboot` of that Mac',
@@ -117,7 +121,7 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   },
   'wired-leak': {
     kind: 'verb',
-    what: '`stop` and `restart` name it after a rank was killed, and nothing is started there; `reboot` of that Mac',
+    what: '`stop` and `restart` report it after a rank was killed, and nothing starts there; `reboot` of that Mac',
     tried: 'test/cli/stop-ladder.slow.test.ts',
   },
   'wrong-host-key': {

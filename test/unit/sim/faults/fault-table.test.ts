@@ -7,12 +7,13 @@ import { faultRows } from '../../../contract/fault-rows.ts';
 
 const head = `# What can break, what you see, what meshwright does
 
-Every fault that the simulated Macs know, made from the tests that break a rack by it: over SSH each is found by exactly
-these codes on both [hosts](simulated-fleet.md) of the simulated fleet, and ended on both as the last column says; what shows
-only when something runs is tried where that column says. After each of them a second \`apply\` has nothing to do.
-[errors.md](errors.md) says more about every code. Try one: \`meshwright sim fault cable-swapped studio-4\`.
+All faults of a simulated Mac, generated from their tests. On both [simulator hosts](simulated-fleet.md), each test injects
+the fault, checks over SSH that exactly these codes appear, and repairs the fault as the last column says. If a fault shows
+only while something runs, that column names the test. After the repair, a second \`apply\` has nothing to do.
 
-| fault | what breaks | what you see | what ends it |
+[errors.md](errors.md) explains every code. Try one: \`meshwright sim fault cable-swapped studio-4\`.
+
+| fault | what breaks | what you see | repair |
 |---|---|---|---|
 `;
 
@@ -22,7 +23,7 @@ function seen(fault: FaultName): string {
   const { findings, inSilence = [] } = faultRows[fault];
   const found = [...new Set([...findings, ...inSilence].map((one) => one.split(' ')[1] ?? ''))];
   const words = found.map((code) => `\`${code}\`: ${summaries[code]?.summary ?? 'NO SUCH CODE'}`);
-  return words.length === 0 ? 'nothing, as long as nothing is written, restarted or run' : words.join(' ');
+  return words.length === 0 ? 'nothing, until something is written, rebooted or run' : words.join(' ');
 }
 
 function ended(fault: FaultName): string {
@@ -31,7 +32,7 @@ function ended(fault: FaultName): string {
     case 'apply':
       return '`apply`';
     case 'hands':
-      return 'hands at the rack, told where and how; `apply` does what follows';
+      return 'a manual step that meshwright describes; `apply` does the rest';
     case 'person':
       return `you: ${cure.what}`;
     case 'verb':
