@@ -24,9 +24,9 @@ type RoleCondition =
 export type FindingRole =
   | 'told'
   | 'converged'
-  /** `apply` repairs it where it sets an address of the node; otherwise it is only reported. */
+  /** `apply` repairs the finding if it sets an address of the node; otherwise the finding is only reported. */
   | 'converged-by-address'
-  /** `apply` repairs it where the file lets it set clocks; otherwise it is only reported. */
+  /** `apply` repairs the finding if the file lets it set clocks; otherwise the finding is only reported. */
   | 'converged-by-clock'
   | { readonly blocks: ResourceKind; readonly when?: RoleCondition };
 

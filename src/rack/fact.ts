@@ -57,7 +57,7 @@ export function read<V>(facts: Facts | undefined, { name }: FactDefinition<strin
   return facts && (factNamed(facts, name) as Known<V>);
 }
 
-/** The value of a fact; undefined where it is unknown. */
+/** The value of a fact; undefined if it is unknown. */
 export function readValue<V>(facts: Facts | undefined, fact: FactDefinition<string, V>): V | undefined {
   const seen = read(facts, fact);
   return seenValue(seen);

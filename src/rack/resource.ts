@@ -168,7 +168,7 @@ export interface Gap {
   readonly resource: ResourceKind;
   /** Other nodes that it concerns, such as the one at the far end of a cable. */
   readonly peers?: readonly NodeName[];
-  /** What is not known: `whether RDMA is enabled`. */
+  /** The unknown in words: `whether RDMA is enabled`. */
   readonly text: string;
 }
 

@@ -42,7 +42,6 @@ printf "end\\n"`;
 
 const accountRecords = recordProbe('accounts', script, 10_000);
 
-/** Whether this can be the name of an account. */
 export const isAccountName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(text);
 
 export const accountsFact = defineFact({
@@ -115,7 +114,7 @@ function madeOf(name: string, text: string): MadeAccount | undefined {
   return uuidForm.test(generatedUid) ? { name, uid: Number(uid), generatedUid } : undefined;
 }
 
-/** `build=25E246 uid=450 home files-… !rdma gpu-…`; a test that failed begins with `!`. */
+/** `build=25E246 uid=450 home files-… !rdma gpu-…`; a failed test begins with `!`. */
 function checkedOf(name: string, words: readonly string[]): readonly CheckedAccount[] {
   const [, build = '', uid = ''] = /^build=([0-9A-Za-z]{1,16}) uid=(\d{1,9})$/.exec(words.slice(0, 2).join(' ')) ?? [];
   const tests = words.slice(2);

@@ -5,10 +5,10 @@
 # dscl(1): `-create` makes a record key by key; seen over ssh as root on headless Macs with Apple silicon.
 #
 # Uses account-records.sh
-# Needs name: of the account and its group
+# Needs name: the name of the account and its group
 # Needs home: the folder that its record names
-# Needs first_number: of the range of our accounts
-# Needs last_number: of this range
+# Needs first_number: the first number of the range for our accounts
+# Needs last_number: the last number of this range
 # Prints: @changed or @unchanged; fails with other-account, no-number
 f=$accounts/$name g=$accounts/$name.begun
 # The record has its path without the prefix.

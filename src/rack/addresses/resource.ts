@@ -193,7 +193,7 @@ function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): readonl
 export const linkAddressProperties = ({ desired, targets }: View): readonly Property[] =>
   targets.flatMap((target) => nodeLinkAddresses(desired, target));
 
-/** Whether the RDMA device of each cabled receptacle has the GID of its address, where that can be seen. */
+/** Whether the RDMA device of each cabled receptacle has the GID of its address, if both are observed. */
 function gidSights(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Sight[] {
   const devices = receptacleDevices(facts);
   const ports = read(facts, rdmaPortsFact);

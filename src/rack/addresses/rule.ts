@@ -304,7 +304,6 @@ export interface OfficeNetwork {
 /** Shorter prefixes do not count as networks: a VPN for all traffic has routes to the halves of the address space. */
 const shortestNetwork = 8;
 
-/** The networks that the node has an address in. */
 const ofAddresses = (facts: Facts): readonly OfficeNetwork[] =>
   (readValue(facts, interfacesFact) ?? [])
     .filter((one) => interfaceKind(facts, one.name) === 'other')

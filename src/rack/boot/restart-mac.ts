@@ -3,7 +3,7 @@ import { quote } from '../../node/quote.ts';
 
 /** One decision to restart or shut down a Mac. */
 export interface RestartRequest {
-  /** Names the decision: a second order with the same name does nothing. Letters, digits, dots and dashes. */
+  /** Names the decision: a second order with the same name does nothing. Only letters, digits, dots and dashes. */
   readonly intent: string;
   /** UUID of the boot session to end. */
   readonly from: string;

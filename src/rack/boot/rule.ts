@@ -11,7 +11,6 @@ import { bootSessionFact, diskSpaceFact, panicReportsFact } from './fact.ts';
 
 const wantedFreeShare = 0.1;
 
-/** Nodes with less than a tenth of the data volume free. */
 export const disk = defineNodeRule(
   {
     'disk/low': {
@@ -39,7 +38,7 @@ const codes = {
     severity: 'notice',
     summary: 'This Mac restarted after a kernel panic.',
     cause:
-      'macOS wrote a panic report after the restart, and the Mac has not restarted since. Everything that the Mac served went down with it. Whatever does not serve now has its own finding.',
+      'macOS wrote a panic report after the restart, and the Mac has not restarted since. Everything that the Mac served stopped. A placement that still does not serve has its own finding.',
     hint: 'If it happens again, compare the reports in /Library/Logs/DiagnosticReports and send them to Apple.',
     role: 'told',
     facts: [panicReportsFact, bootSessionFact],

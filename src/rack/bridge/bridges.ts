@@ -10,7 +10,7 @@ import { bridgePreferencesFact } from './fact.ts';
 /** The places where macOS keeps the Thunderbolt Bridge. Each survives the removal of the others. */
 export type BridgeLayer = 'interface' | 'preferences' | 'service';
 
-/** What is known of the bridges of one node. */
+/** What is known about the bridges of one node. */
 export interface BridgeLayers {
   /** The layers that have the Thunderbolt Bridge. */
   readonly present: readonly BridgeLayer[];
@@ -20,7 +20,6 @@ export interface BridgeLayers {
   readonly active: readonly ReceptacleBridge[];
   /** The bridges in the network preferences, including those that people made. */
   readonly preferred: readonly ReceptacleBridge[];
-  /** The enabled services of the Thunderbolt Bridge. */
   readonly services: readonly NetworkService[];
 }
 

@@ -98,7 +98,7 @@ const linksOf = ({ cabling }: Examination, { mismatch }: MoveGroup): readonly Li
 const groupOf = ({ moves }: Examination, { link }: JudgedLink): MoveGroup | undefined =>
   moves.find(({ mismatch }) => mismatch.ends.some((end) => isSameEnd(end, link.ends[0])));
 
-/** What a person does about a cable, and at which Macs. */
+/** What a person should do about a cable, and at which Macs. */
 type Cure = Pick<Found, 'hint' | 'handsAt'>;
 
 const nodesOf = (ends: readonly LinkEnd[]): readonly NodeName[] => ends.map(({ node }) => node);

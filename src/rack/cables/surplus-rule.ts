@@ -96,7 +96,7 @@ const nodesIn = (ends: SeenCable['ends']): string =>
     .toSorted()
     .join(' ');
 
-/** Whether two cables join the same two Macs, in whichever receptacles. */
+/** Whether two cables connect the same two Macs, in any receptacles. */
 const isSamePair = (one: SeenCable['ends'], other: SeenCable['ends']): boolean => nodesIn(one) === nodesIn(other);
 
 /** An unidentified Mac at a link of unknown state is most likely the node that could not be observed. */

@@ -385,7 +385,6 @@ export interface MoveGroup {
   readonly moves: readonly Move[];
 }
 
-/** Every receptacle of the fleet that a move names. */
 export function moveEnds(move: Move): readonly LinkEnd[] {
   switch (move.kind) {
     case 'move-end':

@@ -54,11 +54,10 @@ export interface ReceptacleView {
   readonly linkBitsPerSecond?: number;
   /** Sorted by kind, then by receptacle or model; empty unless `kind` is `peer`. */
   readonly peers: readonly SeenPeer[];
-  /** Names of the devices, as they call themselves. */
+  /** The names that the devices report. */
   readonly deviceNames: readonly string[];
 }
 
-/** Whether two ends are the same receptacle. */
 export const isSameEnd = (a: LinkEnd, b: LinkEnd): boolean => a.node === b.node && a.receptacle === b.receptacle;
 
 /** The order in which ends are printed: by node name, then by receptacle number. */

@@ -4,7 +4,7 @@
 # Uses ../../node/shell/load-service.sh
 # Needs plist: the original path of its property list
 # Needs kept: the path that its property list was moved to
-# Needs load: whether it was loaded
+# Needs load: whether to load it, because it was loaded before
 # Prints: @changed or @unchanged; fails with launchctl
 y=''
 if [ -e "$kept" ] && [ ! -e "$plist" ]; then

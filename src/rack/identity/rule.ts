@@ -48,7 +48,7 @@ export const unequalMacs: Rule = ({ desired, nodes }) =>
         ];
   });
 
-/** Whether the lock knows the Mac that answered as this node. */
+/** Whether the Mac that answered is the lock's Mac for this node. */
 function isSeenAs({ identity }: DesiredNode, facts: ExaminedNode['facts']): boolean {
   const seen = readValue(facts, identityFact);
   return identity !== undefined && seen !== undefined && identityDigest(seen) === identity;
@@ -61,7 +61,7 @@ function wrongMacHint({ desired }: Examination, { name, desired: own, facts }: E
   if (known !== undefined)
     return prose`This is the Mac of ${known.name}: correct the addresses of ${named(name)} and ${known.name} in the file.`;
   if (isOtherMac({ desired: own, facts })) {
-    const replace = withCommands('If this Mac is the replacement', [meshwright('replace', name)]);
+    const replace = withCommands('If you replaced the Mac', [meshwright('replace', name)]);
     return prose`${replace}\nOtherwise correct the address (${own.host}) in the file.`;
   }
   return serial !== undefined && meant !== undefined

@@ -51,7 +51,7 @@ export const softwareUpdatesFact = defineFact({
   text: (updates) => [updates.map(updateText)],
 });
 
-/** The build of a beta ends with a small letter. */
+/** The build of a beta ends with a lowercase letter. */
 export const isBeta = ({ build = '' }: { readonly build?: string }): boolean => /[a-z]$/.test(build);
 
 /** `macOS 26.7 (25G229)`. Titles are left out, because Apple uses several titles for one system. */
@@ -99,7 +99,7 @@ function itemOf(first: string, second: string): MacosUpdate | undefined {
 }
 
 /**
- * The version of macOS, from lines such as
+ * The macOS version, from lines such as
  *
  *     ProductVersion:		27.0
  *     BuildVersion:		26A428

@@ -103,7 +103,6 @@ function acceptHint(wanted: DesiredFleet['macos'], node: ExaminedNode, macos: Ma
   return prose`Update macOS on ${named(node.name)} to ${target}${where}, or widen macos.accept.${offers}`;
 }
 
-/** macOS versions outside `macos.accept`. */
 export const macosAccept = defineNodeRule(
   {
     'macos/outside-accept': {
@@ -262,7 +261,7 @@ function newerUpdates({ facts }: ExaminedNode, { version: wish }: DesiredFleet['
 const isAccepted = ({ accept }: DesiredFleet['macos'], version: string): boolean =>
   accept === undefined || acceptsVersion(accept, version) === true;
 
-/** Why no hint asks for an older version than a node has. */
+/** Why no hint suggests an older version than a node has. */
 const noWayBack = 'a downgrade erases the Mac (and RDMA must then be enabled again)';
 
 /** The cabled nodes by version. Nodes with an unknown version or one outside `macos.accept` are left out. */

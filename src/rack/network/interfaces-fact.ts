@@ -136,7 +136,7 @@ const columns = /^Destination +Gateway +Flags +Netif +Expire *$/;
  * Neighbors that macOS learned (flag `W`, cloned from the route of their network) are left out, because they come and go.
  * The tool prints no end mark, so only its exit and its frame show that the answer is complete.
  *
- * @see netstat(1) for the flags; route.c of Apple's network_cmds for what is left out of a destination
+ * @see netstat(1) for the flags; route.c of Apple's network_cmds for the parts left out of a destination
  */
 export const routesFact = defineFact({
   name: 'routes',

@@ -138,7 +138,7 @@ function parseIbvDevices(answer: Answer | undefined): Known<readonly RdmaDevice[
   return mapKnown(parseAllDevices(answer), (all) => all.filter(({ name }) => isOfReceptacle(name)));
 }
 
-/** Whether a device is one that macOS makes for a Thunderbolt receptacle. */
+/** Whether macOS made a device for a Thunderbolt receptacle. */
 const isOfReceptacle = (name: string): boolean => /^rdma_en\d+$/.test(name);
 
 /** Every listed device, including those of other drivers. */

@@ -7,7 +7,7 @@ import { launchdServices } from '../../node/probes/launchd-services.ts';
 import { defineFact, eachOnce } from '../fact.ts';
 import { isDoormanStatus } from './gateways-fact.ts';
 
-/** Our launchd services, one for each of our plists, whether launchd knows it or not. */
+/** Our launchd services, one for each of our plists, loaded or not. */
 export const servicesFact = defineFact({
   name: 'services',
   from: [launchdServices],

@@ -7,7 +7,7 @@ import { type FoundSeal, listOr, readKeptSeals } from '../../node/probes/kept.ts
 import { keptFiles } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
-/** How many entries a tree has, and how many of them were changed after it was sealed. */
+/** The number of entries in a tree, and of those that changed after it was sealed. */
 interface TreeCount {
   readonly entries: number;
   readonly changed: number;
@@ -47,13 +47,13 @@ function librariesOf(sealed: FoundSeal['fields']): Pick<KeptTree, 'libraries'> {
   return Object.keys(libraries).length === 0 ? {} : { libraries };
 }
 
-/** `model-kimi-0123456789abcdef`; the form was checked with the head. */
+/** Reads `model-kimi-0123456789abcdef`, whose form was already checked. */
 function stagedTree(folder: string): KeptTree {
   const [, kind, name = '', digest = ''] = /^(runtime|model)-(.+)-([0-9a-f]{16})$/.exec(folder) ?? [];
   return { kind: kind === 'runtime' ? 'runtime' : 'model', name, digest, isCurrent: false, state: 'staged' };
 }
 
-/** `models/kimi/0123456789abcdef`; the form was checked with the head. */
+/** Reads `models/kimi/0123456789abcdef`, whose form was already checked. */
 function nameOf({ id }: FoundSeal): Pick<KeptTree, 'kind' | 'name' | 'digest'> {
   const [folder = '', name = '', digest = ''] = id.split('/');
   return { kind: folder === 'runtimes' ? 'runtime' : 'model', name, digest };

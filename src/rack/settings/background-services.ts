@@ -131,7 +131,7 @@ const everyVolume = (work: string): string => `printf '%s\\n' "$v" | while IFS= 
   ${work}
 done`;
 
-/** Spotlight's index of every volume. @see mdutil(1) */
+/** Spotlight's indexing of every volume. @see mdutil(1) */
 export const spotlight = defineSetting({
   kind: 'spotlight',
   fact: volumes,

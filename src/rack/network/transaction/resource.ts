@@ -22,7 +22,6 @@ import { rollbacksFact } from './fact.ts';
 interface Touching {
   readonly kind: ResourceKind;
   readonly properties: readonly Property[];
-  /** The interfaces that these changes touch. */
   readonly touched: (target: ObservedTarget, changed: readonly Property[]) => readonly string[];
 }
 

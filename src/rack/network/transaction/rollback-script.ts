@@ -274,7 +274,6 @@ export function partingLines(call: NetworkCall): string {
 done <${data}`;
 }
 
-/** The launchd label of the daemon. */
 const rollbackLabel = 'dev.meshwright.rollback';
 
 const rollbackPlist = below(place.launchDaemons, `${rollbackLabel}.plist`);

@@ -67,7 +67,7 @@ describe('identity', () => {
     const other = recorded(identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-of-the-old-one' }));
     expect(told({}, other)).toEqual(['error identity/wrong-mac node studio-3']);
     expect(hintsOf('identity/wrong-mac', {}, other)[0]).toContain(
-      'replacement:\n  meshwright replace studio-3\nOtherwise',
+      'replaced the Mac:\n  meshwright replace studio-3\nOtherwise',
     );
     const unseen = { unknown: { 'studio-3': { identity: 'garbled' as const } } };
     expect(told(unseen, other)).not.toContain('error identity/wrong-mac node studio-3');

@@ -194,7 +194,7 @@ describe('finding of several lines', () => {
       const place = lines.findIndex((line) => line.endsWith(command.trimStart()));
       expect(lines[place]).toMatch(/^ +sudo/);
       expect(lines[place - 1]).toMatch(/-> On studio-4:$/);
-      expect(lines[place + 1]).toMatch(/^ +Then restart it\.$/);
+      expect(lines[place + 1]).toMatch(/^ +Then restart the Mac\.$/);
     }
   });
 
