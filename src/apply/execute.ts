@@ -6,32 +6,30 @@ import type { NodeName } from '../model/node.ts';
 import { type Act, type Step, type StepId, type StepOutcome, stepsBefore } from '../model/step.ts';
 import { onAbort } from '../remote/on-abort.ts';
 
-/** What running one step gave. */
 export interface StepResult {
   readonly outcome: StepOutcome;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** How a step is run. It never rejects but for a bug, and ends soon once the signal asks it to wait no more. */
+/** Runs a step. Rejects only for a bug, and ends soon after the signal aborts. */
 export type RunStep = (
   step: Step,
   about: { readonly signal: AbortSignal; readonly rescues?: string },
 ) => Promise<StepResult>;
 
-/** What decides in which order steps run. */
 export interface ExecuteOptions {
   readonly run: RunStep;
-  /** On how many nodes at once. */
+  /** Maximum number of nodes at a time. */
   readonly parallel: number;
-  /** A person asked the run to end: nothing new but rescues. */
+  /** A person interrupted the run: only rescues may start. */
   readonly interrupt?: AbortSignal;
-  /** The run may not go on at all, not even with rescues: a lease is lost. */
+  /** A lease is lost: nothing may start, not even rescues. */
   readonly forbidden: AbortSignal;
-  /** The run may not go on except with rescues: nothing can be written down any more. */
+  /** The journal cannot be written: only rescues may start. */
   readonly halted: AbortSignal;
-  /** How long scripts that run are awaited after an interrupt. */
+  /** How long to wait for running scripts after an interrupt. */
   readonly interruptMs: number;
-  /** Told of every step once, when it has ended or is known not to be run. */
+  /** Called once per step, when it has ended or will not run. */
   readonly onEnd: (report: StepReport) => void;
   readonly onRescue: (group: string) => void;
 }
@@ -56,9 +54,9 @@ interface Schedule {
 }
 
 /**
- * Runs the steps of a plan, each as soon as those that it needs have done their work, and those that it comes after have
- * ended. A step that did not keeps those that need it from running; the others go on. A group that was begun and is not completed is cleaned up by its rescue,
- * whatever became of the rest. Gives a report for every step in the order of the plan, then those of rescues.
+ * Runs a plan's steps. Each starts once the steps in `needs` have succeeded and those in `after` have ended. A failed
+ * step blocks only the steps that need it. A started but incomplete group is cleaned up by its rescue, whatever happens
+ * to the rest. Returns the reports of all steps in plan order, then those of rescues.
  */
 export async function executeSteps(
   plan: Pick<Plan, 'steps' | 'rescues'>,
@@ -84,13 +82,12 @@ export async function executeSteps(
 const isOver = ({ interrupt, forbidden, halted }: ExecuteOptions): boolean =>
   interrupt?.aborted === true || forbidden.aborted || halted.aborted;
 
-/** Whether a step did its work, or found it done. */
 export const isDone = ({ outcome }: Pick<StepResult, 'outcome'>): boolean =>
   outcome === 'changed' || outcome === 'unchanged';
 
 const isLost = ({ report }: Item): boolean => report !== undefined && !isDone(report);
 
-/** What may run now is begun, what cannot run any more is skipped, until something has to be awaited. */
+/** Starts ready steps and skips hopeless ones until all remaining steps have to wait. */
 function advance(schedule: Schedule): void {
   let isMoving = true;
   while (isMoving) isMoving = skipHopeless(schedule) || rescueGroups(schedule) || startReady(schedule);
@@ -125,7 +122,7 @@ function isHopeless({ step, rescues }: Item, { items, itemsById, options }: Sche
 const membersOf = (group: string, items: readonly Item[]): readonly Item[] =>
   items.filter((item) => item.step.group === group && item.rescues === undefined);
 
-/** A group is given up when one of its steps did not do its work; what it began is undone once nothing of it runs. */
+/** Gives up a group once one of its steps has failed, and starts its rescue when none of its steps runs. */
 function rescueGroups(schedule: Schedule): boolean {
   const { plan, items, rescued, options } = schedule;
   let hasRescued = false;
@@ -136,7 +133,7 @@ function rescueGroups(schedule: Schedule): boolean {
     for (const item of members) item.giveUp.abort();
     if (members.some((item) => item.state === 'running')) continue;
     rescued.add(group);
-    // `ms` of a step that was begun is never 0.
+    // A started step never has 0 ms.
     if (members.every((item) => item.report?.ms === 0) || options.forbidden.aborted) continue;
     hasRescued = true;
     options.onRescue(group);
@@ -155,7 +152,7 @@ function startReady(schedule: Schedule): boolean {
   return started.length > 0;
 }
 
-/** A rescue only keeps its order: one member that cannot be stopped is no reason to leave the others running. */
+/** A rescue step only waits for its order: one failed stop must not leave the other ranks running. */
 function isReady({ step, rescues }: Item, { items, itemsById }: Schedule): boolean {
   if (rescues === undefined) return stepsBefore(step).every((one) => itemsById.get(one)?.state === 'ended');
   const own = items.filter((item) => item.rescues === rescues && step.needs.includes(item.step.id));
@@ -175,8 +172,8 @@ async function run(item: Item, schedule: Schedule): Promise<void> {
 }
 
 /**
- * After an interrupt nobody waits for ever for a script: how it ended is then unknown. Members of a group and rescues
- * are awaited to their own deadlines, since a start that is still on its way would outlive the stop that follows.
+ * Limits the wait for a script after an interrupt; its result is then unknown. Group steps and rescues run to their own
+ * deadlines, because a start still in progress would outlive the stop that follows.
  */
 async function abandoned(
   { step, rescues, giveUp }: Item,
@@ -187,12 +184,12 @@ async function abandoned(
   if (!signal.aborted) await once(signal, over);
   const isAwaited = rescues !== undefined || step.group !== undefined;
   if (isAwaited && !options.forbidden.aborted) await once(options.forbidden, over);
-  // Nothing else waits for it: it must not keep the process alive.
+  // This timer must not keep the process alive.
   await sleep(options.interruptMs, undefined, { ref: false });
   return { outcome: 'unknown', diagnostics: [] };
 }
 
-/** Never, once a step is over: signals live longer than all of them. */
+/** Unsubscribes when the step is over, because the signals live longer. */
 const once = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     onAbort(over, onAbort(signal, resolve));
@@ -205,7 +202,7 @@ function end(item: Item, { outcome, diagnostics }: StepResult, ms: number, optio
   options.onEnd(item.report);
 }
 
-/** What runs is asked to wait no more. A script on a node goes on by itself; its runner is awaited for a moment. */
+/** Asks running steps to stop waiting. A script on a node continues on its own. */
 function stopWaiting(schedule: Schedule): void {
   for (const item of schedule.items) {
     if (item.rescues === undefined || schedule.options.forbidden.aborted) item.giveUp.abort();
@@ -214,8 +211,8 @@ function stopWaiting(schedule: Schedule): void {
 }
 
 /**
- * What keeps two steps of one node apart: short scripts one after another, long transfers one after another beside them,
- * and nothing at all beside a restart. Gates and questions only look, and hands are not ours.
+ * Steps of one node in the same lane run one after another: short scripts in one lane, long transfers in the other. A
+ * restart takes both. Gates and requests only observe, so they need none.
  */
 type Lane = 'act' | 'bulk';
 
@@ -233,14 +230,14 @@ const lanesByKind: Readonly<Record<Act['kind'], readonly Lane[]>> = {
   hands: [],
 };
 
-/** Lanes in which at most `parallel` nodes are at work at a time: which of them are taken on which nodes. */
+/** Tracks the taken lanes of each node; at most `parallel` nodes have any. */
 function createLanes(parallel: number) {
   const taken = new Set<string>();
   const workByNode = new Map<NodeName, number>();
   const keys = (node: NodeName, kind: Act['kind']): readonly string[] =>
     lanesByKind[kind].map((lane) => `${node} ${lane}`);
   return {
-    /** Takes what a step needs, or nothing at all. */
+    /** Takes all lanes that a step needs, or none. */
     enter: (node: NodeName, kind: Act['kind']): boolean => {
       const wanted = keys(node, kind);
       if (wanted.length === 0) return true;
@@ -261,13 +258,12 @@ function createLanes(parallel: number) {
   };
 }
 
-/** How one step came out. */
 export interface StepReport {
   readonly step: Step;
   readonly outcome: StepOutcome;
-  /** What went wrong, each with a hint; empty for a step that did its work. */
+  /** Problems with hints; empty for a successful step. */
   readonly diagnostics: readonly Diagnostic[];
-  /** From its intent to its outcome; 0 for a step that was never begun. */
+  /** From intent to outcome; 0 for a step that never started. */
   readonly ms: number;
   /** The group whose failure made this step run; absent for steps of the plan. */
   readonly rescues?: string;

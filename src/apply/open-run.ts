@@ -39,9 +39,9 @@ import type { NodeUnlock } from './unlock-node.ts';
 /** An open run: one journal, and one connection and one lease per node for all its plans. */
 export interface OpenRun {
   /**
-   * Takes the missing leases and runs exactly this plan. Manual steps take no lease. Refusals, interrupts and lost leases
-   * are values in the report; it rejects only for bugs and with the errors of `onLeased`. With `second` it observes the
-   * nodes again if another run had a lease before, or a node has restarted since its observation.
+   * Takes the missing leases and runs exactly this plan. Manual steps take no lease. Refusals, interrupts and lost
+   * leases are values in the report; it rejects only for bugs and with the errors of `onLeased`. With `second` it
+   * observes the nodes again if another run had a lease before, or a node has restarted since its observation.
    */
   readonly run: (plan: Plan, second?: SecondLook) => Promise<RunReport>;
   /** Runs the user's own commands under the nodes' leases, each at most once. A refused lease runs nothing. */
@@ -464,6 +464,8 @@ export interface RunOptions extends UseLimits {
   readonly onLeased?: () => Promise<void>;
   /** Called before the script that removes our SSH access; the script waits for it. */
   readonly onWithdraw?: (node: NodeName) => Promise<void>;
-  /** Unlocks a Mac that restarted to its FileVault lock, without a person; absent if no Mac can be unlocked this way. */
+  /**
+   * Unlocks a Mac that restarted to its FileVault lock, without a person; absent if no Mac can be unlocked this way.
+   */
   readonly unlock?: NodeUnlock;
 }

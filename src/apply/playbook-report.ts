@@ -9,7 +9,7 @@ import type { LeaseRefusal } from './lease/lease-keeper.ts';
 import type { RunOptions, RunReport } from './open-run.ts';
 import type { RunTiming } from './run-timing.ts';
 
-/** Where in a playbook something happens. Play and batch count from 0. */
+/** A position in a playbook. Play and batch count from 0. */
 export interface PlaybookPlace {
   readonly play: number;
   readonly batch: number;
@@ -17,63 +17,61 @@ export interface PlaybookPlace {
   readonly nodes: readonly NodeName[];
 }
 
-/** What one task came to for one batch. */
+/** The result of one task for one batch. */
 export interface PlaybookWork extends PlaybookPlace {
-  /** What was, or would have been, run; made from {@link observation}. */
+  /** The plan, run or not; made from {@link observation}. */
   readonly plan?: Plan;
   readonly observation?: FleetObservation;
-  /** Absent when there was nothing to run, or no consent. */
+  /** Absent if there was nothing to run, or no consent. */
   readonly run?: RunReport;
-  /** Nodes for which the task did not do its work. */
+  /** Nodes for which the task failed. */
   readonly failed: readonly NodeName[];
   readonly refusals: readonly LeaseRefusal[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What came of running a playbook. */
 export interface PlaybookReport {
   readonly works: readonly PlaybookWork[];
-  /** Every node that a play was about, in the order of the fleet. */
+  /** All nodes of the plays, in fleet order. */
   readonly nodes: readonly NodeName[];
-  /** After the last write; absent when the run was interrupted. */
+  /** The final check; absent if the run was interrupted. */
   readonly observation?: FleetObservation;
-  /** More nodes failed than the play allows, a lease was refused or lost, or nothing could be written down. */
+  /** More nodes failed than the play allows, or a lease was refused or lost. */
   readonly isStopped: boolean;
-  /** A person, or the rule of consent, said no. */
+  /** A person declined, or consent was missing. */
   readonly isDeclined: boolean;
   readonly isInterrupted: boolean;
 }
 
-/** A plan that was shown already, with the look that it was made from; a plan that was saved has none. */
+/** A plan already shown, with its observation; a saved plan has none. */
 export interface ShownPlan {
   readonly plan: Plan;
   readonly observation?: FleetObservation;
 }
 
-/** Every step that was run, with those of rescues, in the order in which they were run. */
+/** All step reports including rescues, in order. */
 export const stepsOf = ({ works }: Pick<PlaybookReport, 'works'>): readonly StepReport[] =>
   works.flatMap(({ run }) => run?.steps ?? []);
 
-/** What a playbook is run with. */
 export interface PlaybookOptions {
   readonly scope: PlayScope;
-  /** Observes these nodes, and those that must be seen to judge them. */
+  /** Observes these nodes, and those needed to check them. */
   readonly observe: (nodes: readonly NodeName[]) => Promise<FleetObservation>;
-  /** Shows a plan that has steps, and asks whether it may be run. */
+  /** Shows a plan with steps and asks for consent. */
   readonly approve: (plan: Plan, place: PlaybookPlace) => Promise<boolean>;
-  /** Given what every plan of the playbook would do as the nodes are now, before anything is changed; may throw. */
+  /** Called with the effects of all plans, made from the current state, before any change; may throw. */
   readonly foresee?: (effects: readonly EffectTotal[]) => void;
   /** Asks a question of the playbook. */
   readonly confirm: (text: string, place: PlaybookPlace) => Promise<boolean>;
-  /** What the first task with a plan runs, exactly, instead of observing again. It was approved already. */
+  /** The already approved plan that the first task with a plan runs unchanged, without a new observation. */
   readonly first?: ShownPlan;
-  /** Asked once, just before something is sent for the first time; not at all when there is nothing to do. */
+  /** Called once, just before something is sent for the first time. */
   readonly run: () => RunOptions;
-  /** For what a playbook waits for, before and between its runs. */
+  /** For the playbook's own waits. */
   readonly timing: RunTiming;
   readonly signal?: AbortSignal;
-  /** Told at each look of a wait what is missing, and how much of its deadline is left. */
+  /** Called at each poll of a wait with the unmet conditions and the time left. */
   readonly onWait?: (missing: readonly string[], leftMs: number) => void;
-  /** Told of each task when it has ended, before the next one begins; `lost` is aborted when a lease of the run is lost. */
+  /** Called after each task, before the next one starts; `lost` aborts when the run loses a lease. */
   readonly onWork?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
 }

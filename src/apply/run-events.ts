@@ -3,21 +3,24 @@ import type { NodeName } from '../model/node.ts';
 import type { Step, StepId, StepOutcome } from '../model/step.ts';
 import type { LeaseHolder } from './lease/lease-keeper.ts';
 
-/** Told while a plan runs, in the order in which things happen. Times are the listener's: events carry durations only. */
+/** Events of a run in order. They contain durations but no times; the listener has its own clock. */
 export type RunEvent =
-  /** The run has its journal; `nodes` get a lease before the first step. */
+  /** The journal is open; `nodes` are leased before the first step. */
   | { readonly kind: 'run-started'; readonly runId: string; readonly nodes: readonly NodeName[] }
-  /** `waiting`: a different run has it, and this one watches whether that run lives; `expired`: it does not, and the lease is taken over. */
+  /**
+   * `waiting`: another run has the lease, and this run checks whether that one is alive; `expired`: it is dead, so this
+   * run takes over.
+   */
   | {
       readonly kind: 'lease';
       readonly node: NodeName;
       readonly phase: 'taken' | 'waiting' | 'expired' | 'refused' | 'lost' | 'released';
       readonly holder?: LeaseHolder;
     }
-  /** A connection to a node broke off and is being made again. */
+  /** The run reconnects to a node after a lost connection. */
   | { readonly kind: 'reconnecting'; readonly node: NodeName; readonly attempt: number }
   | { readonly kind: 'step-started'; readonly step: Step; readonly rescues?: string }
-  /** Bytes for steps that move some; `text` says what is waited for (`rank 2 is not listening`, `boot session is the old one`). */
+  /** Bytes for steps that transfer data; `text` says what the step waits for (`rank 2 is not listening`). */
   | {
       readonly kind: 'step-progress';
       readonly step: StepId;
@@ -34,13 +37,13 @@ export type RunEvent =
       readonly diagnostics: readonly Diagnostic[];
       readonly rescues?: string;
     }
-  /** A member of a group failed, or the run was interrupted inside it: its rescue begins. */
+  /** The rescue of a group starts, because one of its steps failed or the run was interrupted. */
   | { readonly kind: 'rescue-started'; readonly group: string }
-  /** The plan has ended, in whatever way; the run may go on with another one. */
+  /** The plan has ended, successful or not; the run may continue with another one. */
   | { readonly kind: 'plan-ended' }
-  /** A signal came: nothing new is begun, what runs is awaited for a moment. */
+  /** After a signal: nothing new starts, and running steps get a moment to end. */
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'run-ended' };
 
-/** Listens to a run; it must not throw. */
+/** Must not throw. */
 export type RunListener = (event: RunEvent) => void;

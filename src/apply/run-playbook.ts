@@ -45,8 +45,8 @@ interface PlaybookState {
 }
 
 /**
- * Runs a playbook's tasks, play after play and batch after batch, with one journal, and with one lease and one connection
- * per node from its first change to the end. A failed node is left out of the rest of its play.
+ * Runs a playbook's tasks, play after play and batch after batch, with one journal, and with one lease and one
+ * connection per node from its first change to the end. A failed node is left out of the rest of its play.
  * @throws FleetError `journal/cannot-write` before anything is sent, and whatever `observe` rejects with
  */
 export async function runPlaybook(playbook: Playbook, options: PlaybookOptions): Promise<PlaybookReport> {
@@ -237,8 +237,8 @@ async function planFor(goal: Goal, targets: readonly NodeName[], tools: WorkTool
 }
 
 /**
- * Makes and shows a stale plan again; the loop ends because the run has the leases by then. A plan that only rolled back
- * network changes is followed by a plan for the resulting state.
+ * Makes and shows a stale plan again; the loop ends because the run has the leases by then. A plan that only rolled
+ * back network changes is followed by a plan for the resulting state.
  */
 async function planAndRun(work: Extract<Work, { kind: 'plan' }>, tools: WorkTools): Promise<DoneWork> {
   let done = await planAndRunOnce(work, tools, tools.takeFirst());

@@ -1,48 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forMany } from '../remote/on-abort.ts';
 
-/** Waits so long, or until the signal comes; never rejects. */
+/** Waits until the time is over or the signal aborts; never rejects. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal ? { signal: forMany(signal) } : {}).catch(() => undefined);
 }
-/** Every time of a run, in milliseconds. Steps bring their own deadlines, which `scale` multiplies. */
+/** All times of a run, in ms. Steps have their own deadlines, which `scale` multiplies. */
 export interface RunTiming {
-  /** Between two renewals of a lease. */
+  /** Between two heartbeats of a lease. */
   readonly beatMs: number;
-  /** A lease whose beat did not change for so long, by the clock of the one who waits for it, is nobody's any more. */
+  /** A lease has expired if its heartbeat did not change for this long, by the clock of the waiting run. */
   readonly leaseExpiryMs: number;
   /**
-   * A change of the network that is not confirmed within so long is taken back by the node. Shorter than the life of a
-   * lease: who comes after a run that died finds the network as it was before.
+   * The node rolls back a network change that is not confirmed in this time. Shorter than a lease's expiry, so that the
+   * run after a dead one finds the old network.
    */
   readonly rollbackAfterMs: number;
-  /** How long a script is waited for that still runs under a lease which nobody renews any more. */
+  /** How long to wait for a script that still runs under an expired lease. */
   readonly busyMs: number;
-  /** Between two looks at somebody else's lease. */
+  /** Between two checks of another run's lease. */
   readonly leaseLookMs: number;
   /** Between two observations of a gate. */
   readonly gatePollMs: number;
-  /** Between two looks at a job. */
+  /** Between two polls of a job. */
   readonly jobPollMs: number;
-  /** Between two attempts of a step that may be made again; longer from one to the next. */
+  /** Before the first retry of a step; later pauses are longer. */
   readonly retryMs: number;
-  /** Pauses before the attempts to reach a Mac that restarts; the last one repeats. */
+  /** Pauses before the attempts to reach a restarting Mac; the last one repeats. */
   readonly rebootPausesMs: readonly number[];
-  /** From the command to restart to the moment at which macOS begins to go down. */
+  /** From the restart command until macOS begins to shut down. */
   readonly rebootDelaySeconds: number;
-  /** Between two passwords that the sshd before FileVault is given. */
+  /** Between two password attempts at FileVault. */
   readonly unlockPauseMs: number;
-  /** From the password to a Mac that can be observed; it checks its disk where it must. */
+  /** From the password until the Mac can be observed, including a disk check. */
   readonly unlockReturnMs: number;
-  /** How long scripts that run are awaited after a signal. */
+  /** How long to wait for running scripts after a signal. */
   readonly interruptMs: number;
-  /** Without any progress a rank that joins is waited for so long at least, whatever the file expects of a token. */
+  /** Minimum time without progress before giving up on a joining rank, whatever the file's token deadline. */
   readonly gateStallMs: number;
-  /** The same for the first token after a load, which compiles the first time. */
+  /** The same for the first token after a load, which may compile first. */
   readonly tokenStallMs: number;
   /** Factor for the deadlines of steps. */
   readonly scale: number;
-  /** Factor for everything that a dialogue counts: how often it looks, and how long it waits for what it sees. */
+  /** Factor for a dialogue's polling intervals and waits. */
   readonly talkScale: number;
 }
 
@@ -67,12 +67,12 @@ export const realTiming: RunTiming = {
   talkScale: 1,
 };
 
-/** What runs on simulated Macs answers as this computer lets it, however quick their clocks are. */
+/** Programs on simulated Macs run at this computer's speed, however fast their clocks are. */
 const leastTalkScale = 0.1;
 
 /**
- * The times for simulated Macs whose clocks run faster: what waits for a Mac is multiplied. The scripts themselves and
- * the connections are as slow as this computer, so that nothing that waits for them becomes shorter than they may take.
+ * The times for simulated Macs with faster clocks: scales every wait for a Mac. Scripts and connections run at this
+ * computer's speed, so waits for them have minimums.
  */
 export function scaledTiming(factor: number): RunTiming {
   const scaled = (ms: number, atLeastMs = 1): number => Math.max(Math.min(ms, atLeastMs), Math.round(ms * factor));
@@ -97,6 +97,6 @@ export function scaledTiming(factor: number): RunTiming {
   };
 }
 
-/** A deadline in the time of this run; looks and commands take as long as this computer, whatever the clocks of simulated Macs do. */
+/** A deadline scaled to the run's clock, with a minimum because commands run at this computer's speed. */
 export const timeFor = (deadlineMs: number, { scale }: Pick<RunTiming, 'scale'>, atLeastMs: number): number =>
   Math.max(Math.min(deadlineMs, atLeastMs), deadlineMs * scale);

@@ -93,7 +93,9 @@ export const trustIn = (target: Target, key: HostKey): HostKeyTrust =>
 
 /** The controller's record of FileVault password attempts, over all its runs. */
 export interface UnlockAttempts {
-  /** 0: the attempt is recorded as running, for at most `mostMs`, and may begin. Otherwise the ms until one may begin. */
+  /**
+   * 0: the attempt is recorded as running, for at most `mostMs`, and may begin. Otherwise the ms until one may begin.
+   */
   readonly take: (address: string, mostMs: number) => Promise<number>;
   /** Records the end of the attempt, from which the wait for the next one counts. */
   readonly ended: (address: string, how: AttemptEnd) => Promise<void>;
@@ -164,7 +166,9 @@ export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<
   return result;
 }
 
-/** Waits until an attempt may begin; false if the signal came first. Checks often, because other runs may finish early. */
+/**
+ * Waits until an attempt may begin; false if the signal came first. Checks often, because other runs may finish early.
+ */
 async function turn(node: NodeName, address: string, limits: UnlockLimits): Promise<boolean> {
   const { attempts, signal, onProgress, timing } = limits;
   for (let at = 0; !signal.aborted; at += 1) {

@@ -9,40 +9,40 @@ import { type ReceptacleSight, sightOf } from '../rack/cabling/receptacle-sight.
 import { caseFaces, compareEnds, facesWords, isSameEnd, orderedPair } from '../rack/cabling/receptacle-view.ts';
 import { type Examination, examine } from '../rack/examination.ts';
 
-/** One Mac of the drawing, with its receptacles in the order of their numbers. */
+/** One Mac in the drawing, with its receptacles by number. */
 export interface GraphNode {
   readonly name: NodeName;
-  /** Whether its receptacles were looked at. */
+  /** Whether its receptacles were observed. */
   readonly isSeen: boolean;
-  /** Apple's identifier: as seen, else as the file has it. */
+  /** Apple's identifier: observed, otherwise from the file. */
   readonly model?: string;
-  /** `Mac Studio (M3 Ultra)`; absent for a model that is not known. */
+  /** `Mac Studio (M3 Ultra)`; absent for unknown models. */
   readonly modelName?: string;
-  /** `4 on the back, 2 on the front`; absent for a model that is not known. */
+  /** `4 on the back, 2 on the front`; absent for unknown models. */
   readonly faces?: string;
   readonly receptacles: readonly GraphReceptacle[];
 }
 
-/** One act of hands, numbered in the order in which it should be done. */
+/** One manual step at the cables, numbered in order. */
 interface GraphMove {
   /** From 1. */
   readonly number: number;
-  /** In the imperative. Names that come from nodes are not escaped in it. */
+  /** In the imperative; names from nodes are unescaped. */
   readonly text: string;
-  /** What has to be done before it, in the imperative; absent when nothing. */
+  /** Its prerequisites, in the imperative; absent if none. */
   readonly first?: string;
 }
 
-/** The rack as it is drawn: declared and seen at once. */
+/** The rack with its declared and seen cables. */
 export interface RackGraph {
   readonly cluster: string;
-  /** Whether only the file was read: then nothing is known of any node. */
+  /** Whether only the file was read, without an observation. */
   readonly isDeclaredOnly: boolean;
   /** Sorted by name. */
   readonly nodes: readonly GraphNode[];
-  /** Sorted by their ends; every declared link and every cable that is seen. */
+  /** All declared links and seen cables, sorted by their ends. */
   readonly cables: readonly GraphCable[];
-  /** Macs at the end of a cable that are no node of the file, as far as anybody can say. */
+  /** Macs at cable ends that are not known to be nodes in the file. */
   readonly strays: readonly GraphStray[];
   readonly moves: readonly GraphMove[];
 }
@@ -52,7 +52,7 @@ function namesOf(desired: DesiredFleet): readonly NodeName[] {
   return [...new Set([...desired.nodes.map((node) => node.name), ...linked])].toSorted();
 }
 
-/** The numbers of receptacles that a node has as far as anybody knows, for one that nobody looked at. */
+/** The expected receptacle numbers of an unobserved node. */
 function expectedNumbers(name: NodeName, model: string | undefined, ends: readonly LinkEnd[]): readonly number[] {
   const count = model === undefined ? 0 : (macModel(model)?.receptacles ?? 0);
   const declared = ends.filter((end) => end.node === name).map((end) => end.receptacle);
@@ -75,7 +75,7 @@ function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boo
   };
 }
 
-/** `stop chat and remove the Thunderbolt Bridge on studio-1`; undefined when nothing stands before it. */
+/** `stop chat and remove the Thunderbolt Bridge on studio-1`; undefined without prerequisites. */
 function firstOf({ stopFirst, bridgesFirst }: GraphAct): string | undefined {
   const words = [...(stopFirst.length === 0 ? [] : [`stop ${listWords(stopFirst)}`]), bridgesFirst];
   const told = words.filter((one) => one !== '');
@@ -97,47 +97,41 @@ function drawn(examination: Examination, acts: readonly GraphAct[], isDeclaredOn
   };
 }
 
-/**
- * What is to be drawn of a rack that was looked at; `acts` are what hands have to do, in their order. Texts that come
- * from nodes are not escaped.
- */
+/** The drawing of an observed rack; `acts` are the manual steps in order. Texts from nodes are unescaped. */
 export const rackGraph = (examination: Examination, acts: readonly GraphAct[]): RackGraph =>
   drawn(examination, acts, false);
 
-/** The same of the file alone: links as they should be, and nothing of how they are. */
+/** The drawing of the file only: declared links without observed states. */
 export const declaredGraph = (desired: DesiredFleet): RackGraph =>
   drawn(examine(desired, { nodes: {}, failures: {} }), [], true);
 
-/** One receptacle of the drawing. */
+/** One receptacle in the drawing. */
 export interface GraphReceptacle {
   readonly receptacle: number;
-  /** What is seen beside what the file says; where only the file was read: `declared` or `free`. */
+  /** The reading compared with the file; `declared` or `free` if only the file was read. */
   readonly sight: ReceptacleSight | 'declared' | 'free';
-  /** Absent where it is unknown. */
+  /** Absent if unknown. */
   readonly place?: CasePlace;
-  /** What is seen there, in words (unescaped); absent where only the file was read. */
+  /** What it sees, as unescaped text; absent if only the file was read. */
   readonly sees?: string;
 }
 
-/** A Mac at the end of a cable that is not a node of the file, as far as anybody can say. */
+/** A Mac at a cable end that is not known to be a node in the file. */
 export interface GraphStray {
   readonly at: LinkEnd;
-  /** `unidentified` may be a node that could not be looked at, `ambiguous` is one of two that answer as the same Mac. */
+  /** `unidentified`: maybe an unobserved node. `ambiguous`: two nodes report this Mac's identity. */
   readonly kind: 'foreign' | 'unidentified' | 'ambiguous';
-  /** As it calls itself (unescaped). */
+  /** The model that it reports (unescaped). */
   readonly model: string;
-  /** Docks or hubs between. */
+  /** The number of docks or hubs in between. */
   readonly hubsBetween: number;
-  /** Whether the file declares another cable in that receptacle. */
+  /** Whether the file declares a different cable in that receptacle. */
   readonly isInTheWay: boolean;
-  /** The numbers of the acts that touch its cable. */
+  /** Numbers of the manual steps for its cable. */
   readonly moves: readonly number[];
 }
 
-/**
- * Every receptacle that a node shows, or the expected `numbers` of a node without observation, and those that links name.
- * By number.
- */
+/** A node's observed receptacles, or the expected `numbers` if unobserved, and those that links name; by number. */
 function graphReceptacles(
   examination: Examination,
   name: NodeName,
@@ -162,10 +156,10 @@ function graphReceptacles(
     });
 }
 
-/** At a link that cannot be judged a stranger is most likely just the node that could not be looked at. */
+/** An unknown Mac at a link with an unobserved end is most likely the unobserved node. */
 const isExpected = ({ links }: Cabling, at: LinkEnd): boolean => linkAt(links, at)?.judgement.kind === 'unknown';
 
-/** The Macs that are seen and are no node, by the receptacle that sees them. */
+/** Macs outside the file, by the receptacle that sees them. */
 const graphStrays = (cabling: Cabling, acts: readonly GraphAct[]): readonly GraphStray[] =>
   cabling.rack.views.flatMap((view) =>
     view.peers.flatMap((peer): readonly GraphStray[] =>
@@ -187,10 +181,9 @@ const graphStrays = (cabling: Cabling, acts: readonly GraphAct[]): readonly Grap
   );
 
 /**
- * What a line of the drawing stands for:
- * `declared` in the file, nobody looked · `as-declared` in the file and seen · `slow`, `through-hub`, `one-sided` as
- * declared, and not good so · `missing` in the file, and not seen where it should be · `wrong` seen, in the way of a
- * declared one · `undeclared` seen, not in the file, in nobody's way · `unknown` in the file, and nobody can say.
+ * The states of a line: `declared` in the file, not checked · `as-declared` in the file and seen · `slow`,
+ * `through-hub`, `one-sided` as declared, but with a problem · `missing` in the file, not seen · `wrong` seen, in a
+ * receptacle of a declared link · `undeclared` seen, not in the file, harmless · `unknown` in the file, unobserved.
  */
 export type GraphCableState =
   | 'declared'
@@ -203,31 +196,31 @@ export type GraphCableState =
   | 'undeclared'
   | 'unknown';
 
-/** One act of hands, as far as a drawing needs it. */
+/** A manual step, as the drawing needs it. */
 interface GraphAct {
   readonly kind: string;
   /** Every receptacle that it names. */
   readonly ends: readonly LinkEnd[];
-  /** Those of them out of which it takes a cable. */
+  /** The receptacles from which it removes a cable. */
   readonly takes: readonly LinkEnd[];
-  /** In the imperative, without places on the case: the drawing shows them at the Macs. */
+  /** In the imperative, without places on the case, which the drawing shows at the Macs. */
   readonly shortText: string;
-  /** Placements that use a cable which it takes out. */
+  /** Placements that use a cable that it removes. */
   readonly stopFirst: readonly string[];
-  /** What must be done about bridges first, in the imperative; empty when nothing. */
+  /** The bridge work to do first, in the imperative; empty if none. */
   readonly bridgesFirst: string;
 }
 
-/** One line of the drawing: a declared link, a cable that is seen, or both. */
+/** One line in the drawing: a declared link, a seen cable, or both. */
 export interface GraphCable {
   /** In printing order. */
   readonly ends: readonly [LinkEnd, LinkEnd];
   readonly state: GraphCableState;
   readonly isDeclared: boolean;
-  /** Whether anything is seen of it: by both its ends, or by one that the other does not see. */
+  /** Whether at least one end sees the other. */
   readonly isSeen: boolean;
   readonly bitsPerSecond?: number;
-  /** The numbers of the acts that touch it. */
+  /** Numbers of the manual steps for this cable. */
   readonly moves: readonly number[];
 }
 
@@ -274,7 +267,7 @@ function strangeLines(cabling: Cabling): readonly Line[] {
   }));
 }
 
-/** What one end sees and the other does not, beside the declared links. */
+/** Cables outside the declared links that only one end sees. */
 function halfSeenLines({ rack }: Cabling): readonly Line[] {
   return rack.views.flatMap((view) =>
     view.peers.flatMap((peer): readonly Line[] =>
@@ -285,24 +278,24 @@ function halfSeenLines({ rack }: Cabling): readonly Line[] {
   );
 }
 
-/** Acts whose receptacles are the two ends of one cable, whether or not anything is seen of it. */
+/** Manual steps whose receptacles are the two ends of one cable, seen or not. */
 const pairActs: readonly string[] = ['add-cable', 'plug-again'];
 
-/** Whether hands touch this cable in this act, or bring it about. */
+/** Whether a manual step handles this cable or creates it. */
 function isTouched(line: Line, { kind, ends, takes }: GraphAct): boolean {
   const isAmong = (end: LinkEnd): boolean => ends.some((one) => isSameEnd(one, end));
   const holds = (end: LinkEnd): boolean => line.isSeen && line.ends.some((one) => isSameEnd(one, end));
   return takes.some(holds) || (pairActs.includes(kind) && line.ends.every(isAmong));
 }
 
-/** Every declared link and every cable that is seen, each pair of receptacles once, sorted by their ends. */
+/** All declared links and seen cables, once per pair of receptacles, sorted by their ends. */
 function graphCables(cabling: Cabling, acts: readonly GraphAct[], isDeclaredOnly: boolean): readonly GraphCable[] {
   const lines = [
     ...cabling.links.map((judged) => lineOfLink(judged, isDeclaredOnly)),
     ...strangeLines(cabling),
     ...halfSeenLines(cabling),
   ];
-  // What is told of a declared link is told first, and stays.
+  // The first entry, that of the declared link, wins.
   const once = new Map<string, Line>();
   for (const line of lines) once.set(pairKey(line.ends), once.get(pairKey(line.ends)) ?? line);
   return [...once.values()]

@@ -12,7 +12,9 @@ export interface CasePlace {
   /** The number that macOS prints. */
   readonly receptacle: number;
   readonly side: CaseSide;
-  /** Counted from the left among the Thunderbolt receptacles of this face, as seen by a person who looks at it; from 1. */
+  /**
+   * Counted from the left among the Thunderbolt receptacles of this face, as seen by a person who looks at it; from 1.
+   */
   readonly column?: number;
   /** For a person at the rack: `back, next to Ethernet`. */
   readonly words: string;

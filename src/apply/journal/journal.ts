@@ -18,11 +18,11 @@ import type { EffectKind, StepClass, StepOutcome } from '../../model/step.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { validateJournal } from './journal-validator.generated.ts';
 
-/** The record of one run, on the controller. Nothing reads it to go on: the nodes are the truth. */
+/** The record of one run, on the controller. No run resumes from it: the nodes are the source of truth. */
 export interface Journal {
   readonly runId: string;
   /**
-   * Appends one record. It is on the disk when this returns, so that nothing is ever sent that is not written down.
+   * Appends one record. It is on disk when this returns, so that nothing unrecorded is ever sent.
    * @throws FleetError `journal/cannot-write`
    */
   readonly write: (entry: JournalEntry) => void;
@@ -30,21 +30,19 @@ export interface Journal {
   readonly close: () => void;
 }
 
-/** How many runs of a cluster are kept. */
+/** Runs kept per cluster. */
 const keptRuns = 50;
 
-/** A name for a run that sorts by time: `20261120T111844-5f3a9c`. */
+/** A run id that sorts by time: `20261120T111844-5f3a9c`. */
 export const newRunId = (now: Date): string =>
   `${now.toISOString().replaceAll(/[-:]|\.\d+Z$/g, '')}-${randomBytes(3).toString('hex')}`;
 
-/** Where the journals of a cluster lie in a state folder. */
 export const journalFolder = (stateFolder: string, cluster: string): string => join(stateFolder, 'journal', cluster);
 
-/** The ending of every journal. */
 const journalSuffix = '.ndjson';
 
 /**
- * Begins the journal of a run: a file that only its owner may read, in a folder that is made when it is missing.
+ * Creates a run's journal: a file that only its owner may read, in a folder that is created if missing.
  * Older journals beyond the last fifty are deleted.
  * @throws FleetError `journal/cannot-write`
  */
@@ -61,7 +59,7 @@ export function openJournal(folder: string, runId: string): Journal {
         try {
           append(file, `${JSON.stringify({ ...record, sum: checksum(record) })}\n`);
         } catch (error) {
-          // On a full disk an empty journal would take the place of an older one.
+          // On a full disk, an empty journal must not push out an older one.
           if (seq === 1 && file !== undefined) unlinkSync(path);
           throw error;
         }
@@ -83,7 +81,7 @@ function createIn(folder: string, path: string): number {
   deleteOldest(folder);
   const file = openSync(path, 'ax', 0o600);
   syncFolder(folder);
-  // A folder that was made just now is an entry of the one above it.
+  // A new folder is an entry in its parent, which needs a sync, too.
   syncFolder(dirname(folder));
   return file;
 }
@@ -119,13 +117,13 @@ function guarded<T>(path: string, act: () => T): T {
   }
 }
 
-/** What is written about a run, by phase. */
+/** The content of a journal record, by phase. */
 export type JournalEntry =
-  /** The first record: who runs what. */
+  /** The first record. */
   | { readonly phase: 'run'; readonly cluster: string; readonly verb: string; readonly controller: string }
   /**
-   * A plan begins; a run of a playbook has several. `changes` are their ids with both values in words, and how many
-   * steps each takes: without the number, as older journals have them, nobody can tell whether one was finished.
+   * A plan starts; a playbook run has several. `changes` have both values as text and their number of steps. Without
+   * that number, as in older journals, it is unknown whether a change was finished.
    */
   | {
       readonly phase: 'plan';
@@ -143,10 +141,10 @@ export type JournalEntry =
       readonly phase: 'lease';
       readonly node: string;
       readonly state: 'taken' | 'refused' | 'lost' | 'released';
-      /** Fencing token, of a lease that was taken. */
+      /** The fencing token; only for `taken`. */
       readonly token?: number;
     }
-  /** Written and synced before the first byte of a step leaves. */
+  /** Written and synced before a step sends its first byte. */
   | {
       readonly phase: 'intent';
       readonly step: string;
@@ -166,7 +164,7 @@ export type JournalEntry =
       readonly ms: number;
       readonly problems: readonly { readonly code: string; readonly detail: string }[];
     }
-  /** The last record of a run that came to its end, in whatever way. */
+  /** The last record of a run that was not killed. */
   | { readonly phase: 'end'; readonly isInterrupted: boolean };
 
 /** One line of a journal. */
@@ -174,26 +172,24 @@ export type JournalRecord = JournalEntry & {
   /** Counts from 1. */
   readonly seq: number;
   readonly runId: string;
-  /** ISO time of the controller's clock; nothing is decided by it. */
+  /** ISO time by the controller's clock; no decision depends on it. */
   readonly at: string;
 };
 
 /** The records of one journal. */
 interface ReadRecords {
-  /** In the order in which they were written. */
   readonly records: readonly JournalRecord[];
-  /** How many records are damaged or missing. A last line without an end was cut off while it was written: not counted. */
+  /** The number of damaged or missing records, without an incomplete last line. */
   readonly damaged: number;
 }
 
-/** The journal of one run as it was found. */
+/** The journal of one run as read from disk. */
 export interface RecordedRun extends ReadRecords {
   readonly runId: string;
-  /** False when the run has no last record: it was killed, or it still runs. */
+  /** False without a last record: the run was killed, or it still runs. */
   readonly isEnded: boolean;
 }
 
-/** The journals of a cluster. */
 interface ReadJournals {
   /** Newest first. */
   readonly runs: readonly RecordedRun[];
@@ -202,7 +198,7 @@ interface ReadJournals {
 }
 
 /**
- * Every run that the folder of a cluster keeps; none when there is no such folder.
+ * All recorded runs in a cluster's folder; empty if the folder does not exist.
  * @throws FleetError `journal/cannot-read` when the folder cannot be read
  */
 export function readJournals(folder: string): ReadJournals {
@@ -233,7 +229,7 @@ export function parseJournal(text: string): ReadRecords {
   const records = parsed.filter((one) => one !== undefined);
   const last = parsed.findLastIndex((one) => one !== undefined);
   const bad = parsed.slice(0, last).filter((one) => one === undefined).length;
-  // A line that was lost whole is missing in the count; one that is there and damaged is missing there, too.
+  // Gaps in `seq` count lost lines as well as damaged ones.
   const lost = (records.at(-1)?.seq ?? 0) - records.length;
   const after = lines.slice(last + 1, -1).filter((line) => line !== '').length;
   return { records, damaged: Math.max(bad, lost) + after };
@@ -259,7 +255,7 @@ function listed(folder: string): string[] {
   }
 }
 
-/** The text of a plain file. A pipe without a writer would hold up an ordinary open for ever. */
+/** The text of a regular file. Opens without blocking, because a pipe without a writer would block forever. */
 function textOf(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

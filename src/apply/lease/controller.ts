@@ -8,18 +8,18 @@ import type { LeaseClaim } from '../../engine/scripts/lease.ts';
 /** The process that runs plans, as the owner file of a lease names it. */
 export interface Controller {
   /**
-   * 12 hexadecimal digits of the host name, the boot of this computer and its PID namespace: the same only where `pid`
-   * means the same process. Random where these cannot be read.
+   * 12 hexadecimal digits from the host name, this computer's boot and its PID namespace: equal only if `pid` means the
+   * same process. Random if these cannot be read.
    */
   readonly id: string;
   /** `user@host`. */
   readonly name: string;
   readonly pid: number;
-  /** When the process began, in the system's own form: a number that was used again is told apart by it. */
+  /** The process's start time in the system's own form, which tells apart reused PIDs. */
   readonly pidStart: string;
 }
 
-/** What a run of this controller signs a lease with. */
+/** The data with which a run signs a lease. */
 export const claimOf = (
   { name, id, pid, pidStart }: Controller,
   { run, verb, phase, since }: Pick<LeaseClaim, 'run' | 'verb' | 'phase' | 'since'>,
@@ -37,13 +37,13 @@ export async function thisController(): Promise<Controller> {
   };
 }
 
-/** 12 digits of the SHA-256 of a host name and of what tells apart the process tables of computers and containers. */
+/** 12 digits of the SHA-256 of a host name and a process table id, which differs between containers. */
 export const controllerId = (host: string, table: string): string =>
   createHash('sha256').update(`${host}\n${table}`).digest('hex').slice(0, 12);
 
 /**
- * The boot of this computer, on Linux with the PID namespace, since containers have the host name and the network of
- * their computer. Undefined where it is not known, as where `/proc` is that of another namespace.
+ * An id of this computer's boot, on Linux with the PID namespace, because containers may share the host name. Undefined
+ * if unknown, such as with another namespace's `/proc`.
  *
  * @see proc_sys_kernel(5): random/boot_id; pid_namespaces(7); sysctl(3) of Darwin: kern.bootsessionuuid
  */
@@ -61,17 +61,17 @@ async function processTable(): Promise<string | undefined> {
   }
 }
 
-/** What a program of this computer prints; undefined where that is nothing. */
+/** The output of a local program; undefined if empty. */
 async function printed(program: string, ...words: readonly string[]): Promise<string | undefined> {
-  // Without a fixed zone the same date would read differently after a journey.
+  // A fixed time zone, so that the same date always reads the same.
   const options = { env: { PATH: '/bin:/usr/bin:/usr/sbin', LC_ALL: 'C', TZ: 'UTC' }, timeout: 5_000 };
   const { stdout } = await promisify(execFile)(program, words, options);
   return stdout.trim() || undefined;
 }
 
 /**
- * When a process of this computer began: ticks since boot on Linux (field 22 of /proc/PID/stat), a date elsewhere;
- * `ended` for a zombie, which only its parent has not noticed yet. Undefined where it cannot be read.
+ * The start of a local process: ticks since boot on Linux (field 22 of /proc/PID/stat), otherwise a date; `ended` for a
+ * zombie. Undefined if it cannot be read.
  */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
@@ -84,8 +84,8 @@ export async function processStart(pid: number): Promise<string | undefined> {
 }
 
 /**
- * Whether a process of this process table has ended, or its number belongs to another one now. False where that is not
- * certain: `/proc` may hide the processes of other users.
+ * Whether a local process has ended, or its PID belongs to a different one now. False if uncertain: `/proc` may hide
+ * other users' processes.
  */
 export async function hasEnded(pid: number, start: string): Promise<boolean> {
   try {

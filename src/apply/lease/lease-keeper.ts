@@ -46,8 +46,8 @@ type Taken =
 
 /**
  * Takes a node's lease. If another run has it, watches its heartbeat: while it moves, the owner lives, and the lease is
- * refused after the waiting time. If the heartbeat stops for the expiry time by our clock, or the owner was a process of
- * this computer that has ended, takes over exactly that lease once no script runs under it.
+ * refused after the waiting time. If the heartbeat stops for the expiry time by our clock, or the owner was a process
+ * of this computer that has ended, takes over exactly that lease once no script runs under it.
  */
 async function takeLease(session: Session, wish: LeaseWish): Promise<Taken> {
   const { claim, timing, askMs, signal } = wish;
@@ -84,7 +84,9 @@ function askAgain(session: Session, { claim, timing, askMs }: LeaseWish, watched
   );
 }
 
-/** Repeats a request whose answer was lost while the node can be reached; a lease taken by it then shows our own run. */
+/**
+ * Repeats a request whose answer was lost while the node can be reached; a lease taken by it then shows our own run.
+ */
 async function askUntilHeard(...about: Parameters<typeof askForLease>): Promise<TakeAnswer> {
   const [session] = about;
   const answer = await askForLease(...about);

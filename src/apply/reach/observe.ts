@@ -26,28 +26,28 @@ import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { diagnoseExit, type ExecLimits, type ExecResult, type Remote } from '../../remote/remote.ts';
 import { type LogIn, type NodeWay, type Session, type UseLimits, withRemote } from './session.ts';
 
-/** How an observation is carried out; the caller gives randomness, so that a test can repeat it. */
+/** Options of an observation. Randomness comes from the caller, so that a test can repeat it. */
 export interface ObserveOptions extends UseLimits {
-  /** How many nodes at once. */
+  /** Maximum number of nodes at a time. */
   readonly parallel: number;
   /** 32 hexadecimal digits, new for every call. */
   readonly newToken: () => string;
-  /** Only these facts, without asking any endpoint for a token; every fact unless given. */
+  /** Only these facts, without requesting tokens; default: all facts. */
   readonly facts?: readonly FactName[];
-  /** How to log in; by key unless given. */
+  /** Default: by key. */
   readonly logIn?: LogIn;
-  /** Called when a node has been observed or given up. */
+  /** Called once a node was observed or given up. */
   readonly onNode?: (node: NodeName, isObserved: boolean) => void;
   /**
-   * For a verb that only shows: layouts of the file whose leaders are asked for their tokens by a second command on the
-   * same connection. So no node waits for the token of another, and a mesh that lacks a rank is not waited for.
+   * For commands that only show: layouts whose leaders are asked for a token by a second command on the same
+   * connection. So no node waits for another node's token, and incomplete meshes are not waited for.
    */
   readonly tokensOf?: readonly Layout[];
-  /** Called with what was seen of each node before any token has come, where `tokensOf` is given. */
+  /** With `tokensOf`: called with each node's observation before any token arrives. */
   readonly onSeen?: (observation: NodeObservation, failures: readonly Diagnostic[]) => void;
 }
 
-/** How long tokens are waited for where a member of the mesh cannot be reached: as long as a Mac may be silent. */
+/** How long to wait for a token if a node of the mesh cannot be reached. */
 const unseenMemberMs = 4_000;
 
 interface Sight {
@@ -56,11 +56,11 @@ interface Sight {
 }
 
 /**
- * Observes many nodes, each over one connection and with one exec. A node that is slow, dead or lying changes
- * nothing for the others: every failure becomes its own diagnostics, and its facts become unknown.
+ * Observes many nodes, each over one connection and with one exec. A slow, dead or lying node does not affect the
+ * others: its failures become diagnostics, and its facts become unknown.
  */
 export async function observeFleet(ways: readonly NodeWay[], options: ObserveOptions): Promise<FleetObservation> {
-  // Without a prototype: `constructor` is a good name for a node.
+  // Without a prototype, because a node may be named `constructor`.
   const nodes: Record<string, NodeObservation> = Object.create(null);
   const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
   const { tokensOf } = options;
@@ -98,7 +98,7 @@ async function observeNode(
   return reached.kind === 'reached' ? reached.value : noted(unreached(node, reached.diagnostics));
 }
 
-/** The placements as the node shows them together with their tokens. */
+/** The observation with its placements replaced by those with tokens. */
 const withTokens = ({ observation, failures }: Sight, { observation: { facts } }: Sight): Sight => ({
   observation: { ...observation, facts: { ...observation.facts, placements: read(facts, placementsFact) } },
   failures,
@@ -109,14 +109,14 @@ function unreached(node: NodeName, failures: NonEmpty<Diagnostic>): Sight {
   return { observation: { node, facts }, failures };
 }
 
-/** For a round trip, a login shell that is slow to start, and the frames on their way back. */
+/** For the round trip, a slow login shell, and the transfer of the answers. */
 const travelMs = 2_000;
 
 interface Look {
   readonly leftMs: number;
   readonly token: string;
   readonly probes: readonly Probe[];
-  /** When aborted, the command is ended, and its answer is worth nothing. */
+  /** On abort the command is stopped and its answer discarded. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -131,16 +131,12 @@ async function observeThrough(remote: Remote, node: NodeName, look: Look): Promi
   return sightOf(node, await remote.exec(command, { ...limits, ...given({ signal }) }), look);
 }
 
-/** How the sessions of a run are looked at. */
 interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newToken' | 'facts'> {
-  /** Without asking any endpoint for a token. */
+  /** Without requesting tokens. */
   readonly isQuiet?: boolean;
 }
 
-/**
- * Observes nodes over the connections that a run has: as fresh as every other look, without another login. `deadlineMs` is for the
- * answers of one node. A quiet look asks no endpoint for a token.
- */
+/** Observes nodes over the connections of a run, without a new login. `deadlineMs` limits the answers of one node. */
 export async function observeSessions(
   sessions: readonly Session[],
   { deadlineMs, newToken, ...extent }: SessionLook,
@@ -187,20 +183,20 @@ function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): reado
   return [diagnose('fact/no-frames', { subject, detail })];
 }
 
-/** One way in which the file runs a placement: the placement itself, or its fallback. */
+/** A layout of a placement: its own nodes or its fallback. */
 interface Layout {
   readonly name: string;
   /** In rank order. */
   readonly nodes: readonly NodeName[];
 }
 
-/** What of a fleet has been observed so far; a node that cannot be reached has facts that are unknown. */
+/** The nodes observed so far; unreachable ones have unknown facts. */
 export type SeenSoFar = Readonly<Record<string, NodeObservation>>;
 
 /**
- * Whether no token that this leader could still give would change how its meshes are judged: each has lost a rank. A
- * member that was seen without its process is lost. A member that nothing is known of counts only where `countsUnseen`:
- * its mesh may well answer. Ranks of layouts that the file does not have are waited for.
+ * Whether every mesh of this leader has lost a rank, so that a token would not change the result. A rank is lost if its
+ * process was seen to be gone. Unobserved ranks count as lost only with `countsUnseen`, because their mesh may answer.
+ * Meshes in layouts that are not in the file are always waited for.
  */
 export function hasLostMeshes(
   leader: NodeName,
@@ -229,9 +225,9 @@ export function hasLostMeshes(
 }
 
 /**
- * Ends requests for a token that no longer matter, while a fleet is observed.
+ * Cancels token requests that no longer matter during an observation.
  *
- * @param unseenMs how long tokens are waited for at least where a member cannot be reached
+ * @param unseenMs how long to wait at least if a node of the mesh cannot be reached
  */
 function createTokenWait(layouts: readonly Layout[], unseenMs: number) {
   const seen: Record<string, NodeObservation> = Object.create(null);
@@ -250,13 +246,13 @@ function createTokenWait(layouts: readonly Layout[], unseenMs: number) {
   return {
     /** Whether a node leads a mesh of several nodes. */
     leads: (node: NodeName): boolean => layouts.some(({ nodes }) => nodes.length > 1 && nodes[0] === node),
-    /** Aborted once the token of this leader is not worth waiting for. */
+    /** Aborts once this leader's token no longer matters. */
     signalFor: (leader: NodeName): AbortSignal => {
       const asked = asking.get(leader) ?? new AbortController();
       asking.set(leader, asked);
       return asked.signal;
     },
-    /** What was seen of a node, without any token. */
+    /** Adds a node's observation without tokens. */
     note: (observation: NodeObservation): void => {
       seen[observation.node] = observation;
       endLost();

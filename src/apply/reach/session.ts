@@ -12,16 +12,15 @@ import { onAbort } from '../../remote/on-abort.ts';
 import type { ConnectLimits, ExecLimits, ExecResult, Remote, RemoteListener, Target } from '../../remote/remote.ts';
 import { pause } from '../run-timing.ts';
 
-/** One login that several uses share. */
 interface SharedLogin {
   readonly logIn: LogIn;
-  /** Ends the connection, if there is one; the maker of the session calls it. */
+  /** Closes the connection, if any; only for the owner. */
   readonly end: () => void;
 }
 
 /**
- * A login that is made by its first use and ended by its maker, so that a password is sent once for all of them. One
- * that failed stays failed: it is not tried again.
+ * A login made on first use and shared by all uses, so that a password is sent only once. A failed login is not tried
+ * again.
  */
 export function sharedLogin(make: LogIn): SharedLogin {
   let making: Promise<Remote> | undefined;
@@ -52,47 +51,45 @@ export function sharedLogin(make: LogIn): SharedLogin {
   };
 }
 
-/** A way to a node and what makes its host key trustworthy, or the reasons why there is none. */
+/** An SSH target with its trusted host keys, or the reasons why there is none. */
 export type Way = OpenWay | { readonly kind: 'no-way'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** A way that can be connected over. */
+/** A usable SSH target. */
 export interface OpenWay {
   readonly kind: 'way';
   readonly target: Target;
   readonly trust: HostKeyTrust;
 }
 
-/** One node with the way to it. */
 export interface NodeWay {
   readonly node: NodeName;
   readonly way: Way;
 }
 
-/** Bounds of one use of a connection. */
 export interface UseLimits {
-  /** How long one node may take: connecting, login and commands share it. Only looking its name up has its own. */
+  /** Time limit per node, shared by connection, login and commands. DNS lookup has its own. */
   readonly deadlineMs: number;
-  /** Until a node sends its first byte, where that is less. */
+  /** Time limit until the node's first byte, if that is shorter. */
   readonly firstByteMs?: number;
-  /** When aborted, the connection is ended at once. */
+  /** On abort the connection closes immediately. */
   readonly signal?: AbortSignal;
-  /** Told of connections, of every command just before it is sent, and of how it ended: for the controller's own record. */
+  /** Called for connections, for every command just before it is sent, and for its result. */
   readonly onRemote?: RemoteListener;
 }
 
-/** What came of a use: the value of the body, or why the node was not reached. */
+/** The value of the body, or why the node was not reached. */
 export type Reached<T> =
   | { readonly kind: 'reached'; readonly value: T }
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** A login at the end of a way; by key unless given. */
+/** Logs in to an SSH target. */
 export type LogIn = (way: OpenWay, limits: ConnectLimits) => Promise<Remote>;
 
 const byKey: LogIn = ({ target, trust }, limits) => connect(target, trust, limits);
 
 /**
- * Connects, hands the connection to `body` with the milliseconds that are left to it (at least 1), and ends it
- * whatever happens. Only a bug rejects.
+ * Connects, passes the connection to `body` with its remaining time in ms (at least 1), and always closes it. Rejects
+ * only for a bug.
  */
 export async function withRemote<T>(
   { node, way }: NodeWay,
@@ -114,7 +111,7 @@ export async function withRemote<T>(
     }
   } catch (error) {
     if (!(error instanceof FleetError)) throw error;
-    // An interrupted attempt says nothing about the node.
+    // An interrupted attempt proves nothing about the node.
     const isOurDoing = limits.signal?.aborted === true;
     return { kind: 'unreached', diagnostics: isOurDoing ? [interruption(node)] : error.diagnostics };
   }
@@ -129,16 +126,15 @@ function recorded(remote: Remote, node: NodeName, onRemote: UseLimits['onRemote'
   };
 }
 
-/** One command, and what it reports to. */
 interface RecordedCommand {
   readonly node: NodeName;
   readonly onRemote: RemoteListener | undefined;
   readonly command: string;
-  /** Of the input what the controller's own record may keep. */
+  /** The part of the input that may be recorded on the controller. */
   readonly script?: string | undefined;
 }
 
-/** Runs a command that is reported before it is sent, and when it has ended. */
+/** Runs a command and reports it before sending and after its end. */
 async function execRecorded(
   remote: Remote,
   { node, onRemote, command, script }: RecordedCommand,
@@ -152,33 +148,35 @@ async function execRecorded(
   return result;
 }
 
-/** The end of a run before it came to a node, or while it asked it. */
+/** The diagnostic of a node that was not asked, or had not answered, when the run was interrupted. */
 export const interruption = (node: string): Diagnostic =>
   diagnose('run/interrupted', {
     subject: nodeSubject(node),
     detail: prose`The run was interrupted before ${named(node)} answered.`,
   });
 
-/** How one command went on one node: what it gave, or why it could not be given. */
+/** The result of one command on one node, or why it was not sent. */
 export type CommandOutcome =
   | { readonly kind: 'ended'; readonly node: NodeName; readonly result: ExecResult }
   | { readonly kind: 'unreached'; readonly node: NodeName; readonly diagnostics: readonly Diagnostic[] };
 
-/** Bounds of a command on many nodes. */
 interface CommandOptions extends UseLimits {
   readonly parallel: number;
   readonly maxBytes: number;
-  /** Called as each node ends, in the order in which they end. */
+  /** Called when each node ends, in that order. */
   readonly onOutcome?: (outcome: CommandOutcome) => void;
 }
 
-/** A command line that depends on its node, with its input. */
+/** Builds a node's command line and input. */
 export type CommandFor = (
   node: NodeName,
   rootPrefix: string,
 ) => Pick<ExecLimits, 'name' | 'stdin'> & { readonly command: string };
 
-/** Runs one command line on many nodes at once, each over its own connection. Never resent: it may not be idempotent. */
+/**
+ * Runs one command line on many nodes in parallel, each over its own connection. Never resends it: it may not be
+ * idempotent.
+ */
 export async function runCommand(
   ways: readonly NodeWay[],
   command: string | CommandFor,
@@ -203,36 +201,36 @@ export async function runCommand(
   return ways.flatMap(({ node }) => outcomes.get(node) ?? []);
 }
 
-/** What came of asking a node for something over its session. */
+/** The result of a request to a node over its session. */
 export type SessionAnswer =
   /** It was sent; its exit may be unknown. */
   | { readonly kind: 'ended'; readonly result: ExecResult; readonly rootPrefix: string }
   /** Nothing was sent. */
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** A command line, or one that needs to know where the node's root is. */
+/** Builds a command line from the node's root prefix. */
 type SessionCommand = (rootPrefix: string) => ExecLimits & {
   readonly command: string;
-  /** Of the input what the controller's own record may keep: a script, never bytes of a file. */
+  /** The part of the input that may be recorded on the controller: a script, never file contents. */
   readonly script?: string;
 };
 
-/** The one connection to a node that a whole run uses, for several commands at once. */
+/** A run's connection to a node, for several commands in parallel. */
 export interface Session {
   readonly node: NodeName;
-  /** The user that is logged in there. */
+  /** The logged-in user. */
   readonly user: string;
-  /** Connects when there is no connection, and sends the command once. What was lost is never sent again. */
+  /** Connects if necessary and sends the command once. Never resends a lost command. */
   readonly ask: (command: SessionCommand) => Promise<SessionAnswer>;
-  /** Whether the node was given up: it is asked nothing any more. */
+  /** Whether the node was given up and gets no more commands. */
   readonly isLost: () => boolean;
-  /** Ends the connection; the next question makes a new one, as if it were the first. */
+  /** Closes the connection; the next request makes a new one, as on first use. */
   readonly forget: () => void;
-  /** Ends the connection for good; commands that run get an unknown exit. */
+  /** Closes the connection for good; running commands get an unknown exit. */
   readonly close: () => void;
 }
 
-/** Sends a script to root, once; it must check its lease by itself. */
+/** Sends a root script, once; the script must check its lease itself. */
 export const askRoot = (
   session: Session,
   limits: Pick<ExecLimits, 'name' | 'deadlineMs' | 'maxBytes'>,
@@ -243,22 +241,21 @@ export const askRoot = (
     return { ...limits, command: mutatingCommand(rootPrefix), script, stdin: Buffer.from(script) };
   });
 
-/** How a session is used. */
 export interface SessionOptions extends UseLimits {
-  /** Before a connection that broke off is made again; twice as long before it is tried once more. */
+  /** Pause before reconnecting; doubled before the next attempt. */
   readonly retryMs: number;
-  /** Told before a connection that broke off is made again. */
+  /** Called before each reconnection. */
   readonly onReconnect?: (node: NodeName, attempt: number) => void;
 }
 
-/** How often a connection is tried before a node is given up: once, and twice more after that went wrong. */
+/** Connection attempts before a node is given up. */
 const maxAttempts = 3;
 
 type Connected = Reached<Remote>;
 
 interface State {
   connection: Promise<Connected> | undefined;
-  /** Ends an attempt that nobody waits for any more. */
+  /** Cancels a connection attempt. */
   giveUp: AbortController;
   /** Attempts since the last command whose exit is known. */
   attempts: number;

@@ -23,9 +23,9 @@ import { pause } from '../run-timing.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
 
 /**
- * Observes nodes until one observation shows all expected values. A value to abort at, a lost node or the deadline fails
- * the gate with a diagnostic that shows both values. It asks no endpoint for a token: an endpoint may open before all
- * ranks have joined and would delay every observation.
+ * Observes nodes until one observation shows all expected values. A value to abort at, a lost node or the deadline
+ * fails the gate with a diagnostic that shows both values. It asks no endpoint for a token: an endpoint may open before
+ * all ranks have joined and would delay every observation.
  */
 export async function runGate(step: StepOf<'gate'>, context: StepContext): Promise<StepResult> {
   const { expect, aborts } = step.act;

@@ -41,8 +41,8 @@ interface Tried {
 const ended = (result: StepResult): Tried => ({ kind: 'ended', result });
 
 /**
- * Sends a file from the controller to a node as the SSH user. Resumes after an existing part with the right SHA-256, and
- * checks the whole file at the end. Does not publish the file.
+ * Sends a file from the controller to a node as the SSH user. Resumes after an existing part with the right SHA-256,
+ * and checks the whole file at the end. Does not publish the file.
  */
 export async function runSend(step: StepOf<'send'>, context: StepContext): Promise<StepResult> {
   const source = await openSource(step.act.source);

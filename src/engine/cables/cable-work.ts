@@ -15,7 +15,7 @@ import { type RunningPlacement, runningPlacements } from '../../rack/placement/m
 import { fleetFindings, type JoinedPair, joinedNodes, runningOver } from '../diagnose/diagnose-fleet.ts';
 import type { FactName } from '../observe/facts.ts';
 
-/** The facts that cables are judged by: who is who, what is plugged in and where, what is bridged, what runs over it. */
+/** The facts for checking cables: identities, plugged-in cables and their places, bridges, running placements. */
 export const cableFacts: readonly FactName[] = [
   'identity',
   'hardware',
@@ -29,40 +29,40 @@ export const cableFacts: readonly FactName[] = [
   'services',
 ];
 
-/** One act of hands, with what has to be done before it. */
+/** One manual step at the cables, with its prerequisites. */
 export interface CableAct {
-  /** A move, or what puts a cable right that is where it should be. */
+  /** A move, or a fix for a cable in the right place. */
   readonly kind: Move['kind'] | 'plug-straight' | 'plug-again';
-  /** Every receptacle that it names. */
+  /** All receptacles that it names. */
   readonly ends: readonly LinkEnd[];
-  /** Those of them out of which it takes a cable. */
+  /** The receptacles from which it removes a cable. */
   readonly takes: readonly LinkEnd[];
   /** In the imperative. */
   readonly shortText: string;
-  /** The same with the places on the case as far as they are known. */
+  /** `shortText` with the known places on the case. */
   readonly text: string;
-  /** Placements that use a cable which this act takes out, or may use it as far as anybody can say. */
+  /** Placements that use, or may use, a cable that this step removes. */
   readonly stopFirst: readonly string[];
-  /** What must be done about bridges first, in the imperative; empty when nothing. */
+  /** The bridge work to do first, in the imperative; empty if none. */
   readonly bridgesFirst: string;
-  /** The part of it that apply does, as it stands there; empty when apply does none of it. */
+  /** The leading part of `bridgesFirst` that apply does; empty if none. */
   readonly appliedFirst: string;
-  /** Whether nothing stands before it, so that hands may go on. */
+  /** Whether it can be done now. */
   readonly isFree: boolean;
 }
 
-/** What hands have to do about the cables of a rack, and what they cannot mend. */
+/** The manual steps for a rack's cables, and the problems that they do not fix. */
 export interface CableWork {
   readonly examination: Examination;
-  /** Rings of bridged Macs: to be told before anything else. */
+  /** Rings of bridged Macs, to show before anything else. */
   readonly loops: readonly Diagnostic[];
-  /** In the order in which they can be done. */
+  /** In a possible order. */
   readonly acts: readonly CableAct[];
-  /** What is wrong and no act puts right: about cables, about who is who, and why nodes could not be looked at. */
+  /** Problems that no step fixes: cables, identities, and unobserved nodes. */
   readonly findings: readonly Diagnostic[];
 }
 
-/** What hands have to do, worked out from one look at the rack (its {@link cableFacts}). */
+/** The cable work from one observation of the rack (its {@link cableFacts}). */
 export function cableWork(desired: DesiredFleet, observation: FleetObservation): CableWork {
   const examination = examine(desired, observation);
   const rack = { examination, running: runningPlacements(desired.placements, observation.nodes) };
@@ -83,7 +83,7 @@ export function cableWork(desired: DesiredFleet, observation: FleetObservation):
   };
 }
 
-/** Whether an act says what to do about it already. */
+/** Whether a manual step already covers the finding. */
 function isCured({ subject }: Diagnostic, acts: readonly CableAct[]): boolean {
   const named = subjectEnds(subject);
   return acts.some(({ ends }) => ends.some((end) => named.some((one) => isSameEnd(one, end))));
@@ -94,10 +94,10 @@ interface Rack {
   readonly running: readonly RunningPlacement[];
 }
 
-/** An act before anybody asked what has to come first; `links` are those of which cables are plugged in. */
+/** A manual step without its prerequisites; `links` are the links for which it plugs in cables. */
 interface Wish extends Pick<CableAct, 'kind' | 'ends' | 'takes' | 'text'> {
   readonly links: readonly Link[];
-  /** Nodes that a cable joins which is taken out, though nothing may be seen of it now. */
+  /** Pairs of nodes joined by a removed cable, even if it is not seen now. */
   readonly joins?: readonly JoinedPair[];
 }
 
@@ -116,7 +116,7 @@ function actOf({ examination, running }: Rack, { links, joins = [], text, ...wis
   };
 }
 
-/** Each act frees what the next one needs, so that one which has to wait lets all behind it wait. */
+/** Each step frees a receptacle for the next one, so a waiting step makes all later ones wait. */
 function groupActs(rack: Rack, { mismatch, moves }: MoveGroup): readonly CableAct[] {
   const links = rack.examination.cabling.links
     .map(({ link }) => link)
@@ -135,7 +135,7 @@ function groupActs(rack: Rack, { mismatch, moves }: MoveGroup): readonly CableAc
   });
 }
 
-/** What puts a cable right that ends where it should, and is not straight or does not answer. */
+/** Fixes for a cable with correct ends that runs through a hub or does not answer. */
 function cureActs(rack: Rack, { link, views, judgement }: JudgedLink): readonly CableAct[] {
   const [a, b] = link.ends;
   const wish = { ends: link.ends, takes: link.ends, links: [link], joins: [link.ends.map(({ node }) => node)] };
@@ -154,7 +154,7 @@ function cureActs(rack: Rack, { link, views, judgement }: JudgedLink): readonly 
   }
 }
 
-/** ` (studio-4:1: back, next to Ethernet)`, for the receptacles whose place on the case is known. */
+/** ` (studio-4:1: back, next to Ethernet)` for the known places on the case. */
 function placesText(examination: Examination, ends: readonly LinkEnd[]): string {
   const places = ends.flatMap((end) => {
     const place = placeAt(examination, end);
@@ -163,19 +163,19 @@ function placesText(examination: Examination, ends: readonly LinkEnd[]): string 
   return places.length === 0 ? '' : ` (${places.join('; ')})`;
 }
 
-/** What one receptacle shows now, or showed until now. */
+/** The current or last reading of one receptacle. */
 export interface Plug {
   readonly at: LinkEnd;
-  /** The receptacle at the far end, when both ends see each other. */
+  /** The far receptacle, if both ends see each other. */
   readonly far?: LinkEnd;
-  /** Whether hands may have been at the far end as well as at this one: then the pair is named, and neither end alone. */
+  /** Whether it is unknown which end was handled; texts then name both. */
   readonly isEitherEnd: boolean;
-  /** What is seen, in words (unescaped). */
+  /** What it sees, as unescaped text. */
   readonly sees: string;
   readonly bitsPerSecond?: number;
 }
 
-/** What changed at the receptacles between two looks; a cable that both its ends see is reported once. */
+/** Changes between two observations; a cable seen by both ends is reported once. */
 interface PlugChanges {
   readonly plugged: readonly Plug[];
   readonly unplugged: readonly Plug[];
@@ -185,7 +185,7 @@ const isTaken = ({ kind }: ReceptacleView): boolean => kind === 'silent' || kind
 
 const sightOf = (view: ReceptacleView): string => `${view.kind} ${viewText(view)} ${view.linkBitsPerSecond ?? ''}`;
 
-/** `isTold`: whether the far end shows that the plug which hands handled is the one at this end. */
+/** `isTold`: whether the far end proves that the plug at this end was handled. */
 function plugOf(view: ReceptacleView, isTold: (far: LinkEnd) => boolean): Plug {
   const [peer, ...others] = view.peers;
   const isCable = peer?.kind === 'node' && peer.isMutual && others.length === 0;
@@ -198,13 +198,13 @@ function plugOf(view: ReceptacleView, isTold: (far: LinkEnd) => boolean): Plug {
   };
 }
 
-/** Of two ends that see each other only the first. */
+/** Keeps only the first of two ends that see each other. */
 const onceEach = (plugs: readonly Plug[]): readonly Plug[] =>
   plugs.filter(({ at }, index) => !plugs.slice(0, index).some(({ far }) => far !== undefined && isSameEnd(far, at)));
 
 /**
- * Compares two looks; of a node that one of them has not seen nothing is said. A cable without its plug at one end shows
- * at neither, so that an end is named alone only where the other one has been taken all the time.
+ * Compares two observations; skips nodes missing in one of them. A cable with one plug out shows at neither end, so a
+ * single end is named only if the other one was plugged in all the time.
  */
 export function plugChanges(before: SeenRack, after: SeenRack): PlugChanges {
   const isFresh = ({ at }: ReceptacleView): boolean => viewAt(before, at).kind === 'empty';
@@ -212,7 +212,7 @@ export function plugChanges(before: SeenRack, after: SeenRack): PlugChanges {
     const earlier = viewAt(before, view.at);
     return earlier.kind !== 'unknown' && isTaken(view) && sightOf(view) !== sightOf(earlier);
   });
-  // The end that was just plugged in, not the one at which the cable ended all the time.
+  // The newly plugged end comes first, not the end that was plugged in before.
   const plugged = [...changed.filter(isFresh), ...changed.filter((view) => !isFresh(view))];
   const unplugged = before.views.filter((view) => isTaken(view) && viewAt(after, view.at).kind === 'empty');
   const wasTaken = (far: LinkEnd): boolean => isTaken(viewAt(before, far));
@@ -223,22 +223,21 @@ export function plugChanges(before: SeenRack, after: SeenRack): PlugChanges {
   };
 }
 
-/** Whether one end sees a node that does not see it: the cable was just plugged in, and one of both was asked before. */
+/** Whether only one end sees the other: the cable was plugged in between the observations of its nodes. */
 export const isHalfSeen = ({ views }: SeenRack): boolean =>
   views.some(({ peers }) => peers.some((peer) => peer.kind === 'node' && !peer.isMutual));
 
-/** What happened to the cables between two looks, as far as it is worth a line. */
+/** An event at the cables between two observations. */
 export type CableEvent =
-  /** A declared link is met now. */
+  /** A declared link now matches the file. */
   | { readonly kind: 'met'; readonly ends: Link['ends']; readonly bitsPerSecond?: number }
   /**
-   * Something was plugged in that meets no link; `advice` says what to do with the plug at this place, or with the cable
-   * to `far` where it is unknown which of its ends was plugged in.
+   * A plug that matches no link; `advice` is about the plug here, or about the whole cable to `far` if it is unknown
+   * which end was plugged in.
    */
   | { readonly kind: 'plugged'; readonly at: LinkEnd; readonly far?: LinkEnd; readonly advice: string }
   | { readonly kind: 'unplugged'; readonly plug: Plug };
 
-/** What happened between two looks at a rack that is being cabled. */
 export function cableEvents(before: CableWork, after: CableWork): readonly CableEvent[] {
   const changes = plugChanges(before.examination.cabling.rack, after.examination.cabling.rack);
   const met = metLinks(after).filter((link) => !metLinks(before).some((one) => isSameEnd(one.ends[0], link.ends[0])));
@@ -270,7 +269,7 @@ interface Advice {
   readonly advice: string;
 }
 
-/** What to do about something that was plugged in and meets no link. */
+/** The advice for a plug that matches no link. */
 function adviceFor(work: CableWork, { at, far, isEitherEnd, sees }: Plug): Advice {
   const ends = far === undefined ? [at] : [at, far];
   const act = work.acts.find(({ takes }) => takes.some((end) => ends.some((one) => isSameEnd(one, end))));
@@ -283,7 +282,7 @@ function adviceFor(work: CableWork, { at, far, isEitherEnd, sees }: Plug): Advic
 
 const counts = ['', 'one', 'two', 'three', 'four', 'five'];
 
-/** For an end that only has to go to another receptacle of the same Mac: to the side of this one, if that is known. */
+/** For an end to move within the same Mac: the direction from its current receptacle, if known. */
 function aside(work: CableWork, { kind, ends }: CableAct): Advice | undefined {
   const [from, to] = ends;
   if (kind !== 'move-end' || from === undefined || to === undefined || from.node !== to.node) return undefined;
@@ -297,10 +296,10 @@ function aside(work: CableWork, { kind, ends }: CableAct): Advice | undefined {
   return count === undefined || steps === 0 ? plain : { at: from, advice: `${count} to the ${side}, please` };
 }
 
-/** How one declared link counts: `wrong` is what no hands at the cables can mend, `unjudged` what is unknown. */
+/** `wrong`: no cable work can fix it. `unjudged`: unknown. */
 type LinkVerdict = 'fine' | 'hands' | 'wrong' | 'unjudged';
 
-/** Where nothing needs RDMA a slow cable matches the file, and so does one of unknown speed. */
+/** If nothing needs RDMA, a cable with slow or unknown speed matches the file. */
 export function linkVerdict(desired: DesiredFleet, { link, judgement }: JudgedLink): LinkVerdict {
   const isFast = needsFastLink(desired, link.ends);
   switch (judgement.kind) {
@@ -308,7 +307,7 @@ export function linkVerdict(desired: DesiredFleet, { link, judgement }: JudgedLi
       return isFast && judgement.bitsPerSecond === undefined ? 'unjudged' : 'fine';
     case 'slow':
       if (!isFast) return 'fine';
-      // A Mac that can do no more is not mended by another cable.
+      // A different cable does not fix a Mac's own speed limit.
       return judgement.limitedBy.length > 0 ? 'wrong' : 'hands';
     case 'unknown':
       return 'unjudged';

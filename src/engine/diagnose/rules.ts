@@ -23,7 +23,9 @@ import { backgroundServices } from '../../rack/settings/background-services.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { unknownFactsRule } from './unknown-facts.ts';
 
-/** All rules except settings, with their codes, in no particular order. A new rule needs its definition and a line here. */
+/**
+ * All rules except settings, with their codes, in no particular order. A new rule needs its definition and a line here.
+ */
 const listed = [
   wrongMac,
   sameMac,

@@ -33,12 +33,11 @@ import type { UninstallWish } from '../../rack/uninstall/uninstall-properties.ts
 import type { Plan } from '../plan/plan.ts';
 import { resources } from '../plan/resources.ts';
 
-/** The goals that end a boot session. */
 type RestartGoal = Extract<Goal, { kind: 'reboot' | 'shutdown' }>;
 
 type PlacementGoal = Extract<Goal, { kind: 'stop' | 'start' }>;
 
-/** Longer than the slowest Mac takes that comes back at all: shutting down, firmware, booting. */
+/** Longer than the slowest Mac needs to shut down, run its firmware and boot. */
 const restartDeadlineMs = 1_200_000;
 
 const own = addressed({ kind: 'boot-session' });
@@ -50,18 +49,18 @@ function propertyOf(goal: RestartGoal, { desired: { name: node }, facts }: Obser
   return {
     node,
     ...own,
-    // Nobody can know the next one: that it is another one is what the restart is proven by.
+    // The next session is not known in advance; any different one proves the restart.
     desired: null,
     observed: mapKnown(read(facts, bootSessionFact), ({ uuid }) => uuid),
     from: 'up',
     to: goal.kind === 'reboot' ? 'up in a new boot session' : 'off',
     reason: goal.kind,
-    // What only a start needs keeps no Mac from being restarted.
+    // Only these kinds block a restart, not those that only a start needs.
     after: ['identity', 'sudo', 'placement'],
   };
 }
 
-/** Without its boot session nobody could tell whether a Mac was restarted already: it would be done twice. */
+/** Without its boot session a Mac could be restarted twice, because no one could see the first restart. */
 const unknownSession = ({ desired: { name: node } }: ObservedTarget): Blocker => ({
   code: 'reboot/session-unknown',
   node,
@@ -92,7 +91,7 @@ function restartStep(goal: RestartGoal, { desired: { name: node }, facts }: Obse
   };
 }
 
-/** A Mac of which nobody knows whether FileVault is on is not told of: most come back by themselves. */
+/** Only for Macs on which FileVault is known to be on; most others come back by themselves. */
 const endsAtFileVault = ({ desired: { name: node } }: ObservedTarget): Diagnostic =>
   diagnose('reboot/ends-at-filevault', {
     subject: nodeSubject(node),
@@ -100,7 +99,7 @@ const endsAtFileVault = ({ desired: { name: node } }: ObservedTarget): Diagnosti
     hint: prose`Have the password ready. After the restart: ${meshwright('unlock', node)}`,
   });
 
-/** Restarts, or switches off, each Mac of the goal at most once in the boot session that was seen. */
+/** Restarts or switches off each Mac at most once in its observed boot session. */
 const restarts = (goal: RestartGoal): Resource => ({
   kind: 'boot-session',
   after: ['identity', 'sudo', 'placement'],
@@ -122,17 +121,17 @@ const restarts = (goal: RestartGoal): Resource => ({
       : [],
 });
 
-/** What a goal makes of the file and of the registry. */
+/** The part of the file and the registry that a goal uses. */
 export interface Scope {
   /** The file with the states that the goal overrides. */
   readonly desired: DesiredFleet;
-  /** Those of the registry, and what only this goal changes. */
+  /** The registry's resources, and those that only this goal changes. */
   readonly resources: readonly Resource[];
   /** Kinds whose blockers and unknowns count. */
   readonly barring: readonly ResourceKind[];
-  /** Whether this property of this kind may be changed. */
+  /** Whether the goal may change a property of this kind. */
   readonly isMeant: (kind: ResourceKind, property: Property) => boolean;
-  /** Whether this is worth telling beside the plan; everything where absent. */
+  /** Whether to show a finding with the plan; default: all. */
   readonly isTold?: (finding: Diagnostic, view: View) => boolean;
 }
 
@@ -154,11 +153,11 @@ function withState(
   return { ...desired, placements: desired.placements.map((one) => (isMeant(one) ? stateOf(one) : one)) };
 }
 
-/** Whether a property is the door of one of these placements. */
+/** Whether a property is the gateway door of one of these placements. */
 const isDoorOf = ({ about: { part, placement = '' } }: Property, placements: readonly string[]): boolean =>
   part === 'door' && placements.includes(placement);
 
-/** A placement may be named for nodes of its fallback, and run elsewhere. */
+/** A placement may be named for its fallback's nodes but run on others. */
 const meantNames = ({ placements: named, near }: PlacementGoal, { placements }: DesiredFleet): readonly string[] =>
   placements
     .filter(
@@ -179,7 +178,7 @@ function placementScope(goal: PlacementGoal, desired: DesiredFleet): Scope {
   };
 }
 
-/** Of Macs that go down: their placements, what is shared of them with other Macs, and the restart itself. */
+/** The scope of a restart: the placements on these Macs, including their other nodes, and the restart itself. */
 function restartScope(goal: RestartGoal, desired: DesiredFleet): Scope {
   const isOurs = (nodes: readonly NodeName[]): boolean => nodes.some((node) => goal.nodes.includes(node));
   const isShared = ({ about: { placement, part } }: Property): boolean =>
@@ -197,14 +196,13 @@ function restartScope(goal: RestartGoal, desired: DesiredFleet): Scope {
   };
 }
 
-/** What an uninstallation is about, on its nodes alone: what was set up last goes first. */
+/** The scope of `uninstall`, only on its nodes, in reverse order of setup. */
 function uninstallResources(goal: Extract<Goal, { kind: 'uninstall' }>): readonly Resource[] {
   const changed = (one: Resource): Resource => ({ ...one, ...one.onUninstall?.(goal) });
   const gone = resources.filter(({ isPrecondition, onUninstall }) => isPrecondition === undefined && onUninstall);
   return [...preconditions.map(changed), ...gone.toReversed().map(changed), uninstall(goal)];
 }
 
-/** Which part of the fleet a goal is about. */
 export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
   switch (goal.kind) {
     case 'converge': {
@@ -213,9 +211,9 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
       return {
         desired,
         resources,
-        // A placement is not stopped for a start that any kind of resource keeps waiting.
+        // With a start to follow, any blocked kind also blocks the stop.
         barring: kinds.includes('placement') ? allKinds() : [...always, ...kinds],
-        // A door belongs to its placement: who was cut off between the two finishes both.
+        // A door belongs to its placement, so that an interrupted run finishes both.
         isMeant: (kind, property) =>
           kind === 'rollback' || kinds.includes(kind) || (kinds.includes('placement') && isDoorOf(property, names)),
       };
@@ -257,39 +255,43 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
   }
 }
 
-/** What a plan is to bring about. */
+/** The goal of a plan. */
 export type Goal =
-  /** What the file wants; only resources of these kinds where `only` is there. */
+  /** The desired state in the file; with `only`, limited to these kinds. */
   | { readonly kind: 'converge'; readonly only?: readonly ResourceKind[] }
-  /** These placements stopped where they run, whatever the file says of their state; with `near` only those on such a node. */
+  /**
+   * These placements stopped where they run, whatever their state in the file; with `near`, only those on these nodes.
+   */
   | {
       readonly kind: 'stop';
       readonly placements: readonly string[];
       readonly near?: readonly NodeName[];
-      /** Those that are started again afterwards: what answers is not stopped where that start would be refused. */
+      /** Placements to start again afterwards; one that answers is not stopped if that start would be refused. */
       readonly back?: readonly string[];
     }
-  /** The same started. */
+  /** These placements started. */
   | {
       readonly kind: 'start';
       readonly placements: readonly string[];
-      /** On their fallback, or on their own nodes unless they run on it; absent for where they ran last. */
+      /** `fallback`, or `own` unless they run on the fallback; absent: where they ran last. */
       readonly layout?: 'fallback' | 'own';
       readonly near?: readonly NodeName[];
     }
-  /** These placements accept no requests, and none is in flight; what runs goes on. */
+  /** These placements accept no requests and have none in flight; they keep running. */
   | ({ readonly kind: 'drain' } & DrainWish)
   /** These Macs restarted, or switched off; `back` as for a stop. */
   | { readonly kind: 'reboot' | 'shutdown'; readonly nodes: readonly NodeName[]; readonly back?: readonly string[] }
-  /** These Macs left alone from now on, or no longer. */
+  /** These Macs on hold, or released. */
   | ({ readonly kind: 'hold' } & HoldWish)
-  /** Nothing of us left on these Macs; the fleet is that of `fleetWithout`, and `placements` those that it stops. */
+  /**
+   * meshwright removed from these Macs; the fleet comes from `fleetWithout`, and `placements` are those that it stops.
+   */
   | ({ readonly kind: 'uninstall'; readonly placements: readonly string[] } & UninstallWish);
 
 /**
- * Nodes for which a plan has failed. A placement has a door on each node of both its layouts, and where an earlier file left
- * one. Where one of these doors was not drained or not seen, the goal has failed for every node of the placement, since the
- * next batch may hold only those.
+ * Nodes for which a plan failed. A placement may have a door on each node of both layouts, and where an earlier file
+ * left one. If one of them was not drained or not observed, the goal fails for every node of the placement, because the
+ * next batch may contain only those.
  */
 export function withUndrained(
   failed: readonly NodeName[],
@@ -304,7 +306,7 @@ export function withUndrained(
   return [...new Set([...failed, ...undrained.flatMap(everyNode)])];
 }
 
-/** Those of the targets that a goal is about: to drain, every node may have a door, and only those that do are touched. */
+/** The targets that a goal affects; a drain affects only nodes with a door. */
 export function targetsForGoal(goal: Goal, targets: readonly NodeName[], look: DoorLook): readonly NodeName[] {
   if (goal.kind !== 'drain') return targets;
   const meant = doorNodes(look, goal.placements);
@@ -312,11 +314,11 @@ export function targetsForGoal(goal: Goal, targets: readonly NodeName[], look: D
 }
 
 /**
- * The fleet in which nothing is placed on these nodes, no link ends there and no keeper is wanted. Placements are to be
- * given where they run. One that has other members as well is stopped on them. One that only its other layout has there
- * is left out: what the nodes keep of it is left over, and it runs on.
+ * The fleet without placements, links and keepers on these nodes. Expects placements where they run. A placement that
+ * also has other nodes is stopped on them. A placement whose other layout uses these nodes is not affected: its files
+ * there are leftovers, and it keeps running.
  *
- * @returns the fleet, with the names of placements that reach over to other nodes: they are stopped there
+ * @returns the fleet, and the names of placements that also have other nodes and are stopped there
  */
 export function fleetWithout(
   fleet: DesiredFleet,
@@ -340,9 +342,8 @@ export function fleetWithout(
 }
 
 /**
- * The fleet with its placements on the nodes that a goal means: what is stopped is stopped where it runs, and what is
- * started goes where it is wanted. What is to serve by the file serves on its own nodes, so that a plan for the whole
- * file moves it back.
+ * The fleet with each placement on the nodes of the goal: stops apply where it runs, starts where it is requested. For
+ * a plan of the whole file, placements serve on their own nodes, so that the plan moves them back.
  */
 export function fleetForGoal(goal: Goal, desired: DesiredFleet, { nodes }: FleetObservation): DesiredFleet {
   switch (goal.kind) {

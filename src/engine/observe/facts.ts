@@ -47,7 +47,7 @@ import { updates } from '../../rack/settings/updates.ts';
 import { baselineFact, comparedKeys } from '../../rack/uninstall/baseline.ts';
 import { tracesFact } from '../../rack/uninstall/traces-fact.ts';
 
-/** Every fact, in the order in which they are shown. Some settings are named here and come again in the list of settings: the first place counts. */
+/** All facts in display order. Some settings are also in the list of settings; the first place counts. */
 const listed = [
   macosVersionFact,
   hardwareFact,
@@ -103,35 +103,31 @@ const listed = [
 
 type Listed = (typeof listed)[number];
 
-/** The name of a fact. */
 export type FactName = Listed['name'];
 
-/** What a fact of each name says. */
 export type FactValues = {
   readonly [F in Listed as F['name']]: F extends FactDefinition<string, infer V> ? V : never;
 };
 
-/** The same by name. A new one is its definition and its line above, or in the list of settings. */
+/** All facts by name. A new fact needs its definition and a line above or in the list of settings. */
 export const registry = Object.fromEntries(listed.map((fact) => [fact.name, fact])) as Readonly<
   Record<FactName, FactDefinition>
 >;
 
-/** An observation with every fact by its name, for what goes through all of them. */
+/** The facts by name, for iterating over all of them. */
 export type EveryFact = { readonly [K in FactName]: Known<FactValues[K]> };
 
-/** What an observation says about the fact of this name. */
 export const readFact = <K extends FactName>(facts: Facts, name: K): Known<FactValues[K]> =>
   factNamed(facts, name) as Known<FactValues[K]>;
 
-/** Whether there is a fact of this name. */
 export const isFactName = (name: string): name is FactName => Object.hasOwn(registry, name);
 
-/** The names of all facts, in the order in which they are shown. */
+/** All fact names in display order. */
 export const factNames = Object.keys(registry) as readonly FactName[];
 
 /**
- * Every probe that some fact reads, each once: what one observation asks. The RDMA kernel objects come first and the
- * verbs tools last, since these wait for it.
+ * All probes of a full observation, each once. RDMA kernel objects come first and the verbs tools last, because these
+ * wait for them.
  */
 export function allProbes(): readonly Probe[] {
   const verbs = [ibvDevices, ibvDevinfo];
@@ -141,36 +137,35 @@ export function allProbes(): readonly Probe[] {
   );
 }
 
-/** The same without requests to an endpoint. */
+/** All probes except token requests. */
 export const unaskingProbes = (): readonly Probe[] =>
   allProbes().map((probe) => (probe === placementMembers ? unaskedMembers : probe));
 
 /**
- * For observations between the phases of a start: also without a list of updates, and without sudo, which was asked before
- * the start; each time it starts a shell as root, or leaves a refusal in the log of the Mac.
+ * For observations during a start: no token requests, no update list and no sudo check. The sudo check already ran
+ * before the start, and each one starts a root shell or logs a refusal on the Mac.
  */
 export const quietProbes = (): readonly Probe[] =>
   unaskingProbes().filter((probe) => probe !== softwareUpdateList && probe !== sudoProbe);
 
-/** All that the fact `placements` reads, and so the request for one token: what `unaskingProbes` leaves out. */
+/** The probes of the fact `placements`, including the token request that `unaskingProbes` leaves out. */
 export const tokenProbes = (): readonly Probe[] => placementsFact.from;
 
 /**
- * Only what these facts read, and no endpoint is asked for a token. Every other fact of such a look is unknown, since
- * it was not asked for.
+ * The probes of these facts, without token requests. All other facts of such an observation are unknown (not asked).
  */
 export function probesOf(names: readonly FactName[]): readonly Probe[] {
   const wanted = new Set(names.flatMap((name) => registry[name].from.map((probe) => probe.name)));
   return unaskingProbes().filter((probe) => wanted.has(probe.name));
 }
 
-/** All facts of one node from the answers of one observation; a probe without an answer makes its facts unknown. */
+/** A node's facts from one observation's answers; a missing answer makes its facts unknown. */
 export function parseFacts(answers: readonly Answer[], asked: Asked): EveryFact {
   const byProbe = new Map(answers.map((answer) => [answer.probe, answer]));
   return factsOf((name) => parseFact(name, byProbe, asked));
 }
 
-/** All facts of a node that could not be observed, for one and the same reason. */
+/** All facts of an unobserved node, with one common reason. */
 export const factsWithoutAnswer = (reason: UnknownReason, detail: string): EveryFact =>
   factsOf(() => unknown(reason, detail));
 
@@ -188,10 +183,10 @@ const factsOf = (judge: (name: FactName) => Known<unknown>): EveryFact =>
 /** One fact in `facts --json`. */
 type FactJson<T> = { readonly value: T } | { readonly unknown: UnknownReason; readonly detail: string };
 
-/** What the list of facts makes of a node; the compiler compares it with schemas/facts.schema.json. */
+/** The JSON of one node's facts; the compiler compares it with schemas/facts.schema.json. */
 type FactsJson = { readonly [K in FactName]?: FactJson<FactValues[K]> };
 
-/** These facts of one node as `facts --json` has them under the node's name. */
+/** A node's facts in `facts --json`. */
 export function factsJson(facts: Facts, names: readonly FactName[] = factNames): FactsNode {
   const entries = names.map((name) => {
     const fact = factNamed(facts, name);

@@ -31,17 +31,17 @@ import type { EffectTotal, ObservedNode, Plan, Reason, Waiting } from './plan.ts
 import { byNode, byResource, connectSteps, type Earlier, isUsedBy, kindsBefore, orderSteps } from './step-order.ts';
 import { toldFindings, unreachedOf, viewOf } from './view.ts';
 
-/** Everything that a plan follows from. */
+/** The inputs of a plan. */
 export interface PlanRequest {
   readonly goal: Goal;
-  /** Settled: with the networks of its links and the digests of its archives and models. */
+  /** The resolved file, with link networks and the digests of archives and models. */
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
-  /** The nodes that may be changed; all that the file has, unless the user chose. */
+  /** The nodes that may be changed; all nodes in the file unless the user named some. */
   readonly targets: readonly NodeName[];
 }
 
-/** Which Mac a node is was seen, and the shape of a model was read: both are nobody's wish. */
+/** Left out of the digest: node identities and model shapes are observed, not declared. */
 function configHash(desired: DesiredFleet): Digest {
   const nodes = desired.nodes.map(({ identity: _seen, ...node }) => node);
   const models = desired.models.map(({ shape: _, shapeUnknown: __, ...model }) => model);
@@ -59,9 +59,9 @@ function resourceSteps(scope: Scope, view: View, { ready }: Sifted): Required<Re
 }
 
 /**
- * What is to be done to bring the targets to the goal, and what keeps the rest from being done. A pure value of its
- * arguments: the same whatever the order of their keys, and of nothing else.
- * @throws Error when a resource makes steps that cannot be ordered, which is a bug.
+ * Plans how to bring the targets to the goal, and lists what blocks the rest. A pure function: the result depends only
+ * on the arguments, not on their key order.
+ * @throws Error if a resource makes steps that cannot be ordered, which is a bug.
  */
 export function makePlan({ goal, desired, observation, targets: named }: PlanRequest): Plan {
   const scope = scopeOf(goal, fleetForGoal(goal, desired, observation));
@@ -101,8 +101,8 @@ export function makePlan({ goal, desired, observation, targets: named }: PlanReq
 type Ready = Sifted['ready'][number];
 
 /**
- * The same without the stops that no restart would follow: a Mac that was not reached, or that has to wait, is not
- * restarted, and what runs beside it on other Macs stays as it is.
+ * Drops stops that no restart would follow: an unreached or waiting Mac is not restarted, so placements that it shares
+ * with other Macs keep running.
  */
 function withoutVainStops({ ready, held }: Sifted, { restarting, targets, desired }: View): Sifted {
   const going = ready.filter(({ kind }) => kind === 'boot-session').map(({ property }) => property.node);
@@ -126,7 +126,7 @@ function withoutVainStops({ ready, held }: Sifted, { restarting, targets, desire
   };
 }
 
-/** What a plan was made from on one node: when any of it differs at the next look, the plan is stale. */
+/** The observed state of one node; if the next observation differs, the plan is stale. */
 function observedNode({ desired: { name }, facts }: ObservedTarget, properties: readonly Property[]): ObservedNode {
   const seen: [string, Json][] = properties
     .filter(({ node }) => node === name)
@@ -140,7 +140,7 @@ function observedNode({ desired: { name }, facts }: ObservedTarget, properties: 
   };
 }
 
-/** One step per entry of the work list that hands at the rack can do, so that preview, journal and runs carry it. */
+/** One manual step per blocker that a person at the rack can clear, for preview, journal and runs. */
 function handsSteps(blockers: readonly Blocker[]): readonly Step[] {
   const hands = blockers.filter(({ isHands }) => isHands);
   return hands.map((blocker, index): Step => {
@@ -158,13 +158,13 @@ function handsSteps(blockers: readonly Blocker[]): readonly Step[] {
       needs: [],
       peers: blocker.peers,
       establishes: [],
-      // Nobody waits for it: the next observation shows whether it was done.
+      // The run does not wait for it: the next observation shows whether it was done.
       deadlineMs: 0,
     };
   });
 }
 
-/** In the order in which they disturb. */
+/** In order of severity. */
 const kinds = ['start', 'network', 'rdma-start', 'interrupt', 'reboot', 'shutdown', 'delete'] as const;
 
 const sortedOnce = <T extends string>(texts: readonly T[]): readonly T[] => [...new Set(texts)].toSorted(compareText);
@@ -174,7 +174,7 @@ const placementsOf = (effect: Effect): readonly string[] => [
   ...('others' in effect ? (effect.others ?? []) : []),
 ];
 
-/** One line per kind of effect that any of the steps has; empty when nothing is disturbed. */
+/** One total per kind of effect; empty if the steps have no effects. */
 function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
   return kinds.flatMap((kind): readonly EffectTotal[] => {
     const own = steps.filter(({ effect }) => effect.kind === kind);
@@ -196,22 +196,22 @@ function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
 }
 
 /**
- * A goal that is not the whole file speaks only of what stands in its way; sudo is missed, and a hold in the way, only
- * where something waits for it.
+ * A goal other than the whole file shows only its own blockers. Missing sudo and holds count as blockers only if
+ * something waits for them.
  */
 const isListed = (goal: Goal, { blocks, code, resource }: Blocker): boolean =>
   blocks.length > 0 ||
   code === 'reboot/session-unknown' ||
   (goal.kind === 'converge' && resource !== 'sudo' && resource !== 'hold');
 
-/** A ring of bridged Macs floods the office network, so that it comes before all else. */
+/** A ring of bridged Macs floods the office network, so it comes first. */
 const isRing = ({ code }: Pick<Blocker, 'code'>): boolean => code === 'bridge/loop';
 
-/** The address of a property that the next apply brings by itself; undefined for any other blocker. */
+/** The address of a property that the next apply changes by itself; undefined for any other blocker. */
 const addressToBring = ({ property, isBroughtByApply }: Blocker): string | undefined =>
   isBroughtByApply === true ? property?.address : undefined;
 
-/** One apply brings all that is missing on a node: one work, in which each of them is named. */
+/** Merges everything that one apply fixes on a node into one blocker that names each property. */
 function gathered(blockers: readonly Blocker[]): readonly Blocker[] {
   const [first] = blockers;
   if (first === undefined || blockers.length === 1) return blockers;
@@ -232,7 +232,7 @@ const gatheredByNode = (blockers: readonly Blocker[]): readonly Blocker[] => {
   });
 };
 
-/** The blockers with all that they keep waiting, in the order in which they should be cleared. */
+/** The blockers with the properties that wait for them, in the order to clear them. */
 function workList(goal: Goal, assessed: readonly Assessed[], held: readonly Held[]): readonly Blocker[] {
   const listed = assessed
     .flatMap((one) => one.blockers)
@@ -251,7 +251,7 @@ function workList(goal: Goal, assessed: readonly Assessed[], held: readonly Held
   return gatheredByNode(listed);
 }
 
-/** What is unknown by itself, whether or not anything has to wait for it. */
+/** Properties that are themselves unknown, whether or not anything waits for them. */
 function openWaiting(goal: Goal, assessed: readonly Assessed[]): readonly Waiting[] {
   const gaps = goal.kind === 'converge' ? assessed.flatMap((one) => one.gaps) : [];
   return gaps
@@ -265,7 +265,7 @@ function openWaiting(goal: Goal, assessed: readonly Assessed[]): readonly Waitin
     }));
 }
 
-/** Everything that cannot be brought to its desired state now, with its reasons. */
+/** Properties that cannot reach their desired state now, with the reasons. */
 function waitingAll(goal: Goal, assessed: readonly Assessed[], held: readonly Held[]): readonly Waiting[] {
   const waiting = held.map(
     ({ property: { address, about, node }, reasons }): Waiting => ({
@@ -280,15 +280,15 @@ function waitingAll(goal: Goal, assessed: readonly Assessed[], held: readonly He
 }
 
 /**
- * What can be changed now, and what waits. Whether a placement that is to be stopped or moved back from its fallback makes
- * room for others is known only when all that this waits for is: then everything is judged again beside those that stay.
- * Each round can only add to them, and only take from their ranks that are stopped each by itself.
+ * Partitions changes into possible and waiting ones. A placement that stops or moves back from its fallback makes room
+ * for others only if nothing blocks that move, so each round plans again with the placements that stay. The loop ends
+ * because each round can only add staying placements and remove ranks to stop.
  */
 function judge(
   scope: Scope,
   view: View,
 ): { readonly view: View; readonly assessed: readonly Assessed[]; readonly sifted: Sifted } {
-  // Asks every resource once, in the order in which a node is changed.
+  // In the order in which a node is changed.
   const assessed = scope.resources.map((resource) => assess(resource, scope, view));
   const sifted = sift(assessed, scope, view);
   const changing = sifted.ready.map(({ property }) => property);
@@ -298,25 +298,24 @@ function judge(
   return isSettled ? { view, assessed, sifted } : judge(scope, { ...view, staying, stopping });
 }
 
-/** A property that cannot be brought to its desired value now, with everything that it waits for. */
+/** A property that cannot change now, with everything that it waits for. */
 interface Held {
   readonly kind: ResourceKind;
   readonly property: Property;
   readonly reasons: readonly Reason[];
 }
 
-/** Properties that differ, by what becomes of them. */
 interface Sifted {
   readonly ready: readonly { readonly kind: ResourceKind; readonly property: Property }[];
   readonly held: readonly Held[];
 }
 
-/** A reason with the place where it holds. */
+/** An obstacle: a reason with the properties that it affects. */
 interface Bar extends Earlier {
   readonly kind: ResourceKind;
-  /** Whether it is about something that answers, which no restart may take down. */
+  /** Whether it protects a placement that answers, which no restart may stop. */
   readonly isAtStake?: boolean;
-  /** Whether it keeps properties of its own kind waiting as well. */
+  /** Whether properties of its own kind wait for it, too. */
   readonly isOwn: boolean;
   readonly reason: Reason;
 }
@@ -339,7 +338,7 @@ const propertyBar = (kind: ResourceKind, property: Property, reason: Reason): Ba
   reason,
 });
 
-/** Everything else on a node waits in a plan that begins by taking a change of its network back. */
+/** While a plan first rolls back a node's network change, everything else on the node waits. */
 function settledFirst(kind: ResourceKind, property: Property): readonly Bar[] {
   const text = `the unconfirmed network change on ${property.node}`;
   return kind === 'rollback' ? [propertyBar(kind, property, { text, isUnknown: false })] : [];
@@ -357,7 +356,7 @@ function barsOf({ resource: { kind }, properties, blockers, gaps }: Assessed, is
   ];
 }
 
-/** A property with members that this run may not touch, or could not look at, waits for them. */
+/** A property waits for peers that are unobserved or not among the targets. */
 function absentReasons(property: Property, { asked, targets }: View): readonly Reason[] {
   return nodesOf(property).flatMap((node): readonly Reason[] => {
     if (!asked.includes(node)) return [{ text: `${node} is not among the targets`, isUnknown: false }];
@@ -366,7 +365,7 @@ function absentReasons(property: Property, { asked, targets }: View): readonly R
   });
 }
 
-/** Two blockers of one code may stand on one node, as of its runtime and its model: each is a reason of its own. */
+/** A node may have two blockers with the same code, for its runtime and its model; both are reasons. */
 function eachOnce(reasons: readonly Reason[]): readonly Reason[] {
   const isFirst = ({ text, blocker }: Reason, index: number): boolean =>
     reasons.findIndex((other) => other.text === text && other.blocker === blocker) === index;
@@ -374,19 +373,19 @@ function eachOnce(reasons: readonly Reason[]): readonly Reason[] {
 }
 
 /**
- * One Mac that is not the one of the file puts every other address of the file in doubt: nothing of the run is done.
- * A run that is limited to other nodes does not meet it.
+ * One Mac with the wrong identity puts every address in the file in doubt, so the run does nothing. A run limited to
+ * other nodes is not affected.
  */
 const stopsTheRun = ({ kind, reason: { blocker } }: Bar): boolean => kind === 'identity' && blocker !== undefined;
 
-/** Whether a bar of this kind stands in the way of such a property, both on the same node. */
+/** Whether an obstacle blocks a property of this kind on the same node. */
 function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: readonly ResourceKind[]): boolean {
   if (bar.kind === kind) return bar.isOwn && (bar.property === undefined || bar.property.address === property.address);
-  // Whatever a node is for, it is left alone.
+  // A hold protects the node from every change.
   if (bar.kind === 'hold') return true;
-  // What is seen of a node holds no longer once a change of its network is taken back.
+  // After a network rollback the observation of the node is stale.
   if (bar.kind === 'rollback' && !bar.reason.isUnknown) return kind !== 'identity' && kind !== 'sudo';
-  // A hung placement cannot always be observed, and a restart is the way out of that.
+  // A hung placement may be unobservable, and a restart fixes that.
   const isWayOut =
     kind === 'boot-session' && bar.kind === 'placement' && bar.reason.isUnknown && bar.isAtStake !== true;
   return before.includes(bar.kind) && !isWayOut;
@@ -406,15 +405,15 @@ function reasonsFor(
   );
   const reasons = found.map(({ reason }) => reason);
   const all = [...reasons, ...absentReasons(property, view)];
-  // What is unknown by itself gains nothing from all the other unknowns that it would wait for.
+  // An unknown property is listed with its own reason, not with others' unknowns.
   return judgeProperty(property) === 'unknown'
     ? eachOnce([{ text: unknownText(property), isUnknown: true }, ...all.filter(({ isUnknown }) => !isUnknown)])
     : eachOnce(all);
 }
 
 /**
- * Parts what can be changed now from what has to wait: for a blocker or an unknown of its own kind or of one that
- * comes before it, on its node or on one of its peers, and for all that those wait for.
+ * Partitions properties into those that can change now and those that wait: for a blocker or unknown fact of their own
+ * or an earlier kind, on their node or a peer, or for other waiting properties.
  */
 function sift(assessed: readonly Assessed[], scope: Scope, view: View): Sifted {
   const bars: Bar[] = [];
@@ -439,21 +438,21 @@ function sift(assessed: readonly Assessed[], scope: Scope, view: View): Sifted {
   return { ready, held };
 }
 
-/** One resource with all that it says about the fleet. */
+/** One resource with its properties and obstacles in the fleet. */
 interface Assessed {
   readonly resource: Resource;
-  /** All of them, whatever the goal. */
+  /** All properties, whatever the goal. */
   readonly properties: readonly Property[];
-  /** None, where the goal leaves the kind alone. */
+  /** Empty if the goal ignores this kind. */
   readonly blockers: readonly Blocker[];
   readonly gaps: readonly Gap[];
 }
 
-/** What is to be done about properties that a goal needs and does not change itself. */
+/** The action for properties that a goal needs but does not change. */
 const convergeFirst = (addresses: readonly string[]): Prose =>
   prose`Make ${addresses.join(', ')} match the file first: ${meshwright('apply')}`;
 
-/** A goal that changes one kind only takes what is wrong with the others as a blocker. */
+/** If a goal does not change a property that differs, the property becomes a blocker. */
 function unmetBlockers({ kind }: Resource, properties: readonly Property[]): readonly Blocker[] {
   return properties
     .filter((property) => judgeProperty(property) === 'differs')

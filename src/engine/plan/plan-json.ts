@@ -8,12 +8,12 @@ import type { Act, Change, Patch, Step } from '../../model/step.ts';
 import type { Blocker } from '../../rack/resource.ts';
 import type { Plan, Waiting } from './plan.ts';
 
-/** What nobody can know before a step is done: a Mac that was restarted is in a boot session of its own. */
+/** Values known only after the step: a restarted Mac has a new boot session. */
 const knownAfter = ({ kind }: Act) => (kind === 'reboot' ? { knownAfter: ['boot-session'] } : {});
 
 const changeJson = ({ resource, node, from, to, reason }: Change) => ({ resource, node, from, to, reason });
 
-/** Without its parts: they are for decisions, and its address has them all. */
+/** Without `about`, whose parts are all in the address. */
 const patchJson = ({ node, address, value }: Patch) => ({ node, address, value });
 
 const actJson = (act: Act) =>
@@ -53,7 +53,7 @@ const blockerJson = ({ code, node, resource, action, isHands, peers, blocks }: B
   blocks,
 });
 
-/** A plan as programs read it, and as it is saved (`schemas/plan.schema.json`). */
+/** A plan as JSON for programs and for saving (`schemas/plan.schema.json`). */
 export function planJson(plan: Plan, reader: Reader): Json {
   const document: PlanDocument = {
     formatVersion: plan.formatVersion,

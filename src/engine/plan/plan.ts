@@ -7,11 +7,11 @@ import type { AddressParts } from '../../model/subject.ts';
 import type { Blocker } from '../../rack/resource.ts';
 import type { Unreached } from './view.ts';
 
-/** Whether nothing is left to do, to wait for or to find out: every target is as the file says. */
+/** Whether every target was observed and matches the file. */
 export const isEmptyPlan = ({ changes, steps, waiting, blockers }: Plan): boolean =>
   changes.length + steps.length + waiting.length + blockers.length === 0;
 
-/** One thing that keeps properties waiting. */
+/** One reason for waiting. */
 export interface Reason {
   /** `rdma/disabled on studio-3`, `power/sleep on studio-1 is unknown (no answer in time)`. */
   readonly text: string;
@@ -19,18 +19,18 @@ export interface Reason {
   readonly blocker?: Pick<Blocker, 'code' | 'node'>;
 }
 
-/** A change that a blocker, or an unknown fact, keeps from being made now. */
+/** A change that waits for a blocker or an unknown fact. */
 export interface Waiting {
   /** Address of the property, such as `placement/kimi`. */
   readonly resource: string;
   readonly about: AddressParts;
   readonly node: NodeName;
   readonly for: readonly Reason[];
-  /** Whether anything of it could not be seen: then the run cannot end well, whatever the hands do. */
+  /** Whether a reason is an unknown fact; then the run cannot succeed, even after all manual steps. */
   readonly isUnknown: boolean;
 }
 
-/** One line of what a plan disturbs, by kind of effect. */
+/** The total of one kind of effect. */
 export interface EffectTotal {
   readonly kind: Exclude<EffectKind, 'none'>;
   readonly nodes: readonly NodeName[];
@@ -40,39 +40,39 @@ export interface EffectTotal {
   readonly bytes?: number;
 }
 
-/** Clean-up of a group: run on every member that can be reached as soon as one of its steps fails. */
+/** The clean-up of a group, run on every reachable node once one of its steps has failed. */
 export interface Rescue {
   readonly group: string;
   readonly steps: readonly Step[];
 }
 
-/** What was looked at: a plan is stale when any of it has changed. */
+/** The observed state; if any of it changes, the plan is stale. */
 export interface ObservedNode {
   /** UUID of the boot session; null when unknown. */
   readonly bootSession: string | null;
-  /** Of every property of the node. */
+  /** A hash of all the node's properties. */
   readonly hash: Digest;
 }
 
-/** Everything that `apply` will do, and everything that keeps it from doing more. A pure value of its inputs. */
+/** Everything that `apply` will do, and everything that blocks the rest. A pure value of its inputs. */
 export interface Plan {
   readonly formatVersion: 1;
   readonly cluster: string;
-  /** Of the resolved file and what the lock adds to it. */
+  /** Digest of the resolved file including the lock. */
   readonly configHash: Digest;
   readonly observed: Readonly<Record<string, ObservedNode>>;
-  /** Targets of which nothing below says anything; absent where all were reached. */
+  /** Unobserved targets, which the rest of the plan does not cover; absent if all were reached. */
   readonly unreached?: Unreached;
   /** Sorted by node, then by the order of the resources. */
   readonly changes: readonly Change[];
-  /** In an order in which every step comes after those that it needs. */
+  /** Every step comes after the steps that it needs. */
   readonly steps: readonly Step[];
   readonly rescues: readonly Rescue[];
   readonly waiting: readonly Waiting[];
-  /** The work list, in the order in which it should be done. */
+  /** In the order to clear them. */
   readonly blockers: readonly Blocker[];
   readonly effects: readonly EffectTotal[];
-  /** The memory of every node that carries a placement; none where the file has none. */
+  /** The memory of every node with a placement; empty if the file has none. */
   readonly memory?: readonly NodeFit[];
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -54,7 +54,7 @@ const listed: readonly Resource[] = [
 ];
 
 /**
- * Every resource, in the order in which a node is brought to its desired state. Settings that have a place of their own above are
- * also in the list of settings: the first place counts. A new resource is one file and one line here, or in the list of settings.
+ * Every resource, in the order in which apply changes a node. Settings listed here are also in the list of settings;
+ * the first place counts. A new resource is one file and one line here or in the list of settings.
  */
 export const resources: readonly Resource[] = [...new Set(listed)];

@@ -11,7 +11,7 @@ import { resources } from './resources.ts';
 
 type Ancestors = Map<StepId, ReadonlySet<StepId>>;
 
-/** The properties that a step is about: those that it changes, else those of the steps that it needs. */
+/** The properties that a step changes or, without any, those of the steps that it needs. */
 function stakes(steps: readonly Step[], properties: readonly Property[]): ReadonlyMap<StepId, readonly Property[]> {
   const byKey = new Map(properties.map((property) => [propertyKey(property), property]));
   const found = new Map<StepId, readonly Property[]>();
@@ -32,7 +32,7 @@ function kindsOf(step: Step, stake: readonly Property[], resources: readonly Res
 const withBehind = (ids: readonly StepId[], ancestors: Ancestors): ReadonlySet<StepId> =>
   new Set(ids.flatMap((id) => [id, ...(ancestors.get(id) ?? [])]));
 
-/** Those that no other of them, and nothing that is needed already, stands behind. */
+/** Drops candidates that another candidate or an existing need already depends on. */
 function nearest(candidates: readonly Step[], needs: readonly StepId[], ancestors: Ancestors): readonly StepId[] {
   const ids = candidates.map(({ id }) => id);
   const farther = new Set(ids.flatMap((id) => [...(ancestors.get(id) ?? [])]));
@@ -41,8 +41,8 @@ function nearest(candidates: readonly Step[], needs: readonly StepId[], ancestor
 }
 
 /**
- * Adds to each step what it needs of earlier resources: their steps on its node and on its peers, each only where no
- * nearer step needs it already. What a step needs of its own resource stays as that resource said.
+ * Adds to each step the steps of earlier resources that it needs, on its node and its peers, without those that a
+ * nearer step already needs. Needs within its own resource stay unchanged.
  */
 export function connectSteps(
   steps: readonly Step[],
@@ -78,15 +78,14 @@ export function connectSteps(
   return connected;
 }
 
-/** What a person does comes after what a program does, as far as nothing waits for it. */
+/** Manual steps come last unless another step waits for them. */
 function comparePlaces(a: Step, b: Step, resources: readonly Resource[] | undefined): number {
   return Number(a.class === 'manual') - Number(b.class === 'manual') || byResource(a, b, resources);
 }
 
 /**
- * The steps in an order in which each comes after those that it needs or is only to come after: by resource (in the
- * order of these, or of the registry), then by node, as far as that allows. @throws Error when two steps have one id,
- * when a step waits for one that is not there, or when they wait for each other in a ring.
+ * Orders steps so that each comes after those in its `needs` and `after`, otherwise by resource and then by node.
+ * @throws Error for duplicate ids, missing steps and cycles.
  */
 export function orderSteps(steps: readonly Step[], resources?: readonly Resource[]): readonly Step[] {
   const ids = new Set(steps.map(({ id }) => id));
@@ -106,16 +105,16 @@ export function orderSteps(steps: readonly Step[], resources?: readonly Resource
   return ordered;
 }
 
-/** Something that may stand in the way of later properties, and where. */
+/** A possible obstacle for later properties, and its nodes. */
 export interface Earlier {
   /** The kind of its resource. */
   readonly kind: string;
-  /** One property of its kind; all of them on its nodes when absent. */
+  /** One property of its kind; absent for all on its nodes. */
   readonly property?: Addressed;
   readonly nodes: readonly NodeName[];
 }
 
-/** Whether a receptacle of a member is joined to another member. */
+/** Whether a cable joins a receptacle of one rank's node to another rank's node. */
 function isBetweenMembers({ thunderbolt }: DesiredFleet, { nodes }: DesiredPlacement, earlier: Earlier): boolean {
   const link = thunderbolt.links.find(({ ends }) =>
     ends.some((end) => end.receptacle === earlier.property?.about.receptacle && earlier.nodes.includes(end.node)),
@@ -123,7 +122,7 @@ function isBetweenMembers({ thunderbolt }: DesiredFleet, { nodes }: DesiredPlace
   return link?.ends.every(({ node }) => nodes.includes(node)) ?? false;
 }
 
-/** Whether it is a doorman before which the file does not have this placement: what is left is ended before its ranks. */
+/** Whether a gateway is not this placement's in the file; such leftovers are stopped before its ranks. */
 function isLeftBy(name: string | undefined, { property, nodes }: Earlier, desired: DesiredFleet): boolean {
   const about = property?.about;
   if (about?.port === undefined || about.part !== undefined) return false;
@@ -134,7 +133,7 @@ function isLeftBy(name: string | undefined, { property, nodes }: Earlier, desire
   return !nodes.some(isBehind);
 }
 
-/** The account that something needs: a tree only where one builds or fetches it. */
+/** The account that a property needs; a tree needs one only if it builds or fetches files. */
 function accountFor({ kind, name }: AddressParts, { system, runtimes, models }: DesiredFleet): string | undefined {
   const { ranks, gateway } = system.accounts;
   switch (kind) {
@@ -150,9 +149,8 @@ function accountFor({ kind, name }: AddressParts, { system, runtimes, models }: 
 }
 
 /**
- * Whether a later property depends on an earlier thing that is on its nodes. A placement needs its own runtime, its
- * own model, its own account, and what joins its own members, whatever becomes of others there; everything else needs all
- * of it.
+ * Whether a later property depends on an earlier one on its nodes. A placement needs only its own runtime, model,
+ * account and links; every other property needs all earlier ones.
  */
 export function isUsedBy(later: AddressParts, earlier: Earlier, desired: DesiredFleet): boolean {
   const name = later.kind === 'placement' ? later.placement : undefined;
@@ -175,13 +173,13 @@ export function isUsedBy(later: AddressParts, earlier: Earlier, desired: Desired
   }
 }
 
-/** The place of a kind in the order of these resources; what is not among them comes last. */
+/** The index of a kind in the resource order; unknown kinds come last. */
 function kindPlace(kind: string, all: readonly Pick<Resource, 'kind'>[] = resources): number {
   const place = all.findIndex((one) => one.kind === kind);
   return place < 0 ? all.length : place;
 }
 
-/** Everything that comes before a resource on a node, through however many others. */
+/** All kinds that come before a resource on a node, directly or indirectly. */
 export function kindsBefore({ after }: Pick<Resource, 'after'>, all: readonly Resource[]): readonly ResourceKind[] {
   const found = new Set<ResourceKind>();
   const visit = (kind: ResourceKind): void => {
@@ -200,12 +198,12 @@ interface Placed {
   readonly resource: string;
 }
 
-/** By node, so that a reader finds its lines together; then by the order of the resources. */
+/** By node, which keeps its lines together, then by resource order. */
 export const byNode = (a: Placed & Pick<Addressed, 'about'>, b: Placed & Pick<Addressed, 'about'>): number =>
   compareText(a.node, b.node) ||
   kindPlace(a.about.kind) - kindPlace(b.about.kind) ||
   compareText(a.resource, b.resource);
 
-/** By the order of the resources, then by node: the order of the work list and of steps that do not need each other. */
+/** By resource order, then by node: the order of blockers and of independent steps. */
 export const byResource = (a: Placed, b: Placed, all?: readonly Pick<Resource, 'kind'>[]): number =>
   kindPlace(a.resource, all) - kindPlace(b.resource, all) || compareText(a.node, b.node);

@@ -8,12 +8,11 @@ import type { Goal } from '../goals/scope.ts';
 import { makePlan, type PlanRequest } from './make-plan.ts';
 import type { Plan } from './plan.ts';
 
-/** The file and the observation that a command would plan from. */
 export type CommandScope = Pick<PlanRequest, 'desired' | 'observation'>;
 
 const namesOf = (placements: readonly DesiredPlacement[]): readonly string[] => placements.map(({ name }) => name);
 
-/** The goals of a command in its order, with the placements that it concerns; none for a command that is not judged. */
+/** A command's goals in order, with its placements; empty for commands that are not checked. */
 function goalsOf({ verb, words: typed, tail }: Command, { desired }: CommandScope) {
   const { placements } = desired;
   const words = typed.filter((word) => typeof word === 'string');
@@ -37,7 +36,7 @@ function goalsOf({ verb, words: typed, tail }: Command, { desired }: CommandScop
 
 const hasWork = ({ steps }: Plan): boolean => steps.some(({ act }) => act.kind !== 'hands');
 
-/** Why `reboot`, `restart` or `start` would do nothing now; undefined where it has work, and for other commands. */
+/** Why `reboot`, `restart` or `start` would do nothing now; undefined if it has work, and for other commands. */
 function vainReason(command: Command, scope: CommandScope): string | undefined {
   const { goals, concerned } = goalsOf(command, scope);
   const [first] = goals;
@@ -45,7 +44,7 @@ function vainReason(command: Command, scope: CommandScope): string | undefined {
   const nodes = [...concerned.flatMap(everyNode), ...(first.kind === 'reboot' ? first.nodes : [])];
   const targets = scope.desired.nodes.map(({ name }) => name).filter((name) => nodes.includes(name));
   const plans = goals.map((goal) => makePlan({ ...scope, goal, targets }));
-  // What keeps the first part of a command waiting ends it: no start follows on a stop that is refused.
+  // A blocker of the first goal ends the command: no start follows a refused stop.
   const kept = plans.findIndex((plan) => !hasWork(plan) && plan.waiting.length > 0);
   if (plans.slice(0, kept === -1 ? undefined : kept).some(hasWork)) return undefined;
   const blocker = plans.flatMap(({ blockers }) => blockers)[0];
@@ -53,8 +52,8 @@ function vainReason(command: Command, scope: CommandScope): string | undefined {
 }
 
 /**
- * The same troubles whose hints name no restart or start that a plan would refuse, as long as something else, such as the
- * macOS of a member, has to be mended first.
+ * Replaces restart and start commands in hints that a plan would refuse until something else is fixed, such as a node's
+ * macOS.
  */
 export function withoutVainCommands(troubles: readonly Trouble[], scope: CommandScope): readonly Trouble[] {
   const reasons = new Map<string, string | undefined>();

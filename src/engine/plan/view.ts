@@ -19,10 +19,12 @@ import { roleOf } from '../diagnose/rules.ts';
 import { factsWithoutAnswer } from '../observe/facts.ts';
 import { resources } from './resources.ts';
 
-/** Nodes that gave no observation, by name: the code of the first problem, null where the node was not asked, and why. */
+/**
+ * Unobserved nodes by name, each with the code of its first problem (null if the node was not asked) and the reason.
+ */
 export type Unreached = Readonly<Record<string, { readonly code: string | null; readonly reason: string }>>;
 
-/** Those of `nodes` of which nothing is known, with the first problem of each. */
+/** The unobserved ones of `nodes`, each with its first problem. */
 export const unreachedOf = (nodes: readonly string[], { failures }: Pick<FleetObservation, 'failures'>): Unreached =>
   Object.fromEntries(
     nodes.map((node) => {
@@ -31,26 +33,25 @@ export const unreachedOf = (nodes: readonly string[], { failures }: Pick<FleetOb
     }),
   );
 
-/** What a view is made from. */
 interface ViewParts {
-  /** Settled: with the networks of its links and the digests of its archives. */
+  /** The resolved file, with link networks and archive digests. */
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
   /** The nodes that may be changed. */
   readonly targets: readonly NodeName[];
-  /** Those that the goal restarts or switches off; none where absent. */
+  /** Nodes that the goal restarts or switches off; default: none. */
   readonly restarting?: readonly NodeName[];
-  /** Whether the goal takes doormen of earlier files away; not where absent. */
+  /** Whether the goal removes gateways of earlier files; default: no. */
   readonly endsDoormen?: boolean;
-  /** Placements that are started again when the goal is reached; none where absent. */
+  /** Placements that start again after the goal; default: none. */
   readonly comingBack?: readonly string[];
-  /** Placements that go on on their fallback, or though they are to be stopped; none where absent. */
+  /** Placements that keep running on their fallback, or although they are to be stopped; default: none. */
   readonly staying?: readonly string[];
-  /** Keys of ranks of those that are stopped each by itself; none where absent. */
+  /** Keys of their ranks that are stopped individually; default: none. */
   readonly stopping?: readonly string[];
 }
 
-/** Looks at the fleet once, for all resources. Names that the file does not have are left out. */
+/** Prepares the fleet once for all resources. Skips names that are not in the file. */
 export function viewOf({ desired, observation, targets, ...goal }: ViewParts): View {
   const { restarting = [], endsDoormen = false, comingBack = [], staying = [], stopping = [] } = goal;
   const examination = examine(desired, observation);
@@ -71,10 +72,10 @@ export function viewOf({ desired, observation, targets, ...goal }: ViewParts): V
   return view;
 }
 
-/** What one finding means to the plan of this fleet. */
+/** The role of a finding in this fleet's plan. */
 type Meaning = 'told' | 'converged' | { readonly blocks: ResourceKind };
 
-/** The nodes of the file that a finding is about, in the order in which it names them. */
+/** The file's nodes in a finding's subject, in its order. */
 const aboutNodes = ({ desired }: View, { subject }: Diagnostic): readonly NodeName[] =>
   subjectNodes(subject).flatMap((name) => desired.nodes.find((node) => node.name === name)?.name ?? []);
 
@@ -105,7 +106,7 @@ function meaningOf(view: View, finding: Diagnostic): Meaning {
   }
 }
 
-/** Of the bridges that must go before a cable is touched, apply takes those of macOS away itself. */
+/** apply itself removes the macOS bridges that must be gone before any cable work. */
 const actionOf = ({ desired: { thunderbolt } }: View, { hint }: Diagnostic): Prose =>
   thunderbolt.bridge === 'remove' ? leftToApply(hint) : hint;
 
@@ -113,14 +114,14 @@ function blockerOf(view: View, finding: Diagnostic, resource: ResourceKind): rea
   const { code } = finding;
   const action = actionOf(view, finding);
   const nodes = aboutNodes(view, finding);
-  // A cable has two ends, and the hands go to the one at which the action sends them.
+  // A cable has two ends; the blocker belongs to the node that the action names.
   const place = nodes.find((name) => finding.handsAt?.includes(name) === true);
   const node = place ?? nodes[0];
   const peers = nodes.filter((name) => name !== node);
   return node === undefined ? [] : [{ code, node, resource, action, isHands: isHandsWork(finding), peers, blocks: [] }];
 }
 
-/** Two links that one move puts right are one entry of the work list. */
+/** Merges blockers of two links that one move fixes. */
 function joinSame(blockers: readonly Blocker[]): readonly Blocker[] {
   const joined = new Map<string, Blocker>();
   for (const blocker of blockers) {
@@ -133,7 +134,7 @@ function joinSame(blockers: readonly Blocker[]): readonly Blocker[] {
   return [...joined.values()];
 }
 
-/** The findings of the doctor that stop a kind of resource, each with its one thing to do. */
+/** Doctor findings that block a kind of resource, each with its action. */
 function findingBlockers(view: View, kind: ResourceKind): readonly Blocker[] {
   const found = view.findings.flatMap((finding) => {
     const meaning = meaningOf(view, finding);
@@ -144,7 +145,7 @@ function findingBlockers(view: View, kind: ResourceKind): readonly Blocker[] {
 }
 
 /**
- * The findings that stop nothing and that apply does not mend either, or not before they do harm: rings of bridged Macs
+ * Findings that block nothing and that apply does not fix, or not before they do harm; rings of bridged Macs come
  * first.
  */
 export function toldFindings(view: View): readonly Diagnostic[] {
@@ -153,7 +154,7 @@ export function toldFindings(view: View): readonly Diagnostic[] {
   return [...told.filter(isRing), ...told.filter((one) => !isRing(one))];
 }
 
-/** Which properties there are instead, where no Mac of the fleet can have the one that an `assert` names. */
+/** A hint with valid properties, for an `assert` that names a property no Mac of the fleet can have. */
 export function unknownProperty(address: string, fleet: DesiredFleet): string | undefined {
   const found = propertiesByFile(fleet);
   const all = [...found.keys()];
@@ -165,18 +166,18 @@ export function unknownProperty(address: string, fleet: DesiredFleet): string | 
   return `Valid here: ${listText(own.length > 0 ? own : all)}.`;
 }
 
-/** Kinds whose properties follow from the file alone. Of the others, each Mac decides by what it has. */
+/** Kinds whose properties follow only from the file. Those of other kinds depend on each Mac. */
 export const kindsByFile: readonly ResourceKind[] = [
   ...settings.flatMap((one) => ('resource' in one ? [one.resource.kind] : [])),
   ...(['clock', 'thunderbolt-bridge', 'service-order', 'keeper'] as const),
 ];
 
-/** The addresses of these properties by their text, from the file alone: `power/sleep`. */
+/** The addresses of these properties, from the file only: `power/sleep`. */
 export function propertiesByFile(fleet: DesiredFleet): ReadonlyMap<string, AddressParts> {
   const facts = factsWithoutAnswer('not-asked', 'only the file is read');
   const targets = fleet.nodes.map(({ name }) => name);
   const nodes = Object.fromEntries(targets.map((name) => [name, { node: name, facts }]));
-  // A playbook is read before the placements of the file are settled.
+  // A playbook is read before the file's placements are resolved.
   const desired = { ...fleet, placements: [], models: [], runtimes: [] };
   const view = viewOf({ desired, observation: { nodes, failures: {} }, targets });
   const own = resources.filter(({ kind }) => kindsByFile.includes(kind));
@@ -185,8 +186,8 @@ export function propertiesByFile(fleet: DesiredFleet): ReadonlyMap<string, Addre
 }
 
 /**
- * What every property of every node that answered is, by `<node> <address>`: what gates compare with what steps were
- * to establish. A property that a resource does not keep at the moment is not there.
+ * The value of every property of every observed node, by `<node> <address>`, which gates compare with the expected
+ * ones. Without properties that no resource manages at the moment.
  */
 export function seenProperties(desired: DesiredFleet, observation: FleetObservation): ReadonlyMap<string, Known<Json>> {
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });

@@ -6,27 +6,27 @@ import type { NodeName } from '../../model/node.ts';
 import type { Goal } from '../goals/scope.ts';
 import { type BatchSize, type Field, fillFields, type Play, type Task, type TaskOf } from './playbook.ts';
 
-/** What a run of a playbook is about. */
+/** The scope of a playbook run. */
 export interface PlayScope {
   readonly desired: DesiredFleet;
-  /** Nodes that the command line names; of placements, the nodes that they run on. */
+  /** The nodes named on the command line, or the nodes of placements named there. */
   readonly targets: readonly NodeName[];
-  /** Placements that the command line names; absent when it names nodes, or nothing. */
+  /** The placements named on the command line; absent if it names nodes or nothing. */
   readonly placements?: readonly string[];
-  /** Where they are started, as the goal has it; absent for where they ran last. */
+  /** The layout to start; absent: where they ran last. */
   readonly layout?: 'fallback' | 'own';
 }
 
-/** One command for one node; no shell looks into its words. */
+/** One command for one node; its arguments are not interpreted by a shell. */
 export interface NodeCommand {
   readonly node: NodeName;
   readonly command: readonly string[];
   readonly unless?: readonly string[];
 }
 
-/** What a task comes to for the nodes of one batch. */
+/** The work of a task for one batch. */
 export type Work =
-  /** A plan of a fresh observation of the targets, shown, approved and run. */
+  /** A plan from a fresh observation, to show, approve and run. */
   | { readonly kind: 'plan'; readonly goal: Goal; readonly targets: readonly NodeName[] }
   /** A fresh observation must leave nothing to change. */
   | { readonly kind: 'verify'; readonly targets: readonly NodeName[] }
@@ -35,7 +35,7 @@ export type Work =
   | TaskOf<'confirm'>
   | (Pick<TaskOf<'run'>, 'kind' | 'effect' | 'deadlineMs'> & { readonly commands: readonly NodeCommand[] });
 
-/** The nodes of a play in the order of the fleet. */
+/** A play's nodes in fleet order. */
 export function playNodes({ nodes }: Play, { desired, targets }: PlayScope): readonly NodeName[] {
   const all = desired.nodes.map(({ name }) => name);
   switch (nodes.kind) {
@@ -50,14 +50,14 @@ export function playNodes({ nodes }: Play, { desired, targets }: PlayScope): rea
   }
 }
 
-/** The nodes of all these plays in the order of the fleet. */
+/** All nodes of these plays in fleet order. */
 export const nodesOfPlays = (plays: readonly Play[], scope: PlayScope): readonly NodeName[] =>
   inFleetOrder(
     plays.flatMap((play) => playNodes(play, scope)),
     scope,
   );
 
-/** The nodes in batches as the play wants them, the last size for all the rest; one batch without sizes. */
+/** Splits nodes into the play's batch sizes, repeating the last; one batch without sizes. */
 export function batchesOf({ serial }: Play, nodes: readonly NodeName[]): readonly (readonly NodeName[])[] {
   const batches: (readonly NodeName[])[] = [];
   for (let at = 0; at < nodes.length; ) {
@@ -73,16 +73,16 @@ function countOf(size: BatchSize, total: number): number {
   return size.kind === 'count' ? Math.max(1, size.count) : Math.max(1, Math.ceil((total * size.percent) / 100));
 }
 
-/** Whether any play is about the nodes that the command line names. */
+/** Whether any play uses the nodes from the command line. */
 export const needsTargets = (plays: readonly Play[]): boolean => plays.some(({ nodes }) => nodes.kind === 'targets');
 
-/** A task that follows on another, with the nodes that it is about. */
+/** A later task with its nodes. */
 export interface LaterTask {
   readonly task: Task;
   readonly nodes: readonly NodeName[];
 }
 
-/** What a task comes to for these nodes, before what follows on it. */
+/** The work of a task for these nodes, without regard to later tasks. */
 export function expandTask(
   task: Task,
   scope: PlayScope,
@@ -138,7 +138,7 @@ export function expandTask(
 
 type PlanWork = Extract<Work, { kind: 'plan' }>;
 
-/** Names of what later tasks start before any of them brings runtimes and models. */
+/** Placements that later tasks start before any of them installs runtimes and models. */
 function startedLater(later: readonly LaterTask[], scope: PlayScope): readonly string[] {
   const bringer = later.findIndex(
     ({ task }) =>
@@ -151,7 +151,7 @@ function startedLater(later: readonly LaterTask[], scope: PlayScope): readonly s
     .map(({ name }) => name);
 }
 
-/** The same work, which says what of it is started again. */
+/** Adds which of the stopped placements start again. */
 function comingBack(work: PlanWork, meant: readonly DesiredPlacement[], started: readonly string[]): Work {
   const back = meant.map(({ name }) => name).filter((name) => started.includes(name));
   const { goal } = work;
@@ -159,7 +159,7 @@ function comingBack(work: PlanWork, meant: readonly DesiredPlacement[], started:
   return ends && back.length > 0 ? { ...work, goal: { ...goal, back } } : work;
 }
 
-/** A stop or a start concerns every member of the placement, also those outside of the batch. */
+/** A stop or start affects all nodes of the placement, also those outside the batch. */
 function placementPlan(
   { kind, placements: named }: TaskOf<'stop' | 'start'>,
   placements: readonly DesiredPlacement[],
@@ -167,7 +167,7 @@ function placementPlan(
   nodes: readonly NodeName[],
 ): PlanWork {
   const { layout } = scope;
-  // What nobody named is meant for where it runs, and one with a fallback may run elsewhere.
+  // Unnamed placements are meant where they run, which may be their fallback.
   const isNear = (named ?? scope.placements) === undefined && placements.some(({ fallback }) => fallback !== undefined);
   const meant = { placements: placements.map(({ name }) => name), ...(isNear ? { near: nodes } : {}) };
   const start: Goal = { kind: 'start', ...meant, ...given({ layout }) };
@@ -178,7 +178,9 @@ function placementPlan(
   };
 }
 
-/** A door is closed wherever one is seen; an earlier file may have left one on any node. What was never published has none. */
+/**
+ * Closes every door of a placement: an earlier file may have left one on any node. Unpublished placements have none.
+ */
 function drainPlan(task: TaskOf<'drain'>, scope: PlayScope, nodes: readonly NodeName[]): Work {
   const meant = meantPlacements(task.placements, scope, nodes).filter(({ publication }) => publication !== undefined);
   const placements = meant.map(({ name }) => name);
@@ -189,20 +191,20 @@ function drainPlan(task: TaskOf<'drain'>, scope: PlayScope, nodes: readonly Node
   };
 }
 
-/** These nodes, and all others on which something runs that runs on them: it is stopped before. */
+/** These nodes, and all other nodes of placements on them, which are stopped first. */
 function withMembers(nodes: readonly NodeName[], scope: PlayScope): readonly NodeName[] {
   const all = { desired: scope.desired, targets: scope.targets };
   const members = meantPlacements(undefined, all, nodes).flatMap(everyNode);
   return inFleetOrder([...nodes, ...members], scope);
 }
 
-/** These nodes in the order of the fleet, each once. */
+/** Unique nodes in fleet order. */
 export const inFleetOrder = (
   names: readonly NodeName[],
   { desired }: Pick<PlayScope, 'desired'>,
 ): readonly NodeName[] => desired.nodes.map(({ name }) => name).filter((name) => names.includes(name));
 
-/** Those that the task names, else those of the command line, else all with a member on these nodes. */
+/** The task's placements, otherwise those of the command line, otherwise all on these nodes. */
 function meantPlacements(
   named: readonly string[] | undefined,
   { desired, placements }: PlayScope,
@@ -214,7 +216,7 @@ function meantPlacements(
   );
 }
 
-/** The same, but what nobody named must be wanted serving by the file. */
+/** The same, but unnamed placements must be declared as serving. */
 function startedPlacements(
   named: readonly string[] | undefined,
   scope: PlayScope,

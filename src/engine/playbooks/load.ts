@@ -24,19 +24,19 @@ import {
 } from './playbook.ts';
 import { playbookSchema, validatePlaybook } from './validator.generated.ts';
 
-/** What a playbook is judged against, and what it is called. */
+/** A playbook's names, and the fleet to check it against. */
 interface PlaybookOrigin {
-  /** The name that diagnostics show. */
+  /** Shown in diagnostics. */
   readonly file: string;
   /** `restart` for `restart.yaml`. */
   readonly name: string;
-  /** Nodes, labels and placements that it may name; without it names are not judged. */
+  /** The valid nodes, labels and placements; without it names are not checked. */
   readonly fleet?: DesiredFleet;
 }
 
 /**
- * Reads and judges a playbook. All problems come back together, each with file, line and column; `playbook` is there
- * unless one of them is an error. Never throws, whatever the input holds.
+ * Reads and validates a playbook. Returns all problems with file, line and column, and the playbook unless one of them
+ * is an error. Never throws.
  */
 export function loadPlaybook(
   input: string | Uint8Array,
@@ -56,7 +56,7 @@ export function loadPlaybook(
 const formProblems = (document: ReadDocument): readonly Problem[] =>
   schemaProblems({ schema: playbookSchema, validate: validatePlaybook }, document);
 
-/** A playbook file that its schema allows. */
+/** A playbook file that matches its schema. */
 interface PlaybookSpec {
   readonly about?: string;
   readonly plays: readonly {
@@ -70,7 +70,7 @@ interface PlaybookSpec {
 
 type BatchSpec = number | string;
 
-/** A map with the kind of the task as its one key; a text behind it is the question of a `confirm`. */
+/** A map with the task's kind as its only key; a text value is the question of a `confirm`. */
 type TaskSpec = Partial<Record<TaskKind, string | { readonly deadline?: string }>>;
 
 function readPlaybook({ about, plays }: PlaybookSpec, name: string): Playbook {
@@ -98,22 +98,21 @@ const readBatch = (size: BatchSpec): BatchSize =>
     ? { kind: 'count', count: size }
     : { kind: 'percent', percent: Number(size.replace('%', '')) };
 
-/** A value of the file with its place. */
+/** A value with its place in the file. */
 interface Placed {
   readonly value: unknown;
   readonly pointer: string;
 }
 
-/** A text of the file with its place. */
+/** A text with its place in the file. */
 interface PlacedText {
   readonly text: string;
   readonly pointer: string;
 }
 
-/** Where a problem with a value is shown. */
 const placeIn = ({ map }: ReadDocument, pointer: string) => ({ span: spanOf(map, { pointer, at: 'value' }), pointer });
 
-/** What a file may name. */
+/** The names that a playbook may use. */
 interface Names {
   readonly noun: 'node' | 'placement';
   readonly code: DiagnosticCode;
@@ -122,8 +121,8 @@ interface Names {
 }
 
 /**
- * What is wrong with a playbook whose parts have the right form: names that the cluster file does not have, and fields
- * that are none. Parts of another form are passed over: the schema tells about them.
+ * Finds unknown names and invalid fields in the parts of a playbook that match the schema. The schema reports the other
+ * parts.
  */
 function playbookProblems(document: ReadDocument, fleet: DesiredFleet | undefined): readonly Problem[] {
   const plays = itemsOf(childOf({ value: document.value, pointer: '' }, 'plays'));
@@ -157,11 +156,10 @@ const itemsOf = ({ value, pointer }: Placed): readonly Placed[] =>
     ? value.map((item: unknown, index) => ({ value: item, pointer: pointerTo(pointer, index) }))
     : [];
 
-/** The texts of a list. */
 const textsOf = (list: Placed): readonly PlacedText[] =>
   itemsOf(list).flatMap(({ value, pointer }) => (typeof value === 'string' ? [{ text: value, pointer }] : []));
 
-/** What stands behind the known keys of a task. */
+/** The values of a task's known keys. */
 const taskBodies = (task: Placed): readonly (Placed & { readonly texts: readonly FieldText[] })[] =>
   typeof task.value !== 'object' || task.value === null
     ? []
@@ -198,7 +196,7 @@ function propertyProblems(document: ReadDocument, { value, pointer }: Placed, fl
   return [{ code: 'playbook/unknown-property', ...placeIn(document, pointer), detail, hint }];
 }
 
-/** What is drained has a door. */
+/** Only placements with a gateway can be drained. */
 const closedProblems = (document: ReadDocument, names: Placed, { placements }: DesiredFleet): readonly Problem[] =>
   textsOf(names)
     .filter(({ text }) => placements.some(({ name, publication }) => name === text && publication === undefined))
@@ -243,27 +241,27 @@ function unknownFields(
     }));
 }
 
-/** What a sentence may hold: it is said once for a whole batch. */
+/** The fields of a sentence, which is shown once per batch. */
 const sentenceFields: readonly Field[] = ['cluster', 'nodes', 'placements'];
 
-/** What a word of a command may hold: it is run on each node by itself. */
+/** The fields of a command argument; the command runs on each node separately. */
 const commandFields: readonly Field[] = ['cluster', 'node', 'host'];
 
-/** A text of a task that may hold fields: where it stands below the task, and which fields it knows. */
+/** A text of a task that may contain fields: its path below the task, and the valid fields. */
 interface FieldText {
   readonly path: readonly string[];
   readonly known: readonly Field[];
 }
 
-/** What reading one kind of task needs besides its keys. */
+/** How to read one kind of task. */
 interface TaskEntry {
-  /** The deadline of a task whose file form names none. */
+  /** The deadline of tasks that have no such key in the file. */
   readonly usualMs?: number;
-  /** The texts that hold fields: paths below the key of the task; a list stands for all its items. */
+  /** Paths of texts with fields, below the task's key; a list stands for all its items. */
   readonly texts?: readonly FieldText[];
 }
 
-/** Every kind of task there is. A new one is a line here, a branch of the expansion, and its keys in the schema. */
+/** All kinds of tasks. A new one is a line here, a branch in the expansion, and its keys in the schema. */
 export const tasks: Readonly<Record<TaskKind, TaskEntry>> = {
   converge: {},
   verify: {},
@@ -286,13 +284,13 @@ export const tasks: Readonly<Record<TaskKind, TaskEntry>> = {
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** `90s`, `10m` or `2h` in milliseconds; the schema has judged the form. */
+/** `90s`, `10m` or `2h` in ms; the schema has checked the form. */
 const durationMs = (text: string): number => Number(text.slice(0, -1)) * (unitsMs[text.slice(-1)] ?? Number.NaN);
 
-/** Whether a word is the key of a task. */
+/** Whether a text is the key of a task. */
 const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word);
 
-/** Reads one task of a file that its schema allows: a map with one key. */
+/** Reads one task that matches the schema: a map with one key. */
 function readTask(spec: TaskSpec): Task {
   const [kind] = Object.keys(spec).filter(isTaskKind);
   if (kind === undefined) throw new Error('a task has exactly one known key');

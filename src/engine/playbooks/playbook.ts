@@ -3,40 +3,39 @@ import type { HoldWish } from '../../rack/hold/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import type { Goal } from '../goals/scope.ts';
 
-/** Which nodes a play is about. */
 export type NodeChoice =
   /** Every node of the cluster file. */
   | { readonly kind: 'all' }
-  /** Those that the command line names; of a placement, the nodes that it runs on. */
+  /** The nodes named on the command line, or the nodes of placements named there. */
   | { readonly kind: 'targets' }
   | { readonly kind: 'names'; readonly names: readonly NodeName[] }
   /** `key=value` or `key!=value`, all of which must hold. */
   | { readonly kind: 'labels'; readonly labels: readonly string[] };
 
-/** How many nodes of a play go together: a count from 1, or a share of all of them, rounded up to one node at least. */
+/** A batch size: a count from 1, or a share of all nodes, at least one node. */
 export type BatchSize =
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'percent'; readonly percent: number };
 
-/** What a `run` task disturbs, as the playbook says. */
+/** The effect that the playbook declares for a `run` task. */
 export type RunEffect = 'none' | 'network';
 
 /** What a wait waits for: every node can be observed, or every placement gives a token. */
 export type WaitGoal = 'observed' | 'serving';
 
 /**
- * One task of a play. `placements` names some of the file; without it those are meant that the command line names, and
- * when it names none, all that have a member on the nodes of the batch.
+ * One task of a play. Without `placements` it applies to the placements named on the command line or, without any, to
+ * all with a rank on the batch's nodes.
  */
 export type Task =
-  /** What the file wants, on these nodes; only properties of these kinds where `only` is there. */
+  /** Makes the nodes match the file; with `only`, limited to these kinds. */
   | { readonly kind: 'converge'; readonly only?: readonly ResourceKind[] }
   /** A fresh observation must leave nothing to change on these nodes. */
   | { readonly kind: 'verify' }
   | { readonly kind: 'stop'; readonly placements?: readonly string[] }
-  /** Without `placements` only what the file wants serving. */
+  /** Without `placements`, only those that the file declares as serving. */
   | { readonly kind: 'start'; readonly placements?: readonly string[] }
-  /** Closes the doors of published placements and waits until nobody is inside; what runs goes on. */
+  /** Closes the doors of published placements and waits for requests in flight; the ranks keep running. */
   | { readonly kind: 'drain'; readonly placements?: readonly string[]; readonly deadlineMs: number }
   | { readonly kind: 'reboot' }
   | { readonly kind: 'shutdown' }
@@ -46,26 +45,26 @@ export type Task =
       readonly placements?: readonly string[];
       readonly deadlineMs: number;
     }
-  /** The property at this address is seen to be this on each node that has it, and at least one has. */
+  /** The property has this value on each node that has it, and at least one node has it. */
   | {
       readonly kind: 'assert';
-      /** Such as `power/sleep`; the address of a property as plans show it. */
+      /** The property's address in plans, such as `power/sleep`. */
       readonly property: string;
       readonly is: string | number | boolean;
-      /** What to say when it is not, with `{field}`s. */
+      /** The message on failure, with `{field}`s. */
       readonly says?: string;
     }
   /** A yes-or-no question with `{field}`s; `--yes` answers it. */
   | { readonly kind: 'confirm'; readonly text: string }
-  /** Of the verbs `hold` and `release` alone. No file has it. */
+  /** Only for the commands `hold` and `release`, never in a file. */
   | { readonly kind: 'hold'; readonly wish: HoldWish }
-  /** Takes us off the nodes: of the verb `uninstall` alone, which makes the fleet that it needs. No file has it. */
+  /** Removes meshwright: only for the command `uninstall`, which builds its own fleet; never in a file. */
   | Extract<Goal, { readonly kind: 'uninstall' }>
-  /** One command per node, as the ssh user; its words reach the node as they are. */
+  /** One command per node, as the SSH user; its arguments are passed unchanged. */
   | {
       readonly kind: 'run';
       readonly command: readonly string[];
-      /** When this command ends with 0, the other is not run. */
+      /** If this command exits with 0, the other one does not run. */
       readonly unless?: readonly string[];
       readonly effect: RunEffect;
       readonly deadlineMs: number;
@@ -81,26 +80,26 @@ export type TaskKind = Exclude<Task['kind'], 'uninstall' | 'hold'>;
 export interface Play {
   readonly name?: string;
   readonly nodes: NodeChoice;
-  /** Sizes of the batches in order, the last one for all the rest; empty for all nodes together. */
+  /** Batch sizes in order, the last one repeated; empty for all nodes together. */
   readonly serial: readonly BatchSize[];
-  /** So many nodes of the play may fail; with one more, no batch and no play is begun any more. */
+  /** Allowed failures in the play; with one more, no further batch or play starts. */
   readonly maxFailures: number;
   readonly tasks: readonly Task[];
 }
 
-/** One playbook: what its file says, judged. */
+/** A validated playbook. */
 export interface Playbook {
   /** `restart` for `restart.yaml`. */
   readonly name: string;
-  /** One sentence of the file about itself. */
+  /** The file's one-sentence description. */
   readonly about?: string;
   readonly plays: readonly Play[];
 }
 
-/** A word in braces that is filled in. */
+/** A placeholder in braces. */
 export type Field = 'cluster' | 'nodes' | 'placements' | 'node' | 'host';
 
-/** A field as a text has it; `end` is behind the closing brace. */
+/** A field's position in a text; `end` is after the closing brace. */
 interface FieldPlace {
   readonly name: string;
   readonly start: number;
@@ -109,13 +108,13 @@ interface FieldPlace {
 
 const braces = /\{\{|\{([A-Za-z][A-Za-z-]*)\}/g;
 
-/** Every field of a text, known or not. `{{` is a brace and begins none. */
+/** All fields of a text, known or not. `{{` is a literal brace. */
 export const fieldsIn = (text: string): readonly FieldPlace[] =>
   [...text.matchAll(braces)].flatMap(({ 0: whole, 1: name, index }) =>
     name === undefined ? [] : [{ name, start: index, end: index + whole.length }],
   );
 
-/** The text with its fields filled in, once: what a value holds is never looked at again. `{{` becomes one brace. */
+/** Fills in the fields of a text once; values are not expanded again. `{{` becomes one brace. */
 export const fillFields = (text: string, values: Readonly<Partial<Record<Field, string>>>): string =>
   text.replaceAll(braces, (whole, name: string | undefined) => {
     if (name === undefined) return '{';

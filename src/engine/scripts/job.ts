@@ -43,19 +43,19 @@ x=$?
 ${pathWord(tool.rm)} -f "$d/pid.$$"
 [ "$x" -eq 0 ] || exit 0`;
 
-/** How a job stands. */
+/** The state of a job. */
 export interface JobPoll {
-  /** `gone`: without process and without exit. */
+  /** `gone`: no process and no exit status. */
   readonly state: 'absent' | 'running' | 'ended' | 'gone';
   readonly exit?: number;
   /** Bytes. */
   readonly done?: number;
   readonly total?: number;
-  /** Why it failed: a slug, and the words of the tool. */
+  /** The failure: a slug and the tool's message. */
   readonly failure?: { readonly slug: string; readonly text: string };
 }
 
-/** The command that looks at one job, as the ssh user; its answer is for {@link parseJobPoll}. */
+/** Polls one job, as the SSH user; {@link parseJobPoll} reads the answer. */
 export const pollJobCommand = (key: Digest, rootPrefix: string): string =>
   shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C
@@ -81,7 +81,7 @@ line rc
 line failure
 printf 'end\\n'`);
 
-/** Reads the answer of {@link pollJobCommand}; `undefined` when it is not whole or not in its form. */
+/** Parses the answer of {@link pollJobCommand}; `undefined` if incomplete or malformed. */
 export function parseJobPoll(stdout: string): JobPoll | undefined {
   const lines = stdout.split('\n');
   if (lines.at(-1) !== '' || lines.at(-2) !== 'end') return undefined;
@@ -106,19 +106,19 @@ function fieldOf(line: string): readonly [string, string] {
   return [line.slice(0, Math.max(at, 0)), line.slice(at + 1)];
 }
 
-/** A job by the key of what it makes. */
+/** A job, keyed by its result. */
 interface LaunchRequest {
   readonly key: Digest;
   readonly call: JobCall;
 }
 
-/** The whole text of a job, as it lies on the node in `run`. */
+/** The text of a job's file `run` on the node. */
 export const jobText = (call: JobCall): string => `${jobPrologue}
 ${jobBody(call)}
 end 0
 `;
 
-/** How long the first line of a job may take, in tenths of a second. */
+/** Time limit for the first line of a job, in tenths of a second. */
 const startTenths = 100;
 
 /**

@@ -3,14 +3,14 @@
  * that waits for it judges by its own clock whether the beat still moves, and steals it by renaming the folder: a
  * rename has one winner. It then looks at what it has renamed: a lease of another run, or one under which a script
  * runs, is put back; scripts of its run that begin meanwhile find no lease and do nothing. A folder that cannot be put
- * back stays beside the next lease, and that one is not taken until the scripts of the old one have ended. Writers stand inside of
- * the folder, so that they never write into a folder that came after theirs.
+ * back stays beside the next lease, and that one is not taken until the scripts of the old one have ended. Writers
+ * stand inside of the folder, so that they never write into a folder that came after theirs.
  */
 import { type Fence, leaseLostExit, rootScript, type ScriptEnd } from '../../node/root-script.ts';
 import { recordBaselineLines } from '../../rack/uninstall/baseline.ts';
 import { sh } from './scripts.generated.ts';
 
-/** A lease as somebody has seen it; without a run when its owner died before he had signed it. */
+/** An observed lease; without a run if its owner died before signing it. */
 export interface SeenLease {
   readonly run?: string;
   readonly token?: number;
@@ -19,14 +19,14 @@ export interface SeenLease {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** How an attempt to take a lease ended. */
+/** The result of an attempt to take a lease. */
 export type LeaseAnswer =
-  /** The boot session of the node is empty where it could not be read. */
+  /** The boot session is empty if it could not be read. */
   | { readonly kind: 'taken'; readonly token: number; readonly bootSession: string }
   | { readonly kind: 'held'; readonly lease: SeenLease }
   | { readonly kind: 'failed'; readonly text: string };
 
-/** Reads what the scripts that take a lease print. */
+/** Parses the output of the scripts that take a lease. */
 export function readLeaseAnswer({ exit, stdout, stderr }: ScriptEnd): LeaseAnswer {
   const [first = '', ...lines] = stdout.split('\n');
   const isSuccess = exit.kind === 'exited' && exit.code === 0;
@@ -47,29 +47,29 @@ function seenLease(lines: readonly string[]): SeenLease {
   return { ...signed, beat: /^\d{1,15}$/.test(beat ?? '') ? Number(beat) : 0, fields };
 }
 
-/** Who asks for a lease. Every value is one line. */
+/** The run that asks for a lease. Every value is one line. */
 export interface LeaseClaim {
   readonly run: string;
   /** `user@host`. */
   readonly owner: string;
   readonly verb: string;
   readonly phase: string;
-  /** Digits of the controller. */
+  /** The controller's id. */
   readonly controller: string;
-  /** The process of the run on its controller, and when it began. */
+  /** The run's process on its controller, and its start time. */
   readonly pid: number;
   readonly start: string;
   /** ISO 8601, by the controller's clock. */
   readonly since: string;
 }
 
-/** The lines of the owner file but the token, which the node adds: the first is of the run. */
+/** The lines of the owner file, run first; the node adds the token. */
 function signed({ run, ...rest }: LeaseClaim) {
   const lines = Object.entries(rest).map(([key, value]) => `${key}=${oneLine(String(value))}`);
   return { run: oneLine(run), lines };
 }
 
-/** What `sign-lease.sh` calls: a node on which there is a lease has its baseline. */
+/** Called by `sign-lease.sh`, so that every leased node has a baseline. */
 const recordBaseline = (): string => `record_baseline() {
 ${recordBaselineLines()}
 }
@@ -80,7 +80,7 @@ export function takeLeaseScript(rootPrefix: string, claim: LeaseClaim): string {
   return rootScript(rootPrefix, recordBaseline() + sh.takeLease({ run, hasty: false }, lines));
 }
 
-/** @param isPatient whether a script that still runs under the lease keeps it */
+/** @param isPatient whether a script that still runs under the lease prevents stealing it */
 export function stealLeaseScript(rootPrefix: string, claim: LeaseClaim, seen: SeenLease, isPatient = true): string {
   const { run, lines } = signed(claim);
   const values = {
@@ -93,15 +93,15 @@ export function stealLeaseScript(rootPrefix: string, claim: LeaseClaim, seen: Se
   return rootScript(rootPrefix, recordBaseline() + sh.stealLease(values, lines));
 }
 
-/** Moves the beat on, in a script that stands in the folder of the lease and has seen that it holds it. */
+/** Increments the heartbeat, in a script that runs in the lease's folder and has verified its lease. */
 export const leaseBeat = `${sh.leaseBeat({})}
 move_beat`;
 
-/** Ends with exit 75 when the lease is not this run's any more. */
+/** Exits with 75 if this run no longer has the lease. */
 export const renewLeaseScript = (rootPrefix: string, { run, token }: Fence, phase = ''): string =>
   rootScript(rootPrefix, sh.renewLease({ run, token, phase: oneLine(phase), lost: leaseLostExit }));
 
-/** Ends with exit 75 when the lease is not this run's any more, and with 73 when it stays for a script that still runs. */
+/** Exits with 75 if this run no longer has the lease, and with 73 if a script still runs under it. */
 export const releaseLeaseScript = (rootPrefix: string, { run, token }: Fence): string =>
   rootScript(rootPrefix, sh.releaseLease({ run, token, hasty: false, lost: leaseLostExit }));
 

@@ -80,21 +80,19 @@ const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
   'verify-model': verifyModel,
 };
 
-/** The names of all scripts. */
 export const scriptNames = Object.keys(scripts) as readonly ScriptName[];
 
-/** The names of all jobs. */
 export const jobNames = Object.keys(jobs) as readonly JobName[];
 
 /** The body of a named script with its arguments, for `mutatingScript`. */
 export const scriptBody = (call: ScriptCall): string => bodyOf(scripts, call);
 
-/** What a named job does, behind the prologue of all jobs. */
+/** The body of a named job, after the common prologue. */
 export const jobBody = (call: JobCall): string => bodyOf(jobs, call);
 
 type Bodies<A> = { readonly [K in keyof A]: (args: A[K]) => string };
 
-/** The one place that pairs a name with its arguments again, which a union of calls has lost. */
+/** The only place that pairs a name with its arguments again, because a union of calls loses the pairing. */
 function bodyOf<A, K extends keyof A>(
   bodies: Bodies<A>,
   { name, args }: { readonly name: K; readonly args: A[K] },

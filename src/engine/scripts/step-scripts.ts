@@ -7,14 +7,14 @@ import { launchBody } from './job.ts';
 import { scriptBody } from './registry.ts';
 import { confirmBody, transactionBody } from './transaction.ts';
 
-/** The text of one script that a step sends to root. */
+/** One root script of a step. */
 export interface StepScript {
   readonly step: string;
   readonly node: NodeName;
   readonly text: string;
 }
 
-/** What only the run knows, and what stands in its place. */
+/** Placeholders for values that only a run knows. */
 export interface StepScriptTerms {
   /** The account that logs in on a node. */
   readonly userOf: (node: NodeName) => string;
@@ -25,7 +25,7 @@ export interface StepScriptTerms {
 const fence = { run: 'RUN', token: 0 };
 const noteOf = (step: string) => ({ step, verb: 'apply', by: 'USER@HOST', config: 'CONFIG' });
 
-/** The scripts of root of a step, in the order in which they are sent; none where it needs no root. */
+/** A step's root scripts in order; empty if it needs no root. */
 export function stepScripts({ id, node, act }: Step, terms: StepScriptTerms): readonly StepScript[] {
   const texts = ((): readonly string[] => {
     switch (act.kind) {
@@ -50,6 +50,6 @@ export function stepScripts({ id, node, act }: Step, terms: StepScriptTerms): re
   return texts.map((text) => ({ step: id, node, text }));
 }
 
-/** What stands around every script: the check of the lease before it, a line of history after it. */
+/** The frame of every script: the lease check before it, a line of history after it. */
 export const aroundScripts = (): string =>
   mutatingScript({ rootPrefix: '', fence, note: noteOf('STEP'), body: ': The script of the step.' });

@@ -11,7 +11,7 @@ import { scriptBody } from './registry.ts';
 export const transactionBody = (request: TransactionRequest): string =>
   changeNetwork(request, scriptBody(request.call));
 
-/** The second half: it moves the beat of the lease on, and confirms the change. */
+/** The second half: renews the lease and confirms the change. */
 export const confirmBody = (about: TransactionNote): string => `cd "$b/lease" || exit 1
 ${leaseBeat}
 ${confirmChange(about)}`;
