@@ -56,7 +56,7 @@ it('drain says what an apply has to bring first, and which Mac nobody could ask'
   expect((await meshwright(place, ['sim', 'fault', 'power-cut', first])).code).toBe(0);
   const away = await run('drain', 'chat', '--yes');
   expect(away.code).toBe(1);
-  expect(flat(away.stdout)).toContain(`chat: nobody could ask ${first} whether the door of chat there is closed`);
+  expect(flat(away.stdout)).toContain(`chat: could not ask ${first} whether its gateway for chat is closed`);
   expect(flat(away.stdout)).toContain(`Bring ${first} back, then: meshwright drain chat --sim.`);
   const document: { readonly diagnostics: readonly { readonly code: string }[] } = JSON.parse(
     (await run('drain', 'chat', '--yes', '--json')).stdout,

@@ -201,7 +201,7 @@ describe('a member of a placement', () => {
       expect(asked).toEqual(['GET /doorman/ask/kimi', 'POST /doorman/ask/kimi/v1/chat/completions']);
       gateway = { ownMs: 31_000 };
       expect(await seen(root)).toMatchObject({
-        token: { kind: 'silent', reason: 'no token for 31 s, since an earlier check asked', isTimeout: true },
+        token: { kind: 'silent', reason: 'an earlier check has waited 31 s for one', isTimeout: true },
       });
       gateway = {};
       expect(await seen(root)).toMatchObject({ token: { kind: 'in-flight' } });
