@@ -188,7 +188,7 @@ describe.concurrent('a reader', () => {
     const ran = await ended(child, []);
     closeSync(full);
     expect(ran.code).toBe(1);
-    expect(ran.stderr).toContain('the answer could not be written');
+    expect(ran.stderr).toContain('cannot write the output');
     expect(ran.stderr).not.toContain('    at ');
   });
 });

@@ -11,14 +11,14 @@ import { doubledPath } from '../../sim/hosts/base-tools/archives.ts';
 import { simFolder } from '../files/places.ts';
 import type { Run } from '../verb.ts';
 
-/** A program of the file that simulated Macs cannot have, so that its double runs there. */
+/** A program of the file that simulated Macs cannot run, so that they run its double. */
 interface Doubled {
   /** `double of exo 1.0.71`. */
   readonly name: string;
-  /** Why, in words that follow the path of its archive. */
+  /** The reason, a phrase that follows the path of its archive. */
   readonly why: string;
   readonly program: DoubledProgram;
-  /** Where the archive of the double is written, absolute; its list of packages and its wheels where these are missing. */
+  /** The absolute path of the double's archive; its package list and wheels if the file's own are missing. */
   readonly archive: string;
   readonly requirements?: string;
   readonly wheels?: string;
@@ -26,13 +26,13 @@ interface Doubled {
 
 type Programs = Pick<DesiredFleet, 'runtimes' | 'doorman'>;
 
-/** The programs of a fleet that have archives; each runtime has the keys that its driver gave it. */
+/** The programs of a fleet with archives; each runtime has the keys from its driver. */
 export const programsIn = ({ runtimes, doorman }: Programs): readonly DoubledProgram[] => [
   ...(runtimes as readonly (DesiredRuntime & DoubledProgram)[]),
   ...(doorman === undefined ? [] : [doorman]),
 ];
 
-/** The doubles of a rehearsal: none without `--sim`. Reads nothing but whether files are there. */
+/** The doubles of a rehearsal; none without `--sim`. Checks only whether files exist. */
 export function doublesIn(run: Run, clusterFile: string, fleet: Programs): readonly Doubled[] {
   if (run.options.sim !== true) return [];
   const at = (path: string): string => absolutePath(dirname(clusterFile), path);
@@ -59,10 +59,7 @@ export function doublesIn(run: Run, clusterFile: string, fleet: Programs): reado
   });
 }
 
-/**
- * Each double with its reason, in lines of this width; empty without any. Programs that were unpacked on a simulated Mac and
- * replaced there are among them.
- */
+/** Lists each double with its reason, including programs that were unpacked on a simulated Mac and replaced there. */
 export function doublesText(run: Run, clusterFile: string, fleet: DesiredFleet): string {
   if (run.options.sim !== true) return '';
   const missing = doublesIn(run, clusterFile, fleet);
@@ -71,7 +68,7 @@ export function doublesText(run: Run, clusterFile: string, fleet: DesiredFleet):
   const unpacked = programsIn(fleet)
     .filter(({ name }) => !missing.some(({ program }) => program.name === name))
     .filter((program) => programNames(program).some((name) => replaced.has(name)))
-    .map((program) => ({ name: doubleName(program), program, why: 'is unpacked and checked, and the double runs' }));
+    .map((program) => ({ name: doubleName(program), program, why: 'is unpacked and checked, but the double runs' }));
   return [...missing, ...unpacked]
     .flatMap(({ name, why, program }) =>
       fitLines(`simulated: ${name}: ${program.archive} ${why}`, run.console.columns - 2),
@@ -82,7 +79,7 @@ export function doublesText(run: Run, clusterFile: string, fleet: DesiredFleet):
 
 const linesOf = (path: string): readonly string[] => (existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []);
 
-/** The fleet whose programs come from the archives of their doubles, where they have some. */
+/** The fleet with the archives of doubles in place of the real ones. */
 export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doubled[]): F {
   const doubled = <P extends RuntimeSource>(program: P): P => {
     const found = doubles.find((one) => one.program.name === program.name);
@@ -97,7 +94,7 @@ export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doub
   return { ...fleet, runtimes: runtimes.map(doubled), ...(doorman === undefined ? {} : { doorman: doubled(doorman) }) };
 }
 
-/** Writes the archives of the doubles into the folder of the simulated fleet. */
+/** Writes the archives of doubles into the folder of the simulated fleet. */
 export async function writeDoubles(doubles: readonly Doubled[]): Promise<void> {
   if (doubles.length === 0) return;
   const { doubledPackages, writeDouble } = await import('../../sim/doubles/doubles.ts');
@@ -108,7 +105,7 @@ export async function writeDoubles(doubles: readonly Doubled[]): Promise<void> {
   }
 }
 
-/** The lock without what it says of programs that have doubles: the digests of the real archives. */
+/** The lock without entries of programs with doubles, whose digests are those of the real archives. */
 export function withoutDoubled(lock: ClusterLock, doubles: readonly Doubled[]): ClusterLock {
   if (doubles.length === 0) return lock;
   const names = new Set(doubles.map(({ program }) => program.name));
@@ -128,8 +125,8 @@ const versionIn = (text: string, pattern: RegExp): string => {
 };
 
 /**
- * What a double is called on screens, after the version that the file names: `double of exo 1.0.71`. Undefined for a
- * runtime of the driver `command`: only its owner knows what it does.
+ * The displayed name of a double, with the version in the file: `double of exo 1.0.71`. Undefined for a runtime of the driver
+ * `command`, which has no double.
  */
 function doubleName(program: DoubledProgram): string | undefined {
   if (!('driver' in program)) return `double of Node${versionIn(program.archive, /v(\d+\.\d+\.\d+)/)}`;
@@ -145,14 +142,14 @@ function doubleName(program: DoubledProgram): string | undefined {
   }
 }
 
-/** The programs of an archive, as they are called there, that simulated Macs replace by their doubles. */
+/** The names of programs in an archive that simulated Macs replace with their doubles. */
 function programNames(program: DoubledProgram): readonly string[] {
   const name = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
   if (!('driver' in program)) return [name(program.program)];
   return program.driver === 'llamacpp-rpc' ? [name(program.server), name(program.worker)] : [];
 }
 
-/** How an image begins that simulated Macs can mount: theirs are archives packed by gzip. */
+/** The first bytes of an image that simulated Macs can mount: their images are gzip archives. */
 const gzipMagic = 0x1f8b;
 
 function isGzip(path: string): boolean {
@@ -165,8 +162,8 @@ function isGzip(path: string): boolean {
   }
 }
 
-/** Why a file cannot be used by simulated Macs; undefined where it can. */
+/** Why simulated Macs cannot use a file; undefined if they can. */
 function whyDoubled(path: string): string | undefined {
-  if (!existsSync(path)) return 'is not there';
+  if (!existsSync(path)) return 'does not exist';
   return path.endsWith('.dmg') && !isGzip(path) ? 'is a disk image, which only a Mac can mount' : undefined;
 }

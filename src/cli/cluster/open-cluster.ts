@@ -24,22 +24,22 @@ import { showDiagnostics } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { doublesText } from './doubles.ts';
 
-/** A cluster file that has been read and judged, with its lock. */
+/** A valid cluster file with its lock. */
 export interface OpenedCluster {
   /** Absolute path. */
   readonly path: string;
   readonly lockPath: string;
   readonly fleet: DesiredFleet;
   readonly lock: ClusterLock;
-  /** Where a key of the cluster file is, by its pointer. */
+  /** Finds the source range of a key by its JSON pointer. */
   readonly whereIs?: LoadedCluster['whereIs'];
-  /** Warnings about both files; they have been shown unless `--json` was given. */
+  /** Warnings about both files; already shown unless `--json` was given. */
   readonly warnings: readonly Diagnostic[];
 }
 
-/** Both files as they were read and judged, with every problem of either. */
+/** Cluster file and lock with all their problems. */
 export interface JudgedFiles {
-  /** Where a key of the cluster file stands, by its pointer; absent while it has errors. */
+  /** Finds the source range of a key by its JSON pointer; absent if the file has errors. */
   readonly whereIs?: LoadedCluster['whereIs'];
   readonly path: string;
   readonly shown: string;
@@ -47,7 +47,7 @@ export interface JudgedFiles {
   readonly fleet: DesiredFleet | undefined;
   readonly lock: ClusterLock;
   readonly diagnostics: readonly Diagnostic[];
-  /** Texts by shown name, for the marked lines. */
+  /** File texts by displayed name, from which lines are quoted. */
   readonly sources: Readonly<Record<string, string>>;
 }
 
@@ -57,12 +57,12 @@ export function requireClusterFile(run: Run): string {
   if (path !== undefined) return path;
   throw new FleetError([
     diagnose('cli/no-cluster-file', {
-      detail: `Neither this folder nor one above it has a cluster.yaml: ${run.folder}`,
+      detail: `There is no cluster.yaml in this folder or above it: ${run.folder}`,
     }),
   ]);
 }
 
-/** Reads and judges the cluster file and its lock; every problem is a value. @throws FleetError `cli/cannot-read`. */
+/** Reads and checks the cluster file and its lock; returns all problems. @throws FleetError `cli/cannot-read`. */
 export function judgeFiles(run: Run): JudgedFiles {
   const path = requireClusterFile(run);
   const lockPath = lockFileFor(path);
@@ -91,33 +91,34 @@ export function judgeFiles(run: Run): JudgedFiles {
 }
 
 /**
- * Reads, judges and resolves the cluster file and its lock; warnings are counted.
- * @throws FleetError with every error of the files (exit 65), with their source lines.
+ * Reads, checks and resolves the cluster file and its lock; shows the number of warnings.
+ * @throws FleetError with all errors of the files (exit 65) and their source lines
  */
 export function openCluster(run: Run): OpenedCluster {
   const { path, shown, lockPath, fleet, lock, diagnostics, sources, whereIs } = judgeFiles(run);
   refuseErrors(diagnostics, sources);
-  if (!fleet) throw new FleetError([diagnose('yaml/syntax', { detail: `${shown} gives no cluster.` })], { sources });
+  if (!fleet)
+    throw new FleetError([diagnose('yaml/syntax', { detail: `${shown} does not describe a cluster.` })], { sources });
   if (!run.options.json) tellWarnings(run, shown, diagnostics);
   if (!run.options.json) run.console.err(doublesText(run, path, fleet));
   const judged = withDoormanProgram(judgeHolds(fleet, Date.now()));
   return { path, lockPath, fleet: judged, lock, whereIs, warnings: diagnostics };
 }
 
-/** @throws FleetError with all of these, where there are any; `sources` are file texts by file name */
+/** @throws FleetError with all of these problems, if there are any; `sources` are file texts by file name */
 export function refuseAny(problems: readonly Diagnostic[], sources: Readonly<Record<string, string>> = {}): void {
   const [first, ...others] = problems;
   if (first) throw new FleetError([first, ...others], { sources });
 }
 
-/** @throws FleetError with the errors among these, where there are any */
+/** @throws FleetError with the errors among these problems, if there are any */
 export const refuseErrors: typeof refuseAny = (diagnostics, sources) =>
   refuseAny(
     diagnostics.filter((one) => one.severity === 'error'),
     sources,
   );
 
-/** The answer comes first, so what is wrong inside the file is only counted; who else may change it is said at once. */
+/** Only counts the warnings about the file's contents, but shows immediately who else can change the file. */
 function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[]): void {
   const isUrgent = (one: Diagnostic): boolean => one.code === 'cli/file-open-to-others';
   showDiagnostics(run.console, diagnostics.filter(isUrgent));
@@ -128,17 +129,17 @@ function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[
   );
 }
 
-/** A lock file by its place. */
+/** The path of a lock file. */
 export interface LockPlace {
   /** Absolute. */
   readonly path: string;
-  /** How it is called in text. */
+  /** The displayed path. */
   readonly shown: string;
 }
 
 /**
- * The lock file, or an empty one when there is none yet; shown when others may change it.
- * @throws FleetError when it is damaged, or open to others and `CI=true`.
+ * The lock, or an empty one if there is no file yet. Warns if others can change the file.
+ * @throws FleetError if the file is damaged, or if others can change it and `CI=true`
  */
 export function openLock(run: Run, { path, shown }: LockPlace): ClusterLock {
   const file = readIfThere(path, shown);
@@ -146,14 +147,14 @@ export function openLock(run: Run, { path, shown }: LockPlace): ClusterLock {
   return parsedLock(file, shown);
 }
 
-/** Shows who else may change a file. @throws FleetError `cli/file-open-to-others` with `CI=true` */
+/** Warns if others can change a file. @throws FleetError `cli/file-open-to-others` with `CI=true` */
 export function refuseOpenToOthers(run: Run, shown: string, file: ReadFile): void {
   const problems = openToOthers(shown, file, thisReader(run.env));
   refuseErrors(problems);
   if (!run.options.json) showDiagnostics(run.console, problems);
 }
 
-/** The same without a look at who may change it, for a file that has been opened before. @throws FleetError */
+/** Reads the lock like {@link openLock}, but without the warning, for a file that was opened before. @throws FleetError */
 export const readLock = ({ path, shown }: LockPlace): ClusterLock => parsedLock(readIfThere(path, shown), shown);
 
 function parsedLock(file: ReadFile | undefined, shown: string): ClusterLock {
@@ -163,7 +164,7 @@ function parsedLock(file: ReadFile | undefined, shown: string): ClusterLock {
   return lock ?? emptyLock(shown);
 }
 
-/** The nodes that the words, `--nodes` and `--label` select; all of them when nothing selects. */
+/** The nodes that the arguments, `--nodes` and `--label` select, or all nodes. */
 export function targetedNodes(run: Run, fleet: DesiredFleet, words: readonly string[]): readonly DesiredNode[] {
   const names = [...words, ...(run.options.nodes ?? [])];
   const { nodes, diagnostics } = selectNodes(fleet, { names, labels: run.options.label ?? [] });
@@ -171,51 +172,51 @@ export function targetedNodes(run: Run, fleet: DesiredFleet, words: readonly str
   return nodes;
 }
 
-/** Where pins of a simulated fleet lie: beside its run file, never in the cluster's own lock. Its path says nothing to a person. */
+/** The lock of a simulated fleet: next to its run file, separate from the cluster's own lock. */
 export const simLockPlace = (folder: string): LockPlace => ({
   path: join(folder, 'cluster.lock'),
   shown: 'the simulated cluster.lock',
 });
 
-/** The lock of a run: the committed one, or with `--sim` the one beside the run file. */
+/** The lock of a run: the committed lock, or with `--sim` the simulated fleet's. */
 export const lockPlaceOf = (run: Run, { path, lockPath }: Pick<OpenedCluster, 'path' | 'lockPath'>): LockPlace =>
   run.options.sim ? simLockPlace(simFolder(run.env, path)) : { path: lockPath, shown: shownPath(run.folder, lockPath) };
 
-/** The keeper of that lock. */
+/** The keeper of a run's lock. */
 export function openKeeper(run: Run, opened: OpenedCluster): LockKeeper {
   const place = lockPlaceOf(run, opened);
   return createLockKeeper({ ...place, lock: run.options.sim ? readLock(place) : opened.lock });
 }
 
-/** The lock file of a run: what it pins now, and the writing of it. */
+/** Reads and writes the lock of a run. */
 export interface LockKeeper extends LockPlace {
-  /** Keys that are pinned for a name. */
+  /** The keys pinned for a name. */
   readonly pins: (name: string) => readonly HostKey[];
-  /** The same for the sshd that waits at FileVault. */
+  /** The FileVault keys pinned for a name. */
   readonly prebootPins: (name: string) => readonly HostKey[];
   /**
-   * Pins a key and writes the file; `isReplacing` drops every other key of that name, that before FileVault too: it may
-   * be another Mac. What others have pinned for other names meanwhile is kept.
-   * @throws FleetError `enroll/pins-changed` when they did so for this name, `cli/cannot-write`
+   * Pins a key and writes the file. `isReplacing` drops all other keys of the name, also for FileVault, because the Mac may
+   * be a different one. Pins that another process wrote for other names are kept.
+   * @throws FleetError `enroll/pins-changed` if another process changed the pins of this name, `cli/cannot-write`
    */
   readonly pin: (name: string, key: HostKey, isReplacing: boolean) => Promise<void>;
   /**
-   * Pins the key that a Mac shows while it waits at FileVault, in place of another of its type; `isReplacing` drops
-   * every other one. @throws FleetError `cli/cannot-write`
+   * Pins a Mac's FileVault key, replacing a key of the same type; `isReplacing` drops all other FileVault keys.
+   * @throws FleetError `cli/cannot-write`
    */
   readonly pinPreboot: (name: string, key: HostKey, isReplacing: boolean) => Promise<void>;
-  /** Drops the keys that a Mac showed while it waited at FileVault. @throws FleetError `cli/cannot-write` */
+  /** Drops a Mac's FileVault keys. @throws FleetError `cli/cannot-write` */
   readonly forgetPreboot: (name: string) => Promise<void>;
-  /** Which Mac each node is. */
+  /** The recorded Mac of each node. */
   readonly identities: () => Readonly<Record<string, Digest>>;
-  /** Writes down which Mac a node is, in place of another one. @throws FleetError `cli/cannot-write` */
+  /** Records the Mac of a node, replacing an earlier one. @throws FleetError `cli/cannot-write` */
   readonly recordMac: (node: string, identity: Digest) => Promise<void>;
 }
 
 const pinsIn = (lock: ClusterLock, name: string): readonly HostKey[] =>
   Object.hasOwn(lock.hostKeys, name) ? (lock.hostKeys[name] ?? []) : [];
 
-/** A keeper of one lock file. Each pin is written at once: an interrupted run keeps what it was told. */
+/** A keeper of one lock file. Each pin is written immediately, so that an interruption loses none. */
 export function createLockKeeper(at: LockPlace & { readonly lock: ClusterLock }): LockKeeper {
   const { path, shown } = at;
   let { lock } = at;
@@ -269,16 +270,16 @@ const pinsChanged = (name: string, shown: string): FleetError =>
   new FleetError([
     diagnose('enroll/pins-changed', {
       subject: namedSubject(shown),
-      detail: prose`${shown} has other keys for ${named(name)} than a moment ago; nothing was pinned.`,
+      detail: prose`The keys of ${named(name)} in ${shown} just changed. Nothing was pinned.`,
     }),
   ]);
 
 /**
- * Writes what was resolved into a lock file, when that changes its text. Pins are those that the file has at that
- * moment; nodes that others have added meanwhile stay, and so does which Mac each of them is.
- * @param reached nodes that were logged in to: none of them is being withdrawn
- * @returns whether it was written
- * @throws FleetError `cli/cannot-write`, or when the file has become unreadable
+ * Writes resolved values to a lock file if its text changes. Keeps the current pins in the file, and the nodes and
+ * identities that another process added.
+ * @param reached nodes with a successful login, which are therefore not being withdrawn
+ * @returns whether the file was written
+ * @throws FleetError `cli/cannot-write`, or if the file can no longer be read
  */
 export function keepLock(
   place: LockPlace,
@@ -296,7 +297,7 @@ export function keepLock(
   }));
 }
 
-/** Changes a lock file while no other process does; a change without effect writes nothing. */
+/** Changes a lock file exclusively; a change without effect writes nothing. */
 export const changeLock = (place: LockPlace, change: (now: ClusterLock) => ClusterLock): Promise<boolean> =>
   holdFile(place.path, () => {
     const now = readLock(place);

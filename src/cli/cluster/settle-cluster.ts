@@ -29,7 +29,7 @@ import {
 import { openWays } from './ways.ts';
 
 /**
- * Refuses to go on with what the lock does not have; a rehearsal needs nobody's consent.
+ * Refuses values that are not in the lock yet; a rehearsal needs no consent.
  * @throws FleetError `lock/unresolved`
  */
 export function refuseUnresolved(run: Run, { additions, lockPlace }: SettledCluster): void {
@@ -37,30 +37,29 @@ export function refuseUnresolved(run: Run, { additions, lockPlace }: SettledClus
   throw new FleetError([
     diagnose('lock/unresolved', {
       subject: namedSubject(lockPlace.shown),
-      detail: [`${lockPlace.shown} lacks:`, ...additions.map((line) => `  ${line}`)].join('\n'),
-      hint: `Apply it in a terminal, or with --update-lock; then commit ${lockPlace.shown}.`,
+      detail: [`These lines are missing in ${lockPlace.shown}:`, ...additions.map((line) => `  ${line}`)].join('\n'),
+      hint: `Run apply on a terminal or with --update-lock, then commit ${lockPlace.shown}.`,
     }),
   ]);
 }
 
-/** A cluster file whose every wish is resolved, and what its lock becomes by that. */
+/** A resolved cluster file and its future lock. */
 export interface SettledCluster {
   readonly opened: OpenedCluster;
   readonly fleet: DesiredFleet;
-  /** As it is to be written. */
+  /** The lock to write. */
   readonly lock: ClusterLock;
-  /** As it was read. */
+  /** The lock as read. */
   readonly before: ClusterLock;
-  /** What nobody has agreed to yet, one line each. */
+  /** New values of the lock that need consent, one line each. */
   readonly additions: readonly string[];
-  /** The committed lock, or with `--sim` the one beside the run file. */
+  /** The committed lock, or with `--sim` the simulated fleet's. */
   readonly lockPlace: LockPlace;
 }
 
 /**
- * Opens the cluster file and resolves what it wants: archives are hashed, and folders of models that the lock does not
- * know. Writes nothing.
- * @throws FleetError with every error of the files (exit 65), a source that is missing among them
+ * Opens the cluster file and resolves it: hashes archives, and model folders that are not in the lock. Writes nothing.
+ * @throws FleetError with all errors of the files (exit 65), including missing sources
  */
 export async function settleCluster(run: Run, opened: OpenedCluster = openCluster(run)): Promise<SettledCluster> {
   const base = baseOf(run, opened);
@@ -71,7 +70,7 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
   const sources = await readSources(run, sourcesToRead(wanted, base.lock, folder));
   const keys = await readKeys(run, wanted, folder);
   const settled = settleFleet(wanted, base.lock, { ...sources, keys }, folder, keysByDriver);
-  // What an earlier run has settled with these keys was compared then.
+  // An earlier run already compared programs that it resolved with the same keys.
   const isNew = (name: string): boolean => {
     const runtime = settled.fleet.runtimes.find((one) => one.name === name);
     const file = base.opened.fleet.runtimes.find((one) => one.name === name);
@@ -90,8 +89,8 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
 const nothingRead: SourceFacts = { archives: {}, folders: {} };
 
 /**
- * The same from the lock alone, for verbs that act on what was applied: nothing is read, so that an archive that was
- * built since keeps nobody from stopping a mesh. Placements that were never applied are left out.
+ * Resolves from the lock only, for commands that act on applied placements. Reads no archives, so that a new archive cannot
+ * prevent a stop. Leaves out placements that were never applied.
  */
 export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run)): SettledCluster {
   const { doubles: _, ...base } = baseOf(run, opened);
@@ -108,10 +107,7 @@ export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run
   return { ...base, before: base.lock, fleet: planned, lock, additions: [] };
 }
 
-/**
- * The fleet of the file with all that its lock knows, for verbs that only look: nothing is read, and what was never
- * applied stays as the file has it.
- */
+/** The fleet of the file with the values of its lock, for read-only commands; includes placements never applied. */
 export const lockedFleet = (run: Run, opened: OpenedCluster): DesiredFleet => lockedWhole(run, opened).fleet;
 
 const lockedWhole = (run: Run, opened: OpenedCluster) => {
@@ -120,8 +116,8 @@ const lockedWhole = (run: Run, opened: OpenedCluster) => {
 };
 
 /**
- * The fleet as its Macs and cables are judged: as the file has it, with what the lock says of them: which Mac each node
- * is, and which networks the links were given. One that has none yet stays without: it may still get any.
+ * The fleet with which Macs and cables are compared: the file, with identities and link networks from the lock. A link
+ * without a network stays without one, because it may still get any.
  */
 export function judgedFleet(run: Run, opened: OpenedCluster): DesiredFleet {
   const { lock, fleet } = lockedWhole(run, opened);
@@ -143,8 +139,8 @@ function baseOf(run: Run, opened: OpenedCluster): Base {
 const isEmpty = (section: object): boolean => Object.keys(section).length === 0;
 
 /**
- * What a rehearsal begins with: what is committed, so that it uses the same addresses; where nothing is committed yet,
- * what earlier rehearsals have resolved. Which nodes were set up is its own.
+ * The initial lock of a rehearsal: the committed values, so that addresses are the same, else those of earlier rehearsals.
+ * The list of nodes already set up is the rehearsal's own.
  */
 export function rehearsedLock(committed: ClusterLock, simulated: ClusterLock): ClusterLock {
   const links = isEmpty(committed.links) ? simulated.links : committed.links;
@@ -165,6 +161,6 @@ export function rehearsedLock(committed: ClusterLock, simulated: ClusterLock): C
   };
 }
 
-/** Both with the second one winning; undefined where there is neither. */
+/** Merges both, with the second taking precedence; undefined if both are. */
 const merged = <T extends object>(first: T | undefined, second: T | undefined): T | undefined =>
   first === undefined && second === undefined ? undefined : ({ ...first, ...second } as T);

@@ -10,30 +10,30 @@ import type { StepOutcome } from '../../model/step.ts';
 import { subjectNodes, subjectText } from '../../model/subject.ts';
 import type { RemoteEvent } from '../../remote/remote.ts';
 
-/** What the log of a verb has a line for. */
+/** The events in the log of a command. */
 export type LogEvent =
   | RunEvent
   | RemoteEvent
   | { readonly kind: 'verb-started'; readonly version: string }
   | { readonly kind: 'verb-ended'; readonly exit: number }
-  /** A plan that was made, before it is run, or the final check after it. */
+  /** A plan before its run, or the final check after it. */
   | { readonly kind: 'plan'; readonly plan: Plan }
-  /** What the verb reports as wrong. */
+  /** A finding of the command. */
   | { readonly kind: 'finding'; readonly diagnostic: Diagnostic };
 
-/** Levels of the log, lowest first. */
+/** Log levels, lowest first. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
-/** A level of the log. */
+/** A log level. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** One line of the log, without its time and its run. */
+/** One log line, without its time and run. */
 interface EventLine {
   readonly level: LogLevel;
   readonly event: string;
   readonly node?: string;
   readonly msg: string;
-  /** By name what else is known; never the text of a command or a script. */
+  /** Further details by name; never the text of a command or a script. */
   readonly fields?: Readonly<Record<string, Json>>;
 }
 
@@ -41,13 +41,13 @@ const levelOf: Readonly<Record<Severity, LogLevel>> = { error: 'error', warning:
 
 type Fields = NonNullable<EventLine['fields']>;
 
-/** The one line of an event, as a list. */
+/** The only line of an event, as a list. */
 function line(event: LogEvent, level: LogLevel, msg: string, fields?: Fields): readonly EventLine[] {
   const node = 'node' in event ? event.node : undefined;
   return [{ level, event: event.kind, ...given({ node }), msg, ...given({ fields }) }];
 }
 
-/** The lines of an event: one for most, one for each problem that it names. Pure. */
+/** The lines of an event: usually one, or one per problem. */
 export function eventLines(event: LogEvent): readonly EventLine[] {
   switch (event.kind) {
     case 'verb-started':
@@ -105,7 +105,7 @@ function planLines({ changes, steps, waiting, blockers, effects, diagnostics }: 
   ];
 }
 
-/** Commands that are sent every few seconds while something else goes on. */
+/** Commands that are sent every few seconds in the background. */
 const repeated: ReadonlySet<string> = new Set(['keep-lease', 'poll-job', 'rank-progress', 'rank-log']);
 
 function remoteLines(event: RemoteEvent): readonly EventLine[] {

@@ -28,13 +28,12 @@ import { withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
-/** As many nodes are tried for the files of a model that lie there. */
+/** The number of nodes that are tried for a model whose files are on the nodes. */
 const mostTries = 2;
 
 /**
- * The shapes of all models that are settled and have none yet, by name: from a folder of this computer, from a server,
- * or from the first nodes that read it in the placement that has it. A rehearsal reaches no server, and no run a node
- * that its options leave out.
+ * Reads the shape of each resolved model that has none, by name: from a local folder, a server, or up to two nodes that load
+ * the model. A rehearsal contacts no server, and no run contacts a node that its options exclude.
  */
 export async function readShapes(
   run: Run,
@@ -48,7 +47,7 @@ export async function readShapes(
     return readNodeShape(ways, model, useLimits(run));
   };
   const wanted = fleet.models.filter(({ shape, digest }) => shape === undefined && digest !== undefined);
-  // Without a prototype: `constructor` is a good name for a model.
+  // Without a prototype, because `constructor` is a valid model name.
   const read: Record<string, ShapeFact> = Object.create(null);
   if (wanted.length === 0) return read;
   await withProgress(run.console, ['reading headers', wanted], (done) =>
@@ -62,7 +61,7 @@ export async function readShapes(
   return read;
 }
 
-/** The nodes that read the files of a model, those of them that are meant, in the order of the first placement that has it. */
+/** The selected nodes that load a model's files, in the order of its first placement. */
 export function readersOf(
   { nodes, placements, runtimes }: Pick<DesiredFleet, 'nodes' | 'placements' | 'runtimes'>,
   model: Pick<DesiredModel, 'name'>,
@@ -90,10 +89,10 @@ function shapeOf(run: Run, { source, files }: DesiredModel): Promise<ShapeFact> 
 }
 
 /**
- * A folder of a node, over a connection that is there. A file that is not the declared one, by its size or, where all of
- * it was read, by its sha256, cannot be read: its shape would be kept as that of the declared files.
+ * A folder of a node, over an existing connection. A file whose size, or sha256 if it was read completely, is not the
+ * declared one is refused, because its shape would be stored as that of the declared file.
  *
- * @param deadlineMs in which each piece has to move
+ * @param deadlineMs time limit for each piece
  */
 export const nodeSource = (
   remote: Remote,
@@ -130,7 +129,7 @@ function differenceTo(
   return isOther ? 'has another sha256 than the cluster file says' : undefined;
 }
 
-/** The shape of a model whose files lie on the nodes, from the first of these nodes that can be reached. */
+/** The shape of a model whose files are on the nodes, from the first of these nodes that is reached. */
 export async function readNodeShape(
   ways: readonly NodeWay[],
   { source, files }: DesiredModel,
@@ -159,17 +158,17 @@ export async function readNodeShape(
 const unreachedText = (names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`${names.join(' and ')} cannot be reached`];
 
-/** Read first of each file: the header of most parts fits. */
+/** The first piece of each file, which contains the header of most parts. */
 const headerBytes = 131_072;
 const mostConfigBytes = 4 * 2 ** 20;
-/** Files whose headers are read at once. */
+/** Files whose headers are read in parallel. */
 const atOnce = 8;
-/** All headers of one model together: those of the largest take some tens of megabytes. */
+/** The limit for all headers of one model; those of the largest models take some tens of megabytes. */
 const mostBytes = 512 * 2 ** 20;
 
 const unknown = (why: string): ShapeFact => ({ kind: 'unknown', why });
 
-/** The shape of a model from the headers of its files: nothing else of them is read. Rejects only when aborted. */
+/** The shape of a model, from the headers of its files only. Rejects only when aborted. */
 export async function readShape(source: ByteSource, paths: readonly string[]): Promise<ShapeFact> {
   const files = shapeFiles(paths);
   switch (files.kind) {
@@ -199,7 +198,7 @@ const tensorsOf = (headers: readonly { readonly tensors: readonly TensorBytes[] 
 
 type Unknown = Extract<ShapeFact, { kind: 'unknown' }>;
 
-/** A whole text of at most so many bytes: 4 MiB unless said. */
+/** A whole text of at most this many bytes (default 4 MiB). */
 export async function readText(
   source: ByteSource,
   path: string,
@@ -214,7 +213,7 @@ export async function readText(
 
 type ReadHeader<Read> = (start: Uint8Array, fileBytes: number) => Header<Read>;
 
-/** The headers of all files, in their order; the first that cannot be had says why. */
+/** The headers of all files in their order, or the reason for the first one that cannot be read. */
 async function readHeaders<Read extends { readonly tensors: readonly TensorBytes[] }>(
   source: ByteSource,
   paths: readonly string[],
@@ -248,19 +247,19 @@ async function readHeader<Read>(
     const header = parse(start, piece.fileBytes);
     if (header.kind === 'known') return { kind: 'known', header, bytes: start.length };
     if (header.kind === 'damaged') return { kind: 'unknown', why: `the header of ${path} ${header.why}` };
-    // Twice as much each time: a vocabulary is asked for a few times, and not once for each of its words.
+    // Doubling the size limits the number of requests for a large vocabulary.
     wanted = Math.max(header.bytes, 2 * start.length);
   }
 }
 
-/** Some bytes of a file and the size of the whole file, or why they cannot be had: the end of "FILE ". */
+/** Some bytes of a file and its total size, or why they cannot be read: a phrase that follows the file name. */
 type ReadBytes =
   | { readonly kind: 'read'; readonly bytes: Uint8Array; readonly fileBytes: number }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Where the files of a model lie. */
+/** The source of a model's files. */
 export interface ByteSource {
-  /** Bytes from `from` up to `to`, fewer where the file ends before. */
+  /** Reads bytes from `from` up to `to`, or fewer at the end of the file. */
   readonly read: (path: string, from: number, to: number) => Promise<ReadBytes>;
 }
 
@@ -279,7 +278,7 @@ export const folderSource = (folder: string): ByteSource => ({
 });
 
 async function readFrom(path: string, from: number, to: number): Promise<ReadBytes> {
-  // An ordinary open of a pipe waits for a writer without end.
+  // A blocking open of a pipe would wait for a writer forever.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = await file.stat();
@@ -297,10 +296,10 @@ async function readFrom(path: string, from: number, to: number): Promise<ReadByt
   }
 }
 
-/** A request that gave nothing for so long is given up. */
+/** The time limit of a request. */
 const requestMs = 20_000;
 
-/** A server with files below this base, which ends in `/`; only ranges of bytes are asked for. */
+/** A server with files below this base URL, which ends in `/`; requests only byte ranges. */
 export const urlSource = (base: string, signal: AbortSignal): ByteSource => ({
   read: async (path, from, to) => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(requestMs)]);
@@ -322,7 +321,7 @@ export const urlSource = (base: string, signal: AbortSignal): ByteSource => ({
 
 const mostRedirects = 5;
 
-/** The answer behind redirects; undefined where there are too many, or where one leads away from https. */
+/** The answer after redirects; undefined after too many, or if one leaves https. */
 async function follow(
   start: URL,
   options: { readonly headers: Record<string, string>; readonly signal: AbortSignal },
@@ -340,7 +339,7 @@ async function follow(
   return undefined;
 }
 
-/** Where a redirect leads; undefined for an address that is none, or that is not https where the one before was. */
+/** The target of a redirect; undefined if it is invalid or leaves https. */
 export function nextAddress(from: URL, place: string): URL | undefined {
   const next = URL.canParse(place, from.href) ? new URL(place, from) : undefined;
   return next?.protocol === 'https:' || next?.protocol === from.protocol ? next : undefined;
@@ -367,7 +366,7 @@ async function readAnswer(answer: Response, from: number, to: number): Promise<R
   return bytes === undefined ? failed('ended before all of it had come') : { kind: 'read', bytes, fileBytes };
 }
 
-/** Exactly so many bytes of a body; what comes behind them is not waited for. */
+/** Exactly this many bytes of a body; does not wait for the rest. */
 async function firstBytes({ body }: Response, count: number): Promise<Uint8Array | undefined> {
   const bytes = new Uint8Array(count);
   let filled = 0;

@@ -10,7 +10,7 @@ import { durationText } from '../../model/text/units.ts';
 import type { Page } from '../../report/page.ts';
 import type { RunLog } from '../files/run-log.ts';
 
-/** Writes diagnostics for people to the error stream; `sources` are file texts by file name, for the underlined line. */
+/** Writes diagnostics for people to stderr; `sources` are file texts by file name, from which lines are quoted. */
 export function showDiagnostics(
   console: Console,
   diagnostics: readonly Diagnostic[],
@@ -19,12 +19,12 @@ export function showDiagnostics(
   if (diagnostics.length > 0) console.err(diagnosticsText(console, diagnostics, sources, console.hasErrColor));
 }
 
-/** Writes what a verb reports as wrong into its log, if it has one. */
+/** Writes the findings of a command to its log, if it has one. */
 export function logFindings({ log }: { readonly log?: RunLog | undefined }, diagnostics: readonly Diagnostic[]): void {
   for (const diagnostic of diagnostics) log?.write({ kind: 'finding', diagnostic });
 }
 
-/** Writes diagnostics where they are the answer itself, as those of a judged file are. */
+/** Writes diagnostics to stdout if they are the result itself, as in `validate`. */
 export function answerDiagnostics(
   console: Console,
   diagnostics: readonly Diagnostic[],
@@ -40,32 +40,32 @@ const diagnosticsText = (
   color: boolean,
 ): string => renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color, isSimulated });
 
-/** Writes one JSON document, two blanks deep, with a line end; what a terminal would obey is escaped. */
+/** Writes one JSON document, indented by two spaces, with a line break; control characters are escaped. */
 export function showJson(console: Console, value: PrintedDocument): void {
   if (console.keep === undefined) showJsonText(console, `${jsonText(value)}\n`);
   else console.keep(value);
 }
 
-/** Writes a text that is JSON already. */
+/** Writes a text that is already JSON. */
 export function showJsonText(console: Console, text: string): void {
   console.out(console.hasUnicode ? text : asciiJson(text));
 }
 
-/** Diagnostics as they stand in every JSON answer. */
+/** Diagnostics as in every JSON document. */
 export const diagnosticsJson = (
   reader: Reader,
   diagnostics: readonly Diagnostic[],
 ): DiagnosticsDocument['diagnostics'] => diagnostics.map((one) => diagnosticJson(one, reader));
 
-/** Moves the cursor up to the first line of the block, and clears from there on. */
+/** Moves the cursor to the first line of the block and clears everything below. */
 const over = (height: number): string => (height === 0 ? '' : `\r\u001b[${height}A\u001b[0J`);
 
-/** Whether a block can be written over on this console. */
+/** Whether a block can be redrawn on this console. */
 export const isLive = ({ isOutTty, canRewrite }: Console): boolean => isOutTty && canRewrite;
 
 /**
- * Lines that stay, with a block below them on the answer's own stream that is written over when it changes: what this gives
- * writes the lines, then the block; without a terminal the lines only.
+ * Returns a function that writes permanent lines to stdout and, below them, a block that is redrawn at each call. Without a
+ * terminal it writes only the lines.
  */
 export function liveBlock(console: Console): (lines: readonly string[], block: readonly string[]) => void {
   let height = 0;
@@ -84,7 +84,7 @@ export function liveBlock(console: Console): (lines: readonly string[], block: r
   };
 }
 
-/** How a piece of text is meant; colour only repeats what the words already say. */
+/** The meaning of a text; its color only repeats the meaning of the words. */
 type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
 
 const sgr: Readonly<Record<Tone, readonly [number, number]>> = {
@@ -95,13 +95,13 @@ const sgr: Readonly<Record<Tone, readonly [number, number]>> = {
   strong: [1, 22],
 };
 
-/** A painter for the terminal, or one that leaves every text as it is. */
+/** Colors texts for a terminal, or leaves them unchanged. */
 export function paintFor(hasColor: boolean): (tone: Tone, text: string) => string {
   if (!hasColor) return (_tone, text) => text;
   return (tone, text) => `\u001b[${sgr[tone][0]}m${text}\u001b[${sgr[tone][1]}m`;
 }
 
-/** The page of an answer on this console. */
+/** The page of this console. */
 export const pageFor = ({ columns, hasUnicode, hasColor, isSimulated }: Console): Page => ({
   columns,
   unicode: hasUnicode,
@@ -109,46 +109,46 @@ export const pageFor = ({ columns, hasUnicode, hasColor, isSimulated }: Console)
   isSimulated,
 });
 
-/** Where a verb writes and what it may assume about the reader; tests give their own. */
+/** The output of a command and the abilities of its reader; tests have their own. */
 export interface Console extends Reader {
-  /** The answer: text for people, or one JSON document. */
+  /** Writes the result: text for people, or one JSON document. */
   out(text: string): void;
-  /** Everything else: diagnostics, progress, notes. */
+  /** Writes everything else: diagnostics, progress, notes. */
   err(text: string): void;
-  /** Set for a program: takes the document of the answer instead of its text. */
+  /** Set if a program calls the command: receives the JSON document instead of its text. */
   readonly keep?: (document: PrintedDocument) => void;
-  /** Aborted when the answer reaches nobody any more: `| head` has seen enough, or its disk is full. */
+  /** Aborted when stdout can no longer be written, for example after `| head` or on a full disk. */
   readonly outClosed: AbortSignal;
   readonly isOutTty: boolean;
   readonly isErrTty: boolean;
-  /** Both ends are a terminal: only then may a verb ask. */
+  /** Whether stdin and stderr are a terminal, so that a command can ask. */
   readonly canAsk: boolean;
-  /** Whether a line of the error stream may be written over. */
+  /** Whether a line on stderr can be overwritten. */
   readonly canRewrite: boolean;
-  /** Width of the page in columns: of the terminal, else `COLUMNS`, else 80. */
+  /** Width of the page: that of the terminal, else `COLUMNS`, else 80. */
   readonly columns: number;
-  /** Whether the answer may be coloured. */
+  /** Whether stdout can be colored. */
   readonly hasColor: boolean;
-  /** The same for the error stream. */
+  /** Whether stderr can be colored. */
   readonly hasErrColor: boolean;
-  /** False when the locale is not UTF-8: then nothing but ASCII is written. */
+  /** False if the locale is not UTF-8: then only ASCII is written. */
   readonly hasUnicode: boolean;
-  /** Set while lines of the terminal are rewritten in place: shows what `err` is given below them. */
+  /** Set while lines are redrawn in place: shows the text of `err` below them. */
   drawing?: ((text: string) => void) | undefined;
 }
 
-/** What of the surroundings decides how a console looks. */
+/** The parts of the environment that decide how a console looks. */
 export interface ConsoleTraits {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** `--no-color` was given. */
+  /** Whether `--no-color` was given. */
   readonly noColor: boolean;
   readonly isOutTty: boolean;
   readonly isErrTty: boolean;
-  /** Width that the terminal says it has, which may be 0 or nothing at all. */
+  /** The width that the terminal reports; may be 0 or undefined. */
   readonly terminalColumns: number | undefined;
 }
 
-/** The parts of a console that follow from the environment. `NO_COLOR`, `TERM=dumb` and `--no-color` end colour. */
+/** The properties of a console that follow from the environment. `NO_COLOR`, `TERM=dumb` and `--no-color` disable color. */
 export function consoleLook(
   traits: ConsoleTraits,
 ): Pick<Console, 'columns' | 'canRewrite' | 'hasColor' | 'hasErrColor' | 'hasUnicode'> {
@@ -178,7 +178,7 @@ export function processConsole(
   { noColor, isSimulated }: { readonly noColor: boolean; readonly isSimulated: boolean },
 ): Console {
   const closed = new AbortController();
-  // As many may listen as there are nodes.
+  // Every node may add a listener.
   setMaxListeners(0, closed.signal);
   stdout.on('error', (error) => {
     endOfOutput(error);
@@ -194,7 +194,7 @@ export function processConsole(
     isSimulated,
     out: (text) => void stdout.write(shown(text)),
     err: (text) => {
-      // Text between two drawings would be erased in place of the lines above it.
+      // Text between two drawings would shift the lines that the next drawing erases.
       if (console.drawing === undefined) stderr.write(shown(text));
       else console.drawing(shown(text).trim());
     },
@@ -206,19 +206,19 @@ export function processConsole(
   return console;
 }
 
-/** `| head` closes our output early: that is the reader's right. A full disk is not, and the answer is then lost. */
+/** Ignores a reader that closes the output early, such as `| head`. On any other error, such as a full disk, output is lost. */
 function endOfOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return;
-  stderr.write(`meshwright: the answer could not be written: ${error.message}\n`);
+  stderr.write(`meshwright: cannot write the output: ${error.message}\n`);
   process.once('exit', () => {
     process.exitCode = process.exitCode || 1;
   });
 }
 
-/** How many bytes of the answer its reader has not taken yet. */
+/** The number of bytes on stdout that the reader has not taken yet. */
 export const waitingBytes = (): number => stdout.writableLength;
 
-/** Ends when everything that was written has left this process; a reader of a pipe may be slower than we are. */
+/** Resolves when everything written has left this process; the reader of a pipe may be slow. */
 export async function outputWritten(): Promise<void> {
   for (const stream of [stdout, stderr]) {
     if (stream.writableLength > 0) await new Promise<void>((resolve) => stream.write('', () => resolve()));
@@ -226,10 +226,7 @@ export async function outputWritten(): Promise<void> {
 }
 const substitutes: Readonly<Record<string, string>> = { '·': '.', '→': '->', '±': '+-', '…': '...', '✔': 'ok' };
 
-/**
- * Text for a terminal that is not UTF-8: our own signs have a form in ASCII, and every other character stands as its
- * code, as in `\u{fc}`.
- */
+/** Text for a terminal without UTF-8: our own symbols become ASCII, all other characters their code, such as `\u{fc}`. */
 export function asciiText(text: string): string {
   return text.replace(
     /\P{ASCII}/gu,
@@ -237,7 +234,7 @@ export function asciiText(text: string): string {
   );
 }
 
-/** A JSON document in ASCII; the same document for every reader of JSON. */
+/** An equivalent JSON document in ASCII. */
 export function asciiJson(text: string): string {
   return text.replace(/[^\p{ASCII}]/gu, (found) =>
     Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
@@ -249,9 +246,8 @@ export function asciiJson(text: string): string {
 const firstWordAfterMs = 2_000;
 
 /**
- * Does some work, and says what it waits for once it takes longer than two seconds, on the error stream: on a terminal one
- * line that is rewritten every second, elsewhere one line every ten seconds. `what` is a present participle: `observing`;
- * `work` says of each of the awaited things that it is done.
+ * Does some work. After two seconds, shows on stderr what it waits for: a terminal redraws one line every second, otherwise
+ * it prints a line every ten seconds. `what` is a present participle such as `observing`; `work` reports each finished item.
  */
 export async function withProgress<T>(
   console: Console,
@@ -289,14 +285,14 @@ export async function withProgress<T>(
   }
 }
 
-/** Says what a wait is for and how long it may still take. */
+/** Shows what is awaited and the remaining time. */
 interface WaitLine {
   readonly show: (missing: readonly string[], leftMs: number) => void;
-  /** Leaves the terminal as it was. May be called at any time. */
+  /** Clears the line. May be called at any time. */
   readonly end: () => void;
 }
 
-/** One line on the error stream: rewritten at each look on a terminal, elsewhere repeated every ten seconds. */
+/** One line on stderr: redrawn at each call on a terminal, otherwise printed every ten seconds. */
 export function showWait(console: Console): WaitLine {
   let shownAtMs: number | undefined;
   return {
@@ -320,7 +316,7 @@ export function showWait(console: Console): WaitLine {
 const cut = (text: string, columns: number): string =>
   text.length < columns ? text : `${text.slice(0, Math.max(0, columns - 4))}...`;
 
-/** The text of one progress line, cut to the width of the terminal. */
+/** One progress line, cut to the width of the terminal. */
 export function progressLine(
   what: string,
   at: {

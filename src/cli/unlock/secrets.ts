@@ -58,7 +58,7 @@ export const secrets: VerbBody = async (run) => {
   const names = nodes.map(({ name }) => name);
   const keys = await keySourceRows(run, cluster.fleet, { folder: dirname(cluster.path), nodes: names });
   const ways = await openWays(run, cluster).toAll(nodes);
-  const observation = await withProgress(run.console, ['looking', nodes], (onNode) =>
+  const observation = await withProgress(run.console, ['checking', nodes], (onNode) =>
     observeFleet(ways, { ...observeLimits(run), facts: ['sudo', 'filevault'], onNode }),
   );
   const locked = await lockedOf(run, ways, observation);

@@ -207,7 +207,7 @@ async function findLocked(
     if (shown !== undefined && way.kind === 'way') locked.set(node.name, { node, way, shown });
     else set({ ...base, state: 'unknown', diagnostics: failed });
   };
-  await withProgress(run.console, ['looking', nodes], (done) =>
+  await withProgress(run.console, ['checking', nodes], (done) =>
     forEachLimited(ways, run.options.parallel, async ({ node: name, way }) => {
       const node = nodes.find((one) => one.name === name);
       if (node !== undefined) await look(node, way);
