@@ -258,12 +258,14 @@ function keyProblems(place: KeyPlace, keys: readonly PinnedKey[], document: Read
     const span = (at: number) => spanOf(document.map, { pointer: keyPointer(place, at) });
     const inside = keyTypeInside(key.base64);
     if (inside !== key.type) {
-      const found = inside === undefined ? 'no key' : `a key of type ${inside}`;
-      return [{ code: 'lock/bad-host-key', span: span(index), detail: `Expected a ${key.type} key, found ${found}.` }];
+      const found = inside ?? 'no key';
+      return [
+        { code: 'lock/bad-host-key', span: span(index), detail: `Expected key type ${key.type}, found ${found}.` },
+      ];
     }
     const first = keys.findIndex((other) => other.type === key.type);
     if (first === index) return [];
-    const detail = `${name} already has a ${key.type} key in line ${keys[first]?.line ?? key.line}.`;
+    const detail = `Line ${keys[first]?.line ?? key.line} already has the ${key.type} key of ${name}.`;
     const others = [{ span: span(first), detail: 'The first key of this type.' }];
     return [{ code: 'lock/two-keys-of-one-type', span: span(index), detail, others }];
   });

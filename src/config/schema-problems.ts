@@ -269,7 +269,8 @@ const kindWords: Readonly<Record<string, string>> = {
 function typeProblem(context: Context): Problem {
   const { error, span, pointer, value } = context;
   const wanted = String(error.params['type']);
-  const shown = typeof value === 'object' || context.raw === '' ? '' : `${shownValue(context)}, which is `;
+  const isPlain = typeof value !== 'string' && (typeof value === 'object' || ['', String(value)].includes(context.raw));
+  const shown = isPlain ? '' : `${shownValue(context)}, which is `;
   const detail = `Expected ${kindWords[wanted] ?? wanted}, found ${shown}${kindOf(value)}.`;
   const hint = hintFor(wanted, context);
   return { code: 'schema/wrong-type', span, pointer, detail, ...(hint === '' ? {} : { hint }) };
@@ -341,7 +342,7 @@ function linkAdvice(text: string): string | undefined {
 function notAllowed(context: Context): Problem {
   const { error, pointer, span, description, value } = context;
   if (error.keyword === 'const') {
-    const detail = `This is ${shownValue(context)}; this version knows only format ${String(error.params['allowedValue'])}.`;
+    const detail = `The file has format ${shownValue(context)}; this meshwright knows only ${String(error.params['allowedValue'])}.`;
     return { code: 'schema/unsupported-version', span, pointer, detail };
   }
   const shown = shownValue(context);

@@ -115,12 +115,12 @@ function indentationProblem(error: YAMLParseError, source: SourceText, levels: r
   const isItem = /^-(?:\s|$)/.test(source.text.slice(start, start + 2));
   const fitting = openLevels(levels, error.pos[0], column).filter((level) => level.isItem === isItem);
   if (fitting.length === 0) return undefined;
-  const others = fitting.map((level) => `line ${level.line} at column ${level.column}`);
-  const ways = fitting.map((level) => `at column ${level.column} as line ${level.line}`);
+  const others = fitting.map((level) => `line ${level.line} begins at column ${level.column}`);
+  const ways = fitting.map((level) => `at column ${level.column} like line ${level.line}`);
   return {
     code: 'yaml/syntax',
     span: { start, end: start + 1 },
-    detail: `This line begins at column ${column}, ${others.join(' and ')}.`,
+    detail: `This line begins at column ${column}, but ${others.join(' and ')}.`,
     hint: `Begin it ${ways.join(', or ')}.`,
   };
 }

@@ -34,6 +34,6 @@ export function isAboveRange(range: string, version: string): boolean | undefine
 export function rangeProblem(range: string): string | undefined {
   if (range.length > longestRange) return `It has ${range.length} characters; the limit is ${longestRange} characters.`;
   if (range.trim() === '') return 'It is empty.';
-  if (validRange(range) === null) return 'It is not a list of comparisons.';
-  return minVersion(range) === null ? 'No version can match it.' : undefined;
+  if (validRange(range) === null) return 'This is not a list of comparisons.';
+  return minVersion(range) === null ? 'No version can match this range.' : undefined;
 }

@@ -14,7 +14,7 @@ function plainHttp({ models }: Draft): readonly Finding[] {
       ({ name, pointer }): Finding => ({
         code: 'model/plain-http',
         pointer: `${pointer}/source`,
-        detail: `The nodes would download ${name} over HTTP.`,
+        detail: `The nodes would download model ${name} over HTTP.`,
         subject: modelSubject(name),
       }),
     );
@@ -95,7 +95,7 @@ function filesMissing(draft: Draft): readonly Finding[] {
       code: 'model/files-missing',
       pointer,
       at: 'key',
-      detail: `The nodes get ${name} ${where}, and the file has no digests to verify it.`,
+      detail: `The nodes get model ${name} ${where}, and the file has no digests to verify it.`,
       subject: modelSubject(name),
     };
   });

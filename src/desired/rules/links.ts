@@ -283,7 +283,8 @@ function reason(
   place: PlaceText,
 ): string | undefined {
   const own = avoided.get(`:${end.receptacle}`) ?? avoided.get(`${end.node}:${end.receptacle}`);
-  if (own !== undefined) return `The file lists it under \`thunderbolt.avoid\` (${place({ pointer: own.pointer })}).`;
+  if (own !== undefined)
+    return `The file lists this receptacle under \`thunderbolt.avoid\` (${place({ pointer: own.pointer })}).`;
   if (model === undefined || !model.avoid.includes(end.receptacle)) return undefined;
   return avoidReason(model.name, end.receptacle);
 }

@@ -221,7 +221,7 @@ export const sshCodes = {
   },
   'ssh/sudo-needs-password': {
     summary: 'sudo on the node asks for a password.',
-    cause: 'The user may use sudo, but only with a password, and meshwright never enters one for sudo.',
+    cause: 'The user may use sudo, but only with a password. meshwright runs its scripts without a password.',
     hint: 'Add a sudo rule with NOPASSWD for this user, and check it with visudo -cf.',
   },
   'ssh/sudo-needs-terminal': {

@@ -24,10 +24,10 @@ describe('the hint for a common slip', () => {
     ['schema-bad-form/link-with-capitals', ['Names are lowercase. Corrected: `b:4 <-> studio-a:2`.']],
     ['schema-bad-form/link-with-another-arrow', [arrow, arrow, arrow]],
     ['schema-bad-form/link-from-receptacle-zero', ['Receptacles count from 1, as macOS prints them.']],
-    ['yaml-syntax/key-between-two-columns', ['Begin it at column 5 as line 5, or at column 3 as line 4.']],
-    ['yaml-syntax/key-too-far-right', ['Begin it at column 5 as line 5.']],
-    ['yaml-syntax/node-too-far-right', ['Begin it at column 3 as line 4.']],
-    ['yaml-syntax/item-too-far-left', ['Begin it at column 5 as line 6.']],
+    ['yaml-syntax/key-between-two-columns', ['Begin it at column 5 like line 5, or at column 3 like line 4.']],
+    ['yaml-syntax/key-too-far-right', ['Begin it at column 5 like line 5.']],
+    ['yaml-syntax/node-too-far-right', ['Begin it at column 3 like line 4.']],
+    ['yaml-syntax/item-too-far-left', ['Begin it at column 5 like line 6.']],
   ])('%s says what to write', (name, hints) => {
     expect(hintsOf(name)).toEqual(hints);
   });
@@ -68,13 +68,13 @@ describe('a line at a wrong column', () => {
 
   it('is told with its own column and those that fit', () => {
     expect(told('  a:', '    host: a.lan', '', '  # the account', '   user: mesh')).toEqual([
-      [8, 4, 'This line begins at column 4, line 5 at column 5 and line 4 at column 3.'],
+      [8, 4, 'This line begins at column 4, but line 5 begins at column 5 and line 4 begins at column 3.'],
     ]);
   });
 
   it('is not compared with what stands inside brackets', () => {
     expect(told('  a: { host: a.lan,', '       user: mesh }', '   b: { host: b.lan }')).toEqual([
-      [6, 4, 'This line begins at column 4, line 4 at column 3.'],
+      [6, 4, 'This line begins at column 4, but line 4 begins at column 3.'],
     ]);
   });
 

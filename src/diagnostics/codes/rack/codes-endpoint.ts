@@ -17,7 +17,7 @@ export const endpointCodes = {
   'placement/endpoint-unguarded': {
     summary: 'A published endpoint does not say who may use it.',
     cause: 'Without an API key, anyone who reaches the port of a published endpoint can use the model.',
-    hint: 'Add either `apiKey: { env: NAME }` or `access: anybody`.',
+    hint: 'Set either `apiKey: { env: NAME }` or `access: anybody`, but not both.',
   },
   'placement/key-twice': {
     summary: 'A list of API keys names one source twice.',

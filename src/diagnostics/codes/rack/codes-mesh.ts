@@ -128,7 +128,7 @@ export const meshCodes = {
   'mesh/not-serving': {
     summary: 'A placement in the file does not serve.',
     cause:
-      'A placement serves if all its ranks run, come from one start and match the file, and its endpoint returned a token during the check. Otherwise it cannot answer requests reliably.',
+      'A placement serves if all its ranks run, come from one start and match the file, and its endpoint returned a token during the check. A placement with only some of this counts as not serving.',
     hint: prose`Start it: ${meshwright('apply')}`,
   },
   'mesh/not-stopped': {
