@@ -53,7 +53,7 @@ export function isReader(
   return found === undefined || driverOf(found).modelReaders !== 'leader' || isLeader;
 }
 
-/** The models that the placements of a node read, each once, sorted by name. */
+/** The models that a node's placements read, each once, sorted by name. */
 function usedModels(fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] {
   const readers = placementsOn(fleet, target).filter((one) => isReader(fleet, one, target.desired.name));
   const used = new Set(readers.map(({ model: name }) => name));
@@ -89,7 +89,7 @@ function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
   return trees.some(({ name, digest, state }) => name === wanted.name && digest === version && state === 'staged');
 }
 
-/** What a copy needs: its files and a tenth more. */
+/** Bytes that a copy needs: its files plus a tenth. */
 const neededBytes = (wanted: DesiredModel): number => Math.ceil(totalBytes(wanted.files) * 1.1);
 
 function noRoom({ desired: { name: node } }: ObservedTarget, wanted: DesiredModel, freeBytes: number): Blocker {

@@ -176,7 +176,7 @@ function countOf(fields: ConfigFields, ...keys: readonly string[]): number | und
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(value);
 
-/** A field that is a list of texts; empty for anything else. */
+/** A field's list of texts; empty for any other value. */
 function wordsOf(fields: ConfigFields, key: string): readonly string[] {
   const value = fields.get(key);
   return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : [];

@@ -36,11 +36,11 @@ export function shapeFiles(paths: readonly string[]): ShapeFiles {
 const lengthBytes = 8;
 
 /**
- * The tensors of a safetensors file: eight bytes of length, then JSON with a range of bytes for each name.
+ * The tensors of a safetensors file, which begins with eight bytes of length and JSON with a byte range per name.
  *
  *     {"model.norm.weight":{"dtype":"BF16","shape":[7168],"data_offsets":[0,14336]}}
  *
- * @param start the file from its beginning, as far as it was read
+ * @param start the beginning of the file, as far as it was read
  * @see https://huggingface.co/docs/safetensors: format
  */
 export function safetensorsHeader(
@@ -75,7 +75,7 @@ export function utf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The members of a text that is one JSON object; undefined for anything else. */
+/** The members of the JSON object in a text; undefined for any other text. */
 export function jsonEntries(text: string): readonly (readonly [string, unknown])[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -170,7 +170,7 @@ const layerName = /(?:^|\.)(?:layers|h|blocks|blk)\.(\d{1,4})\./;
 const wholeInLayer =
   /norm|\.gate\.|router|shared_expert_gate|ffn_gate_inp|q_a_proj|kv_a_proj|attn_q_a|attn_kv_a|indexer/;
 
-/** The place of a tensor by its name, in the names of transformers, MLX and GGUF. */
+/** The place of a tensor by its name, as transformers, MLX and GGUF name tensors. */
 function tensorPlace(name: string, layerCount: number): TensorPlace {
   if (besideLanguage.test(name)) return { kind: 'other' };
   const layer = Number(layerName.exec(name)?.[1] ?? Number.NaN);

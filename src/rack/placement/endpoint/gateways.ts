@@ -38,7 +38,7 @@ export interface WantedDoorman {
   /** The leader of all its placements, on their own nodes or on their fallback. */
   readonly node: NodeName;
   readonly port: number;
-  /** Sorted by name, as the file has them. */
+  /** Sorted by name. */
   readonly placements: readonly PublishedPlacement[];
 }
 

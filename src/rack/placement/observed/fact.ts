@@ -76,9 +76,9 @@ function jsonObject(body: string): Readonly<Record<string, unknown>> {
 interface AskedToken {
   readonly placement: string;
   readonly curlExit: number;
-  /** As `%{http_code}` prints it: 0 when there was no answer. */
+  /** As `%{http_code}` prints it: 0 without an answer. */
   readonly status: number;
-  /** The body in base64; empty when there was none. */
+  /** The answer's body in base64; empty without an answer. */
   readonly body: string;
 }
 
@@ -357,7 +357,7 @@ function markOf(fields: Fields): RebootMark | undefined {
   return { placement, why, wiredBytes, baselineBytes };
 }
 
-/** The last start of a member over RDMA. */
+/** The last RDMA start of one rank. */
 export interface RdmaStart {
   readonly placement: string;
   /** The boot session of that start. */
