@@ -7,20 +7,20 @@ import type { SimulatedFleet } from './model/fleet.ts';
 
 /** One thing that a person at the rack does with one or two plugs. */
 export type HandsAct =
-  /** Pulls the plug; its cable then hangs from its other end, or is out when that was in the air already. */
+  /** Pulls a plug. Its cable then hangs from the other end, or is removed if that end was not plugged in. */
   | { readonly kind: 'unplug'; readonly end: LinkEnd }
-  /** Plugs in the end that hangs from one of the two, or else a cable that was fetched: of 80 Gb/s unless said. */
+  /** Plugs in the loose end of a cable that hangs from one of the two, or a new cable (default 80 Gb/s). */
   | {
       readonly kind: 'plug';
       readonly ends: readonly [LinkEnd, LinkEnd];
       readonly gigabitsPerSecond?: Cable['gigabitsPerSecond'];
     }
-  /** Pulls one plug and puts it into a free receptacle. */
+  /** Moves one plug to a free receptacle. */
   | { readonly kind: 'move'; readonly from: LinkEnd; readonly to: LinkEnd }
-  /** Puts two plugs into each other's receptacles. */
+  /** Exchanges the plugs of two receptacles. */
   | { readonly kind: 'swap'; readonly ends: readonly [LinkEnd, LinkEnd] };
 
-/** The rack after an act, told in a sentence without a full stop; or why nobody can do it. */
+/** The rack after an act, with a sentence without a period; or why the act is impossible. */
 type Acted =
   | { readonly kind: 'done'; readonly fleet: SimulatedFleet; readonly text: string }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -32,22 +32,22 @@ const nothingIn = (end: LinkEnd): Acted => refused(`nothing is plugged into ${li
 const takenText = (fleet: SimulatedFleet, end: LinkEnd): string => {
   const cable = cableAt(fleet.cables, end);
   return cable === undefined
-    ? `the plug of a cable that hangs is in ${linkEndText(end)}`
+    ? `a cable with a loose end is in ${linkEndText(end)}`
     : `the cable ${cable.ends.map(linkEndText).join(' <-> ')} is in ${linkEndText(end)}`;
 };
 
-/** Pulls the plug in this receptacle: its cable then hangs from its far end, or is out when it hung already. */
+/** Pulls the plug in this receptacle. Its cable then hangs from the far end, or is removed if it already hung. */
 function unplug(fleet: SimulatedFleet, end: LinkEnd): Acted {
   if (isFree(fleet, end)) return nothingIn(end);
   const cable = cableAt(fleet.cables, end);
   const far = farEnd(fleet.cables, end);
   if (cable === undefined || far === undefined) {
     const hanging = fleet.hanging.filter((one) => !isSameEnd(one.end, end));
-    return { kind: 'done', fleet: { ...fleet, hanging }, text: `took the cable out of ${linkEndText(end)}` };
+    return { kind: 'done', fleet: { ...fleet, hanging }, text: `removed the cable from ${linkEndText(end)}` };
   }
   const { ends: _, ...rest } = cable;
   const cables = fleet.cables.filter((one) => one !== cable);
-  const text = `unplugged ${linkEndText(end)}; the cable hangs from ${linkEndText(far)}`;
+  const text = `unplugged ${linkEndText(end)}; the cable still hangs from ${linkEndText(far)}`;
   return { kind: 'done', fleet: { ...fleet, cables, hanging: [...fleet.hanging, { ...rest, end: far }] }, text };
 }
 
@@ -62,7 +62,7 @@ function plugHanging(fleet: SimulatedFleet, from: LinkEnd, into: LinkEnd): Acted
       cables: [...fleet.cables, { ...rest, ends: [from, into] }],
       hanging: fleet.hanging.filter((one) => one !== cable),
     },
-    text: `plugged the end that hangs from ${linkEndText(from)} into ${linkEndText(into)}`,
+    text: `plugged the loose end of the cable in ${linkEndText(from)} into ${linkEndText(into)}`,
   };
 }
 
@@ -78,7 +78,7 @@ function plug(fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Extract<HandsA
     const isOther =
       gigabitsPerSecond !== undefined && hangingAt(fleet.hanging, from)?.gigabitsPerSecond !== gigabitsPerSecond;
     return isOther
-      ? refused(`the cable that hangs from ${linkEndText(from)} is another one`)
+      ? refused(`the cable that hangs from ${linkEndText(from)} has a different speed`)
       : plugHanging(fleet, from, from === one ? other : one);
   }
   const cable: Cable = { ends, gigabitsPerSecond: gigabitsPerSecond ?? 80 };
@@ -87,7 +87,7 @@ function plug(fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Extract<HandsA
   return { kind: 'done', fleet: { ...fleet, cables: [...fleet.cables, cable] }, text };
 }
 
-/** Lets the hands do one thing. Pure; what nobody can do, such as to use a receptacle twice, is refused. */
+/** Performs one act. Pure; refuses impossible acts, such as using a receptacle twice. */
 export function acted(fleet: SimulatedFleet, act: HandsAct): Acted {
   switch (act.kind) {
     case 'unplug':
@@ -107,14 +107,14 @@ export function acted(fleet: SimulatedFleet, act: HandsAct): Acted {
       if (empty !== undefined) return nothingIn(empty);
       const cable = cableAt(fleet.cables, one);
       if (isSameEnd(one, other) || (cable !== undefined && cable === cableAt(fleet.cables, other)))
-        return refused('these are the two ends of one cable');
+        return refused('both ends belong to the same cable');
       const text = `exchanged the ends in ${linkEndText(one)} and ${linkEndText(other)}`;
       return { kind: 'done', fleet: { ...fleet, ...withSwap(fleet, one, other) }, text };
     }
   }
 }
 
-/** What the simulated hands can be told to do, with the words that each takes. */
+/** The acts of the simulated person, with their arguments. */
 export const handsForms = {
   unplug: 'unplug NODE:RECEPTACLE...',
   plug: 'plug NODE:RECEPTACLE NODE:RECEPTACLE [40g]',
@@ -122,21 +122,19 @@ export const handsForms = {
   swap: 'swap NODE:RECEPTACLE NODE:RECEPTACLE',
 } as const;
 
-/** The first word of what the hands are told. */
 type HandsVerb = keyof typeof handsForms;
 
-/** Whether this is a word that tells the hands what to do. */
 export const isHandsVerb = (word: string): word is HandsVerb => Object.hasOwn(handsForms, word);
 
-/** The word for a Thunderbolt 4 cable. */
+/** The argument for a Thunderbolt 4 cable. */
 const slowWord = '40g';
 
-/** What words for the hands come to: their acts, or why not, in a whole sentence with what to do. */
+/** The parsed arguments: acts, or a sentence that rejects them, with a hint. */
 type ParsedHands =
   | { readonly kind: 'acts'; readonly acts: readonly HandsAct[] }
   | { readonly kind: 'refused'; readonly detail: string; readonly hint: string };
 
-/** Whether a verb of the hands was given as many receptacles as it takes. */
+/** Whether an act has the right number of receptacles. */
 export function isHandsForm([verb = '', ...words]: readonly string[]): boolean {
   if (!isHandsVerb(verb)) return false;
   if (verb === 'unplug') return words.length > 0;
@@ -144,12 +142,12 @@ export function isHandsForm([verb = '', ...words]: readonly string[]): boolean {
   return words.length === (hasSpeed ? 3 : 2);
 }
 
-/** Reads `unplug studio-1:2`, `plug studio-1:2 studio-2:2 40g`, `move …` or `swap …` for this rack. */
+/** Parses `unplug studio-1:2`, `plug studio-1:2 studio-2:2 40g`, `move …` or `swap …` for this rack. */
 export function parseHands(fleet: SimulatedFleet, words: readonly string[]): ParsedHands {
   const [verb = '', ...rest] = words;
   if (!isHandsVerb(verb) || !isHandsForm(words)) {
     const forms = Object.values(handsForms).join(', ');
-    return { kind: 'refused', detail: `${words.join(' ')} is nothing that hands can do.`, hint: `They can: ${forms}.` };
+    return { kind: 'refused', detail: `Unknown manual step: ${words.join(' ')}.`, hint: `Known steps: ${forms}.` };
   }
   const isSlow = verb === 'plug' && rest.length === 3;
   const ends: LinkEnd[] = [];

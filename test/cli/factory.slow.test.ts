@@ -39,7 +39,7 @@ describe('sim up --factory', () => {
 
     expect((await apply('--update-lock')).code).toBe(3);
     const hands = await run('sim', 'hands');
-    expect(hands.stdout).toContain('enabled RDMA on studio-4 in Recovery, and restarted it');
+    expect(hands.stdout).toContain('enabled RDMA on studio-4 in Recovery, and restarted the Mac');
     const [serving, again] = [await apply(), await apply()];
     expect([serving.code, again.code]).toEqual([0, 0]);
     expect(again.stdout).toContain('Nothing to change');

@@ -38,7 +38,7 @@ describe('Macs of 2026 with macOS 27', () => {
       troubles: [{ code: 'rdma/disabled', stage: 'rdma-switch' }],
     });
     const hands = await run('sim', 'hands');
-    expect(hands.stdout).toContain('enabled RDMA on studio-1 in System Settings, and restarted it');
+    expect(hands.stdout).toContain('enabled RDMA on studio-1 in System Settings, and restarted the Mac');
     expect((await run('doctor', '--sim')).code).toBe(0);
   });
 

@@ -33,7 +33,7 @@ export const accessBehaviours: readonly Behaviour[] = [
       await expect(connect(fleet, node)).rejects.toThrow('ECONNREFUSED');
       const said = 'Bad request.\nCould not find service "com.openssh.sshd" in domain for system\n';
       expect(await print()).toMatchObject({ code: 113, stdout: '', stderr: said });
-      expect((await fleet.hands()).done).toEqual([`switched Remote Login of ${node} on in Sharing`]);
+      expect((await fleet.hands()).done).toEqual([`enabled Remote Login on ${node} in Sharing`]);
       expect((await user(node, 'printf here')).stdout).toBe('here');
       expect((await print()).code).toBe(0);
       there.end();

@@ -8,7 +8,7 @@ const ailing = (mac: MacState, ailments: Partial<Ailments>): MacState => ({
   ailments: { ...mac.ailments, ...ailments },
 });
 
-/** A fault that is one ailment of a Mac; `already` is said where the Mac has it. */
+/** A fault that is one condition of a Mac; `already` is the reason if the Mac already has it. */
 const defineAilment = <K extends keyof Ailments>(
   summary: string,
   [key, value]: readonly [key: K, value: Ailments[K]],
@@ -22,114 +22,120 @@ const withDeadPort = (fleet: SimulatedFleet, node: string, receptacle: number): 
     ailing(mac, { deadReceptacles: [...new Set([...mac.ailments.deadReceptacles, receptacle])].sort() }),
   );
 
-/** What a model never fits into, and what a lease and a record still do. */
+/** Too little for any model, enough for a lease and a record. */
 const roomLeftBytes = 65_536;
 
-/** What is wrong with the system of a Mac beyond its settings. */
+/** Faults of a Mac's system beyond its settings. */
 export const ailmentFaults = {
-  /** What the kernel does after long idling or a hot replug (exo issue 1973); only a start of the Mac ends it. */
+  /** The kernel's state after a long idle time or a hot replug (exo issue 1973); only a reboot clears it. */
   'rdma-hang': defineAilment(
-    'its cables carry nothing though every port says active, until a reboot',
+    'its cables carry nothing although every port is active, until a reboot',
     ['isRdmaHung', true],
-    'its RDMA hangs already',
+    'RDMA already hangs',
   ),
 
-  /** A link that nobody used for long: both ends have to start anew before anything comes through (exo issue 1973). */
+  /** A link that was idle for long: both Macs must reboot before it works again (exo issue 1973). */
   'idle-dead-port': defineFault(
-    'a cable carries nothing though both ports say active, until both Macs reboot',
+    'a cable carries nothing although both ports are active, until both Macs reboot',
     aims.cable,
     (fleet, end) => {
       const peer = peerAt(fleet, end);
-      if (peer === undefined) return 'nobody is at the other end of its cable';
+      if (peer === undefined) return 'no Mac is at the other end of the cable';
       const isDead = macNamed(fleet, end.node)?.ailments.deadReceptacles.includes(end.receptacle) === true;
-      if (isDead) return 'its port is dead already';
+      if (isDead) return 'the port is already dead';
       return withDeadPort(withDeadPort(fleet, end.node, end.receptacle), peer.mac.name, peer.receptacle.number);
     },
   ),
 
-  /** What many failed starts leave behind: `ibv_devinfo` says what it always says, and no program gets a domain. */
+  /**
+   * The result of many failed starts: the output of `ibv_devinfo` is unchanged, but no program gets a protection
+   * domain.
+   */
   'pd-leak': defineAilment(
-    'no protection domain is left, so no program can open an RDMA device, until a reboot',
+    'all protection domains are used up, so no program can open an RDMA device, until a reboot',
     ['lacksDomains', true],
-    'it has none left already',
+    'none are left',
   ),
 
-  /** A program of somebody else, such as a benchmark that was left running. */
+  /** A program that is not ours, such as a benchmark that still runs. */
   'rdma-held': defineMacFault(
-    'a program that is not ours holds every RDMA device, until it is ended or the Mac reboots',
+    'a foreign program holds every RDMA device, until it is stopped or the Mac reboots',
     (mac) => {
-      if (mac.ailments.isRdmaHeld) return 'its devices are held already';
-      return isRdmaLive(mac) ? ailing(mac, { isRdmaHeld: true }) : 'it has no RDMA device';
+      if (mac.ailments.isRdmaHeld) return 'its devices are already held';
+      return isRdmaLive(mac) ? ailing(mac, { isRdmaHeld: true }) : 'the Mac has no RDMA device';
     },
   ),
 
-  /** ibv_dealloc_pd holds a lock that the end of a device needs (SQCU/mesh): whoever opens one now waits, deaf to KILL. */
+  /**
+   * ibv_dealloc_pd holds a lock that closing a device needs (SQCU/mesh): programs that open a device now hang and
+   * ignore KILL.
+   */
   'verbs-hang': defineMacFault(
-    'a program hangs in the RDMA driver, and every verbs tool behind it, until a reboot',
+    'a program hangs in the RDMA driver and blocks every verbs tool, until a reboot',
     (mac) => {
-      if (mac.ailments.isVerbsHung) return 'its driver hangs already';
-      return isRdmaLive(mac) ? ailing(mac, { isVerbsHung: true }) : 'it has no RDMA device';
+      if (mac.ailments.isVerbsHung) return 'its driver already hangs';
+      return isRdmaLive(mac) ? ailing(mac, { isVerbsHung: true }) : 'the Mac has no RDMA device';
     },
   ),
 
-  /** What the driver of the GPU or of RDMA holds for a process outlives it where KILL has ended it. */
+  /** After KILL, the memory that the GPU or RDMA driver holds for a process stays wired. */
   'wired-leak': defineAilment(
-    'a rank that has to be killed leaves a quarter of the memory wired, until a reboot',
+    'a killed rank leaves a quarter of the memory wired, until a reboot',
     ['leaksWired', true],
-    'it leaks already',
+    'the Mac already leaks memory',
   ),
 
-  /** macOS makes the bridge anew, at once and whenever the Mac starts. */
-  'bridge-rebuilt': defineMacFault('macOS builds the Thunderbolt Bridge anew, now and at every start', (mac) =>
+  /** macOS recreates the bridge, immediately and at every boot. */
+  'bridge-rebuilt': defineMacFault('macOS recreates the Thunderbolt Bridge, now and at every boot', (mac) =>
     ailing(withBridgeInterface(mac), { isBridgeRebuilt: true }),
   ),
 
-  /** The disk has no room for a model any more. */
-  'disk-full': defineMacFault('the disk is full: 64 KiB still fit', (mac) =>
+  /** The disk has no room for a model. */
+  'disk-full': defineMacFault('the disk is full except for 64 KiB', (mac) =>
     ailing(mac, { diskRoomBytes: roomLeftBytes }),
   ),
 
-  /** Something holds the shutdown up until it is killed. */
+  /** A process blocks the shutdown until it is killed. */
   'slow-shutdown': defineAilment(
-    'a shutdown takes four minutes longer, since something does not stop',
+    'a shutdown takes four minutes longer, because a process does not stop',
     ['isSlowToStop', true],
-    'it is slow to stop already',
+    'its shutdown is already slow',
   ),
 
-  /** A Mac that went down and waits for somebody to press its button. */
+  /** A Mac that is off until its button is pressed. */
   'no-return': defineAilment(
-    'the Mac stays off after a reboot, until its button is pressed: sim power-on',
+    'after a reboot, the Mac stays off until its button is pressed (sim power-on)',
     ['isStayingOff', true],
-    'it stays off already',
+    'the Mac already stays off',
   ),
 
   /** "Allow full disk access for remote users" is off in Sharing. */
   'no-full-disk-access': defineAilment(
-    'SSH sessions lack Full Disk Access: networksetup changes nothing',
+    'SSH sessions lack Full Disk Access, so networksetup changes nothing',
     ['hasFullDiskAccess', false],
-    'it is lacking already',
+    'Full Disk Access is already off',
   ),
 
-  /** A kernel panic. It is over when the Mac is there again; its report stays. */
+  /** A kernel panic. It ends when the Mac is up again; its report remains. */
   crash: defineMacFault(
-    'the kernel panics: the Mac goes down at once, and starts again by itself',
-    (mac) => (mac.ailments.panic === undefined ? ailing(mac, { panic: 'crash' }) : 'it goes down already'),
+    'the kernel panics: the Mac goes down immediately and restarts by itself',
+    (mac) => (mac.ailments.panic === undefined ? ailing(mac, { panic: 'crash' }) : 'the Mac is already going down'),
     ({ ailments }) => ailments.panic,
   ),
 
-  /** Somebody pulled the plug, or the house has no current. It comes back with the current where pmset says so. */
+  /** A power failure. Afterwards the Mac starts by itself if pmset says so. */
   'power-cut': defineAilment(
-    'the current is gone; with it back the Mac starts by itself if autorestart is on, else by its button',
+    'power is lost; when it returns, the Mac starts if autorestart is on, otherwise after its button is pressed',
     ['lacksCurrent', true],
-    'it has no current already',
+    'power is already lost',
     ({ ailments }) => ailments.lacksCurrent,
   ),
 
-  /** What was told of TCP under load over Thunderbolt: panics in the driver of IP over Thunderbolt. */
+  /** Reported for TCP under load over Thunderbolt: panics in the driver of IP over Thunderbolt. */
   'tcp-load-panic': defineAilment(
     'the kernel panics as soon as ranks send TCP over its cables',
     ['panicsUnderTcp', true],
-    'it does so already',
+    'the Mac already does this',
     ({ ailments }) => ailments.panicsUnderTcp,
   ),
 };

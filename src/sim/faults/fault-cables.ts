@@ -5,13 +5,13 @@ import { isBridged } from '../model/network.ts';
 import { strangerLike } from '../simulate-fleet.ts';
 import { aims, defineFault, type Fault, lastFree } from './fault.ts';
 
-/** What is plugged in where, and what hangs: hands mend such a fault, in whatever order they plug. */
+/** The plugged and hanging cables. Moving plugs, in any order, can clear such a fault. */
 const cablesOf = ({ cables, hanging }: SimulatedFleet): unknown => [
   plugged(cables),
   hanging.map(({ end }) => linkEndText(end)).sort(),
 ];
 
-/** A fault of what is plugged in where. */
+/** A fault of the cabling. */
 const defineCabling = <T>(...[summary, aim, change]: Parameters<typeof defineFault<T>>): Fault =>
   defineFault(summary, aim, change, cablesOf);
 
@@ -27,16 +27,16 @@ const withCable = (fleet: SimulatedFleet, ends: Cable['ends']): SimulatedFleet =
 const defineDock = (summary: string, isBlind: boolean): Fault =>
   defineCabling(summary, aims.cable, (fleet, end) => {
     const cable = cableAt(fleet.cables, end);
-    if (cable?.dock !== undefined) return 'a dock stands between already';
+    if (cable?.dock !== undefined) return 'there is already a dock';
     const cables = fleet.cables.map((one): Cable => (one === cable ? { ...one, dock: { at: end, isBlind } } : one));
     return { ...fleet, cables };
   });
 
-/** What is wrong with the cables, and with what they carry. */
+/** Faults of cables and of their links. */
 export const cableFaults = {
-  /** A cable that no file declares, between two free receptacles. */
+  /** A cable between two free receptacles that no file declares. */
   'cable-extra': defineCabling(
-    'one more cable, between two free receptacles, that the file does not declare',
+    'an additional cable between two free receptacles that the file does not declare',
     aims.freePair,
     (fleet, [one, other]) => {
       const taken = [one, other].find((end) => !isFree(fleet, end));
@@ -45,7 +45,7 @@ export const cableFaults = {
     },
   ),
 
-  /** A second cable between two Macs that one cable joins already. */
+  /** A second cable between two Macs that are already connected. */
   'cable-doubled': defineCabling(
     'a second cable between the same two Macs, in their last free receptacles',
     aims.cable,
@@ -53,17 +53,17 @@ export const cableFaults = {
       const far = farEnd(fleet.cables, end);
       const [one, other] = [end, far].map((at) => (at === undefined ? undefined : lastFree(fleet, at.node)));
       if (one === undefined || other === undefined) return 'one of the two Macs has no free receptacle';
-      return isSameEnd(one, other) ? 'it has one free receptacle only' : withCable(fleet, [one, other]);
+      return isSameEnd(one, other) ? 'the Mac has only one free receptacle' : withCable(fleet, [one, other]);
     },
   ),
 
-  /** A cable that ends in a Mac which is not in the file. */
+  /** A cable to a Mac that is not in the file. */
   'cable-foreign': defineCabling(
     'the cable in this receptacle goes to a Mac that is not in the file',
     aims.receptacle,
     (fleet, end) => {
       const mac = macNamed(fleet, end.node);
-      if (mac === undefined) return 'there is no such Mac';
+      if (mac === undefined) return 'the Mac does not exist';
       const stranger = strangerLike(mac, fleet.strangers.length + 1);
       const far: LinkEnd = { node: stranger.name, receptacle: 1 };
       const free = { ...fleet, cables: withoutCable(fleet.cables, end), strangers: [...fleet.strangers, stranger] };
@@ -71,51 +71,54 @@ export const cableFaults = {
     },
   ),
 
-  /** A dock at this end of a cable: the peer is seen one level deeper from here, directly from the other end. */
-  'hub-between': defineDock('a dock stands between: this end sees the far Mac behind it', false),
+  /** A dock at this end of a cable: this end sees the peer one level deeper, the other end sees it directly. */
+  'hub-between': defineDock('a dock is in between: this end sees the far Mac behind the dock', false),
 
-  /** A dock that hides what is behind it: this end sees the dock alone, the other end sees this Mac. */
-  'hub-hides-peer': defineDock('a dock stands between: this end sees the dock and no Mac', true),
+  /** A dock that hides its far side: this end sees only the dock, the other end sees this Mac. */
+  'hub-hides-peer': defineDock('a dock is in between: this end sees only the dock, not the far Mac', true),
 
-  /** Somebody put two cable ends into each other's receptacles. */
+  /** Two cable ends are in each other's receptacles. */
   'cable-swapped': defineCabling(
-    'two cable ends are exchanged: both receptacles see the wrong neighbour',
+    'two cable ends are exchanged: both receptacles see the wrong neighbor',
     aims.twoReceptacles,
     (fleet, [one, other]) => {
       const first = cableAt(fleet.cables, one);
       if (isSameEnd(one, other)) return 'both ends are the same receptacle';
       if (first === undefined && cableAt(fleet.cables, other) === undefined) return 'neither receptacle has a cable';
       if (first?.ends.every((end) => isSameEnd(end, one) || isSameEnd(end, other)))
-        return 'it is one and the same cable';
+        return 'both ends belong to the same cable';
       return { ...fleet, cables: withSwap(fleet, one, other).cables };
     },
   ),
 
-  /** A cable is out at both of its ends. */
+  /** A cable that is unplugged at both ends. */
   'cable-missing': defineCabling(
     'the cable is not plugged in: both receptacles are free',
     aims.cable,
     (fleet, end) => ({ ...fleet, cables: withoutCable(fleet.cables, end) }),
   ),
 
-  /** A Thunderbolt 4 cable instead of a Thunderbolt 5 one. */
-  'cable-40g': defineCabling('the cable is an older one: both ends link at 40 Gb/s', aims.cable, (fleet, end) => {
-    const cable = cableAt(fleet.cables, end);
-    if (cable === undefined || linkSpeed(fleet, cable) === 40) return 'the link runs at 40 Gb/s already';
-    const cables = fleet.cables.map((one): Cable => (one === cable ? { ...one, gigabitsPerSecond: 40 } : one));
-    return { ...fleet, cables };
-  }),
+  /** A Thunderbolt 4 cable instead of Thunderbolt 5. */
+  'cable-40g': defineCabling(
+    'a Thunderbolt 4 cable is plugged in: both ends link at 40 Gb/s',
+    aims.cable,
+    (fleet, end) => {
+      const cable = cableAt(fleet.cables, end);
+      if (cable === undefined || linkSpeed(fleet, cable) === 40) return 'the link already runs at 40 Gb/s';
+      const cables = fleet.cables.map((one): Cable => (one === cable ? { ...one, gigabitsPerSecond: 40 } : one));
+      return { ...fleet, cables };
+    },
+  ),
 
-  /** The interface has lost its IPv4 address, and with it the IPv4-mapped GID. */
+  /** The interface has lost its IPv4 address, and therefore its IPv4-mapped GID. */
   'gid-missing': defineFault(
     'the interface has lost its IPv4 address, so its RDMA device has no GID',
     aims.cables,
     (fleet, ends) => {
       const mac = macNamed(fleet, ends[0]?.node ?? '');
-      if (mac === undefined) return 'it has no cable';
+      if (mac === undefined) return 'the Mac has no cable';
       const lost = mac.receptacles.filter(({ number }) => ends.some(({ receptacle }) => receptacle === number));
-      if (lost.every(({ device }) => isBridged(mac, device)))
-        return 'its receptacles are bridged and have no address anyway';
+      if (lost.every(({ device }) => isBridged(mac, device))) return 'its receptacles are bridged and have no address';
       const addresses = Object.fromEntries(lost.map(({ device }) => [device, 'none' as const]));
       const live = { ...mac.live, addresses: { ...mac.live.addresses, ...addresses } };
       return withMac(fleet, mac.name, (one) => ({ ...one, live }));

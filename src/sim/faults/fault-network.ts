@@ -10,11 +10,11 @@ import {
 import { liveAddress, type NetworkService, servicesIn, withService } from '../model/network.ts';
 import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
 
-/** The services of one receptacle that have a fixed address. */
+/** The services of one receptacle with a fixed address. */
 const fixedServices = (mac: MacState, device: string): readonly NetworkService[] =>
   servicesIn(mac.preferences).filter((service) => service.device === device && service.ipv4.kind === 'manual');
 
-/** The Mac with the fixed services of one interface on DHCP again or off, as configd then sets it up. */
+/** Sets the fixed services of one interface to DHCP or off; configd then sets up the interface. */
 function withoutFixed(mac: MacState, device: string, kind: 'dhcp' | 'off'): MacState {
   const preferences = fixedServices(mac, device).reduce(
     (before, service) => withService(before, { ...service, ipv4: { kind } }),
@@ -24,7 +24,7 @@ function withoutFixed(mac: MacState, device: string, kind: 'dhcp' | 'off'): MacS
   return { ...mac, preferences, live: { ...mac.live, addresses } };
 }
 
-/** What exo's daemon does each time: no bridge, and every service of a receptacle on DHCP. */
+/** The effect of one run of exo's daemon: no bridge, and every receptacle service on DHCP. */
 export function underDaemon(mac: MacState): MacState {
   if (mac.ailments.networkDaemon !== 'fights') return mac;
   const { bridge: _, ...live } = mac.live;
@@ -35,11 +35,11 @@ export function underDaemon(mac: MacState): MacState {
 
 const sharing = (mac: MacState): MacState => ({ ...mac, ailments: { ...mac.ailments, isSharingInternet: true } });
 
-/** The receptacles that a target names: `NODE:RECEPTACLE`, or all of `NODE`. */
+/** The receptacles in a target: `NODE:RECEPTACLE`, or all of `NODE`. */
 const receptaclesOf = (mac: MacState, target: string): MacState['receptacles'] =>
   mac.receptacles.filter(({ number }) => !target.includes(':') || String(number) === target.split(':')[1]);
 
-/** What these receptacles show of such a fault. */
+/** The parts of these receptacles that show such a fault. */
 const shownAt =
   (part: (fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState) => unknown) =>
   (fleet: SimulatedFleet, target: string): unknown => {
@@ -47,7 +47,7 @@ const shownAt =
     return mac === undefined ? undefined : receptaclesOf(mac, target).map((one) => part(fleet, mac, one));
   };
 
-/** A fault of the services that have a fixed address, of one cabled receptacle or of all of a Mac. */
+/** A fault of services with fixed addresses, for one cabled receptacle or all of a Mac. */
 const defineServices = (summary: string, kind: 'dhcp' | 'off'): Fault =>
   defineFault(
     summary,
@@ -56,32 +56,32 @@ const defineServices = (summary: string, kind: 'dhcp' | 'off'): Fault =>
       const mac = macNamed(fleet, ends[0]?.node ?? '');
       const own = ends.map(({ receptacle }) => receptacle);
       const devices = (mac?.receptacles ?? []).filter(({ number }) => own.includes(number)).map(({ device }) => device);
-      if (mac === undefined || devices.length === 0) return 'it has no cable';
-      if (devices.every((device) => fixedServices(mac, device).length === 0)) return 'none has a fixed address';
+      if (mac === undefined || devices.length === 0) return 'the Mac has no cable';
+      if (devices.every((device) => fixedServices(mac, device).length === 0)) return 'no service has a fixed address';
       return withMac(fleet, mac.name, () => devices.reduce((one, device) => withoutFixed(one, device, kind), mac));
     },
     shownAt((_, mac, { device }) => fixedServices(mac, device).map(({ ipv4 }) => ipv4)),
   );
 
-/** What is wrong with the network of a Mac. */
+/** Faults of a Mac's network. */
 export const networkFaults = {
-  /** Somebody installed exo: its daemon sets the network at each start and every half an hour, whoever set it before. */
+  /** exo was installed: its daemon sets the network at each boot and every 30 minutes, overriding other settings. */
   'daemon-conflict': defineMacFault(
-    "exo's network daemon runs: again and again every cable is put back on DHCP",
+    "exo's network daemon runs and keeps resetting every cable to DHCP",
     (mac) =>
       mac.ailments.networkDaemon === 'fights'
-        ? 'it runs already'
+        ? 'the daemon already runs'
         : underDaemon({ ...mac, ailments: { ...mac.ailments, networkDaemon: 'fights' } }),
     ({ ailments }) => ailments.networkDaemon === 'fights',
   ),
 
-  /** Somebody switched Internet Sharing on at the far end, and this end takes what DHCP gives. */
+  /** Internet Sharing is on at the far end, and this end accepts its DHCP lease. */
   'internet-sharing': defineFault(
-    'the Mac at the far end shares its Internet: a lease and a default route come over the cable',
+    'the far Mac shares its Internet: this end gets a lease and a default route over the cable',
     aims.cables,
     (fleet, ends) => {
       const shared = ends.filter((end) => peerAt(fleet, end) !== undefined);
-      if (shared.length === 0) return 'no Mac is at the far end';
+      if (shared.length === 0) return 'there is no Mac at the far end';
       return shared.reduce((before, end) => {
         const far = withMac(before, peerAt(before, end)?.mac.name ?? '', sharing);
         return withMac(far, end.node, (mac) =>
@@ -93,17 +93,17 @@ export const networkFaults = {
   ),
 
   /**
-   * What was seen after links were broken and made again, and after somebody cleaned up in System Settings: the services
-   * of the receptacles are on DHCP, where nobody answers, and each interface has given itself an address.
+   * Seen after links were broken and restored, and after a cleanup in System Settings: the receptacles' services use
+   * DHCP, no server answers, and each interface assigns itself an address.
    */
   'dhcp-reset': defineServices(
-    'the services of its cables are back on DHCP: each gives itself an address, and none that lasts',
+    'the services of its cables use DHCP again: each assigns itself a temporary address',
     'dhcp',
   ),
 
-  /** A Mac that RDMALink has prepared: its Thunderbolt services have IPv6 link-local addresses alone. */
+  /** A Mac prepared by RDMALink: its Thunderbolt services have only IPv6 link-local addresses. */
   'ipv4-off': defineServices(
-    'IPv4 is off on its cables, as RDMALink prepares a Mac: no address and no GID that MLX can use',
+    'IPv4 is off on its cables, as after RDMALink: no address, and no GID that MLX can use',
     'off',
   ),
 };

@@ -16,35 +16,35 @@ type FaultResult =
   | { readonly kind: 'applied'; readonly fleet: SimulatedFleet; readonly target: string }
   | { readonly kind: 'refused'; readonly diagnostic: Diagnostic };
 
-/** One named way in which a rack can be broken. It changes the model only; what the nodes print follows from that. */
+/** One named fault of a rack. It changes only the model; the output of the nodes follows from that. */
 export interface Fault {
-  /** One line for `sim fault --list`: what it does and what is to be seen. */
+  /** One line for `sim fault --list`: its effect and its symptoms. */
   readonly summary: string;
   /** The form of its target, such as `NODE` or `NODE:RECEPTACLE`. */
   readonly targets: string;
   readonly apply: (fleet: SimulatedFleet, target: string) => FaultResult;
   /**
-   * What of the fleet shows it: while that is as it would be without the fault, it counts as mended, whatever else it
-   * left behind. The whole fleet when absent.
+   * The part of the fleet that shows the fault. Once this part looks as without the fault, the fault counts as fixed,
+   * whatever else it left behind. Absent: the whole fleet.
    */
   readonly symptoms?: (fleet: SimulatedFleet, target: string) => unknown;
 }
 
-/** What a target may be: how it is written, and how it is read. */
+/** A form of target and its parser. */
 interface Aim<T> {
   readonly targets: string;
   readonly aim: (fleet: SimulatedFleet, target: string) => Aimed<T>;
 }
 
-/** The diagnostic for a target that cannot be aimed at; `detail` is whole sentences. */
+/** The diagnostic for an invalid target; `detail` has whole sentences. */
 const badTarget = (detail: string, hint?: Prose): Diagnostic =>
   diagnose('sim/bad-fault-target', { detail, ...given({ hint }) });
 
 /**
- * Puts a fault together; its key in its chapter is the name that `sim fault` has for it. One that would change nothing is refused, so that it
- * never shows as active for nothing.
+ * Defines a fault; its key in its chapter is its name for `sim fault`. A fault that would change nothing is refused, so
+ * that every active fault has an effect.
  *
- * @param change gives the changed fleet, or a text why nothing would change
+ * @param change returns the changed fleet, or why nothing would change
  */
 export const defineFault = <T>(
   summary: string,
@@ -59,13 +59,13 @@ export const defineFault = <T>(
     if (aimed.kind === 'refused') return aimed;
     const changed = change(fleet, aimed.at);
     return typeof changed === 'string'
-      ? { kind: 'refused', diagnostic: badTarget(`Nothing would change at ${aimed.text}: ${changed}.`) }
+      ? { kind: 'refused', diagnostic: badTarget(`The fault would change nothing at ${aimed.text}: ${changed}.`) }
       : { kind: 'applied', fleet: changed, target: aimed.text };
   },
   ...given({ symptoms }),
 });
 
-/** A fault of one Mac as a whole; `shown` is the part of it that alone shows the fault, where that is not everything. */
+/** A fault of one whole Mac; `shown` is the part that shows the fault, if it is not all of the Mac. */
 export const defineMacFault = (
   summary: string,
   change: (mac: MacState) => MacState | string,
@@ -92,8 +92,8 @@ function aimAtNode(fleet: SimulatedFleet, target: string): Aimed<MacState> {
   if (mac !== undefined) return { kind: 'aimed', at: mac, text: target };
   const names = fleet.macs.map(({ name }) => name);
   const near = nearestWord(target, names);
-  const hint = near === undefined ? `The nodes are ${names.join(', ')}.` : `Did you mean ${near}?`;
-  return refused(`There is no node ${JSON.stringify(target)} in this rack.`, hint);
+  const hint = near === undefined ? `Nodes: ${names.join(', ')}` : `Did you mean ${near}?`;
+  return refused(`This rack has no node ${JSON.stringify(target)}.`, hint);
 }
 
 /** `NODE:RECEPTACLE`: one receptacle of one Mac, with or without a cable. */
@@ -122,24 +122,26 @@ function aimAtCable(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
   return refused(`No cable is plugged into ${aimed.text}.`, cabledHint(fleet, aimed.at.node));
 }
 
-/** The receptacles of the Mac of this name, lowest first. */
+/** The receptacles of a Mac, lowest first. */
 const endsOf = (fleet: SimulatedFleet, node: string): readonly LinkEnd[] =>
   fleet.macs
     .filter(({ name }) => name === node)
     .flatMap((mac) => mac.receptacles.map(({ number }) => ({ node: mac.name, receptacle: number })));
 
-/** Those of them that have a cable. */
+/** The receptacles with a cable. */
 const cabledEnds = (fleet: SimulatedFleet, node: string): readonly LinkEnd[] =>
   endsOf(fleet, node).filter((end) => cableAt(fleet.cables, end) !== undefined);
 
 function cabledHint(fleet: SimulatedFleet, node: string): string {
   const ends = cabledEnds(fleet, node);
-  return ends.length === 0 ? `${node} has no cable at all.` : `Cables are in ${ends.map(linkEndText).join(', ')}.`;
+  return ends.length === 0
+    ? `${node} has no cables.`
+    : `Receptacles with a cable: ${ends.map(linkEndText).join(', ')}.`;
 }
 
 function exampleHint(fleet: SimulatedFleet): string {
   const end = fleet.cables[0]?.ends[0];
-  return end === undefined ? 'This rack has no cables.' : `Say it like ${linkEndText(end)}.`;
+  return end === undefined ? 'This rack has no cables.' : `Example: ${linkEndText(end)}`;
 }
 
 /** `NODE:R1,NODE:R2`, or `NODE` for its first two receptacles with a cable. */
@@ -150,13 +152,12 @@ function aimAtTwoReceptacles(fleet: SimulatedFleet, target: string): Aimed<reado
     if (known?.kind === 'refused') return known;
     return refused(
       `${JSON.stringify(target)} does not name two receptacles.`,
-      'Say NODE:R1,NODE:R2 or a NODE with two cables.',
+      'Use NODE:R1,NODE:R2, or a NODE with two cables.',
     );
   }
   return aimAtBoth(aimAtReceptacle, fleet, [one, other]);
 }
 
-/** Two targets of one kind. */
 function aimAtBoth<T>(
   aim: Aim<T>['aim'],
   fleet: SimulatedFleet,
@@ -169,22 +170,25 @@ function aimAtBoth<T>(
   return { kind: 'aimed', at: [first.at, second.at], text: `${first.text},${second.text}` };
 }
 
-/** The last receptacle of a Mac in which nothing is plugged in: the first ones are those that files prefer. */
+/** The last free receptacle of a Mac; files usually use the first ones. */
 export const lastFree = (fleet: SimulatedFleet, node: string): LinkEnd | undefined =>
   endsOf(fleet, node).findLast((end) => isFree(fleet, end));
 
-/** `NODE:R1,OTHER:R2`, or `NODE` for the last free receptacles of it and of the one after it in the rack. */
+/** `NODE:R1,OTHER:R2`, or `NODE` for its last free receptacle and that of the next Mac in the rack. */
 function aimAtFreePair(fleet: SimulatedFleet, target: string): Aimed<readonly [LinkEnd, LinkEnd]> {
   if (target.includes(':')) return aimAtTwoReceptacles(fleet, target);
   const nodes = aimAtTwoNodes(fleet, target);
   if (nodes.kind === 'refused') return nodes;
   const [one, other] = nodes.at.map(({ name }) => lastFree(fleet, name));
   return one === undefined || other === undefined
-    ? refused(`${nodes.text} have no free receptacle each.`, 'Say NODE:R1,OTHER:R2 with two free receptacles.')
+    ? refused(
+        `At least one of ${nodes.text} has no free receptacle.`,
+        'Use NODE:R1,OTHER:R2 with two free receptacles.',
+      )
     : { kind: 'aimed', at: [one, other], text: `${linkEndText(one)},${linkEndText(other)}` };
 }
 
-/** `NODE:RECEPTACLE` where a cable is plugged in, or `NODE` for all of those. */
+/** `NODE:RECEPTACLE` with a cable, or `NODE` for all of its receptacles with a cable. */
 function aimAtCables(fleet: SimulatedFleet, target: string): Aimed<readonly LinkEnd[]> {
   if (target.includes(':')) {
     const aimed = aimAtCable(fleet, target);
@@ -194,16 +198,16 @@ function aimAtCables(fleet: SimulatedFleet, target: string): Aimed<readonly Link
   return aimed.kind === 'refused' ? aimed : { ...aimed, at: cabledEnds(fleet, aimed.at.name) };
 }
 
-/** `NODE,OTHER`, or `NODE` for it and the one after it in the rack. */
+/** `NODE,OTHER`, or `NODE` for itself and the next Mac in the rack. */
 function aimAtTwoNodes(fleet: SimulatedFleet, target: string): Aimed<readonly [MacState, MacState]> {
   const [one = '', named, ...more] = target.split(',');
   if (more.length > 0)
-    return refused(`${JSON.stringify(target)} names more than two nodes.`, 'Say NODE or NODE,OTHER.');
+    return refused(`${JSON.stringify(target)} names more than two nodes.`, 'Use NODE or NODE,OTHER.');
   const next = fleet.macs[(fleet.macs.findIndex(({ name }) => name === one) + 1) % fleet.macs.length]?.name;
   return aimAtBoth(aimAtNode, fleet, [one, named ?? next ?? '']);
 }
 
-/** Every kind of target but a whole Mac. */
+/** All kinds of targets except a whole Mac. */
 export const aims = {
   receptacle: { targets: 'NODE:RECEPTACLE', aim: aimAtReceptacle },
   cable: { targets: 'NODE:RECEPTACLE', aim: aimAtCable },
@@ -216,7 +220,7 @@ export const aims = {
   twoNodes: { targets: 'NODE (the next one answers) | NODE,OTHER', aim: aimAtTwoNodes },
 } as const;
 
-/** How many letters must be added, removed or replaced to make one word of the other. */
+/** Edit distance: how many letters must be added, removed or replaced. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [at, letter] of [...one].entries()) {
@@ -230,10 +234,10 @@ function distance(one: string, other: string): number {
   return row[other.length] ?? 0;
 }
 
-/** Words longer than this are not worth comparing. */
+/** Longer words are not compared. */
 const longest = 64;
 
-/** The word that was probably meant; undefined when none is near. */
+/** The word that was probably meant; undefined if none is similar. */
 export function nearestWord(typed: string, words: readonly string[]): string | undefined {
   if (typed.length > longest) return undefined;
   const ranked = words

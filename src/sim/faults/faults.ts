@@ -11,32 +11,29 @@ import { cableFaults } from './fault-cables.ts';
 import { networkFaults } from './fault-network.ts';
 import { settingFaults } from './fault-settings.ts';
 
-/** Every fault by its name. A new one is its definition in its chapter. */
+/** All faults by name. A new one needs only its definition in its chapter. */
 export const faults = { ...accessFaults, ...ailmentFaults, ...cableFaults, ...networkFaults, ...settingFaults };
 
-/** The name of a fault. */
 export type FaultName = keyof typeof faults;
 
-/** Whether there is a fault of this name. */
 const isFaultName = (name: string): name is FaultName => Object.hasOwn(faults, name);
 
-/** All names, sorted. */
 export const faultNames: readonly FaultName[] = Object.keys(faults).filter(isFaultName).sort();
 
-/** A fault that is in force. `target` may be any form that the fault takes. */
+/** An active fault. `target` may be any form that the fault accepts. */
 export interface ActiveFault {
   readonly fault: FaultName;
   readonly target: string;
 }
 
-/** The broken fleet and its faults with canonical targets, or the first fault that could not be applied. */
+/** The changed fleet and its faults with canonical targets, or the first fault that could not be applied. */
 type FaultsResult =
   | { readonly kind: 'fleet'; readonly fleet: SimulatedFleet; readonly active: readonly ActiveFault[] }
   | { readonly kind: 'refused'; readonly diagnostics: readonly [Diagnostic] };
 
 /**
- * The healthy fleet with these faults, one after the other. The broken state is always made anew from the healthy one,
- * so taking a fault out of the list undoes exactly that fault. The same fault twice on one target counts once.
+ * The healthy fleet with these faults, in order. The state is always computed from the healthy fleet, so removing a
+ * fault from the list undoes exactly that fault. The same fault twice on one target counts once.
  */
 export function applyFaults(healthy: SimulatedFleet, active: readonly ActiveFault[]): FaultsResult {
   let fleet = healthy;
@@ -52,7 +49,7 @@ export function applyFaults(healthy: SimulatedFleet, active: readonly ActiveFaul
   return { kind: 'fleet', fleet, active: canonical };
 }
 
-/** The fault that these words name, or why there is none (`sim/unknown-fault`). */
+/** The fault with this name, or why there is none (`sim/unknown-fault`). */
 export function parseFault(
   name: string,
   target: string,
@@ -61,7 +58,7 @@ export function parseFault(
   | { readonly kind: 'refused'; readonly diagnostic: Diagnostic } {
   if (isFaultName(name)) return { kind: 'fault', active: { fault: name, target } };
   const near = nearestWord(name, faultNames);
-  const detail = `${JSON.stringify(name)} is not the name of a fault.`;
-  const hint = near && prose`Did you mean ${near}? See all of them: ${meshwright('sim fault', '--list')}`;
+  const detail = `${JSON.stringify(name)} is not a fault.`;
+  const hint = near && prose`Did you mean ${near}? List of faults: ${meshwright('sim fault', '--list')}`;
   return { kind: 'refused', diagnostic: diagnose('sim/unknown-fault', { detail, ...given({ hint }) }) };
 }

@@ -36,7 +36,7 @@ function macAt({ history }: Book, node: string): MacState {
   return mac;
 }
 
-/** What happens to Macs by the tools that run on them. */
+/** Changes that tools make to their Macs. */
 function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'happen'> {
   return {
     write: (write) => {
@@ -59,7 +59,7 @@ function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'happen'> 
   };
 }
 
-/** Moves plugs as told, and writes it down when all of it could be done. */
+/** Moves plugs as requested, and saves the result if all moves were possible. */
 function actWith(book: Book, words: readonly string[]): ActsAnswer {
   const parsed = parseHands(book.history.fleet, words);
   if (parsed.kind === 'refused') {
@@ -78,7 +78,7 @@ function actWith(book: Book, words: readonly string[]): ActsAnswer {
   return { kind: 'done', done };
 }
 
-/** The Macs and cables that the files of a node depend on: it sees itself and the far ends of its cables. */
+/** The Macs and cables that determine a node's files: itself and the far ends of its cables. */
 function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {
   const name = macBehind(fleet, node)?.name ?? node;
   const far = fleet.cables.flatMap(({ ends }) =>
@@ -93,7 +93,7 @@ function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {
   ];
 }
 
-/** Renders nodes, and gives the very same list of files again while nothing has changed that a node can see. */
+/** Renders nodes. Returns the same list of files again as long as nothing visible to the node changed. */
 function lookWith(book: Book): FleetModel['look'] {
   const rendered = new Map<string, { readonly seen: readonly unknown[]; readonly files: readonly NodeFile[] }>();
   const render = (fleet: SimulatedFleet, node: string): readonly NodeFile[] => {
@@ -121,11 +121,11 @@ function lookWith(book: Book): FleetModel['look'] {
 }
 
 /**
- * The rack of a cluster file as a model for the host: healthy, until faults are set or somebody changes something; or
- * with its cables plugged in, and each Mac as it comes out of its box.
- * Its state is always what follows from everything that happened, so that taking a fault away leaves no trace of it.
+ * The rack of a cluster file as a model for the host. It is healthy until faults are set or something changes it; with
+ * `isFactory`, the cables are plugged in and each Mac has its factory settings. The state always follows from the
+ * history, so that a cleared fault leaves no trace.
  *
- * @param saved what {@link FleetModel.save} gave in an earlier run: those Macs go on, new ones join them
+ * @param saved the result of {@link FleetModel.save} in an earlier run: those Macs continue, new ones are added
  * @throws FleetError `sim/unknown-model`, `sim/unusable-link`, `sim/pool-too-small`
  */
 export function modelledFleet(desired: DesiredFleet, seed: string, saved?: string, isFactory = false): FleetModel {
@@ -149,7 +149,6 @@ export function modelledFleet(desired: DesiredFleet, seed: string, saved?: strin
   };
 }
 
-/** The history of a fleet, which its verbs replace. */
 interface Book {
   history: History;
 }
@@ -158,13 +157,13 @@ const faultText = ({ fault, target }: ActiveFault): string => (target === '' ? f
 
 const refused = (diagnostics: NonEmpty<Diagnostic>): FaultAnswer => ({ kind: 'refused', diagnostics });
 
-/** The target as the fault itself would write it, so that every spelling of it can be cleared. */
+/** The target in the fault's own spelling, so that any spelling can clear it. */
 function canonical(fleet: SimulatedFleet, { fault, target }: ActiveFault): string {
   const result = faults[fault].apply(fleet, target);
   return result.kind === 'refused' ? target : result.target;
 }
 
-/** Which of the faults in force these words name: all without words, those of one name, or the one at a target. */
+/** Which active faults the arguments select: all without arguments, all with one name, or the one at a target. */
 function named(history: History, words: readonly string[]): ((one: ActiveFault) => boolean) | NonEmpty<Diagnostic> {
   const [name, ...rest] = words;
   if (name === undefined) return () => true;
@@ -174,11 +173,11 @@ function named(history: History, words: readonly string[]): ((one: ActiveFault) 
   const wanted = canonical(history.start, parsed.active);
   const isNamed = (one: ActiveFault): boolean => one.fault === name && (target === '' || one.target === wanted);
   if (faultsIn(history).some(isNamed)) return isNamed;
-  const detail = `${words.join(' ')} is not in force on the simulated fleet.`;
-  return [diagnose('sim/bad-fault-target', { detail, hint: prose`See what is: ${meshwright('sim status')}` })];
+  const detail = `${words.join(' ')} is not an active fault of the simulated fleet.`;
+  return [diagnose('sim/bad-fault-target', { detail, hint: prose`Active faults: ${meshwright('sim status')}` })];
 }
 
-/** One fault more. One that is in force already at this target is set anew, since it may have been mended in part. */
+/** Adds a fault. If it is already active at this target, it is set again, because it may be partially fixed. */
 function withFault(history: History, active: ActiveFault): History | NonEmpty<Diagnostic> {
   const target = canonical(history.start, active);
   const isSame = (one: ActiveFault): boolean => one.fault === active.fault && one.target === target;
@@ -189,7 +188,7 @@ function withFault(history: History, active: ActiveFault): History | NonEmpty<Di
   return without === undefined ? [happened.diagnostic] : history;
 }
 
-/** A lock is cleared by the password: where the file itself wants FileVault, the start alone leads to it again. */
+/** Clearing a lock enters the password: if the file itself requires FileVault, the boot would lock the Mac again. */
 const unlockedOf = (history: History, gone: readonly ActiveFault[]): History =>
   gone
     .filter(({ fault }) => fault === 'filevault-locked')
@@ -197,7 +196,6 @@ const unlockedOf = (history: History, gone: readonly ActiveFault[]): History =>
 
 const isDiagnostics = (value: object): value is NonEmpty<Diagnostic> => Array.isArray(value);
 
-/** How faults of a fleet are set, cleared and told. */
 function faultVerbs(book: Book): Pick<FleetModel, 'faults' | 'setFault' | 'clearFault'> {
   const listed = () => faultsInForce(book.history).map((one) => ({ text: faultText(one) }));
   const become = (wanted: History): FaultAnswer => {
@@ -222,7 +220,7 @@ function faultVerbs(book: Book): Pick<FleetModel, 'faults' | 'setFault' | 'clear
   };
 }
 
-/** Faults that a person at the rack mends. */
+/** Faults that a person at the rack fixes. */
 const byHands = (fault: ActiveFault): boolean =>
   /^(?:cable|hub)-/.test(fault.fault) ||
   ['rdma-disabled', 'filevault-locked', 'remote-login-off'].includes(fault.fault);
@@ -237,19 +235,19 @@ function cableWork({ cables: before, hanging }: SimulatedFleet, after: readonly 
     cables.find((one) => isBetweenSameEnds(one, cable));
   return [
     ...before.filter((cable) => inPlace(cable, after) === undefined).map((one) => `unplugged ${cableText(one)}`),
-    ...hanging.map(({ end }) => `took the cable out of ${linkEndText(end)}`),
+    ...hanging.map(({ end }) => `removed the cable from ${linkEndText(end)}`),
     ...after.flatMap((cable) => {
       const old = inPlace(cable, before);
       if (old === undefined) return [`plugged in ${cableText(cable)}`];
-      if (old.dock !== undefined && cable.dock === undefined) return [`took the dock out of ${cableText(cable)}`];
+      if (old.dock !== undefined && cable.dock === undefined) return [`removed the dock from ${cableText(cable)}`];
       return old.gigabitsPerSecond === cable.gigabitsPerSecond
         ? []
-        : [`put a ${cable.gigabitsPerSecond} Gb/s cable into ${cableText(cable)}`];
+        : [`plugged in a cable of ${cable.gigabitsPerSecond} Gb/s at ${cableText(cable)}`];
     }),
   ];
 }
 
-/** Macs of which this is true before and not after. */
+/** Macs for which a condition was true before and is not after. */
 function changed(
   before: SimulatedFleet,
   after: SimulatedFleet,
@@ -263,16 +261,16 @@ function changed(
 const switchPlace = (fleet: SimulatedFleet, name: string): string =>
   hasRdmaInSettings(macNamed(fleet, name)?.macos.version ?? '') ? 'System Settings' : 'Recovery';
 
-/** Whom the Mac of this name logs in by itself. */
+/** The user of automatic login on this Mac. */
 function loginOn(fleet: SimulatedFleet, name: string): PlistValue | undefined {
   const mac = macNamed(fleet, name);
   return mac === undefined ? undefined : automaticLoginOf(mac);
 }
 
 /**
- * Does what a person at the rack can: plugs every cable in as declared, enables RDMA where this macOS has its switch and
- * restarts that Mac, types the FileVault password, chooses automatic login, switches Remote Login on. That a Mac restarts
- * on the way is the caller's.
+ * Does everything that a person at the rack can do: plugs in all cables as declared, enables RDMA where this macOS has
+ * its switch and restarts that Mac, enters the FileVault password, sets automatic login, enables Remote Login. The
+ * caller performs the restarts.
  */
 function workOfHands(
   book: Book,
@@ -306,10 +304,10 @@ function workOfHands(
   return {
     done: [
       ...cableWork(before, after.cables),
-      ...restarts.map((name) => `enabled RDMA on ${name} in ${switchPlace(before, name)}, and restarted it`),
-      ...chosen.map(({ name }) => `chose automatic login on ${name}: ${String(loginOn(after, name) ?? 'off')}`),
+      ...restarts.map((name) => `enabled RDMA on ${name} in ${switchPlace(before, name)}, and restarted the Mac`),
+      ...chosen.map(({ name }) => `set automatic login on ${name}: ${String(loginOn(after, name) ?? 'off')}`),
       ...unlocked.map((name) => `unlocked ${name} with its password`),
-      ...shared.map((name) => `switched Remote Login of ${name} on in Sharing`),
+      ...shared.map((name) => `enabled Remote Login on ${name} in Sharing`),
     ],
     restarts,
   };

@@ -1,9 +1,9 @@
 import { seededUuid } from './seed.ts';
 
-/** The attributes of one record, each with its one value. */
+/** The attributes of a record, with one value each. */
 export type DirectoryRecord = Readonly<Record<string, string>>;
 
-/** Accounts and groups of one Mac by their names, as its local directory has them. */
+/** A Mac's accounts and groups by name, as in its local directory. */
 export interface Directory {
   readonly users: Readonly<Record<string, DirectoryRecord>>;
   readonly groups: Readonly<Record<string, DirectoryRecord>>;
@@ -11,7 +11,7 @@ export interface Directory {
 
 const staff = '20';
 
-/** Accounts that every Mac has: all of their names but these four begin with `_`, and the simulator has two of those. */
+/** Accounts of every Mac. Real Macs have more, with names that start with `_`; two of these are simulated. */
 const systemUsers = [
   { name: 'root', uid: '0', gid: '0', home: '/var/root', shell: '/bin/sh' },
   { name: 'daemon', uid: '1', gid: '1', home: '/var/root', shell: '/usr/bin/false' },
@@ -32,7 +32,7 @@ const systemGroups: readonly (readonly [name: string, gid: string])[] = [
   ['nobody', '-2'],
 ];
 
-/** A record as `dscl . -create` begins one. */
+/** A new record, as from `dscl . -create`. */
 export const newRecord = (
   kind: keyof Directory,
   name: string,
@@ -42,7 +42,7 @@ export const newRecord = (
   RecordName: name,
 });
 
-/** The directory of a Mac on which one person, an administrator, has made an account. */
+/** The directory of a Mac with one account, an administrator. */
 export function newDirectory(user: string, words: readonly (string | number)[]): Directory {
   const people = [{ name: user, uid: '501', gid: staff, home: `/Users/${user}`, shell: '/bin/zsh' }];
   const record = ({ name, uid, gid, home, shell }: Record<'name' | 'uid' | 'gid' | 'home' | 'shell', string>) =>
@@ -77,10 +77,10 @@ const groupsOf = (directory: Directory, user: string, gid: string): readonly str
   ),
 ];
 
-/** Where tools of a node find its accounts: lines `name uid gid group groups…`. */
+/** The file in which a node's tools find its accounts: lines `name uid gid group groups…`. */
 export const accountsPath = '/.sim/accounts';
 
-/** Every account that is whole enough to be one: it has both numbers. */
+/** All complete accounts: those with both numbers. */
 export const accountsText = (directory: Directory): string =>
   Object.entries(directory.users)
     .flatMap(([name, { UniqueID: uid, PrimaryGroupID: gid }]) =>

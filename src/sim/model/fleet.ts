@@ -4,105 +4,104 @@ import type { Directory } from './directory.ts';
 import type { MacModel } from './hardware.ts';
 import type { PlistDict } from './plist.ts';
 
-/** An IPv4 address of an interface. */
 export interface InterfaceAddress {
   readonly address: string;
   readonly prefixLength: number;
 }
 
-/** One Thunderbolt receptacle with its bus and its network interface. */
+/** One Thunderbolt receptacle with its bus and network interface. */
 export interface ReceptacleState {
-  /** As macOS prints it in `receptacle_id_key`. */
+  /** Number as in macOS's `receptacle_id_key`. */
   readonly number: number;
   readonly bus: number;
   readonly domainUuid: string;
-  /** Sixteen hexadecimal digits, `05AC…`, the last of them the bus. */
+  /** 16 hexadecimal digits, `05AC…`; the last one is the bus. */
   readonly switchUid: string;
-  /** The network interface, such as `en3`. */
+  /** Network interface, such as `en3`. */
   readonly device: string;
   readonly macAddress: string;
-  /** The link-local address that macOS makes for the interface: not the EUI-64 one. */
+  /** The interface's link-local address, which macOS does not derive from EUI-64. */
   readonly linkLocal: string;
   readonly ipServiceUuid: string;
   readonly rdmaServiceUuid: string;
-  /** The 169.254 address that macOS gives the interface, since nobody answers DHCP on a cable. */
+  /** The interface's self-assigned 169.254 address, because no DHCP server answers on a cable. */
   readonly selfAssigned: string;
-  /** Whether macOS put the IPv4-mapped GID before the interface's own link-local one; both orders were seen. */
+  /** Whether the IPv4-mapped GID precedes the link-local one; both orders were observed. */
   readonly isMappedGidFirst: boolean;
 }
 
-/** A network port that is no Thunderbolt receptacle. */
+/** A network port that is not a Thunderbolt receptacle. */
 export type PortState = MacModel['ports'][number] & { readonly macAddress: string };
 
-/** What of the network only the running system has: every start makes it anew from the preferences. */
+/** Network state of the running system only. Each boot recreates it from the preferences. */
 interface LiveNetwork {
-  /** The members of `bridge0`; absent when there is no such interface. */
+  /** The members of `bridge0`; absent without that interface. */
   readonly bridge?: readonly string[];
-  /** By interface: an address that differs from what the preferences say, or that it has lost its own. */
+  /** Addresses by interface that differ from the preferences; `none` if it lost its address. */
   readonly addresses: Readonly<Record<string, InterfaceAddress | 'none'>>;
 }
 
-/** What the ssh server of the node does differently from a healthy one. */
+/** How the node's ssh server differs from a healthy one. */
 export interface ConnectionState {
   readonly hostKey: 'own' | 'other';
-  /** `preboot`: locked; only the password-only sshd of FileVault answers. */
+  /** `preboot`: locked; only FileVault's password-only sshd answers. */
   readonly filevault: 'unlocked' | 'preboot';
-  /** `same`: the sshd before FileVault shows the key of the normal one. Absent: a key of its own. */
+  /** `same`: the sshd before FileVault shows the normal key. Absent: it has its own key. */
   readonly prebootKey?: 'same';
-  /** Remote Login is off: nobody listens for whoever connects next, and connections that are open stay so. */
+  /** Remote Login is off: new connections are refused, open ones continue. */
   readonly isRemoteLoginOff?: true;
-  /** After so many bytes written to the socket of a connection it is closed. Absent: never. */
+  /** Closes a connection after this many bytes on its socket. Absent: never. */
   readonly dropAfterBytes?: number;
 }
 
-/** Why a kernel panics: for no reason that anybody knows, or in the driver of IP over Thunderbolt. */
+/** Why a kernel panics: for an unknown reason, or in the driver of IP over Thunderbolt. */
 type PanicCause = 'crash' | 'tcp-load';
 
-/** A kernel panic of which macOS has written a report. */
+/** A kernel panic with a report. */
 export interface Panic {
   readonly cause: PanicCause;
-  /** When the Mac was there again and wrote it. */
+  /** When the Mac was up again and wrote the report. */
   readonly atEpochSeconds: number;
 }
 
-/** What is wrong with a Mac beyond its settings. */
+/** Problems of a Mac beyond its settings. */
 export interface Ailments {
-  /** Nothing comes through its cables, though every port says active; until the next start. */
+  /** Its cables carry nothing although every port is active, until the next boot. */
   readonly isRdmaHung: boolean;
-  /** Receptacles that idled too long: nothing comes through them, whatever they say, until the next start. */
+  /** Receptacles that were idle too long: they carry nothing, whatever they report, until the next boot. */
   readonly deadReceptacles: readonly number[];
-  /** Whether failed starts have leaked every protection domain, so that no program gets one; until the next start. */
+  /** Whether failed starts leaked all protection domains, so that no program gets one, until the next boot. */
   readonly lacksDomains: boolean;
-  /** A program that is not ours has opened every RDMA device, until it is ended. */
+  /** A foreign program has opened every RDMA device, until it is stopped. */
   readonly isRdmaHeld?: true;
-  /** The RDMA driver is deadlocked: every verbs tool hangs in it, until the next start. */
+  /** The RDMA driver is deadlocked: every verbs tool hangs, until the next boot. */
   readonly isVerbsHung?: true;
-  /** Every start puts the Thunderbolt Bridge together again. */
+  /** Every boot recreates the Thunderbolt Bridge. */
   readonly isBridgeRebuilt: boolean;
-  /** Whether an SSH session may change the network preferences. */
+  /** Whether an SSH session may change network preferences. */
   readonly hasFullDiskAccess: boolean;
-  /** Internet Sharing is on, to every Mac at its cables. */
+  /** Internet Sharing is on for all Macs on its cables. */
   readonly isSharingInternet: boolean;
-  /** How many bytes still fit on the disk. Absent: as many as its size says. */
+  /** Free bytes on the disk. Absent: according to its size. */
   readonly diskRoomBytes?: number;
   readonly isSlowToStop: boolean;
-  /** It does not come back by itself after it went down. */
+  /** It stays off after it went down. */
   readonly isStayingOff: boolean;
-  /** The kernel panics, now: it goes down in the middle of everything, and starts again by itself. */
+  /** The kernel panics now: the Mac goes down in the middle of everything and restarts by itself. */
   readonly panic?: PanicCause;
-  /** Much TCP through a cable makes the kernel panic. */
+  /** High TCP load over a cable makes the kernel panic. */
   readonly panicsUnderTcp?: true;
-  /** exo's network daemon: `stopped` is unloaded and disabled. */
+  /** exo's network daemon: `stopped` means unloaded and disabled. */
   readonly networkDaemon?: 'fights' | 'stopped';
-  /** What a killed process has wired stays wired. */
+  /** Wired memory of a killed process stays wired. */
   readonly leaksWired?: true;
-  /** What killed processes have left wired; until the next start. */
+  /** Bytes that killed processes left wired, until the next boot. */
   readonly leakedWiredBytes?: number;
-  /** There is no current at its socket. */
+  /** The Mac has no power. */
   readonly lacksCurrent?: true;
 }
 
-/** The whole state of one simulated Mac. Never changed in place: a fault makes a new one. */
+/** The whole state of one simulated Mac. Immutable: a fault creates a new state. */
 export interface MacState {
   readonly name: NodeName;
   readonly model: MacModel;
@@ -112,22 +111,21 @@ export interface MacState {
   readonly macos: { readonly version: string; readonly build: string };
   /** Sorted by number. */
   readonly receptacles: readonly ReceptacleState[];
-  /** Every network port that is no Thunderbolt receptacle, in the order in which macOS lists them. */
+  /** All other network ports, in macOS's order. */
   readonly ports: readonly PortState[];
-  /** Where and how the office network reaches the Mac. */
+  /** The Mac's interface and addresses in the office network. */
   readonly lan: { readonly device: string; readonly address: string; readonly linkLocal: string };
-  /** The variable `rdma-enable` of NVRAM; whether devices exist also depends on hardware and macOS. */
+  /** The NVRAM variable `rdma-enable`; whether devices exist also depends on hardware and macOS. */
   readonly isRdmaEnabled: boolean;
-  /** RDMA was switched on after the last start: no device before the next one. */
+  /** RDMA was enabled after the last boot: no devices before the next one. */
   readonly isRdmaWaiting?: true;
-  /** The file of network services and bridges, in the order of its keys. */
+  /** The file of network services and bridges, in key order. */
   readonly preferences: PlistDict;
   readonly live: LiveNetwork;
-  /** Preference domains by their path without `.plist`; one without a key is a file that is there and empty. */
+  /** Preference domains by path without `.plist`; an empty domain is an empty file. */
   readonly domains: Readonly<Record<string, PlistDict>>;
-  /** The state of the application firewall as its tool counts: off, on, blocking all. */
+  /** The application firewall's state in its tool's numbers: off, on, blocking all. */
   readonly firewall: 0 | 1 | 2;
-  /** The volumes that Spotlight indexes. */
   readonly indexed: readonly string[];
   readonly isFileVaultOn: boolean;
   readonly power: {
@@ -138,41 +136,41 @@ export interface MacState {
   };
   /** `iogpu.wired_limit_mb`; 0 is macOS's default. */
   readonly wiredLimitMegabytes: number;
-  /** `count` is 0 for a new Mac and grows with each start. */
+  /** `count` is 0 for a new Mac and grows with each boot. */
   readonly bootSession: { readonly uuid: string; readonly count: number; readonly bootedAtEpochSeconds: number };
   readonly disk: { readonly totalKib: number; readonly usedKib: number; readonly availableKib: number };
   readonly connection: ConnectionState;
   readonly ailments: Ailments;
-  /** Oldest first; none when absent. */
+  /** Oldest first; absent: none. */
   readonly panics?: readonly Panic[];
   readonly directory: Directory;
-  /** Of the ssh user's account: what sshd, `sudo -S` and the sshd before FileVault take; the text of `/.sim/password`. */
+  /** Password of the ssh user, for sshd, `sudo -S` and the sshd before FileVault; the text of `/.sim/password`. */
   readonly password: string;
-  /** Whether the key of this computer was put into `~/.ssh/authorized_keys`, as after `enroll`. */
+  /** Whether this computer's key is in `~/.ssh/authorized_keys`, as after `enroll`. */
   readonly hasKey: boolean;
-  /** What `sudo -n` does for the ssh user; the text of `/.sim/sudo`. `allowed`: by a rule in `/etc/sudoers.d`. */
+  /** Result of `sudo -n` for the ssh user; the text of `/.sim/sudo`. `allowed`: by a rule in `/etc/sudoers.d`. */
   readonly sudo: 'allowed' | 'needs-password' | 'denied';
-  /** The node's clock minus the true one; the text of `/.sim/clock-offset`. */
+  /** The node's clock minus the true time; the text of `/.sim/clock-offset`. */
   readonly clockOffsetSeconds: number;
 }
 
-/** All simulated Macs, the cables between them, and which Mac answers at which node's address. */
+/** All simulated Macs, their cables, and which Mac answers at which address. */
 export interface SimulatedFleet extends Cabling {
   /** Sorted by name; one per node of the file. */
   readonly macs: readonly MacState[];
-  /** Macs that no file names, each at the end of some cable. Nobody reaches them over SSH. */
+  /** Macs that are not in the file, each at the end of a cable. They are not reachable over SSH. */
   readonly strangers: readonly MacState[];
-  /** Nodes whose address leads to the Mac of another node. */
+  /** Nodes whose address leads to a different node's Mac. */
   readonly misdirected: Readonly<Record<string, NodeName>>;
 }
 
-/** The Mac that belongs to this node, wherever the node's address leads; undefined for a name that is not in the file. */
+/** The Mac of this node, wherever the node's address leads; undefined for names that are not in the file. */
 export const macNamed = (fleet: SimulatedFleet, node: string): MacState | undefined =>
   fleet.macs.find((mac) => mac.name === node);
 
 /**
- * The Mac that answers at this node's address: what the ssh server and every tool there must show. The host key and
- * a broken connection belong to the address, everything else to the Mac.
+ * The Mac that answers at this node's address, which the ssh server and all tools there must show. Host key and
+ * connection faults belong to the address, everything else to the Mac.
  */
 export function macBehind(fleet: SimulatedFleet, node: string): MacState | undefined {
   const own = macNamed(fleet, node);
@@ -182,25 +180,23 @@ export function macBehind(fleet: SimulatedFleet, node: string): MacState | undef
   return { ...answering, connection: { ...own.connection, filevault: answering.connection.filevault } };
 }
 
-/** The receptacle of this number. */
 export const receptacleOf = (mac: MacState, number: number): ReceptacleState | undefined =>
   mac.receptacles.find((receptacle) => receptacle.number === number);
 
-/** Mac and receptacle at one end of a cable. */
 export interface Seen {
   readonly mac: MacState;
   readonly receptacle: ReceptacleState;
 }
 
-/** The Mac at the end of a cable, in the rack or outside of it. */
+/** The Mac at the end of a cable, inside or outside the rack. */
 const macAtCable = (fleet: SimulatedFleet, { node }: LinkEnd): MacState | undefined =>
   macNamed(fleet, node) ?? fleet.strangers.find(({ name }) => name === node);
 
-/** How fast a link over this cable is: as fast as its slowest part. */
+/** The speed of a link over this cable: that of its slowest part. */
 export const linkSpeed = (fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Cable): Cable['gigabitsPerSecond'] =>
   ends.every((end) => macAtCable(fleet, end)?.model.thunderbolt === 5) ? gigabitsPerSecond : 40;
 
-/** What a Mac sees at the far end of the cable in this receptacle; undefined when none is plugged in. */
+/** What a Mac sees at the far end of this receptacle's cable; undefined without a cable. */
 export function peerAt(fleet: SimulatedFleet, end: LinkEnd): Seen | undefined {
   const far = farEnd(fleet.cables, end);
   const mac = far === undefined ? undefined : macAtCable(fleet, far);
@@ -208,7 +204,7 @@ export function peerAt(fleet: SimulatedFleet, end: LinkEnd): Seen | undefined {
   return mac === undefined || receptacle === undefined ? undefined : { mac, receptacle };
 }
 
-/** The fleet with one Mac changed; the very same fleet when the change gives the same Mac. */
+/** The fleet with one changed Mac; the identical fleet if the change returns the same Mac. */
 export function withMac(fleet: SimulatedFleet, node: string, change: (mac: MacState) => MacState): SimulatedFleet {
   const macs = fleet.macs.map((mac) => (mac.name === node ? change(mac) : mac));
   return macs.every((mac, index) => mac === fleet.macs[index]) ? fleet : { ...fleet, macs };

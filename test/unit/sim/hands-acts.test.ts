@@ -62,19 +62,19 @@ describe('the hands at the simulated rack', () => {
     ['plug studio-1:2 studio-2:6', 'the cable studio-1:2 <-> studio-2:2 is in studio-1:2'],
     ['plug studio-1:6 studio-1:6', 'both ends are the same receptacle'],
     ['swap studio-1:2 studio-1:6', 'nothing is plugged into studio-1:6'],
-    ['swap studio-1:2 studio-2:2', 'these are the two ends of one cable'],
+    ['swap studio-1:2 studio-2:2', 'both ends belong to the same cable'],
     ['unplug studio-1:9', 'studio-1 has no receptacle 9. A Mac15,14 has receptacles 1 to 6.'],
-    ['unplug studio-9:1', 'There is no node "studio-9" in this rack.'],
-    ['shove studio-1:1', 'shove studio-1:1 is nothing that hands can do.'],
+    ['unplug studio-9:1', 'This rack has no node "studio-9".'],
+    ['shove studio-1:1', 'Unknown manual step: shove studio-1:1.'],
   ])('cannot %s', (line, reason) => {
     expect(() => typed(healthy, line)).toThrow(reason);
   });
 
   it('do not take one hanging cable for another', () => {
     const two = typed(healthy, 'unplug studio-1:2 studio-1:3');
-    expect(() => typed(two, 'plug studio-2:2 studio-3:2')).toThrow('the plug of a cable that hangs is in studio-3:2');
+    expect(() => typed(two, 'plug studio-2:2 studio-3:2')).toThrow('a cable with a loose end is in studio-3:2');
     expect(() => typed(two, 'plug studio-2:2 studio-1:2 40g')).toThrow(
-      'the cable that hangs from studio-2:2 is another one',
+      'the cable that hangs from studio-2:2 has a different speed',
     );
   });
 });

@@ -2,21 +2,21 @@ import type { Socket } from 'node:net';
 import type { ToolAnswer } from '../fleet-model.ts';
 import { openSocket } from './control.ts';
 
-/** What a tool of a node hands over. */
+/** A request from a tool on a node. */
 export interface AskRequest {
-  /** `<run id>.<node>.<boot>` of the process, empty when it has lost its environment. */
+  /** `<run id>.<node>.<boot>` of the process; empty if it lost its environment. */
   readonly mark: string;
   readonly isRoot: boolean;
-  /** The folder that the process is in. */
+  /** The process's working folder. */
   readonly folder: string;
-  /** `/usr/bin/pmset`, or `note` for something that is only to be written down. */
+  /** `/usr/bin/pmset`, or `note` for an event to record. */
   readonly tool: string;
   readonly args: readonly string[];
 }
 
 const maxRequestBytes = 1_048_576;
 
-/** The request when it is whole; undefined while more must come; an error for what is none. */
+/** The request if complete; undefined while bytes are missing; an error if invalid. */
 function parseRequest(received: Buffer): AskRequest | undefined | Error {
   const head = received.subarray(0, 12).indexOf('\n');
   if (head < 0) return received.length >= 12 ? new Error('no length') : undefined;
@@ -58,10 +58,10 @@ function listenTo(client: Socket, answer: (request: AskRequest) => Promise<ToolA
 }
 
 /**
- * Listens for the tools of all nodes. A request is answered after everything that follows from it has been written,
- * so that the next command of the same script sees it.
+ * Listens for the tools of all nodes. A request is answered after all its effects are written, so that the next command
+ * of a script sees them.
  *
- * @throws the system's error when the socket cannot be made
+ * @throws the system's error if the socket cannot be created
  */
 export const serveAsks = (path: string, answer: (request: AskRequest) => Promise<ToolAnswer>) =>
   openSocket(path, { allowHalfOpen: true }, (client) => listenTo(client, answer));

@@ -5,33 +5,32 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** What a simulator is asked over its control socket, one JSON document per line; the last four take words. */
+/** Requests on the control socket, one JSON document per line; the last four take arguments. */
 export const asks = [
   ...(['status', 'log', 'fault-list', 'hands', 'stop'] as const),
   ...(['fault-set', 'fault-clear', 'power-on', 'act'] as const),
 ];
 
-/** A question, with its words. */
 export interface ControlRequest {
   readonly ask: (typeof asks)[number];
   readonly words?: readonly string[];
 }
 
-/** An answer, one JSON document per line. */
+/** A response, one JSON document per line. */
 export type ControlAnswer =
   | { readonly simulated: true; readonly ok: true; readonly value: unknown }
   | { readonly simulated: true; readonly ok: false; readonly diagnostics: readonly unknown[] };
 
 /**
- * Bytes of a socket path: 108 on Linux, 104 on macOS, with the closing zero. Node does not refuse a longer one, it
- * listens on the cut name.
+ * Limit for the bytes of a socket path: 108 on Linux, 104 on macOS, with the terminating zero. Node does not reject a
+ * longer path, but listens on the truncated one.
  */
 const maxSocketPathBytes = 103;
 const temporaryPrefix = 'mw-sim-';
 
 const fits = (path: string): boolean => Buffer.byteLength(path) <= maxSocketPathBytes;
 
-/** Where a socket of this name goes: into the folder, or into a short temporary one when the path would be too long. */
+/** The path of a socket: in the folder, or in a short temporary folder if the path would be too long. */
 export async function chooseSocketPath(folder: string, name: string): Promise<string> {
   const inside = join(folder, name);
   if (fits(inside)) return inside;
@@ -39,17 +38,17 @@ export async function chooseSocketPath(folder: string, name: string): Promise<st
   return join(await mkdtemp(join(base, temporaryPrefix)), name);
 }
 
-/** Removes a socket, and its folder when that was made for it alone. */
+/** Removes a socket, and its folder if that was created for it. */
 export async function removeSocket(path: string): Promise<void> {
   await rm(path, { force: true });
   if (basename(dirname(path)).startsWith(temporaryPrefix)) await rm(dirname(path), { recursive: true, force: true });
 }
 
 /**
- * Listens on a socket, which no other server uses, and hands over every client. At the end clients have half a second
- * to read what was written.
+ * Listens on a socket that no other server uses, and passes on every client. At the end clients have half a second to
+ * read pending data.
  *
- * @throws the system's error when the socket cannot be made
+ * @throws the system's error if the socket cannot be created
  */
 export async function openSocket(
   path: string,
@@ -82,7 +81,7 @@ export async function openSocket(
 const isAnswer = (value: unknown): value is ControlAnswer =>
   typeof value === 'object' && value !== null && 'simulated' in value && 'ok' in value;
 
-/** Asks a simulator; undefined when nobody listens, the answer is none, or the time is over. */
+/** Sends a request to a simulator; undefined if nothing listens, the response is invalid, or the time is over. */
 export function askControl(
   path: string,
   request: ControlRequest,

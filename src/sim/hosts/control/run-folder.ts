@@ -4,44 +4,43 @@ import { isSameProcess, sweepMarked } from '../processes.ts';
 import { replaceFile } from '../replace-file.ts';
 import { askControl, removeSocket } from './control.ts';
 
-/** How one simulated node is reached. */
+/** How to reach one simulated node. */
 export interface RunNode {
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number;
-  /** `ssh-ed25519 AAAA…`: the node's own key, whatever a fault makes it show. */
+  /** `ssh-ed25519 AAAA…`: the node's own key, even if a fault makes it show a different one. */
   readonly hostKey: string;
-  /** The key of the sshd before FileVault, where it has one of its own; absent in files of earlier versions. */
+  /** The key of the sshd before FileVault, if it has its own; absent in files of earlier versions. */
   readonly prebootKey?: string;
-  /** Absolute folder that stands for `/`: the root prefix. */
+  /** Absolute path of the folder that represents `/`: the root prefix. */
   readonly root: string;
   readonly user: string;
 }
 
-/** `run.json` in the run's folder: how to reach a simulated fleet, and whose it is. */
+/** `run.json` in the run's folder: how to reach a simulated fleet, and which process owns it. */
 export interface RunFile {
-  /** Always true; so that nobody takes the file for one of a real fleet. */
+  /** Always true, so that the file cannot be mistaken for one of a real fleet. */
   readonly simulated: true;
   readonly pid: number;
-  /** When that process was started, as the system writes it; tells it from a later one with the same number. */
+  /** The process's start time as the system prints it; distinguishes it from a later process with the same number. */
   readonly pidStart: string;
   readonly startedAtEpochMs: number;
   readonly runId: string;
   readonly cluster: string;
   readonly clusterFile: string;
   readonly controlSocket: string;
-  /** Where the tools of all nodes reach the simulator; absent in files of earlier versions. */
+  /** The socket for the tools of all nodes; absent in files of earlier versions. */
   readonly askSocket?: string;
   readonly userKeyFile: string;
   readonly nodes: Readonly<Record<string, RunNode>>;
 }
 
-/** The file of a running fleet, in the folder of the run. */
 export const runFileName = 'run.json';
 
-/** The same file after the fleet was stopped: the next one takes its ports. */
+/** The same file after the fleet was stopped: the next fleet uses its ports. */
 export const stoppedFileName = 'stopped.json';
 
-/** Writes the file for its owner only, by a temporary name and a rename. */
+/** Writes the file readable only for its owner, by a temporary name and a rename. */
 export async function writeRunFile(folder: string, run: RunFile): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
@@ -70,7 +69,7 @@ function isRunFile(value: unknown): value is RunFile {
   );
 }
 
-/** The run file of this name in a folder, or undefined when there is none or it is not one of ours. */
+/** The run file with this name in a folder; undefined if there is none or it is not valid. */
 export async function parseRunFile(folder: string, name: string): Promise<RunFile | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(join(folder, name), 'utf8'));
@@ -82,23 +81,23 @@ export async function parseRunFile(folder: string, name: string): Promise<RunFil
 
 const stateName = 'state.json';
 
-/** What an earlier simulator left in this folder about the state of its fleet; undefined when there is nothing. */
+/** The fleet state that an earlier simulator saved in this folder; undefined if there is none. */
 export const readSavedState = (folder: string): Promise<string | undefined> =>
   readFile(join(folder, stateName), 'utf8').catch(() => undefined);
 
-/** Keeps the state for the next simulator of this folder, by a temporary name and a rename. */
+/** Saves the state for the next simulator of this folder, by a temporary name and a rename. */
 export const saveState = (folder: string, text: string): Promise<void> =>
   replaceFile(join(folder, stateName), text, 0o600);
 
-/** Forgets the state: the next simulator of this folder begins with new Macs. */
+/** Deletes the state: the next simulator of this folder starts with new Macs. */
 export const forgetState = (folder: string): Promise<void> => rm(join(folder, stateName), { force: true });
 
-/** What a run's folder says: nothing, a fleet that answers, one that lives and does not answer, one that crashed. */
+/** The state of a run's folder: empty, or a fleet that answers, does not answer, or has crashed. */
 type RunState = { readonly kind: 'none' } | { readonly kind: 'live' | 'silent' | 'dead'; readonly run: RunFile };
 
 const answerMs = 5_000;
 
-/** Tells a running simulated fleet from what a crashed one left: by process number, process start and an answer. */
+/** Distinguishes a running simulated fleet from a crashed one: by process number, start time and response. */
 export async function readRun(folder: string): Promise<RunState> {
   const run = await parseRunFile(folder, runFileName);
   if (run === undefined) return { kind: 'none' };
@@ -107,7 +106,7 @@ export async function readRun(folder: string): Promise<RunState> {
   return { kind: answer === undefined ? 'silent' : 'live', run };
 }
 
-/** Takes away what is left of a run whose process has ended, and returns how many processes were still there. */
+/** Removes the remains of a run whose process has exited, and returns how many processes were still running. */
 export async function cleanRun(folder: string, run: RunFile): Promise<number> {
   const swept = await sweepMarked(run.runId);
   await removeSocket(run.controlSocket);

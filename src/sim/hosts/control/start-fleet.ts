@@ -17,21 +17,21 @@ import { type AskRequest, serveAsks } from './asks.ts';
 import { chooseSocketPath } from './control.ts';
 import { saveState } from './run-folder.ts';
 
-/** A running simulated fleet of the portable host, which sees every command as it arrives. */
+/** A running simulated fleet on the portable host, which sees every command as it arrives. */
 export interface Fleet extends RunningFleet {
   /**
-   * Calls the listener for every command once it was received to the end of its input (or has ended), and holds back
-   * what the client hears of it until the listener is content. The returned function ends that.
+   * Calls the listener for every command once its input is complete (or it exited), and delays its output until the
+   * listener is done. The returned function stops this.
    */
   readonly onExec: (listener: (exec: ReceivedExec) => void | Promise<void>) => () => void;
-  /** How many process groups of node commands live. */
+  /** Number of live process groups of node commands. */
   readonly groupCount: () => number;
 }
 
 /**
- * Brings up every node of a model behind real SSH on the loopback interface. Host keys and the client's key in the
- * folder are kept. So are the disks of nodes that the model knows from an earlier run: for those Macs it is a start
- * like any other. All others begin with an empty disk.
+ * Starts every node of a model behind a real SSH server on the loopback interface. Host keys and the client's key in
+ * the folder are kept, and so are the disks of nodes from an earlier run, for which this is an ordinary boot. All other
+ * nodes start with an empty disk.
  *
  * @throws FleetError `sim/run-folder`
  */
@@ -40,7 +40,7 @@ export async function startFleet(options: StartFleetOptions): Promise<Fleet> {
   return { ...fleetOf(parts), onExec: parts.host.onExec, groupCount: parts.host.groupCount };
 }
 
-/** The same on this host. @throws FleetError `sim/run-folder`, and what the host throws */
+/** Starts a fleet on a given host. @throws FleetError `sim/run-folder`, and the host's errors */
 export async function startFleetOn(host: FleetHost<OpenHost>, options: StartFleetOptions): Promise<RunningFleet> {
   return fleetOf(await buildFleet(options, host));
 }
@@ -63,26 +63,26 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
   return {
     runId,
     userKey,
-    /** Where the tools of all nodes reach the simulator. */
+    /** Socket for the tools of all nodes. */
     askSocket: askPath,
     nodes: byName((node) => node.run),
-    /** Where this process finds `/` of a node; undefined when there is no such node. */
+    /** The folder of a node's `/` on this machine; undefined if there is no such node. */
     disk: (name: string): string | undefined => named(name)?.disk,
     counts: () => byName((node) => node.counts()),
     /** Every kept command, by time. */
     execs: () => nodes.flatMap((node) => node.execs()).sort((a, b) => a.atEpochMs - b.atEpochMs),
     /** Every write, stop, deletion of model files and boot, in order. */
     effects: live.effects,
-    /** Lines of `/.sim/unknown` by node: what a Mac would not have known. */
+    /** Lines of `/.sim/unknown` by node: what a real Mac would not know. */
     unknown: async (): Promise<Readonly<Record<string, readonly string[]>>> =>
       Object.fromEntries(await Promise.all(nodes.map(async (node) => [node.name, await node.unknown()] as const))),
-    /** Every process that a launchd of the fleet has started and that has not ended. */
+    /** Every live process that a launchd of the fleet started. */
     processes: () => nodes.flatMap((node) => node.launchd.processes().map((one) => ({ node: node.name, ...one }))),
     power: () => byName((node) => node.life.power()),
     /** Both re-render every node before they answer. */
     setFault: (words: readonly string[]) => change(() => model.setFault(words)),
     clearFault: (words: readonly string[]) => change(() => model.clearFault(words)),
-    /** The hands at the rack do what they can; resolves when every Mac that they restarted is up again. */
+    /** Does all manual steps at the rack; resolves when all Macs that were restarted are up again. */
     hands: async () => {
       const answer = await live.takeTurn(async () => {
         const work = model.hands();
@@ -93,21 +93,24 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
       await Promise.all(visited.map((node) => node.life.restart('up', 'hands').then(() => node.life.powerOn())));
       return answer;
     },
-    /** The hands move plugs as these words say, such as `unplug studio-1:2`. */
+    /** Moves plugs as requested, such as `unplug studio-1:2`. */
     act: (words: readonly string[]) => change(() => model.act(words)),
-    /** Presses the button of a Mac that is off; false when there is no such node. Resolves when it can be reached. */
+    /** Presses the button of a Mac that is off; false if there is no such node. Resolves when the Mac is reachable. */
     powerOn: async (name: string): Promise<boolean> => {
       const node = named(name);
       if (node?.view().ailments.lacksCurrent !== true) await node?.life.powerOn();
       return node !== undefined;
     },
-    /** Takes the power away from a Mac, in the middle of whatever it does; false when there is no such node. */
+    /** Cuts a Mac's power, whatever it is doing; false if there is no such node. */
     cutPower: async (name: string): Promise<boolean> => {
       const node = named(name);
       await node?.life.cutPower();
       return node !== undefined;
     },
-    /** Cuts every connection, ends every process and removes what only a running fleet needs; may be called twice. */
+    /**
+     * Closes every connection, kills every process and removes everything that only a running fleet needs; may be
+     * called twice.
+     */
     stop: (): Promise<void> => {
       stopped ??= stopFleet({ live, asks, host });
       return stopped;
@@ -115,10 +118,10 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
   };
 }
 
-/** A simulated fleet that runs in this process, on whichever host. */
+/** A simulated fleet in this process, on any host. */
 export type RunningFleet = ReturnType<typeof fleetOf>;
 
-/** So that a reboot of a rehearsal is over before anybody gets impatient. */
+/** So that a simulated reboot does not take long. */
 const usualClockFactor = 1 / 20;
 
 /** A colon would split PATH, and sshd would refuse a folder that others can write. */

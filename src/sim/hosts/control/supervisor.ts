@@ -31,7 +31,7 @@ const failureName = 'failed.json';
 
 const failed = (detail: string): FleetError => new FleetError([diagnose('sim/start-failed', { detail })]);
 
-/** Leaves the reason for the process that waits for the start. */
+/** Saves the reason for the process that waits for the start. */
 async function writeFailure(folder: string, error: unknown): Promise<void> {
   const told = error instanceof FleetError ? error : failed(error instanceof Error ? error.message : String(error));
   const text = JSON.stringify({ pid: process.pid, diagnostics: told.diagnostics });
@@ -41,7 +41,7 @@ async function writeFailure(folder: string, error: unknown): Promise<void> {
 const isFailure = (value: unknown, pid: number | undefined): value is { readonly diagnostics: NonEmpty<Diagnostic> } =>
   typeof value === 'object' && value !== null && 'pid' in value && value.pid === pid && 'diagnostics' in value;
 
-/** Why the process with this number did not come up, in its own words, or from the end of its log. */
+/** Why this process did not start: its own message, or the end of its log. */
 async function readFailure(
   folder: string,
   { pid, end }: Awaited<ReturnType<typeof spawnDetached>>,
@@ -51,14 +51,14 @@ async function readFailure(
   if (isFailure(value, pid)) return new FleetError(value.diagnostics);
   const log = await readFile(join(folder, logName), 'utf8').catch(() => '');
   const last = log.trim().split('\n').slice(-3).join(' / ');
-  return failed(`It did not come up: ${end ?? 'nothing was heard of it in time'}. ${last}`.trim());
+  return failed(`The simulator did not start: ${end ?? 'it did not answer in time'}. ${last}`.trim());
 }
 
 /**
- * The whole life of a supervisor process: serves until it is told to stop over the socket or by TERM or INT. A
- * hang-up does not end it: it outlives the terminal that started it.
+ * The whole life of a supervisor process: it serves until a stop request on its socket, TERM or INT. It ignores HUP,
+ * because it outlives its terminal.
  *
- * @throws FleetError as `serve`
+ * @throws FleetError like `serve`
  */
 export async function superviseUntilStopped(options: ServeOptions): Promise<void> {
   const serving = await serve(options).catch(async (error: unknown) => {
@@ -74,17 +74,16 @@ export async function superviseUntilStopped(options: ServeOptions): Promise<void
   await serving.ended;
 }
 
-/** How a supervisor is started. */
 interface StartSupervisorOptions {
-  /** Program and arguments of the process that ends up in {@link superviseUntilStopped} for the same folder. */
+  /** Program and arguments of a process that runs {@link superviseUntilStopped} for the same folder. */
   readonly entry: readonly [string, ...string[]];
   readonly folder: string;
   readonly deadlineMs?: number;
 }
 
-/** Starts the process in a session of its own, with nothing of the caller's: no terminal, no pipe to hold open. */
+/** Starts the process in its own session, without the caller's terminal or pipes. */
 async function spawnDetached({ entry: [program, ...args], folder }: StartSupervisorOptions) {
-  // The log of a crash is worth more than that of the run which follows it.
+  // Keeps the previous log, because it may contain a crash.
   await rename(join(folder, logName), join(folder, `previous-${logName}`)).catch(() => undefined);
   const log = await open(join(folder, logName), 'w', 0o600);
   const { [markVariable]: _mark, ...env } = process.env;
@@ -94,7 +93,7 @@ async function spawnDetached({ entry: [program, ...args], folder }: StartSupervi
     state.end = error.message;
   });
   child.once('exit', (code, signal) => {
-    state.end = `it ended with ${signal ?? code}`;
+    state.end = `it exited with ${signal ?? code}`;
   });
   child.unref();
   await log.close();
@@ -102,10 +101,10 @@ async function spawnDetached({ entry: [program, ...args], folder }: StartSupervi
 }
 
 /**
- * Brings up a simulated fleet in a process of its own and waits until it answers. Where the fleet of this folder answers
- * already, nothing is done and the result is `already`; one that no longer answers is replaced.
+ * Starts a simulated fleet in a separate process and waits until it answers. If this folder's fleet already answers,
+ * the result is `already`; a fleet that does not answer is replaced.
  *
- * @throws FleetError with what the process itself says, or `sim/start-failed` with the end of its log
+ * @throws FleetError with the process's own message, or `sim/start-failed` with the end of its log
  */
 export async function startSupervisor(
   options: StartSupervisorOptions,
@@ -120,7 +119,7 @@ export async function startSupervisor(
   for (;;) {
     const state = await readRun(folder);
     if (state.kind === 'live' && state.run.pid === child.pid) return { kind: 'started', run: state.run };
-    // Another one was faster: ours can only find that out as well.
+    // Another process was faster; ours will find out as well.
     if (state.kind === 'live' && child.end !== undefined) return { kind: 'already', run: state.run };
     if (child.end !== undefined && !(await isClaimed(folder))) break;
     if (Date.now() > end) {
@@ -132,7 +131,7 @@ export async function startSupervisor(
   throw await readFailure(folder, child);
 }
 
-/** Waits for the end of exactly this process, and ends it by force when it takes too long. */
+/** Waits until exactly this process ends, and kills it after a timeout. */
 async function awaitEnd(run: RunFile): Promise<void> {
   const end = Date.now() + stopMs;
   while (await isSameProcess(run.pid, run.pidStart)) {
@@ -142,10 +141,10 @@ async function awaitEnd(run: RunFile): Promise<void> {
 }
 
 /**
- * Stops the simulated fleet of this folder, or cleans up after a crashed one; may be called again and again. Counts
- * the processes of node commands that had to be ended after everything else was gone.
+ * Stops this folder's simulated fleet, or cleans up after a crash; may be called repeatedly. Counts the node command
+ * processes that had to be killed at the end.
  *
- * @throws FleetError `sim/no-answer` when it does not answer and belongs to another user
+ * @throws FleetError `sim/no-answer` if the fleet does not answer and belongs to a different user
  */
 export async function stopSupervisor(
   folder: string,
@@ -164,10 +163,10 @@ const codeOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 
 /**
- * Ends the process of a simulated fleet by force; one that is gone already is fine.
+ * Kills the process of a simulated fleet; succeeds if it is already gone.
  *
  * @param send sends the signal
- * @throws FleetError `sim/no-answer` when the process belongs to another user
+ * @throws FleetError `sim/no-answer` if the process belongs to a different user
  */
 export function endProcess(
   pid: number,
@@ -178,39 +177,37 @@ export function endProcess(
   } catch (error) {
     if (codeOf(error) === 'ESRCH') return;
     if (codeOf(error) !== 'EPERM') throw error;
-    const detail = `Process ${pid} runs it for another user and cannot be ended from here.`;
-    const hint = prose`Let the user who started it stop it: ${meshwright('sim down')}`;
+    const detail = `Process ${pid} belongs to a different user, so it cannot be stopped from here.`;
+    const hint = prose`The user who started it can stop it: ${meshwright('sim down')}`;
     throw new FleetError([diagnose('sim/no-answer', { detail, hint })]);
   }
 }
 
-/** What a supervisor is started with. */
 interface ServeOptions {
   readonly folder: string;
-  /** Shown by status: where the fleet comes from. */
+  /** The origin of the fleet, for status. */
   readonly clusterFile: string;
   readonly load: () => Promise<FleetModel>;
-  /** As `startFleet` takes it. */
+  /** See `startFleet`. */
   readonly clockFactor?: number;
-  /** One line for the log. */
   readonly log: (line: string) => void;
 }
 
-/** How often a supervisor looks whether its folder is still there: whoever removes it wants the fleet gone. */
+/** How often a supervisor checks that its folder exists: removing the folder stops the fleet. */
 const watchMs = 1_000;
 
 const claimPath = (folder: string): string => join(folder, 'claim');
 
-/** Whether a living process runs, or is starting, a fleet in this folder. */
+/** Whether a living process runs or starts a fleet in this folder. */
 async function isClaimed(folder: string): Promise<boolean> {
   const [pid = '', start = ''] = (await readFile(claimPath(folder), 'utf8').catch(() => '')).split(' ', 2);
   return start !== '' && (await isSameProcess(Number(pid), start));
 }
 
 /**
- * Only one supervisor per folder: whoever creates the claim has it; the claim of a dead process is removed.
+ * Allows only one supervisor per folder: the creator of the claim has it; a dead process's claim is removed.
  *
- * @throws FleetError `sim/start-failed` when another one holds it
+ * @throws FleetError `sim/start-failed` if a different process has the claim
  */
 async function claim(folder: string, owner: string): Promise<void> {
   for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -223,9 +220,7 @@ async function claim(folder: string, owner: string): Promise<void> {
     }
   }
   const detail = `Another process already runs a simulated fleet in ${folder}.`;
-  throw new FleetError([
-    diagnose('sim/start-failed', { detail, hint: prose`Look at it: ${meshwright('sim status')}` }),
-  ]);
+  throw new FleetError([diagnose('sim/start-failed', { detail, hint: prose`Check it: ${meshwright('sim status')}` })]);
 }
 
 /** Ports of the run before, so that known_hosts entries of a rehearsal stay true. */

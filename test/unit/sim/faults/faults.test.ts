@@ -68,29 +68,29 @@ describe('the fault registry', () => {
 describe('the target of a fault', () => {
   it.each<readonly [FaultName, string, string]>([
     ['rdma-disabled', 'studio-5', 'Did you mean studio-'],
-    ['rdma-disabled', 'nothing-like-it', 'The nodes are studio-1, studio-2, studio-3, studio-4.'],
-    ['rdma-disabled', '__proto__', 'There is no node "__proto__"'],
-    ['cable-missing', 'studio-1', 'is not of the form NODE:RECEPTACLE. Say it like studio-1:2.'],
+    ['rdma-disabled', 'nothing-like-it', 'Nodes: studio-1, studio-2, studio-3, studio-4'],
+    ['rdma-disabled', '__proto__', 'This rack has no node "__proto__"'],
+    ['cable-missing', 'studio-1', 'is not of the form NODE:RECEPTACLE. Example: studio-1:2'],
     ['cable-missing', 'studio-1:9', 'studio-1 has no receptacle 9. A Mac15,14 has receptacles 1 to 6.'],
     [
       'cable-missing',
       'studio-1:5',
-      'No cable is plugged into studio-1:5. Cables are in studio-1:2, studio-1:3, studio-1:4.',
+      'No cable is plugged into studio-1:5. Receptacles with a cable: studio-1:2, studio-1:3, studio-1:4.',
     ],
     ['cable-swapped', 'studio-1:2', 'does not name two receptacles'],
     ['cable-swapped', 'studio-1:2,studio-1:2', 'both ends are the same receptacle'],
     ['cable-swapped', 'studio-1:1,studio-1:6', 'neither receptacle has a cable'],
-    ['cable-swapped', 'studio-1:2,studio-2:2', 'it is one and the same cable'],
+    ['cable-swapped', 'studio-1:2,studio-2:2', 'both ends belong to the same cable'],
     ['cable-swapped', 'studio-1:2,studio-1:3,studio-1:4', 'does not name two receptacles'],
-    ['cable-swapped', 'studio-9', 'There is no node "studio-9"'],
+    ['cable-swapped', 'studio-9', 'This rack has no node "studio-9"'],
     ['cable-extra', 'studio-1:2,studio-2:6', 'studio-1:2 is not free'],
     ['cable-extra', 'studio-1:6,studio-1:6', 'both ends are the same receptacle'],
-    ['cable-extra', 'studio-9', 'There is no node "studio-9"'],
+    ['cable-extra', 'studio-9', 'This rack has no node "studio-9"'],
     ['cable-doubled', 'studio-1:6', 'No cable is plugged into studio-1:6.'],
     ['cable-foreign', 'studio-1', 'is not of the form NODE:RECEPTACLE'],
     ['hub-between', 'studio-1:6', 'No cable is plugged into studio-1:6.'],
     ['gid-missing', 'studio-1:6', 'No cable is plugged into studio-1:6.'],
-    ['wrong-mac', 'studio-1,studio-1', 'it is its own Mac'],
+    ['wrong-mac', 'studio-1,studio-1', 'both nodes are the same Mac'],
     ['wrong-mac', 'studio-1,studio-2,studio-3', 'names more than two nodes'],
   ])('of %s cannot be %s', (fault, target, text) => {
     expect(refusal(healthy, fault, target)).toContain('sim/bad-fault-target: ');
@@ -99,10 +99,10 @@ describe('the target of a fault', () => {
 
   it('is refused where nothing would change', () => {
     const bridged = simulated({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } });
-    expect(refusal(bridged, 'bridge-active', 'studio-1')).toContain('the bridge is there already');
-    expect(refusal(bridged, 'gid-missing', 'studio-1')).toContain('have no address anyway');
+    expect(refusal(bridged, 'bridge-active', 'studio-1')).toContain('the bridge already exists');
+    expect(refusal(bridged, 'gid-missing', 'studio-1')).toContain('bridged and have no address');
     const old = simulated({ ...desiredRack, macos: { version: '26.1' } });
-    expect(refusal(old, 'macos-old', 'studio-1')).toContain('that is its version already');
+    expect(refusal(old, 'macos-old', 'studio-1')).toContain('the Mac already has this version');
     expect(refusal(pair({ models: ['Mac16,10', 'Mac16,10'], ends: [1, 1] }), 'cable-40g', 'one:1')).toContain(
       'already',
     );
@@ -111,10 +111,10 @@ describe('the target of a fault', () => {
       nodes: desiredRack.nodes.slice(0, 1),
       thunderbolt: { ...desiredRack.thunderbolt, links: [] },
     });
-    expect(refusal(alone, 'wrong-mac', 'studio-1')).toContain('it is its own Mac');
-    expect(refusal(alone, 'gid-missing', 'studio-1')).toContain('it has no cable');
+    expect(refusal(alone, 'wrong-mac', 'studio-1')).toContain('both nodes are the same Mac');
+    expect(refusal(alone, 'gid-missing', 'studio-1')).toContain('the Mac has no cable');
     expect(refusal(alone, 'cable-missing', 'x')).toContain('This rack has no cables.');
-    expect(refusal(alone, 'cable-missing', 'studio-1:1')).toContain('studio-1 has no cable at all.');
+    expect(refusal(alone, 'cable-missing', 'studio-1:1')).toContain('studio-1 has no cables.');
   });
 });
 

@@ -20,7 +20,7 @@ describe('ending the process of a simulated fleet', () => {
     const error = thrown('EPERM');
     expect(error).toBeInstanceOf(FleetError);
     const [first] = error instanceof FleetError ? error.diagnostics : [];
-    expect([first?.code, first?.detail]).toEqual(['sim/no-answer', expect.stringContaining('another user')]);
+    expect([first?.code, first?.detail]).toEqual(['sim/no-answer', expect.stringContaining('different user')]);
     expect(first && plainText(first.hint)).toMatch(/user who started it/);
   });
 
