@@ -4,35 +4,32 @@ import type { ModelShape } from './model-shape.ts';
 
 import type { TreeFile } from './node-script.ts';
 
-/** One host key, as a known_hosts line has it. */
+/** One host key, as in a known_hosts line. */
 export interface HostKey {
   /** Key type on the wire, such as `ssh-ed25519`. */
   readonly type: string;
   readonly base64: string;
 }
 
-/** A pin of `cluster.lock` with its place there. */
+/** A pinned key with its line in `cluster.lock`. */
 export interface PinnedKey extends HostKey {
   readonly line: number;
 }
 
-/** What an archive was when it was locked. */
+/** An archive when it was locked. */
 export interface LockedArchive {
   readonly sha256: Digest;
   readonly sizeBytes: number;
 }
 
-/** The version to which a runtime was taken back. */
+/** The rollback of a runtime to an older version. */
 export interface TakenBack {
   readonly to: Digest;
-  /** The version of its archive at that moment: with another one it counts no more. */
+  /** The archive's version at that time; the rollback ends with a different archive. */
   readonly from: Digest;
 }
 
-/**
- * The keys of a runtime that belong to one version of it: how its programs are called and spoken to. Its driver knows
- * the others.
- */
+/** The keys of a runtime that belong to one version: how to start its programs and talk to them. */
 export type RuntimeKeys = Omit<DesiredRuntime, keyof RuntimeSource>;
 
 /** One version of a runtime with the keys that it was started with. */
@@ -41,63 +38,65 @@ export interface KeptKeys {
   readonly keys: RuntimeKeys;
 }
 
-/** What the folder of a model held when it was locked. */
+/** The contents of a model's folder when it was locked. */
 export interface LockedModel {
-  /** The folder as the cluster file named it: the list is of no other one. */
+  /** The folder in the cluster file; the list is only valid for it. */
   readonly source: string;
   /** Sorted by path. */
   readonly files: readonly TreeFile[];
 }
 
-/** The shape of a model, and of which files it is. */
+/** The shape of a model, with the digest of its files. */
 export interface LockedShape {
-  /** The digest of the list of its files: with another one it counts no more. */
+  /** The digest of its file list; a different one makes the shape invalid. */
   readonly of: Digest;
   readonly shape: ModelShape;
 }
 
-/** The host keys of a lock file, and what it is called in text. */
+/** The host keys of a lock file, with the file's displayed name. */
 export interface HostKeyLock {
   readonly file: string;
   readonly hostKeys: Readonly<Record<string, readonly PinnedKey[]>>;
-  /** Keys of the sshd that waits at FileVault, where it shows others; none when absent. */
+  /** Keys of the sshd at FileVault, if they differ; default: none. */
   readonly prebootKeys?: Readonly<Record<string, readonly PinnedKey[]>>;
 }
 
-/** `cluster.lock`: what was resolved once and is committed. Pins are by address, as in known_hosts: `host` or `[host]:port`. */
+/**
+ * `cluster.lock`: values resolved once and committed. Pins are by address, as in known_hosts: `host` or `[host]:port`.
+ */
 export interface ClusterLock extends HostKeyLock {
-  /** Every node that was ever converged and not forgotten, sorted. */
+  /** All nodes ever changed by apply and not forgotten, sorted. */
   readonly nodes: readonly string[];
   /**
-   * Which Mac each node is, by name: a digest of its serial number and hardware UUID, which alone say nothing to whoever
-   * reads the repository. A node without one may be any Mac that the file describes.
+   * The identity of each node, by name: a digest of its serial number and hardware UUID that reveals neither. A node
+   * without one may be any Mac that fits the file.
    */
   readonly identities?: Readonly<Record<string, Digest>>;
   /**
-   * Nodes whose way in `uninstall` takes away, or has taken, sorted: written down right before, since nobody can look
-   * afterwards. Only with it does a refused login mean that nothing is left there.
+   * Nodes whose SSH access `uninstall` removes or has removed, sorted. Recorded just before, because the node cannot be
+   * observed afterwards. Only for these nodes does a refused login mean that nothing is left there.
    */
   readonly withdrawing?: readonly string[];
   /** The /30 of each link, by the link's text with its ends in order (`studio-1:2 <-> studio-2:2`). */
   readonly links: Readonly<Record<string, Ipv4Network>>;
   /**
-   * Networks that a link had once and whose addresses may still be on nodes: by network (`10.77.0.4/30`), each with
-   * the text of that link. They are given to nobody else, and a link that comes back has its own again.
+   * Former link networks whose addresses may still be on nodes: by network (`10.77.0.4/30`), with the link's text. No
+   * other link gets them, and a link that is declared again gets its old one back.
    */
   readonly formerNetworks: Readonly<Record<string, string>>;
   /** The archive of each runtime. */
   readonly runtimes: Readonly<Record<string, LockedArchive>>;
-  /** What else belongs to runtimes, by `<runtime>/<name>`; none when absent. */
+  /** Extra files of runtimes, by `<runtime>/<name>`; default: none. */
   readonly runtimeFiles?: Readonly<Record<string, LockedArchive>>;
-  /** Runtimes that were taken back to an older version, by name; none when absent. */
+  /** Runtimes rolled back to an older version, by name; default: none. */
   readonly takenBack?: Readonly<Record<string, TakenBack>>;
   /**
-   * The keys of the last versions of each runtime, the newest last, so that `rollback` starts an older version as it was
-   * started before; none when absent, as in locks of an older meshwright.
+   * The keys of each runtime's last versions, newest last, so that `rollback` starts an older version as before; absent
+   * in locks of an older meshwright.
    */
   readonly runtimeKeys?: Readonly<Record<string, readonly KeptKeys[]>>;
-  /** The files of each model whose list is not in the file. */
+  /** The files of each model without a list in the file. */
   readonly models: Readonly<Record<string, LockedModel>>;
-  /** The shape of each model whose headers were read; none when absent. */
+  /** The shape of each model whose headers were read; default: none. */
   readonly shapes?: Readonly<Record<string, LockedShape>>;
 }

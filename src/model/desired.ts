@@ -6,24 +6,26 @@ import type { Link, LinkEnd, NodeName } from './node.ts';
 import type { TreeFile } from './node-script.ts';
 import type { ApiKeySource, SecretSource } from './secret.ts';
 
-/** One node as the file wants it; what is absent is left as it is. */
+/** The desired state of one node; absent fields stay unchanged. */
 export interface DesiredNode {
   readonly name: NodeName;
   readonly host: string;
   readonly user?: string;
   readonly port?: number;
   readonly identityFile?: string;
-  /** Where the password of the account comes from; for `enroll` and `unlock` alone. */
+  /** The source of the account's password; only for `enroll` and `unlock`. */
   readonly password?: SecretSource;
   readonly hardware: {
     readonly model?: string;
     readonly memoryBytes?: number;
     readonly serial?: string;
   };
-  /** Which Mac it was when it was enrolled or converged first, as the lock has it; absent until settled, and if nobody saw it. */
+  /**
+   * The node's identity in the lock, from its first enroll or apply; absent until resolved, and if it was never seen.
+   */
   readonly identity?: Digest;
   readonly labels: Readonly<Record<string, string>>;
-  /** That the file wants it left alone; `isOver` once somebody who knows the date has looked. */
+  /** The hold in the file; `isOver` is set by the caller that knows the date. */
   readonly hold?: { readonly reason: string; readonly until?: string; readonly isOver?: true };
 }
 
@@ -39,7 +41,7 @@ export type DesiredWiredLimit =
   | { readonly kind: 'default' }
   | { readonly kind: 'bytes'; readonly bytes: number };
 
-/** One more file of the controller that belongs to a runtime; published in the root of its tree. */
+/** An extra file of a runtime, from the controller; published in the root of its tree. */
 export interface RuntimeExtra {
   /** Its name in the tree. */
   readonly name: string;
@@ -50,13 +52,13 @@ export interface RuntimeExtra {
   readonly sizeBytes?: number;
 }
 
-/** Why a source on this computer could not be read, as a sentence. What needs it waits. */
+/** Why a source on this computer could not be read, as a sentence. Everything that needs it waits. */
 export interface UnreadSource {
   readonly kind: 'missing' | 'unreadable';
   readonly detail: string;
 }
 
-/** What every program that runs models has, whatever its driver: an archive of the controller, and what belongs to it. */
+/** Common to all runtimes: an archive on the controller, with its extra files. */
 export interface RuntimeSource {
   readonly name: string;
   /** As the file has it; absolute once settled. */
@@ -66,33 +68,35 @@ export interface RuntimeSource {
   readonly sizeBytes?: number;
   /** Sorted by name. */
   readonly extras: readonly RuntimeExtra[];
-  /** Of the tree that is made from all of it; absent until settled. That of the archive where nothing else counts. */
+  /** Digest of the resulting tree; absent until resolved. Equal to the archive's digest if nothing else counts. */
   readonly digest?: Digest;
-  /** The version of its archive, where it was taken back to an older one: {@link digest} is that one then. */
+  /** The archive's version if the runtime was rolled back; {@link digest} is then the older version. */
   readonly takenBackFrom?: Digest;
-  /** Set where its digest is not known for this reason. */
+  /** The reason if its digest is unknown. */
   readonly unread?: UnreadSource;
-  /** Set where it was taken back and the lock lacks the keys of that version: those of the file are used. */
+  /** Set if it was rolled back and the lock lacks that version's keys, so that the file's keys are used. */
   readonly hasFileKeys?: true;
 }
 
-/** The word that the file has for a driver. */
+/** A driver's name in the file. */
 export type DriverName = RuntimeSpec['driver'];
 
-/** A program that runs models. What else it has is known to its driver alone, in `runtime.ts` of its folder. */
+/** A program that runs models. Only its driver knows its other keys, in `runtime.ts` of the driver's folder. */
 export interface DesiredRuntime extends RuntimeSource {
   readonly driver: DriverName;
-  /** Version of Python, such as `3.12`, where every node builds it from packages; absent where its archive is unpacked. */
+  /**
+   * The Python version, such as `3.12`, if nodes build the runtime from packages; absent if its archive is unpacked.
+   */
   readonly python?: string;
-  /** The folder of wheels for nodes without internet, as the file has it; what lies in it is among the extras once settled. */
+  /** The folder of wheels for nodes without internet, as in the file; its contents become extras once resolved. */
   readonly wheels?: string;
-  /** Versions by the names of packages; absent until settled, and where nobody could read the list. */
+  /** Package versions by name; absent until resolved, and if the list could not be read. */
   readonly packages?: Readonly<Record<string, string>>;
 }
 
-/** Where the files of a model come from. */
+/** The source of a model's files. */
 export type ModelSource =
-  /** A folder of the controller; absolute once settled. */
+  /** A folder on the controller; absolute once resolved. */
   | { readonly kind: 'controller'; readonly folder: string }
   /** A folder that is already on each node. */
   | { readonly kind: 'node'; readonly folder: string }
@@ -102,14 +106,14 @@ export type ModelSource =
 /** One model. */
 export interface DesiredModel {
   readonly name: string;
-  /** What others call it: `mlx-community/Kimi-K2-Thinking`; absent where the file does not say. */
+  /** Its repository name: `mlx-community/Kimi-K2-Thinking`; absent if not in the file. */
   readonly repository?: string;
   readonly source: ModelSource;
   /** Sorted by path. Of a `controller` source without a list in the file: empty until settled. */
   readonly files: readonly TreeFile[];
-  /** Code of its own that may be run: the files with their digests; absent where nobody has agreed to any. */
+  /** The model's approved code files with their digests; absent if no code was approved. */
   readonly trustedCode?: Readonly<Record<string, Digest>>;
-  /** Set where its files are not known for this reason. */
+  /** The reason if its files are unknown. */
   readonly unread?: UnreadSource;
   /** Of the list of files; absent until settled. */
   readonly digest?: Digest;
@@ -119,21 +123,21 @@ export interface DesiredModel {
   readonly shapeUnknown?: string;
 }
 
-/** What a doorman lets in for a placement. */
+/** How a gateway publishes a placement. */
 export interface Publication {
-  /** The one model name that clients see and send. */
+  /** The model name that clients see and send. */
   readonly servedName: string;
-  /** Where its keys come from, at least one; absent where anybody may ask. */
+  /** The sources of its API keys, at least one; absent if no key is required. */
   readonly apiKeys?: readonly ApiKeySource[];
-  /** The hashes of all of them; unknown when any cannot be read, absent until they were, and where anybody may ask. */
+  /** The hashes of all keys; unknown if any key cannot be read; absent until read, and if no key is required. */
   readonly keyHashes?: Known<readonly Digest[]>;
-  /** IPv4 addresses of the proxies through which clients come; absent where they come directly. */
+  /** IPv4 addresses of the proxies in front of it; absent if clients connect directly. */
   readonly proxies?: readonly string[];
 }
 
-/** The program before published endpoints: Node, with ours as its one other file. */
+/** The API gateway in front of published endpoints: Node, with our program as its only extra file. */
 export interface DesiredDoorman extends RuntimeSource {
-  /** Node itself, by its path in the archive. */
+  /** The path of Node in the archive. */
   readonly program: string;
 }
 
@@ -147,37 +151,37 @@ export interface DesiredPlacement {
   readonly sharding?: 'tensor' | 'pipeline';
   readonly transport: 'rdma' | 'tcp';
   readonly contextTokens: number;
-  /** How many requests are answered at once. */
+  /** Maximum number of parallel requests. */
   readonly parallel: number;
   readonly env: Readonly<Record<string, string>>;
-  /** More words for the command line that the driver makes; none where the file makes it. */
+  /** Extra arguments for the driver's command line; empty if the file sets the command line. */
   readonly args: readonly string[];
-  /** How the layers are divided, a number for each rank; absent where they are equal. */
+  /** The layers per rank; absent if equal. */
   readonly shares?: readonly number[];
-  /** What would be refused without it; nothing when absent. */
+  /** Explicitly allowed risks; default: none. */
   readonly allow?: readonly 'tight'[];
-  /** How mlx talks; absent where the cables and the transport decide. */
+  /** The mlx backend; absent if cables and transport decide. */
   readonly backend?: 'jaccl' | 'jaccl-ring' | 'ring';
-  /** TCP port at which clients ask; the doorman's where there is a publication, else the runtime's own. */
+  /** TCP port for clients: the gateway's if published, otherwise the runtime's. */
   readonly endpointPort: number;
-  /** How the office network reaches it; absent where only its node does. */
+  /** Its publication on the office network; absent if only its own node can reach it. */
   readonly publication?: Publication;
   /** From the start of the last rank to the first token. */
   readonly firstTokenMs: number;
-  /** Once everything is loaded; absent where the file expects nothing. */
+  /** The expected minimum speed once loaded; absent if the file sets none. */
   readonly tokensPerSecond?: number;
   readonly state: 'serving' | 'stopped';
-  /** Where else it may be started when its own nodes cannot carry it; absent where the file names none. */
+  /** The fallback if its own nodes cannot run it; absent if the file has none. */
   readonly fallback?: { readonly nodes: readonly NodeName[]; readonly contextTokens: number };
-  /** Of a placement that is taken on its fallback: the same as the file has it. Such a one has no `fallback` itself. */
+  /** For a placement moved to its fallback: the placement in the file. It then has no `fallback` itself. */
   readonly home?: DesiredPlacement;
-  /** Of a placement that is to be stopped and is taken as it runs until then: where it may have a process, of `nodes` or not. */
+  /** For a placement to stop, described as it runs until then: all nodes that may have its processes. */
   readonly lingersOn?: readonly NodeName[];
 }
 
 type FileSystem = NonNullable<ClusterSpec['system']>;
 
-/** Settings of macOS as the file has them; one is absent where the file leaves it as it is. */
+/** Desired macOS settings; absent ones stay unchanged. */
 export type WishedSettings = {
   readonly [K in Exclude<keyof FileSystem, 'wiredLimit' | 'fileVault' | 'accounts' | 'keeper'>]?: Exclude<
     FileSystem[K],
@@ -185,17 +189,17 @@ export type WishedSettings = {
   >;
 };
 
-/** The whole file with its defaults filled in: what every later stage compares the observation with. */
+/** The file with its defaults: the desired state that observations are compared with. */
 export interface DesiredFleet {
   readonly name: string;
-  /** Set by `--allow rdma-start` and by no file: a spent launch budget keeps no placement from being started. */
+  /** Set only by `--allow rdma-start`: a spent launch budget does not block starts. */
   readonly mayPassBudget?: true;
   /** Sorted by name. */
   readonly nodes: readonly DesiredNode[];
   readonly macos: {
     readonly version?: string;
     readonly accept?: string;
-    /** Whether macOS may install its own updates; absent where the file leaves it as it is. */
+    /** Whether macOS may install updates by itself; absent to leave this unchanged. */
     readonly automaticUpdates?: 'disabled';
   };
   readonly power: {
@@ -206,29 +210,29 @@ export interface DesiredFleet {
   readonly system: WishedSettings & {
     readonly wiredLimit?: DesiredWiredLimit;
     readonly fileVault: 'any' | 'enabled' | 'disabled';
-    /** The accounts of ranks and gateways. One that is absent is the ssh user. */
+    /** The accounts of ranks and gateways; an absent one means the SSH user. */
     readonly accounts: { readonly ranks?: string; readonly gateway?: string };
-    /** There where the file has something for it to keep; absent where the file wants none. */
+    /** Set if the file has settings for the keeper and does not disable it. */
     readonly keeper?: 'auto';
   };
   readonly thunderbolt: {
-    /** `remove` unless the file says otherwise or has no `thunderbolt` section at all. */
+    /** `remove` unless the file sets it or has no `thunderbolt` section. */
     readonly bridge: 'remove' | 'keep' | 'verify';
-    /** What becomes of network daemons of others; absent where the file does not say. */
+    /** How to handle foreign network daemons; absent if not in the file. */
     readonly foreignDaemons?: 'adopt' | 'remove' | 'stop';
     readonly rdma: 'auto' | 'required';
     readonly pool?: Ipv4Network;
-    /** Every receptacle to be warned about: the file's own and the product's. */
+    /** Receptacles to warn about: from the file and built in. */
     readonly avoid: readonly LinkEnd[];
     readonly links: readonly Link[];
     /**
-     * The /30 of each link, by {@link Link.index}; its first address is for the end whose text comes first. Empty until
-     * settled.
+     * The /30 of each link, by {@link Link.index}; the end whose text sorts first has the first address. Empty until
+     * resolved.
      */
     readonly networks: Readonly<Record<number, Ipv4Network>>;
-    /** Links that get no network yet, by {@link Link.index}: the ends at which nobody could see what is in use. */
+    /** Links without a network yet, by {@link Link.index}: the nodes whose used networks are unknown. */
     readonly waiting?: Readonly<Record<number, readonly NodeName[]>>;
-    /** Networks of links that were declared once: their addresses are taken away. */
+    /** Networks of formerly declared links; apply removes their addresses. */
     readonly formerNetworks: readonly Ipv4Network[];
   };
   readonly doorman?: DesiredDoorman;

@@ -2,38 +2,38 @@ import type { Digest } from './digest.ts';
 import type { NodeName } from './node.ts';
 
 /**
- * What an answer to the same question must be after every start: `equal` to that of the first start, `printable` text of
- * any kind, or `none`: nobody knows, and only its speed is measured.
+ * The requirement for the golden answer after every start: `equal` to that of the first start, any `printable` text, or
+ * `none`: only its speed is measured.
  */
 export type GoldenCheck = 'equal' | 'printable' | 'none';
 
-/** What the leader of a placement keeps of the answer to the golden question. */
+/** The leader's record of the golden answer. */
 export interface GoldenRecord {
-  /** Of everything that makes equal answers: the placement as the file has it, and the builds of macOS under it. */
+  /** Digest of everything that determines the answer: the declared placement and the macOS builds. */
   readonly key: Digest;
-  /** Of the text of the answer; of the first start with this key. */
+  /** Digest of the first answer with this key. */
   readonly sha256: Digest;
   /** Of the last start: how long one token takes once everything is loaded… */
   readonly firstTokenMs: number;
   /** …and how fast the others follow; absent where the endpoint does not count its tokens. */
   readonly tokensPerSecond?: number;
-  /** The most that any start under this key gave, of those whose answer was long enough to compare others with. */
+  /** The highest speed under this key, of answers long enough to compare. */
   readonly steadyPerSecond?: number;
 }
 
-/** What exo is to make of ranks that have joined. */
+/** The placement that exo creates from joined ranks. */
 export interface ExoPlacement {
   /** In rank order. */
   readonly nodes: readonly NodeName[];
   /** TCP port of exo's HTTP API, the same on all of them. */
   readonly port: number;
-  /** Whole, with its organization: `mlx-community/Kimi-K2-Thinking`. */
+  /** With its organization: `mlx-community/Kimi-K2-Thinking`. */
   readonly modelId: string;
   readonly sharding: 'Tensor' | 'Pipeline';
   readonly meta: 'MlxJaccl' | 'MlxRing';
-  /** Weights that one node loads at most. */
+  /** The maximum weights per node, in bytes. */
   readonly bytesPerNode: number;
-  /** Over TCP: for each way between two nodes with a cable, the addresses of `to` on it. */
+  /** Over TCP: for each cabled pair of nodes and direction, the cable addresses of `to`. */
   readonly cables?: readonly {
     readonly from: NodeName;
     readonly to: NodeName;
@@ -41,24 +41,24 @@ export interface ExoPlacement {
   }[];
 }
 
-/** Whose exo is asked to end what it has placed. */
+/** The exo API to ask for a graceful shutdown. */
 export interface ExoFarewell {
   readonly node: NodeName;
   /** TCP port of exo's HTTP API. */
   readonly port: number;
 }
 
-/** A conversation that makes a placement out of ranks that have joined. */
+/** The dialogue that creates a placement from joined ranks. */
 export interface StartDialogue {
   readonly name: 'exo-place';
   readonly args: ExoPlacement;
 }
 
-/** A conversation before the ranks of a placement are stopped; they are stopped whatever comes of it. */
+/** The graceful shutdown before a stop; the stop follows whatever its result. */
 export interface StopDialogue {
   readonly name: 'exo-farewell';
   readonly args: ExoFarewell;
 }
 
-/** A conversation with the endpoint of a placement, by its name in the registry, with its arguments. */
+/** A dialogue with a placement's endpoint: its registered name and arguments. */
 export type DialogueCall = StartDialogue | StopDialogue;

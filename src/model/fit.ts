@@ -3,7 +3,7 @@ import type { FitNodeMemory } from './documents.generated.ts';
 import type { ModelShape } from './model-shape.ts';
 import type { Link, NodeName } from './node.ts';
 
-/** What `fit MODEL` found. */
+/** The result of `fit MODEL`. */
 export interface ModelFit {
   readonly model: string;
   readonly shape: ModelShape;
@@ -11,90 +11,89 @@ export interface ModelFit {
   readonly sharding?: 'tensor' | 'pipeline';
   readonly contextTokens: number;
   readonly parallel: number;
-  /** In rank order; other placements of the file on these nodes are counted too. */
+  /** In rank order, including other placements in the file on these nodes. */
   readonly nodes: readonly NodeFit[];
   /** The worst of the nodes. */
   readonly verdict: FitVerdict;
-  /** Why it cannot be split over so many nodes; empty where it can. */
+  /** Why it cannot be split over this number of nodes; empty if it can. */
   readonly problems: readonly string[];
-  /** Why nobody knows whether it can; empty where somebody does. */
+  /** Why it is unknown whether it can be split; empty if known. */
   readonly doubts: readonly string[];
-  /** Which Macs set the pace; absent where the Macs are equal or a model is unknown. */
+  /** The Macs that limit the speed; absent if all are equal or a model is unknown. */
   readonly pace?: string;
-  /** Of mlx: the version of mlx-lm that it is judged for, and whether nobody said which it is. */
+  /** For mlx: the mlx-lm version of the check, and whether it is assumed. */
   readonly mlxLm?: { readonly version: string; readonly isAssumed: boolean };
-  /** What to do instead, one sentence; absent where nothing speaks against it. */
+  /** The alternative, one sentence; absent if the model fits. */
   readonly advice?: string;
 }
 
-/** Whether it can be started so. */
 export const canRun = ({ verdict, problems }: Pick<ModelFit, 'verdict' | 'problems'>): boolean =>
   problems.length === 0 && verdict !== 'does-not-fit' && verdict !== 'tight';
 
-/** So many Macs of one model. */
+/** A number of Macs of one model. */
 export interface MacCount {
   /** Its identifier, as `hw.model` prints it. */
   readonly model: string;
   readonly count: number;
 }
 
-/** What is known of the Macs of one model that were asked for. */
+/** The requested Macs of one model. */
 export interface FitModel extends MacCount {
   readonly name: string;
   readonly thunderbolt: 4 | 5;
   /** How many receptacles each has; macOS numbers them from 1. */
   readonly receptacles: number;
-  /** Of these the ones that are better left free. */
+  /** Receptacles to leave free if possible. */
   readonly doubtful: readonly number[];
 }
 
-/** Cables between some of the Macs, in one shape. */
+/** One shape of cabling for some of the Macs. */
 export interface FitShape {
-  /** Which Macs take part, by model. */
+  /** The cabled Macs, by model. */
   readonly macs: readonly MacCount[];
-  /** How many Macs that are, at least two. */
+  /** The number of cabled Macs, at least two. */
   readonly size: number;
   /** How many receptacles each of them needs. */
   readonly receptaclesEach: number;
-  /** Every cable; the names of nodes are made up, one for each Mac that was asked for. */
+  /** All cables, between generated node names, one per requested Mac. */
   readonly links: readonly Link['ends'][];
-  /** The models with a cable in a receptacle that is better left free. */
+  /** Models with a cable in a doubtful receptacle. */
   readonly doubtfulModels: readonly string[];
 }
 
-/** What Macs of these models can be cabled to. */
+/** The possible cabling of the requested Macs. */
 export interface MeshFit {
-  /** In the order in which they were asked for, each model once. */
+  /** In the requested order, each model once. */
   readonly models: readonly FitModel[];
-  /** How many Macs were asked for. */
+  /** The number of requested Macs. */
   readonly asked: number;
-  /** The largest full mesh; absent when not even two of them can have RDMA. */
+  /** The largest full mesh; absent if fewer than two Macs support RDMA. */
   readonly mesh?: FitShape;
-  /** How many Macs the largest full mesh has that leaves doubtful receptacles free; 0 when there is none. */
+  /** The size of the largest full mesh without doubtful receptacles; 0 if there is none. */
   readonly carefulSize: number;
-  /** A ring of all that can have RDMA; absent when there are fewer than three. */
+  /** A ring of all Macs that support RDMA; absent for fewer than three. */
   readonly ring?: FitShape;
 }
 
-/** Whether all the Macs that were asked for can be fully meshed. */
+/** Whether all requested Macs fit into a full mesh. */
 export const isFullMesh = ({ asked, mesh }: MeshFit): boolean => mesh?.size === asked;
 
-/** A placement, as far as memory goes. */
+/** A placement, as needed for its memory. */
 export interface FitPlacement
   extends Pick<
     DesiredPlacement,
     'name' | 'model' | 'runtime' | 'nodes' | 'sharding' | 'contextTokens' | 'parallel' | 'state' | 'lingersOn'
   > {
-  /** Of the layers, for each rank; equal ones when absent. */
+  /** The layers per rank; absent if equal. */
   readonly shares?: readonly number[];
   /** A driver is told by these what its cache is made of; nothing when absent. */
   readonly args?: DesiredPlacement['args'];
   readonly env?: DesiredPlacement['env'];
-  /** Set where a gateway stands before it on its leader. */
+  /** Set if its leader runs a gateway for it. */
   readonly publication?: unknown;
 }
 
-/** The part of a fleet that memory fit follows from. */
+/** The part of a fleet that determines memory fit. */
 export interface FitFleet {
   readonly nodes: readonly Pick<DesiredNode, 'name' | 'hardware'>[];
   readonly runtimes: readonly { readonly name: string; readonly driver: DriverName }[];
@@ -103,28 +102,28 @@ export interface FitFleet {
   readonly system: { readonly wiredLimit?: DesiredWiredLimit };
 }
 
-/** How much memory the GPU of a node may use, and how that is known. */
+/** The memory limit of a node's GPU, with its source. */
 export interface MemoryBudget {
   readonly bytes: number;
   /**
-   * desired: the file sets it; seen: somebody has set it on the node; reported: macOS's own choice, as the log of a rank
-   * has it; assumed: usual for its size, until somebody sees it.
+   * desired: the file sets it; seen: somebody has set it on the node; reported: macOS's own choice, as the log of a
+   * rank has it; assumed: usual for its size, until somebody sees it.
    */
   readonly kind: 'desired' | 'seen' | 'reported' | 'assumed';
 }
 
-/** What one rank needs of the memory of its node, in bytes. */
+/** The memory that one rank needs, in bytes. */
 export interface RankNeed {
   readonly weights: number;
-  /** The cache of the context, of all requests at once. */
+  /** The context cache of all parallel requests. */
   readonly cache: number;
   readonly compute: number;
   readonly promptCache: number;
-  /** Needed while it loads, and never at the same time as compute and caches. */
+  /** Needed only while loading, before compute buffers and caches. */
   readonly loading: number;
-  /** Of the programs: the rank itself, and on the leader of a published placement the gateway. */
+  /** The programs: the rank and, on the leader of a published placement, the gateway. */
   readonly process: number;
-  /** The most at any moment. */
+  /** The peak. */
   readonly total: number;
 }
 
@@ -141,22 +140,22 @@ export interface PlacementShare {
   readonly need: RankNeed;
 }
 
-/** The memory of one node with all that is to serve on it. */
+/** The memory of one node with all its placements. */
 export interface NodeFit {
   readonly node: NodeName;
-  /** Absent when nobody knows how much it has. */
+  /** Absent if unknown. */
   readonly memoryBytes?: number;
   readonly budget?: MemoryBudget;
   readonly shares: readonly PlacementShare[];
-  /** Placements on it whose need nobody knows. */
+  /** Placements with unknown memory needs. */
   readonly unknown: readonly string[];
-  /** Of all its shares. */
+  /** The sum of all shares. */
   readonly needBytes: number;
-  /** Absent when its memory is unknown. */
+  /** Absent if its memory is unknown. */
   readonly verdict?: FitVerdict;
 }
 
-/** Parts of the budget and of the memory at which a node is judged otherwise. @see docs/fit.md */
+/** Thresholds of the verdicts, as shares of the budget and of the memory. @see docs/fit.md */
 export const fitMarks = { tight: 0.9, degraded: 0.7, nearDegraded: 0.6 } as const;
 
 const needJson = ({ total, weights, cache, compute, promptCache, loading, process }: RankNeed) => ({
@@ -169,7 +168,7 @@ const needJson = ({ total, weights, cache, compute, promptCache, loading, proces
   process: Math.round(process),
 });
 
-/** The memory of a node as documents have it; all sizes are bytes. */
+/** A node's memory in JSON documents; all sizes are bytes. */
 export const nodeFitJson = ({
   node,
   memoryBytes,

@@ -1,6 +1,6 @@
 /** The order of texts by their code units, the same on every computer. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
-/** The same function, which makes its value once for each key and then gives that: for a value that follows from the key alone. */
+/** Memoizes a function by key; for values that depend only on the key. */
 export function oncePer<Key extends object, Value extends object>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();
   return (key) => {
@@ -12,7 +12,7 @@ export function oncePer<Key extends object, Value extends object>(make: (key: Ke
   };
 }
 
-/** Groups things by a text; things without one are left out. */
+/** Groups things by a text; leaves out things without one. */
 export function groupBy<T>(
   things: readonly T[],
   keyOf: (thing: T) => string | undefined,

@@ -10,10 +10,10 @@ export interface Link {
   readonly ends: readonly [LinkEnd, LinkEnd];
 }
 
-/** `studio-1:2`, the form in which people read and type one end of a link. */
+/** `studio-1:2`, the readable form of one end of a link. */
 export const linkEndText = (end: LinkEnd): string => `${end.node}:${end.receptacle}`;
 /** The name of one Mac in `cluster.yaml`; lower-case letters, digits and dashes, at most 63 characters. */
 export type NodeName = string & { readonly brand: 'NodeName' };
 
-/** Brands a text that the schema's grammar has already judged to be a node name. */
+/** Brands a text that the schema has already validated as a node name. */
 export const nodeName = (text: string): NodeName => text as NodeName;

@@ -1,28 +1,28 @@
 /**
- * One command line that is run on the node during an observation; several facts may read its answer.
+ * One command line that runs on the node during an observation; several facts may read its answer.
  * It must need no root, change nothing, and name its tool by an absolute {@link Word} path.
  */
 export interface Probe {
   readonly name: string;
   readonly ask: readonly Word[];
-  /** After this many milliseconds the watchdog on the node kills it. */
+  /** The node's watchdog kills it after this time. */
   readonly deadlineMs: number;
   /** Longer output (stdout and stderr each) is cut here and marked as truncated. */
   readonly maxBytes: number;
 }
 
-/** What one probe printed. `stdout` and `stderr` are whole unless `isTruncated`. */
+/** The output of one probe. `stdout` and `stderr` are complete unless `isTruncated`. */
 export interface Answer {
   readonly probe: string;
   readonly exit: Exit;
   readonly stdout: string;
   readonly stderr: string;
   readonly isTruncated: boolean;
-  /** True when the watchdog on the node ended the probe at its deadline. */
+  /** Whether the node's watchdog killed the probe at its deadline. */
   readonly isLate: boolean;
-  /** False when the output was not UTF-8; the text then holds replacement characters. */
+  /** False if the output was not UTF-8; the text then contains replacement characters. */
   readonly isUtf8: boolean;
-  /** Set when no answer arrived at all: the frame was cut, forged or garbled. */
+  /** Set if no answer arrived: the frame was cut off, forged or garbled. */
   readonly missing?: 'truncated' | 'garbled' | 'not-asked';
 }
 
@@ -44,14 +44,14 @@ export interface NodePath {
 /** One word of a command line on a node: literal text, or a path that still lacks its root prefix. */
 export type Word = string | NodePath;
 /**
- * Why nobody knows how a command ended: the connection broke off, the deadline passed, it printed too much, the channel
- * was closed without a code, no channel was opened (nothing ran), or we closed the connection ourselves.
+ * Why a command's exit is unknown: the connection broke, the deadline passed, it printed too much, the channel closed
+ * without a code, no channel was opened (nothing ran), or we closed the connection ourselves.
  */
 type UnknownWhy = 'dropped' | 'late' | 'too-long' | 'no-code' | 'no-channel' | 'closed';
 
 /**
- * How a command on a node ended. Only `exited(0)` is success; `unknown` (the connection dropped, the code never
- * came) is neither success nor failure and is resolved by looking again.
+ * How a command on a node ended. Only `exited(0)` is success; `unknown` (no code arrived) is neither success nor
+ * failure, and the next observation resolves it.
  */
 export type Exit =
   | { readonly kind: 'exited'; readonly code: number }

@@ -1,23 +1,23 @@
-/** Where a secret comes from; the file names a source and never holds the secret itself. */
+/** The source of a secret; the file names a source and never contains the secret itself. */
 export type SecretSource =
   /** An environment variable of the controller. */
   | { readonly kind: 'env'; readonly name: string }
-  /** A file of the controller that nobody else may read. */
+  /** A file on the controller that only its owner may read. */
   | { readonly kind: 'file'; readonly path: string }
-  /** What a program of the controller prints; no shell reads the words. It does not see these environment variables. */
+  /** A program's output on the controller, run without a shell and without these environment variables. */
   | { readonly kind: 'command'; readonly argv: readonly string[]; readonly hidden?: readonly string[] }
-  /** A person at the terminal. */
+  /** A prompt at the terminal. */
   | { readonly kind: 'prompt' };
 
-/** Where a key that clients send comes from: never from a prompt. */
+/** The source of a client API key: never a prompt. */
 export type ApiKeySource = Exclude<SecretSource, { readonly kind: 'prompt' }>;
 
-/** What is shown in place of a secret. */
+/** Shown in place of a secret. */
 const hidden = '[secret]';
 
-/** A secret that no template, no JSON and no inspection shows; only {@link Secret.reveal} gives it away. */
+/** A secret that templates, JSON and inspection do not show; only {@link Secret.reveal} returns it. */
 export interface Secret {
-  /** The text itself: for the one message or standard input that needs it. */
+  /** The secret itself, for the message or standard input that needs it. */
   readonly reveal: () => string;
   readonly toString: () => string;
   readonly toJSON: () => string;
@@ -32,11 +32,11 @@ export function concealed(text: string): Secret {
     toJSON: shown,
     [Symbol.for('nodejs.util.inspect.custom')]: shown,
   };
-  // The text lives in the closure alone; functions of an object are named by an inspection that asks for them.
+  // The text exists only in the closure, because inspection can list an object's properties.
   return Object.freeze(Object.defineProperty(secret, 'reveal', { enumerable: false }));
 }
 
-/** A source in a few words: `env FILEVAULT_PASSWORD`, `file ~/x`, `command security`, `a prompt`. */
+/** A source as short text: `env FILEVAULT_PASSWORD`, `file ~/x`, `command security`, `a prompt`. */
 export function secretSourceText(source: SecretSource): string {
   switch (source.kind) {
     case 'env':
@@ -44,7 +44,7 @@ export function secretSourceText(source: SecretSource): string {
     case 'file':
       return `file ${source.path}`;
     case 'command':
-      // The other words may name what nobody else should read.
+      // The arguments may be confidential.
       return `command ${source.argv[0] ?? ''}`;
     case 'prompt':
       return 'a prompt';

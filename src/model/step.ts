@@ -6,7 +6,7 @@ import type { JobCall, NetworkCall, ScriptCall } from './node-script.ts';
 import type { NodePath } from './probe.ts';
 import type { Addressed, AddressParts } from './subject.ts';
 
-/** Neighbouring texts as one, without empty ones, so that equal words are equal values. */
+/** Joins neighboring texts and drops empty ones, so that equal texts are equal values. */
 export function joinText(parts: Text): Text {
   const joined: Text[number][] = [];
   for (const part of parts) {
@@ -20,27 +20,26 @@ export function joinText(parts: Text): Text {
 /** Names a step within its plan: readable, unique, and the same for the same plan. */
 export type StepId = string & { readonly brand: 'StepId' };
 
-/** Brands a text as the id of a step. */
 export const stepId = (text: string): StepId => text as StepId;
 
 /**
- * One observed property of a node and the value it is to have: `power/sleep` = 0. The address is the same in changes,
- * steps, gates and tests; each resource says which addresses it keeps and how they are read from the facts.
+ * One property of a node with its desired value: `power/sleep` = 0. The address is the same in changes, steps, gates
+ * and tests; each resource defines its addresses and how to read them from the facts.
  */
 export interface Patch extends Addressed {
   readonly node: NodeName;
   readonly value: Json;
 }
 
-/** The account that a run has logged in with on a node: only the run that sends it knows the name. */
+/** The account of the run's SSH login; its name is known only when the text is sent. */
 interface LoginUser {
   readonly kind: 'login-user';
 }
 
-/** Text with node paths and the login user in it, rendered with the root prefix and the name only when it is sent. */
+/** Text with node paths and the login user, rendered only when it is sent. */
 export type Text = readonly (string | NodePath | LoginUser)[];
 
-/** What a step disturbs. Consent is given by kind. */
+/** The disruption that a step causes. Consent is given by kind. */
 export type Effect =
   | { readonly kind: 'none' }
   | { readonly kind: 'start'; readonly placement: string }
@@ -50,7 +49,7 @@ export type Effect =
   | {
       readonly kind: 'interrupt';
       readonly placement: string;
-      /** More of them that the same step interrupts: those behind one doorman. */
+      /** Other placements behind the same gateway, which the step also interrupts. */
       readonly others?: readonly string[];
       readonly seconds: number;
     }
@@ -63,32 +62,29 @@ export type Effect =
 export type EffectKind = Effect['kind'];
 
 /**
- * How a step may be repeated: `probe` freely, `converge` after a look, a `job` is found again by its key, `once` is
- * sent at most once per intent, `manual` is done by hands.
+ * How a step may be repeated: `probe` freely, `converge` after an observation, `job` is found again by its key, `once`
+ * is sent at most once per intent, `manual` is done by a person.
  */
 export type StepClass = 'probe' | 'converge' | 'job' | 'once' | 'manual';
 
-/**
- * How long a wait for the ranks of a placement goes on without any progress of one of them; with progress it goes on to
- * the deadline of the step.
- */
+/** How long to wait for a placement's ranks without progress; with progress the step's deadline applies. */
 export interface Patience {
   readonly placement: string;
   readonly stallMs: number;
 }
 
-/** What a step does, as data. A new kind is a member here and a runner in `apply/steps`. */
+/** The action of a step, as data. A new kind needs a member here and a runner in `apply/steps`. */
 export type Act =
   /** A named script, as root under the fence of the lease. */
   | ({ readonly kind: 'script' } & ScriptCall)
   /**
-   * A change of the network that the node takes back by itself unless it is confirmed over a new connection. What is
-   * saved follows from the script; how long the node waits belongs to the times of a run, as the life of its lease does.
+   * A network change that the node rolls back by itself unless it is confirmed over a new connection. The script
+   * decides what is saved; the run's timing decides how long the node waits.
    */
   | ({ readonly kind: 'transaction' } & NetworkCall)
-  /** A file of ours, written by a temporary name and a rename, with a seal that later observations compare. */
+  /** Writes one of our files through a temporary name and a rename, with a seal for later observations. */
   | { readonly kind: 'put'; readonly path: NodePath; readonly mode: number; readonly content: Text }
-  /** A file of the controller into the staging folder of a tree, resumed after the prefix that agrees. */
+  /** Sends a file from the controller to a tree's staging folder, resuming after a correct prefix. */
   | {
       readonly kind: 'send';
       /** Absolute path on the controller. */
@@ -98,14 +94,14 @@ export type Act =
       readonly sizeBytes: number;
     }
   | ({ readonly kind: 'job'; readonly key: Digest } & JobCall)
-  /** Fresh observations until every patch is seen; `aborts` are values that end the wait at once. */
+  /** Observes until every patch is seen; `aborts` are values that end the wait immediately. */
   | {
       readonly kind: 'gate';
       readonly expect: readonly Patch[];
       readonly aborts: readonly Patch[];
       readonly patience?: Patience;
     }
-  /** A request to the endpoint of a placement, made on the node; the answer is judged by a named function. */
+  /** A request to a placement's endpoint, sent on the node; a named function checks the answer. */
   | {
       readonly kind: 'ask';
       readonly placement: string;
@@ -123,13 +119,13 @@ export type Act =
       readonly patience?: Patience;
     }
   /**
-   * A conversation with the endpoint of a placement, held on its nodes: a pure function of that name decides what is
-   * asked next. It can be begun again at any time, since it looks first.
+   * A dialogue with a placement's endpoint, on its nodes: a pure function of that name chooses the next request. It can
+   * restart at any time, because it begins with an observation.
    */
   | ({ readonly kind: 'dialogue'; readonly placement: string } & DialogueCall)
   /**
-   * The golden question: the same endpoint is asked for one token, then for a whole answer. What is kept of the answer
-   * of an earlier start is compared, the speed measured, and both kept on the node.
+   * The golden question: requests one token and then a whole answer from the endpoint. Compares the answer with that of
+   * an earlier start, measures its speed, and stores both on the node.
    */
   | {
       readonly kind: 'prove';
@@ -144,21 +140,21 @@ export type Act =
       readonly token: string;
       readonly question: string;
       readonly check: GoldenCheck;
-      /** Under which the answer is kept; absent: it is only compared. */
+      /** The key for storing the answer; absent: only compare. */
       readonly key?: Digest;
-      /** Of the answer of the first start under this key, or of the last one of the same file where there is none. */
+      /** The first answer stored under this key or, without one, the last answer for the same file. */
       readonly kept?: Digest;
-      /** Tokens in a second of the fastest start that it was kept of. */
+      /** Tokens per second of the fastest stored start. */
       readonly keptPerSecond?: number;
-      /** What the file expects at least. */
+      /** The file's minimum. */
       readonly tokensPerSecond?: number;
     }
   /** Restarts (or switches off) the Mac, at most once in the boot session `from`. */
   | { readonly kind: 'reboot'; readonly to: 'up' | 'off'; readonly from: Known<string> }
-  /** What only a person can do; `code` is the blocker's. */
+  /** A manual step; `code` is the blocker's. */
   | { readonly kind: 'hands'; readonly code: string };
 
-/** One executable act. A value: previewed, saved, journaled, resumed and run from the same data. */
+/** One executable action as a value: previewed, saved, journaled, resumed and run from the same data. */
 export interface Step {
   readonly id: StepId;
   readonly node: NodeName;
@@ -167,12 +163,12 @@ export interface Step {
   readonly class: StepClass;
   readonly act: Act;
   readonly effect: Effect;
-  /** The changes that it makes, by {@link Change} id; empty for gates and clean-up. */
+  /** Ids of its {@link Change}s; empty for gates and clean-up. */
   readonly changes: readonly string[];
   readonly needs: readonly StepId[];
-  /** Steps that it begins behind as soon as they have ended, whatever came of them. */
+  /** Steps that must end first, whatever their result. */
   readonly after?: readonly StepId[];
-  /** Steps of one group are stopped as a whole when one of them fails. */
+  /** If one step of a group fails, the whole group stops. */
   readonly group?: string;
   /** Other nodes whose state it relies on. */
   readonly peers: readonly NodeName[];
@@ -180,7 +176,7 @@ export interface Step {
   readonly deadlineMs: number;
 }
 
-/** Every step that has to have ended before one begins. */
+/** All steps that must end before this one. */
 export const stepsBefore = ({ needs, after = [] }: Pick<Step, 'needs' | 'after'>): readonly StepId[] => [
   ...needs,
   ...after,
@@ -201,5 +197,5 @@ export interface Change {
   readonly reason: string;
 }
 
-/** How one step came out. `unknown` is neither success nor failure: the next observation decides. */
+/** The result of a step. `unknown` is neither success nor failure: the next observation decides. */
 export type StepOutcome = 'changed' | 'unchanged' | 'failed' | 'unknown' | 'skipped' | 'blocked' | 'interrupted';

@@ -1,6 +1,6 @@
 import { type Link, type LinkEnd, linkEndText } from './node.ts';
 
-/** Which of several properties of one thing: the door of a placement, the old versions of a runtime. */
+/** One of several properties of one thing, such as a placement's door. */
 export type AddressPart =
   | ('door' | 'inside' | 'keys')
   | ('rank' | 'service-file')
@@ -12,9 +12,9 @@ export type AddressPart =
   | ('services' | 'jobs' | 'trees' | 'accounts' | 'network' | 'access' | 'value' | 'daemon')
   | 'old';
 
-/** What a property is about. Decisions read these parts; no code takes an address apart again. */
+/** The parts of a property's address. Decisions read these parts; no code parses an address. */
 export interface AddressParts {
-  /** The kind of its resource, or a kind of reading that only gates compare, such as `rank`. */
+  /** Its resource kind, or a kind of reading that only gates compare, such as `rank`. */
   readonly kind: string;
   /** Of a gateway. */
   readonly port?: number;
@@ -38,23 +38,20 @@ export const addressed = (about: AddressParts): Addressed => ({ address: Object.
 /** The kind in an address that a person typed. */
 export const typedKind = (typed: string): string => typed.split('/')[0] ?? '';
 
-/** What a diagnostic is about. {@link subjectText} gives its words. */
+/** The subject of a diagnostic; {@link subjectText} gives its text. */
 export type Subject =
   | { readonly kind: 'node'; readonly names: readonly string[] }
-  /** A cable, declared or seen; a rule about the file has the words of the file. */
+  /** A cable, declared or seen; rules about the file use the file's text. */
   | { readonly kind: 'link'; readonly ends: Link['ends']; readonly text: string }
   | { readonly kind: 'receptacle'; readonly end: LinkEnd }
   | { readonly kind: 'placement' | 'runtime' | 'model'; readonly name: string }
-  /** A file, an address or whatever else has a name of its own. */
+  /** A file, an address or anything else with its own name. */
   | { readonly kind: 'name'; readonly name: string };
 
-/** A finding about one node. */
 export const nodeSubject = (name: string): Subject => ({ kind: 'node', names: [name] });
 
-/** A finding about several nodes together. */
 export const nodesSubject = (names: readonly string[]): Subject => ({ kind: 'node', names });
 
-/** A finding about a cable, declared or seen. */
 export const linkSubject = (
   ends: Link['ends'],
   text = `${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`,
@@ -63,13 +60,10 @@ export const linkSubject = (
 /** A finding about what is plugged in at one place. */
 export const receptacleSubject = (end: LinkEnd): Subject => ({ kind: 'receptacle', end });
 
-/** A finding about a placement. */
 export const placementSubject = (name: string): Subject => ({ kind: 'placement', name });
 
-/** A finding about a runtime. */
 export const runtimeSubject = (name: string): Subject => ({ kind: 'runtime', name });
 
-/** A finding about a model. */
 export const modelSubject = (name: string): Subject => ({ kind: 'model', name });
 
 /** A finding about a file or anything else that has a name of its own. */
@@ -103,7 +97,7 @@ export function subjectEnds(subject: Subject | undefined): readonly LinkEnd[] {
   return subject?.kind === 'receptacle' ? [subject.end] : [];
 }
 
-/** The names of the nodes that a subject is about, in the order in which it names them. */
+/** The names of a subject's nodes, in its order. */
 export const subjectNodes = (subject: Subject | undefined): readonly string[] =>
   subject?.kind === 'node' ? subject.names : subjectEnds(subject).map(({ node }) => node);
 
@@ -111,7 +105,6 @@ export const subjectNodes = (subject: Subject | undefined): readonly string[] =>
 export const subjectNames = (subject: Subject | undefined): readonly string[] =>
   subject?.kind === 'placement' ? [subject.name] : subjectNodes(subject);
 
-/** Whether a subject is this placement. */
 export const isPlacement = (subject: Subject | undefined, name: string): boolean =>
   subject?.kind === 'placement' && subject.name === name;
 

@@ -1,7 +1,9 @@
-/** One of our own launchd services; `behind`: whom a doorman names at its port, nobody where it does not listen. */
+/**
+ * One of our launchd services; `behind`: the placements that a gateway names at its port, empty if it does not listen.
+ */
 export interface LaunchdService {
   readonly label: string;
-  /** `not-loaded` when its plist lies there and launchd does not know it. */
+  /** `not-loaded`: its plist exists but launchd does not know it. */
   readonly state: 'running' | 'waiting' | 'not-loaded';
   readonly pid?: number;
   readonly runs?: number;
@@ -18,18 +20,18 @@ export function exitWords(lastExit = neverExited): string {
   return /^[A-Z]/.test(lastExit) ? `was ended by a signal (${lastExit})` : `exited (${lastExit})`;
 }
 
-/** What the labels of ranks begin with; the name of their placement follows. */
+/** Prefix of rank labels; the placement's name follows. */
 export const rankLabelPrefix = 'dev.meshwright.rank.';
 
-/** The placement whose rank a service is. */
+/** The placement of a rank's service. */
 export const rankPlacement = ({ label }: LaunchdService): string | undefined =>
   label.startsWith(rankLabelPrefix) ? label.slice(rankLabelPrefix.length) : undefined;
 
-/** A background service of somebody else that sets the network of cables; its plist lies on the node. */
+/** A foreign background service that changes the cables' network; its plist is on the node. */
 export interface ForeignDaemon {
   readonly label: string;
   readonly isLoaded: boolean;
-  /** By `launchctl disable`: then launchd does not load it at the next start either. */
+  /** By `launchctl disable`, so that launchd does not load it after a restart either. */
   readonly isDisabled: boolean;
 }
 
@@ -37,25 +39,25 @@ export interface ForeignDaemon {
 export interface PanicReport {
   /** Of its file. */
   readonly name: string;
-  /** When it was written; absent where it does not say so. */
+  /** When it was written; absent if it does not say. */
   readonly atEpochSeconds?: number;
-  /** The first line of what the kernel said. */
+  /** The first line of the kernel's message. */
   readonly reason?: string;
-  /** The kernel extensions that its backtrace goes through. */
+  /** The kernel extensions in its backtrace. */
   readonly extensions: readonly string[];
 }
 
-/** A background service of somebody else that sets the network of cables by itself. */
+/** A foreign background service that changes the cables' network by itself. */
 interface KnownDaemon {
   readonly label: string;
-  /** Whose it is, for people. */
+  /** Its owner, for people. */
   readonly owner: string;
-  /** What it does again and again, as the end of a sentence. */
+  /** What it does repeatedly, as the end of a sentence. */
   readonly habit: string;
 }
 
 /**
- * The network daemons that are known from public code; their plists lie in `/Library/LaunchDaemons` under their labels.
+ * Network daemons known from public code; their plists are in `/Library/LaunchDaemons`, named after their labels.
  *
  * @see exo: app/EXO/EXO/Services/NetworkSetupHelper.swift and uninstall-exo.sh; its issues 1158, 2007, 2067, 2279
  * @see SQCU/mesh: install.sh

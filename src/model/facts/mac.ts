@@ -1,6 +1,6 @@
 import { type Digest, digestOf } from '../digest.ts';
 
-/** The node's wall clock minus the controller's, with the half-width of what one observation can resolve. */
+/** The node's wall clock minus the controller's, with the uncertainty of the observation. */
 export interface ClockOffset {
   readonly offsetMs: number;
   readonly uncertaintyMs: number;
@@ -17,26 +17,25 @@ export interface MacosVersion {
 /** `27.0` for `27`, as `softwareupdate` prints the first version of a year. */
 export const withMinor = (version: string): string => (version.includes('.') ? version : `${version}.0`);
 
-/** One update of macOS that a Mac offers to install. */
+/** A macOS update offered on a Mac. */
 export interface MacosUpdate {
   /** As `softwareupdate --install` takes it: `macOS Tahoe 26.7-25G229`. */
   readonly label: string;
   /** Printed by the tool. Apple changes names between releases, so no decision depends on the title. */
   readonly title: string;
   readonly version: string;
-  /** Absent where the label does not end with a build. */
+  /** Absent if the label does not end with a build. */
   readonly build?: string;
 }
 
-/** Which Mac it is. Serial and UUID are personal data: they are shown, but never put into a log line. */
+/** A Mac's identity. Serial number and UUID are personal data: they are shown, but never logged. */
 export interface Identity {
   readonly serial: string;
   readonly hardwareUuid: string;
 }
 
 /**
- * A digest by which the same Mac is known again, and from which neither number can be found out: the hardware UUID has
- * 122 random bits.
+ * A digest that identifies the same Mac again without revealing its numbers: the hardware UUID has 122 random bits.
  */
 export const identityDigest = ({ serial, hardwareUuid }: Identity): Digest =>
   digestOf({ serial, hardwareUuid: hardwareUuid.toUpperCase() });

@@ -1,16 +1,16 @@
 /**
- * What became of a start by the time its rank was stopped: `served` gave a token, `hung` gave none though it had come up,
- * `failed` never came up.
+ * The result of a start when its rank was stopped: `served` gave a token, `hung` came up without one, `failed` never
+ * came up.
  */
 export type StartOutcome = 'served' | 'hung' | 'failed';
 
-/** Why a node needs a restart before any rank may be started there, as the stop of one has found. */
+/** Why a node needs a restart before its next start, as found when a rank was stopped. */
 export interface RebootMark {
   /** The placement whose rank was stopped. */
   readonly placement: string;
-  /** `memory`: more stayed wired than before any rank ran. `kernel`: not even KILL has ended its processes. */
+  /** `memory`: more memory stayed wired than before any rank ran. `kernel`: processes survived KILL. */
   readonly why: 'memory' | 'kernel';
-  /** For `memory`: what was wired after the stop, and before the first start of the boot session. */
+  /** For `memory`: wired bytes after the stop, and before the boot session's first start. */
   readonly wiredBytes?: number;
   readonly baselineBytes?: number;
 }
@@ -24,17 +24,17 @@ export interface NodeJob {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** That a node is to be left alone, as `hold` has written it down there. */
+/** A hold, as stored on the node. */
 export interface NodeHold {
-  /** Why; one line. */
+  /** One line. */
   readonly reason: string;
-  /** The last day of it, as `2026-12-01`, in UTC; without it until somebody releases the node. */
+  /** The last day in UTC, such as `2026-12-01`; absent: until `release`. */
   readonly until?: string;
-  /** Who: `ana@laptop`. */
+  /** `ana@laptop`. */
   readonly by: string;
-  /** Since which day. */
+  /** The first day. */
   readonly since: string;
-  /** The last day of it was over when it was looked at. */
+  /** Whether the last day was over at the observation. */
   readonly isOver: boolean;
 }
 
@@ -47,17 +47,17 @@ export interface NodeRollback {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** How many reports of kernel panics are looked into: the last full ones, and as many of other kinds. */
+/** How many kernel panic reports are read: the last full ones, and as many of other kinds. */
 export const mostPanicReports = 4;
 
-/** One value as it was before the first change; without a text when it could not be read then. */
+/** One value from before the first change; without a text if it could not be read then. */
 export interface BaselineRecord {
   /** The name of its file. */
   readonly key: string;
   readonly text?: string;
 }
 
-/** A network daemon of somebody else that meshwright stopped. */
+/** A foreign network daemon that meshwright stopped. */
 export interface StoppedDaemon {
   readonly label: string;
   readonly wasLoaded: boolean;
@@ -65,11 +65,11 @@ export interface StoppedDaemon {
   readonly isMoved: boolean;
 }
 
-/** What of meshwright lies on a node beside services, files and trees that other facts know. */
+/** What meshwright stores on a node, except the services, files and trees in other facts. */
 export interface Traces {
-  /** Our folder, with all that runs keep in it. */
+  /** Our folder with the data of runs. */
   readonly hasFolder: boolean;
-  /** The folder of trees; `models` when nothing but models is left in it, `theirs` when nothing in those is of ours. */
+  /** The folder of trees: `models` if it contains only models, `theirs` if none of those is ours. */
   readonly trees: 'none' | 'theirs' | 'models' | 'some';
   /** The line of sudoers that enroll installed. */
   readonly hasSudoers: boolean;
@@ -77,9 +77,9 @@ export interface Traces {
   readonly hasKey: boolean;
 }
 
-/** What a node was like before the first change, as far as it was written down. */
+/** A node's recorded state before the first change. */
 export interface Baseline {
-  /** In the order in which they are set back, without those that are never compared. */
+  /** In restore order, without values that are never compared. */
   readonly values: readonly BaselineRecord[];
   readonly daemons: readonly StoppedDaemon[];
 }
