@@ -78,12 +78,12 @@ function shapeOf(run: Run, { source, files }: DesiredModel): Promise<ShapeFact> 
   const paths = files.map(({ path }) => path);
   switch (source.kind) {
     case 'node':
-      return { kind: 'unknown', why: 'its files lie on the nodes' };
+      return { kind: 'unknown', why: 'its files are on the nodes' };
     case 'controller':
       return readShape(folderSource(source.folder), paths);
     case 'url':
       return run.options.sim
-        ? { kind: 'unknown', why: 'a rehearsal reads nothing from its server' }
+        ? { kind: 'unknown', why: 'a rehearsal does not contact its server' }
         : readShape(urlSource(source.base, run.signal), paths);
   }
 }
@@ -109,8 +109,9 @@ export const nodeSource = (
     });
     if (!isSuccess(exit)) return failed(`cannot be read (${exitText(exit)})`);
     const found = isTruncated ? undefined : parseNodeBytes(Buffer.from(stdout).toString('latin1'), wish);
-    if (found === undefined) return failed('came in another form than was asked for');
-    if (found.kind !== 'read') return failed(found.kind === 'none' ? 'is not there' : 'may not be read');
+    if (found === undefined) return failed('arrived in an unexpected format');
+    if (found.kind !== 'read')
+      return failed(found.kind === 'none' ? 'does not exist' : 'cannot be read: no permission');
     const declared = files.find((file) => file.path === path);
     const wrong = differenceTo(declared, found, from);
     return wrong === undefined ? found : failed(wrong);
@@ -126,7 +127,7 @@ function differenceTo(
   if (fileBytes !== declared.sizeBytes) return `has ${fileBytes} bytes instead of ${declared.sizeBytes}`;
   const isWhole = from === 0 && bytes.length === fileBytes;
   const isOther = isWhole && createHash('sha256').update(bytes).digest('hex') !== declared.sha256;
-  return isOther ? 'has another sha256 than the cluster file says' : undefined;
+  return isOther ? 'does not have the sha256 in the cluster file' : undefined;
 }
 
 /** The shape of a model whose files are on the nodes, from the first of these nodes that is reached. */
@@ -136,7 +137,7 @@ export async function readNodeShape(
   limits: UseLimits,
 ): Promise<ShapeFact> {
   const paths = files.map(({ path }) => path);
-  if (source.kind !== 'node') return { kind: 'unknown', why: 'its files do not lie on the nodes' };
+  if (source.kind !== 'node') return { kind: 'unknown', why: 'its files are not on the nodes' };
   const { folder } = source;
   const lost: string[] = [];
   for (const way of ways) {
@@ -151,12 +152,12 @@ export async function readNodeShape(
     if (value.kind === 'known') return value;
     return { kind: 'unknown', why: [`${value.why} on ${way.node}`, ...unreachedText(lost)].join('; ') };
   }
-  const [why = 'no node that this run may ask reads it'] = unreachedText(lost);
+  const [why = 'none of the selected nodes loads it'] = unreachedText(lost);
   return { kind: 'unknown', why };
 }
 
 const unreachedText = (names: readonly string[]): readonly string[] =>
-  names.length === 0 ? [] : [`${names.join(' and ')} cannot be reached`];
+  names.length === 0 ? [] : [`${names.join(' and ')} not reached`];
 
 /** The first piece of each file, which contains the header of most parts. */
 const headerBytes = 131_072;
@@ -206,7 +207,7 @@ export async function readText(
 ): Promise<{ readonly kind: 'text'; readonly text: string } | Unknown> {
   const found = await source.read(path, 0, most);
   if (found.kind === 'failed') return { kind: 'unknown', why: `${path} ${found.why}` };
-  if (found.fileBytes > most) return { kind: 'unknown', why: `${path} has more than ${most / 2 ** 20} MiB` };
+  if (found.fileBytes > most) return { kind: 'unknown', why: `${path} is larger than ${most / 2 ** 20} MiB` };
   const text = utf8(found.bytes);
   return text === undefined ? { kind: 'unknown', why: `${path} is not UTF-8` } : { kind: 'text', text };
 }
@@ -227,7 +228,7 @@ async function readHeaders<Read extends { readonly tensors: readonly TensorBytes
     const header = await readHeader(source, path, parse);
     left -= header.kind === 'known' ? header.bytes : 0;
     if (header.kind === 'unknown') problem ??= header;
-    else if (left < 0) problem ??= { kind: 'unknown', why: 'its headers have more than 512 MiB together' };
+    else if (left < 0) problem ??= { kind: 'unknown', why: 'its headers are larger than 512 MiB in total' };
     else found.set(path, header.header);
   });
   return problem ?? { kind: 'known', all: paths.flatMap((path) => found.get(path) ?? []) };
@@ -272,7 +273,7 @@ export const folderSource = (folder: string): ByteSource => ({
       return await readFrom(join(folder, path), from, to);
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-      return failed(code === 'ENOENT' || code === 'ENOTDIR' ? 'is not there' : `cannot be read (${code})`);
+      return failed(code === 'ENOENT' || code === 'ENOTDIR' ? 'does not exist' : `cannot be read (${code})`);
     }
   },
 });
@@ -282,12 +283,12 @@ async function readFrom(path: string, from: number, to: number): Promise<ReadByt
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = await file.stat();
-    if (!found.isFile()) return failed('is no file');
+    if (!found.isFile()) return failed('is not a regular file');
     const bytes = new Uint8Array(Math.max(0, Math.min(to, found.size) - from));
     let filled = 0;
     while (filled < bytes.length) {
       const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, from + filled);
-      if (bytesRead === 0) return failed('became shorter while it was read');
+      if (bytesRead === 0) return failed('shrank while it was read');
       filled += bytesRead;
     }
     return { kind: 'read', bytes, fileBytes: found.size };
@@ -308,13 +309,15 @@ export const urlSource = (base: string, signal: AbortSignal): ByteSource => ({
       const range = `bytes=${from}-${to - 1}`;
       const headers = { range, 'accept-encoding': 'identity' };
       const answer = await follow(url, { headers, signal: limit });
-      return answer === undefined ? failed('is sent on where it is not fetched') : await readAnswer(answer, from, to);
+      return answer === undefined
+        ? failed('is redirected too often or away from https')
+        : await readAnswer(answer, from, to);
     } catch (error) {
       signal.throwIfAborted();
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
       const isLate = error instanceof Error && error.name === 'TimeoutError';
-      return failed(isLate ? 'did not come in time' : `cannot be fetched${code === '' ? '' : ` (${code})`}`);
+      return failed(isLate ? 'timed out' : `cannot be fetched${code === '' ? '' : ` (${code})`}`);
     }
   },
 });
@@ -352,18 +355,18 @@ async function readAnswer(answer: Response, from: number, to: number): Promise<R
     : Number(answer.headers.get('content-length') ?? Number.NaN);
   const why =
     answer.status !== 200 && !isRange
-      ? `is answered with HTTP ${answer.status}`
+      ? `failed with HTTP ${answer.status}`
       : !isRange && from > 0
-        ? 'comes from a server that gives no ranges'
+        ? 'comes from a server without range requests'
         : Number.isSafeInteger(fileBytes)
           ? undefined
-          : 'comes without its size';
+          : 'came without a size';
   if (why !== undefined) {
     await answer.body?.cancel();
     return failed(why);
   }
   const bytes = await firstBytes(answer, Math.max(0, Math.min(to, fileBytes) - from));
-  return bytes === undefined ? failed('ended before all of it had come') : { kind: 'read', bytes, fileBytes };
+  return bytes === undefined ? failed('ended too early') : { kind: 'read', bytes, fileBytes };
 }
 
 /** Exactly this many bytes of a body; does not wait for the rest. */

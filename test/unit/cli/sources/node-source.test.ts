@@ -103,15 +103,15 @@ describe.each(scriptShells)('the shape of a model on a node, read by $name', (sh
     const other = shelfOf(newRoot(shell), { 'config.json': config.replace('64', '32') });
     expect(await shapeAt(other)).toEqual({
       kind: 'unknown',
-      why: 'config.json has another sha256 than the cluster file says',
+      why: 'config.json does not have the sha256 in the cluster file',
     });
-    expect(await shapeAt(newRoot(shell))).toEqual({ kind: 'unknown', why: 'config.json is not there' });
+    expect(await shapeAt(newRoot(shell))).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
   });
 
   it('is unknown where a folder has the name of a file', async () => {
     const root = newRoot(shell);
     root.file(`${shelf}/config.json/x`, '');
-    expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json may not be read' });
+    expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json cannot be read: no permission' });
   });
 });
 
@@ -119,18 +119,18 @@ describe.each(scriptShells)('a file that $name cannot see', (shell) => {
   it('is not there below a file, and may be behind a link that leads nowhere', async () => {
     const root = newRoot(shell);
     root.file(shelf, '');
-    expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json is not there' });
+    expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
     const linked = newRoot(shell);
     linked.file('Volumes/.keep', '');
     symlinkSync('/nowhere/blobs', join(linked.folder, shelf));
-    expect(await shapeAt(linked)).toEqual({ kind: 'unknown', why: 'config.json may not be read' });
+    expect(await shapeAt(linked)).toEqual({ kind: 'unknown', why: 'config.json cannot be read: no permission' });
   });
 
   it.skipIf(process.getuid?.() === 0)('may be in a folder that this user may not search', async () => {
     const root = shelfOf(newRoot(shell));
     chmodSync(join(root.folder, 'Volumes'), 0o600);
     try {
-      expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json may not be read' });
+      expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json cannot be read: no permission' });
     } finally {
       chmodSync(join(root.folder, 'Volumes'), 0o700);
     }
@@ -152,7 +152,7 @@ describe.each(scriptShells.slice(0, 1))('the answer of a node about a file', (sh
   ])('is refused with %s', async (_name, answer) => {
     expect(await shapeAt(shelfOf(newRoot(shell)), answer)).toEqual({
       kind: 'unknown',
-      why: 'config.json came in another form than was asked for',
+      why: 'config.json arrived in an unexpected format',
     });
   });
 

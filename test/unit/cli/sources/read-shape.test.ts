@@ -154,17 +154,17 @@ describe('the shape of a model', () => {
   });
 
   const failures: readonly (readonly [string, RequestListener, string])[] = [
-    ['refuses', (_, response) => void response.writeHead(401).end(), 'config.json is answered with HTTP 401'],
+    ['refuses', (_, response) => void response.writeHead(401).end(), 'config.json failed with HTTP 401'],
     [
       'sends it round in a circle',
       ({ url = '' }, response) => void response.writeHead(301, { location: url }).end(),
-      'config.json is sent on where it is not fetched',
+      'config.json is redirected too often or away from https',
     ],
-    ['says no size', (_, response) => void response.writeHead(206).end('{}'), 'config.json comes without its size'],
+    ['says no size', (_, response) => void response.writeHead(206).end('{}'), 'config.json came without a size'],
     [
       'announces more than a configuration has',
       (_, response) => void response.writeHead(200, { 'content-length': 1e10 }).write(Buffer.alloc(5_000_000)),
-      'config.json has more than 4 MiB',
+      'config.json is larger than 4 MiB',
     ],
     [
       'hangs up in the middle',
@@ -181,7 +181,7 @@ describe('the shape of a model', () => {
 
   it('stays unknown with a folder that is not there, and with a folder instead of a file', async () => {
     const gone = await readShape(folderSource(join(root, 'gone')), names);
-    expect(gone).toEqual({ kind: 'unknown', why: 'config.json is not there' });
+    expect(gone).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
     expect(await readShape(folderSource(root), ['config.json', 'model'])).toEqual({
       kind: 'unknown',
       why: 'it has neither safetensors nor GGUF files',

@@ -50,11 +50,11 @@ describe('the shape of a model that no node gave', () => {
     const onNode = { ...model, source: { kind: 'node', folder: '/Volumes/shelf' } } as const;
     expect(await readNodeShape(ways, onNode, limits)).toEqual({
       kind: 'unknown',
-      why: 'studio-1 and studio-2 cannot be reached',
+      why: 'studio-1 and studio-2 not reached',
     });
     expect(await readNodeShape([], onNode, limits)).toEqual({
       kind: 'unknown',
-      why: 'no node that this run may ask reads it',
+      why: 'none of the selected nodes loads it',
     });
   });
 });
