@@ -57,7 +57,7 @@ export const leaseStatus: VerbBody = async (run) => {
     const page = { columns, unicode, paint: plainPaint, isSimulated };
     const held = holds.filter(({ hold }) => hold.kind === 'known' && hold.value !== undefined).length;
     const known = holds.filter(({ hold }) => hold.kind === 'known').length;
-    const seen = known === holds.length ? '' : `${known} of ${counted(holds.length, 'node')} seen, `;
+    const seen = known === holds.length ? '' : `${known} of ${counted(holds.length, 'node')} observed, `;
     const about = `${seen}${held === 0 ? 'no leases' : counted(held, 'lease')}`;
     const width = Math.max(0, ...nodes.map((name) => name.length));
     const lines = holds.flatMap(({ name, hold }) => {

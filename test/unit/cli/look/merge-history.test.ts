@@ -114,7 +114,7 @@ describe('the history of a rack', () => {
     expect(text(2)).toBe('rack   0 runs, 2 nodes\n\nNo run is recorded, here or on the nodes.\n');
     const refused = { code: 'ssh/refused', reason: 'The node refused the connection.' } as const;
     expect(text(1, { 'studio-2': refused })).toBe(
-      'rack   0 runs, 1 of 2 nodes seen\n\n' +
+      'rack   0 runs, 1 of 2 nodes observed\n\n' +
         'No run is recorded here or on the nodes that were reached. Not reached:\nstudio-2.\n',
     );
     expect(text(0, { 'studio-2': refused })).toContain('No run is recorded here. Not reached: studio-2.');
