@@ -14,47 +14,47 @@ import type { PlistDict } from './plist.ts';
 import { strangerPid } from './rdma.ts';
 import { seededUuid } from './seed.ts';
 
-/** One thing that happened to a rack. Its state is the healthy rack after everything that happened, in order. */
+/** One event of a rack. The rack's state is the healthy rack after all events in order. */
 export type SimEvent =
-  /** A fault was set; the target in its canonical form. */
+  /** A fault was set; the target is in its canonical form. */
   | { readonly kind: 'fault'; readonly fault: FaultName; readonly target: string }
   | ({ readonly kind: 'write' } & Write)
-  /** The network preferences of a Mac, changed in the file. */
+  /** A Mac's network preferences were changed in the file. */
   | { readonly kind: 'preferences'; readonly mac: string; readonly preferences: PlistDict }
-  /** The Mac itself started, wherever the address of its node leads. */
+  /** The Mac itself booted, wherever its node's address leads. */
   | { readonly kind: 'boot'; readonly mac: string; readonly atEpochSeconds: number }
-  /** A person plugged the cables in so, and nothing else. */
+  /** A person plugged in exactly these cables. */
   | { readonly kind: 'cables'; readonly cables: readonly Cable[] }
   /** A person moved one or two plugs. */
   | { readonly kind: 'hands'; readonly act: HandsAct }
   /** A person enabled RDMA in Recovery, or from macOS 27 on in System Settings. */
   | { readonly kind: 'enable-rdma'; readonly mac: string }
-  /** A rank has sent much TCP through a cable. */
+  /** A rank sent much TCP through a cable. */
   | { readonly kind: 'tcp-load'; readonly mac: string }
-  /** A service was sent KILL. */
+  /** A service received KILL. */
   | { readonly kind: 'killed'; readonly mac: string }
-  /** Processes that exist in the model alone were sent a signal that ends them. */
+  /** Processes that exist only in the model received a fatal signal. */
   | { readonly kind: 'processes-ended'; readonly mac: string; readonly pids: readonly number[] }
-  /** exo's daemon has run once. */
+  /** exo's daemon ran once. */
   | { readonly kind: 'daemon-run'; readonly mac: string }
-  /** A person disabled exo's daemon, or enabled it again. */
+  /** A person disabled or enabled exo's daemon. */
   | { readonly kind: 'daemon'; readonly mac: string; readonly isStopped: boolean }
-  /** A person chose in System Settings which user the Mac logs in by itself; none when absent. */
+  /** A person set the user of automatic login in System Settings; absent: none. */
   | { readonly kind: 'automatic-login'; readonly mac: string; readonly user?: string }
-  /** A person typed the FileVault password. */
+  /** A person entered the FileVault password. */
   | { readonly kind: 'unlock'; readonly mac: string };
 
-/** The rack after one more event, and what came of the event itself. */
+/** The rack after one more event, and the event's own result. */
 type Happened =
   | {
       readonly kind: 'done';
       readonly fleet: SimulatedFleet;
       readonly written?: ReturnType<typeof applyWrite>;
       readonly target?: string;
-      /** What hands did, in a sentence without a full stop. */
+      /** The manual steps, as a sentence without a period. */
       readonly text?: string;
     }
-  /** A fault that cannot be applied, or what no hands can do; nothing has changed. */
+  /** An impossible fault or manual step; nothing changed. */
   | { readonly kind: 'refused'; readonly fleet: SimulatedFleet; readonly diagnostic: Diagnostic };
 
 const withCables = (fleet: SimulatedFleet, cables: readonly Cable[]): SimulatedFleet =>
@@ -64,7 +64,7 @@ const withCables = (fleet: SimulatedFleet, cables: readonly Cable[]): SimulatedF
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
-/** The Mac with exo's daemon so; one that has none is left alone. */
+/** The Mac with exo's daemon in this state; a Mac without the daemon stays unchanged. */
 function withDaemon(mac: MacState, isStopped: boolean): MacState {
   const networkDaemon = isStopped ? 'stopped' : 'fights';
   const { networkDaemon: before } = mac.ailments;
@@ -73,7 +73,7 @@ function withDaemon(mac: MacState, isStopped: boolean): MacState {
     : { ...mac, ailments: { ...mac.ailments, networkDaemon } };
 }
 
-/** The Mac after what happened to it alone; the very same one where nothing came of that. */
+/** The Mac after an event of its own; the identical Mac if the event had no effect. */
 function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: string }>): MacState {
   switch (event.kind) {
     case 'preferences': {
@@ -105,7 +105,7 @@ function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: stri
   }
 }
 
-/** Lets one thing happen. Pure. */
+/** Applies one event. Pure. */
 function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
   switch (event.kind) {
     case 'fault': {
@@ -132,11 +132,11 @@ function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
   }
 }
 
-/** The rack after all of these; what cannot be applied or done any more does nothing. */
+/** The rack after all these events; events that are no longer possible have no effect. */
 const replay = (start: SimulatedFleet, events: readonly SimEvent[]): SimulatedFleet =>
   events.reduce((fleet, event) => happen(fleet, event).fleet, start);
 
-/** What a start leaves of what was wrong, and the report of the panic that it followed. */
+/** The problems that survive a boot, and the report of a preceding panic. */
 function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pick<MacState, 'ailments' | 'panics'> {
   const { panic, leaksWired, leakedWiredBytes, isRdmaHeld, isVerbsHung, ...lasting } = ailments;
   return {
@@ -146,8 +146,8 @@ function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pic
 }
 
 /**
- * A Mac that has just started: a new boot session, and everything gone that only the running system had. Files, NVRAM,
- * power settings and network preferences are as they were.
+ * A Mac right after its boot: a new boot session, without anything that only the running system had. Files, NVRAM,
+ * power settings and network preferences are unchanged.
  */
 function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
   const count = mac.bootSession.count + 1;
@@ -161,17 +161,17 @@ function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
     },
     wiredLimitMegabytes: 0,
     ...afterStart(mac, atEpochSeconds),
-    // FileVault asks for a password before macOS starts.
+    // FileVault asks for a password before macOS boots.
     connection: mac.isFileVaultOn ? { ...mac.connection, filevault: 'preboot' } : mac.connection,
   };
 }
 
-/** What a killed process leaves wired, as a share of the memory. */
+/** The share of memory that a killed process leaves wired. */
 const leakedShare = 0.25;
 
 const pageBytes = 16_384;
 
-/** The Mac after a process was killed: one that leaks keeps a share of its memory wired, until its next start. */
+/** The Mac after a process was killed: with a leak, part of its memory stays wired until the next boot. */
 function afterKill(mac: MacState): MacState {
   if (!mac.ailments.leaksWired) return mac;
   const leakedWiredBytes = Math.round((mac.memoryBytes * leakedShare) / pageBytes) * pageBytes;
@@ -180,7 +180,7 @@ function afterKill(mac: MacState): MacState {
     : { ...mac, ailments: { ...mac.ailments, leakedWiredBytes } };
 }
 
-/** The Mac that logs this user in by itself, or no user. macOS does not offer it while FileVault is on. */
+/** The Mac with automatic login for this user, or without. macOS does not offer it while FileVault is on. */
 function withAutomaticLogin(mac: MacState, user: string | undefined): MacState {
   const wanted = mac.isFileVaultOn ? undefined : user;
   if (automaticLoginOf(mac) === wanted) return mac;
@@ -189,22 +189,22 @@ function withAutomaticLogin(mac: MacState, user: string | undefined): MacState {
   return { ...mac, domains: { ...mac.domains, [loginWindowDomain]: dict } };
 }
 
-/** The Mac after a signal that ends processes was sent to these; one in uninterruptible wait stays. */
+/** The Mac after a fatal signal to these processes; those in uninterruptible wait remain. */
 function withoutProcesses(mac: MacState, pids: readonly number[]): MacState {
   if (!mac.ailments.isRdmaHeld || !pids.includes(strangerPid)) return mac;
   const { isRdmaHeld: _, ...ailments } = mac.ailments;
   return { ...mac, ailments };
 }
 
-/** The Mac with the network that a start makes, without anything that only the running system had. */
+/** The Mac with the network of a fresh boot, without anything that only the running system had. */
 function started(mac: MacState): MacState {
   const ready: MacState = { ...mac, live: { ...given({ bridge: bridgeIn(mac.preferences) }), addresses: {} } };
   return mac.ailments.isBridgeRebuilt ? withBridgeInterface(ready) : ready;
 }
 
 /**
- * What macOS does where a cable was plugged in: it puts the Thunderbolt Bridge together again, unless that is gone
- * from the preferences too (seen on Mac16,11; ifconfig alone does not last).
+ * macOS's reaction to a new cable: it recreates the Thunderbolt Bridge, unless the bridge is missing in the preferences
+ * too (seen on Mac16,11; removing it with ifconfig alone does not last).
  */
 function hotPlugged(before: SimulatedFleet, after: SimulatedFleet): SimulatedFleet {
   if (before.cables === after.cables) return after;
@@ -220,8 +220,8 @@ function hotPlugged(before: SimulatedFleet, after: SimulatedFleet): SimulatedFle
 }
 
 /**
- * What happened to a rack, kept as far back as something can still be taken out of it: the oldest fault in force.
- * `fleet` is always `start` after `events`.
+ * The events of a rack since the oldest active fault, so that each fault can still be removed. `fleet` is always
+ * `start` after `events`.
  */
 export interface History {
   readonly start: SimulatedFleet;
@@ -229,13 +229,11 @@ export interface History {
   readonly fleet: SimulatedFleet;
 }
 
-/** A history in which nothing has happened yet. */
 export const beginHistory = (start: SimulatedFleet): History => ({ start, events: [], fleet: start });
 
-/** The history after one more event, with what came of it. */
 type Continued = { readonly history: History; readonly happened: Happened };
 
-/** Lets one more thing happen. What is refused or changes nothing leaves the history as it was. */
+/** Applies one more event. A refused event, or one without effect, leaves the history unchanged. */
 export function append(history: History, event: SimEvent): Continued {
   const happened = happen(history.fleet, event);
   if (happened.fleet === history.fleet) return { history, happened };
@@ -252,7 +250,7 @@ const isFault = (event: SimEvent): boolean => event.kind === 'fault';
 export const faultsIn = ({ events }: History): readonly ActiveFault[] =>
   events.flatMap((event) => (event.kind === 'fault' ? [{ fault: event.fault, target: event.target }] : []));
 
-/** Those of them that show: one is mended when everything that shows it is as it would be without it. */
+/** The visible faults. A fault is fixed when all of its symptoms look as they would without it. */
 export function faultsInForce(history: History): readonly ActiveFault[] {
   const shows = (event: SimEvent): boolean => {
     if (event.kind !== 'fault') return true;
@@ -267,7 +265,7 @@ export function faultsInForce(history: History): readonly ActiveFault[] {
   return faultsIn({ ...history, events: history.events.filter(shows) });
 }
 
-/** What hands can just have finished doing about one fault: nothing, one act after it or two, or all of them. */
+/** Manual steps that may have just fixed a fault: none, the last one or two, or all. */
 function repairs(events: readonly SimEvent[], fault: SimEvent): readonly (readonly SimEvent[])[] {
   if (events.at(-1)?.kind !== 'hands') return [[]];
   const acts = events.slice(events.indexOf(fault) + 1).filter(({ kind }) => kind === 'hands');
@@ -275,20 +273,20 @@ function repairs(events: readonly SimEvent[], fault: SimEvent): readonly (readon
   return [[], ...acts.map((one) => [one]), ...pairs, ...(acts.length > 2 ? [acts] : [])];
 }
 
-/** The same rack, in whatever order its cables were plugged in. */
+/** Compares racks regardless of the order in which cables were plugged in. */
 const isSameRack = (one: SimulatedFleet, other: SimulatedFleet): boolean => {
   const unordered = ({ cables, ...rest }: SimulatedFleet): unknown => ({ ...rest, cables: plugged(cables) });
   return isDeepStrictEqual(unordered(one), unordered(other));
 };
 
-/** What happened without a fault and the acts of hands that mended it; undefined while it is not mended. */
+/** The events without a fixed fault and the manual steps that fixed it; undefined if it is not fixed. */
 function withoutMended({ start, events, fleet }: History, fault: SimEvent): readonly SimEvent[] | undefined {
   return repairs(events, fault)
     .map((repair) => events.filter((one) => one !== fault && !repair.includes(one)))
     .find((left) => isSameRack(replay(start, left), fleet));
 }
 
-/** Forgets faults that have been mended by what happened since, and everything before the oldest that is left. */
+/** Forgets fixed faults, and all events before the oldest active one. */
 function settle(history: History): History {
   let { events } = history;
   for (const event of history.events.filter(isFault)) {
@@ -305,13 +303,13 @@ function settle(history: History): History {
   };
 }
 
-/** What taking faults out of a history led to. */
+/** The result of removing faults from a history. */
 type Cleared =
   | { readonly kind: 'history'; readonly history: History }
-  /** One of the others could not be applied without them. */
+  /** A remaining fault is impossible without the removed ones. */
   | { readonly kind: 'refused'; readonly diagnostic: Diagnostic };
 
-/** The history as it would be if these faults had never been set. */
+/** The history as if these faults had never been set. */
 export function withoutFaults(history: History, isGone: (fault: ActiveFault) => boolean): Cleared {
   const events = history.events.filter((event) => event.kind !== 'fault' || !isGone(event));
   let fleet = history.start;
@@ -324,10 +322,10 @@ export function withoutFaults(history: History, isGone: (fault: ActiveFault) => 
   return { kind: 'history', history: settle({ start: history.start, events, fleet }) };
 }
 
-/** Grows when a reader of this form would misunderstand. */
+/** Grows when older readers would misread the form. */
 const formatVersion = 3;
 
-/** A history as a text, from which {@link savedHistory} makes it again. */
+/** A history as text; {@link savedHistory} restores it. */
 export const historyText = ({ start, events }: History): string =>
   `${JSON.stringify({ formatVersion, start, events })}\n`;
 
@@ -339,7 +337,7 @@ const isSaved = (value: unknown): value is { readonly start: SimulatedFleet; rea
   'start' in value &&
   'events' in value;
 
-/** The history of a text; undefined when the text is none of this form. */
+/** Restores a history from text; undefined if the text has a different form. */
 export function savedHistory(text: string): History | undefined {
   try {
     const value: unknown = JSON.parse(text);

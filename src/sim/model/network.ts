@@ -4,19 +4,16 @@ import { dottedMask, maskLength } from './ip-text.ts';
 import { dictAt, type PlistDict, valueAt, withValue } from './plist.ts';
 import { seededUuid } from './seed.ts';
 
-/** The network preferences of macOS. */
 export const preferencesPath = '/Library/Preferences/SystemConfiguration/preferences.plist';
 
-/** How a network service gets its IPv4 address. */
 type ServiceIpv4 =
   | { readonly kind: 'manual'; readonly address: string; readonly prefixLength: number; readonly router?: string }
   | { readonly kind: 'dhcp' | 'off' };
 
-/** One network service of the preferences. */
 export interface NetworkService {
   readonly uuid: string;
   readonly name: string;
-  /** What macOS calls the network port. */
+  /** macOS's name of the network port. */
   readonly port: string;
   readonly device: string;
   readonly isEnabled: boolean;
@@ -52,10 +49,10 @@ const serviceOf = (uuid: string, entry: PlistDict): NetworkService => ({
   ipv4: ipv4Of(dictAt(entry, 'IPv4')),
 });
 
-/** `/Sets/UUID` without its head. */
+/** `/Sets/UUID` without its prefix. */
 const currentSet = (preferences: PlistDict): string => textAt(preferences, 'CurrentSet').replace(/^\/Sets\//, '');
 
-/** The services in the order in which macOS tries them; those that no order names come last. */
+/** The services in macOS's order; services that are missing in the order come last. */
 export function servicesIn(preferences: PlistDict): readonly NetworkService[] {
   const entries = dictAt(preferences, 'NetworkServices');
   const order = textsAt(preferences, 'Sets', currentSet(preferences), 'Network', 'Global', 'IPv4', 'ServiceOrder');
@@ -68,7 +65,7 @@ export function servicesIn(preferences: PlistDict): readonly NetworkService[] {
 
 const bridgePath = ['VirtualNetworkInterfaces', 'Bridge', 'bridge0'];
 
-/** The members of the Thunderbolt Bridge as the preferences have it; undefined when they have none. */
+/** The Thunderbolt Bridge's members in the preferences; undefined without a bridge. */
 export function bridgeIn(preferences: PlistDict): readonly string[] | undefined {
   const isThere = valueAt(preferences, bridgePath) !== undefined;
   return isThere ? textsAt(preferences, ...bridgePath, 'Interfaces') : undefined;
@@ -99,29 +96,28 @@ function serviceEntry(service: NetworkService): PlistDict {
   };
 }
 
-/** The preferences with this service in them: in the place of the one with its UUID, or as the last. */
+/** The preferences with this service: it replaces one with the same UUID, or becomes the last. */
 export function withService(preferences: PlistDict, service: NetworkService): PlistDict {
   const kept = servicesIn(preferences).map(({ uuid }) => uuid);
   const order = kept.includes(service.uuid) ? kept : [...kept, service.uuid];
   return withOrder(withValue(preferences, ['NetworkServices', service.uuid], serviceEntry(service)), order);
 }
 
-/** The preferences without this service. */
 export function withoutService(preferences: PlistDict, { uuid }: NetworkService): PlistDict {
   const { [uuid]: _, ...entries } = dictAt(preferences, 'NetworkServices');
   const order = servicesIn(preferences).flatMap((one) => (one.uuid === uuid ? [] : [one.uuid]));
   return withOrder({ ...preferences, NetworkServices: entries }, order);
 }
 
-/** The preferences with the services in this order of their UUIDs. */
+/** The preferences with this order of services, by UUID. */
 export const withOrder = (preferences: PlistDict, order: readonly string[]): PlistDict =>
   withValue(preferences, ['Sets', currentSet(preferences), 'Network', 'Global'], { IPv4: { ServiceOrder: order } });
 
-/** The preferences with the Thunderbolt Bridge of these members. */
+/** The preferences with a Thunderbolt Bridge of these members. */
 export const withBridge = (preferences: PlistDict, members: readonly string[]): PlistDict =>
   withValue(preferences, bridgePath, { Interfaces: members, Options: { __AUTO__: 'thunderbolt-bridge' } });
 
-/** Preferences without any service; `set` is the UUID of the one location. */
+/** Preferences without services; `set` is the UUID of the only location. */
 export const emptyPreferences = (name: string, set: string): PlistDict => ({
   CurrentSet: `/Sets/${set}`,
   NetworkServices: {},
@@ -132,45 +128,45 @@ export const emptyPreferences = (name: string, set: string): PlistDict => ({
   },
 });
 
-/** What a Mac is called, for three purposes. */
+/** The three names of a Mac. */
 export type NameKey = 'ComputerName' | 'LocalHostName' | 'HostName';
 
 const pathOf = (key: NameKey): readonly string[] =>
   key === 'LocalHostName' ? ['System', 'Network', 'HostNames', key] : ['System', 'System', key];
 
-/** One name of the Mac as the preferences have it; undefined when it is not set. */
+/** A name in the preferences; undefined if not set. */
 export const nameIn = (preferences: PlistDict, key: NameKey): string | undefined =>
   textAt(preferences, ...pathOf(key)) || undefined;
 
-/** The preferences with this name in them; an empty one counts as none. */
+/** The preferences with this name; an empty name counts as not set. */
 export const withName = (preferences: PlistDict, key: NameKey, name: string): PlistDict =>
   withValue(preferences, pathOf(key), name);
 
-/** What macOS calls the bridge as a port and as a service. */
+/** macOS's name for the bridge's port and service. */
 export const bridgePort = 'Thunderbolt Bridge';
 
-/** The UUID of a network service: stable for the Mac and the name. */
+/** The UUID of a network service, derived from the Mac and the name. */
 export const serviceUuid = (hardwareUuid: string, name: string): string => seededUuid([hardwareUuid, 'service', name]);
 
-/** A network service as macOS makes it for a port. */
+/** A network service as macOS creates it for a port. */
 export function newService(hardwareUuid: string, name: string, port: string, device: string): NetworkService {
   return { uuid: serviceUuid(hardwareUuid, name), name, port, device, isEnabled: true, ipv4: { kind: 'dhcp' } };
 }
 
-/** Whether something answers at the far end of this receptacle's cable. */
+/** Whether a Mac is at the far end of this receptacle's cable. */
 export const isCabled = (fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): boolean =>
   peerAt(fleet, { node: mac.name, receptacle: receptacle.number }) !== undefined;
 
-/** Whether this interface is a member of the bridge at this moment. */
+/** Whether this interface is currently a bridge member. */
 export const isBridged = (mac: MacState, device: string): boolean => mac.live.bridge?.includes(device) === true;
 
-/** The service that gives an interface its address: the first of those that are on. */
+/** The service that configures an interface: the first enabled one. */
 const serviceFor = (mac: MacState, device: string): NetworkService | undefined =>
   servicesIn(mac.preferences).find((service) => service.device === device && service.isEnabled);
 
 /**
- * The IPv4 address that the interface of a receptacle has at this moment: none without a cable or a service, none
- * while it is a member of the bridge (a bridged member holds no address, Apple TN3205).
+ * The current IPv4 address of a receptacle's interface: none without a cable or a service, and none for a bridge member
+ * (Apple TN3205).
  */
 export function liveAddress(
   fleet: SimulatedFleet,
@@ -187,27 +183,26 @@ export function liveAddress(
   return leaseOver(fleet, mac, receptacle) ?? { address: selfAssigned, prefixLength: 16 };
 }
 
-/** What Internet Sharing calls itself in the network that it gives to others (192.168.2.0/24 unless somebody moved it). */
+/** The router address of Internet Sharing in its own network (192.168.2.0/24 by default). */
 const sharingRouter = '192.168.2.1';
 
-/** The lease that a Mac whose Internet Sharing is on gives to the far end of one of its cables. */
+/** The lease that a Mac with Internet Sharing gives to the far end of one of its cables. */
 function leaseOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): InterfaceAddress | undefined {
   const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
   if (peer?.mac.ailments.isSharingInternet !== true) return undefined;
   return { address: `192.168.2.${1 + receptacle.number}`, prefixLength: 24 };
 }
 
-/** What a DHCP server told an interface. */
 export interface DhcpReply {
   readonly address: string;
   readonly server: string;
-  /** What the server calls itself. */
+  /** The server's name. */
   readonly serverName: string;
 }
 
 /**
- * The lease of the interface of a receptacle: whatever address `ifconfig` has set on it since, as long as its service
- * is on DHCP and the far end answers.
+ * The lease of a receptacle's interface. It remains, whatever address `ifconfig` sets, as long as the service uses DHCP
+ * and the far end answers.
  */
 export function dhcpReply(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): DhcpReply | undefined {
   const lease = leaseOver(fleet, mac, receptacle);
@@ -218,8 +213,8 @@ export function dhcpReply(fleet: SimulatedFleet, mac: MacState, receptacle: Rece
 }
 
 /**
- * The router that the interface of a receptacle has at this moment: that of a peer's Internet Sharing, or the one of a
- * fixed address. Seen on an M3 Ultra: such a cable then has a default route.
+ * The current router of a receptacle's interface: a peer's Internet Sharing, or the router of a fixed address. Seen on
+ * an M3 Ultra: such a cable has a default route.
  */
 export function routerOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): string | undefined {
   const address = liveAddress(fleet, mac, receptacle);
@@ -230,7 +225,7 @@ export function routerOver(fleet: SimulatedFleet, mac: MacState, receptacle: Rec
   return lease?.address === address.address ? sharingRouter : undefined;
 }
 
-/** The address that macOS gives the Thunderbolt Bridge by itself, once one of its members has a cable. */
+/** The address that macOS assigns to the Thunderbolt Bridge once one of its members has a cable. */
 export function bridgeAddress(fleet: SimulatedFleet, mac: MacState): InterfaceAddress | undefined {
   const [first] = mac.receptacles;
   const isActive = mac.receptacles.some((one) => isBridged(mac, one.device) && isCabled(fleet, mac, one));
@@ -238,27 +233,26 @@ export function bridgeAddress(fleet: SimulatedFleet, mac: MacState): InterfaceAd
   return { address: `169.254.${domainOctet(first, 0)}.${domainOctet(first, 2)}`, prefixLength: 16 };
 }
 
-/** An octet from 1 to 254 that stays the same for the Mac. */
+/** An octet from 1 to 254, constant per Mac. */
 const domainOctet = ({ domainUuid }: ReceptacleState, at: number): number =>
   1 + (Number.parseInt(domainUuid.slice(at, at + 2), 16) % 254);
 
-/** A network service with the receptacle that it belongs to, if it belongs to one. */
+/** A network service with its receptacle, if any. */
 export interface ServiceState extends NetworkService {
   readonly receptacle?: ReceptacleState;
 }
 
-/** The network services of a Mac, in the order in which macOS tries them. */
+/** A Mac's network services in macOS's order. */
 export const servicesOf = (mac: MacState): readonly ServiceState[] =>
   servicesIn(mac.preferences).map((service) => {
     const receptacle = mac.receptacles.find(({ device }) => device === service.device);
     return { ...service, ...given({ receptacle }) };
   });
 
-/** The network service of the Thunderbolt Bridge. */
 export const bridgeService = (mac: MacState): NetworkService | undefined =>
   servicesIn(mac.preferences).find(({ device }) => device === 'bridge0');
 
-/** The Mac with the Thunderbolt Bridge in the interfaces and in the preferences; its service stays as it is. */
+/** The Mac with the Thunderbolt Bridge in its interfaces and preferences; the service is unchanged. */
 export function withBridgeInterface(mac: MacState): MacState {
   const members = mac.receptacles.map(({ device }) => device);
   return { ...mac, live: { ...mac.live, bridge: members }, preferences: withBridge(mac.preferences, members) };
