@@ -7,20 +7,18 @@ export interface CaseFace {
   readonly sockets: number;
 }
 
-/** Where on the case a receptacle is. */
+/** A receptacle's place on the case. */
 export interface CasePlace {
   /** The number that macOS prints. */
   readonly receptacle: number;
   readonly side: CaseSide;
-  /**
-   * Counted from the left among the Thunderbolt receptacles of this face, as seen by a person who looks at it; from 1.
-   */
+  /** Position from the left among this face's Thunderbolt receptacles, as seen from in front of the face; from 1. */
   readonly column?: number;
   /** For a person at the rack: `back, next to Ethernet`. */
   readonly words: string;
 }
 
-/** What is known about a model of Mac by its identifier. */
+/** A Mac model in the table. */
 export interface MacModel {
   /** `Mac Studio (M5 Ultra)`. */
   readonly name: string;
@@ -31,18 +29,18 @@ export interface MacModel {
   readonly receptacles: number;
   /** RDMA over Thunderbolt needs 5. @see Apple TN3205 */
   readonly thunderbolt: 4 | 5;
-  /** Empty where the faces differ between Macs of this model. */
+  /** Empty if the faces differ between Macs of this model. */
   readonly faces: readonly CaseFace[];
-  /** Only receptacles whose place is published, or that can be nowhere else. */
+  /** Only receptacles with a published or unambiguous place. */
   readonly places: readonly CasePlace[];
-  /** Receptacles that are better left free. */
+  /** Receptacles to leave free if possible. */
   readonly avoid: readonly number[];
   /** Memory bandwidth in GB/s (10^9 bytes), one for each variant of the chip, lowest first. */
   readonly memoryGigabytesPerSecond: readonly number[];
-  /** The macOS that the first Macs of this model came with; no older one starts on it. */
+  /** The first macOS for this model; older ones do not boot. */
   readonly firstMacos: string;
   readonly source: string;
-  /** Columns whose value comes from general knowledge, without a page that was read for this table. */
+  /** Columns with values from general knowledge, without a checked source. */
   readonly unconfirmed?: readonly ('memory' | 'bandwidth' | 'first macOS')[];
 }
 
@@ -54,7 +52,7 @@ interface MacRow extends Omit<MacModel, 'name'> {
 
 const face = (side: CaseSide, sockets: number): CaseFace => ({ side, sockets });
 
-/** Every receptacle of these Macs is on the back; which number is where is not published. */
+/** All receptacles of these Macs are on the back; the numbers of the places are not published. */
 const allOnBack = (from: number, to: number): readonly CasePlace[] =>
   Array.from({ length: to - from + 1 }, (_, index) => ({ receptacle: from + index, side: 'back', words: 'back' }));
 
@@ -98,7 +96,7 @@ const studioMax = {
   places: [nextToEthernet, ...allOnBack(2, 4)],
 } as const;
 
-/** Thunderbolt 4, which carries no RDMA: nothing is said of single receptacles. */
+/** Thunderbolt 4 carries no RDMA, so single receptacles are not described. */
 const older = { source: identified, unconfirmed: everything, thunderbolt: 4, avoid: [] } as const;
 const olderUltra = { ...studioUltra, ...older, places: [] } as const;
 const olderMax = { ...studioMax, ...older, places: allOnBack(1, 4) } as const;
@@ -120,7 +118,7 @@ const macbookPro = {
   source: identified,
 } as const;
 
-/** The Macs that racks are made of, newest first within each family. */
+/** The supported Macs, newest first within each family. */
 export const macTable: readonly MacRow[] = [
   {
     ...studioUltra,
@@ -358,16 +356,16 @@ const modelsById: ReadonlyMap<string, MacModel> = new Map(
 /** The identifiers (`hw.model`) of every model in the table. */
 export const macModelIds: readonly string[] = [...modelsById.keys()];
 
-/** What is known about a model, or undefined: an identifier that is not in the table is unknown. */
+/** A model in the table; undefined for unknown identifiers. */
 export const macModel = (id: string): MacModel | undefined => modelsById.get(id);
 
-/** Whether a model is known to have Thunderbolt 4, so that it can never have RDMA; not for an unknown model. */
+/** Whether a model is known to have only Thunderbolt 4, which rules out RDMA; false for unknown models. */
 export const neverHasRdma = (id: string | undefined): boolean =>
   id !== undefined && modelsById.get(id)?.thunderbolt === 4;
 
-/** The day on which the table was last compared with its sources. */
+/** The date of the last comparison with the sources. */
 export const macModelsDate = '2026-11-21';
 
-/** Why a receptacle of `avoid` is better left free, as a sentence. */
+/** Why to leave a receptacle in `avoid` free, as a sentence. */
 export const avoidReason = (name: string, receptacle: number): string =>
   `On a ${name} receptacle ${receptacle} is the one next to Ethernet; exo's README says not to use it for RDMA.`;

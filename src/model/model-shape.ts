@@ -2,25 +2,25 @@
 export interface LayerShape {
   /** Of all its tensors. */
   readonly bytes: number;
-  /** Of these the bytes that tensor sharding splits; the rest lies whole on every rank. */
+  /** The bytes that tensor sharding splits; every rank has the rest in full. */
   readonly sharded: number;
-  /** What one token of context takes in its cache; 0 where it keeps a state of fixed size instead. */
+  /** Cache bytes per context token; 0 if it has a fixed-size state instead. */
   readonly cachePerToken: number;
-  /** The most tokens that it looks back; absent where it keeps the whole context. */
+  /** The attention window in tokens; absent for the whole context. */
   readonly window?: number;
 }
 
-/** How a model attends: with heads of keys and values, or by one latent vector per token that no sharding divides. */
+/** The attention type: key-value heads, or one latent vector per token that no sharding divides. */
 export type AttentionShape =
   | { readonly kind: 'gqa' }
   | { readonly kind: 'mla'; readonly latentDim: number; readonly ropeDim: number };
 
-/** Bytes and dimensions of a model, from the headers of its files: all that fit and divisibility follow from. */
+/** A model's bytes and dimensions, from its file headers, which determine fit and divisibility. */
 export interface ModelShape {
   readonly format: 'safetensors' | 'gguf';
   /** `model_type`, or `general.architecture`. */
   readonly architecture: string;
-  /** `architectures` of `config.json`; absent where it has none, and in locks of an older meshwright. */
+  /** `architectures` in `config.json`; absent if it has none, and in locks of an older meshwright. */
   readonly classes?: readonly string[];
   readonly hidden: number;
   readonly heads: number;
@@ -30,29 +30,29 @@ export interface ModelShape {
   readonly headDim: number;
   readonly attention: AttentionShape;
   readonly vocabulary?: number;
-  /** The longest context that it was trained for. */
+  /** The trained context length in tokens. */
   readonly maxContext?: number;
-  /** Widths inside the feed-forward networks, as far as it has them. */
+  /** Widths of its feed-forward networks. */
   readonly dims: {
     readonly intermediate?: number;
     readonly moeIntermediate?: number;
     readonly sharedIntermediate?: number;
   };
-  /** Bits of one quantised weight, and how many weights share a scale. */
+  /** Bits per quantized weight, and weights per scale. */
   readonly quant?: { readonly bits: number; readonly group: number };
-  /** Whether its configuration names Python code of its own (`auto_map`). */
+  /** Whether its configuration names its own Python code (`auto_map`). */
   readonly hasOwnCode: boolean;
   /** In order. */
   readonly layers: readonly LayerShape[];
   readonly embeddingBytes: number;
-  /** Of the output matrix; 0 when the embedding serves as it. */
+  /** Bytes of the output matrix; 0 if the embedding is reused. */
   readonly outputBytes: number;
-  /** Everything that is in no layer, neither embedding nor output matrix: the last norm, an encoder of images. */
+  /** Bytes outside layers, embedding and output matrix, such as the last norm or an image encoder. */
   readonly otherBytes: number;
-  /** Of these what belongs to the last norm alone. */
+  /** The last norm's part of these. */
   readonly lastNormBytes: number;
   readonly largestTensorBytes: number;
-  /** What layers without a cache keep of one sequence, all together. */
+  /** Bytes of state per sequence in all layers without a cache. */
   readonly stateBytes: number;
 }
 
@@ -60,7 +60,7 @@ export interface ModelShape {
 export const weightBytes = ({ layers, embeddingBytes, outputBytes, otherBytes }: ModelShape): number =>
   layers.reduce((sum, { bytes }) => sum + bytes, embeddingBytes + outputBytes + otherBytes);
 
-/** What is known of the shape of a model; `why` is the end of "its memory cannot be judged: ". */
+/** A model's shape, if known; `why` is the end of "its memory cannot be judged: ". */
 export type ShapeFact =
   | { readonly kind: 'known'; readonly shape: ModelShape }
   | { readonly kind: 'unknown'; readonly why: string };

@@ -23,8 +23,8 @@ export interface TreeFile {
 /** Where a node takes the files of a model from by itself. */
 export type FetchSource =
   /**
-   * The base of URLs; the path of each file is appended. Fetched by the node's own curl, which runs as this account or else
-   * as root, by https only, redirects included, unless http is allowed.
+   * The base of URLs; the path of each file is appended. Fetched by the node's own curl, which runs as this account or
+   * else as root, by https only, redirects included, unless http is allowed.
    */
   | { readonly kind: 'url'; readonly base: string; readonly plainHttp?: true; readonly account?: string }
   /** A folder that is already on this node. */
@@ -47,9 +47,13 @@ export interface RankRecord {
   /** Where one token is asked: the path of the request, and the JSON pointer of the text in its answer. */
   readonly tokenPath: string;
   readonly tokenPointer: string;
-  /** JSON pointer of the count of generated tokens; absent where the runtime does not count them, and in older records. */
+  /**
+   * JSON pointer of the count of generated tokens; absent where the runtime does not count them, and in older records.
+   */
   readonly tokenCountPointer?: string;
-  /** `one` where a second request at the same time could end the mesh; absent where others wait, and in older records. */
+  /**
+   * `one` where a second request at the same time could end the mesh; absent where others wait, and in older records.
+   */
   readonly requests?: 'one';
   /** How long an observation waits for the token. */
   readonly tokenDeadlineMs: number;
@@ -61,7 +65,10 @@ export interface RankRecord {
   readonly declared?: string;
 }
 
-/** A command of a runtime that succeeds only where it reaches the GPU. Its patterns are extended regular expressions (POSIX). */
+/**
+ * A command of a runtime that succeeds only where it reaches the GPU. Its patterns are extended regular expressions
+ * (POSIX).
+ */
 export interface GpuQuestion {
   readonly argv: readonly [NodePath, ...string[]];
   /** Matches a line of its output where it reaches the GPU. */
@@ -82,11 +89,11 @@ export interface AccountCheck {
 }
 
 /**
- * The arguments of every script that runs on a node and changes something. All run as root by `sudo -n /bin/sh -s`
- * under the fence of a lease, except where the comment says otherwise. A setting of macOS adds its own where it is defined.
+ * The arguments of every script that changes a node. All run as root by `sudo -n /bin/sh -s` under a lease's fence,
+ * unless the comment says otherwise. macOS settings add their own scripts where they are defined.
  */
 export interface ScriptArgs {
-  /** Writes down that the node is to be left alone. */
+  /** Records a hold on the node. */
   readonly 'set-hold': {
     readonly reason: string;
     readonly until?: string;
@@ -94,29 +101,26 @@ export interface ScriptArgs {
     readonly since: string;
   };
   readonly 'clear-hold': Readonly<Record<string, never>>;
-  /** Fails where this account can become root, or fails a test; keeps the results of the tests on the node. */
+  /** Fails if the account can become root or fails a test; stores the test results on the node. */
   readonly 'check-account': AccountCheck;
-  /** Makes one of our accounts; one of that name that is not ours stays as it is. */
+  /** Creates one of our accounts; does not change a foreign account with the same name. */
   readonly 'make-account': { readonly name: string };
-  /** Takes accounts of ours away, as far as macOS lets it. */
+  /** Removes our accounts, as far as macOS allows. */
   readonly 'remove-accounts': { readonly names: readonly string[] };
   readonly 'set-clock': Readonly<Record<string, never>>;
   readonly 'set-wired-limit': { readonly megabytes: number };
-  /** All three layers; a layer that is gone already is no error. `members` are taken out before it is destroyed. */
+  /** Removes all three layers, or those that exist. Removes `members` before destroying the bridge. */
   readonly 'remove-bridge': {
     readonly bridge: string;
     readonly members: readonly string[];
     readonly services: readonly string[];
     /**
-     * In this and the other changes of services: whether the keeper holds what only networksetup can set. Then a Mac that
-     * does not let it (no Full Disk Access) is marked, the rest is done without it, and that is no failure.
+     * Here and in the other service changes: whether the keeper applies what only networksetup can set. If macOS
+     * forbids it (no Full Disk Access), the script marks the Mac and does the rest without an error.
      */
     readonly keeper?: true;
   };
-  /**
-   * A fixed address; `create` makes the network service first, where the port has none. An interface that lost what its
-   * service gives it gets it back.
-   */
+  /** Sets a fixed address; `create` first creates a missing network service. Also restores it on the interface. */
   readonly 'set-link-address': {
     readonly service: string;
     readonly hardwarePort: string;
@@ -127,8 +131,7 @@ export interface ScriptArgs {
     readonly keeper?: true;
   };
   /**
-   * Back to DHCP, as macOS has it by itself; `addresses` are taken off the interface where it still holds them. Without
-   * a service that is all.
+   * Resets to DHCP, the macOS default, and removes `addresses` from the interface; without a service only the latter.
    */
   readonly 'clear-link-address': {
     readonly service?: string;
@@ -136,18 +139,18 @@ export interface ScriptArgs {
     readonly device: string;
     readonly addresses: readonly string[];
   };
-  /** Unloads a network daemon of somebody else, for good; with `remove` its plist is moved to our folder. */
+  /** Unloads and disables a foreign network daemon; `remove` moves its plist to our folder. */
   readonly 'stop-daemon': { readonly label: string; readonly remove: boolean };
-  /** The services of the devices `last` behind all others, which keep their order. */
+  /** Moves the services of the devices `last` behind all others, which keep their order. */
   readonly 'order-services': { readonly last: readonly string[]; readonly keeper?: true };
-  /** Loads the keeper, whose files were put before; `reload` where launchd knows another property list of it. */
+  /** Loads the keeper, whose files already exist; `reload` if launchd has a different property list. */
   readonly 'load-keeper': { readonly reload: boolean };
-  /** Unloads the keeper and takes its files away. */
+  /** Unloads the keeper and removes its files. */
   readonly 'remove-keeper': Readonly<Record<string, never>>;
   /**
-   * Loads the doorman at a port, whose files were put before; `reload` where launchd knows another one there. It has to
-   * answer at its port, unless that `isTaken` by a rank of ours that goes later. `left` are placements that have a key
-   * file there and are not behind it any more.
+   * Loads the gateway at a port, whose files already exist; `reload` if launchd has a different one there. It must
+   * answer at its port, unless one of our ranks still uses the port (`isTaken`). `left` are placements with a key file
+   * there that are no longer behind it.
    */
   readonly 'load-doorman': {
     readonly port: number;
@@ -156,19 +159,19 @@ export interface ScriptArgs {
     readonly left: readonly string[];
     readonly user: string;
   };
-  /** Unloads a doorman and takes its files away; `closed` are placements that have a closing file, `keyed` a key file. */
+  /** Unloads a gateway and removes its files; `closed`: placements with a closing file, `keyed`: with a key file. */
   readonly 'remove-doorman': {
     readonly port: number;
     readonly closed: readonly string[];
     readonly keyed: readonly string[];
   };
-  /** Waits until nobody is inside any more, at most so long. */
+  /** Waits until no request is in flight, up to a limit. */
   readonly 'drain-door': { readonly port: number; readonly placement: string; readonly waitMs: number };
   readonly 'open-door': { readonly port: number; readonly placement: string };
-  /** The network as the baseline has it; what is empty or absent stays. */
+  /** Restores the network from the baseline; empty or absent values stay unchanged. */
   readonly 'restore-network': {
     readonly bridge?: { readonly name: string; readonly interfaces: readonly string[]; readonly auto?: string };
-    /** Services that we made. */
+    /** Services that meshwright created. */
     readonly made: readonly string[];
     readonly switched: readonly { readonly service: string; readonly on: boolean }[];
     readonly manual: readonly {
@@ -178,41 +181,39 @@ export interface ScriptArgs {
       readonly prefixLength: number;
       readonly router?: string;
     }[];
-    /** Every service that there is then, in this order. */
+    /** All services that exist afterwards, in this order. */
     readonly order: readonly string[];
   };
-  /** Sets one value back to what the baseline says. */
+  /** Restores one value from the baseline. */
   readonly 'restore-value': { readonly key: string };
-  /** Gives a network daemon of somebody else back that was stopped; with `load` it runs again. */
+  /** Restores a foreign network daemon that was stopped; `load` also starts it. */
   readonly 'return-daemon': { readonly label: string; readonly load: boolean };
-  /** Takes away services of ours, jobs and trees; models only where they are named. */
+  /** Removes our services, jobs and trees, and only the named models. */
   readonly 'clear-node': { readonly labels: readonly string[]; readonly models: boolean };
-  /** Takes our folder and our access away; nothing of the run is left on the node, its lease neither. */
+  /** Removes our folder and our SSH access, including the run's lease. */
   readonly 'withdraw-node': Readonly<Record<string, never>>;
-  /**
-   * Takes a change of the network back that this run has left unconfirmed; nothing when it is not there any more.
-   */
+  /** Rolls back an unconfirmed network change of this run, if it still exists. */
   readonly 'settle-rollback': { readonly run: string };
   /**
-   * Makes the private staging folder of a tree, owned by the ssh user, and keeps what is verified in it. `user` is
-   * empty where the file does not name one: then it is whoever asked sudo.
+   * Creates a tree's private staging folder, owned by the SSH user, and keeps verified files in it. An empty `user`
+   * means the account that called sudo.
    */
   readonly 'prepare-staging': { readonly tree: TreeId; readonly user: string };
   /**
-   * Publishes a staged tree whose verification ended well: rename, seal. For a runtime `current` is not moved. Then
-   * neither its staging folder nor the folders of the jobs that can have made it are needed any more.
+   * Publishes a verified staged tree: rename, seal. Does not move a runtime's `current`. Removes its staging folder and
+   * the folders of the jobs that may have made it.
    */
   readonly 'publish-tree': { readonly tree: TreeId; readonly jobs: readonly Digest[] };
-  /** Takes away staging folders (`model-kimi-0123456789abcdef`) and folders of jobs; never what a job still works in. */
+  /** Removes staging folders (`model-kimi-0123456789abcdef`) and job folders that no job still uses. */
   readonly 'clear-staging': { readonly folders: readonly string[]; readonly jobs: readonly string[] };
-  /** Atomically points `current` of a runtime at this version; refuses while a program is not in it. */
+  /** Atomically points a runtime's `current` to this version; fails if a program is missing from it. */
   readonly 'switch-runtime': { readonly tree: TreeId; readonly programs?: readonly string[] };
   /** Deletes versions of a runtime; never the current one. */
   readonly 'remove-runtime-versions': { readonly name: string; readonly digests: readonly string[] };
   /**
-   * Writes the record of a member, then `launchctl bootstrap` of its service, which starts nothing. `user` is whose
-   * process it will be and whose log; empty as above. `links` are made among its files, which were put before, and
-   * `folders`, which are the user's own, and empty unless they keep what is in them; what is in none of these any more is taken away there.
+   * Writes a rank's record, then runs `launchctl bootstrap` for its service, which starts nothing. `user` owns the
+   * process and its log; empty as above. Creates `links` among its existing files, and `folders`, which belong to the
+   * user and are emptied unless they keep their contents. Removes everything else there.
    */
   readonly 'bootstrap-rank': {
     readonly record: RankRecord;
@@ -223,25 +224,25 @@ export interface ScriptArgs {
     readonly folders: readonly { readonly name: string; readonly keeps: boolean }[];
   };
   /**
-   * `launchctl kickstart`; refuses when the record is of another generation. One over RDMA is also counted on the node,
-   * whatever becomes of the placement, and leaves a mark by which an observation knows for `startMs` that it is starting,
-   * and, with `lastTalked`, that the start before it came to that, against the file.
+   * `launchctl kickstart`; fails if the record has a different generation. The node counts a start over RDMA, whatever
+   * its result. The start leaves a mark that shows observations for `startMs` that it is in progress and, with
+   * `lastTalked`, the previous transport if it differed from the file.
    */
   readonly 'kick-rank': {
     readonly placement: string;
     readonly generation: number;
-    /** The account that the rank runs as; absent is the ssh user. */
+    /** The rank's account; absent means the SSH user. */
     readonly user?: string;
     readonly transport: 'rdma' | 'tcp';
     readonly startMs: number;
     readonly lastTalked?: 'tcp';
-    /** What the start counts for where it is one over RDMA; one when absent. */
+    /** How many starts it counts for, over RDMA; default: 1. */
     readonly takes?: number;
   };
   /**
-   * TERM, wait, a sample of its stack, KILL, bootout, a look at the wired memory; ends well only when no process of it is
-   * left. With `interruptMs` INT comes first, and so long is waited for it. With `beforeReboot` a restart of the Mac
-   * follows: what not even KILL ends is left to that. `outcome` is what became of its start, as far as the controller saw.
+   * TERM, wait, stack sample, KILL, bootout, check of the wired memory; succeeds only if no process is left. With
+   * `interruptMs` it first sends INT and waits that long. With `beforeReboot` a restart of the Mac follows, which also
+   * ends processes that survive KILL. `outcome` is the result of its start as seen by the controller.
    */
   readonly 'stop-rank': {
     readonly placement: string;
@@ -250,62 +251,61 @@ export interface ScriptArgs {
     readonly beforeReboot?: true;
     readonly outcome?: StartOutcome;
   };
-  /** Keeps what the golden question was answered with on the leader. */
+  /** Stores the golden answer on the leader. */
   readonly 'keep-golden': { readonly placement: string; readonly golden: GoldenRecord };
-  /** Takes service file and record away; the service must be stopped. */
+  /** Removes service file and record; the service must be stopped. */
   readonly 'remove-rank': { readonly placement: string };
 }
 
-/** The name of a script. */
 export type ScriptName = keyof ScriptArgs;
 
-/** A script with its arguments. */
 export type ScriptCall = { readonly [K in ScriptName]: { readonly name: K; readonly args: ScriptArgs[K] } }[ScriptName];
 
-/** Scripts that change the network of a node, and do so as a transaction. */
+/** Scripts that change a node's network in a transaction. */
 export type NetworkCall = Extract<
   ScriptCall,
   { readonly name: 'remove-bridge' | 'set-link-address' | 'clear-link-address' | 'order-services' | 'restore-network' }
 >;
 
-/** The arguments of every job: long work, kept on the node by its key. All run as root; curl and uv in them do not. */
+/**
+ * The arguments of every job: long work, stored on the node by its key. Jobs run as root, but not their curl and uv.
+ */
 export interface JobArgs {
   /**
-   * Unpacks a staged archive after its sha256 has been compared, format by `archive`; then puts the extras into the root
-   * of the tree, compared as well. An archive without one of `programs` is another one than the file means.
+   * Verifies a staged archive's SHA-256, unpacks it in the format `archive`, then copies the verified extras into the
+   * root of the tree. An archive without one of `programs` is the wrong one.
    */
   readonly 'unpack-runtime': {
     readonly tree: TreeId;
     readonly archive: 'tar.gz' | 'tar.xz' | 'zip' | 'dmg';
     readonly sha256: Digest;
     readonly extras: readonly { readonly name: string; readonly sha256: Digest }[];
-    /** By their paths in the archive; absent where the file names none. */
+    /** By their paths in the archive; absent if the file names none. */
     readonly programs?: readonly string[];
-    /** A program whose folder is also called `bin` where the archive has no folder of that name. */
+    /** A program whose folder gets the alias `bin` if the archive has no such folder. */
     readonly binHas?: string;
   };
   /**
-   * Unpacks as above; then makes a venv in the tree with the program uv of the archive: this version of Python, and the
-   * packages of `requirements.lock`, which is one of the extras.
+   * Unpacks as above, then uses the archive's uv to create a venv in the tree, with this Python version and the
+   * packages in `requirements.lock`, which is one of the extras.
    */
   readonly 'build-python': JobArgs['unpack-runtime'] & {
     readonly python: string;
-    /** Whether everything comes from the wheels and the Python among the extras, and nothing from the network. */
+    /** Whether all wheels and Python come from the extras and nothing from the network. */
     readonly isOffline: boolean;
-    /** That uv runs as; empty is the ssh user. */
+    /** The account for uv; empty means the SSH user. */
     readonly account: string;
   };
-  /** Brings every file into staging, resuming what is there, and compares each sha256. */
+  /** Downloads every file to staging, resuming partial ones, and verifies each SHA-256. */
   readonly 'fetch-model': {
     readonly tree: TreeId;
     readonly files: readonly TreeFile[];
     readonly source: FetchSource;
   };
-  /** Compares the sha256 of every staged file that the controller has sent. */
+  /** Verifies the SHA-256 of every staged file from the controller. */
   readonly 'verify-model': { readonly tree: TreeId; readonly files: readonly TreeFile[] };
 }
 
-/** The name of a job. */
 export type JobName = keyof JobArgs;
 
 /** A job with its arguments. */

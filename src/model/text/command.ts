@@ -1,17 +1,17 @@
-/** What of a command decides how its advice is rendered and followed. */
+/** How a command is shown in advice and followed by programs. */
 interface VerbTraits {
   /** It takes `--sim`. */
   readonly reachesNodes?: true;
-  /** `looks`: it changes nothing. `asks`: it wants a password or a fingerprint from a person. */
+  /** `looks`: changes nothing. `asks`: needs a password or a fingerprint from a person. */
   readonly kind?: 'looks' | 'asks';
-  /** It takes names or `--all`: without any, advice is about whatever its finding names. */
+  /** Takes names or `--all`; without names, advice is about the finding's subject. */
   readonly takesNames?: true;
 }
 
 const reachesNodes = true;
 const takesNames = true;
 
-/** Every command that a text may advise. A test compares it with the command line. */
+/** All commands that a text may advise. A test compares them with the command line. */
 const verbTraits = {
   apply: { reachesNodes },
   ask: { reachesNodes },
@@ -59,31 +59,31 @@ const verbTraits = {
   validate: { kind: 'looks' },
 } as const satisfies Readonly<Record<string, VerbTraits>>;
 
-/** A command, by the words that name it: `reboot`, `lease status`. */
+/** A command's name: `reboot`, `lease status`. */
 export type CommandVerb = keyof typeof verbTraits;
 
-/** A word that a person fills in. One of a finding (`its`) stands for the names that the finding is about. */
+/** A placeholder for a person to fill in. With `its`, it stands for the names in the finding. */
 export interface Blank {
   readonly kind: 'blank';
   readonly text: string;
   readonly isIts: boolean;
 }
 
-/** A word of a command. */
+/** An argument of a command. */
 export type CommandWord = string | Blank;
 
-/** A command of meshwright that a person can type. `--sim` is added where it is rendered. */
+/** A meshwright command to type. `--sim` is added during rendering. */
 export interface Command {
   readonly kind: 'command';
   readonly verb: CommandVerb;
   readonly words: readonly CommandWord[];
-  /** What follows ` -- `. */
+  /** The arguments after ` -- `. */
   readonly tail: readonly CommandWord[];
-  /** It is only mentioned: a person decides whether it helps, and no program is to type it. */
+  /** Only mentioned: a person decides whether it helps, and programs must not run it. */
   readonly isAside: boolean;
 }
 
-/** A command with its words: `meshwright('reboot', name)`. */
+/** A command with its arguments: `meshwright('reboot', name)`. */
 export const meshwright = (verb: CommandVerb, ...words: readonly CommandWord[]): Command => ({
   kind: 'command',
   verb,
@@ -92,28 +92,27 @@ export const meshwright = (verb: CommandVerb, ...words: readonly CommandWord[]):
   isAside: false,
 });
 
-/** The same command, followed by ` -- ` and the words of a program. */
+/** The same command, followed by ` -- ` and a program's arguments. */
 export const withTail = (one: Command, ...tail: readonly CommandWord[]): Command => ({ ...one, tail });
 
 /** A command that is only mentioned. */
 export const aside = (one: Command): Command => ({ ...one, isAside: true });
 
-/** A word that a person fills in, such as `FILE`. */
+/** A placeholder for a person to fill in, such as `FILE`. */
 export const blank = (text: string): Blank => ({ kind: 'blank', text, isIts: false });
 
 const ofFinding = (text: string): Blank => ({ kind: 'blank', text, isIts: true });
 
-/** Words that stand for what the finding is about. */
+/** Placeholders for the finding's subject. */
 export const its = { node: ofFinding('NODE'), placement: ofFinding('PLACEMENT'), name: ofFinding('NAME') } as const;
 
-/** The same for two commands that type the same. */
+/** Equal for commands with the same text. */
 export const commandKey = ({ verb, words, tail }: Command): string => JSON.stringify([verb, words, tail]);
 
-/** What decides how advice to type a command is rendered and followed. */
+/** A command's entry in the list above. */
 export const traitsOf = (verb: CommandVerb): VerbTraits => verbTraits[verb];
 
-/** Whether a word alone is a command that a text may advise. */
+/** Whether a single word is a command that a text may advise. */
 export const isCommandVerb = (word: string): word is CommandVerb => Object.hasOwn(verbTraits, word);
 
-/** Every command that a text may advise. */
 export const commandVerbs = Object.keys(verbTraits) as readonly CommandVerb[];

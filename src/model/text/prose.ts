@@ -1,42 +1,41 @@
 import type { LinkEnd } from '../node.ts';
 import { type Command, type CommandWord, commandKey, traitsOf } from './command.ts';
 
-/** The name of a node in a text. Texts that differ in nothing else are told once, with all the names. */
+/** A node's name in a text. Texts that differ only in names are merged into one with all the names. */
 export interface NodeMention {
   readonly kind: 'node';
   readonly name: string;
-  /** It stands before the text: `studio-1: `. */
+  /** The name precedes the text: `studio-1: `. */
   readonly isLabel?: true;
 }
 
-/** What has to be done before the rest of its text: `First …; then `. */
+/** A prerequisite before the rest of the text: `First …; then `. */
 export interface FirstPart {
   readonly kind: 'first';
   readonly act: Prose;
 }
 
-/** Work that apply does where the file lets it, in the imperative: `remove the Thunderbolt Bridge on studio-1`. */
+/** Work that apply does if the file allows it, in the imperative: `remove the Thunderbolt Bridge on studio-1`. */
 export interface AppliedPart {
   readonly kind: 'applied';
   readonly text: string;
-  /** Whether the text leaves it to apply. */
+  /** Whether the text leaves the work to apply. */
   readonly isLeft: boolean;
 }
 
-/** The end of a sentence with lines to copy below it; without any line it is a full stop. */
+/** The end of a sentence with lines to copy below; without lines, a period. */
 export interface LinesPart {
   readonly kind: 'lines';
   readonly lead: ':' | '.';
   readonly lines: readonly (string | Command)[];
 }
 
-/** A piece of a text: words, or data that is rendered among them. */
+/** A part of a text: words, or data to render. */
 export type Part = string | Command | NodeMention | FirstPart | AppliedPart | LinesPart;
 
-/** A text for people. Whatever a program decides by is data in it; `proseText` renders it. */
+/** A text for people. Everything that programs use for decisions is data in it; `proseText` renders it. */
 export type Prose = string | readonly Part[];
 
-/** The name of a node in a text. */
 export const named = (name: string): NodeMention => ({ kind: 'node', name });
 
 /** One end of a cable in a text: `studio-1:2`. */
@@ -60,7 +59,7 @@ export function isLabelled(text: Prose): boolean {
 
 const partsOf = (text: Prose): readonly Part[] => (typeof text === 'string' ? [text] : text);
 
-/** Neighbouring words as one, and nothing but words as a plain text. */
+/** Joins neighboring words; a text with only words becomes a string. */
 function joined(parts: readonly Part[]): Prose {
   const all: Part[] = [];
   for (const part of parts) {
@@ -73,7 +72,7 @@ function joined(parts: readonly Part[]): Prose {
   return all.length < 2 && typeof first === 'string' ? first : all;
 }
 
-/** A text with data in it: `prose` as the tag of a template. */
+/** Template tag for texts with data. */
 export const prose = (words: TemplateStringsArray, ...values: readonly (Prose | Part | number)[]): Prose =>
   joined(
     words.flatMap((text, index): readonly Part[] => {
@@ -84,21 +83,21 @@ export const prose = (words: TemplateStringsArray, ...values: readonly (Prose | 
     }),
   );
 
-/** Texts with the same words between each two. */
+/** Joins texts with a separator. */
 export const joinProse = (texts: readonly Prose[], between: string): Prose =>
   joined(texts.flatMap((text, index) => (index === 0 ? partsOf(text) : [between, ...partsOf(text)])));
 
 /** The same text with each part replaced. */
 export const mapProse = (text: Prose, change: (part: Part) => Part): Prose => joined(partsOf(text).map(change));
 
-/** The same text, its words changed; data stays as it is. */
+/** Maps the words of a text; data stays unchanged. */
 export const mapWords = (text: Prose, change: (words: string) => string): Prose =>
   mapProse(text, (part) => (typeof part === 'string' ? change(part) : part));
 
-/** The same words with a capital at the start. */
+/** The text with a capital first letter. */
 export const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-/** The same text, its first words changed. */
+/** Maps the first words of a text. */
 export function changeStart(text: Prose, change: (words: string) => string): Prose {
   const [first, ...rest] = partsOf(text);
   return typeof first === 'string' ? joined([change(first), ...rest]) : text;
@@ -109,7 +108,7 @@ const commandNames = (one: Command, change: (name: string) => readonly string[])
   words: one.words.flatMap((word): readonly CommandWord[] => (typeof word === 'string' ? change(word) : [word])),
 });
 
-/** The same text without the lines that are one of these commands. */
+/** Removes lines that are one of these commands. */
 export const withoutLines = (text: Prose, commands: readonly Command[]): Prose =>
   mapProse(text, (part) => {
     if (typeof part === 'string' || part.kind !== 'lines') return part;
@@ -120,7 +119,7 @@ export const withoutLines = (text: Prose, commands: readonly Command[]): Prose =
     };
   });
 
-/** The same text with other names of nodes in it. */
+/** Replaces node names in a text. */
 export const mapNames = (text: Prose, change: (name: string) => readonly string[]): Prose =>
   mapProse(text, (part): Part => {
     if (typeof part === 'string') return part;
@@ -141,7 +140,7 @@ export const mapNames = (text: Prose, change: (name: string) => readonly string[
     }
   });
 
-/** The same text, with what apply can do left to it. */
+/** Leaves to apply the work that apply can do. */
 export const leftToApply = (text: Prose): Prose =>
   mapProse(text, (part): Part => {
     if (typeof part === 'string') return part;
@@ -149,7 +148,7 @@ export const leftToApply = (text: Prose): Prose =>
     return part.kind === 'applied' ? { ...part, isLeft: true } : part;
   });
 
-/** The same text behind something else that comes first: `remove …; then put …`. */
+/** The text after a different prerequisite: `remove …; then put …`. */
 export function behindFirst(text: Prose): Prose {
   const [first, ...rest] = partsOf(text);
   return typeof first === 'object' && first.kind === 'first' ? prose`${first.act}; then ${joined(rest)}` : text;
@@ -159,7 +158,7 @@ export function behindFirst(text: Prose): Prose {
 export const mentionsAny = (text: Prose, names: readonly string[]): boolean =>
   partsOf(text).some((part) => typeof part === 'object' && part.kind === 'node' && names.includes(part.name));
 
-/** Every command in a text, in its order. */
+/** All commands in a text, in order. */
 export function allCommands(text: Prose): readonly Command[] {
   return partsOf(text).flatMap((part) => {
     if (typeof part === 'string') return [];
@@ -170,9 +169,9 @@ export function allCommands(text: Prose): readonly Command[] {
 }
 
 /**
- * The commands of a text that a program could type, in its order: whole ones that change something and ask no person.
+ * The commands in a text that a program could run, in order: complete, changing something, and asking no person.
  *
- * @param names what the finding is about
+ * @param names the names in the finding's subject
  */
 export function commandsIn(text: Prose, names: readonly string[] = []): readonly Command[] {
   return allCommands(text).flatMap((one) => {

@@ -1,19 +1,19 @@
 import type { DesiredPlacement } from '../desired.ts';
 
-/** `735.2 GB`: a count of bytes as people read it, in decimal units. */
+/** `735.2 GB`: bytes in decimal units. */
 export function bytesText(bytes: number): string {
   const units = ['kB', 'MB', 'GB', 'TB'];
   const power = Math.min(units.length, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
   return power === 0 ? `${bytes} bytes` : `${(bytes / 1_000 ** power).toFixed(1)} ${units[power - 1]}`;
 }
 
-/** `131072` as `128k`: tokens as the file has them. */
+/** `131072` as `128k`: tokens as in the file. */
 export const tokensText = (tokens: number): string => (tokens % 1_024 === 0 ? `${tokens / 1_024}k` : String(tokens));
 
 const dayMs = 86_400_000;
 
 /**
- * Whether a day such as `2026-12-01`, in UTC, has ended by this time; false for a text that is no day.
+ * Whether a day such as `2026-12-01`, in UTC, has ended by this time; false for an invalid day.
  *
  * @example
  * isDayOver('2026-12-01', Date.UTC(2026, 11, 1, 23, 59)) // false
@@ -26,15 +26,15 @@ export function isDayOver(day: string, nowEpochMs: number): boolean {
 /** The day of a time, in UTC: `2026-12-01`. */
 export const dayOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
 
-/** `studio-1, studio-2, context 64k`: where a placement runs, and with how much context. */
+/** `studio-1, studio-2, context 64k`: a placement's nodes and context. */
 export const layoutText = ({ nodes, contextTokens }: Pick<DesiredPlacement, 'nodes' | 'contextTokens'>): string =>
   `${nodes.join(', ')}, context ${tokensText(contextTokens)}`;
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
 /**
- * `2026-09-26 06:12:40 UTC`. Worked out from the number alone (Gregorian calendar, eras of 400 years), so that the
- * text depends on nothing of the machine that prints it.
+ * `2026-09-26 06:12:40 UTC`. Computed only from the number (Gregorian calendar, eras of 400 years), so that the text
+ * does not depend on the computer that prints it.
  */
 export function utcText(epochSeconds: number): string {
   if (!Number.isSafeInteger(epochSeconds)) return 'at an unknown time';
@@ -59,13 +59,13 @@ const gibibyte = 2 ** 30;
 
 const decimals = (value: number): string => String(Number(value.toFixed(value < 10 ? 1 : 0)));
 
-/** Memory as Apple labels it: 2^39 bytes are `512 GB`; a size that is no whole number of GiB is given in `GiB`. */
+/** Memory as Apple labels it: 2^39 bytes are `512 GB`; sizes that are not whole GiB are shown in `GiB`. */
 export function memoryText(bytes: number): string {
   const inGibibytes = bytes / gibibyte;
   return Number.isInteger(inGibibytes) ? `${inGibibytes} GB` : `${inGibibytes.toFixed(1)} GiB`;
 }
 
-/** Room on a disk in decimal units, as Apple counts it: `7.9 TB`, `494 GB`, `12 MB`. */
+/** Disk space in decimal units, as Apple counts it: `7.9 TB`, `494 GB`, `12 MB`. */
 export function diskText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
@@ -75,7 +75,7 @@ export function diskText(bytes: number): string {
 /** `80 Gb/s`. */
 export const speedText = (bitsPerSecond: number): string => `${decimals(bitsPerSecond / 1e9)} Gb/s`;
 
-/** `250 ms`, `4.2 s`, `12 min`, `3 h`, `2 days`: an amount of time, without its sign. */
+/** A duration without its sign: `250 ms`, `4.2 s`, `12 min`, `3 h`, `2 days`. */
 export function durationText(milliseconds: number): string {
   const seconds = Math.abs(milliseconds) / 1000;
   const steps = [

@@ -200,7 +200,7 @@ describe('the fit of a fallback', () => {
     placedPlan({ of, members }).blockers.map(({ code, action }) => [code, action]);
 
   it('is judged in the stead of the placement, and one that does not fit is refused by that name', () => {
-    const there = 'placement kimi: On its fallback (studio-4, studio-1, context 2k): studio-1, studio-4 need 610.';
+    const there = 'placement kimi: On its fallback (studio-4, studio-1, context 2k): studio-1, studio-4 each need 610.';
     const told = [['placement/does-not-fit', expect.stringContaining(there)]];
     expect(blockersOf(large(fleetWithFallback()))).toEqual(told);
     expect(blockersOf(large(fleetWithFallback()), onItsNodes)).toEqual(told);
