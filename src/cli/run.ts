@@ -126,7 +126,6 @@ function bug(error: unknown): Diagnostic {
   return diagnose('internal/bug', { detail });
 }
 
-/** The result of parsing a command line. */
 type CommandLine =
   | { readonly kind: 'verb'; readonly invocation: Invocation }
   /** Help was requested and printed. */
@@ -261,7 +260,6 @@ function meantOption(typed: string, verb: string): Prose | undefined {
   return ownWord(foreignOptions, typed);
 }
 
-/** A parsed command with its arguments and options. */
 interface Invocation {
   readonly verb: Verb;
   readonly words: readonly string[];
@@ -269,7 +267,6 @@ interface Invocation {
   readonly global: Run['options'];
 }
 
-/** Where commander writes help and errors. */
 interface ProgramOutput {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -285,7 +282,6 @@ function readDuration(text: string): number {
   return durationMs;
 }
 
-/** The maximum number of nodes in a cluster file. */
 const maxNodes = 256;
 
 function readCount(text: string): number {
@@ -409,7 +405,6 @@ function addVerb(
   });
 }
 
-/** The help texts of commands with subcommands. */
 const families: Readonly<Record<string, { readonly summary: string; readonly description: string }>> = {
   sim: {
     summary: 'run a simulated fleet: up, down, status, fault',

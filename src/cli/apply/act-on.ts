@@ -39,7 +39,6 @@ const shipped = ['apply', 'drain', 'restart', 'reboot', 'shutdown'] as const;
 /** The commands that are defined by a playbook of this package. */
 type ShippedPlaybook = (typeof shipped)[number];
 
-/** Whether an argument is the name of such a command. */
 const isShipped = (word: string): word is ShippedPlaybook => shipped.some((name) => name === word);
 
 /**

@@ -66,7 +66,6 @@ export async function applyPlan(
 const narrowedBy = (targets: readonly string[] | undefined): { readonly targets?: readonly string[] } =>
   targets === undefined ? {} : { targets };
 
-/** The context of all rounds of one `apply`. */
 interface ApplyContext {
   readonly cluster: SettledCluster;
   readonly targets: readonly NodeName[];
@@ -151,7 +150,6 @@ async function lastLook(
   return { plan, observation };
 }
 
-/** The nodes with manual steps in a plan. */
 const handsNodes = ({ blockers }: Plan): readonly NodeName[] =>
   blockers.filter(({ isHands }) => isHands).flatMap(({ node, peers }) => [node, ...peers]);
 

@@ -159,7 +159,6 @@ function noteSwitchedOff({ run }: PlaybookWork, { off }: ChangeState): void {
 /** Shows the progress of a run, plan after plan. */
 interface RunView {
   readonly listen: RunListener;
-  /** A plan is about to run. */
   readonly begin: (plan: Plan) => void;
   /** Shows an event between two plans. */
   readonly note: (text: string) => Promise<void>;
@@ -209,7 +208,6 @@ const tell = (run: Run, text: string): void => run.console.err(`${text}\n`);
 const progressEveryMs = 10_000;
 const longestSilenceMs = 300_000;
 
-/** The last progress line of a running step. */
 interface Told {
   readonly atMs: number;
   readonly line: string;
@@ -243,7 +241,6 @@ function plainView(run: Run): RunView {
   };
 }
 
-/** Prints a line with the time of day. */
 function sayLine(run: Run, text: string): void {
   run.console.out(`${hang(`${clockText(new Date())} `, text, run.console.columns).join('\n')}\n`);
 }

@@ -118,7 +118,6 @@ function countsOf(outcome: RunOutcome): RunCounts {
   return countRun({ planned: plannedChanges(outcome), last: plan, desired: fleet, observation, targets });
 }
 
-/** The fields of the document besides the outcome. */
 interface ReportSurroundings extends OutcomeSurroundings, Reader {
   readonly counts: RunCounts;
   /** Problems of the run. */
@@ -150,7 +149,6 @@ function reportJson(outcome: RunOutcome, about: ReportSurroundings): ReportDocum
   };
 }
 
-/** The reason, if a count is null. */
 function unreachedReason(
   { changed, failed, unchanged, unseen }: RunCounts,
   isChecked: boolean,
@@ -279,7 +277,6 @@ export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
   isInterrupted: false,
 });
 
-/** The surroundings of an outcome. */
 interface OutcomeSurroundings {
   readonly cluster: string;
   readonly verb: string;
@@ -292,7 +289,6 @@ interface OutcomeSurroundings {
   readonly closing?: readonly Prose[];
 }
 
-/** The changes of every plan that was run. */
 const plannedChanges = ({ report }: RunOutcome): readonly Change[] =>
   report.works.flatMap(({ plan, run }) => (plan === undefined || run === undefined ? [] : plan.changes));
 

@@ -153,7 +153,6 @@ function closingLines(
   ];
 }
 
-/** The goal of this command. */
 type UninstallGoal = Extract<Goal, { kind: 'uninstall' }>;
 
 /** The context of one uninstallation. */
@@ -223,7 +222,6 @@ function goneNow(report: Pick<PlaybookReport, 'works'>, observation: FleetObserv
   return withdrawn.map(({ step }) => step.node).filter((node) => refusesLogin(observation, node));
 }
 
-/** The uninstallation without the nodes that are done. */
 const withoutGone = (about: Uninstallation, gone: readonly NodeName[]): Uninstallation => ({
   ...about,
   goal: { ...about.goal, nodes: about.goal.nodes.filter((node) => !gone.includes(node)) },

@@ -39,7 +39,6 @@ export interface Access extends AccessCheck {
   readonly isLocked: boolean;
 }
 
-/** The node to check. */
 interface AccessWanted {
   readonly node: DesiredNode;
   readonly way: OpenWay;

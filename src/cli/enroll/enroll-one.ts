@@ -57,7 +57,6 @@ export interface EnrollOne {
   readonly nodes: readonly DesiredNode[];
 }
 
-/** A node that answered with its host key. */
 interface Answering {
   readonly target: Target;
   readonly address: string;
@@ -341,7 +340,6 @@ const unseenMac = (name: string): Diagnostic =>
     detail: prose`${named(name)} could not be identified by its serial number and hardware UUID, so nothing was recorded.`,
   });
 
-/** A node to replace, and the links in the lock. */
 interface ReplaceOne extends EnrollOne {
   readonly links: ClusterLock['links'];
 }
@@ -440,7 +438,6 @@ function pinOf({ keeper, ways }: ReplaceOne, { address, shown }: Answering): 'ke
   return shown.verdict.kind === 'accepted' && ways.isSimulated ? 'kept' : 'added';
 }
 
-/** The reasons not to use this Mac as the node. */
 function problemsOf(name: string, mac: SeenMac): readonly Diagnostic[] {
   if (mac.kind === 'impossible') return [mac.diagnostic];
   if (mac.kind !== 'unseen') return [];

@@ -127,7 +127,6 @@ const pinText: Readonly<Record<Enrolled['pin'], string>> = {
   unseen: 'not read',
 };
 
-/** Prints the result for one node. */
 function showEnrolled(run: Run, result: Enrolled, keeper: LockKeeper): void {
   const { out, isSimulated } = run.console;
   out(`${result.label}   ${result.address}${isSimulated ? '   simulated' : ''}\n`);
@@ -164,7 +163,6 @@ function installedLines({ installed, user }: Enrolled): readonly string[] {
   ];
 }
 
-/** The document of `--json`. */
 function enrolledJson({ isSimulated }: Reader, results: readonly Enrolled[], keeper: LockKeeper): EnrollDocument {
   const one = ({ label: _label, isLocked: _isLocked, diagnostics, ...fields }: Enrolled) => ({
     ...fields,
@@ -278,7 +276,6 @@ interface EnrollCard {
   readonly commands: readonly Command[];
 }
 
-/** A heading and its steps in order. */
 interface CardPart {
   readonly title: string;
   readonly steps: readonly Prose[];
@@ -462,7 +459,6 @@ export function enrollCardText(
   ].join('\n');
 }
 
-/** The card as JSON. */
 const enrollCardJson = ({ parts, commands, ...card }: EnrollCard, reader: Reader) => ({
   ...card,
   parts: parts.map(({ title, steps }) => ({ title, steps: steps.map((step) => proseText(step, reader)) })),

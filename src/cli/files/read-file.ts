@@ -140,7 +140,6 @@ function hintFor(code: string, shown: string): string | undefined {
   return code === 'SILENT' ? 'Start the program that writes to the pipe first, or name a file.' : undefined;
 }
 
-/** The user of this process. */
 interface Reader {
   readonly uid: number;
   readonly env: Readonly<Record<string, string | undefined>>;

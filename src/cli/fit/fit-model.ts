@@ -26,7 +26,6 @@ import { type ByteSource, folderSource, readShape, readText, urlSource } from '.
 import { readArchive } from '../sources/read-sources.ts';
 import { type Run, readCountOption, textOption, usageError } from '../verb.ts';
 
-/** The model to fit. */
 interface FitSubject {
   readonly name: string;
   readonly shape: ModelShape;
@@ -164,7 +163,6 @@ const withShapes = (run: Run, models: readonly DesiredModel[], baseFolder: strin
     }),
   );
 
-/** The runtime for the model. */
 interface FitRuntime {
   /** Absent if it follows from the model's format. */
   readonly driver?: DriverName;
@@ -172,7 +170,6 @@ interface FitRuntime {
   readonly mlxLm?: string;
 }
 
-/** The cluster file of the request. */
 interface FitFile {
   readonly fleet: DesiredFleet;
   readonly baseFolder: string;

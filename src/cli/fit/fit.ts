@@ -240,7 +240,6 @@ function shapeText(shape: ModelShape): string {
   return `${architecture}, ${counted(layers.length, 'layer')}, ${kinds}, ${bytesText(weightBytes(shape))} of weights`;
 }
 
-/** Groups nodes with the same numbers. */
 const groupNodes = (nodes: readonly NodeFit[]): readonly (readonly NodeFit[])[] => [
   ...groupBy(nodes, ({ node: _, shares, ...rest }) =>
     JSON.stringify({ ...rest, shares: shares.map(({ rank: __, ...share }) => share) }),

@@ -220,7 +220,6 @@ interface Sight {
   readonly lost: readonly NodeName[];
 }
 
-/** The watched cluster and the callback. */
 interface CableWatch {
   readonly cluster: OpenedCluster;
   readonly ways: Ways;
@@ -332,7 +331,6 @@ interface WatchedNode {
   lost: { readonly observation: NodeObservation; readonly failures: readonly Diagnostic[] } | undefined;
   /** When the current exec began; undefined while it waits for its turn. */
   beganMs: number | undefined;
-  /** How long the last answer took. */
   lastMs: number;
 }
 

@@ -13,7 +13,6 @@ import { type Console, diagnosticsJson, pageFor, showDiagnostics, showJson } fro
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** The requested facts and the observation. */
 interface Seen {
   readonly observation: FleetObservation;
   readonly order: readonly NodeName[];

@@ -42,7 +42,6 @@ interface Target {
   readonly path?: string;
 }
 
-/** The picture with its diagnostics and the exit code. */
 interface Seen {
   readonly picture: GraphPicture;
   readonly failures: readonly Diagnostic[];

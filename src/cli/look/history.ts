@@ -117,7 +117,6 @@ const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end,
   steps: steps.map((one) => ({ node: one.node, step: one.step, result: one.result, at: isoOf(one.atEpochSeconds) })),
 });
 
-/** The records of one node. */
 interface NodeHistory {
   readonly node: string;
   readonly entries: readonly HistoryEntry[];
@@ -291,7 +290,6 @@ interface HistoryRun {
   readonly damaged?: number;
 }
 
-/** The content of the `history` page, and the page itself. */
 interface HistoryTextInput extends PageInput {
   readonly cluster: string;
   /** Newest first. */

@@ -71,7 +71,6 @@ export const leaseStatus: VerbBody = async (run) => {
   return codeForNodes(holds.map(({ hold }): NodeVerdict => (hold.kind === 'known' ? 'fine' : 'unjudged')));
 };
 
-/** The result of `lease release` on one node. */
 interface Freed {
   readonly node: NodeName;
   readonly isFree: boolean;

@@ -50,7 +50,6 @@ export const doctor: VerbBody = async (run) => {
   return codeForNodes(names.map((name) => nodeVerdict(name, look)));
 };
 
-/** The input of a node's verdict. */
 interface Judged {
   readonly observation: FleetObservation;
   readonly findings: readonly Diagnostic[];

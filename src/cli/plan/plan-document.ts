@@ -18,7 +18,6 @@ import { readFile, shownPath } from '../files/read-file.ts';
 import { pageFor } from '../terminal/console.ts';
 import { type Run, usageError } from '../verb.ts';
 
-/** A saved plan. */
 interface SavedPlan {
   /** The displayed path of its file. */
   readonly shown: string;
@@ -96,7 +95,6 @@ interface PlanSurroundings {
 export const planDocument = (plan: Plan, surroundings: PlanSurroundings): string =>
   `${jsonText(planValue(plan, surroundings))}\n`;
 
-/** The plan document as a value. */
 function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [], scripts }: PlanSurroundings): Json {
   const [head, ...rest] = entriesOf(planJson(plan, { isSimulated }));
   const launches = Object.entries(launchesJson(budgets)).map(([node, value]) => [node, { ...value }] as const);
@@ -114,7 +112,6 @@ function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [], 
 const entriesOf = (value: Json): readonly (readonly [string, Json])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 
-/** The plan format of this version. */
 const planFormat = 1;
 
 /** The format of a saved plan; undefined if the text is not a plan. */

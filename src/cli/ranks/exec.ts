@@ -72,10 +72,8 @@ const maxLines = 100_000;
 /** Output is written in chunks of this size; between them, the reader can catch up. */
 const chunkChars = 64 * 1024;
 
-/** How the outcomes are shown. */
 interface ExecShown {
   readonly isSimulated: boolean;
-  /** The output limit of each node. */
   readonly maxBytes: number;
 }
 

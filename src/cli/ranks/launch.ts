@@ -260,7 +260,6 @@ export function launchRefusals(
   });
 }
 
-/** The refusal of a launch because of a node. */
 const refused = (code: DiagnosticCode, node: NodeName, why: Prose, hint?: Prose): Diagnostic =>
   diagnose(code, {
     subject: nodeSubject(node),
@@ -339,7 +338,6 @@ export async function endOfRanks(
   }
 }
 
-/** Ranks that run together. */
 interface Ranks {
   /** In rank order. */
   readonly sessions: readonly Session[];
@@ -459,7 +457,6 @@ function openUntil(over: Promise<void>, script = ''): AsyncIterable<Uint8Array> 
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-/** Writes whole lines, each after a prefix. */
 function lineWriter(prefix: string, write: (text: string) => void) {
   const decoder = new TextDecoder();
   let open = '';

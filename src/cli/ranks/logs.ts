@@ -48,7 +48,6 @@ const usualLines = 40;
 /** The exit code of the command if there is no log. */
 const noLogExit = 66;
 
-/** The last log lines of one rank. */
 interface RankTail {
   readonly placement: string;
   readonly outcome: CommandOutcome;
@@ -256,7 +255,6 @@ export const mayRunAnywhere = (fleet: DesiredFleet): DesiredFleet => ({
   placements: fleet.placements.map((one) => ({ ...one, nodes: everyNode(one) })),
 });
 
-/** The selected ranks of one placement. */
 interface WantedRanks {
   readonly placement: string;
   readonly nodes: readonly DesiredNode[];
@@ -319,7 +317,6 @@ interface Watch {
   readonly limit: ReturnType<typeof limiter>;
 }
 
-/** The reading position in one log. */
 interface Followed {
   readonly placement: string;
   readonly reader: LineReader;

@@ -19,7 +19,6 @@ function runsOn(name: string, node: NodeName, observed: Observed): boolean | und
 
 type Observed = Readonly<Record<string, NodeObservation>>;
 
-/** Observes some nodes. */
 type Look = (nodes: readonly NodeName[]) => Promise<Observed>;
 
 /** Only the ranks of a node matter; asking a busy endpoint for a token would take long. */

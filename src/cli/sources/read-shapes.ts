@@ -297,7 +297,6 @@ async function readFrom(path: string, from: number, to: number): Promise<ReadByt
   }
 }
 
-/** The time limit of a request. */
 const requestMs = 20_000;
 
 /** A server with files below this base URL, which ends in `/`; requests only byte ranges. */

@@ -62,7 +62,6 @@ async function listArchive(path: string, signal: AbortSignal): Promise<readonly 
   return text?.split('\n').map((line) => line.replace(/^\.\//, ''));
 }
 
-/** The cluster file whose archives are checked. */
 interface NamedPrograms {
   /** According to the file, ignoring rollbacks. */
   readonly fleet: DesiredFleet;
@@ -192,7 +191,6 @@ export async function readSources(
 /** Package lists are shorter. */
 const longestText = 1_048_576;
 
-/** Whether a file is an archive and not a text. */
 const isArchive = (path: string): boolean => /\.(?:tar\.gz|tar\.xz|zip|dmg)$/.test(path);
 
 /** The digest and the size of an archive, or why they are unknown. */

@@ -28,7 +28,6 @@ import { diagnosticsJson, showDiagnostics, showJson, withProgress } from '../ter
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
-/** Why a node needs its password. */
 type Need = 'unlock' | 'enroll' | 'after-restart' | 'nothing' | 'unknown';
 
 /** A password source of the file, its state and its nodes. */

@@ -135,7 +135,6 @@ const noSource = (name: string): Diagnostic =>
     detail: prose`${named(name)} waits for its account's password, but no source is set and no prompt is possible here.`,
   });
 
-/** The result for one node. */
 interface Result {
   readonly name: string;
   readonly state: 'unlocked' | 'not-locked' | 'locked' | 'unknown';
@@ -147,7 +146,6 @@ interface Result {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A node that waits at FileVault, with its key. */
 interface Locked {
   readonly node: DesiredNode;
   readonly way: OpenWay;
