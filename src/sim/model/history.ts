@@ -246,7 +246,7 @@ export function append(history: History, event: SimEvent): Continued {
 
 const isFault = (event: SimEvent): boolean => event.kind === 'fault';
 
-/** Every fault that can be taken out of the history, oldest first. */
+/** All faults in the history, oldest first. */
 export const faultsIn = ({ events }: History): readonly ActiveFault[] =>
   events.flatMap((event) => (event.kind === 'fault' ? [{ fault: event.fault, target: event.target }] : []));
 

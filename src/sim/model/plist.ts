@@ -1,7 +1,7 @@
-/** What a property list holds here; dates and data are not read. */
+/** A value in a property list; dates and data are not supported. */
 export type PlistValue = string | number | boolean | readonly PlistValue[] | PlistDict;
 
-/** A dictionary of a property list, in the order of the file. */
+/** A dictionary of a property list, in file order. */
 export interface PlistDict {
   readonly [key: string]: PlistValue;
 }
@@ -10,22 +10,21 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 
 const isArray = (value: PlistValue): value is readonly PlistValue[] => Array.isArray(value);
 
-/** Whether a value is a dictionary. */
 export const isDict = (value: PlistValue): value is PlistDict => typeof value === 'object' && !isArray(value);
 
-/** The value at the end of these keys; undefined where one of them is missing. */
+/** The value at this path of keys; undefined if one is missing. */
 export function valueAt(value: PlistValue | undefined, [key, ...rest]: readonly string[]): PlistValue | undefined {
   if (key === undefined || value === undefined) return value;
   return isDict(value) && Object.hasOwn(value, key) ? valueAt(value[key], rest) : undefined;
 }
 
-/** The dictionary at the end of these keys; an empty one where there is none. */
+/** The dictionary at this path of keys; empty if there is none. */
 export function dictAt(dict: PlistDict, ...path: readonly string[]): PlistDict {
   const value = valueAt(dict, path);
   return value !== undefined && isDict(value) ? value : {};
 }
 
-/** The dictionary with this value at the end of these keys, in dictionaries that are made where they are missing. */
+/** The dictionary with this value at this path of keys; missing dictionaries are created. */
 export function withValue(dict: PlistDict, [key = '', ...rest]: readonly string[], value: PlistValue): PlistDict {
   return { ...dict, [key]: rest.length === 0 ? value : withValue(dictAt(dict, key), rest, value) };
 }
@@ -43,29 +42,29 @@ function element(value: PlistValue, indent: string): string {
   return inside === '' ? `${indent}<${tag}/>\n` : `${indent}<${tag}>\n${inside}${indent}</${tag}>\n`;
 }
 
-/** A property list in Apple's XML form. */
+/** The property list in Apple's XML form. */
 export const plistText = (value: PlistValue): string =>
   '<?xml version="1.0" encoding="UTF-8"?>\n' +
   '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n' +
   `<plist version="1.0">\n${element(value, '')}</plist>\n`;
 
-/** A property list, or why the text is none. */
+/** A property list, or why the text is invalid. */
 type PlistReading =
   | { readonly kind: 'plist'; readonly value: PlistValue }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** How far a text has been read. */
+/** The reading position in a text. */
 interface Cursor {
   readonly text: string;
   at: number;
 }
 
-/** Ends the reading of a text that is no property list. */
+/** Stops reading an invalid property list. */
 function refuse({ text, at }: Cursor, reason: string): never {
   throw new SyntaxError(`${reason} (line ${text.slice(0, at).split('\n').length})`);
 }
 
-/** The next piece that matches a sticky pattern, taken; `undefined` when it is not there. */
+/** Consumes the next match of a sticky pattern; `undefined` if there is none. */
 function take(cursor: Cursor, pattern: RegExp): RegExpExecArray | undefined {
   pattern.lastIndex = cursor.at;
   const match = pattern.exec(cursor.text) ?? undefined;
@@ -73,7 +72,7 @@ function take(cursor: Cursor, pattern: RegExp): RegExpExecArray | undefined {
   return match;
 }
 
-/** The same after blanks and comments. */
+/** Consumes a match after whitespace and comments. */
 function takeTag(cursor: Cursor, pattern: RegExp): RegExpExecArray | undefined {
   take(cursor, /(?:\s|<!--[\s\S]*?-->)*/y);
   return take(cursor, pattern);
@@ -81,7 +80,7 @@ function takeTag(cursor: Cursor, pattern: RegExp): RegExpExecArray | undefined {
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Reads `text</tag>`, its entities resolved. */
+/** Reads `text</tag>` and resolves its entities. */
 function readLeaf(cursor: Cursor, tag: string): string {
   const [raw = ''] = take(cursor, /[^<]*/y) ?? [];
   const text = raw.replaceAll(/&([^;&]{0,10});?/g, (whole, name: string) => {
@@ -141,9 +140,8 @@ function readValue(cursor: Cursor): PlistValue {
 }
 
 /**
- * Reads a property list in Apple's XML form, with or without its heading lines. Strict where Apple's reader is not:
- * a key that comes twice is refused. Dates, data and the binary form are refused as well, since nothing here writes
- * them.
+ * Reads a property list in Apple's XML form, with or without its header lines. Stricter than Apple's reader: duplicate
+ * keys are rejected. Dates, data and the binary form are rejected too, because nothing here writes them.
  *
  * @see plist(5) of macOS
  */

@@ -13,11 +13,11 @@ import { ipv4Number } from './ip-text.ts';
 import { liveAddress } from './network.ts';
 import { isPortDead } from './rdma.ts';
 
-/** Which addresses a Mac can use at this moment. */
+/** The addresses that a Mac can use at this moment. */
 export interface Reach {
-  /** Its own ones, on which it can listen. */
+  /** Its own addresses, on which it can listen. */
   readonly own: readonly string[];
-  /** Those at the other ends of its cables, to which it can connect. */
+  /** Addresses at the far ends of its cables, to which it can connect. */
   readonly far: readonly { readonly node: string; readonly address: string }[];
 }
 
@@ -29,8 +29,8 @@ const isSameNetwork = (one: InterfaceAddress, other: InterfaceAddress): boolean 
   one.prefixLength === other.prefixLength && networkOf(one) === networkOf(other) && one.address !== other.address;
 
 /**
- * What follows from cables, addresses and bridge alone: a pulled cable takes both ends away, a swapped one brings two
- * networks together that do not fit, a bridged or lost address is none, and a hung Mac or a dead port lets nothing through.
+ * Computed only from cables, addresses and bridge. A pulled cable disconnects both ends, swapped cables connect
+ * networks that do not match, a bridged or lost address does not exist, and a hung Mac or a dead port carries nothing.
  */
 export function reachOf(fleet: SimulatedFleet, node: string): Reach {
   const mac = macNamed(fleet, node);
@@ -46,14 +46,14 @@ export function reachOf(fleet: SimulatedFleet, node: string): Reach {
     far: ends.flatMap(({ receptacle, own, peer }) => {
       const far = peer === undefined ? undefined : liveAddress(fleet, peer.mac, peer.receptacle);
       if (peer === undefined || far === undefined || !isSameNetwork(own, far)) return [];
-      // Ports, addresses and devices all look well at both ends; only nothing comes through.
+      // Ports, addresses and devices look healthy at both ends, but nothing comes through.
       if (isPortDead(mac, receptacle) || isPortDead(peer.mac, peer.receptacle)) return [];
       return [{ node: peer.mac.name, address: far.address }];
     }),
   };
 }
 
-/** The same, with the addresses in the office network: every Mac of the rack has one and reaches all others there. */
+/** The same with office network addresses: every Mac of the rack has one and reaches all others there. */
 export function wholeReachOf(fleet: SimulatedFleet, node: string): Reach {
   const { own, far } = reachOf(fleet, node);
   const mac = macNamed(fleet, node);
@@ -65,20 +65,20 @@ export function wholeReachOf(fleet: SimulatedFleet, node: string): Reach {
   };
 }
 
-/** One receptacle of a Mac as a network sees it. */
+/** One receptacle of a Mac, from the network's view. */
 interface WiredReceptacle {
-  /** The interface, such as `en3`. */
+  /** The network interface, such as `en3`. */
   readonly device: string;
   readonly address?: InterfaceAddress;
-  /** The interface at the far end of its cable; absent when none is plugged in. */
+  /** The interface at the far end of its cable; absent without a cable. */
   readonly far?: { readonly mac: string; readonly device: string; readonly gigabitsPerSecond: number };
   /** Whether nothing comes through it though its port says active. */
   readonly isSilent: boolean;
 }
 
-/** How a Mac is connected at this moment. */
+/** A Mac's connections at this moment. */
 export interface Wiring {
-  /** Towards the office network. */
+  /** To the office network. */
   readonly lan: { readonly device: string; readonly address: string };
   /** Sorted by number. */
   readonly receptacles: readonly WiredReceptacle[];
@@ -92,7 +92,7 @@ function farOf(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState
   return { mac: peer.mac.name, device: peer.receptacle.device, gigabitsPerSecond: linkSpeed(fleet, cable) };
 }
 
-/** The interfaces, addresses and cables of the Mac that belongs to this node; undefined for a name that is not there. */
+/** The interfaces, addresses and cables of this node's Mac; undefined for an unknown name. */
 export function wiringOf(fleet: SimulatedFleet, node: string): Wiring | undefined {
   const mac = macNamed(fleet, node);
   if (mac === undefined) return undefined;
