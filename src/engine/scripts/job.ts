@@ -8,9 +8,9 @@ import { sh } from '../../rack/artifacts/scripts.generated.ts';
 import { jobBody } from './registry.ts';
 
 /**
- * The beginning of every job, whose own folder `d` is that of its file `run`. `failed SLUG TEXT` and `end EXIT` are the
- * only ways out; the exit is written by a rename, so that it is there whole or not at all. `progress DONE TOTAL` counts
- * bytes. The first line that runs links the number of the process to `pid`, which fails while another copy is there.
+ * The prologue of every job. `d` is the folder of its file `run`. A job ends only through `failed SLUG TEXT` or
+ * `end EXIT`, which write the exit status atomically by a rename. `progress DONE TOTAL` counts bytes. The first line links
+ * the PID to `pid`, which fails while a second copy runs.
  */
 const jobPrologue = `export R LC_ALL=C
 PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
@@ -122,11 +122,10 @@ end 0
 const startTenths = 100;
 
 /**
- * Begins a job that goes on without a connection, or finds that there is nothing to begin: it runs already, under
- * whatever connection it was started, or what it makes is there, verified or published. Says `job=attached`,
- * `job=done` or `job=started`. A job that failed, whose process is gone or whose staging folder was taken away begins
- * again and goes on with what lies there. The process is out of reach of the connection: no terminal, no shared
- * stream, HUP ignored.
+ * Starts a job that survives the connection, unless it already runs or its result exists, verified or published. Prints
+ * `job=attached`, `job=done` or `job=started`. Restarts a job that failed, died or lost its staging folder; the job
+ * resumes with the existing files. The process is detached from the connection: no terminal, no shared stream, HUP
+ * ignored.
  */
 export function launchBody({ key, call }: LaunchRequest): string {
   const { tree } = call.args;

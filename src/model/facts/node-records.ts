@@ -16,7 +16,7 @@ export interface RebootMark {
 }
 
 /**
- * One job of ours that is kept on the node under its key. Fields: `name`, `state` (`running`, `ended`, `gone`: without
+ * One of our jobs, stored on the node by its key. Fields: `name`, `state` (`running`, `ended`, `gone`: without
  * process and without exit), `exit`, `boot`, `done` and `total` (bytes), `failure` (a slug and its text).
  */
 export interface NodeJob {
@@ -39,8 +39,8 @@ export interface NodeHold {
 }
 
 /**
- * A change of the network that nobody has confirmed. `pending` waits for its time to be over, `rolling` is being taken
- * back. Fields: `run`, `token`, `step`, `verb`, `by`, `boot`, `since` (seconds of the epoch), `seconds`, …
+ * An unconfirmed network change. `pending`: waits for its confirmation; `rolling`: is being rolled back. Fields: `run`,
+ * `token`, `step`, `verb`, `by`, `boot`, `since` (seconds of the epoch), `seconds`, …
  */
 export interface NodeRollback {
   readonly state: 'pending' | 'rolling';

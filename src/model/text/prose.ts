@@ -87,7 +87,7 @@ export const prose = (words: TemplateStringsArray, ...values: readonly (Prose | 
 export const joinProse = (texts: readonly Prose[], between: string): Prose =>
   joined(texts.flatMap((text, index) => (index === 0 ? partsOf(text) : [between, ...partsOf(text)])));
 
-/** The same text with each part replaced. */
+/** Maps each part of a text. */
 export const mapProse = (text: Prose, change: (part: Part) => Part): Prose => joined(partsOf(text).map(change));
 
 /** Maps the words of a text; data stays unchanged. */

@@ -77,9 +77,9 @@ export interface StatusJsonInput {
   /** As `diagnoseFleet` and `placementFindings` give them. */
   readonly findings: readonly Diagnostic[];
   readonly placements: readonly PlacementSurvey[];
-  /** What came through the doors of published ones. */
+  /** Request counts of published placements. */
   readonly clients?: readonly ClientCounts[];
-  /** Of launches over RDMA, where any can come. */
+  /** RDMA launch budgets, if anything can be launched. */
   readonly budgets?: readonly NodeBudget[];
   readonly isSimulated: boolean;
 }
@@ -87,7 +87,7 @@ export interface StatusJsonInput {
 const speedOf = ({ bitsPerSecond }: { readonly bitsPerSecond?: number }): { readonly bitsPerSecond?: number } =>
   bitsPerSecond === undefined ? {} : { bitsPerSecond };
 
-/** The launches of each node, where they are known. */
+/** The known launch budgets by node. */
 export function launchesJson(budgets: readonly NodeBudget[]): Readonly<Record<string, StatusLaunches>> {
   const known = budgets.flatMap(({ node, budget }) => {
     if (budget.kind === 'unknown') return [];
