@@ -48,9 +48,9 @@ function goodbye(names: readonly string[], { shown }: LockPlace): string {
   const those = names.length === 1 ? 'that Mac' : 'those Macs';
   return [
     `Removed ${listText(names)} from ${shown}.`,
-    `These stay on ${those}: runtimes and models in`,
-    '/opt/meshwright, services named dev.meshwright.*, link addresses and power',
-    'settings. Pinned host keys stay in the lock.',
+    `These stay on ${those}:`,
+    'runtimes and models in /opt/meshwright, services named dev.meshwright.*,',
+    'link addresses and power settings. Pinned host keys stay in the lock.',
     '',
   ].join('\n');
 }
