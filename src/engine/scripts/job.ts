@@ -9,8 +9,8 @@ import { jobBody } from './registry.ts';
 
 /**
  * The prologue of every job. `d` is the folder of its file `run`. A job ends only through `failed SLUG TEXT` or
- * `end EXIT`, which write the exit status atomically by a rename. `progress DONE TOTAL` counts bytes. The first line links
- * the PID to `pid`, which fails while a second copy runs.
+ * `end EXIT`, which write the exit status atomically by a rename. `progress DONE TOTAL` counts bytes. The first line
+ * links the PID to `pid`, which fails while a second copy runs.
  */
 const jobPrologue = `export R LC_ALL=C
 PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin

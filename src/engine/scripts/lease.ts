@@ -1,10 +1,10 @@
 /**
  * The lease of a node: a folder `lease` that one run creates by `mkdir`, with a file `owner` and a heartbeat counter
  * `beat`. A waiting run checks by its own clock whether the heartbeat moves. If it stopped, the run steals the lease by
- * renaming the folder, which only one run can win, and then checks the renamed folder. It restores a lease of another run
- * or with a running script; scripts that start meanwhile find no lease and do nothing. If it cannot restore the folder,
- * the next lease waits for the old lease's scripts. Writers work inside the folder, so that they never write to a newer
- * one.
+ * renaming the folder, which only one run can win, and then checks the renamed folder. It restores a lease of another
+ * run or with a running script; scripts that start meanwhile find no lease and do nothing. If it cannot restore the
+ * folder, the next lease waits for the old lease's scripts. Writers work inside the folder, so that they never write to
+ * a newer one.
  */
 import { type Fence, leaseLostExit, rootScript, type ScriptEnd } from '../../node/root-script.ts';
 import { recordBaselineLines } from '../../rack/uninstall/baseline.ts';
