@@ -12,68 +12,68 @@ import type { NodeRoot } from './node-root.ts';
 import { createRecords, type EffectAct, type ExecRecord, type NodeRecords } from './records.ts';
 import type { KeyFile, NodeKeys } from './ssh/host-keys.ts';
 
-/** A run of a fleet, as the host that carries it sees it. */
+/** One run of a fleet, from the host's view. */
 export interface HostRun {
   readonly runId: string;
-  /** Private to the run; below it `roots/NODE` is the disk of each node. */
+  /** Private to the run. Each node's disk is in `roots/NODE`. */
   readonly folder: string;
-  /** Sorted as in the file. */
+  /** In file order. */
   readonly nodes: readonly string[];
   readonly userKey: KeyFile;
-  /** Where the tools of all nodes reach the simulator; it listens already. */
+  /** Socket on which the simulator already listens for the tools of all nodes. */
   readonly askPath: string;
 }
 
-/** One node, as its host is to make it. */
+/** A node that its host must create. */
 export interface HostedNode {
   readonly name: string;
   readonly user: string;
   readonly look: () => NodeView;
   /** Whether the files of an earlier run are this Mac's disk. */
   readonly isKept: boolean;
-  /** Lets the Mac start in the model, and brings every file in line with it. */
+  /** Boots the Mac in the model and updates all of its files. */
   readonly startModel: () => Promise<void>;
-  /** Unlocks FileVault in the model, and brings every file in line with it. */
+  /** Unlocks FileVault in the model and updates all of its files. */
   readonly unlockModel: () => Promise<void>;
   readonly note: (act: EffectAct) => void;
-  /** Real milliseconds for so many milliseconds of the Mac. */
+  /** Converts milliseconds of the Mac into real milliseconds. */
   readonly scaledMs: (macMs: number) => number;
-  /** The same for the start intervals of launchd. */
+  /** Converts milliseconds of launchd's start intervals into real milliseconds. */
   readonly intervalMs: (macMs: number) => number;
   readonly preferredPort?: number;
 }
 
-/** A node as its host has prepared it: what differs from host to host. */
+/** The host-specific parts of a node. */
 interface NodePlace {
-  /** Of the fleet: the first part of every mark. */
+  /** Identifies the fleet; the first part of every mark. */
   readonly runId: string;
-  /** Where this process finds its `/`. */
+  /** The folder that represents `/`, as a path for this process. */
   readonly disk: string;
-  /** What its own processes find there; empty where that is `/`. */
+  /** The same folder, as a path for the node's own processes. Empty if it is their `/`. */
   readonly root: string;
   readonly files: NodeRoot;
   readonly keys: NodeKeys;
-  /** How its processes come to be, each with the mark of the present boot session. */
+  /** Starts the node's processes, each with the mark of the current boot session. */
   readonly startJob: (mark: () => string) => StartJob;
-  /** Told what the texts of a launchd job name before it is loaded. */
+  /** Called with all texts of a launchd job before the job is loaded. */
   readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
-  /** All rendered files of a node that looks so. */
+  /** Renders all files of a node. */
   readonly filesOf: (view: NodeView, mark: string) => readonly NodeFile[] | Promise<readonly NodeFile[]>;
-  /** The server behind the SSH door. */
+  /** Creates the server behind the node's SSH port. */
   readonly serverOf: (node: ServedNode) => NodeServer;
-  /** Starts what a node needs before its services start; nothing when absent. */
+  /** Starts processes that must run before the node's services. */
   readonly startProcesses?: (mark: string) => Promise<void>;
-  /** Ends every process of the node, at once. */
+  /** Kills all processes of the node immediately. */
   readonly endProcesses: () => Promise<void>;
-  /** Cuts the node from its network, where the host can: a Mac without power answers nothing. */
+  /** Disconnects the node from its network, if the host can: a Mac without power does not respond. */
   readonly fallSilent?: () => Promise<void>;
-  /** What it was asked for over SSH, where the host does not see it itself. */
+  /** Commands received over SSH, if the host does not record them itself. */
   readonly execs?: () => readonly ExecRecord[];
-  /** Ends what is there when the fleet ends. */
+  /** Releases the node's resources when the fleet stops. */
   readonly close?: () => Promise<void>;
 }
 
-/** A node as the server behind its door sees it. */
+/** A node, from the view of the server behind its SSH port. */
 interface ServedNode {
   readonly boot: () => number;
   readonly mark: () => string;
@@ -83,17 +83,20 @@ interface ServedNode {
   readonly unlock: () => void;
 }
 
-/** What a host puts behind the SSH door of a node. */
+/** The server behind a node's SSH port. */
 interface NodeServer {
-  /** Serves a client that has come through the door. */
+  /** Serves a client of the SSH port. */
   readonly serve: (client: Socket, connection: number) => void;
-  /** Whether a client that has sent everything still hears the rest; a server that ends its side itself does not need it. */
+  /**
+   * Whether a client that has sent all its data still receives the rest. Not needed for a server that closes its own
+   * side.
+   */
   readonly allowHalfOpen?: boolean;
-  /** Opens and shuts port 22 of the node itself, where it has one, together with the door. */
+  /** Opens and closes the node's own port 22, if it has one, together with the SSH port. */
   readonly setInside?: (isOpen: boolean) => void;
 }
 
-/** What all parts of a node know and change: what the model says of it, and its boot session. */
+/** State that all parts of a node share: its view of the model, and its boot session. */
 function createNodeState({ name, look }: HostedNode, { disk, runId, files, filesOf }: NodePlace) {
   const unknownFile = join(disk, '.sim/unknown');
   const view = look();
@@ -102,13 +105,13 @@ function createNodeState({ name, look }: HostedNode, { disk, runId, files, files
   return {
     now,
     known: {
-      /** What the model says of it, as of the last rendering. */
+      /** From the last rendering. */
       view: (): NodeView => now.view,
-      /** Number of the present boot session, from 0. */
+      /** Number of the current boot session, from 0. */
       boot: (): number => now.boot,
-      /** `<run id>.<node>.<boot>`: what every process of the present boot session carries. */
+      /** `<run id>.<node>.<boot>`, which every process of the current boot session has in its environment. */
       mark,
-      /** Writes one line down that a Mac would not have understood. */
+      /** Records input that a Mac would not have understood. */
       objectTo: (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`),
     },
     unknown: async (): Promise<readonly string[]> =>
@@ -121,7 +124,7 @@ function createNodeState({ name, look }: HostedNode, { disk, runId, files, files
   };
 }
 
-/** Writes the files of a node, starts it and opens its door. Its services start with the first {@link SimulatedNode.wake}. */
+/** Writes a node's files, boots it and opens its SSH port. The first {@link SimulatedNode.wake} starts its services. */
 export async function createNode(options: HostedNode, place: NodePlace) {
   const { name, scaledMs, intervalMs, look } = options;
   const { disk, root, files, keys } = place;
@@ -143,15 +146,15 @@ export async function createNode(options: HostedNode, place: NodePlace) {
   const run: RunNode = { port: door.port, hostKey, prebootKey, root, user: options.user };
   return {
     name,
-    /** Where this process finds its `/`. */
+    /** The folder that represents `/`, as a path for this process. */
     disk,
     ...known,
     unknown,
-    /** The text of a rendered file when a process or a person on the node changed it since; empty when it is gone. */
+    /** The text of a rendered file if the node has changed it since; empty if the file was deleted. */
     edited: files.edited,
-    /** Whether the model has another Mac here than the one whose disk is in. */
+    /** Whether the model has a different Mac here than the owner of the current disk. */
     isExchanged: (): boolean => files.isOfAnother(now.view.mac),
-    /** The Mac has started in the model: from now on its processes belong to the new boot session. */
+    /** Starts a new boot session, to which all processes belong from now on. */
     begin: (): void => {
       now.boot = look().bootCount;
       now.isAsleep = true;
@@ -164,21 +167,21 @@ export async function createNode(options: HostedNode, place: NodePlace) {
         ? records.counts()
         : { ...records.counts(), execs: execs().length, channels: execs().length },
     execs,
-    /** Brings files and connection in line with the model; those of another Mac not before this one is off. */
+    /** Makes files and connection match the model. If the Mac was replaced, this happens only once it is off. */
     render: async (): Promise<void> => {
       now.view = look();
-      // The disk of a running Mac cannot be taken out.
+      // The disk of a running Mac cannot be exchanged.
       if (life.power() === 'up' && files.isOfAnother(now.view.mac)) return;
       await renderFiles();
       await door.follow(life.power() === 'up');
     },
-    /** Starts the services of a Mac that has started and that nobody has to unlock any more. */
+    /** Starts the services of a Mac that has booted and waits for no password. */
     wake: async (): Promise<void> => {
       if (!now.isAsleep || life.power() === 'down' || now.view.connection.filevault === 'preboot') return;
       now.isAsleep = false;
       await launchd.boot();
     },
-    /** Whether its services were started in the present boot session. */
+    /** Whether its services were started in the current boot session. */
     isAwake: (): boolean => !now.isAsleep,
     close: async (): Promise<void> => {
       launchd.close();
@@ -189,51 +192,52 @@ export async function createNode(options: HostedNode, place: NodePlace) {
   };
 }
 
-/** One simulated Mac that can be reached. */
 export type SimulatedNode = Awaited<ReturnType<typeof createNode>>;
 
-/** What a host has made for one run. */
+/** A host's resources for one run. */
 export interface OpenHost {
   readonly createNode: (node: HostedNode) => Promise<SimulatedNode>;
-  /** Cables, addresses or anything else of the model may have changed: makes the network between the nodes be so. */
+  /** Makes the network between the nodes match the model after a change. */
   readonly update: (nodes: readonly SimulatedNode[]) => Promise<void>;
-  /** Ends every process and removes what only a running fleet needs; its nodes are closed already. */
+  /** Kills every process and removes files that only a running fleet needs. The nodes are already closed. */
   readonly close: () => Promise<void>;
 }
 
-/** Where simulated Macs run: what differs is the prefix of their roots, their network, and how processes end. */
+/** A place to run simulated Macs. Hosts differ in root prefixes, networks and the way they stop processes. */
 export interface FleetHost<Open extends OpenHost> {
   readonly open: (run: HostRun) => Promise<Open>;
 }
 
-/** Whether a node can be reached: `down` until its button is pressed. */
+/** Whether a node is reachable; `down` until its button is pressed. */
 type Power = 'up' | 'going-down' | 'down' | 'starting';
 
-/** How long an idle Mac takes to stop its services and to answer on its network again: 17 s, as SQCU measured it. */
+/** An idle Mac needs 17 s to stop its services and to respond on its network again (measured by SQCU). */
 const shutdownMs = 5_000;
 const bootMs = 12_000;
-/** What something that does not stop adds, until the watchdog resets the Mac: 253 s in all, measured there as well. */
+/**
+ * Additional time with a process that does not stop, until the watchdog resets the Mac: 253 s in total (measured by
+ * SQCU).
+ */
 const slowMs = 236_000;
 
-/** The file that shows from outside whether a node is up, and which mark its processes carry. */
+/** The file that shows whether a node is up, and the mark of its processes. */
 export const bootFilePath = '/.sim/boot';
 
-/** Writes down that the node is up, with the mark of this boot session. */
 const writeBootFile = (root: string, mark: string): Promise<void> => writeFile(join(root, bootFilePath), `${mark}\n`);
 
-/** A node as its life sees it. */
+/** A node, from the view of its power control. */
 interface LivingNode extends Pick<ServedNode, 'mark' | 'view' | 'objectTo'> {
   readonly door: Awaited<ReturnType<typeof openSshDoor>>;
   readonly launchd: ReturnType<typeof createLaunchd>;
 }
 
-/** Whether a node can be reached, and whether macOS runs there. */
+/** Whether a node is reachable, and whether macOS is running. */
 interface PowerState {
   power: Power;
   isRunning: boolean;
 }
 
-/** The ways in which the power of a node changes. `signal` ends every wait: the fleet ends. */
+/** The transitions of a node's power state. `signal` aborts every wait when the fleet stops. */
 function createPowerChanges(
   { scaledMs, startModel, unlockModel, note }: HostedNode,
   { disk, files, startProcesses, endProcesses, fallSilent }: NodePlace,
@@ -264,7 +268,8 @@ function createPowerChanges(
       door.cut();
     } else {
       door.fallSilent();
-      // The link goes first, or the kernel of this machine would tell everybody that the connections are over.
+      // Disconnect the network first. Otherwise this machine's kernel would tell all peers that their connections are
+      // closed.
       await fallSilent();
     }
     await removeBootFile();
@@ -296,7 +301,7 @@ function createPowerChanges(
   return { goDown, loseCurrent, startMacos, comeUp };
 }
 
-/** Starts the life of a node that is up: its boot sessions. */
+/** Controls the boot sessions of a node, which is up at first. */
 function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode) {
   const { note } = options;
   const { view, objectTo } = node;
@@ -316,21 +321,21 @@ function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode)
     });
   return {
     power: () => now.power,
-    /** Whether macOS runs there, reached or not: what launchd starts may ask and change before anybody gets in. */
+    /** Whether macOS is running. launchd's jobs may use the simulator before the node is reachable. */
     isRunning: () => now.isRunning,
-    /** Begins to go down, and comes back where asked; resolves when it listens again, or is off. */
+    /** Shuts the node down, and restarts it if requested. Resolves when the node listens again or is off. */
     restart: (to: 'up' | 'off', by: 'shutdown' | 'hands'): Promise<void> => {
       note({ kind: to === 'up' ? 'reboot' : 'power-off', by });
       if (now.power !== 'up' || signal.aborted) return under;
       now.power = 'going-down';
       return goAndReturn(goDown, to === 'off' || view().ailments.isStayingOff);
     },
-    /** Ends everything in the middle of what it does, and leaves the Mac off. */
+    /** Kills everything immediately and leaves the Mac off. */
     cutPower: async (): Promise<void> => {
       await under;
       if (now.power === 'up') await begin(loseCurrent);
     },
-    /** The kernel panics: ends everything in the middle of what it does, and starts again by itself. */
+    /** Simulates a kernel panic: kills everything immediately, then boots. */
     panic: async (): Promise<void> => {
       await under;
       if (now.power === 'up' && !signal.aborted) await goAndReturn(loseCurrent);
@@ -340,12 +345,12 @@ function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode)
       await under;
       if (now.power === 'down' && !signal.aborted) await begin(comeUp);
     },
-    /** FileVault got its password: the node goes silent, starts macOS, and listens again. */
+    /** After the FileVault password: the node is silent, boots macOS, and listens again. */
     unlock: async (): Promise<void> => {
       await under;
       if (now.power === 'up' && !signal.aborted) await begin(startMacos);
     },
-    /** The fleet ends: nothing starts any more. Resolves when nothing is under way. */
+    /** Prevents further transitions when the fleet stops. Resolves when none is in progress. */
     close: async (): Promise<void> => {
       ending.abort();
       await under;
@@ -354,12 +359,12 @@ function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode)
 }
 
 /**
- * Opens the SSH door of a simulated Mac, on whichever host, unless Remote Login is off: a port of the loopback interface
- * that stands for its port 22. The life of the Mac opens and shuts it; while Remote Login is off it stays shut.
+ * Opens the SSH port of a simulated Mac on any host: a loopback port that represents port 22. It stays closed while
+ * Remote Login is off, and otherwise opens and closes with the Mac.
  *
- * @param state what the model says of the door at this moment
- * @param preferredPort tried first; taken from an earlier run so that known_hosts entries stay true
- * @throws the system's error when no port of the loopback interface can be had
+ * @param state the current connection state in the model
+ * @param preferredPort tried first; the port of an earlier run, so that known_hosts entries remain valid
+ * @throws the system's error if no loopback port is available
  */
 async function openSshDoor(
   { serve, setInside, allowHalfOpen = false }: NodeServer,
@@ -403,19 +408,25 @@ async function openSshDoor(
   await follow(true);
   return {
     port,
-    /** Listens again on its port after it refused, if it does not listen. @throws the system's error when another program keeps the port */
+    /**
+     * Listens on its port again, unless it already does. @throws the system's error if a different program keeps the
+     * port
+     */
     listen,
-    /** Refuses new connections; living ones go on. */
+    /** Refuses new connections; open connections continue. */
     refuse,
-    /** Cuts every living connection. */
+    /** Closes all open connections. */
     cut,
-    /** Opens or shuts it as the model now says; a Mac that is not there opens it when it comes up. Open connections stay so. */
+    /**
+     * Opens or closes the port as the model requires. If the Mac is not up, the port opens after its boot. Open
+     * connections continue.
+     */
     follow,
-    /** Until it listens again connections are accepted and nothing ever comes of them, as from a Mac without current. */
+    /** Accepts connections without ever responding, like a Mac without power, until it listens again. */
     fallSilent: (): void => {
       isSilent = true;
     },
-    /** Refuses and cuts, for good. */
+    /** Refuses and closes all connections permanently. */
     close: (): Promise<void> =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -439,7 +450,7 @@ const loopback = '127.0.0.1';
 const portAttempts = 200;
 const portPauseMs = 50;
 
-/** False when the port is taken. */
+/** False if the port is in use. */
 function listenOn(server: Server, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void => {
@@ -454,7 +465,7 @@ function listenOn(server: Server, port: number): Promise<boolean> {
   });
 }
 
-/** The port may be in use by a connection of a different program in the meantime: it is waited for. */
+/** Waits for the port, which may be in use by a different program's connection in the meantime. */
 async function listenAgain(server: Server, port: number): Promise<void> {
   for (let attempt = 0; attempt < portAttempts && !server.listening; attempt += 1) {
     if (await listenOn(server, port)) return;
@@ -466,9 +477,9 @@ async function listenAgain(server: Server, port: number): Promise<void> {
 const lingerMs = 2_000;
 
 /**
- * Makes the node hang up after exactly `bytes` bytes towards the client. It ends with FIN, not RST: a reset would
- * discard what the client has not read yet, and the cut would not be exact. Only for a socket that is written to with
- * one argument and without a look at the result, as ssh2 and the namespace host do.
+ * Closes the node's side after exactly `bytes` bytes to the client. It ends with FIN, because a reset would discard
+ * data that the client has not read yet, and the cut would be inexact. Only for sockets whose `write` gets one argument
+ * and whose result is ignored, as in ssh2 and the namespace host.
  */
 function dropAfter(socket: Socket, bytes: number): void {
   const write = socket.write.bind(socket);
@@ -478,7 +489,7 @@ function dropAfter(socket: Socket, bytes: number): void {
     setTimeout(() => socket.destroy(), lingerMs).unref();
   };
   Object.defineProperty(socket, 'write', {
-    // Node itself replaces `write` when the client ends its side; a fixed property would end the simulator.
+    // Node itself replaces `write` when the client ends its side. A fixed property would crash the simulator.
     configurable: true,
     writable: true,
     value: (chunk: Uint8Array): boolean => {

@@ -6,41 +6,41 @@ import type { JobSignal } from '../launchd/launchd-state.ts';
 import type { ProcessGroups } from './processes.ts';
 import { accountVariable, homeOf, markVariable, rootMarkVariable } from './ssh/ssh-user.ts';
 
-/** The node on which a job is started. */
+/** The node on which a job starts. */
 interface JobPlace {
   readonly name: string;
-  /** Absolute folder that stands for `/`. */
+  /** Absolute path of the folder that represents `/`. */
   readonly root: string;
-  /** `<run id>.<node>.<boot number>`: of the present boot. */
+  /** `<run id>.<node>.<boot number>` of the current boot session. */
   readonly mark: () => string;
   readonly groups: ProcessGroups;
-  /** Real seconds for one second of the Mac; 1 when absent. */
+  /** Real seconds per second of the Mac (default 1). */
   readonly clockFactor?: number;
 }
 
-/** A started job: the number of its first process, which is also its group's. */
+/** A started job; `pid` is the number of its first process and of its group. */
 export interface JobProcess {
   readonly pid: number;
-  /** Only to its first process, and never to another one that has got the number since. */
+  /** Signals only its first process, never a later process with the same number. */
   readonly signal: (name: JobSignal) => void;
 }
 
-/** Starts a job and tells how it ended; undefined when its program, its folder or its output files are not there. */
+/** Starts a job and reports how it exited. Undefined if its program, its folder or its output files are missing. */
 export type StartJob = (job: JobDefinition, onEnd: (exit: Exit, pid: number) => void) => JobProcess | undefined;
 
-/** Where every process of a simulated launchd finds the table of link addresses. */
+/** Names the link table for every process of a simulated launchd. */
 const linkTableVariable = 'MESHWRIGHT_LINK_TABLE';
 
-/** How long a second of the Mac takes, in real seconds, for processes that wait as real ones do. */
+/** Real seconds per second of the Mac, for processes that wait as real ones do. */
 const clockVariable = 'MESHWRIGHT_CLOCK';
 
-/** The table itself, below the node's root. */
+/** The link table, below the node's root. */
 export const linkTablePath = '/.sim/link-table';
 
 const isInside = (path: string, root: string): boolean =>
   (path === root || path.startsWith(`${root}/`)) && !path.split('/').includes('..');
 
-/** What launchd gives a daemon, and nothing of the simulator's own environment or of the ssh session. */
+/** The environment that launchd gives a daemon, without the simulator's own environment or that of an ssh session. */
 function environmentOf({ root, mark, clockFactor = 1 }: JobPlace, job: JobDefinition): Record<string, string> {
   const user = job.userName;
   return {
@@ -57,19 +57,19 @@ function environmentOf({ root, mark, clockFactor = 1 }: JobPlace, job: JobDefini
   };
 }
 
-/** Opens the file of an output; throws when its folder is not there or it leads out of the node. */
+/** Opens an output file; throws if its folder is missing or outside the node. */
 function openOutput(path: string | undefined, root: string): number {
   if (path === undefined) return openSync('/dev/null', 'a');
   if (!isInside(path, root)) throw new Error(`${path} is outside of the node`);
   return openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o644);
 }
 
-/** A child that is alive, or undefined when it could not be started: launchd says EX_CONFIG to all of these. */
+/** A running child, or undefined if it could not be started: launchd reports EX_CONFIG for all such errors. */
 function tryLaunch(place: JobPlace, job: JobDefinition): ChildProcess | undefined {
   const { root } = place;
   const [name, ...args] = job.words;
   const cwd = job.workingDirectory ?? root;
-  // Who knows nothing of a folder that stands for `/` names a program as on a Mac.
+  // A job written without knowledge of the root prefix names its program as on a Mac.
   const program = isInside(job.program, root) ? job.program : root + job.program;
   const outputs: number[] = [];
   try {
@@ -97,9 +97,10 @@ const exitOf = (code: number | null, signal: string | null): Exit =>
   code === null ? { kind: 'signalled', signal: (signal ?? '').replace(/^SIG/, '') } : { kind: 'exited', code };
 
 /**
- * Jobs as processes of this machine, below the root of the node: starts each in a process group of its own, below the lifeline of the fleet. When its first process has ended, what
- * is left of the group gets a TERM, as launchd does it unless the job abandons its group. `undefined` when the
- * program, its folder or its output files are not there, or not below the node's root.
+ * Runs jobs as processes of this machine, below the node's root. Each job gets its own process group, which the fleet's
+ * lifeline guards. After its first process exits, the rest of the group receives TERM, as from launchd, unless the job
+ * abandons its group. `undefined` if the program, its folder or its output files are missing or outside the node's
+ * root.
  *
  * @see launchd.plist(5): AbandonProcessGroup
  */

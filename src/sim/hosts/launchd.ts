@@ -23,23 +23,21 @@ import type { JobProcess, StartJob } from './launchd-process.ts';
 import { replaceFile } from './replace-file.ts';
 import { createTurns } from './turns.ts';
 
-/** What the launchd of one node is made from. */
 interface LaunchdOptions {
-  /** Absolute folder that stands for `/` of the node. */
+  /** Absolute path of the folder that represents `/`. */
   readonly root: string;
-  /** How its processes come to be. */
   readonly startJob: StartJob;
-  /** Real milliseconds for so many milliseconds of the Mac. */
+  /** Converts milliseconds of the Mac into real milliseconds. */
   readonly scaledMs: (macMs: number) => number;
-  /** The same for start intervals. */
+  /** Converts milliseconds of start intervals into real milliseconds. */
   readonly intervalMs: (macMs: number) => number;
-  /** Writes one line into the node's `/.sim/unknown`. */
+  /** Appends one line to the node's `/.sim/unknown`. */
   readonly objectTo: (line: string) => void;
-  /** Told every text of a job before it is loaded, so that its addresses are known when it starts. */
+  /** Called with every text of a job before the job is loaded, so that its addresses are known when it starts. */
   readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
 }
 
-/** State that somebody can wait for, and that is shown in files whenever it has changed. */
+/** State that callers can wait for, and that is written to files after every change. */
 function createShown(options: LaunchdOptions, files: ReturnType<typeof launchdFiles>) {
   const waiters = new Set<{ readonly isTrue: (state: LaunchdState) => boolean; readonly resolve: () => void }>();
   let state = freshLaunchd(new Map());
@@ -61,7 +59,7 @@ function createShown(options: LaunchdOptions, files: ReturnType<typeof launchdFi
   return { state: () => state, become, until, settled: () => written };
 }
 
-/** Makes the launchd of one node, with real processes. It knows nothing before its first boot. */
+/** Creates a node's launchd, with real processes. It has no services before its first boot. */
 export function createLaunchd(options: LaunchdOptions) {
   const files = launchdFiles(options.root);
   const shown = createShown(options, files);
@@ -71,7 +69,7 @@ export function createLaunchd(options: LaunchdOptions) {
     for (const act of acts) runner.perform(act);
   };
   const runner = createRunner(options, tell);
-  /** Counts the ends of power: what was asked for before one of them happens to nobody after it. */
+  /** Counts power losses. A request from before a power loss has no effect after it. */
   let life = 0;
   let isOver = false;
   let isUp = false;
@@ -91,16 +89,16 @@ export function createLaunchd(options: LaunchdOptions) {
     runner.cut();
     shown.become(freshLaunchd(new Map()));
   };
-  /** The end of power: KILL at once. */
+  /** Power loss: kills everything immediately. */
   const cut = (): void => {
     isUp = false;
     end();
   };
   return {
-    /** Answers when what was asked for has happened: `bootout` waits for the process to end. */
+    /** Resolves when the request is complete: `bootout` waits for the process to exit. */
     launchctl: async (request: LaunchctlRequest): Promise<ToolAnswer> =>
       isUp ? answerLaunchctl(core(), request) : refusals.down,
-    /** The start of macOS: loads what lies in /Library/LaunchDaemons, and starts what wants it. */
+    /** Boots macOS: loads the jobs in /Library/LaunchDaemons and starts those that run at load. */
     boot: async (): Promise<void> => {
       end();
       const born = life;
@@ -112,7 +110,7 @@ export function createLaunchd(options: LaunchdOptions) {
       isUp = born === life && !isOver;
       await shown.settled();
     },
-    /** The end of macOS: TERM to every job, KILL after its exit timeout. Resolves when all have ended. */
+    /** Shuts macOS down: TERM to every job, KILL after its exit timeout. Resolves when all jobs have exited. */
     shutdown: async (): Promise<void> => {
       isUp = false;
       for (const label of shown.state().services.keys()) tell({ kind: 'unload', label });
@@ -120,7 +118,7 @@ export function createLaunchd(options: LaunchdOptions) {
       end();
     },
     cut,
-    /** The end of the fleet: KILL at once, and nothing that is still under way starts anything. */
+    /** The fleet stops: kills everything immediately and starts nothing more. */
     close: (): void => {
       isOver = true;
       cut();
@@ -130,17 +128,16 @@ export function createLaunchd(options: LaunchdOptions) {
   };
 }
 
-/** The launchd of one node. */
 export type Launchd = ReturnType<typeof createLaunchd>;
 
 /**
- * Carries out what launchd decides, with real processes and a scaled clock, and tells what became of it: `started` and
- * `not-started` while the act is still being carried out. What waits for its time does not keep the simulator alive.
+ * Performs launchd's decisions with real processes and a scaled clock, and reports the results. `started` and
+ * `not-started` are reported during the act itself. Its timers do not keep the simulator alive.
  */
 function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: (event: LaunchdEvent) => void) {
   const running = new Map<string, JobProcess>();
   const startedAtMs = new Map<string, number>();
-  /** Counts cuts: what ends or is due later belongs to a Mac that is not there any more. */
+  /** Counts cuts: exits and timers from before a cut are ignored. */
   let life = 0;
 
   const later = (ms: number, act: () => void): void => {
@@ -187,15 +184,15 @@ function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: 
           later(intervalMs(act.seconds * 1000), () => tell({ kind: 'interval', label, job: act.job }));
       }
     },
-    /** Those that launchd has started and that have not ended. */
+    /** Running processes that launchd started. */
     processes: () => [...running].map(([label, { pid }]) => ({ label, pid })),
-    /** To one job, or to all; returns how many got it. */
+    /** Signals one job, or all; returns how many jobs received the signal. */
     signal: (name: JobSignal, label?: string): number => {
       const wanted = [...running].filter(([one]) => label === undefined || one === label);
       for (const [, child] of wanted) child.signal(name);
       return wanted.length;
     },
-    /** KILL to everything; what ends from now on is told to nobody. */
+    /** Kills everything; later exits are not reported. */
     cut: (): void => {
       life += 1;
       for (const child of running.values()) child.signal('SIGKILL');
@@ -204,10 +201,10 @@ function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: 
   };
 }
 
-/** Where `launchctl print` finds its answers, one file per label. */
+/** Folder with one answer of `launchctl print` per label. */
 const printFolder = '/.sim/launchd';
 
-/** What comes with macOS, and what others put there. */
+/** The folder of macOS's daemons, and the folder for all other daemons. */
 const daemonFolders = ['/System/Library/LaunchDaemons', '/Library/LaunchDaemons'] as const;
 const groupOrOtherWrites = 0o022;
 
@@ -220,12 +217,14 @@ async function readDefinition(root: string, path: string): Promise<JobReading> {
   return readJob(await readFile(root + path, 'utf8'));
 }
 
-/** Opens the files of launchd of the node with this root. */
 function launchdFiles(root: string) {
   const folder = root + printFolder;
   let written: ReadonlyMap<string, string> = new Map();
   const turn = createTurns();
-  /** Which services launchctl has disabled, or enabled, in a list of macOS; none when the text is no list of flags. */
+  /**
+   * The services that launchctl has disabled (true) or enabled (false), from macOS's list. Empty if the text is not
+   * such a list.
+   */
   const readOverrides = async (path: string): Promise<ReadonlyMap<string, boolean>> => {
     const reading = readPlist(await readFile(root + path, 'utf8').catch(() => ''));
     if (reading.kind === 'refused' || typeof reading.value !== 'object' || Array.isArray(reading.value))
@@ -236,7 +235,7 @@ function launchdFiles(root: string) {
   const writeOverrides = (path: string, overrides: ReadonlyMap<string, boolean>): Promise<void> =>
     replaceFile(root + path, plistText(Object.fromEntries([...overrides].sort())));
   return {
-    /** Makes the answers of `launchctl print` be exactly these, each by a rename. One after the other. */
+    /** Makes the answers of `launchctl print` exactly these, each by a rename and one at a time. */
     writePrints: (texts: ReadonlyMap<string, string>): Promise<void> =>
       turn(async () => {
         for (const [label, text] of texts) {
@@ -245,7 +244,7 @@ function launchdFiles(root: string) {
         for (const label of written.keys()) if (!texts.has(label)) await rm(join(folder, label), { force: true });
         written = texts;
       }),
-    /** Takes away what an earlier run or boot has left. */
+    /** Removes the files of an earlier run or boot. */
     clearPrints: async (): Promise<void> => {
       await rm(folder, { recursive: true, force: true });
       await mkdir(folder, { recursive: true });
@@ -258,7 +257,7 @@ function launchdFiles(root: string) {
         const before = await readOverrides(agentOverridesPath);
         await writeOverrides(agentOverridesPath, new Map([...before, [label, isDisabled]]));
       }),
-    /** Property lists of the folders for daemons, as a Mac knows them, sorted within each. */
+    /** Property lists in the folders for daemons, with their paths on the Mac, sorted within each folder. */
     daemons: async () => {
       const lists = daemonFolders.map(async (folder) => {
         const names = await readdir(root + folder).catch((): string[] => []);
@@ -270,18 +269,17 @@ function launchdFiles(root: string) {
   };
 }
 
-/** A request of the tool. */
 export interface LaunchctlRequest {
-  /** Behind the name of the tool. */
+  /** The arguments after the tool's name. */
   readonly args: readonly string[];
   readonly isRoot: boolean;
 }
 
-/** What one life of a Mac is changed with: nothing that was begun in an earlier one reaches it. */
+/** The state of launchd between two power losses; requests from before a power loss cannot change it. */
 interface LaunchdCore extends ReturnType<typeof createShown> {
   readonly files: ReturnType<typeof launchdFiles>;
   readonly options: LaunchdOptions;
-  /** Lets it happen, real processes included. */
+  /** Applies the event, with real processes. */
   readonly tell: (event: LaunchdEvent) => void;
 }
 
@@ -291,27 +289,27 @@ const failed = (exitCode: number, ...lines: readonly string[]): ToolAnswer => ({
   exitCode,
 });
 
-/** Everything went well; `stdout` is nothing unless something was asked for. */
+/** Success; `stdout` is empty unless output was requested. */
 const succeeded = (stdout = ''): ToolAnswer => ({ stdout, stderr: '', exitCode: 0 });
 
-/** What launchctl answers when launchd refuses; the codes are those of the knowledge about macOS 26. */
+/** launchctl's answers when launchd refuses; the codes are from the knowledge about macOS 26. */
 const refusals = {
   bootstrap: failed(5, 'Bootstrap failed: 5: Input/output error'),
   disabled: failed(119, 'Bootstrap failed: 119: Service is disabled'),
   notLoaded: failed(3, 'Boot-out failed: 3: No such process'),
   inProgress: failed(36, 'Boot-out failed: 36: Operation now in progress'),
-  /** The Mac is going down, or has not come up yet. */
+  /** The Mac is shutting down or has not booted yet. */
   down: failed(125, '125: Domain does not support specified action'),
   noProcess: failed(3, 'No process to signal.'),
   noService: (label: string) => failed(113, `Could not find service "${label}" in domain for system`),
-  /** Of a user without root. */
+  /** For users without root. */
   notPermitted: (what: string) => failed(1, `${what}: 1: Operation not permitted`),
 } as const;
 
-/** The usage of launchctl, for command lines that it does not take. */
+/** launchctl's usage, for invalid command lines. */
 const launchctlUsage = failed(64, 'Usage: launchctl <subcommand> ... | help [subcommand]');
 
-/** Loads a definition that launchd takes. `objection` is what is written down of a key that is not simulated. */
+/** Loads a valid definition. `objection` gives the text that is recorded for a key that is not simulated. */
 async function load(core: LaunchdCore, path: string, objection: (key: string) => string): Promise<ToolAnswer> {
   const { files, options, state, tell } = core;
   const reading = await files.readDefinition(path);
@@ -325,7 +323,7 @@ async function load(core: LaunchdCore, path: string, objection: (key: string) =>
   return succeeded();
 }
 
-/** Waits until the service is gone; another bootout meanwhile reports that this one is under way. */
+/** Waits until the service is gone. A second bootout meanwhile reports that one is in progress. */
 async function bootout({ state, tell, until }: LaunchdCore, label: string): Promise<ToolAnswer> {
   const phase = state().services.get(label)?.phase;
   if (phase === undefined) return refusals.notLoaded;
@@ -364,13 +362,13 @@ async function override({ files, tell, state }: LaunchdCore, label: string, isDi
   return succeeded();
 }
 
-/** No agent is simulated: what is said of one is kept in its file, and nothing else follows from it. */
+/** Agents are not simulated: an override is stored in its file and has no other effect. */
 async function overrideAgent({ files }: LaunchdCore, label: string, isDisabledNow: boolean) {
   await files.overrideAgent(label, isDisabledNow);
   return succeeded();
 }
 
-/** One command line of launchctl that changes something. */
+/** A launchctl command that changes something. */
 interface LaunchctlCommand {
   readonly withoutRoot: ToolAnswer;
   readonly run: (core: LaunchdCore) => ToolAnswer | Promise<ToolAnswer>;
@@ -381,13 +379,13 @@ function signalOf(word: string): JobSignal | undefined {
   return Object.entries(signals).find(([number, name]) => [number, name, name.slice(3)].includes(word))?.[1];
 }
 
-/** Of `system/LABEL`, or of `user/501/LABEL`. */
+/** The label in `system/LABEL` or `user/501/LABEL`. */
 const labelIn = (domain: string, target = ''): string | undefined => {
   const label = target.startsWith(`${domain}/`) ? target.slice(domain.length + 1) : '';
   return /^[A-Za-z0-9._-]{1,255}$/.test(label) ? label : undefined;
 };
 
-/** `[-k] [-p] system/LABEL`, flags in one word or two. */
+/** `[-k] [-p] system/LABEL`; the flags may be combined. */
 function parseKickstart(words: readonly string[]): LaunchctlCommand | undefined {
   const flags = words.filter((word) => word.startsWith('-'));
   const [target, ...more] = words.slice(flags.length);
@@ -400,7 +398,7 @@ function parseKickstart(words: readonly string[]): LaunchctlCommand | undefined 
   };
 }
 
-/** The command that these arguments mean; `undefined` for a form that is not simulated. */
+/** The command for these arguments; `undefined` if it is not simulated. */
 function parseLaunchctl(args: readonly string[], isRoot: boolean): LaunchctlCommand | undefined {
   const [verb = '', first = '', second, ...more] = args;
   if (verb === 'kickstart') return parseKickstart(args.slice(1));
@@ -433,14 +431,14 @@ function parseLaunchctl(args: readonly string[], isRoot: boolean): LaunchctlComm
   if (verb !== 'enable' && verb !== 'disable') return undefined;
   const withoutRoot = refusals.notPermitted(`Could not ${verb} service`);
   if (label !== undefined) return { withoutRoot, run: (core) => override(core, label, verb === 'disable') };
-  // What a user may say of the agents of his own domain is not simulated.
+  // Overrides by a user in that user's own domain are not simulated.
   const agent = isRoot ? labelIn(`user/${agentUser}`, first) : undefined;
   return agent === undefined
     ? undefined
     : { withoutRoot, run: (core) => overrideAgent(core, agent, verb === 'disable') };
 }
 
-/** Does what a command line of launchctl asks for and answers when it is done, files included. */
+/** Runs one launchctl command and answers when it is complete, including its files. */
 async function answerLaunchctl(core: LaunchdCore, { args, isRoot }: LaunchctlRequest): Promise<ToolAnswer> {
   const command = parseLaunchctl(args, isRoot);
   if (command === undefined) {

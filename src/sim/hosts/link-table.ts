@@ -8,23 +8,23 @@ import { createTurns } from './turns.ts';
 
 const loopback = '127.0.0.1';
 
-/** What a job says about the network: addresses on cables with their ports, and ports on its own loopback. */
+/** The network addresses in a job's texts: addresses on cables with their ports, and ports on its own loopback. */
 interface Announced {
   /** `10.77.0.1:51000` */
   readonly links: readonly string[];
   readonly loopbackPorts: readonly number[];
-  /** Ports at which it listens on every address of its node. */
+  /** Ports on which it listens on all addresses of its node. */
   readonly openPorts: readonly number[];
 }
 
 const loopbackNames = ['127.0.0.1', 'localhost', '0.0.0.0'];
-/** Words behind which exo has a port for its peers, whatever address they come to. */
+/** exo accepts its peers on the port after these options, on all addresses. */
 const openFlags = ['--zenoh-port', '--libp2p-port'];
 const isPort = (port: number): boolean => port >= 1024 && port <= 65_535;
 
 /**
- * Everything in the texts of a job that can be an address with a port, or a port alone: a whole number from 1024, as
- * a word of its own or behind `=`. Too many cost nothing, since a pair that nobody uses is only a line of the table.
+ * Finds everything in a job's texts that may be an address with a port, or a port alone: an integer from 1024, as a
+ * whole word or after `=`. False matches are harmless, because an unused pair is only a line in the table.
  */
 export function announcedIn(texts: readonly string[]): Announced {
   const links = new Set<string>();
@@ -42,7 +42,7 @@ export function announcedIn(texts: readonly string[]): Announced {
   return { links: [...links], loopbackPorts: [...ports], openPorts: open.filter(isPort) };
 }
 
-/** One address of one node with the loopback port of this machine that stands for it. */
+/** One address of one node, with the loopback port of this machine that represents it. */
 interface LinkPair {
   readonly node: string;
   /** `10.77.0.1:51000` */
@@ -51,8 +51,8 @@ interface LinkPair {
 }
 
 /**
- * The table of one node, sorted: what its processes can listen on and connect to right now. A line is
- * `10.77.0.1:51000 127.0.0.1:23211`.
+ * The table of one node, sorted: the addresses on which its processes can currently listen and to which they can
+ * connect. A line is `10.77.0.1:51000 127.0.0.1:23211`.
  */
 function linkTableText(pairs: readonly LinkPair[], node: string, reach: Reach | undefined): string {
   const isReached = (pair: LinkPair): boolean => {
@@ -64,7 +64,7 @@ function linkTableText(pairs: readonly LinkPair[], node: string, reach: Reach | 
   return [...new Set(lines)].sort().join('');
 }
 
-/** What every loopback port of this machine is called on the node, whether its cable is there or not: for netstat. */
+/** For netstat: the node's names for all loopback ports of this machine, with or without a cable. */
 const linkNamesText = (pairs: readonly LinkPair[], node: string): string =>
   pairs
     .filter((pair) => pair.node === node)
@@ -76,7 +76,10 @@ const linkNamesText = (pairs: readonly LinkPair[], node: string): string =>
 const range = { from: 20_000, to: 32_768 } as const;
 const attempts = 200;
 
-/** A UDP socket on the same number: simulators ask for it first, so two of them never hand out one port. */
+/**
+ * A UDP socket with the same number. Every simulator first tries to open it, so that two simulators never use the same
+ * port.
+ */
 function claim(port: number): Promise<Socket | undefined> {
   const socket = createSocket('udp4');
   return new Promise((resolve) => {
@@ -96,11 +99,11 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Starts to hold loopback ports, which no other program then gets; none yet. */
+/** Reserves loopback ports, so that no other simulator uses them. */
 export function createPortClaims() {
   const held = new Set<Socket>();
   return {
-    /** A TCP port of 127.0.0.1 on which a process of a node can listen at any later time. */
+    /** A TCP port of 127.0.0.1 on which a node's process can listen later. */
     take: async (): Promise<number> => {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const port = randomInt(range.from, range.to);
@@ -114,7 +117,7 @@ export function createPortClaims() {
       }
       throw new Error(`no free loopback port between ${range.from} and ${range.to}`);
     },
-    /** Gives all of them back. */
+    /** Releases all ports. */
     close: async (): Promise<void> => {
       await Promise.all([...held].map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))));
       held.clear();
@@ -122,15 +125,15 @@ export function createPortClaims() {
   };
 }
 
-/** What the loopback ports of this machine are called on a node. */
+/** The node's names for the loopback ports of this machine. */
 export const linkNamesPath = '/.sim/link-names';
 
-/** What each node can use; undefined for one without a cable. */
+/** The addresses that each node can use; undefined for a node without a cable. */
 type Reaches = ReadonlyMap<string, Reach | undefined>;
 
 /**
- * Keeps the tables of all nodes of a fleet. Each is a file that is replaced by a rename, so that a process can read it
- * anew for every request: an open connection on the loopback interface would not notice a pulled cable.
+ * Maintains the tables of all nodes of a fleet. Each table is a file that is replaced by a rename. Processes read it
+ * for every request, because an open loopback connection would not notice a pulled cable.
  *
  * @param roots root folder by node
  */
@@ -166,8 +169,8 @@ export function createLinkTables(roots: ReadonlyMap<string, string>) {
   };
   return {
     /**
-     * A job of this node is about to be loaded: whatever its texts name gets a loopback port, which stays the same as
-     * long as the fleet lives, and the tables of all nodes know it.
+     * Call this before a job of this node is loaded. Every address in its texts gets a loopback port, which stays the
+     * same until the fleet stops, and all tables are updated.
      */
     announce: (node: string, texts: readonly string[]): Promise<void> =>
       inTurn(async () => {
@@ -177,16 +180,15 @@ export function createLinkTables(roots: ReadonlyMap<string, string>) {
         for (const port of announced.loopbackPorts) await pairFor(node, `${loopback}:${port}`);
         await writeAll();
       }),
-    /** Cables, addresses or bridges have changed: what each node can reach now. */
+    /** Updates the tables after cables, addresses or bridges changed. */
     update: (wanted: Reaches): Promise<void> =>
       inTurn(async () => {
         reaches = wanted;
         await writeAll();
       }),
-    /** Gives the ports back. */
+    /** Releases the ports. */
     close: (): Promise<void> => inTurn(claims.close),
   };
 }
 
-/** The tables that stand for the network between the simulated Macs. */
 export type LinkTables = ReturnType<typeof createLinkTables>;

@@ -8,20 +8,19 @@ import { doubleFiles } from './base-tools/archives.ts';
 import { replaceFile } from './replace-file.ts';
 import { homeOf, sudoRulesPath } from './ssh/ssh-user.ts';
 
-/** What a fresh root is made for. */
 interface NodeRootOptions {
-  /** Absolute folder that stands for `/`. */
+  /** Absolute path of the folder that represents `/`. */
   readonly root: string;
   readonly user: string;
   /** The client's key. */
   readonly userKey: string;
-  /** Whose files those of the ssh user are, where a node has users. */
+  /** Owner of the ssh user's files, on a node with real users. */
   readonly owner?: { readonly userId: number; readonly groupId: number };
-  /** The socket by which the tools reach the simulator; `/.sim/socket` of a node that has a root of its own when absent. */
+  /** Socket by which the tools reach the simulator. Absent: `/.sim/socket` of a node with its own root. */
   readonly askPath?: string;
-  /** The tools of a Mac below those that are rendered; those of this machine behind their gates when absent. */
+  /** A Mac's tools that are not rendered. Absent: wrappers around the tools of this machine. */
   readonly baseFiles?: readonly NodeFile[];
-  /** Whether what lies there is the disk of this Mac; otherwise, and when absent, it is removed first. */
+  /** Whether the existing files are this Mac's disk. Otherwise they are removed first. */
   readonly isKept?: boolean;
 }
 
@@ -53,7 +52,7 @@ const folders = [
   '/usr/sbin',
 ];
 
-/** On a Mac these three are links into /private. */
+/** These three are links into /private on a Mac. */
 const privateLinks = ['etc', 'tmp', 'var'];
 
 function checkedPath(path: string): string {
@@ -63,7 +62,7 @@ function checkedPath(path: string): string {
   return path;
 }
 
-/** A file that was there before is replaced by a rename; a new one that nobody can be reading is written in place. */
+/** Replaces an existing file by a rename. A new file has no readers yet and is written in place. */
 async function place(root: string, file: NodeFile, isNew: boolean): Promise<void> {
   const mode = file.isExecutable ? 0o755 : 0o644;
   if (isNew) await writeFile(join(root, file.path), file.text, { mode });
@@ -73,7 +72,7 @@ async function place(root: string, file: NodeFile, isNew: boolean): Promise<void
 const isSame = (a: NodeFile | undefined, b: NodeFile): boolean =>
   a !== undefined && a.text === b.text && a.isExecutable === b.isExecutable;
 
-/** Empties what macOS empties at every start. */
+/** Empties the folders that macOS empties at every boot. */
 async function clearVolatile(root: string): Promise<void> {
   for (const folder of ['/private/tmp', '/private/var/run', rdmaClientsPath]) {
     for (const name of await readdir(join(root, folder)).catch(() => [])) {
@@ -82,7 +81,7 @@ async function clearVolatile(root: string): Promise<void> {
   }
 }
 
-/** Where people and programs put what a Mac does not come with. */
+/** Folders for files that are not part of macOS. */
 const filledFolders = [
   '/Applications',
   '/Library/Application Support',
@@ -100,7 +99,7 @@ const filledFolders = [
 
 const ownerPath = '/.sim/mac';
 
-/** Moves what is in these folders, with whether the key was put there, from one place to another. */
+/** Moves the contents of these folders, and the record of the key, to a different place. */
 async function moveFilled(from: string, to: string): Promise<void> {
   for (const folder of filledFolders) {
     for (const name of await readdir(join(from, folder)).catch(() => [])) {
@@ -112,7 +111,7 @@ async function moveFilled(from: string, to: string): Promise<void> {
   await rename(join(from, toldPath), join(to, toldPath)).catch(() => undefined);
 }
 
-/** Takes the disk of one Mac out, and puts that of the other in: one that comes back ends the one that replaced it. */
+/** Exchanges the disks of two Macs. When a replaced Mac returns, the disk of its replacement is discarded. */
 async function exchangeDisk(root: string, before: string, after: string): Promise<void> {
   const outgoing = join(root, '/.sim/disks', before);
   const incoming = join(root, '/.sim/disks', after);
@@ -128,13 +127,13 @@ async function exchangeDisk(root: string, before: string, after: string): Promis
 
 const renderedList = '/.sim/rendered';
 
-/** Takes away what an earlier simulator rendered and this one may not. */
+/** Removes files that an earlier simulator rendered and this one may not render. */
 async function removeRendered(root: string): Promise<void> {
   const list = await readFile(join(root, renderedList), 'utf8').catch(() => '');
   for (const path of list.split('\n').filter((line) => line !== '')) await rm(join(root, path), { force: true });
 }
 
-/** The list is only written when it changes: it is read by the next simulator of this folder. */
+/** Writes the list of rendered files if it has changed. The next simulator of this folder reads it. */
 async function noteRendered(
   root: string,
   before: ReadonlyMap<string, NodeFile> | undefined,
@@ -151,8 +150,8 @@ async function link(target: string, path: string): Promise<void> {
 }
 
 /**
- * Makes the root: the folders that every Mac has, the home of the ssh user, the base tools. A kept one has what a
- * start of the Mac leaves of it.
+ * Creates the root: the folders that every Mac has, the home of the ssh user, and the base tools. An existing disk
+ * keeps everything that survives a boot.
  */
 export async function createNodeRoot(options: NodeRootOptions) {
   const { root, user, askPath, isKept } = options;
@@ -173,7 +172,7 @@ export async function createNodeRoot(options: NodeRootOptions) {
   let last: readonly NodeFile[] | undefined;
   let owner = await readFile(join(root, ownerPath), 'utf8').catch(() => undefined);
   const isOfAnother = (mac: string | undefined): boolean => mac !== undefined && owner !== undefined && owner !== mac;
-  /** Whether another disk was put in, of which nothing is rendered yet. */
+  /** Whether the disk was exchanged for one without rendered files. */
   const belongTo = async (mac: string | undefined): Promise<boolean> => {
     if (mac === undefined || mac === owner) return false;
     const before = owner;
@@ -186,18 +185,18 @@ export async function createNodeRoot(options: NodeRootOptions) {
   return {
     clearVolatile: (): Promise<void> => clearVolatile(root),
     isOfAnother,
-    /** The text of a file when it is no longer as it was written last; empty when it is gone. */
+    /** A file's text if it was changed since the simulator wrote it; empty if it was deleted. */
     edited: async (path: string): Promise<string | undefined> => {
       const text = await readFile(join(root, path), 'utf8').catch(() => '');
       return text === present?.get(path)?.text ? undefined : text;
     },
     /**
-     * Makes the rendered files be exactly these: each written to a temporary name and renamed, so that a reader sees
-     * the old or the new one; those that are no longer there are deleted. For another Mac than before, the disk of that
-     * one takes the place of this one, which is kept for its return: an empty disk when that Mac was never here.
+     * Makes the rendered files exactly these. Each is written to a temporary name and renamed, so that a reader sees
+     * the old or the new one; others are deleted. For a different Mac, that Mac's disk replaces the current one, which
+     * is kept for its return. A Mac that was never here before gets an empty disk.
      *
-     * @param hasKey whether the model says that the client's key is accepted; yes when absent
-     * @param mac whose disk is wanted; always the same when absent
+     * @param hasKey whether the model accepts the client's key (default true)
+     * @param mac the Mac whose disk is wanted; absent: always the same Mac
      */
     update: async (files: readonly NodeFile[], hasKey = true, mac?: string): Promise<void> => {
       const isNewDisk = await belongTo(mac);
@@ -218,17 +217,16 @@ export async function createNodeRoot(options: NodeRootOptions) {
   };
 }
 
-/** The file tree of one simulated node. */
 export type NodeRoot = Awaited<ReturnType<typeof createNodeRoot>>;
 
-/** The rule by which the ssh user needs no password: what a Mac of a fleet has when the model says `allowed`. */
+/** The rule that gives the ssh user sudo without a password, for a Mac whose sudo is `allowed` in the model. */
 function dropInFiles(files: readonly NodeFile[], user: string): readonly NodeFile[] {
   const word = files.find(({ path }) => path === '/.sim/sudo')?.text.trim();
   const rule = `${user} ALL=(root) NOPASSWD: ALL\n`;
   return word === 'allowed' ? [dataFile(`${sudoRulesPath}/meshwright`, rule)] : [];
 }
 
-/** Outlives a simulator, so that the next one leaves alone what happened on the disk meanwhile. */
+/** Outlives the simulator, so that the next one keeps changes that were made on the disk meanwhile. */
 const toldPath = '/.sim/has-key';
 
 async function owned({ owner }: NodeRootOptions, path: string): Promise<void> {
@@ -236,8 +234,8 @@ async function owned({ owner }: NodeRootOptions, path: string): Promise<void> {
 }
 
 /**
- * Puts the key of this computer into `~/.ssh/authorized_keys`, or takes the file away, whenever the model changes its
- * mind; whatever happens on the node in between stays.
+ * Writes this computer's key into `~/.ssh/authorized_keys`, or removes the file, whenever the model's value changes.
+ * Other changes on the node are kept.
  */
 async function tellKey(place: NodeRootOptions, hasKey: boolean): Promise<void> {
   const { root, user, userKey } = place;
@@ -257,28 +255,28 @@ async function tellKey(place: NodeRootOptions, hasKey: boolean): Promise<void> {
   await writeFile(join(root, toldPath), now);
 }
 
-/** How a process of a node is refused or left alone when no simulator answers it. */
+/** Exit code of a process that gets no answer from a simulator. */
 const nobodyCode = 70;
 
-/** A text of perl that means exactly this path. */
+/** A perl string literal for this path. */
 const perlText = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
 
-/** Expressions of perl about the calling process. */
+/** Perl expressions about the calling process. */
 interface Caller {
   /** The mark of its boot session. */
   readonly mark: string;
-  /** Empty unless it is root. */
+  /** Empty unless the caller is root. */
   readonly isRoot: string;
 }
 
-/** Where one user runs every process of every node, each carries what it is. */
+/** If one user runs every process of every node, the environment identifies the caller. */
 const byEnvironment: Caller = { mark: "$ENV{MW_SIM} // ''", isRoot: "$ENV{MW_SIM_SUDO} // ''" };
 
 /**
- * The program by which the tools of a node reach the simulator, for the perl that macOS ships. It sends the length of
- * its words and the words, separated by NUL: the mark of the process and that of the simulated sudo, then its
- * arguments (folder, tool, words). The answer is one line `EXIT OUTPUT-BYTES ERROR-BYTES`, then both texts. Sockets
- * without a server refuse at once, so a tool never waits for a simulator that is gone.
+ * The program by which a node's tools reach the simulator, for macOS's perl. It sends the length of its data, then
+ * NUL-separated fields: the mark of the process, the mark of the simulated sudo, and its arguments (folder, tool,
+ * arguments). The answer is one line `EXIT OUTPUT-BYTES ERROR-BYTES`, then both texts. A socket without a server
+ * refuses immediately, so a tool never waits for a stopped simulator.
  */
 export const askClientText = (socketPath: string, caller: Caller = byEnvironment): string => `use strict;
 use Socket;
@@ -298,8 +296,8 @@ sub gone { print STDERR "simulated: nobody answers for this Mac\\n"; exit ${nobo
 `;
 
 /**
- * The same for a node with a root and users of its own. Who is root is known here, and a process cannot be
- * older than the boot session that is written down: the others are all gone.
+ * The same for a node with its own root and users. There root is real. Every process belongs to the recorded boot
+ * session, because older processes no longer exist.
  */
 const ownAskText = askClientText('/.sim/socket', {
   mark: "do { open my $f, '<', '/.sim/mark'; my $m = <$f>; chomp $m; $m }",

@@ -13,7 +13,7 @@ import { createExecWatch } from './ssh/sessions.ts';
 import { serveSsh } from './ssh/ssh-server.ts';
 import type { Objection } from './strict-shell.ts';
 
-/** Runs anywhere: a folder is the root of a Mac, its ssh server and its cables lie on the loopback interface. */
+/** Runs on any machine: a folder is the Mac's root, and its ssh server and cables are on the loopback interface. */
 export const portableHost = {
   open: async (run: HostRun) => {
     const { runId, folder } = run;
@@ -27,7 +27,7 @@ export const portableHost = {
       createNode: (node: HostedNode) => createPortableNode({ ...run, links, pipes, groups, starter, watch }, node),
       update: (nodes: readonly SimulatedNode[]) =>
         links.update(new Map(nodes.map((node) => [node.name, node.view().reach]))),
-      /** How many process groups of node commands live. */
+      /** Number of live process groups of node commands. */
       groupCount: groups.count,
       onExec: watch.add,
       close: async (): Promise<void> => {
@@ -42,7 +42,7 @@ export const portableHost = {
   },
 };
 
-/** What all nodes of a fleet on this host share. */
+/** Resources that all nodes of a fleet on this host share. */
 interface PortableGround extends HostRun {
   readonly links: LinkTables;
   readonly pipes: PipeSupply;
@@ -51,10 +51,10 @@ interface PortableGround extends HostRun {
   readonly watch: ReturnType<typeof createExecWatch>;
 }
 
-/** A Mac takes one attempt in so many of its seconds without complaint; whoever comes sooner is counted. */
+/** A Mac accepts one attempt per this many of its milliseconds; earlier attempts are counted. */
 const attemptPauseMs = 15_000;
 
-/** Counts the passwords that the sshd before FileVault is given, and the hasty ones among them. */
+/** Counts the passwords sent to the sshd before FileVault, and those that came too early. */
 function countPasswords(scaledMs: HostedNode['scaledMs'], records: NodeRecords): () => void {
   let lastMs: number | undefined;
   return () => {
@@ -65,7 +65,7 @@ function countPasswords(scaledMs: HostedNode['scaledMs'], records: NodeRecords):
   };
 }
 
-/** Puts one node on disk and on the loopback interface, with a server of this process for each client. */
+/** Creates one node on disk and on the loopback interface. This process serves its clients. */
 async function createPortableNode(on: PortableGround, options: HostedNode): Promise<SimulatedNode> {
   const { runId, folder, userKey, askPath, links, groups } = on;
   const { name, user, isKept, scaledMs } = options;
@@ -97,7 +97,7 @@ async function createPortableNode(on: PortableGround, options: HostedNode): Prom
   });
 }
 
-/** No list of addresses is longer. */
+/** Longer than any list of addresses. */
 const largestBytes = 65_536;
 
 async function textOf(path: string): Promise<string> {
@@ -109,7 +109,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** What stands in the files that the texts of a job name below this folder: a job may have its addresses there. */
+/** The contents of files below this folder that a job's texts name, because a job may read its addresses from there. */
 async function textsOfFiles(root: string, texts: readonly string[]): Promise<readonly string[]> {
   const paths = texts.filter((text) => text.startsWith(`${root}/`) && !text.split('/').includes('..'));
   return Promise.all([...new Set(paths)].map(textOf));

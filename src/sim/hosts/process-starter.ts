@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline';
 import type { Exit } from '../../model/probe.ts';
 import { hostTool } from './base-tools/all-base-tools.ts';
 
-/** What a started program is. */
+/** Parameters of a program to start. */
 interface ProgramStart {
   readonly program: string;
-  /** Its arguments; the first one is the name that it goes by. */
+  /** Arguments; the first one is the program's name. */
   readonly words: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly folder: string;
@@ -17,7 +17,7 @@ interface ProgramStart {
   readonly stdio: readonly [string, string, string];
 }
 
-/** A program that runs, in a session and a process group of its own. */
+/** A running program in its own session and process group. */
 export interface StartedProgram {
   readonly pid: number;
   readonly ended: Promise<Exit>;
@@ -55,8 +55,8 @@ function hear(pending: Map<number, Pending>, line: string): void {
 const goneText = 'the starter of simulated processes has ended';
 
 /**
- * Starts the small process from which programs are started, a child of this process, which ends with it. Nothing of it
- * keeps the simulator alive.
+ * Starts the small child process that starts the commands. It ends with this process and does not keep the simulator
+ * alive.
  */
 export function createProcessStarter() {
   const child = spawn(hostTool('perl') ?? 'perl', ['-e', starterProgram], {
@@ -82,7 +82,7 @@ export function createProcessStarter() {
     }
   });
   return {
-    /** @throws Error `spawn E2BIG` and its like */
+    /** @throws Error such as `spawn E2BIG` */
     start: (start: ProgramStart): Promise<StartedProgram> =>
       new Promise((resolve, reject) => {
         if (isGone) throw new Error(goneText);
@@ -95,9 +95,9 @@ export function createProcessStarter() {
         pending.set(count, { started: (pid) => resolve({ pid, ended: whenEnded }), failed: reject, ended: end });
         stdin.write(bytes);
       }),
-    /** Ends the starter; what it has started goes on. */
+    /** Stops the starter; programs that it started continue. */
     close: async (): Promise<void> => {
-      // Without it a process with nothing else to wait for would be over before.
+      // Otherwise a process without other work would exit before the answer.
       child.ref();
       stdin.end();
       await ended;
@@ -105,18 +105,15 @@ export function createProcessStarter() {
   };
 }
 
-/** Starts programs from a small process of its own. */
 export type ProcessStarter = ReturnType<typeof createProcessStarter>;
 
 /**
- * The program that starts the commands of a simulated fleet, in plain perl: a process of a few megabytes, since fork
- * copies the page tables of whoever calls it, and those of a big simulator (a test has hundreds of megabytes) cost ten
- * times the command itself.
- *
- * It reads frames from its standard input: a line with the number of bytes, then fields that each end in NUL: id,
- * folder, the paths of three FIFOs, program, number of arguments, arguments (the first is the name), and pairs of
- * name and value. It answers in lines: `started ID PID`, `failed ID ERRNO`, `ended ID code N`, `ended ID signal N`.
- * It ends with its input.
+ * Starts the commands of a simulated fleet, in plain perl. Forking copies the page tables of the parent. For a big
+ * simulator (a test has hundreds of megabytes) that costs ten times as much as the command itself, but not for this
+ * small process.  It reads frames from its standard input: a line with the number of bytes, then NUL-terminated fields:
+ * id, folder, the paths of three FIFOs, program, number of arguments, arguments (the first is the name), and pairs of
+ * variable and value. It answers in lines: `started ID PID`, `failed ID ERRNO`, `ended ID code N`, `ended ID signal N`.
+ * It exits when its input ends.
  */
 const starterProgram = `
 use strict;

@@ -4,14 +4,14 @@ import { promisify } from 'node:util';
 import { markVariable } from './ssh/ssh-user.ts';
 
 /**
- * When the process was started, in whatever form the system has it: ticks since boot on Linux (field 22 of
- * /proc/PID/stat), a date elsewhere. Two processes with one number never share it. Undefined when there is none.
+ * A process's start time in the system's form: ticks since boot on Linux (field 22 of /proc/PID/stat), a date
+ * elsewhere. Two processes with the same number have different start times. Undefined if there is no such process.
  */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
     const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie has ended; only its parent has not noticed yet.
+    // A zombie has exited; its parent has just not reaped it yet.
     return fields?.[0] === 'Z' ? undefined : fields?.[19];
   }
   const options = { env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' }, timeout: 5_000 };
@@ -19,7 +19,7 @@ export async function processStart(pid: number): Promise<string | undefined> {
   return found?.stdout.trim() || undefined;
 }
 
-/** Whether the process that once wrote down its number and start still lives. */
+/** Whether the process with this recorded number and start time is still alive. */
 export const isSameProcess = async (pid: number, start: string): Promise<boolean> =>
   (await processStart(pid)) === start;
 
@@ -34,16 +34,16 @@ function isAlive(group: number): boolean {
   }
 }
 
-/** Sends a signal to all of a group, if anybody is left in it. */
+/** Signals all processes of a group, if any are left. */
 function signalGroup(group: number, name: string): void {
   try {
     process.kill(-group, name);
   } catch {
-    // It ended by itself in the meantime.
+    // It exited by itself in the meantime.
   }
 }
 
-/** Keeps the groups under the lifeline from their first process to their last. */
+/** Guards process groups by the lifeline, from their first process to their last. */
 export function createProcessGroups(lifeline: Lifeline) {
   const running = new Set<number>();
   const orphaned = new Set<number>();
@@ -64,7 +64,7 @@ export function createProcessGroups(lifeline: Lifeline) {
     for (const group of orphaned) settle(group);
   }, surveyMs);
   survey.unref();
-  /** `owner` is the node on which the group runs. */
+  /** `owner`: the node on which the group runs. */
   const add = (group: number, owner?: string): void => {
     running.add(group);
     if (owner !== undefined) owners.set(group, owner);
@@ -72,12 +72,12 @@ export function createProcessGroups(lifeline: Lifeline) {
   };
   return {
     add,
-    /** To be asked before the first process of a group is started: the group counts from now on. */
+    /** Call this before starting the first process of a group; the group counts from now on. */
     expect: (owner: string) => {
       const before = ends.get(owner);
       expected += 1;
       return {
-        /** Adds the group, and ends it on the spot when everything of its node was ended meanwhile. */
+        /** Adds the group. If all groups of its node were killed meanwhile, kills it immediately. */
         started: (group: number): void => {
           expected -= 1;
           add(group, owner);
@@ -88,7 +88,7 @@ export function createProcessGroups(lifeline: Lifeline) {
         },
       };
     },
-    /** The first process of the group has ended; what it left behind stays guarded until it ends too. */
+    /** The group's first process has exited; its other processes stay guarded until they exit too. */
     leaderEnded: (group: number): void => {
       running.delete(group);
       settle(group);
@@ -96,14 +96,14 @@ export function createProcessGroups(lifeline: Lifeline) {
     signal: (group: number, name: string): void => {
       if (running.has(group)) signalGroup(group, name);
     },
-    /** How many groups have living processes, or are about to have some. */
+    /** Number of groups with living or expected processes. */
     count: (): number => running.size + orphaned.size + expected,
-    /** Ends every group of a node at once. */
+    /** Kills every group of a node. */
     killOwned: (owner: string): void => {
       ends.set(owner, (ends.get(owner) ?? 0) + 1);
       for (const [group, by] of owners) if (by === owner) signalGroup(group, 'SIGKILL');
     },
-    /** Ends every group at once, and stops looking. */
+    /** Kills every group, and stops the checks. */
     killAll: (): void => {
       isOver = true;
       clearInterval(survey);
@@ -112,14 +112,13 @@ export function createProcessGroups(lifeline: Lifeline) {
   };
 }
 
-/** The process groups that the simulated fleet started and that are not empty yet. */
 export type ProcessGroups = ReturnType<typeof createProcessGroups>;
 
 /**
- * Ends every process whose environment carries the mark of a run, also one that left its group by setsid. In plain
- * sh, because it must also run when the simulator is gone. Linux reads /proc; elsewhere `ps -E` shows the
- * environment of own processes (macOS hides that of its protected binaries: there the groups do the work).
- * The run id never stands in an argument, or the sweep would find itself.
+ * Kills every process whose environment has the mark of a run, even one that left its group by setsid. In plain sh,
+ * because it must also run after the simulator is gone. Linux reads /proc; elsewhere `ps -E` shows the environment of
+ * own processes. macOS hides that of its protected programs, which are killed by their groups. The run id is never an
+ * argument, or the sweep would find itself.
  */
 const sweepText = `
 sweep() {
@@ -160,8 +159,8 @@ sweep >/dev/null
 const plainEnvironment = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' };
 
 /**
- * Starts the guard: a reader on a pipe whose only writing end belongs to this process. When this process dies, also
- * by SIGKILL, the guard reads the end of the file and kills every group it was told of, then sweeps by mark.
+ * Starts the guard: a process that reads from a pipe whose only writing end is in this process. When this process dies,
+ * even by SIGKILL, the guard reads the end of the file, kills every registered group, then sweeps by mark.
  */
 export function startLifeline(runId: string) {
   const guardian = spawn('/bin/sh', ['-c', guardText], {
@@ -182,13 +181,13 @@ export function startLifeline(runId: string) {
   say(`${runId}\n`);
   guardian.unref();
   return {
-    /** The process that holds the reading end; it lives as long as the simulator. */
+    /** The guard's process number; the guard lives as long as the simulator. */
     pid,
     /** From now on the group dies with the simulator. */
     guard: (group: number): void => say(`+ ${group}\n`),
-    /** The group is empty: its number may soon belong to another process. */
+    /** The group is empty: a different process may soon get its number. */
     release: (group: number): void => say(`- ${group}\n`),
-    /** Normal end: the guard leaves without killing anything. */
+    /** Normal end: the guard exits without killing anything. */
     close: async (): Promise<void> => {
       guardian.ref();
       if (stdin.writable) stdin.end('.\n');
@@ -197,10 +196,9 @@ export function startLifeline(runId: string) {
   };
 }
 
-/** Watches over the process groups of one simulated fleet. */
 export type Lifeline = ReturnType<typeof startLifeline>;
 
-/** Kills what still carries the mark of the run, and returns how many processes that were. At most a minute. */
+/** Kills all processes with the mark of the run and returns their number. Takes at most a minute. */
 export function sweepMarked(runId: string): Promise<number> {
   const sweeper = spawn('/bin/sh', ['-c', `read -r run || exit 0\n${sweepText}\nsweep`], {
     stdio: ['pipe', 'pipe', 'ignore'],

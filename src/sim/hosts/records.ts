@@ -1,58 +1,58 @@
 import type { Exit } from '../../model/probe.ts';
 
-/** Something that a node did and that cannot be seen from its answers alone. */
+/** An effect of a node that its answers alone do not show. */
 export type EffectAct =
-  /** A command line that changes something, as it was answered. */
+  /** A command line that changes something, with its answer. */
   | { readonly kind: 'write'; readonly tool: string; readonly args: readonly string[]; readonly exitCode: number }
-  /** A request to launchd, as it was answered; stops of jobs are among them. */
+  /** A request to launchd with its answer, including stops of jobs. */
   | { readonly kind: 'launchctl'; readonly args: readonly string[]; readonly exitCode: number }
   /** A signal to processes. */
   | { readonly kind: 'kill'; readonly signal: string; readonly targets: readonly string[] }
-  /** Files of models were deleted. */
+  /** Deleted model files. */
   | { readonly kind: 'delete'; readonly paths: readonly string[] }
-  /** Somebody ordered the Mac to go down; an order to one that is going down already counts as well. */
+  /** An order to shut the Mac down, even if it was already shutting down. */
   | { readonly kind: 'reboot' | 'power-off'; readonly by: 'shutdown' | 'hands' }
   | { readonly kind: 'boot' };
 
-/** One such thing, with where and when. */
+/** An effect with its place and time. */
 export type Effect = EffectAct & {
   readonly node: string;
   readonly atEpochMs: number;
-  /** Number of the boot session of the node, from 0; of a boot the new one. */
+  /** Number of the node's boot session, from 0; for a boot, the new one. */
   readonly boot: number;
 };
 
-/** One command that a node received, whole, so that tests and people can see what the product really sent. */
+/** One complete command that a node received, which shows tests and people what the product really sent. */
 export interface ExecRecord {
   readonly node: string;
   readonly command: string;
   readonly atEpochMs: number;
-  /** What the client called itself, such as `OpenSSH_9.2p1`. */
+  /** The client's software version, such as `OpenSSH_9.2p1`. */
   readonly client: string;
   /** Number of the connection on this node, from 1. */
   readonly connection: number;
-  /** Absent while it runs. */
+  /** Absent while it is running. */
   readonly exit?: Exit;
   readonly outputBytes: number;
-  /** Why the strict shell refused it or objected, empty when it did not. */
+  /** The strict shell's objections; empty if it had none. */
   readonly objections: readonly string[];
 }
 
-/** Exact counts of one node since the fleet came up. */
+/** Exact counts of one node since the fleet started. */
 export interface NodeCounts {
   readonly connections: number;
   readonly authAttempts: number;
-  /** Passwords that the sshd before FileVault was given, and those of them that came too soon after another. */
+  /** Passwords sent to the sshd before FileVault, and those that came too soon after another one. */
   readonly prebootPasswords: number;
   readonly hastyPasswords: number;
   readonly channels: number;
   readonly execs: number;
-  /** Bytes on the wire of ended connections, as the node's side saw them. */
+  /** Bytes on the wire of closed connections, from the node's side. */
   readonly receivedBytes: number;
   readonly sentBytes: number;
 }
 
-/** Counts of a node that nobody has reached yet. */
+/** Counts of a node without any connection yet. */
 const noCounts: NodeCounts = {
   connections: 0,
   authAttempts: 0,
@@ -64,10 +64,10 @@ const noCounts: NodeCounts = {
   sentBytes: 0,
 };
 
-/** How many commands per node are kept; the counts go on beyond. */
+/** How many commands are kept per node; the counts continue. */
 const maxExecRecords = 1_000;
 
-/** Starts the books of one node. */
+/** Creates the records of one node. */
 export function createRecords() {
   let counts = noCounts;
   const execs: { current: ExecRecord }[] = [];
@@ -76,7 +76,7 @@ export function createRecords() {
       counts = { ...counts, [what]: counts[what] + by };
     },
     counts: () => counts,
-    /** Opens a record; the returned function changes it while the command runs. */
+    /** Opens a record; the returned function changes it while the command is running. */
     open: (record: ExecRecord): ((change: Partial<ExecRecord>) => void) => {
       const entry = { current: record };
       execs.push(entry);
@@ -85,10 +85,9 @@ export function createRecords() {
         entry.current = { ...entry.current, ...change };
       };
     },
-    /** The newest commands, oldest first; at most a thousand. */
+    /** The newest commands, oldest first (max 1,000). */
     execs: (): readonly ExecRecord[] => execs.map((entry) => entry.current),
   };
 }
 
-/** What the server of one node writes down. */
 export type NodeRecords = ReturnType<typeof createRecords>;

@@ -1,4 +1,4 @@
-/** A queue of its own: each act begins when the one before it has ended, however that ended. */
+/** Creates a queue: each act begins when the previous one has finished or failed. */
 export function createTurns(): <T>(act: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (act) => {

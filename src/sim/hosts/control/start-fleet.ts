@@ -118,13 +118,12 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
   };
 }
 
-/** A simulated fleet in this process, on any host. */
 export type RunningFleet = ReturnType<typeof fleetOf>;
 
-/** So that a simulated reboot does not take long. */
+/** Keeps simulated reboots short. */
 const usualClockFactor = 1 / 20;
 
-/** A colon would split PATH, and sshd would refuse a folder that others can write. */
+/** A colon would split PATH, and sshd would refuse a folder that other users can write to. */
 async function prepareFolder(wanted: string): Promise<string> {
   const folder = resolve(wanted);
   if (/[:\n]/.test(folder)) {
@@ -140,7 +139,7 @@ async function prepareFolder(wanted: string): Promise<string> {
 const bootModel = (model: FleetModel, node: string): void =>
   model.happen(node, { kind: 'boot', atEpochSeconds: Math.floor(Date.now() / 1000) });
 
-/** Disks of nodes that are no longer in the file go; for all others this is a start, with the preferences as they lie there. */
+/** Deletes disks of nodes that are no longer in the file. All other Macs boot, with the preferences on their disks. */
 async function startKeptMacs(model: FleetModel, folder: string): Promise<void> {
   const names = model.nodes.map(({ name }) => name);
   const found = await readdir(join(folder, 'roots')).catch(() => []);
@@ -154,7 +153,7 @@ async function startKeptMacs(model: FleetModel, folder: string): Promise<void> {
   }
 }
 
-/** What all nodes share, made before any of them. */
+/** Creates the parts that all nodes share. */
 async function buildShared<Open extends OpenHost>(
   { model }: StartFleetOptions,
   folder: string,
@@ -177,16 +176,15 @@ async function buildShared<Open extends OpenHost>(
   }
 }
 
-/** Everything that a running fleet is made of. */
 type FleetParts = Awaited<ReturnType<typeof buildShared<OpenHost>>>;
 
-/** The Mac behind a node starts: its preferences are read as they lie there, and everything follows from that. */
+/** Boots the Mac of a node in the model, after reading the preferences from its disk. */
 async function startModel({ model, takeTurn, settle }: LiveFleet, node: SimulatedNode): Promise<void> {
   await takeTurn(async () => {
     const edited = await node.edited(preferencesPath);
     if (edited !== undefined) model.reread(node.name, edited);
     bootModel(model, node.name);
-    // Whoever set a new Mac up has typed its password.
+    // The person who set up the new Mac has entered its password.
     if (node.isExchanged()) model.happen(node.name, { kind: 'unlock' });
     node.begin();
     await settle();
@@ -218,7 +216,7 @@ async function buildNode(
   live.nodes.push(node);
 }
 
-/** Makes every part of a fleet on this host and starts its Macs. @throws FleetError `sim/run-folder` */
+/** Creates all parts of a fleet on this host and boots its Macs. @throws FleetError `sim/run-folder` */
 async function buildFleet<Open extends OpenHost>(options: StartFleetOptions, carrier: FleetHost<Open>) {
   const folder = await prepareFolder(options.folder);
   await startKeptMacs(options.model, folder);
@@ -249,7 +247,7 @@ const networkDaemonLabel = 'io.exo.networksetup';
 const plistPath = `/Library/LaunchDaemons/${networkDaemonLabel}.plist`;
 const scriptPath = '/Library/Application Support/EXO/disable_bridge.sh';
 
-/** As exo installs it: at each start, and every 1786 s. */
+/** As exo installs it: launchd runs it at each boot and every 1786 s. */
 const plist = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0"><dict>
@@ -260,7 +258,7 @@ const plist = `<?xml version="1.0" encoding="UTF-8"?>
 </dict></plist>
 `;
 
-/** What it does is the model's business: so it goes as it came when the fault is cleared. */
+/** The effect is in the model, so that clearing the fault also removes it. */
 const script = `#!/bin/sh
 r=\${0%'${scriptPath}'}
 exec "$r/usr/bin/perl" "$r/.sim/ask" / note daemon-run
@@ -283,8 +281,8 @@ async function uninstall({ disk, launchd }: SimulatedNode): Promise<void> {
 }
 
 /**
- * Installs exo's daemon on a Mac that has it in the model, and takes it away where it is gone from there. Somebody who
- * stopped it is left in peace. The returned function does so once for a node.
+ * Installs exo's daemon on Macs that have it in the model, and removes it from all others. A daemon that a person
+ * stopped stays stopped. The returned function does this once for one node.
  */
 function createDaemonFollower() {
   const present = new Map<string, 'fights' | 'stopped' | undefined>();
@@ -298,10 +296,9 @@ function createDaemonFollower() {
 }
 
 /**
- * Carries out what the model says of the current of a Mac: one that panics goes down and starts again by itself, one
- * without current is off until it is back, one that is to wait at FileVault while its services run is started anew,
- * since only a start leads there. So is another Mac in the place of the one that runs. The returned function does so
- * once for a node, and resolves when that Mac is as it will stay.
+ * Applies the model's power state to a Mac. After a panic the Mac goes down and boots by itself. A Mac without power
+ * stays off until power is back. A Mac that must wait at FileVault, or that was replaced by a different Mac, is
+ * rebooted. The returned function does this once for one node and resolves when the Mac is in its final state.
  */
 function createPowerFollower() {
   const withoutCurrent = new Set<string>();
@@ -323,21 +320,21 @@ function createPowerFollower() {
   };
 }
 
-/** How many effects are kept; a rehearsal that goes on for days must not fill the memory. */
+/** Limits memory use of simulations that run for days. */
 const maxEffects = 10_000;
 
 /**
- * The nodes of a fleet with the model that they follow.
+ * The nodes of a fleet, which follow the model.
  *
- * @param folder of the run, which keeps the state
- * @param update brings the network in line with the model
+ * @param folder of the run; contains the saved state
+ * @param update makes the network match the model
  */
 function createLiveFleet(
   model: FleetModel,
   folder: string,
   update: (nodes: readonly SimulatedNode[]) => Promise<void>,
 ) {
-  /** In the order of the file, once all of them are there. */
+  /** In file order, once all nodes exist. */
   const nodes: SimulatedNode[] = [];
   const effects: Effect[] = [];
   const followPower = createPowerFollower();
@@ -351,18 +348,18 @@ function createLiveFleet(
       effects.push({ ...act, node: node.name, boot: node.boot(), atEpochMs: Date.now() });
       if (effects.length > maxEffects) effects.shift();
     },
-    /** Everything that was noted, in the order in which it happened. */
+    /** All recorded effects, in the order in which they happened. */
     effects: (): readonly Effect[] => [...effects],
     /**
-     * Lets Macs go down and come up, and daemons come and go, as the model says; to be called outside of a turn, since
-     * the start of a Mac takes one. One after the other: a fault that is cleared while its Mac still starts is over when the Mac has started.
+     * Makes Macs and daemons start and stop to match the model. Call it outside a turn, because booting a Mac takes a
+     * turn. Runs are sequential: if a fault is cleared while its Mac is still booting, the fault ends after the boot.
      */
     follow: (): Promise<void> =>
       takeFollow(async () => {
         await Promise.all(nodes.map(followPower));
         await Promise.all(nodes.map(followDaemon));
       }),
-    /** Keeps the state, and brings every file of every node in line with it; to be called in a turn. */
+    /** Saves the state and updates every file of every node. Call it in a turn. */
     settle: async (): Promise<void> => {
       const state = model.save();
       if (state !== undefined) await saveState(folder, state);
@@ -373,21 +370,20 @@ function createLiveFleet(
   };
 }
 
-/** A fleet that lives. */
 type LiveFleet = ReturnType<typeof createLiveFleet>;
 
-/** Nothing of an earlier boot session may change anything; a real one would be gone. */
+/** A process of an earlier boot session must not change anything. On a real Mac it would no longer exist. */
 const stale: ToolAnswer = {
   stdout: '',
   stderr: 'simulated: this process belongs to no living boot session\n',
   exitCode: 70,
 };
 
-/** A path below the root of the node, as a Mac knows it. */
+/** Removes the node's root prefix, so that the path is as on a Mac. */
 const withoutRoot = (word: string, root: string): string =>
   word.startsWith(`${root}/`) ? word.slice(root.length) : word;
 
-/** Lets something happen to the model; what follows for the Mac as a whole is given back, to be waited for or not. */
+/** Applies an event to the model. The caller may wait for `followed`: the event's effects on whole Macs. */
 async function happen(
   fleet: LiveFleet,
   node: string,
@@ -397,14 +393,14 @@ async function happen(
     fleet.model.happen(node, event);
     await fleet.settle();
   });
-  // A fleet that ends in between has no reader.
+  // If the fleet stops meanwhile, the result does not matter.
   return { followed: fleet.follow().catch(() => undefined) };
 }
 
 /**
- * Takes down what processes of a node say by `note`: `tcp-load` of ranks, `daemon-run` of the foreign network
- * daemon, `unlock` of the sshd before FileVault, and `delete PATH...` and `kill SIGNAL PID...` of tools that do their work
- * themselves.
+ * Handles an event that a node's process reports with `note`: `tcp-load` from ranks, `daemon-run` from the foreign
+ * network daemon, `unlock` from the sshd before FileVault, and `delete PATH...` and `kill SIGNAL PID...` from tools
+ * that run without the simulator.
  */
 async function heard(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]: readonly string[]): Promise<void> {
   switch (word) {
@@ -413,7 +409,7 @@ async function heard(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]
       break;
     case 'tcp-load': {
       const { followed } = await happen(fleet, node.name, { kind: 'tcp-load' });
-      // Who makes its own kernel panic hears no answer, and gives none.
+      // A process that causes a kernel panic gets no response.
       await followed;
       break;
     }
@@ -433,7 +429,7 @@ async function heard(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]
   }
 }
 
-/** What launchd did that the model knows about: a service was killed, or that daemon disabled or enabled. */
+/** Applies launchctl commands that affect the model: one that kills a service, or disables or enables exo's daemon. */
 async function heardOfLaunchd(fleet: LiveFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
   const [verb, target] = words;
   if (verb === 'kill' && target === 'SIGKILL') await happen(fleet, name, { kind: 'killed' });
@@ -441,7 +437,7 @@ async function heardOfLaunchd(fleet: LiveFleet, { name }: SimulatedNode, words: 
   await happen(fleet, name, { kind: 'daemon', isStopped: verb === 'disable' });
 }
 
-/** Answers one tool: applies what it asks for, writes every file that depends on it, and only then says so. */
+/** Responds to one tool, after applying its request and writing all files that depend on it. */
 async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAnswer> {
   const node = fleet.nodes.find((one) => one.mark() === request.mark);
   if (node === undefined || !node.life.isRunning()) return stale;
@@ -452,7 +448,7 @@ async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAns
   }
   const { tool, isRoot } = request;
   if (tool === '/bin/launchctl') {
-    // Out of turn: it can wait for the end of a process, and changes nothing of the model.
+    // Outside a turn, because launchctl can wait for a process to exit and does not change the model.
     const answer = await node.launchd.launchctl({ args, isRoot });
     fleet.note(node, { kind: 'launchctl', args, exitCode: answer.exitCode });
     if (answer.exitCode === 0) await heardOfLaunchd(fleet, node, args);
@@ -471,18 +467,17 @@ async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAns
   });
 }
 
-/** What a simulated fleet is started with. */
 export interface StartFleetOptions {
-  /** Private to the run: keys, roots, pipes, the state. Keys in it are used again. */
+  /** Private to the run; contains keys, roots, pipes and the saved state. Existing keys are reused. */
   readonly folder: string;
   readonly model: FleetModel;
-  /** Ports of an earlier run by node, tried first. */
+  /** Ports of an earlier run by node, which are tried first. */
   readonly ports?: Readonly<Record<string, number>>;
-  /** How long a second of a Mac takes here, in seconds: reboots and grace times. 1/20 when absent. */
+  /** Real seconds per second of a Mac, for reboots and grace periods (default 1/20). */
   readonly clockFactor?: number;
   /**
-   * The same for what launchd starts again and again (`StartInterval`). 1 when absent: as often as on a real Mac, since
-   * a rack whose minutes are short would do little else.
+   * Real seconds per second of a Mac, for launchd's `StartInterval` (default 1, as on a real Mac: shorter intervals
+   * would keep the machine busy).
    */
   readonly intervalFactor?: number;
 }

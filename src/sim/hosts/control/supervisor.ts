@@ -119,7 +119,7 @@ export async function startSupervisor(
   for (;;) {
     const state = await readRun(folder);
     if (state.kind === 'live' && state.run.pid === child.pid) return { kind: 'started', run: state.run };
-    // Another process was faster; ours will find out as well.
+    // A different process was faster; this one will notice it too.
     if (state.kind === 'live' && child.end !== undefined) return { kind: 'already', run: state.run };
     if (child.end !== undefined && !(await isClaimed(folder))) break;
     if (Date.now() > end) {
@@ -223,7 +223,7 @@ async function claim(folder: string, owner: string): Promise<void> {
   throw new FleetError([diagnose('sim/start-failed', { detail, hint: prose`Check it: ${meshwright('sim status')}` })]);
 }
 
-/** Ports of the run before, so that known_hosts entries of a rehearsal stay true. */
+/** Ports of the previous run, so that known_hosts entries remain valid. */
 async function earlierPorts(folder: string): Promise<Readonly<Record<string, number>>> {
   const earlier = (await parseRunFile(folder, runFileName)) ?? (await parseRunFile(folder, stoppedFileName));
   return Object.fromEntries(Object.entries(earlier?.nodes ?? {}).map(([name, node]) => [name, node.port]));
@@ -233,7 +233,6 @@ const done = (value: unknown): ControlAnswer => ({ simulated: true, ok: true, va
 
 const refused = (...diagnostics: readonly Diagnostic[]): ControlAnswer => ({ simulated: true, ok: false, diagnostics });
 
-/** Presses the buttons of these nodes, one after the other. */
 async function powerOn(fleet: Fleet, names: readonly string[]): Promise<ControlAnswer> {
   for (const name of names) {
     if (!(await fleet.powerOn(name))) {
@@ -266,7 +265,7 @@ function parseRequest(line: string): ControlRequest | undefined {
   }
 }
 
-/** Answers every line on the socket; a line that is no request ends the connection. */
+/** Answers every line on the socket; an invalid request closes the connection. */
 const serveControl = (path: string, answer: (request: ControlRequest) => Promise<ControlAnswer>) =>
   openSocket(path, { allowHalfOpen: false }, (client) => {
     const lines = createInterface({ input: client, crlfDelay: Number.POSITIVE_INFINITY });
@@ -325,10 +324,10 @@ async function answerTo(
 }
 
 /**
- * Runs a simulated fleet that other processes find by its folder: cleans up after a crashed one, starts the nodes,
- * answers on the control socket, and writes `run.json` last, so that whoever reads it can connect.
+ * Runs a simulated fleet that other processes find by its folder. It cleans up after a crashed fleet, starts the nodes,
+ * and answers on the control socket. It writes `run.json` last, so that every process that reads the file can connect.
  *
- * @throws FleetError `sim/start-failed`, `sim/run-folder`, and whatever loading the model throws
+ * @throws FleetError `sim/start-failed`, `sim/run-folder`, and errors from loading the model
  */
 async function serve(options: ServeOptions) {
   const folder = resolve(options.folder);
@@ -346,7 +345,7 @@ async function serve(options: ServeOptions) {
   }
 }
 
-/** The start itself. `ended` resolves when the fleet has been stopped, by `stop` or over the control socket. */
+/** Starts the fleet. `ended` resolves when the fleet has stopped, by `stop` or by a request on the control socket. */
 async function startServing(options: ServeOptions, pidStart: string) {
   const { folder, clusterFile, log } = options;
   const model = await options.load();

@@ -16,9 +16,9 @@ import { homeOf, markVariable } from '../ssh/ssh-user.ts';
 import { createTurns } from '../turns.ts';
 
 /**
- * Makes the ground on which the nodes of one fleet stand: a process with a mount namespace, whose names of network
- * namespaces the rest of the machine does not see, and the network namespace of the office. The namespaces of the nodes
- * and their disks exist by it alone, so nothing of them outlives it. @throws Error when the kernel refuses it
+ * Creates the common base for a fleet's nodes: a process with its own mount namespace and its own names of network
+ * namespaces, and the namespace of the office network. The namespaces and disks of all nodes depend on this process, so
+ * none of them outlives it. @throws Error if the kernel refuses
  */
 export async function openGround(runId: string) {
   const mark = `${runId}.ground`;
@@ -32,7 +32,7 @@ export async function openGround(runId: string) {
   const turn = createTurns();
   return {
     pid,
-    /** Runs commands of sh there, one call after the other. @throws Error with what they wrote, when one fails */
+    /** Runs sh commands there, one call after the other. @throws Error with their output if one fails */
     run: (commands: string): Promise<void> =>
       turn(async () => {
         const shell = startBound(inside, mark, ['pipe', 'pipe', 'pipe']);
@@ -47,7 +47,7 @@ export async function openGround(runId: string) {
         const [code] = await once(shell, 'close');
         if (code !== 0) throw new Error(`the ground of the simulated fleet: ${heard.trim()}`);
       }),
-    /** Resolves when it has ended, and with it every namespace and mount. */
+    /** Resolves when the process has exited, and with it every namespace and mount. */
     close: async (): Promise<void> => {
       child.kill('SIGKILL');
       await closed;
@@ -55,13 +55,12 @@ export async function openGround(runId: string) {
   };
 }
 
-/** Where every node of a fleet has its namespaces. */
 export type Ground = Awaited<ReturnType<typeof openGround>>;
 
 /**
- * Connects on behalf of others from the network that it stands in: whoever connects to its socket first names an
- * address and a port in one line, then speaks with whoever listens there. A refused connection ends at once, a silent
- * one stays as it is.
+ * Connects on behalf of other processes, from its own network. A client of its socket first sends one line with an
+ * address and a port, and is then connected to the server there. A refused connection is closed immediately; a silent
+ * one stays open.
  */
 const forwarderProgram = `
 const net = require('node:net');
@@ -93,8 +92,8 @@ process.stdin.on('end', () => process.exit(0)).resume();
 `;
 
 /**
- * Reaches addresses of the office network from outside of it: starts the forwarder in the network of the ground. `path` is
- * where it listens, a socket that only this user can use.
+ * Makes the office network reachable from outside: starts the forwarder in the network of the ground. It listens on the
+ * socket `path`, which only this user can use.
  */
 export async function startForwarder(ground: Ground, path: string, mark: string) {
   const net = `--net=/proc/${ground.pid}/ns/net`;
@@ -117,20 +116,20 @@ export async function startForwarder(ground: Ground, path: string, mark: string)
   };
 }
 
-/** What every program of the host gets: nothing of the environment in which the simulator was started. */
+/** The environment of the host's programs, without that of the simulator. */
 const plainEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } as const;
 
 const limits = { timeout: 60_000, maxBuffer: 1_048_576 } as const;
 
-/** Runs a program of this machine to its end and gives its output. @throws Error with what it wrote, when it fails */
+/** Runs a program of this machine and returns its output. @throws Error with its output if it fails */
 export async function runProgram(path: string, args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(path, [...args], { ...limits, env: plainEnvironment, cwd: '/' });
   return stdout;
 }
 
 /**
- * Starts a program that the kernel kills when this process ends, however that happens; the sweep of a later run finds it
- * by its mark. It follows the thread: only the main thread of a process may call this.
+ * Starts a program that the kernel kills when this process exits for any reason. The sweep of a later run finds it by
+ * its mark. The kernel watches the calling thread, so only the main thread may call this function.
  */
 const startBound = (words: readonly string[], mark: string, stdio: ('pipe' | number)[]): ChildProcess =>
   spawn(hostTool('setpriv') ?? 'false', ['--pdeathsig', 'KILL', ...words], {
@@ -139,7 +138,7 @@ const startBound = (words: readonly string[], mark: string, stdio: ('pipe' | num
     cwd: '/',
   });
 
-/** Resolves when a program says that it is up. @throws Error with what it wrote, when it ends instead */
+/** Resolves when a program reports that it is up. @throws Error with its output if it exits instead */
 function whenUp(child: ChildProcess, name: string, onLine = (_line: string): void => undefined): Promise<void> {
   const { stdout, stderr } = child;
   if (stdout === null) throw new Error(`no output of ${name}`);
@@ -158,25 +157,25 @@ function whenUp(child: ChildProcess, name: string, onLine = (_line: string): voi
   });
 }
 
-/** What a boot is made of. */
+/** Parameters of a boot. */
 interface BootOptions {
   readonly ground: Ground;
   readonly name: string;
-  /** Where the disk of the node is mounted, as the ground sees it. */
+  /** Mount point of the node's disk, in the mount namespace of the ground. */
   readonly root: string;
-  /** The socket of the simulator, as the ground sees it. */
+  /** The simulator's socket, in the mount namespace of the ground. */
   readonly askPath: string;
-  /** Private to the node, for pipes. */
+  /** Private to the node; contains pipes. */
   readonly folder: string;
   readonly mark: string;
 }
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
-/** Ends the wait for an agent that hangs; one that has ended answers at once. */
+/** Limits the wait for a hung agent. An agent that has exited is noticed immediately. */
 const answerMs = 60_000;
 const pollMs = 1;
 
-/** A pipe whose writing end is ours and waits, and whose reading end is for the child. */
+/** A pipe with a blocking writing end for this process and a reading end for the child. */
 function pipeToChild(path: string): { readonly ours: number; readonly child: number } {
   const first = openSync(path, O_RDONLY | O_NONBLOCK);
   const ours = openSync(path, O_WRONLY);
@@ -193,7 +192,7 @@ function pipeFromChild(path: string): { readonly ours: number; readonly child: n
   return { ours, child };
 }
 
-/** Launchd has to know the number of a process before anything else happens to its job: waits without a turn. */
+/** Blocks the whole process: launchd must know a process's number before anything else happens to its job. */
 function readLine(fd: number): string {
   const end = Date.now() + answerMs;
   const cell = new Int32Array(new SharedArrayBuffer(4));
@@ -205,7 +204,7 @@ function readLine(fd: number): string {
       if (size === 0) return '';
       line += chunk.subarray(0, size).toString('latin1');
     } catch {
-      // EAGAIN: nothing yet.
+      // EAGAIN: no data yet.
       Atomics.wait(cell, 0, 0, pollMs);
     }
   }
@@ -214,7 +213,7 @@ function readLine(fd: number): string {
 
 const hex = (text: string): string => Buffer.from(text).toString('hex');
 
-/** What launchd gives a daemon on a Mac, and nothing else. What it is to write without a path goes into nothing. */
+/** The environment that launchd gives a daemon on a Mac. Outputs without a path are discarded. */
 function startLine(job: JobDefinition, mark: string): string {
   const user = job.userName === 'root' ? undefined : job.userName;
   const environment = {
@@ -238,14 +237,14 @@ function spawnAgent({ ground, name, root, askPath, mark }: BootOptions, fds: rea
   return startBound(words, mark, [fds[0], 'pipe', 'pipe', fds[1]]);
 }
 
-/** The process on this machine that is the first one of the node. */
+/** The process on this machine that is the node's first process. */
 function firstProcess(parent: number): number | undefined {
   const path = `/proc/${parent}/task/${parent}/children`;
   const number = Number(readFileSync(path, 'utf8').trim().split(' ')[0]);
   return number > 0 ? number : undefined;
 }
 
-/** Starts a node: its disk and its network are there already. @throws Error when it does not come up */
+/** Boots a node whose disk and network already exist. @throws Error if it does not come up */
 export async function startBoot(options: BootOptions) {
   const paths = [join(options.folder, 'requests'), join(options.folder, 'answers')] as const;
   execFileSync('mkfifo', ['-m', '600', ...paths]);
@@ -281,7 +280,10 @@ export async function startBoot(options: BootOptions) {
     if (!isOver) writeSync(requests.ours, line);
   };
   return {
-    /** Answers when the process is there; undefined when it cannot be. Its number is that of the node's own table. */
+    /**
+     * Resolves when the process exists; undefined if it cannot be started. Its number is from the node's own process
+     * table.
+     */
     startJob: (job: JobDefinition, mark: string, onEnd: (exit: Exit, pid: number) => void): JobProcess | undefined => {
       tell(startLine(job, mark));
       const pid = isOver ? 0 : Number(readLine(answers.ours));
@@ -289,9 +291,9 @@ export async function startBoot(options: BootOptions) {
       jobs.set(pid, onEnd);
       return { pid, signal: (name) => tell(`signal ${pid} ${name.slice(3)}\n`) };
     },
-    /** Whether the node listens for ssh from now on; connections that are open stay so. */
+    /** Sets whether the node accepts new ssh connections; open ones continue. */
     setDoor: (isOpen: boolean): void => tell(`door ${isOpen ? 1 : 0}\n`),
-    /** Ends all of them, wherever they hide; resolves when the last one is gone. */
+    /** Kills all of the node's processes; resolves when the last one is gone. */
     end: async (): Promise<void> => {
       jobs.clear();
       shut();
@@ -303,9 +305,9 @@ export async function startBoot(options: BootOptions) {
 }
 
 /**
- * What becomes the first process of a boot, in namespaces of its own and still with the programs of this machine. It
- * gives the node its name, its processes, its devices and the socket of the simulator, and leaves everything else of
- * this machine behind. Arguments: the root, the name, the socket.
+ * This program becomes the first process of a boot. It runs in its own namespaces, still with the programs of this
+ * machine. It sets up the node's name, processes, devices and the simulator's socket, then switches to the node's root.
+ * Arguments: the root, the name, the socket.
  */
 const bootProgram = `set -eu
 root=$1 name=$2 socket=$3
@@ -329,10 +331,10 @@ exec /usr/bin/perl /.sim/agent
 `;
 
 /**
- * The first process of every boot of a node, for the perl of its own root. It listens on port 22 and starts an sshd for
- * each connection, as the launchd of macOS does; it starts, signals and reaps the jobs of the simulated launchd. The
- * simulator writes requests to its standard input, one line each with its words in hexadecimal, and reads one line of
- * answer per start from descriptor 3. How jobs end is printed on standard output. When its input ends, so does the node.
+ * The first process of every boot, for the perl in the node's own root. It listens on port 22 and starts an sshd for
+ * each connection, like macOS's launchd. It also starts, signals and reaps the jobs of the simulated launchd. The
+ * simulator writes requests to its standard input, one line each with hexadecimal words. Descriptor 3 returns one line
+ * per start, and standard output reports exits. When its input ends, the node stops.
  *
  * @see ssh.plist of macOS: launchd itself listens for ssh (`inetdCompatibility`) and starts `sshd -i`
  */
@@ -425,5 +427,4 @@ sub started {
 }
 `;
 
-/** Where the first process of every boot is. */
 export const agentFile = toolFile('/.sim/agent', agentProgram);

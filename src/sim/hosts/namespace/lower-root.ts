@@ -6,17 +6,17 @@ import { baseTools, hostTool } from '../base-tools/all-base-tools.ts';
 import { wrapperText } from '../base-tools/wrapper.ts';
 import { runProgram } from './ground.ts';
 
-/** Real here, so not wrapped. */
+/** These tools are real here, so they need no wrapper. */
 const realTools = ['/usr/bin/sudo', '/usr/sbin/visudo'];
 
 const wrapped = baseTools.filter(({ path }) => !realTools.includes(path));
 
-/** Programs of this machine that the tools of a node call. */
+/** Programs of this machine that the node's tools run. */
 const programNames: readonly string[] = [...new Set(wrapped.map(({ host }) => host).filter((name) => name !== 'none'))];
 
 /**
- * The tools of a node below those that are rendered. They are those of the portable host; what only a place without
- * namespaces has to be told (users, processes, addresses) is true here.
+ * The node's base tools, as on the portable host. In namespaces, users, processes and addresses are real, so the tools
+ * need no translation of them.
  */
 export function nodeTools(user: string): readonly NodeFile[] {
   return wrapped.flatMap((tool) => {
@@ -24,16 +24,15 @@ export function nodeTools(user: string): readonly NodeFile[] {
     if (!isAlone && hostTool(tool.host) === undefined) return [];
     const host = isAlone ? '' : `${programsPath}/${tool.host}`;
     const text = wrapperText(tool, { host, isBsd: false, user, programs: programsPath });
-    // The folders of PATH hold wrappers alone.
+    // PATH contains only folders of wrappers.
     return [toolFile(tool.path, text.replaceAll('command -p ', `${programsPath}/`))];
   });
 }
 
-/** The password of the account, judged by its hash; a wrong one is refused without the pause of PAM. */
+/** sudo checks the account's password by its hash. Without `nodelay`, PAM would pause after a wrong password. */
 const pamSudo = 'auth required pam_unix.so nodelay\naccount required pam_permit.so\nsession required pam_permit.so\n';
 const pamOther = 'auth required pam_deny.so\naccount required pam_permit.so\nsession required pam_permit.so\n';
 
-/** Files that are the same on every node. */
 const systemFiles: readonly NodeFile[] = [
   dataFile('/private/etc/shells', '/bin/sh\n'),
   dataFile('/private/etc/nsswitch.conf', 'passwd: files\ngroup: files\nshadow: files\nsudoers: files\nhosts: files\n'),
@@ -41,7 +40,7 @@ const systemFiles: readonly NodeFile[] = [
   dataFile('/private/etc/pam.d/other', pamOther),
 ];
 
-/** Programs that stand at the place where a Mac has them too, with the names by which this machine may know them. */
+/** Programs at the same path as on a Mac, with their possible names on this machine. */
 const placed = [
   { path: '/bin/sh', names: ['dash', 'sh'] },
   { path: '/usr/bin/perl', names: ['perl'] },
@@ -50,7 +49,7 @@ const placed = [
   { path: '/usr/sbin/sshd', names: ['sshd'] },
 ] as const;
 
-/** What sshd and sudo load or start by a path that is built into them; newer sshds have parts of their own. */
+/** Programs that sshd and sudo load or start by a built-in path; newer sshd versions have additional ones. */
 const companions = [
   '/usr/lib/openssh/sshd-session',
   '/usr/lib/openssh/sshd-auth',
@@ -58,24 +57,24 @@ const companions = [
   '/usr/lib/sudo',
 ] as const;
 
-/** Of PAM: sudo alone asks it, for the password of the account. */
+/** PAM modules. Only sudo uses them, for the account's password. */
 const pamModules = ['pam_permit.so', 'pam_deny.so', 'pam_unix.so'] as const;
 
-/** Called by other programs: GNU tar starts gzip, the wrapper of `ps` looks for its own kind. */
+/** Programs that other programs run: GNU tar starts gzip, and the `ps` wrapper looks for its own processes. */
 const helpers = ['gzip', 'bzip2', 'xz', 'id', 'grep', 'sed', 'head', 'sleep', 'chown', 'umount'] as const;
 
-/** Folders that something is mounted on, or that sshd wants to be empty. */
+/** Mount points, and folders that sshd requires to be empty. */
 const folders = ['/proc', '/dev', '/.sim/outside', '/run/sshd', '/private/var/empty'] as const;
 
-/** What of perl's core no tool of a Mac calls: half of its bytes. */
+/** Parts of perl's core that no tool of a Mac uses: half of its bytes. */
 const perlLeftOut = [
   ...'CORE CPAN Devel ExtUtils Locale Module Net Pod TAP Test Test2 Unicode'.split(' '),
   ...'auto/Encode/CN auto/Encode/JP auto/Encode/KR auto/Encode/TW auto/Unicode pod unicore/lib'.split(' '),
 ];
 
 /**
- * Copies programs with every library that the dynamic linker says they need, and perl with its core modules: nothing
- * else of this machine is in the root of a node, so a tool that a Mac lacks is absent there as well.
+ * Copies programs with all libraries that the dynamic linker reports, and perl with its core modules. A node's root has
+ * no other files of this machine, so a tool that a Mac lacks is missing there too.
  */
 const buildText = `set -eu
 cd -- "$1"; shift
@@ -104,7 +103,7 @@ async function write(root: string, file: NodeFile): Promise<void> {
   await writeFile(path, file.text, { mode: file.isExecutable ? 0o755 : 0o644 });
 }
 
-/** Programs of this machine, each behind the path that it gets on a node. */
+/** Programs of this machine, each after its path on a node. */
 function wantedPrograms(): readonly string[] {
   const names = new Set([...programNames, ...helpers]);
   const wanted = [
@@ -115,7 +114,7 @@ function wantedPrograms(): readonly string[] {
   return [...wanted, node].flatMap(({ from, path }) => (from === undefined ? [] : [from, path]));
 }
 
-/** The table of the dynamic linker is written anew whenever a library comes, goes or is replaced. */
+/** The dynamic linker's table is rewritten whenever a library is added, removed or replaced. */
 const linkerTable = '/etc/ld.so.cache';
 
 async function versionOf(path: string): Promise<string> {
@@ -124,8 +123,8 @@ async function versionOf(path: string): Promise<string> {
 }
 
 /**
- * Names what {@link buildLowerRoot} would build: the same as long as neither its words nor the programs and libraries of
- * this machine change.
+ * A digest of the result of {@link buildLowerRoot}. It changes only with its inputs: the build script, and the programs
+ * and libraries of this machine.
  */
 export async function lowerRootDigest(): Promise<string> {
   const known = wantedPrograms();
@@ -135,8 +134,8 @@ export async function lowerRootDigest(): Promise<string> {
 }
 
 /**
- * Builds what all nodes of a fleet have in common and none can change: the programs below their tools, the shell,
- * perl, Node, sshd, sudo, and the accounts.
+ * Builds the read-only part of the disk that all nodes of a fleet share: the programs below their tools, the shell,
+ * perl, Node, sshd, sudo and the accounts.
  */
 export async function buildLowerRoot(root: string): Promise<void> {
   await mkdir(root, { recursive: true });

@@ -30,10 +30,10 @@ import { buildLowerRoot, nodeTools } from './lower-root.ts';
 import { openNetwork } from './network.ts';
 
 /**
- * Brings up every node of a model in namespaces of its own: the same fleet as that of the portable host, with real
- * processes, real networks and a real sshd. The model has to say how its Macs are wired.
+ * Starts every node of a model in its own namespaces: the same fleet as on the portable host, with real processes, real
+ * networks and a real sshd. The model must describe the wiring of its Macs.
  *
- * @param builtLower what all its Macs have in common, where it was built for several fleets
+ * @param builtLower the shared part of the disks, if it was built for several fleets
  * @throws FleetError `sim/no-namespaces`, `sim/run-folder`
  */
 export const startNamespaceFleet = (options: StartFleetOptions, builtLower?: string): Promise<RunningFleet> =>
@@ -41,7 +41,7 @@ export const startNamespaceFleet = (options: StartFleetOptions, builtLower?: str
 
 const ownerName = 'owner';
 
-/** Ends what an earlier run in this folder has left, unless its process lives. */
+/** Kills the remains of an earlier run in this folder, unless its process is still alive. */
 async function sweepEarlier(folder: string): Promise<void> {
   const [runId = '', pid = '', start = ''] = (await readFile(join(folder, ownerName), 'utf8').catch(() => '')).split(
     ' ',
@@ -51,8 +51,8 @@ async function sweepEarlier(folder: string): Promise<void> {
 }
 
 /**
- * Puts every disk together: what all nodes share below, what is the node's own above. A folder that is itself on an
- * overlay, as in a container, cannot be the upper half of another one: there each disk is a whole copy.
+ * Mounts every disk as an overlay: the shared part below, the node's own part above. A folder that is itself on an
+ * overlay, as in a container, cannot be an upper layer; there each disk is a complete copy.
  */
 async function mountDisks(
   ground: Ground,
@@ -80,11 +80,11 @@ function wiringFrom(model: FleetModel, node: string): Wiring {
 }
 
 /**
- * Runs on Linux, as root: every Mac has a process table, a network, users and a root of its own, a real sshd and a
- * real sudo. Everything of it hangs on the process that started it.
+ * Runs on Linux, as root. Every Mac has its own process table, network, users and root, a real sshd and a real sudo.
+ * All of them depend on the process that started them.
  *
- * @param builtLower what {@link buildLowerRoot} has built before, for many fleets; each builds its own when absent
- * @throws FleetError `sim/no-namespaces` where that is not to be had
+ * @param builtLower the result of {@link buildLowerRoot}, for several fleets; absent: each fleet builds its own
+ * @throws FleetError `sim/no-namespaces` if this machine cannot do that
  */
 const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost<OpenHost> => ({
   open: async (run) => {
@@ -97,7 +97,7 @@ const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost<OpenHo
     const [ground] = await Promise.all([
       openGround(runId),
       builtLower === undefined ? buildLowerRoot(lower) : symlink(builtLower, lower),
-      // The ssh user of every node may speak to the simulator; the folder around it is closed to all others.
+      // Lets the ssh users of all nodes use the simulator; the surrounding folder is closed to all other users.
       chmod(askPath, 0o666),
     ]);
     const close = async (): Promise<void> => {
@@ -110,7 +110,7 @@ const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost<OpenHo
       await mountDisks(ground, run, model.isKept);
       const network = await openNetwork(ground, names, (node) => wiringFrom(model, node));
       const dialPath = await chooseSocketPath(folder, 'dial.sock');
-      // That of a simulator which was killed would be in the way.
+      // A socket of a killed simulator would be in the way.
       await rm(dialPath, { force: true });
       const forwarder = await startForwarder(ground, dialPath, `${runId}.forwarder`);
       return {
@@ -129,14 +129,14 @@ const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost<OpenHo
   },
 });
 
-/** What all nodes of a fleet stand on. */
+/** Resources that all nodes of a fleet share. */
 interface NodeGround extends HostRun {
   readonly ground: Ground;
   readonly forwarder: Awaited<ReturnType<typeof startForwarder>>;
   readonly network: Awaited<ReturnType<typeof openNetwork>>;
 }
 
-/** Joins a client with the node; bytes of the node go out by `write` alone, so that they can be counted and cut. */
+/** Connects a client with the node. The node's bytes go out only by `write`, so that they can be counted and cut. */
 function relay(client: Socket, node: Socket): void {
   node.on('data', (chunk: Buffer) => {
     client.write(chunk);
@@ -149,11 +149,11 @@ function relay(client: Socket, node: Socket): void {
   client.once('close', () => node.destroy());
 }
 
-/** Puts one node on its disk, into its network and behind its door; its first boot begins with that. */
+/** Mounts one node's disk, connects its network, opens its SSH port and boots it. */
 async function createNamespaceNode(on: NodeGround, options: HostedNode): Promise<SimulatedNode> {
   const { ground, folder, askPath, forwarder, network, runId } = on;
   const { name } = options;
-  // Where the disk is mounted, as the ground sees it.
+  // Mount point of the disk, in the mount namespace of the ground.
   const root = join(folder, 'mounts', name);
   const disk = `/proc/${ground.pid}/root${root}`;
   const { files, keys } = await prepareDisk(disk, on, options);
@@ -162,10 +162,10 @@ async function createNamespaceNode(on: NodeGround, options: HostedNode): Promise
   return createNode(options, {
     ...{ runId, disk, root: '', files, keys },
     startJob: (mark) => (job, onEnd) => processes?.startJob(job, mark(), onEnd),
-    // Addresses are real here: nobody has to know them before.
+    // Addresses are real here, so they need no preparation.
     beforeLoad: () => Promise.resolve(),
     filesOf: (view, mark) => filesOf(view, options, mark),
-    // Behind the door is the sshd of the node, whose own port 22 opens and shuts with it.
+    // The SSH port leads to the node's sshd, whose port 22 opens and closes with it.
     serverOf: () => ({
       serve: (client) => relay(client, forwarder.dial(network.addressOf(name), 22)),
       allowHalfOpen: true,
@@ -187,17 +187,17 @@ async function createNamespaceNode(on: NodeGround, options: HostedNode): Promise
   });
 }
 
-/** What this machine says of itself. */
+/** Properties of this machine. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
-  /** Undefined where there are no such numbers. */
+  /** Undefined on systems without user numbers. */
   readonly userNumber: number | undefined;
   readonly find: (program: string) => string | undefined;
-  /** Makes one of each namespace and leaves it. @throws Error when the kernel refuses */
+  /** Creates one namespace of each kind and leaves it. @throws Error if the kernel refuses */
   readonly unshare: () => Promise<unknown>;
 }
 
-/** Programs of this machine, beside those of every simulated Mac. */
+/** Programs of this machine, in addition to those that every simulated Mac needs. */
 const programs = 'ip ldd mount nsenter pivot_root setpriv sshd sudo tc umount unshare visudo'.split(' ');
 
 const probe = ['--mount', '--net', '--uts', '--ipc', '--pid', '--fork', 'true'];
@@ -209,7 +209,7 @@ const thisMachine = (): Machine => ({
   unshare: () => runProgram('unshare', probe),
 });
 
-/** What keeps a machine from running nodes in namespaces; undefined when nothing does. */
+/** Why this machine cannot run nodes in namespaces; undefined if it can. */
 async function whyNot({ platform, userNumber, find, unshare }: Machine): Promise<string | undefined> {
   if (platform !== 'linux') return `This is ${platform}, and only Linux has the namespaces that are needed.`;
   if (userNumber !== 0) return 'Only root can make them.';
@@ -221,13 +221,13 @@ async function whyNot({ platform, userNumber, find, unshare }: Machine): Promise
   );
 }
 
-/** Ends well only where nodes can run in namespaces. @throws FleetError `sim/no-namespaces` */
+/** Succeeds only if nodes can run in namespaces. @throws FleetError `sim/no-namespaces` */
 export async function requireNamespaces(machine: Machine = thisMachine()): Promise<void> {
   const detail = await whyNot(machine);
   if (detail !== undefined) throw new FleetError([diagnose('sim/no-namespaces', { detail })]);
 }
 
-/** The disk of a node as this process reaches it. */
+/** Prepares a node's disk, at its path for this process. */
 async function prepareDisk(disk: string, { folder, userKey }: HostRun, { name, user }: HostedNode) {
   const files = await createNodeRoot({
     root: disk,
@@ -251,7 +251,7 @@ async function prepareDisk(disk: string, { folder, userKey }: HostRun, { name, u
   return { files, keys };
 }
 
-/** The rendered files, and those that only a node with a real sshd and a real sudo has. */
+/** The rendered files, and additional files for a real sshd and a real sudo. */
 async function filesOf(view: NodeView, { name, user }: HostedNode, mark: string): Promise<readonly NodeFile[]> {
   const textOf = (path: string): string => view.files.find((file) => file.path === path)?.text ?? '';
   const sudo = textOf('/.sim/sudo').trim() || 'allowed';
@@ -266,21 +266,21 @@ async function filesOf(view: NodeView, { name, user }: HostedNode, mark: string)
 
 const hashes = new Map<string, Promise<string>>();
 
-/** The hash of a password as the shadow file of a Linux has it: SHA-512, made by the crypt(3) of this machine. */
+/** A password's hash for Linux's shadow file: SHA-512, by this machine's crypt(3). */
 function passwordHash(password: string): Promise<string> {
   const made = hashes.get(password) ?? runProgram('perl', ['-e', 'print crypt($ARGV[0], q($6$meshwright$))', password]);
   hashes.set(password, made);
   return made;
 }
 
-/** What rendered tools call of the tools around them. */
+/** Tools that rendered tools run. */
 const called = /\/(?:usr\/)?bin\/(awk|cat|cmp)(?= )/g;
 
 const renderedTools = new WeakMap<NodeFile, NodeFile>();
 
 /**
- * A rendered tool that calls the programs below by themselves: a wrapper judges what a client types, and would be two
- * more processes for every answer.
+ * Makes a rendered tool run this machine's programs directly. The wrappers are for clients' commands, and would add two
+ * processes to every answer.
  */
 function callingPrograms(file: NodeFile): NodeFile {
   if (!file.isExecutable) return file;
@@ -292,14 +292,14 @@ function callingPrograms(file: NodeFile): NodeFile {
   return made;
 }
 
-/** The account of the ssh user, as macOS numbers the first one that is made on a Mac. */
+/** The number that macOS gives the first account on a Mac. */
 const userId = 501;
-/** Its group: `staff`. */
+/** The group `staff`. */
 const groupId = 20;
 
 const privilegeUser = 'sshd:*:75:75:sshd Privilege separation:/var/empty:/usr/bin/false';
 
-/** sudo on a Mac keeps these of what the caller exported; everything else is gone. */
+/** Variables that sudo on a Mac keeps from the caller's environment. */
 const kept = 'HOME LANG LC_ALL LC_CTYPE TZ TERM';
 
 const sudoers = `Defaults env_reset, env_keep += "${kept}", !requiretty, !use_pty
@@ -309,7 +309,10 @@ root ALL=(ALL) ALL
 #includedir /private/etc/sudoers.d
 `;
 
-/** Accounts of the model, as `accountsText` writes them, but those that every node has here: they log in nowhere. Numbers below zero do not exist on Linux. */
+/**
+ * Accounts of the model in the form of `accountsText`, without those that every node has. They cannot log in. Numbers
+ * below zero do not exist on Linux.
+ */
 function otherAccounts(accounts: string, user: string) {
   const known = ['0', String(userId), '75'];
   const others = accounts
@@ -327,7 +330,7 @@ function otherAccounts(accounts: string, user: string) {
   };
 }
 
-/** Accounts of one node, the hash of the user's password, and what sudo does there beside the rules in its folder. */
+/** A node's accounts with the password's hash, and the sudo rules in addition to the folder of rules. */
 function accountFiles(
   user: string,
   isAdmin: boolean,
@@ -349,8 +352,8 @@ function accountFiles(
 }
 
 /**
- * Every command that the sshd of a node was asked for, as its files tell it, by time: how it ended is known to sshd
- * and the client alone.
+ * Every command that a node's sshd received, by time, as recorded in the node's files. Exit codes are known only to
+ * sshd and the client.
  */
 function readExecs(disk: string, node: string): readonly ExecRecord[] {
   const folder = disk + execsPath;
@@ -364,15 +367,15 @@ function readExecs(disk: string, node: string): readonly ExecRecord[] {
     .sort((one, other) => one.atEpochMs - other.atEpochMs);
 }
 
-/** Where the host keys of a node lie, which only root may read. */
+/** Folder of a node's host keys, which only root may read. */
 const hostKeyPath = (key: keyof NodeKeys): string => `/.sim/sshd/${key}`;
 
-/** Every command of a client, one file each. */
+/** One file per command of a client. */
 const execsPath = '/.sim/execs';
 
 const banner = '/.sim/sshd/banner';
 
-/** What the sshd of macOS and that of Debian have in common, and what macOS says differently. */
+/** Settings in which Debian's sshd would differ from macOS's, or that both share. */
 const always = (key: keyof NodeKeys): readonly string[] => [
   `HostKey ${hostKeyPath(key)}`,
   'PidFile none',
@@ -389,7 +392,7 @@ const always = (key: keyof NodeKeys): readonly string[] => [
 /** @see apple_ssh_and_filevault(7): password only, no keys */
 const locked = ['PubkeyAuthentication no', `Banner ${banner}`, 'ForceCommand exec /.sim/preboot'];
 
-/** A login here has given the right password: the simulator hears of it and starts macOS. */
+/** A login here means that the password was correct: it notifies the simulator, which boots macOS. */
 const prebootText = `#!/bin/sh
 printf '%s' '${unlockedText}'
 /usr/bin/perl /.sim/ask / note unlock >/dev/null 2>&1
@@ -401,7 +404,7 @@ const unlocked = (mark: string): readonly string[] => [
   'ForceCommand exec /.sim/exec',
 ];
 
-/** Takes down what the client asked for, then becomes it. */
+/** Records the client's command, then executes it. */
 const execText = `#!/bin/sh
 c=$SSH_ORIGINAL_COMMAND
 unset SSH_ORIGINAL_COMMAND
@@ -409,7 +412,7 @@ printf '%s' "$c" >${execsPath}/$$
 exec /bin/sh -c "$c"
 `;
 
-/** How the sshd of a node answers from now on; every connection starts one that reads it anew. */
+/** The sshd settings of a node. Every connection starts an sshd that reads them again. */
 function sshdFiles(state: ConnectionState, mark: string): readonly NodeFile[] {
   const isLocked = state.filevault === 'preboot';
   const more = isLocked ? locked : unlocked(mark);

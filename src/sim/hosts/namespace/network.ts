@@ -3,8 +3,8 @@ import { createTurns } from '../turns.ts';
 import type { Ground } from './ground.ts';
 
 /**
- * Lays the office network and the cables of a fleet: every node gets its interfaces for good, and what is plugged in decides which of their
- * outer ends meet. So a pulled cable takes the carrier away at both ends and nothing else, as on a Mac.
+ * Creates a fleet's office network and cables. Every node keeps its interfaces; the cabling determines which of their
+ * outer ends are connected. A pulled cable removes only the carrier at both ends, as on a Mac.
  */
 export async function openNetwork(ground: Ground, names: readonly string[], wiringOf: (node: string) => Wiring) {
   const powered = new Set<string>();
@@ -22,55 +22,58 @@ export async function openNetwork(ground: Ground, names: readonly string[], wiri
   await ground.run(layNetwork(nodes()));
   await update();
   return {
-    /** Of a node, in the office network. */
+    /** The node's address in the office network. */
     addressOf: (node: string): string => wiringOf(node).lan.address,
-    /** A Mac without current is silent, and the far ends of its cables see nobody. */
+    /** A Mac without power is silent, and the far ends of its cables have no carrier. */
     setPower: async (node: string, isPowered: boolean): Promise<void> => {
       if (isPowered) powered.add(node);
       else powered.delete(node);
       await update();
     },
-    /** Makes cables, speeds and addresses be as the model has them; only what differs is touched. */
+    /** Makes cables, speeds and addresses match the model; changes only what differs. */
     update,
   };
 }
 
-/** One node as the network of the fleet has it. */
+/** One node, from the network's view. */
 export interface NetworkNode {
   readonly name: string;
   readonly wiring: Wiring;
-  /** Whether the Mac has current: without, its interfaces and its cables are dead. */
+  /** Whether the Mac has power; without it, its interfaces and cables are dead. */
   readonly isPowered: boolean;
 }
 
-/** The address of the controller in the office network; 198.18.0.0/15 is set aside for tests (RFC 2544). */
+/** The controller's address in the office network; 198.18.0.0/15 is reserved for tests (RFC 2544). */
 const controllerAddress = '198.19.255.254';
 
-/** The bridge that stands for the office network. */
+/** The bridge of the office network. */
 const office = 'office';
 
 /** Jumbo frames, as on a cable between two Macs. */
 const cableMtu = 9000;
 
 /**
- * How many megabits stand for a gigabit of a cable: 80 Gb/s become 800 Mb/s, which this machine can move without being
- * busy with it, and a slow cable stays half as fast as a good one.
+ * Megabits per gigabit of a real cable: 80 Gb/s become 800 Mb/s, which this machine can transfer without much load. A
+ * slow cable stays half as fast as a good one.
  */
 const megabitsPerGigabit = 10;
 
-/** Room for one burst of segmented packets, and how long a packet may wait. */
+/** Size of one burst of segmented packets, and the longest wait of a packet. */
 const bucket = 'burst 256kb latency 50ms';
 
-/** Smaller than any packet: everything is dropped while the link stays up. */
+/** Smaller than any packet: drops everything while the link stays up. */
 const nothing = 'tbf rate 8bit burst 1b limit 1b';
 
-/** Outer ends: one per node for the office, one per receptacle for the cables. Names of interfaces have 15 bytes. */
+/**
+ * Outer ends of interfaces: one per node for the office, one per receptacle for the cables. Interface names have at
+ * most 15 bytes.
+ */
 const officePort = (at: number): string => `o${at}`;
 const cablePort = (at: number, device: string): string => `c${at}${device}`;
 
 const words = (...lines: readonly string[]): string => lines.join('\n');
 
-/** What makes the network of so many nodes, with nothing plugged in and nobody powered. */
+/** The commands that create the network for these nodes, without cables and without power. */
 function layNetwork(nodes: readonly NetworkNode[]): string {
   const office0 = words(
     `ip link add ${office} type bridge forward_delay 0 mcast_snooping 0`,
@@ -98,7 +101,7 @@ function layNode({ name, wiring: { lan, receptacles } }: NetworkNode, at: number
   );
 }
 
-/** Everybody in the office reaches everybody there; nothing leads any further. */
+/** Routes every node to all others in the office; there is no route to the outside. */
 function layRoutes({ name, wiring: { lan } }: NetworkNode, at: number, nodes: readonly NetworkNode[]): string {
   const others = nodes.filter((_, index) => index !== at).map((other) => other.wiring.lan.address);
   return words(
@@ -107,14 +110,14 @@ function layRoutes({ name, wiring: { lan } }: NetworkNode, at: number, nodes: re
   );
 }
 
-/** One setting of the network: what it is about, what it shall be, and the commands that make it so. */
+/** One setting of the network: its subject, its desired value, and the commands that set it. */
 interface Setting {
   readonly about: string;
   readonly value: string;
   readonly commands: string;
 }
 
-/** Which bridge two ends of a cable meet on: named after the end that comes first. */
+/** The bridge that connects two cable ends, named after the first one in sort order. */
 const cableBridge = (one: string, other: string): string => `b${[one, other].sort()[0]}`;
 
 function plugged(port: string, far: string | undefined): Setting {
@@ -154,7 +157,7 @@ const addressed = (node: string, device: string, address: string): Setting => ({
   ),
 });
 
-/** Everything about the network that can change while it is there. The order of the nodes is that of `layNetwork`. */
+/** All changeable settings of the network. The nodes are in the same order as in `layNetwork`. */
 export function networkSettings(nodes: readonly NetworkNode[]): readonly Setting[] {
   return nodes.flatMap(({ name, wiring, isPowered }, at): readonly Setting[] => {
     const port = officePort(at);
@@ -172,7 +175,7 @@ function receptacleSettings(
 ): readonly Setting[] {
   const port = cablePort(at, device);
   const farAt = nodes.findIndex((node) => node.name === far?.mac);
-  // A Mac outside of the rack answers nothing, but its port is up.
+  // A Mac outside the rack never responds, but its port is up.
   const isLive = far !== undefined && isPowered && nodes[farAt]?.isPowered !== false;
   const farPort = far === undefined || farAt < 0 ? port : cablePort(farAt, far.device);
   const gigabits = isSilent ? 'nothing' : (far?.gigabitsPerSecond ?? 'nothing');
