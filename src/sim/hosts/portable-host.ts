@@ -51,7 +51,7 @@ interface PortableGround extends HostRun {
   readonly watch: ReturnType<typeof createExecWatch>;
 }
 
-/** A Mac accepts one attempt per this many of its milliseconds; earlier attempts are counted. */
+/** A Mac accepts one password per 15 s of its own time; earlier ones are counted as hasty. */
 const attemptPauseMs = 15_000;
 
 /** Counts the passwords sent to the sshd before FileVault, and those that came too early. */

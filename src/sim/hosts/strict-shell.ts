@@ -1,13 +1,13 @@
 /** Why a Mac would not run this text, or why only the simulator's Linux would. */
 export interface Objection {
-  /** What the shell says on standard error. */
+  /** The shell's message on standard error. */
   readonly text: string;
   readonly code: number;
 }
 
 /**
- * Folders that exist on a Mac or on the machine below the simulator. A path into one of them that lacks the node's
- * root would leave the simulated Mac without a word: the tool of the machine itself would answer.
+ * Folders that exist on a Mac or on the machine below the simulator. A path into one of them without the node's root
+ * would leave the simulated Mac unnoticed, and reach a tool of the machine itself.
  */
 const systemFolder =
   /^\/(bin|sbin|usr|etc|var|tmp|private|Library|System|Users|Applications|Volumes|opt|dev|proc|sys|home|root|run|cores)(\/|$)/;
@@ -22,30 +22,30 @@ interface Place {
 const isInside = (path: string, root: string): boolean => path === root || path.startsWith(`${root}/`);
 
 /**
- * Devices that are the same on both systems. /dev/stdin and /dev/fd would be as well, but to open the FIFO behind
- * them blocks once the client has ended its input; `cat` and `<&0` need neither.
+ * Devices that are the same on both systems. /dev/stdin and /dev/fd would be too, but opening the FIFO behind them
+ * blocks once the client has ended its input. `cat` and `<&0` do not need them.
  */
 const device = /^\/dev\/(null|zero|random|urandom|stdout|stderr)$/;
 
 const isAllowed = (path: string, { root }: Place): boolean => device.test(path) || isInside(path, root);
 
-/** Data in single quotes is left alone, unless the place says that it is a path whatever the quotes. */
+/** Data in single quotes is ignored, except where every text is a path. */
 function isOutside(word: ShellWord, place: Place, isPathAnyway: boolean): boolean {
   if (word.isSingleQuoted && !isPathAnyway) return false;
   return systemFolder.test(word.literal) && !isAllowed(word.literal, place);
 }
 
-/** Whether a command or a redirection would leave the root: any absolute path but the allowed, and a way upwards. */
+/** Whether a command or redirection would leave the root: by an absolute path that is not allowed, or by `..`. */
 const leavesRoot = (path: string, place: Place): boolean =>
   (path.startsWith('/') && !isAllowed(path, place)) || path.split('/').includes('..');
 
-/** Behind `NAME=`. */
+/** The part after `NAME=`. */
 const assignedWord = (assignment: ShellWord): ShellWord => ({
   ...assignment,
   literal: assignment.literal.slice(assignment.literal.indexOf('=') + 1),
 });
 
-/** Words before the command itself that change nothing about what is run. */
+/** Words before a command that do not change which program runs. */
 const transparent = new Set(['exec', 'command', 'nohup', 'builtin']);
 
 function commandWords(command: SimpleCommand): readonly ShellWord[] {
@@ -56,7 +56,7 @@ function commandWords(command: SimpleCommand): readonly ShellWord[] {
 const baseName = (word: ShellWord | undefined): string => word?.literal.split('/').at(-1) ?? '';
 const shells = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh']);
 
-/** Scripts that this command hands to another shell: `sh -c TEXT`, `eval TEXT`, `trap TEXT …`. */
+/** Scripts that this command gives to a different shell: `sh -c TEXT`, `eval TEXT`, `trap TEXT …`. */
 function innerScripts(command: SimpleCommand): readonly string[] {
   const words = commandWords(command);
   const name = baseName(words[0]);
@@ -83,11 +83,11 @@ function newBuiltin(command: SimpleCommand): Omit<Found, 'at'> | undefined {
     : undefined;
 }
 
-/** `/bin/sh` at the very front is how a client leaves the login shell, whatever that is: macOS has it there. */
+/** A client can leave any login shell by `/bin/sh` as the first command, because every Mac has it there. */
 const isOuterShell = (word: ShellWord, index: number, place: Place): boolean =>
   place.depth === 0 && index === 0 && word.literal === '/bin/sh';
 
-/** Words of a command that would lead it out of the node. */
+/** A command's words that lead outside the node. */
 function outsidePaths(command: SimpleCommand, index: number, place: Place): readonly ShellWord[] {
   const [name, ...rest] = commandWords(command);
   const asksDirectory = [name, ...rest].some((word) => baseName(word) === 'dscl');
@@ -124,20 +124,19 @@ function inspect(text: string, place: Place): readonly Objection[] {
 }
 
 /**
- * Everything in a received command text that a Mac would refuse or that would leave the simulated Mac, in the order
- * of the text; empty when it may run. Looked at: every command word, redirection target and assignment, and those
- * arguments that are not in single quotes; scripts handed to `sh -c`, `eval` and `trap` in the same way. Left alone:
- * arguments in single quotes and bodies of here-documents, which are data. Allowed without a root: `/dev/null` and its
- * like, and `/bin/sh` as the very first command. A Mac would run the lines before a refused one; the simulator runs nothing.
+ * Finds everything in a received command text that a Mac would refuse or that would leave the simulated Mac, in text
+ * order; empty if the text may run. It checks every command word, redirection target, assignment and unquoted or
+ * double-quoted argument, and scripts for `sh -c`, `eval` and `trap`. It ignores arguments in single quotes and bodies
+ * of here-documents, which are data. Allowed without a root: devices such as `/dev/null`, and `/bin/sh` as the first
+ * command. A Mac would run the lines before a refused one; the simulator runs nothing.
  *
  * @see bash 3.2.57, as built from Apple's source: refuses a bare `case` pattern inside `$( )`
  */
 export const objectionsTo = (text: string, root: string): readonly Objection[] => inspect(text, { root, depth: 0 });
 
 /**
- * A watch over the input of a command that makes a shell read its script from there (`sh -s`), else undefined.
- * The script is already running when it is complete, so its objections are only written down. The first mebibyte
- * counts.
+ * Checks the input of a command that makes a shell read its script from standard input (`sh -s`); otherwise undefined.
+ * The script is already running once it is complete, so its objections are only recorded. Checks the first 1 MiB.
  */
 export function createInputWatch(text: string, root: string) {
   const readsScript = readShell(text).commands.some(({ words }) => {
@@ -153,39 +152,39 @@ export function createInputWatch(text: string, root: string) {
       if (size < inputLimit) chunks.push(chunk);
       size += chunk.length;
     },
-    /** Of what was read until the end. */
+    /** The objections to all data so far. */
     objections: () => inspect(Buffer.concat(chunks).toString('utf8'), { root, depth: 1 }),
   };
 }
 
-/** One word of a shell text, as far as it can be known without running it. */
+/** One word of a shell text, as far as it is known without running it. */
 interface ShellWord {
-  /** Quotes removed; `expansion` stands for whatever the shell would put in. */
+  /** Without quotes; `expansion` represents each expansion of the shell. */
   readonly literal: string;
-  /** Whether it began inside single quotes: then it is data, or a script for another shell. */
+  /** Whether it begins inside single quotes, so that it is data or a script for a different shell. */
   readonly isSingleQuoted: boolean;
-  /** Where in the text it begins. */
+  /** Its position in the text. */
   readonly at: number;
 }
 
-/** One simple command: `NAME=value` words, then the words, and the targets of redirections. */
+/** One simple command: `NAME=value` words, then the other words, and the targets of redirections. */
 interface SimpleCommand {
   readonly assignments: ShellWord[];
   readonly words: ShellWord[];
   readonly targets: ShellWord[];
 }
 
-/** What the shell of a Mac, bash 3.2, does not take: where that is, what it says, and its exit code. */
+/** Syntax that a Mac's shell, bash 3.2, rejects: its position, the message and the exit code. */
 interface Found {
   readonly at: number;
   readonly said: string;
   readonly code: number;
 }
 
-/** Stands in a literal for an expansion. */
+/** Represents an expansion in a literal. */
 const expansion = '\u0000';
 
-/** Where the reader is, and what it has found. */
+/** The reading position and the results so far. */
 interface Cursor {
   readonly text: string;
   at: number;
@@ -193,7 +192,7 @@ interface Cursor {
   readonly refusals: Found[];
   /** Delimiters of here-documents whose bodies begin after the next newline. */
   readonly heredocs: { readonly delimiter: string; readonly isIndented: boolean }[];
-  /** How many `$( )` are open: there bash 3.2 counts parentheses instead of reading the grammar. */
+  /** Number of open `$( )`: inside them bash 3.2 counts parentheses instead of parsing the grammar. */
   substitutions: number;
 }
 
@@ -201,12 +200,12 @@ const refuseToken = (cursor: Cursor, token: string): void => {
   cursor.refusals.push({ at: cursor.at, said: `syntax error near unexpected token \`${token}'`, code: 2 });
 };
 
-/** The next characters. */
+/** Whether the text continues with `wanted`. */
 const ahead = (cursor: Cursor, wanted: string): boolean => cursor.text.startsWith(wanted, cursor.at);
 
 const isAtEnd = (cursor: Cursor): boolean => cursor.at >= cursor.text.length;
 
-/** Takes what matches a sticky pattern here; empty when nothing does. */
+/** Consumes a match of a sticky pattern; empty if there is none. */
 function take(cursor: Cursor, pattern: RegExp): string {
   pattern.lastIndex = cursor.at;
   const found = pattern.exec(cursor.text)?.[0] ?? '';
@@ -214,7 +213,7 @@ function take(cursor: Cursor, pattern: RegExp): string {
   return found;
 }
 
-/** Skips to behind the next occurrence of `wanted`, or to the end. */
+/** Skips past the next `wanted`, or to the end. */
 function skipPast(cursor: Cursor, wanted: string): string {
   const end = cursor.text.indexOf(wanted, cursor.at);
   const part = cursor.text.slice(cursor.at, end < 0 ? undefined : end);
@@ -222,21 +221,21 @@ function skipPast(cursor: Cursor, wanted: string): string {
   return part;
 }
 
-/** A carriage return and its kind are characters like any other to a shell. */
+/** Carriage returns and similar characters are ordinary characters for a shell. */
 const blankOrOperator = /[ \t\n;&|()<>]/;
 
-/** Blanks, continued lines, and a comment behind them. */
+/** Blanks, continued lines, and a comment after them. */
 const blanks = /(?:[ \t]|\\\n)*(?:#[^\n]*)?/y;
 
-/** Characters that stand for themselves, as many as follow each other: observations are long texts of them. */
+/** As many ordinary characters as possible at once, because observations are long texts of them. */
 const plainInWord = /[^ \t\n;&|()<>'"\\$`]+/y;
 const plainInQuotes = /[^"\\$`]+/y;
 const parameterName = /[A-Za-z_][A-Za-z_0-9]*|[0-9@*#?$!-]/y;
 
-/** `${x^^}` and its kind came with bash 4; also `${x,,}`, `${x@Q}`. */
+/** `${x^^}` and similar expansions are new in bash 4; also `${x,,}`, `${x@Q}`. */
 const caseChange = /^!?[A-Za-z_0-9@*]+(\^|,|@[A-Z]$)/;
 
-/** Behind `${`: to the matching brace, through quotes and nested expansions. */
+/** After `${`: skips to the matching brace, past quotes and nested expansions. */
 function skipBraces(cursor: Cursor): void {
   const start = cursor.at;
   while (!isAtEnd(cursor) && !ahead(cursor, '}')) readPiece(cursor);
@@ -247,7 +246,7 @@ function skipBraces(cursor: Cursor): void {
   }
 }
 
-/** Behind `$((`: to the matching `))`. */
+/** After `$((`: skips to the matching `))`. */
 function skipArithmetic(cursor: Cursor): void {
   for (let depth = 2; !isAtEnd(cursor) && depth > 0; cursor.at += 1) {
     if (ahead(cursor, '(')) depth += 1;
@@ -255,7 +254,7 @@ function skipArithmetic(cursor: Cursor): void {
   }
 }
 
-/** Behind a `$` or a backquote. Returns what it stands for: itself when it expands nothing. */
+/** After `$` or a backquote. Returns its literal: the character itself if it expands nothing. */
 function readExpansion(cursor: Cursor, char: '$' | '`'): string {
   if (char === '`') readNested(cursor, '`');
   else if (take(cursor, /\(\(/y) !== '') skipArithmetic(cursor);
@@ -265,14 +264,14 @@ function readExpansion(cursor: Cursor, char: '$' | '`'): string {
   return expansion;
 }
 
-/** Behind the opening double quote. */
+/** After the opening double quote. */
 function readDouble(cursor: Cursor): string {
   let literal = '';
   while (!isAtEnd(cursor) && take(cursor, /"/y) === '') literal += take(cursor, plainInQuotes) || readPiece(cursor);
   return literal;
 }
 
-/** The next character with what belongs to it: a quoted text, an expansion, or what a backslash protects. */
+/** The next unit: a quoted text, an expansion, an escaped character or a single character. */
 function readPiece(cursor: Cursor): string {
   const char = cursor.text[cursor.at++] ?? '';
   if (char === "'") return skipPast(cursor, "'");
@@ -293,7 +292,7 @@ function readWord(cursor: Cursor, end: End): ShellWord | undefined {
   return cursor.at === start ? undefined : { literal, isSingleQuoted: cursor.text[start] === "'", at: start };
 }
 
-/** A `case` under way: before `in`, in a pattern, or in the commands of a pattern. */
+/** The state of an open `case`: before `in`, in a pattern, or in a pattern's commands. */
 interface OpenCase {
   state: 'subject' | 'pattern' | 'body';
   hasParenthesis: boolean;
@@ -309,7 +308,7 @@ interface List {
 
 const reserved = new Set(['if', 'then', 'else', 'elif', 'do', 'while', 'until', '{', '!', 'time']);
 const operators = /&>>|;;&|;;|;&|&&|\|\||\|&|&>|[&;|\n]/y;
-/** Came with bash 4; dash takes none of them either, but a bash 5 in the place of sh does. */
+/** New in bash 4. dash does not accept them either, but a bash 5 as sh does. */
 const newOperators = new Set(['&>>', ';;&', ';&', '|&']);
 const redirections = /[0-9]*(?:<<-|<<<|<<|<>|<&|>>|>&|>\||<|>)/y;
 
@@ -321,7 +320,7 @@ function finish(cursor: Cursor, list: List): void {
   list.command = emptyCommand();
 }
 
-/** Behind the newline: the bodies of the here-documents that were announced on this line are data. */
+/** After the newline: skips the bodies of this line's here-documents, which are data. */
 function skipHeredocs(cursor: Cursor): void {
   for (const { delimiter, isIndented } of cursor.heredocs.splice(0)) {
     while (!isAtEnd(cursor)) {
@@ -356,13 +355,13 @@ function takeOperator(cursor: Cursor, list: List): boolean {
     open.state = 'pattern';
     open.hasParenthesis = false;
   }
-  // A newline between `case x` and `in` ends nothing.
+  // A newline between `case x` and `in` ends no command.
   if (open?.state !== 'subject') finish(cursor, list);
   if (operator === '\n') skipHeredocs(cursor);
   return true;
 }
 
-/** True when the parenthesis ends the whole list. */
+/** True if the parenthesis ends the whole list. */
 function takeParenthesis(cursor: Cursor, list: List): boolean {
   const open = list.cases.at(-1);
   const isOpening = ahead(cursor, '(');
@@ -384,7 +383,7 @@ function endPattern(cursor: Cursor, list: List, open: OpenCase): void {
   list.command = emptyCommand();
 }
 
-/** What a word means where it stands: a reserved word, part of a `case`, an assignment, or a word of a command. */
+/** Interprets a word by its position: a reserved word, part of a `case`, an assignment, or a word of a command. */
 function place(list: List, word: ShellWord): void {
   const open = list.cases.at(-1);
   const { command } = list;
@@ -404,7 +403,7 @@ function place(list: List, word: ShellWord): void {
   else command.words.push(word);
 }
 
-/** Reads commands to `end`, which it takes as well, or to the end of the text. */
+/** Reads and consumes commands up to and including `end`, or to the end of the text. */
 function readList(cursor: Cursor, end: End): void {
   const list: List = { end, cases: [], command: emptyCommand() };
   for (;;) {
@@ -429,9 +428,9 @@ function readNested(cursor: Cursor, end: ')' | '`'): void {
 }
 
 /**
- * Reads a shell text into its simple commands, without running or judging anything. It follows the grammar of POSIX
- * sh far enough for quoting, expansions, here-documents, `case` and redirections; a text that no shell would take
- * gives some reading and never an error. Bodies of here-documents are data.
+ * Parses a shell text into its simple commands, without running or checking them. It follows the grammar of POSIX sh as
+ * far as needed for quoting, expansions, here-documents, `case` and redirections. A text that is invalid for every
+ * shell gives some result and never an error. Bodies of here-documents are data.
  */
 function readShell(text: string): Pick<Cursor, 'commands' | 'refusals'> {
   const cursor: Cursor = { text, at: 0, commands: [], refusals: [], heredocs: [], substitutions: 0 };

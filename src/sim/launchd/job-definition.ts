@@ -1,22 +1,22 @@
 import { given } from '../../model/given.ts';
 import { isDict, type PlistValue, readPlist } from '../model/plist.ts';
 
-/** When launchd starts a job again after it has ended. */
+/** When launchd restarts a job after it has exited. */
 export type KeepAlive =
   | { readonly kind: 'never' }
   | { readonly kind: 'always' }
-  /** `isSuccess`: after exit code 0 (true) or after anything else (false). */
+  /** `isSuccess`: after exit code 0 (true) or after any other exit (false). */
   | { readonly kind: 'after-exit'; readonly isSuccess: boolean }
-  /** After a signal that it did not expect. */
+  /** After a fatal signal that indicates a crash (true) or after any other exit (false). */
   | { readonly kind: 'after-crash'; readonly isCrash: boolean };
 
 const processTypes = ['Standard', 'Interactive', 'Adaptive', 'Background'] as const;
 
-/** One launchd job as its property list defines it. Paths are as they stand there. */
+/** One launchd job, with the paths from its property list. */
 export interface JobDefinition {
   readonly label: string;
   readonly program: string;
-  /** The whole argument list, with the program's name first. */
+  /** The whole argument list; the program's name is first. */
   readonly words: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly workingDirectory?: string;
@@ -26,25 +26,25 @@ export interface JobDefinition {
   readonly runAtLoad: boolean;
   readonly keepAlive: KeepAlive;
   readonly throttleSeconds: number;
-  /** Started again and again after so many seconds; absent where nobody asked for that. */
+  /** Interval between repeated starts; absent: none. */
   readonly intervalSeconds?: number;
   readonly exitTimeoutSeconds: number;
-  /** Whether the rest of its process group may outlive it. */
+  /** Whether other processes of its group may outlive it. */
   readonly abandonsGroup: boolean;
   readonly processType: (typeof processTypes)[number];
-  /** The soft limit of open files; absent where nobody asked for another one. */
+  /** Soft limit of open files; absent: the default. */
   readonly openFiles?: number;
-  /** The list's own `Disabled`, which `launchctl enable` overrides. */
+  /** The property list's own `Disabled`, which `launchctl enable` overrides. */
   readonly isDisabled: boolean;
 }
 
-/** A job, why launchd would refuse it, or what of it this launchd cannot simulate. */
+/** A job, why launchd would refuse it, or which part this launchd cannot simulate. */
 export type JobReading =
   | { readonly kind: 'job'; readonly job: JobDefinition }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'not-simulated'; readonly key: string };
 
-/** Seconds between two starts (`minimum runtime` in what macOS 26 prints) and before a KILL (`exit timeout` there). */
+/** Seconds between two starts (`minimum runtime` in macOS 26's output) and before KILL (`exit timeout` there). */
 const defaults = { throttleSeconds: 10, exitTimeoutSeconds: 5 } as const;
 
 type Check<Value extends PlistValue = PlistValue> = (value: PlistValue) => value is Value;
@@ -62,14 +62,14 @@ const isTextDictionary = (value: PlistValue): value is Dictionary<string> =>
   isDict(value) && Object.values(value).every(isArgument);
 const isProcessType = (value: PlistValue): value is JobDefinition['processType'] =>
   processTypes.some((one) => one === value);
-/** Of its keys (launchd.plist(5), SoftResourceLimits) only this one is simulated; all of them have integers. */
+/** The only simulated key of SoftResourceLimits (launchd.plist(5)); all of its keys have integers. */
 const openFilesKey = 'NumberOfFiles';
 const isLimits = (value: PlistValue): value is Dictionary<number> =>
   isDict(value) && Object.values(value).every(isSeconds);
 const isKeepAlive = (value: PlistValue): value is boolean | Dictionary<boolean> =>
   isFlag(value) || (isDict(value) && Object.values(value).every(isFlag));
 
-/** Every key that is simulated, with the form that its value must have (launchd.plist(5)). */
+/** All simulated keys, with the required form of their values (launchd.plist(5)). */
 const keys = {
   Label: (value: PlistValue): value is string => typeof value === 'string' && /^[A-Za-z0-9._-]{1,255}$/.test(value),
   Disabled: isFlag,
@@ -90,7 +90,6 @@ const keys = {
   AbandonProcessGroup: isFlag,
 };
 
-/** A list of which every value was checked. */
 type Checked = {
   readonly [Key in keyof typeof keys]?: (typeof keys)[Key] extends Check<infer Value> ? Value : never;
 };
@@ -134,8 +133,8 @@ function jobOf(list: Checked, label: string, keepAlive: KeepAlive): JobReading {
 }
 
 /**
- * Reads the text of a launchd property list. A key that launchd knows and this one does not simulate is told apart,
- * so that it can be written down instead of being ignored.
+ * Parses a launchd property list. Keys of launchd that are not simulated are reported separately, so that they are
+ * recorded instead of ignored.
  *
  * @see launchd.plist(5) of macOS
  */

@@ -1,7 +1,7 @@
 import { type Exit, isSuccess } from '../../model/probe.ts';
 import type { JobDefinition } from './job-definition.ts';
 
-/** Signals that can be named, by the number that macOS has for them. */
+/** Signals by macOS's numbers. */
 export const signals = {
   '1': 'SIGHUP',
   '2': 'SIGINT',
@@ -14,42 +14,42 @@ export const signals = {
   '31': 'SIGUSR2',
 } as const;
 
-/** A signal that launchctl can be told to send. */
+/** A signal that launchctl can send. */
 export type JobSignal = (typeof signals)[keyof typeof signals];
 
-/** Where the process of a service stands. */
+/** The state of a service's process. */
 type Phase =
   | { readonly kind: 'idle' }
   | { readonly kind: 'running'; readonly pid: number }
-  /** Has got its TERM; `next` says what follows when it has ended. */
+  /** It received TERM; `next` is the action after its exit. */
   | { readonly kind: 'stopping'; readonly pid: number; readonly next: 'start' | 'unload' }
-  /** Ended, and to be started again when its throttle interval is over. */
+  /** It exited and will be restarted after its throttle interval. */
   | { readonly kind: 'scheduled' };
 
 /** One service that launchd has loaded. */
 interface Service {
   readonly job: JobDefinition;
-  /** The property list that it came from, as a Mac knows it. */
+  /** Path of its property list on the Mac. */
   readonly path: string;
   readonly phase: Phase;
-  /** How often it was started in this boot. */
+  /** Number of its starts in this boot session. */
   readonly runs: number;
-  /** Absent until it has ended once. */
+  /** Absent until its first exit. */
   readonly lastExit?: Exit;
 }
 
-/** The number of its process, while there is one. */
+/** The number of its process, if one is running. */
 export const pidOf = (service: Service | undefined): number | undefined =>
   service !== undefined && 'pid' in service.phase ? service.phase.pid : undefined;
 
-/** What launchd knows of the system domain. */
+/** The state of launchd's system domain. */
 export interface LaunchdState {
   readonly services: ReadonlyMap<string, Service>;
-  /** What `enable` and `disable` said last; survives a reboot. True is disabled. */
+  /** The last `disable` (true) or `enable` (false) of each label; survives a reboot. */
   readonly overrides: ReadonlyMap<string, boolean>;
 }
 
-/** Something that happened to launchd. Labels in all but `load` belong to loaded services; others change nothing. */
+/** An event of launchd. Except for `load`, labels that are not loaded have no effect. */
 export type LaunchdEvent =
   | { readonly kind: 'load'; readonly job: JobDefinition; readonly path: string }
   | { readonly kind: 'unload'; readonly label: string }
@@ -58,38 +58,38 @@ export type LaunchdEvent =
   | { readonly kind: 'override'; readonly label: string; readonly isDisabled: boolean }
   /** The process was started. */
   | { readonly kind: 'started'; readonly label: string; readonly pid: number }
-  /** There is no such program, or nobody may run it: EX_CONFIG. */
+  /** The program is missing or not executable: EX_CONFIG. */
   | { readonly kind: 'not-started'; readonly label: string }
   | { readonly kind: 'ended'; readonly label: string; readonly exit: Exit }
   /** The throttle interval is over. */
   | { readonly kind: 'due'; readonly label: string }
-  /** The start interval of this very job is over once more. */
+  /** The start interval of exactly this job is over. */
   | { readonly kind: 'interval'; readonly label: string; readonly job: JobDefinition };
 
-/** What has to be done with real processes because of it, in this order. */
+/** An action on real processes; actions are performed in order. */
 export type LaunchdAct =
   | { readonly kind: 'start'; readonly label: string; readonly job: JobDefinition }
   | { readonly kind: 'signal'; readonly label: string; readonly signal: JobSignal }
-  /** KILL, when this very process is still there after so many seconds of the Mac. */
+  /** KILL if exactly this process is still running after so many seconds of the Mac. */
   | { readonly kind: 'kill-later'; readonly label: string; readonly pid: number; readonly seconds: number }
-  /** Tell `due`, so many seconds of the Mac after the last start. */
+  /** Send `due`, so many seconds of the Mac after the last start. */
   | { readonly kind: 'wake'; readonly label: string; readonly seconds: number }
-  /** Tell `interval`, so many seconds of the Mac from now. */
+  /** Send `interval`, so many seconds of the Mac from now. */
   | { readonly kind: 'recur'; readonly label: string; readonly job: JobDefinition; readonly seconds: number };
 
-/** The state afterwards, and what is to be done. */
+/** The next state, and the actions to perform. */
 export interface Transition {
   readonly state: LaunchdState;
   readonly acts: readonly LaunchdAct[];
 }
 
-/** Launchd at the very beginning of a boot. */
+/** launchd at the very beginning of a boot. */
 export const freshLaunchd = (overrides: ReadonlyMap<string, boolean>): LaunchdState => ({
   services: new Map(),
   overrides,
 });
 
-/** Whether launchd refuses to load it: the override decides, and the list itself where there is none. */
+/** Whether launchd refuses to load the job: by the override, or by the property list if there is none. */
 export const isDisabled = ({ overrides }: LaunchdState, job: JobDefinition): boolean =>
   overrides.get(job.label) ?? job.isDisabled;
 
@@ -151,10 +151,10 @@ function kick(state: LaunchdState, service: Service, isKilling: boolean): Transi
   }
 }
 
-/** EX_CONFIG: what launchd reports of a job that it cannot start. */
+/** EX_CONFIG: launchd reports it for a job that it cannot start. */
 const configurationExit = 78;
 
-/** Signals that mean a program error; any other one was sent on purpose. */
+/** Signals that indicate a program error; all others were sent on purpose. */
 const crashes = ['ABRT', 'BUS', 'FPE', 'ILL', 'SEGV', 'TRAP', 'SYS'];
 
 function isWantedAgain({ keepAlive }: JobDefinition, exit: Exit): boolean {
@@ -185,7 +185,7 @@ function ended(state: LaunchdState, service: Service, exit: Exit): Transition {
   };
 }
 
-/** A job that still runs, or waits for its throttle interval, is not started; one that was loaded anew counts anew. */
+/** Starts the job unless it is running or throttled. A job that was loaded again has a new interval. */
 function recur(state: LaunchdState, service: Service, job: JobDefinition): Transition {
   if (service.job !== job) return unchanged(state);
   const acts = service.phase.kind === 'idle' ? [startAct(job)] : [];
@@ -227,8 +227,8 @@ function serviceEvent(
 }
 
 /**
- * The whole behaviour of launchd towards its services, without a process, a clock or a file: one event in, the state
- * afterwards and what is to be done out.
+ * launchd's whole behavior toward its services, without processes, clock or files: from one event to the next state and
+ * the actions to perform.
  */
 export function launchdTransition(state: LaunchdState, event: LaunchdEvent): Transition {
   if (event.kind === 'load') return load(state, event.job, event.path);
@@ -239,13 +239,13 @@ export function launchdTransition(state: LaunchdState, event: LaunchdEvent): Tra
   return service === undefined ? unchanged(state) : serviceEvent(state, service, event);
 }
 
-/** Names of `sysexits.h` from 64 on, which launchctl prints behind the number. */
+/** Names in `sysexits.h` from 64 on, which launchctl prints after the number. */
 const exitNames = (
   'EX_USAGE EX_DATAERR EX_NOINPUT EX_NOUSER EX_NOHOST EX_UNAVAILABLE EX_SOFTWARE EX_OSERR ' +
   'EX_OSFILE EX_CANTCREAT EX_IOERR EX_TEMPFAIL EX_PROTOCOL EX_NOPERM EX_CONFIG'
 ).split(' ');
 
-/** What strsignal(3) of macOS calls a signal, and its number. */
+/** Each signal's name from macOS's strsignal(3), with its number. */
 const signalNames: Readonly<Record<string, string>> = {
   HUP: 'Hangup: 1',
   INT: 'Interrupt: 2',
@@ -298,8 +298,8 @@ const fields = (...pairs: readonly (readonly [string, string | number | undefine
   pairs.flatMap(([name, value]) => (value === undefined ? [] : [`\t${name} = ${value}`]));
 
 /**
- * What `launchctl print system/LABEL` says of a service, in the order of the two published captures: fields at one
- * tab, arguments and environments in braces, where they stand raw.
+ * The output of `launchctl print system/LABEL` for a service, in the order of the two published captures: fields
+ * indented by one tab, arguments and environments in braces and unescaped.
  *
  * @see test/cases/sim/captures/launchctl-print.user-agent.not-running.full.txt
  */
@@ -343,11 +343,11 @@ export function printText(service: Service): string {
   ].join('\n');
 }
 
-/** Where macOS keeps what `launchctl enable` and `disable` said. */
+/** File in which macOS stores the effect of `launchctl enable` and `disable`. */
 export const overridesPath = '/private/var/db/com.apple.xpc.launchd/disabled.plist';
 
-/** The user of every node. */
+/** User number of every node's user. */
 export const agentUser = 501;
 
-/** The same of the agents of that user, for sessions over ssh and at the screen alike. */
+/** The same file for that user's agents, in ssh sessions and at the screen. */
 export const agentOverridesPath = `/private/var/db/com.apple.xpc.launchd/disabled.${agentUser}.plist`;

@@ -375,7 +375,7 @@ const execsPath = '/.sim/execs';
 
 const banner = '/.sim/sshd/banner';
 
-/** Settings in which Debian's sshd would differ from macOS's, or that both share. */
+/** Settings that make Debian's sshd behave like macOS's. */
 const always = (key: keyof NodeKeys): readonly string[] => [
   `HostKey ${hostKeyPath(key)}`,
   'PidFile none',

@@ -6,7 +6,7 @@ import ssh2 from 'ssh2';
 import type { ConnectionState } from '../../model/fleet.ts';
 import { replaceFile } from '../replace-file.ts';
 
-/** An ed25519 key as OpenSSH keeps it: the private file's text, and the one-line public form without a comment. */
+/** An ed25519 key in OpenSSH's form: the text of the private file, and the one-line public form without a comment. */
 export interface KeyFile {
   readonly path: string;
   readonly privateText: string;
@@ -22,10 +22,10 @@ const text = (value: string | Uint8Array): Buffer => {
 };
 
 /**
- * The private and the public half of a new key. The call itself encodes them: Node 20 can hang where a key that was just
- * made is exported (seen within 50,000 keys).
+ * The private and public parts of a new key. The call that creates the key also encodes it, because Node 20 can hang
+ * when exporting a new key (seen within 50,000 keys).
  *
- * @see RFC 8410: as Node writes both encodings, the key is the last 32 bytes
+ * @see RFC 8410: in both of Node's encodings, the key is the last 32 bytes
  */
 function newHalves(): { readonly secret: Buffer; readonly open: Buffer } {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
@@ -35,15 +35,15 @@ function newHalves(): { readonly secret: Buffer; readonly open: Buffer } {
   return { secret: privateKey.subarray(-32), open: publicKey.subarray(-32) };
 }
 
-/** The padding of the private section is 1, 2, 3… up to the block size of 8 (OpenSSH PROTOCOL.key). */
+/** Pads the private section with 1, 2, 3… to the block size of 8 (OpenSSH PROTOCOL.key). */
 const padded = (section: Buffer): Buffer => {
   const missing = (8 - (section.length % 8)) % 8;
   return Buffer.concat([section, Buffer.from(Array.from({ length: missing }, (_, index) => index + 1))]);
 };
 
 /**
- * Makes a new ed25519 key and writes it in the `openssh-key-v1` form that both ssh2 and the `ssh` command read.
- * Made by node:crypto, because ssh2's own generator makes a key that ssh2 cannot parse in 5 of 1,000 calls.
+ * Creates an ed25519 key in the `openssh-key-v1` form that both ssh2 and the `ssh` command read. It uses node:crypto,
+ * because 5 in 1,000 keys of ssh2's own generator cannot be parsed by ssh2.
  *
  * @see OpenSSH PROTOCOL.key
  */
@@ -81,8 +81,8 @@ const publicTextOf = (privateText: string): string | undefined => {
 };
 
 /**
- * Reads the key at `path`, or makes and stores a new one (0600, its folder 0700) when there is none or it does not
- * parse. Keys stay in the run's folder, so a known_hosts of a rehearsal survives `sim down` and `sim up`.
+ * Reads the key at `path`. If it is missing or invalid, creates and stores a new one (mode 0600, its folder 0700). Keys
+ * stay in the run's folder, so that known_hosts entries remain valid after `sim down` and `sim up`.
  */
 export async function loadOrCreateKey(path: string, comment: string): Promise<KeyFile> {
   if (existsSync(path)) {
@@ -97,16 +97,16 @@ export async function loadOrCreateKey(path: string, comment: string): Promise<Ke
   return { path, ...made };
 }
 
-/** The host keys of one node: its own, one that a reinstalled or impersonated Mac would show, and that of the sshd before FileVault. */
+/** A node's host keys: its own, that of a reinstalled or impersonated Mac, and that of the sshd before FileVault. */
 export type NodeKeys = Readonly<Record<ConnectionState['hostKey'] | 'preboot', KeyFile>>;
 
-/** The host keys of a node, which the folder of the run keeps. */
+/** A node's host keys, stored in the run's folder. */
 export async function loadNodeKeys(folder: string, node: string): Promise<NodeKeys> {
   const load = (name: string): Promise<KeyFile> =>
     loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${node}`);
   return { own: await load(node), other: await load(`${node}.other`), preboot: await load(`${node}.preboot`) };
 }
 
-/** Which of its keys a Mac shows. */
+/** The key that a Mac shows. */
 export const shownKey = ({ hostKey, filevault, prebootKey }: ConnectionState): keyof NodeKeys =>
   filevault === 'preboot' && hostKey === 'own' && prebootKey !== 'same' ? 'preboot' : hostKey;

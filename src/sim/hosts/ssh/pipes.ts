@@ -10,7 +10,7 @@ const lowWater = 48;
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 
-/** Our end of a FIFO, and one end of either kind, so that whoever opens it next waits for nobody. */
+/** Our end of a FIFO, and an end of the opposite kind, so that the next process can open the FIFO without waiting. */
 interface Ends {
   readonly ours: number;
   readonly standIns: readonly [number, number];
@@ -23,16 +23,16 @@ function openFifo(path: string, isOursToRead: boolean): Ends {
   return { ours, standIns: [standIn, openSync(path, O_WRONLY)] };
 }
 
-/** Standard input, output and error of one command, each a real pipe. */
+/** Real pipes for one command's standard input, output and error. */
 function openStdio(paths: readonly [string, string, string]) {
   const [input, output, errors] = [openFifo(paths[0], false), openFifo(paths[1], true), openFifo(paths[2], true)];
   return {
-    /** Where the command opens its own ends, in the order 0, 1, 2; blocking, as a command expects them. */
+    /** The paths at which the command opens its own ends, in the order 0, 1, 2. They block, as commands expect. */
     paths,
     stdin: new Socket({ fd: input.ours, readable: false, writable: true }),
     stdout: new Socket({ fd: output.ours, readable: true, writable: false }),
     stderr: new Socket({ fd: errors.ours, readable: true, writable: false }),
-    /** To be called once the command has them (or never will), or the end of its output is never seen. */
+    /** Call this once the command has its ends, or never will. Otherwise the end of its output cannot be seen. */
     handedOver: (): void => {
       for (const { standIns } of [input, output, errors]) for (const fd of standIns) closeSync(fd);
       for (const path of paths) unlinkSync(path);
@@ -41,9 +41,9 @@ function openStdio(paths: readonly [string, string, string]) {
 }
 
 /**
- * Makes pipes out of FIFOs in `folder`. Node itself gives children socket pairs, on which `>/dev/stderr` and
- * `[ -p /dev/stdout ]` fail on Linux although they are fine under sshd. One `mkfifo` makes a batch, so that a command
- * costs no extra process.
+ * Creates pipes from FIFOs in `folder`. Node itself gives children socket pairs, on which `>/dev/stderr` and `[ -p
+ * /dev/stdout ]` fail on Linux although they work under sshd. One `mkfifo` creates a batch, so that a command needs no
+ * additional process.
  */
 export async function createPipeSupply(folder: string) {
   await rm(folder, { recursive: true, force: true });
@@ -86,5 +86,5 @@ export async function createPipeSupply(folder: string) {
   };
 }
 
-/** Hands out pipes; each is used once, so that output of one command can never reach another. */
+/** Provides pipes. Each is used once, so that output of one command can never reach a different one. */
 export type PipeSupply = Awaited<ReturnType<typeof createPipeSupply>>;

@@ -11,37 +11,37 @@ import type { NodeKeys } from './host-keys.ts';
 import type { PipeSupply } from './pipes.ts';
 import { execEnvironment, homeOf } from './ssh-user.ts';
 
-/** The node behind its ssh server. */
+/** A node, from the view of its ssh server. */
 export interface ServedNode {
   readonly name: string;
   readonly user: string;
-  /** Absolute folder that stands for `/`. */
+  /** Absolute path of the folder that represents `/`. */
   readonly root: string;
   readonly keys: NodeKeys;
-  /** `<run id>.<node>.<boot>` of the present boot session. */
+  /** `<run id>.<node>.<boot>` of the current boot session. */
   readonly mark: () => string;
-  /** Number of the present boot session. */
+  /** Number of the current boot session. */
   readonly boot: () => number;
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
   readonly starter: ProcessStarter;
   readonly records: NodeRecords;
   readonly watch: ExecWatch;
-  /** Writes down what a Mac would not have understood, in the node's own `/.sim/unknown`. */
+  /** Records in the node's `/.sim/unknown` what a Mac would not have understood. */
   readonly objectTo: (objections: readonly Objection[]) => void;
-  /** Somebody gave the sshd before FileVault a password. */
+  /** A client sent a password to the sshd before FileVault. */
   readonly onPrebootPassword: () => void;
-  /** It was the right one. */
+  /** That password was correct. */
   readonly unlock: () => void;
-  /** Asked at each attempt: the password of the account. */
+  /** Called at each attempt: the account's password. */
   readonly password: () => string;
-  /** Asked at each new connection: what the node's ssh server does at that moment. */
+  /** Called at each new connection: the current state of the node's ssh server. */
   readonly connectionState: () => ConnectionState;
 }
 
-/** What is known of the client on the other side. */
+/** Known facts about a client. */
 interface SessionClient {
-  /** What it calls itself, such as `OpenSSH_9.2p1`. */
+  /** Its software version, such as `OpenSSH_9.2p1`. */
   readonly software: string;
   /** Number of the connection on this node, from 1. */
   readonly connection: number;
@@ -50,9 +50,9 @@ interface SessionClient {
   readonly to: string;
 }
 
-/** sshd's MaxSessions; a session counts until its command has ended, also when its channel is long closed. */
+/** sshd's MaxSessions. A session counts until its command has exited, even if its channel closed long before. */
 const maxSessions = 10;
-/** The stock sshd_config of macOS has `AcceptEnv LANG LC_*`. */
+/** macOS's stock sshd_config has `AcceptEnv LANG LC_*`. */
 const acceptedVariable = /^(LANG|LC_[A-Z0-9_]*)$/;
 
 interface OneSession {
@@ -64,7 +64,7 @@ interface OneSession {
   readonly settle: () => void;
 }
 
-/** Answers the session channels of an authenticated client as sshd does: exec only, no terminal, no forwarding. */
+/** Serves the session channels of an authenticated client like sshd: exec only, no terminal, no forwarding. */
 export function serveSessions(connection: Connection, node: ServedNode, client: SessionClient): void {
   const open = new Set<OneSession>();
   connection.on('session', (accept, reject) => {
@@ -108,7 +108,7 @@ function answer(session: Session, one: OneSession): void {
       return;
     }
     one.variables[key] = val;
-    // Both are missing when the client wants no reply.
+    // Both are missing if the client wants no reply.
     if (typeof accept === 'function') accept();
   });
   for (const unsupported of ['pty', 'x11', 'auth-agent', 'shell', 'subsystem', 'sftp', 'window-change']) {
@@ -185,23 +185,25 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
   one.settle();
 }
 
-/** What it takes to run one command of a client. */
+/** Parameters for running a client's command. */
 interface ExecOptions {
   readonly node: ServedNode;
   readonly command: string;
   readonly channel: ServerChannel;
   readonly pipes: Awaited<ReturnType<PipeSupply['take']>>;
   readonly environment: Readonly<Record<string, string>>;
-  /** Sees the bytes that the client sends to the command. */
+  /** Receives the bytes that the client sends to the command. */
   readonly onInput: (chunk: Buffer) => void;
-  /** Holds back what the client hears. */
+  /** Delays the output to the client. */
   readonly hold: ReturnType<typeof createExecHold>;
 }
 
-/** The signals that sshd passes on, and those that it names in an exit-signal (OpenSSH session.c). */
+/** Signals that sshd forwards, and that it can name in an exit-signal (OpenSSH session.c). */
 const signalNames = 'ABRT ALRM FPE HUP ILL INT KILL PIPE QUIT SEGV TERM USR1 USR2'.split(' ');
 
-/** A shell in a group of its own. @throws Error when it cannot be started, as for a command line that is too long */
+/**
+ * Starts a shell in its own group. @throws Error if it cannot be started, such as for a command line that is too long
+ */
 async function startShell({ node, command, pipes, environment }: ExecOptions): Promise<StartedProgram> {
   const group = node.groups.expect(node.name);
   try {
@@ -222,7 +224,7 @@ async function startShell({ node, command, pipes, environment }: ExecOptions): P
   }
 }
 
-/** Tells the client how it ended, in the words of sshd: a signal that the RFC does not know gets a suffix. */
+/** Reports the exit to the client like sshd: a signal that is not in the RFC gets a suffix. */
 function tellExit(channel: ServerChannel, exit: Exit): void {
   if (exit.kind === 'exited') channel.exit(exit.code);
   if (exit.kind !== 'signalled') return;
@@ -230,7 +232,7 @@ function tellExit(channel: ServerChannel, exit: Exit): void {
   channel.exit(isNamed ? exit.signal : `${exit.signal}@openssh.com`, false, '');
 }
 
-/** Passes the client's bytes on to the command, and its end of file as well. */
+/** Forwards the client's bytes and end of file to the command. */
 function feed({ channel, onInput, hold }: ExecOptions, stdin: Socket): void {
   channel.on('data', (chunk: Buffer) => {
     onInput(chunk);
@@ -246,9 +248,9 @@ function feed({ channel, onInput, hold }: ExecOptions, stdin: Socket): void {
 }
 
 /**
- * Runs a command as sshd does for a session without a terminal: the login shell with `-c`, a process group of its
- * own, three pipes. The exit goes to the client as soon as the shell has ended; the channel is closed only when
- * no process holds its output any more, so a background job that keeps it open keeps the client waiting, as on a Mac.
+ * Runs a command like sshd in a session without a terminal: the login shell with `-c`, its own process group, three
+ * pipes. The client gets the exit code as soon as the shell has exited. The channel closes only when no process holds
+ * the command's output any more, so that a background job with open output keeps the client waiting, as on a Mac.
  */
 function runExec(options: ExecOptions) {
   const { channel, pipes, hold } = options;
@@ -257,7 +259,7 @@ function runExec(options: ExecOptions) {
   const ours = [stdin, stdout, stderr];
   for (const socket of ours) socket.on('error', () => undefined);
   let group: number | undefined;
-  // What keeps a shell from starting is said as sshd's child says it, with exit 1.
+  // If the shell cannot be started, the client gets the same error as from sshd's child, with exit 1.
   const run = async (): Promise<Exit> => {
     try {
       const shell = await startShell(options);
@@ -291,14 +293,14 @@ function runExec(options: ExecOptions) {
     return { exit, outputBytes: output.bytes() };
   });
   return {
-    /** Resolves when the process has ended; background jobs of it may go on. */
+    /** Resolves when the process has exited; its background jobs may continue. */
     ended,
-    /** The client is gone: its ends of the pipes close, and the command lives on until it writes. */
+    /** The client is gone: closes its ends of the pipes. The command lives until its next write. */
     abandon: (): void => {
       leave();
       for (const socket of ours) socket.destroy();
     },
-    /** As the `signal` request of RFC 4254 6.9: to the whole group, `name` without SIG. */
+    /** The `signal` request of RFC 4254 6.9, to the whole group; `name` is without SIG. */
     signal: (name: string): void => {
       if (group !== undefined && signalNames.includes(name)) groups.signal(group, `SIG${name}`);
     },
@@ -306,15 +308,15 @@ function runExec(options: ExecOptions) {
 }
 
 /**
- * ssh2 keeps a chunk that waited for window space after it was sent, and sends it again when the other stream of the
- * channel has to wait next. Forgetting all four before each write makes that impossible, since only one write is
- * ever under way.
+ * ssh2 keeps a chunk that waited for window space even after sending it, and sends it again when the channel's other
+ * stream has to wait next. Clearing all four fields before each write prevents that, because only one write is ever in
+ * progress.
  */
 const waiting = ['_chunk', '_chunkcb', '_chunkErr', '_chunkcbErr'] as const;
 
 /**
- * Takes over the writing side of a channel: sends stdout and stderr of one command, one chunk at a time, with the
- * client's back-pressure. Nothing is sent before `released`.
+ * Writes a channel's output: sends stdout and stderr of one command, one chunk at a time, with the client's
+ * back-pressure. Sends nothing before `released`.
  */
 function createChannelOutput(channel: ServerChannel, released: Promise<void>) {
   let turn = released;
@@ -331,7 +333,7 @@ function createChannelOutput(channel: ServerChannel, released: Promise<void>) {
     return turn;
   };
   return {
-    /** Sends a whole stream; resolves at its end. Never settles when the channel is closed meanwhile. */
+    /** Sends a whole stream; resolves at its end. Never settles if the channel closes meanwhile. */
     send: async (stream: Readable, to: Writable): Promise<void> => {
       for await (const chunk of stream) await write(chunk, to);
     },
@@ -342,8 +344,8 @@ function createChannelOutput(channel: ServerChannel, released: Promise<void>) {
 const inputLimit = 1_048_576;
 
 /**
- * Holds the answers of one command back until it has been received whole, or has ended, and everybody was told; lets
- * everything through at once when nothing watches. Answers may go out when `released` resolves.
+ * Delays the output of one command until it has been received completely, or has exited, and all listeners are done.
+ * Without listeners there is no delay. Output may be sent when `released` resolves.
  */
 function createExecHold(watch: ExecWatch, exec: Omit<ReceivedExec, 'input'>) {
   if (!watch.isWatched()) return { add: () => undefined, received: () => undefined, released: Promise.resolve() };
@@ -367,35 +369,34 @@ function createExecHold(watch: ExecWatch, exec: Omit<ReceivedExec, 'input'>) {
   };
 }
 
-/** One command as it arrived, with everything that was sent to its standard input. */
+/** One received command, with all data sent to its standard input. */
 export interface ReceivedExec {
   readonly node: string;
   readonly command: string;
-  /** At most the first mebibyte. */
+  /** At most the first 1 MiB. */
   readonly input: string;
   /** Number of the boot session in which it runs. */
   readonly boot: number;
 }
 
-/** Told of every command when it was received to the end and before the client can hear anything of it. */
+/** Called for every command once it is received completely, before the client gets any output. */
 type ExecListener = (exec: ReceivedExec) => void | Promise<void>;
 
-/** A watch that is not used yet. */
+/** Creates a watch without listeners. */
 export function createExecWatch() {
   const listeners = new Set<ExecListener>();
   return {
-    /** The returned function ends it. */
+    /** The returned function removes the listener. */
     add: (listener: ExecListener): (() => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     isWatched: () => listeners.size > 0,
-    /** Resolves when every listener is content; one that fails is none. */
+    /** Resolves when every listener is done; a listener that fails counts as done. */
     tell: async (exec: ReceivedExec): Promise<void> => {
       for (const listener of [...listeners]) await Promise.resolve(listener(exec)).catch(() => undefined);
     },
   };
 }
 
-/** The listeners of a fleet. */
 type ExecWatch = ReturnType<typeof createExecWatch>;

@@ -16,7 +16,7 @@ import { homeOf } from './ssh-user.ts';
 /** sshd's LoginGraceTime. */
 const loginGraceMs = 120_000;
 
-/** What the sshd of a current macOS offers, as far as ssh2 can speak it. */
+/** The algorithms of a current macOS sshd that ssh2 supports. */
 const algorithms = {
   kex: ['curve25519-sha256', 'curve25519-sha256@libssh.org', 'ecdh-sha2-nistp256', 'diffie-hellman-group14-sha256'],
   serverHostKey: ['ssh-ed25519'],
@@ -25,8 +25,8 @@ const algorithms = {
 } satisfies ssh2.ServerConfig['algorithms'];
 
 /**
- * The ssh server of a simulated node, for one client behind its door. Real SSH below, a socket of our own above; a server
- * object per connection, because ssh2 fixes host key and banner per server.
+ * The ssh server of a simulated node, for one client. It speaks real SSH on a given socket. Each connection has its own
+ * server object, because ssh2 fixes host key and banner per server.
  */
 export function serveSsh(node: ServedNode, socket: Socket, connection: number): void {
   const state = node.connectionState();
@@ -52,14 +52,14 @@ export function serveSsh(node: ServedNode, socket: Socket, connection: number): 
   server.injectSocket(socket);
 }
 
-/** Writable for the group or for everybody. */
+/** Writable for the group or for all users. */
 const othersMayWrite = 0o022;
 
 /**
- * The keys that may log in, `ssh-ed25519 AAAA…`, read as sshd reads them at each login: none where somebody else could
- * write the file or a folder on the way to it (`StrictModes`, which is on in the stock sshd_config of macOS).
+ * The keys that may log in, `ssh-ed25519 AAAA…`, read at each login like sshd. There are none if other users can write
+ * the file or a folder on its path (`StrictModes`, the default of macOS's sshd_config).
  *
- * @see sshd(8) of macOS, AUTHORIZED_KEYS FILE FORMAT; lines with options are not modelled
+ * @see sshd(8) of macOS, AUTHORIZED_KEYS FILE FORMAT; lines with options are not modeled
  */
 async function authorizedKeys(root: string, user: string): Promise<readonly string[]> {
   const file = join(homeOf(root, user), '.ssh/authorized_keys');
@@ -82,17 +82,17 @@ function isAccepted(context: PublicKeyAuthContext, acceptedKey: string): boolean
   const key = ssh2.utils.parseKey(acceptedKey);
   if (key instanceof Error || context.key.algo !== key.type) return false;
   if (!key.getPublicSSH().equals(context.key.data)) return false;
-  if (context.signature === undefined || context.blob === undefined) return true; // only asks whether it would do
+  if (context.signature === undefined || context.blob === undefined) return true; // The client only asks whether the key would be accepted.
   return key.verify(context.blob, context.signature, context.hashAlgo) === true;
 }
 
-/** What a Mac asks for by keyboard-interactive: one answer that is not shown. */
+/** A Mac's keyboard-interactive prompt: one hidden answer. */
 const askPassword = (context: KeyboardAuthContext): Promise<string | undefined> =>
   new Promise((resolve) => {
     context.prompt([{ prompt: 'Password:', echo: false }], ([answer]) => resolve(answer));
   });
 
-/** Before FileVault no key is good enough, and sshd itself asks for the password. */
+/** Before FileVault sshd accepts no key, and prompts for the password itself. */
 async function mayLogIn(
   context: AuthContext,
   { root, user, password, onPrebootPassword }: ServedNode,
@@ -115,8 +115,8 @@ async function mayLogIn(
 }
 
 /**
- * Lets in the one user with one of the keys or with the password, by either of the two methods that a Mac has for it;
- * after six refusals the connection ends. No password is written down.
+ * Accepts the only user with one of the keys or the password, by either of a Mac's two password methods. Closes the
+ * connection after six refusals. Passwords are never recorded.
  */
 function authenticate(client: Connection, node: ServedNode, isLocked: boolean): void {
   const methods: AuthenticationType[] = isLocked ? ['password'] : ['publickey', 'password', 'keyboard-interactive'];
@@ -139,21 +139,21 @@ function authenticate(client: Connection, node: ServedNode, isLocked: boolean): 
 }
 
 /**
- * What the sshd of a Mac that waits for its FileVault password says before it asks for one: three lines, as captured
- * from `ssh host` against a locked macOS 26 and published in the README of avm, a tool for macOS virtual machines.
+ * Three lines that a Mac's sshd prints before it asks for the FileVault password, as captured from `ssh host` with a
+ * locked macOS 26 and published in the README of avm, a tool for macOS virtual machines.
  *
  * @see apple_ssh_and_filevault(7): password only, no keys, wired network only
  */
 export const prebootBanner =
   'This system is locked. To unlock it, use a local account\nname and password. Once successfully\nunlocked, you will be able to connect normally.';
 
-/** What it says once the password was right, from the same capture; then the connection ends. */
+/** Printed after the correct password, from the same capture; then the connection closes. */
 export const unlockedText = 'System successfully unlocked.\n';
 
-/** A client that asks for no session is dropped as well. */
+/** Time after which a client without a session is disconnected too. */
 const patienceMs = 1_000;
 
-/** Serves a client whose password was right: says so in whatever session it opens, and drops the connection. */
+/** Serves a client after the correct password: prints the text in every session, and closes the connection. */
 function servePreboot(connection: Connection, unlock: () => void): void {
   let isOver = false;
   const end = (): void => {

@@ -1,38 +1,41 @@
-/** Where sudo looks for more rules. */
+/** Folder of additional sudo rules. */
 export const sudoRulesPath = '/private/etc/sudoers.d';
 
-/** What decides the environment of a command on a simulated node. */
+/** Parameters for the environment of a node's command. */
 interface EnvironmentOptions {
-  /** Absolute folder that stands for `/` of the node. */
+  /** Absolute path of the folder that represents the node's `/`. */
   readonly root: string;
   readonly user: string;
   /**
-   * `<run id>.<node>.<boot>`: found again by the sweep, whatever a process does to its group, and refused by the
-   * simulator when that boot session is over.
+   * `<run id>.<node>.<boot>`. By this mark the sweep finds a process in any group, and the simulator refuses a process
+   * of an earlier boot session.
    */
   readonly mark: string;
-  /** `LANG` and `LC_*` that the client sent and the server accepted. */
+  /** `LANG` and `LC_*` from the client that the server accepted. */
   readonly accepted?: Readonly<Record<string, string>>;
-  /** `address port` of the client and of the server, as sshd gives them. */
+  /** `address port` of the client and of the server, in sshd's form. */
   readonly connection?: { readonly client: string; readonly server: string };
 }
 
-/** The name of the variable that marks every process of a simulated fleet. */
+/** Variable that marks every process of a simulated fleet. */
 export const markVariable = 'MW_SIM';
 
-/** Set by the simulated sudo for what it runs; `id` and `whoami` look at it. */
+/** Set by the simulated sudo for its command; `id` and `whoami` read it. */
 export const rootMarkVariable = 'MW_SIM_SUDO';
 
-/** Set by the simulated launchd for a service of an account: whose process it is. */
+/** Set by the simulated launchd for a service of an account: the account's name. */
 export const accountVariable = 'MW_SIM_ACCOUNT';
 
-/** The home folder of an account, below the node's root; one whose name begins with `_` has an empty one, as on a Mac. */
+/**
+ * The home folder of an account, below the node's root. Accounts whose names begin with `_` have an empty one, as on a
+ * Mac.
+ */
 export const homeOf = (root: string, user: string): string =>
   root + (user.startsWith('_') ? '/var/empty' : `/Users/${user}`);
 
 /**
- * The whole environment of a command: what a Mac gives to a command over SSH, no LANG, no TMPDIR, nothing of the
- * simulator's own environment. The same for the ssh2 host and for a real sshd in front of the same root.
+ * The whole environment of a command, as on a Mac over SSH: no LANG, no TMPDIR, nothing from the simulator's own
+ * environment. The ssh2 host and a real sshd with the same root use the same environment.
  *
  * @see shared facts about macOS: a non-interactive SSH command gets PATH=/usr/bin:/bin:/usr/sbin:/sbin only
  */
