@@ -12,12 +12,12 @@ import { rdmaKernelFiles } from './tools/io-registry.ts';
 import { tools } from './tools/registry.ts';
 import type { NamedValue, Row, Tool, View } from './tools/tool.ts';
 
-/** ENOMEM: what a program that opens a device gets where no protection domain is left. */
+/** ENOMEM: the result of opening a device when no protection domain is left. */
 const noDomains = 'alloc_pd 12\n';
 
 /**
- * Every file of this node's root that depends on the state of the fleet, sorted by path; empty for a name that is not
- * in the fleet. The host writes them whenever the state changes and removes those that are gone.
+ * Every file of this node's root that depends on the fleet's state, sorted by path; empty for an unknown name. The host
+ * writes these files after every change and removes those that are no longer in the list.
  */
 export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFile[] {
   const mac = macBehind(fleet, node);
@@ -43,10 +43,10 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
   return files.sort((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0));
 }
 
-/** The job of Screen Sharing, which comes with macOS. */
+/** macOS's job for Screen Sharing. */
 const screenSharingPath = '/System/Library/LaunchDaemons/com.apple.screensharing.plist';
 
-/** As macOS ships it, switched off; without its sockets, since nobody connects to it here. */
+/** As in macOS, disabled, but without its sockets, because nothing connects to it here. */
 const screenSharingJob: PlistDict = {
   Disabled: true,
   Label: 'com.apple.screensharing',
@@ -57,7 +57,7 @@ const screenSharingJob: PlistDict = {
 
 const folder = '/Library/Logs/DiagnosticReports';
 
-/** What the kernel says, and where macOS keeps the report under which name: all of them are seen on real Macs. */
+/** The kernel's panic text, and the name and folder of the report. All of them were seen on real Macs. */
 interface Text {
   readonly reason: string;
   readonly extension: string;
@@ -115,18 +115,18 @@ function reportOf(mac: MacState, { cause, atEpochSeconds }: Panic, at: number): 
   return dataFile(`${folder}/${name}`, lines.map((line) => `${line}\n`).join(''));
 }
 
-/** The reports of kernel panics that macOS has written, as files. */
+/** The files of macOS's kernel panic reports. */
 const panicReportFiles = (mac: MacState): readonly NodeFile[] =>
   (mac.panics ?? []).map((panic, at) => reportOf(mac, panic, at));
 
-/** What the RDMA devices of a Mac lead to, for simulated runtimes, which find it beside the table of link addresses. */
+/** The connections of a Mac's RDMA devices. Simulated runtimes find this file next to the link table. */
 export const rdmaCablesPath = '/.sim/rdma-cables';
 
 const none = '-';
 
 /**
- * One line for each device: its name, the IPv4 address of its GID, whether its port is `active`, this Mac, and the Mac
- * and the device that it comes through to; `-` for what there is none of.
+ * One line per device: its name, its GID's IPv4 address, whether its port is `active`, this Mac, and the Mac and device
+ * at the far end; `-` for missing values.
  */
 const rdmaCablesText = ({ fleet, mac }: View): string =>
   rdmaReceptacles(mac)
@@ -142,14 +142,14 @@ const rdmaCablesText = ({ fleet, mac }: View): string =>
     .join('');
 
 /**
- * The line of sh by which a tool hands its words to the simulator and becomes its answer. It wants `$r`, the root
- * that the tool has found from its own path.
+ * The sh line that sends a tool's arguments to the simulator and becomes its answer. It needs `$r`, the root that the
+ * tool derived from its own path.
  */
 const askSimulator = 'exec "$r/usr/bin/perl" "$r/.sim/ask" "$PWD" "${0#"$r"}" "$@"';
 
 /**
- * At the head of every simulated tool, for bodies of patterns too: the function of sh by which a tool prints a file of
- * lines without another program. A missing file ends it with 1.
+ * At the head of every simulated tool, also for the bodies of patterns: an sh function that prints a file of lines
+ * without starting a program. If the file is missing, it exits with 1.
  */
 const sayFunction = `say() {
   t= n='
@@ -159,39 +159,38 @@ const sayFunction = `say() {
 }
 `;
 
-/** The last part of a tool's path. */
 const toolName = ({ path }: Tool): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** One word of sh that means exactly this text. */
+/** A single sh word that means exactly this text. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** A word of a case pattern: literal, or a path below the root that the tool itself has found. */
+/** A word in a case pattern: literal, or a path below the root that the tool itself derived. */
 const patternWord = (word: Word): string => (typeof word === 'string' ? quote(word) : `"$r"${quote(word.path)}`);
 
-/** `2:-getinfo Ethernet` as a pattern of sh: the number of arguments, then all of them. */
+/** `2:-getinfo Ethernet` as an sh pattern: the number of arguments, then all of them. */
 const rowPattern = (row: Row): string =>
   row.args.length === 0 ? quote('0:') : `${row.args.length}:${row.args.map(patternWord).join("' '")}`;
 
-/** Where the simulator keeps a file of the node as it wrote it last. */
+/** The simulator's copy of a node's file as it last wrote it. */
 const seenCopy = (path: string): string => `/.sim/seen${path}`;
 
-/** A file name that tells which command line the answer belongs to. */
+/** A file name that identifies the answer's command line. */
 function slug(row: Row): string {
   const words = row.args.map((word) => (typeof word === 'string' ? word : word.path));
   return words.length === 0 ? 'no-arguments' : words.join('_').replaceAll(/[^A-Za-z0-9._-]/g, '+');
 }
 
 /**
- * The shell finds its root from its own path without a fork; on a node without prefix the same expression gives the
- * empty string. Unknown arguments leave one line in `/.sim/unknown` and get the tool's own usage text.
+ * The shell derives its root from its own path without a fork; on a node without a prefix the same expression gives an
+ * empty string. Unknown arguments add one line to `/.sim/unknown` and get the tool's own usage text.
  */
 const head = (tool: Tool): string =>
   `#!/bin/sh\nr=\${0%${quote(tool.path)}}\na=$r/.sim/answers/${toolName(tool)}\n${sayFunction}`;
 
-/** A shell reads its files byte by byte: up to here that costs less than to start another program. */
+/** A shell reads files byte by byte. Up to this size that is faster than starting a program. */
 const saidCharacters = 1_500;
 
-/** Commands of sh that print a stored answer; `what` is the text that lies there. */
+/** sh commands that print a stored answer; `what` is the text in the file. */
 function printed(file: string, what: string): string {
   const path = `"$a"/${quote(file)}`;
   const isSaid = what.length <= saidCharacters && what.endsWith('\n') && !what.includes('\0');
@@ -222,7 +221,7 @@ function storedAnswer(row: Row): string {
   return [out, err, `exit ${row.exitCode ?? 0}`].filter((part) => part !== '').join('; ');
 }
 
-/** Rows first, then what changes something, which the simulator itself judges, then whole families. */
+/** Rows come first, then changes, which the simulator itself checks, then families of command lines. */
 function arms({ writes = [], patterns = [] }: Tool, rows: readonly Row[]): string {
   const known = [
     ...rows.map((row) => [rowPattern(row), rowBody(row)] as const),
@@ -232,7 +231,7 @@ function arms({ writes = [], patterns = [] }: Tool, rows: readonly Row[]): strin
   return `case "$#:$*" in\n${known.map(([match, body]) => `(${match}) ${body} ;;\n`).join('')}esac\n`;
 }
 
-/** Names and values as `sysctl` answers them: unknown ones are complained about, the others still printed. */
+/** Names and values in sysctl's way: it reports unknown names and prints the others. */
 function namesAnswer(tool: Tool, values: readonly NamedValue[]): string {
   return [
     "n=0 s=0\ncase ${1-} in ('-n') n=1; shift ;; esac\n",
@@ -251,7 +250,7 @@ function rowFiles(tool: Tool, row: Row): readonly NodeFile[] {
   return row.stderr === undefined ? out : [...out, dataFile(`${path}.err`, row.stderr)];
 }
 
-/** The files of one tool on one Mac: the script and its answers; none when this Mac does not have the tool. */
+/** The files of one tool on one Mac: the script and its answers; none if this Mac does not have the tool. */
 function toolFiles(tool: Tool, view: View): readonly NodeFile[] {
   if (tool.isPresent?.(view.mac) === false) return [];
   const rows = tool.rows?.(view) ?? [];

@@ -23,22 +23,22 @@ import { loginWindowDomain, softwareUpdateDomain, timeMachineDomain } from './mo
 import type { PlistDict } from './model/plist.ts';
 import { seededBytes, seededInteger, seededMac, seededText, seededUuid } from './model/seed.ts';
 
-/** A fleet, or why there is none. */
+/** A fleet, or why it cannot be simulated. */
 type FleetResult =
   | { readonly kind: 'fleet'; readonly fleet: SimulatedFleet }
   | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** A Mac is this model where the file does not say which one it is. */
+/** Model of a Mac for which the file sets none. */
 const defaultModelId = 'Mac15,14';
 
-/** Of every node by name; undefined for a model of which nothing is known. */
+/** By node name; undefined for an unknown model. */
 type Models = ReadonlyMap<string, MacModel | undefined>;
 
 const modelIdOf = (node: DesiredNode): string => node.hardware.model ?? defaultModelId;
 
 /**
- * The rack of this file, set up exactly as the file says: one Mac per node, its cables plugged in, RDMA enabled. The
- * same file and seed give the same serials, UUIDs and addresses. Refuses models and receptacles that it does not know
+ * Creates the rack of this file in exactly the declared state: one Mac per node, its cables plugged in, RDMA enabled.
+ * The same file and seed give the same serials, UUIDs and addresses. Refuses unknown models and receptacles
  * (`sim/unknown-model`, `sim/unusable-link`, `sim/pool-too-small`).
  */
 export function simulateFleet(desired: DesiredFleet, seed: string): FleetResult {
@@ -107,8 +107,8 @@ function smallPool({ thunderbolt: { pool, links } }: DesiredFleet): readonly Dia
 }
 
 /**
- * The fixed addresses of a node's receptacles: each link has its own network, or the n-th /30 of the pool; the end
- * whose text comes first has the lower address.
+ * The fixed addresses of a node's receptacles. Each link has its own network, or the n-th /30 of the pool. The end
+ * whose text sorts first has the lower address.
  */
 function fixed({ thunderbolt }: DesiredFleet, node: DesiredNode): ReadonlyMap<number, InterfaceAddress> {
   const addresses = new Map<number, InterfaceAddress>();
@@ -128,42 +128,41 @@ function fixed({ thunderbolt }: DesiredFleet, node: DesiredNode): ReadonlyMap<nu
   return addresses;
 }
 
-/** What a new Mac is made from. Everything that looks random follows from the seed and the node's name. */
+/** Parameters of a new Mac. All random-looking values follow from the seed and the node's name. */
 interface NewMac {
   readonly seed: string;
   readonly desired: DesiredFleet;
   readonly node: DesiredNode;
   readonly model: MacModel;
-  /** Fixed addresses by receptacle; the others get a self-assigned one. */
+  /** Fixed addresses by receptacle; the other receptacles get self-assigned ones. */
   readonly addresses: ReadonlyMap<number, InterfaceAddress>;
-  /** Place in the file, for an office address of its own. */
+  /** Position in the file, which determines the office address. */
   readonly index: number;
 }
 
 const gib = 2 ** 30;
 const mib = 2 ** 20;
 
-/** The serial numbers of current Macs are ten letters and digits without a meaning. */
+/** Serial numbers of current Macs are ten letters and digits without a meaning. */
 const serialAlphabet = 'CDFGHJKLMNPQRTVWXY0234679';
 
-/** An interface's own link-local address: stable and random-looking (RFC 7217), not made from its MAC address. */
+/** An interface's link-local address: stable and random-looking (RFC 7217), not made from its MAC address. */
 const stableLinkLocal = (words: readonly (string | number)[]): string =>
   linkLocalText([...seededBytes([...words, 'link-local']).subarray(0, 8)]);
 
-/** The ssh user of a node for which the file names none. */
+/** The ssh user of a node for which the file sets none. */
 export const defaultUser = 'mesh';
 
-/** The password of the account on every simulated Mac. */
 const simulatedPassword = 'simulated';
 
-/** A version of macOS when the file does not care. */
+/** The version of macOS if the file sets none. */
 const defaultVersion = '26.5';
 
-/** The healthy Mac of one node, set up as the file says. */
+/** One node's healthy Mac in the declared state. */
 function newMac(from: NewMac): MacState {
   const { seed, desired, node, model } = from;
   const words = [seed, node.name] as const;
-  // A Mac that came with a newer macOS than the file asks for cannot have an older one.
+  // A Mac cannot have an older macOS than its model's first one.
   const version = newerMacos(desired.macos.version ?? defaultVersion, model.firstMacos);
   const memoryBytes = node.hardware.memoryBytes ?? model.defaultMemoryGib * gib;
   const ports = model.ports.map((port) => ({ ...port, macAddress: seededMac([...words, port.device], 'd0:11:e5') }));
@@ -218,7 +217,7 @@ function newMac(from: NewMac): MacState {
   };
 }
 
-/** A new Mac has both files; nobody has chosen in System Settings what the keys stand for. */
+/** A new Mac has both files, without keys for choices that a person makes in System Settings. */
 const newDomains = ({ macos, system }: DesiredFleet, { user }: DesiredNode): MacState['domains'] => ({
   [softwareUpdateDomain]: macos.automaticUpdates === 'disabled' ? { AutomaticallyInstallMacOSUpdates: false } : {},
   [loginWindowDomain]: system.automaticLogin === 'required' ? { autoLoginUser: user ?? defaultUser } : {},
@@ -226,8 +225,8 @@ const newDomains = ({ macos, system }: DesiredFleet, { user }: DesiredNode): Mac
 });
 
 /**
- * While the bridge is untouched macOS has one service for it and none for the receptacles; after it was removed there
- * is one per receptacle.
+ * While the bridge is unchanged, macOS has one service for it and none for the receptacles. After its removal there is
+ * one service per receptacle.
  */
 function newPreferences({ seed, node, desired, model, addresses }: NewMac, ports: readonly PortState[]): PlistDict {
   const isBridged = desired.thunderbolt.bridge === 'keep';
@@ -270,7 +269,10 @@ function newReceptacles({ seed, node, model }: NewMac): readonly ReceptacleState
   });
 }
 
-/** Of 169.254.1.0 to 169.254.254.255 (RFC 3927) those of full length: a screen breaks its lines alike on every rack. */
+/**
+ * Only the longest addresses from 169.254.1.0 to 169.254.254.255 (RFC 3927), so that screens break their lines alike on
+ * every rack.
+ */
 const selfAssigned = (words: readonly (string | number)[]): string =>
   `169.254.${seededInteger([...words, 'self-assigned'], 100, 254)}.${seededInteger([...words, 'self-assigned-low'], 100, 254)}`;
 
@@ -278,7 +280,7 @@ function newLan({ seed, node, index }: NewMac, ports: readonly PortState[]): Mac
   const wired = ports.find((port) => port.kind === 'ethernet') ?? ports.find((port) => port.kind === 'wifi');
   const device = wired?.device ?? 'en0';
   const isLiteral = ipv4Number(node.host) !== undefined;
-  // 198.18.0.0/15 is set aside for tests (RFC 2544), so no pool of a real rack overlaps it.
+  // 198.18.0.0/15 is reserved for tests (RFC 2544), so no pool of a real rack overlaps it.
   const address = isLiteral ? node.host : `198.18.${Math.floor(index / 200)}.${10 + (index % 200)}`;
   return { device, address, linkLocal: stableLinkLocal([seed, node.name, device]) };
 }
@@ -293,11 +295,11 @@ function wiredLimit({ system }: DesiredFleet, memoryBytes: number): number {
 function newDisk(model: MacModel, words: readonly string[]): MacState['disk'] {
   const totalKib = model.diskTotalKib;
   const usedKib = Math.floor((totalKib * seededInteger([...words, 'disk'], 5, 15)) / 100);
-  // The sealed system, its recovery and the swap live in the same container.
+  // The sealed system, its recovery and the swap are in the same container.
   return { totalKib, usedKib, availableKib: totalKib - usedKib - 26_000_000 };
 }
 
-/** No node of a file can be called so: dots are not allowed there. */
+/** No node of a file can have this name, because names may not contain dots. */
 const nameOf = (index: number): string => `outside.${index}`;
 
 function strangeReceptacle(receptacle: ReceptacleState, words: readonly (string | number)[]): ReceptacleState {
@@ -313,8 +315,8 @@ function strangeReceptacle(receptacle: ReceptacleState, words: readonly (string 
 }
 
 /**
- * A Mac of the same model that belongs to somebody else: no file names it, RDMA is off, and its receptacles have no
- * network service. It follows from the Mac that it is like and its number.
+ * A Mac of the same model that is not in any file: RDMA is off, and its receptacles have no network service. It follows
+ * from the given Mac and the number.
  */
 export function strangerLike(mac: MacState, index: number): MacState {
   const words = [mac.hardwareUuid, 'stranger', index] as const;
@@ -331,7 +333,7 @@ export function strangerLike(mac: MacState, index: number): MacState {
   };
 }
 
-/** No setting of the network yet but one service on DHCP for each port that is no adapter, and the bridge. */
+/** Preferences of a new Mac: the bridge, and one service on DHCP for each port except adapters. */
 function preferencesOf({ name, hardwareUuid, ports }: MacState): MacState['preferences'] {
   const empty = emptyPreferences(name, serviceUuid(hardwareUuid, 'set'));
   return ports
@@ -340,9 +342,9 @@ function preferencesOf({ name, hardwareUuid, ports }: MacState): MacState['prefe
 }
 
 /**
- * The Mac as it comes out of its box and through Setup Assistant: the Thunderbolt Bridge with every receptacle in it, each
- * service on DHCP, RDMA off (both Apple TN3205), macOS's settings of power, updates, Spotlight and login, and nothing that
- * `enroll` brings. Account, Remote Login and FileVault are what the person at the keyboard chose: as the file wants them.
+ * A new Mac after Setup Assistant: a Thunderbolt Bridge with all receptacles, each service on DHCP, RDMA off (both
+ * Apple TN3205), and macOS's default settings for power, updates, Spotlight and login. Nothing of `enroll` is done.
+ * Account, Remote Login and FileVault, which a person sets up, match the file.
  */
 export function outOfBox(mac: MacState): MacState {
   const { panics: _, isRdmaWaiting: __, ...kept } = mac;

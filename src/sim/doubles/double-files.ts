@@ -3,21 +3,17 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
-/** The text of a double in perl: its own parts, behind what all doubles share. */
+/** The perl text of a double: the common part of all doubles, then its own parts. */
 export const doubleText = (...parts: readonly string[]): string => ['head.pl', ...parts].map(partText).join('');
 
-/** The text of one part of a double. */
 export const partText = (part: string): string => readFileSync(new URL(part, import.meta.url), 'utf8');
 
-/** A file that was written. */
 export interface WrittenFile {
-  /** Its name. */
   readonly path: string;
   readonly sha256: string;
   readonly sizeBytes: number;
 }
 
-/** Writes a file and makes its folder. */
 export async function writeWithFolder(path: string, text: Buffer | string): Promise<WrittenFile> {
   const content = Buffer.from(text);
   await mkdir(dirname(path), { recursive: true });
@@ -26,7 +22,6 @@ export async function writeWithFolder(path: string, text: Buffer | string): Prom
   return { path: basename(path), sha256, sizeBytes: content.length };
 }
 
-/** One tensor of a file of weights. */
 interface Tensor {
   readonly name: string;
   readonly dtype: 'U8' | 'F16';
@@ -34,7 +29,7 @@ interface Tensor {
   readonly content: Buffer;
 }
 
-/** A file in the form of safetensors: the length of its header, the header, the bytes of the tensors. */
+/** A file in the safetensors format: the length of its header, the header, the tensors' bytes. */
 export function safetensors(tensors: readonly Tensor[]): Buffer {
   let end = 0;
   const entries = tensors.map(({ name, dtype, shape, content }) => {

@@ -6,17 +6,17 @@ import { writeNodeArchive } from './node-archive.ts';
 import { tarGz } from './tar-gz.ts';
 
 /**
- * Writes an archive that has the form of uv's own and the double of uv in it, which brings the double of Python with
- * mlx along. The same bytes every time.
+ * Writes an archive in the form of uv's own, with the double of uv, which includes the double of Python with mlx. The
+ * bytes are always the same.
  *
- * @param path of the `.tar.gz` file; its folder is made
+ * @param path of the `.tar.gz` file, whose folder is created
  */
 export function writeUvArchive(path: string): Promise<WrittenFile> {
   const content = Buffer.from(`${partText('mlx/uv.pl')}__DATA__\n${doubleText('mlx/python.pl', 'mlx/server.pl')}`);
   return writeWithFolder(path, tarGz([{ path: 'uv-aarch64-apple-darwin/uv', mode: 0o755, content }]));
 }
 
-/** The versions that a list has unless another one is wished for. */
+/** Default versions of the packages in a list. */
 const versions = {
   'mlx-lm': '0.31.3',
   mlx: '0.31.2',
@@ -33,10 +33,10 @@ const line = ([name, version]: readonly [string, string]): string =>
   `${name}==${version} \\\n    --hash=sha256:${createHash('sha256').update(`${name}==${version}`).digest('hex')}\n`;
 
 /**
- * Writes a list of packages as `uv pip compile --generate-hashes` does, for the double of uv.
+ * Writes a package list like `uv pip compile --generate-hashes`, for the double of uv.
  *
- * @param path of the file; its folder is made
- * @param others versions other than the usual ones, by name
+ * @param path of the file, whose folder is created
+ * @param others versions that differ from the default, by name
  */
 export async function writeRequirements(path: string, others: Readonly<Record<string, string>> = {}): Promise<void> {
   const head =
@@ -45,7 +45,7 @@ export async function writeRequirements(path: string, others: Readonly<Record<st
   await writeWithFolder(path, head + packages.map(line).join(''));
 }
 
-/** The tags of wheels that are not for every computer. */
+/** The tags of wheels that do not run on every computer. */
 const tags: Readonly<Record<string, string>> = {
   mlx: 'cp312-cp312-macosx_14_0_arm64',
   'mlx-metal': 'py3-none-macosx_26_0_arm64',
@@ -56,10 +56,10 @@ const tags: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a folder with a wheel of every package and an archive of Python 3.12, for the double of uv: with the digests that
- * the usual list has.
+ * Writes a folder with a wheel of every package and an archive of Python 3.12, for the double of uv. The digests are
+ * those of the default list.
  *
- * @param folder is made
+ * @param folder is created
  */
 export async function writeWheels(folder: string): Promise<void> {
   for (const [name, version] of Object.entries(versions)) {
@@ -74,10 +74,10 @@ export async function writeWheels(folder: string): Promise<void> {
 }
 
 /**
- * Writes the archive of a double, with its programs where the file expects them. Equal programs give equal bytes.
+ * Writes the archive of a double, with its programs at the paths in the file. Equal programs give equal bytes.
  *
- * @param path is made, with its folder
- * @throws Error for a program that has no double, which is a bug
+ * @param path is created, with its folder
+ * @throws Error for a program without a double, which is a bug
  */
 export function writeDouble(program: DoubledProgram, path: string): Promise<WrittenFile> {
   if (!('driver' in program)) return writeNodeArchive(path, program.program);
@@ -98,10 +98,9 @@ export function writeDouble(program: DoubledProgram, path: string): Promise<Writ
   }
 }
 
-/** Writes the list of packages that the double of uv brings along, or the folder of its wheels. */
+/** Writes the package list for the double of uv, or the folder of its wheels. */
 export const doubledPackages = { list: writeRequirements, wheels: writeWheels } as const;
 
-/** The keys of a runtime that its double needs. */
 type DoubledKeys =
   | { readonly driver: 'exo'; readonly version: string; readonly dialect: '1.0.71' | 'main'; readonly program: string }
   | { readonly driver: 'llamacpp-rpc'; readonly server: string; readonly worker: string }

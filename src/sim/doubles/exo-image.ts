@@ -5,10 +5,10 @@ import { doubleText, partText, safetensors, type WrittenFile, writeWithFolder } 
 import { tarGz } from './tar-gz.ts';
 
 /**
- * Writes what a simulated Mac takes for the disk image of exo's app: the double of exo, in the place that the real
- * program has. The same bytes every time.
+ * Writes a disk image of exo's app for a simulated Mac, with the double of exo in the real program's place. The bytes
+ * are always the same.
  *
- * @param path of the `.dmg` file; its folder is made
+ * @param path of the `.dmg` file, whose folder is created
  */
 export async function writeExoImage(path: string, dialect: Dialect = '1.0.71'): Promise<void> {
   const version = dialect === 'main' ? '1.0.72' : dialect;
@@ -16,10 +16,10 @@ export async function writeExoImage(path: string, dialect: Dialect = '1.0.71'): 
 }
 
 /**
- * Writes the double as a build of one commit of the main branch: what exo's own PyInstaller recipe leaves in `dist`, in
- * a folder that is named after the commit.
+ * Writes the double as a build of one commit of exo's main branch: the result of exo's PyInstaller recipe in `dist`, in
+ * a folder with the commit's name.
  *
- * @param path of the `.tar.gz` file; its folder is made
+ * @param path of the `.tar.gz` file, whose folder is created
  */
 export async function writeExoBuild(path: string, commit: string): Promise<void> {
   await writeWithFolder(path, tarGz(doubleIn(`exo-${commit}`, 'main')));
@@ -28,9 +28,9 @@ export async function writeExoBuild(path: string, commit: string): Promise<void>
 type Dialect = '1.0.71' | 'main';
 
 /**
- * Writes the double with its program at a path of its own, as a cluster file names it.
+ * Writes the double with its program at a custom path, as a cluster file may set it.
  *
- * @param path of the archive or image; its folder is made
+ * @param path of the archive or image, whose folder is created
  */
 export async function writeExoProgram(
   path: string,
@@ -43,7 +43,7 @@ export async function writeExoProgram(
   return writeWithFolder(path, tarGz([...(program.startsWith('EXO.app/') ? [plist] : []), ...files]));
 }
 
-/** The double of exo in a folder of an archive. */
+/** The double of exo in an archive's folder. */
 const doubleIn = (folder: string, dialect: Dialect, name = 'exo'): Parameters<typeof tarGz>[0] => [
   { path: `${folder}/${name}`, mode: 0o755, content: Buffer.from(doubleText('exo/exo.pl')) },
   { path: `${folder}/dialect`, mode: 0o644, content: Buffer.from(dialect) },
@@ -54,7 +54,7 @@ const doubleIn = (folder: string, dialect: Dialect, name = 'exo'): Parameters<ty
   })),
 ];
 
-/** Tensors of one shape and two bytes for each number. */
+/** Tensors of the same shape with two bytes per number. */
 function weights(names: readonly string[], dims: readonly [number, number]): Buffer {
   const tensors = names.map((name) => {
     const content = Buffer.alloc(dims[0] * dims[1] * 2, createHash('sha256').update(name).digest());
@@ -80,10 +80,10 @@ const config = {
 };
 
 /**
- * Writes a model that exo could take: configuration, tokenizer, and weights with the index that it wants to see. The
- * same bytes every time.
+ * Writes a model that exo accepts: configuration, tokenizer, and weights with the index that exo requires. The bytes
+ * are always the same.
  *
- * @param folder is made
+ * @param folder is created
  */
 export async function writeIndexedModel(folder: string): Promise<void> {
   const names = Array.from({ length: shape.layers }, (_, layer) => `model.layers.${layer}.self_attn.q_proj.weight`);

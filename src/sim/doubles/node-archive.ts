@@ -3,8 +3,8 @@ import { type WrittenFile, writeWithFolder } from './double-files.ts';
 import { tarGz } from './tar-gz.ts';
 
 /**
- * Loaded before anything else: on a machine without cables the ports of a simulated Mac are loopback ports of this one,
- * and the link table says which. A port that is not in it cannot be listened on, and nobody answers there.
+ * Loaded first. On a machine without cables a simulated Mac's ports are loopback ports of this machine, which the link
+ * table lists. The program cannot listen on a port that is not in the table, and connections to it are refused.
  */
 const network = `'use strict';
 const fs = require('node:fs');
@@ -35,27 +35,30 @@ if (table !== undefined) {
 
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The double itself; what it loads first is beside it. A Mac in namespaces has the Node of this machine elsewhere. */
+/**
+ * The double itself, which first loads a file next to it. A Mac in namespaces has this machine's Node at a different
+ * path.
+ */
 const nodeDouble = `#!/bin/sh
 n=${nodeProgramPath}
 [ -x "$n" ] || n=${shellQuote(process.execPath)}
 exec "$n" --require "$0.network.cjs" "$@"
 `;
 
-/** The files of the double of Node, by their paths, with its program at this one. */
+/** The files of Node's double by path, with its program at the given path. */
 export const nodeDoubleFiles = (program: string): readonly { readonly path: string; readonly content: string }[] => [
   { path: program, content: nodeDouble },
   { path: `${program}.network.cjs`, content: network },
 ];
 
-/** The one folder in the archive, called as the archive is. */
+/** The only folder in the archive, with the archive's name. */
 const folderOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.tar\.gz$/, '');
 
 /**
- * Writes what stands for the archive of Node.js for macOS: its program is the Node that runs this program.
+ * Writes a substitute for the archive of Node.js for macOS; its program is the Node that runs this program.
  *
- * @param path of the archive; its folder is made
- * @param program path of Node in it
+ * @param path of the archive, whose folder is created
+ * @param program path of Node in the archive
  */
 export async function writeNodeArchive(path: string, program = `${folderOf(path)}/bin/node`): Promise<WrittenFile> {
   const content = tarGz(

@@ -4,15 +4,15 @@ import { doubleText, safetensors, type WrittenFile, writeWithFolder } from './do
 import { tarGz } from './tar-gz.ts';
 
 /**
- * Writes the archive of the reference runtime: `bin/rank`, for the perl that macOS ships. The same bytes every time.
- * It is a whole runtime for the driver `command`, though not one that can think.
+ * Writes the archive of the reference runtime: `bin/rank`, for macOS's perl. The bytes are always the same. It is a
+ * complete runtime for the driver `command`, but cannot run a real model.
  *
- * @param path of the `.tar.gz` file; its folder is made
+ * @param path of the `.tar.gz` file, whose folder is created
  */
 export const writeReferenceArchive = (path: string): Promise<WrittenFile> =>
   writeWithFolder(path, tarGz([{ path: 'bin/rank', mode: 0o755, content: Buffer.from(doubleText('ranks/rank.pl')) }]));
 
-/** Bytes without a pattern that are the same for the same name. */
+/** Bytes without a pattern; the same name gives the same bytes. */
 function weights(name: string, sizeBytes: number): Buffer {
   const key = createHash('sha256').update(name).digest();
   const cipher = createCipheriv('aes-128-ctr', key.subarray(0, 16), key.subarray(16));
@@ -21,15 +21,15 @@ function weights(name: string, sizeBytes: number): Buffer {
 
 const shards = 2;
 
-/** Its heads can be divided by any number of nodes up to eight. */
+/** The number of heads is divisible by every number of nodes up to eight. */
 const tinyConfig = { model_type: 'reference', num_hidden_layers: shards, hidden_size: 840, num_attention_heads: 840 };
 
 /**
- * Writes a model that has the shape of a real one, in few bytes: a configuration and two files of weights. The same
- * bytes every time.
+ * Writes a model with the shape of a real one, in few bytes: a configuration and two weights files. The bytes are
+ * always the same.
  *
- * @param folder is made
- * @param weightBytes of both files of weights together
+ * @param folder is created
+ * @param weightBytes total size of both weights files
  */
 export async function writeTinyModel(folder: string, weightBytes = 65_536): Promise<readonly WrittenFile[]> {
   const config = Buffer.from(`${JSON.stringify(tinyConfig, null, 2)}\n`);

@@ -1,8 +1,7 @@
 import { crc32 } from 'node:zlib';
 
-/** One file of an archive. */
 interface ArchiveFile {
-  /** Relative, of at most 99 characters. */
+  /** Relative, at most 99 characters. */
   readonly path: string;
   /** Permission bits. */
   readonly mode: number;
@@ -12,10 +11,10 @@ interface ArchiveFile {
 const block = 512;
 const storedLimit = 65_535;
 
-/** Digits of base eight, filled up to the field with a closing zero byte. */
+/** Octal digits, padded to the field's width, with a zero byte at the end. */
 const octal = (number: number, width: number): string => `${number.toString(8).padStart(width - 1, '0')}\0`;
 
-/** The header of one file in the form of POSIX.1-1988 (ustar), owned by root and from the beginning of time. */
+/** The header of one file in the form of POSIX.1-1988 (ustar), owned by root, with time 0. */
 function header({ path, mode, content }: ArchiveFile): Buffer {
   const bytes = Buffer.alloc(block);
   const put = (text: string, at: number): void => {
@@ -46,7 +45,7 @@ function littleEndian(number: number, bytes: 2 | 4): Buffer {
   return buffer;
 }
 
-/** Blocks that are stored and not packed (RFC 1951, 3.2.4): the same bytes from every version of every library. */
+/** Stored, uncompressed blocks (RFC 1951, 3.2.4), which are the same with every version of every library. */
 function stored(content: Buffer): readonly Buffer[] {
   const blocks: Buffer[] = [];
   for (let at = 0; at < content.length; at += storedLimit) {
@@ -59,8 +58,8 @@ function stored(content: Buffer): readonly Buffer[] {
 }
 
 /**
- * A `.tar.gz` of these files: equal files give equal bytes, on every system. For small archives, since nothing is
- * packed.
+ * A `.tar.gz` of these files. Equal files give equal bytes on every system. For small archives, because it does not
+ * compress.
  *
  * @see RFC 1952 for the envelope: no name, no time, operating system unknown
  */

@@ -1,6 +1,6 @@
 import { writeWithFolder } from './double-files.ts';
 
-/** The shape of a made-up model of the architecture `llama`. */
+/** The shape of a made-up model with the architecture `llama`. */
 export interface TinyShape {
   readonly layers: number;
   /** A multiple of `heads`. */
@@ -10,18 +10,18 @@ export interface TinyShape {
   readonly kvHeads: number;
   readonly intermediate: number;
   readonly context: number;
-  /** What the weights are made from: other ones give other answers. */
+  /** Determines the weights; a different seed gives different answers. */
   readonly seed?: number;
 }
 
-/** The smallest that answers: 406,784 bytes. */
+/** The smallest model that answers: 406,784 bytes. */
 export const tinyShape: TinyShape = { layers: 4, hidden: 64, heads: 4, kvHeads: 2, intermediate: 128, context: 512 };
 
 const alignment = 32;
 const types = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
 const tensorTypes = { float32: 0, float16: 1 } as const;
 
-// The lowest byte comes first, as on every computer that this program runs on.
+// The lowest byte is first, as on every computer that runs this program.
 const uint32 = (value: number): Buffer => Buffer.from(Uint32Array.of(value).buffer);
 const uint64 = (value: number): Buffer => Buffer.from(BigUint64Array.of(BigInt(value)).buffer);
 const float32 = (value: number): Buffer => Buffer.from(Float32Array.of(value).buffer);
@@ -39,7 +39,7 @@ interface Token {
   readonly score: number;
 }
 
-/** Three special ones, every byte, every printable character, and unused ones up to a multiple of 32. */
+/** Three special tokens, every byte, every printable character, and unused tokens up to a multiple of 32. */
 function vocabulary(): readonly Token[] {
   const special = ['<unk>', '<s>', '</s>'].map((one, index) => ({ text: one, type: index === 0 ? 2 : 3, score: 0 }));
   const bytes = Array.from({ length: 256 }, (_, code) => ({
@@ -101,11 +101,11 @@ function metadata(shape: TinyShape, tokens: readonly Token[]): readonly Buffer[]
 interface Tensor {
   readonly name: string;
   readonly dims: readonly number[];
-  /** A norm: all ones, in 32 bits. */
+  /** Whether this is a norm: all ones, in 32 bits. */
   readonly isNorm: boolean;
 }
 
-/** In the order in which they lie in the file. */
+/** In file order. */
 function tensorsOf({ layers, hidden, heads, kvHeads, intermediate }: TinyShape, tokens: number): readonly Tensor[] {
   const kv = (kvHeads * hidden) / heads;
   const norm = (name: string): Tensor => ({ name: `${name}.weight`, dims: [hidden], isNorm: true });
@@ -148,7 +148,7 @@ function randomNumbers(seed: number): () => number {
 const single = new Float32Array(1);
 const singleBits = new Uint32Array(single.buffer);
 
-/** The bits of a number in 16 bits, cut off and not rounded; what is too small becomes zero. */
+/** A number in 16 bits, truncated instead of rounded; numbers that are too small become zero. */
 function halfBits(value: number): number {
   single[0] = value;
   const bits = singleBits[0] ?? 0;
@@ -160,7 +160,7 @@ function halfBits(value: number): number {
 const firstPrintable = 259;
 const printableCount = 95;
 
-/** Rows of the output for tokens that nobody can read are zero: such a token is never the likeliest. */
+/** Output rows of unprintable tokens are zero, so that such a token is never the most likely one. */
 const isSilent = ({ name, dims }: Tensor, index: number): boolean => {
   if (name !== 'output.weight') return false;
   const token = Math.floor(index / (dims[0] ?? 1));
@@ -190,9 +190,9 @@ function headers(tensors: readonly Tensor[]): readonly Buffer[] {
 }
 
 /**
- * A model that a real llama.cpp loads and answers with, in printable characters: random weights, a vocabulary of
- * bytes, a chat template. The same bytes everywhere; since its weights mean nothing, near ties between tokens may be settled differently by other
- * processors, so no test may know its answers beforehand.
+ * A model that a real llama.cpp loads and that answers in printable characters: random weights, a vocabulary of bytes,
+ * a chat template. The bytes are the same everywhere. Because its weights mean nothing, other processors may resolve
+ * near ties between tokens differently, so no test may expect specific answers.
  *
  * @see https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
@@ -207,7 +207,7 @@ function tinyGguf(shape: TinyShape): Buffer {
   return Buffer.concat([head, padding, ...tensors.map((tensor) => contentOf(tensor, random))]);
 }
 
-/** Writes such a model; the folder of the file is made. Gives its bytes. */
+/** Writes such a model, creates the file's folder, and returns the file's bytes. */
 export async function writeTinyGguf(path: string, shape: TinyShape = tinyShape): Promise<number> {
   return (await writeWithFolder(path, tinyGguf(shape))).sizeBytes;
 }

@@ -24,7 +24,6 @@ export interface HostRun {
   readonly askPath: string;
 }
 
-/** A node that its host must create. */
 export interface HostedNode {
   readonly name: string;
   readonly user: string;
@@ -57,13 +56,10 @@ interface NodePlace {
   readonly startJob: (mark: () => string) => StartJob;
   /** Called with all texts of a launchd job before the job is loaded. */
   readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
-  /** Renders all files of a node. */
   readonly filesOf: (view: NodeView, mark: string) => readonly NodeFile[] | Promise<readonly NodeFile[]>;
-  /** Creates the server behind the node's SSH port. */
   readonly serverOf: (node: ServedNode) => NodeServer;
   /** Starts processes that must run before the node's services. */
   readonly startProcesses?: (mark: string) => Promise<void>;
-  /** Kills all processes of the node immediately. */
   readonly endProcesses: () => Promise<void>;
   /** Disconnects the node from its network, if the host can: a Mac without power does not respond. */
   readonly fallSilent?: () => Promise<void>;
@@ -83,9 +79,7 @@ interface ServedNode {
   readonly unlock: () => void;
 }
 
-/** The server behind a node's SSH port. */
 interface NodeServer {
-  /** Serves a client of the SSH port. */
   readonly serve: (client: Socket, connection: number) => void;
   /**
    * Whether a client that has sent all its data still receives the rest. Not needed for a server that closes its own
@@ -415,7 +409,6 @@ async function openSshDoor(
     listen,
     /** Refuses new connections; open connections continue. */
     refuse,
-    /** Closes all open connections. */
     cut,
     /**
      * Opens or closes the port as the model requires. If the Mac is not up, the port opens after its boot. Open
@@ -471,7 +464,7 @@ async function listenAgain(server: Server, port: number): Promise<void> {
     if (await listenOn(server, port)) return;
     await pause(portPauseMs);
   }
-  if (!server.listening) throw new Error(`port ${port} of a simulated node is taken by somebody else`);
+  if (!server.listening) throw new Error(`port ${port} of a simulated node is in use by a different program`);
 }
 
 const lingerMs = 2_000;

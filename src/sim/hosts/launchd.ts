@@ -368,7 +368,6 @@ async function overrideAgent({ files }: LaunchdCore, label: string, isDisabledNo
   return succeeded();
 }
 
-/** A launchctl command that changes something. */
 interface LaunchctlCommand {
   readonly withoutRoot: ToolAnswer;
   readonly run: (core: LaunchdCore) => ToolAnswer | Promise<ToolAnswer>;

@@ -117,7 +117,6 @@ export function createPortClaims() {
       }
       throw new Error(`no free loopback port between ${range.from} and ${range.to}`);
     },
-    /** Releases all ports. */
     close: async (): Promise<void> => {
       await Promise.all([...held].map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))));
       held.clear();
@@ -186,7 +185,6 @@ export function createLinkTables(roots: ReadonlyMap<string, string>) {
         reaches = wanted;
         await writeAll();
       }),
-    /** Releases the ports. */
     close: (): Promise<void> => inTurn(claims.close),
   };
 }

@@ -12,7 +12,6 @@ interface NodeRootOptions {
   /** Absolute path of the folder that represents `/`. */
   readonly root: string;
   readonly user: string;
-  /** The client's key. */
   readonly userKey: string;
   /** Owner of the ssh user's files, on a node with real users. */
   readonly owner?: { readonly userId: number; readonly groupId: number };
@@ -256,7 +255,7 @@ async function tellKey(place: NodeRootOptions, hasKey: boolean): Promise<void> {
 }
 
 /** Exit code of a process that gets no answer from a simulator. */
-const nobodyCode = 70;
+const noAnswerCode = 70;
 
 /** A perl string literal for this path. */
 const perlText = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
@@ -292,7 +291,7 @@ read($socket, my $stderr, $err) if $err + 0;
 print STDOUT $stdout if $out;
 print STDERR $stderr if $err + 0;
 exit $exit;
-sub gone { print STDERR "simulated: nobody answers for this Mac\\n"; exit ${nobodyCode} }
+sub gone { print STDERR "simulated: nobody answers for this Mac\\n"; exit ${noAnswerCode} }
 `;
 
 /**

@@ -27,7 +27,6 @@ export const portableHost = {
       createNode: (node: HostedNode) => createPortableNode({ ...run, links, pipes, groups, starter, watch }, node),
       update: (nodes: readonly SimulatedNode[]) =>
         links.update(new Map(nodes.map((node) => [node.name, node.view().reach]))),
-      /** Number of live process groups of node commands. */
       groupCount: groups.count,
       onExec: watch.add,
       close: async (): Promise<void> => {
@@ -42,7 +41,6 @@ export const portableHost = {
   },
 };
 
-/** Resources that all nodes of a fleet on this host share. */
 interface PortableGround extends HostRun {
   readonly links: LinkTables;
   readonly pipes: PipeSupply;

@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline';
 import type { Exit } from '../../model/probe.ts';
 import { hostTool } from './base-tools/all-base-tools.ts';
 
-/** Parameters of a program to start. */
 interface ProgramStart {
   readonly program: string;
   /** Arguments; the first one is the program's name. */

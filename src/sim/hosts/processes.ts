@@ -98,7 +98,6 @@ export function createProcessGroups(lifeline: Lifeline) {
     },
     /** Number of groups with living or expected processes. */
     count: (): number => running.size + orphaned.size + expected,
-    /** Kills every group of a node. */
     killOwned: (owner: string): void => {
       ends.set(owner, (ends.get(owner) ?? 0) + 1);
       for (const [group, by] of owners) if (by === owner) signalGroup(group, 'SIGKILL');

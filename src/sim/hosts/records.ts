@@ -67,7 +67,6 @@ const noCounts: NodeCounts = {
 /** How many commands are kept per node; the counts continue. */
 const maxExecRecords = 1_000;
 
-/** Creates the records of one node. */
 export function createRecords() {
   let counts = noCounts;
   const execs: { current: ExecRecord }[] = [];

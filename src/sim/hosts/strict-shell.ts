@@ -184,7 +184,6 @@ interface Found {
 /** Represents an expansion in a literal. */
 const expansion = '\u0000';
 
-/** The reading position and the results so far. */
 interface Cursor {
   readonly text: string;
   at: number;

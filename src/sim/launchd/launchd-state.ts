@@ -38,7 +38,6 @@ interface Service {
   readonly lastExit?: Exit;
 }
 
-/** The number of its process, if one is running. */
 export const pidOf = (service: Service | undefined): number | undefined =>
   service !== undefined && 'pid' in service.phase ? service.phase.pid : undefined;
 
@@ -56,7 +55,6 @@ export type LaunchdEvent =
   | { readonly kind: 'kick'; readonly label: string; readonly isKilling: boolean }
   | { readonly kind: 'signal'; readonly label: string; readonly signal: JobSignal }
   | { readonly kind: 'override'; readonly label: string; readonly isDisabled: boolean }
-  /** The process was started. */
   | { readonly kind: 'started'; readonly label: string; readonly pid: number }
   /** The program is missing or not executable: EX_CONFIG. */
   | { readonly kind: 'not-started'; readonly label: string }

@@ -1,30 +1,32 @@
-/** A network port that is no Thunderbolt receptacle. */
+/** A network port that is not a Thunderbolt receptacle. */
 interface NetworkPort {
-  /** As `networksetup -listallhardwareports` titles it. */
+  /** Its name in `networksetup -listallhardwareports`. */
   readonly port: string;
   readonly device: string;
-  /** An adapter is one of the ports that macOS shows for docks, phones and front sockets. */
+  /** An adapter is a port that macOS shows for docks, phones and front sockets. */
   readonly kind: 'ethernet' | 'wifi' | 'adapter';
 }
 
-/** What is the same for every Mac of one model. */
+/** Properties that are the same for all Macs of one model. */
 export interface MacModel {
   /** `hw.model`. */
   readonly id: string;
-  /** What Thunderbolt peers and system_profiler call it, such as `Mac Studio`. */
+  /** Its name for Thunderbolt peers and system_profiler, such as `Mac Studio`. */
   readonly family: string;
   readonly chip: string;
-  /** Cores, in order: total and the kinds, as `number_processors` prints them after `proc `. An M5 has four numbers. */
+  /**
+   * Core counts, in the order of `number_processors` after `proc `: the total, then each kind. An M5 has four numbers.
+   */
   readonly processorText: string;
-  /** What the cheapest one has, in GiB. */
+  /** Memory of the cheapest version, in GiB. */
   readonly defaultMemoryGib: number;
-  /** The macOS of the first Macs of this model: no older one starts on it. */
+  /** The macOS of this model's first Macs, which do not start older versions. */
   readonly firstMacos: string;
   readonly diskTotalKib: number;
   /** The network interface of each receptacle; the first is receptacle 1. */
   readonly receptacleDevices: readonly string[];
   readonly thunderbolt: 4 | 5;
-  /** `port-location` of each receptacle in the device tree, the first of receptacle 1; absent: the Mac has none. */
+  /** `port-location` of each receptacle in the device tree, from receptacle 1 on; absent if the Mac has none. */
   readonly portLocations?: readonly string[];
   readonly ports: readonly NetworkPort[];
   /** Laptops have a battery section in pmset and cannot restart by themselves. */
@@ -35,15 +37,16 @@ const ethernet: NetworkPort = { port: 'Ethernet', device: 'en0', kind: 'ethernet
 const wifi = (device: string): NetworkPort => ({ port: 'Wi-Fi', device, kind: 'wifi' });
 const adapter = (device: string): NetworkPort => ({ port: `Ethernet Adapter (${device})`, device, kind: 'adapter' });
 
-/** Seen as the size of an 8 TB Mac Studio and of a 1 TB Mac by `df -k`. */
+/** Sizes from `df -k` on an 8 TB Mac Studio and a 1 TB Mac. */
 const eightTerabytesKib = 7_811_085_600;
 const oneTerabyteKib = 971_350_180;
 
-/** @see dev7a/rdmalink InventoryPortTests.swift: a Mac15,14, read 2026-09-19. Of other models nothing is published. */
+/**
+ * @see dev7a/rdmalink InventoryPortTests.swift: a Mac15,14, read 2026-09-19. Nothing is published about other models.
+ */
 const studioBack = ['back-right', 'back-right-middle', 'back-left-middle', 'back-left'] as const;
 const studioAll = [...studioBack, 'front-right', 'front-left'] as const;
 
-/** A Mac Studio with an Ultra chip. */
 const sixPorts = {
   family: 'Mac Studio',
   thunderbolt: 5,
@@ -53,7 +56,6 @@ const sixPorts = {
   isLaptop: false,
 } as const;
 
-/** A Mac Studio with a Max chip. */
 const fourPorts = {
   ...sixPorts,
   diskTotalKib: oneTerabyteKib,
@@ -75,7 +77,7 @@ const m5MaxLaptop = {
   ...laptop,
   receptacleDevices: ['en1', 'en6', 'en2'],
   ports: [adapter('en3'), adapter('en4'), adapter('en5'), wifi('en0')],
-  // The three words were read on a Mac17,7; which of them is whose is a guess.
+  // The three values are from a Mac17,7; their assignment to receptacles is a guess.
   portLocations: ['left-back', 'left-front', 'right'],
 } as const;
 
@@ -89,7 +91,10 @@ const isThunderbolt4 = { thunderbolt: 4 } as const;
 
 type Body = Omit<MacModel, 'id' | 'chip' | 'processorText' | 'defaultMemoryGib' | 'firstMacos'>;
 
-/** One model: its identifier, chip, cores, least memory in GiB and first macOS, and what it has in common with others. */
+/**
+ * One model: its identifier, chip, cores, minimum memory in GiB, first macOS, and the properties that it shares with
+ * other models.
+ */
 const model = (
   id: string,
   chip: string,
@@ -100,10 +105,10 @@ const model = (
 ): MacModel => ({ id, chip: `Apple ${chip}`, processorText, defaultMemoryGib, firstMacos, ...body });
 
 /**
- * Every model that can be simulated, by `hw.model`. Receptacles, chips and Thunderbolt generations: Apple's
- * technical specifications and TN3205; the interfaces of Mac15,14 and Mac17,7: published captures of
- * `networksetup -listallhardwareports`; those of Mac16,11: TN3205. `number_processors` of the M5 Max and the M5 Ultra:
- * published outputs of `system_profiler`. The others follow these and are unconfirmed.
+ * All simulated models by `hw.model`. Receptacles, chips and Thunderbolt generations are from Apple's technical
+ * specifications and TN3205; the interfaces of Mac15,14 and Mac17,7 from published captures of `networksetup
+ * -listallhardwareports`; those of Mac16,11 from TN3205. `number_processors` of the M5 Max and the M5 Ultra is from
+ * published outputs of `system_profiler`. The other values follow these and are unconfirmed.
  */
 const macModels: ReadonlyMap<string, MacModel> = new Map(
   [
@@ -124,8 +129,8 @@ const macModels: ReadonlyMap<string, MacModel> = new Map(
   ].map((one) => [one.id, one]),
 );
 
-/** The model with this identifier; undefined when it cannot be simulated. */
+/** The model with this identifier; undefined if it cannot be simulated. */
 export const macModelOf = (id: string): MacModel | undefined => macModels.get(id);
 
-/** The identifiers of all models that can be simulated, in a fixed order. */
+/** The identifiers of all simulated models, in a fixed order. */
 export const modelIds: readonly string[] = [...macModels.keys()];

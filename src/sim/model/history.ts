@@ -350,9 +350,9 @@ export function savedHistory(text: string): History | undefined {
 }
 
 /**
- * The history of a rack whose file may have changed since: Macs that are still in the file are as they were, and so
- * are the cables between them; Macs that are new to it come as it declares them, with those of their cables for which
- * a receptacle is free; the others are gone with their cables.
+ * The history of a rack whose file may have changed since. Macs that are still in the file, and the cables between
+ * them, are unchanged. New Macs are in the declared state, with their cables as far as receptacles are free. All other
+ * Macs are removed with their cables.
  */
 export function adopted({ start, events }: History, declared: SimulatedFleet): History {
   const macs = declared.macs.map((mac) => start.macs.find(({ name }) => name === mac.name) ?? mac);

@@ -5,30 +5,30 @@ export function ipv4Number(text: string): number | undefined {
   return octets.reduce((sum, octet) => sum * 256 + octet, 0);
 }
 
-/** `10.77.0.1` of its 32 bits. */
+/** An IPv4 address such as `10.77.0.1` from its 32 bits. */
 export const ipv4Text = (number: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
 
-/** The 32 bits of a mask of this length. */
+/** The 32 bits of a netmask with this prefix length. */
 export const maskNumber = (prefixLength: number): number => 2 ** 32 - 2 ** (32 - prefixLength);
 
-/** `255.255.255.252`, as networksetup prints a prefix length. */
+/** `255.255.255.252`, networksetup's form of a prefix length. */
 export const dottedMask = (prefixLength: number): string => ipv4Text(maskNumber(prefixLength));
 
-/** The prefix length of `255.255.255.252`; undefined unless it is a mask. */
+/** The prefix length of a netmask such as `255.255.255.252`; undefined if it is not a netmask. */
 export function maskLength(text: string): number | undefined {
   const number = ipv4Number(text);
   const length = Array.from({ length: 33 }, (_, bits) => bits).find((bits) => maskNumber(bits) === number);
   return number === undefined ? undefined : length;
 }
 
-/** The first address of the network of this one, as a number, and how many addresses it has. */
+/** The network of this address: its first address as a number, and how many addresses it has. */
 export function networkOf(address: string, prefixLength: number): { readonly first: number; readonly size: number } {
   const size = 2 ** (32 - prefixLength);
   return { first: Math.floor((ipv4Number(address) ?? 0) / size) * size, size };
 }
 
-/** `fe80::` and these eight octets, without leading zeros and as macOS shortens it. */
+/** `fe80::` and these eight octets, without leading zeros and in macOS's short form. */
 export function linkLocalText(octets: readonly number[]): string {
   const groups = [0, 2, 4, 6].map((at) => ((octets[at] ?? 0) * 256 + (octets[at + 1] ?? 0)).toString(16));
   const significant = groups.findIndex((group) => group !== '0');

@@ -1,8 +1,8 @@
 import { seededInteger } from './seed.ts';
 
 /**
- * Builds that were published: Apple's list of current versions (gdmf.apple.com, June 2026), `softwareupdate` lists and
- * terminal logs. The letter of a beta follows none of the releases: 27.2 is 26B.
+ * Published builds: Apple's list of current versions (gdmf.apple.com, June 2026), `softwareupdate` lists and terminal
+ * logs. The letter of a beta's build does not follow that of the releases: 27.2 is 26B.
  */
 const published: Readonly<Record<string, string>> = {
   '26.0': '25A354',
@@ -29,17 +29,17 @@ const numbersOf = (version: string): readonly [number, number, number] => {
   return [major, minor, patch];
 };
 
-/** The newer of two versions of macOS. */
+/** The newer of two macOS versions. */
 export function newerMacos(one: string, other: string): string {
   const [a, b] = [numbersOf(one), numbersOf(other)];
   const differing = a.findIndex((number, index) => number !== b[index]);
   return differing >= 0 && (a[differing] ?? 0) < (b[differing] ?? 0) ? other : one;
 }
 
-/** The major of Darwin: one less than that of macOS since macOS 26. */
+/** Darwin's major version: one less than that of macOS, since macOS 26. */
 const darwinMajor = (version: string): number => numbersOf(version)[0] - 1;
 
-/** The build of a macOS version: the published one, or one of the same form that is the same for each version. */
+/** The build of a macOS version: the published one, or a constant made-up one in the same form. */
 export function buildOf(version: string): string {
   const known = Object.hasOwn(published, version) ? published[version] : undefined;
   if (known !== undefined) return known;
@@ -48,7 +48,7 @@ export function buildOf(version: string): string {
   return `${darwinMajor(version)}${letter}${seededInteger(['build', version], 50, 399) + patch}`;
 }
 
-/** The release of Darwin, as `uname -r` prints it: 25.5.0 for macOS 26.5. */
+/** Darwin's release in `uname -r`: 25.5.0 for macOS 26.5. */
 export const darwinRelease = (version: string): string => {
   const [, minor] = numbersOf(version);
   return `${darwinMajor(version)}.${minor}.0`;
@@ -60,10 +60,10 @@ export function hasRdmaTools(version: string): boolean {
   return major > 26 || (major === 26 && minor >= 2);
 }
 
-/** Whether System Settings of this macOS has the RDMA switch: since 27 (WWDC26). */
+/** Whether this macOS has the RDMA switch in System Settings: since 27 (WWDC26). */
 export const hasRdmaInSettings = (version: string): boolean => numbersOf(version)[0] >= 27;
 
-/** The newest version of a year in the table that is no beta: the build of a beta ends with a small letter. */
+/** The newest version of a year in the table, without betas: the build of a beta ends with a lower-case letter. */
 export const newestRelease = (major: number): string | undefined =>
   Object.keys(published)
     .filter((version) => numbersOf(version)[0] === major && !/[a-z]$/.test(published[version] ?? ''))

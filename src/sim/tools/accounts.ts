@@ -1,14 +1,14 @@
 import { type DirectoryRecord, newRecord } from '../model/directory.ts';
 import { type Change, from, lines, type Row, row, type Tool, usage, type View } from './tool.ts';
 
-/** What dscl says of a record that is not there; its exit is 56. */
+/** dscl's error for a missing record; its exit code is 56. */
 const notFound = lines('<dscl_cmd> DS Error: -14136 (eDSRecordNotFound)');
 
 const kinds = { Users: 'users', Groups: 'groups' } as const;
 
 const isKind = (word: string): word is keyof typeof kinds => Object.hasOwn(kinds, word);
 
-/** The place of a record in the directory; undefined for a path that no record can have. */
+/** The path of a record in the directory; undefined for an invalid path. */
 function placeOf(path = ''): { readonly kind: 'users' | 'groups'; readonly name: string } | undefined {
   const [, folder = '', name = '', ...deeper] = path.split('/');
   const isName = /^[A-Za-z_][A-Za-z0-9_.-]{0,30}$/.test(name);
@@ -20,7 +20,7 @@ const refused = (what: string) => ({
   exitCode: 40,
 });
 
-/** The record with what `-create` adds; undefined where that would change it. */
+/** The record with the value that `-create` adds; undefined if that would change an existing one. */
 function grown(record: DirectoryRecord, [key, value]: readonly string[]): DirectoryRecord | undefined {
   if (key === undefined || value === undefined || record[key] === value) return record;
   return record[key] === undefined ? { ...record, [key]: value } : undefined;
@@ -57,13 +57,13 @@ const read = from.published(
   'issue 33 of DeterminateSystems/nix-installer: a whole `dscl . -read` of an account, keys sorted',
 );
 
-/** What is asked of an account and of a group; another list of keys is no row of the table. */
+/** The supported keys of accounts and groups; other lists of keys are unknown. */
 const keys = {
   account: ['GeneratedUID', 'NFSHomeDirectory', 'Password', 'PrimaryGroupID', 'UniqueID', 'UserShell'],
   number: ['PrimaryGroupID'],
 } as const;
 
-/** dscl prints a value with a space on a line of its own. */
+/** dscl prints a value with a space on its own line. */
 const printed = (key: string, value: string): string =>
   value.includes(' ') ? `${key}:\n ${value}` : `${key}: ${value}`;
 
@@ -96,7 +96,7 @@ function rows({ mac: { directory } }: View): readonly Row[] {
   ];
 }
 
-/** `dscl . -list`, `-read`, `-create` and `-delete` of accounts and groups in the local directory. */
+/** `dscl . -list`, `-read`, `-create` and `-delete` for accounts and groups in the local directory. */
 export const dscl: Tool = {
   path: '/usr/bin/dscl',
   rows,

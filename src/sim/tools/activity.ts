@@ -6,7 +6,7 @@ import { type Change, from, lines, row, type Tool, unconfirmedUsage, usage, type
 const source = from.modelled('df-k.m3ultra-8tb.modelled.txt', 'public Zig test, Mac Studio M3 Ultra 8 TB');
 const dataVolume: NodePath = { kind: 'node-path', path: '/System/Volumes/Data' };
 
-/** A full disk has only the room that is left on it. */
+/** The disk, with the reduced free space of a full disk. */
 function diskOf({ disk, ailments: { diskRoomBytes } }: MacState): MacState['disk'] {
   if (diskRoomBytes === undefined) return disk;
   const availableKib = Math.floor(diskRoomBytes / 1024);
@@ -19,7 +19,7 @@ function dataVolumeTable(mac: MacState): string {
   const inodesUsed = Math.floor(usedKib / 2900);
   const inodesFree = availableKib * 10;
   const share = (used: number, free: number): string => String(Math.ceil((used * 100) / (used + free)));
-  /** The head of a column, and its number. */
+  /** A column's title and its number. */
   const column = (head: string, number: number, least: number): readonly [head: string, cell: string] => {
     const width = Math.max(least, String(number).length);
     return [head.padStart(width), String(number).padStart(width)];
@@ -37,7 +37,7 @@ function dataVolumeTable(mac: MacState): string {
   );
 }
 
-/** `df -k` of the data volume; the sealed system volume says nothing about the room for models. */
+/** `df -k` for the data volume. The sealed system volume does not show the free space for models. */
 export const df: Tool = {
   path: '/bin/df',
   rows: ({ mac }) => [row(['-k', dataVolume], source, dataVolumeTable(mac))],
@@ -51,13 +51,13 @@ export const df: Tool = {
 
 const pageBytes = 16_384;
 
-/** What macOS itself has wired, as a share of the memory: 1434855 of 33554432 pages were on a Mac Studio of 512 GiB. */
+/** Memory that macOS itself has wired, as a share: 1434855 of 33554432 pages on a Mac Studio with 512 GiB. */
 const macosShare = 1_434_855 / 33_554_432;
 
-/** Shares of all pages as in the capture, which is of a Mac that had just loaded nothing. */
+/** Shares of all pages, from a capture of a Mac without a loaded model. */
 const shares = { active: 0.3296, inactive: 0.3364, speculative: 0.004, purgeable: 0.0027 };
 
-/** The first line of one count: its name, and the number with a full stop, both to one width. */
+/** One count: its name, and the number with a period, aligned. */
 const count = (name: string, pages: number, width = 53): string => {
   const head = `${name}:`;
   return `${head}${`${Math.round(pages)}.`.padStart(width - head.length)}`;
@@ -80,7 +80,7 @@ function text({ mac }: View): string {
   );
 }
 
-/** `vm_stat`: the first lines, which is all that was published of it. */
+/** `vm_stat`: only its first lines were published. */
 export const vmStat: Tool = {
   path: '/usr/bin/vm_stat',
   rows: (view) => [
@@ -89,7 +89,7 @@ export const vmStat: Tool = {
   usage: unconfirmedUsage('vm_stat', 1, 'usage: vm_stat [[-c count] interval]'),
 };
 
-/** `pgrep ^ibv_`: the verbs tools among the processes of the model; those that run for real return at once. */
+/** `pgrep ^ibv_`: the verbs tools among the model's processes; real ones return immediately. */
 export const pgrep: Tool = {
   path: '/usr/bin/pgrep',
   rows: ({ mac }) => {
@@ -110,7 +110,7 @@ export const pgrep: Tool = {
   ),
 };
 
-/** The tool writes its file itself; it is given by its whole path, which may have blanks. */
+/** The tool writes its file itself; the file's absolute path may contain blanks. */
 const body = `p=$1 f=$4
     kill -s 0 "$p" 2>/dev/null || { printf 'sample cannot find an existing process with the id %s\\n' "$p" >&2; exit 1; }
     printf 'Sampling process %s for 1 second with 1 millisecond of run time between samples\\n' "$p" >&2
@@ -119,7 +119,7 @@ const body = `p=$1 f=$4
     printf 'Sample analysis of process %s written to file %s\\n' "$p" "$f"
     exit 0`;
 
-/** `sample PID 1 -file FILE`: where the threads of a process are, for one second. */
+/** `sample PID 1 -file FILE`: the positions of a process's threads, for one second. */
 export const sample: Tool = {
   path: '/usr/bin/sample',
   patterns: [
@@ -143,7 +143,7 @@ const measured = from.capture(
   'public report, Mac Studio M3 Ultra under load',
 );
 
-/** What it says to others nobody has captured: the product looks at the exit code alone. */
+/** The text was never captured; the product only reads the exit code. */
 const notRoot = 'powermetrics must be invoked as the superuser';
 
 const measure: Change = ({ mac, isRoot }) => {
@@ -169,8 +169,8 @@ const measure: Change = ({ mac, isRoot }) => {
 };
 
 /**
- * `powermetrics`, of which one sample is known, of a Mac Studio that computes; the same for every simulated Mac. It asks
- * for root: it stands among the writes for that alone.
+ * `powermetrics`: the only published sample, from a busy Mac Studio, for every simulated Mac. It is a write only
+ * because it needs root.
  */
 export const powermetrics: Tool = {
   path: '/usr/bin/powermetrics',

@@ -19,7 +19,7 @@ const noAccess = (verb: string): string =>
     'to the list of applications which are allowed Full Disk Access.',
   );
 
-/** Backups wait for both root and Full Disk Access. */
+/** Changing backups requires both root and Full Disk Access. */
 const switched =
   (verb: 'enable' | 'disable'): Change =>
   ({ mac: { domains, ailments }, isRoot }) => {
@@ -29,7 +29,7 @@ const switched =
     return { after: { domains: { ...domains, [timeMachineDomain]: domain } } };
   };
 
-/** `tmutil enable` and `tmutil disable`: the backups of Time Machine. */
+/** `tmutil enable` and `tmutil disable`: switch Time Machine's backups. */
 export const tmutil: Tool = {
   path: '/usr/bin/tmutil',
   writes: [
@@ -47,10 +47,9 @@ export const tmutil: Tool = {
   usage: unconfirmedUsage('tmutil', 64, 'Usage: tmutil help <verb>'),
 };
 
-/** The volumes of every Mac. */
 const volumes: readonly string[] = ['/', '/System/Volumes/Data', '/System/Volumes/Preboot'];
 
-/** Volumes with their state, as mdutil prints them after a look and after a change. */
+/** Volumes with their state, as mdutil prints them after a query and after a change. */
 const indexingText = ({ indexed }: Pick<MacState, 'indexed'>, shown = volumes): string =>
   shown
     .map((volume) => `${volume}:\n\t${indexed.includes(volume) ? 'Indexing enabled. ' : 'Indexing disabled.'}\n`)
@@ -71,7 +70,7 @@ const indexVolume: Change = (view) => {
   return volumes.includes(volume) ? index(view, state, [volume]) : undefined;
 };
 
-/** `mdutil`: whether Spotlight indexes the volumes. */
+/** `mdutil`: Spotlight's indexing of the volumes. */
 export const mdutil: Tool = {
   path: '/usr/bin/mdutil',
   rows: ({ mac }) => [

@@ -1,10 +1,10 @@
 /**
- * Forms of command lines as a manual page writes them: `-setmanual SERVICE ADDRESS MASK`. A word in capitals is any word,
- * also behind a fixed beginning (`system/LABEL`), `en*` one that begins so, `on|off` one of these, a quoted word has
- * blanks in it, and `...` at the end means as many words as one likes.
+ * Forms of command lines as in a manual page: `-setmanual SERVICE ADDRESS MASK`. A word in capitals is any word, also
+ * after a fixed prefix (`system/LABEL`). `en*` is a word with this prefix, `on|off` one of these words. A quoted word
+ * contains blanks, and `...` at the end means any number of words.
  */
 
-/** One word of a form: how it begins, and whether that is all of it; or a choice of such words. */
+/** One word of a form: a fixed word or a prefix, or a choice of them. */
 interface FormWord {
   readonly choices: readonly { readonly head: string; readonly isWhole: boolean }[];
 }
@@ -22,7 +22,10 @@ const wordsOf = (form: string): readonly FormWord[] =>
       }),
   }));
 
-/** What stands for one word of the form: nothing for a fixed one, else what follows its beginning; undefined for another word. */
+/**
+ * The variable part of an argument: none for a fixed word, otherwise the part after the prefix. Undefined if the
+ * argument does not match.
+ */
 function openPart({ choices }: FormWord, word: string): readonly string[] | undefined {
   const choice = choices.find(({ head, isWhole }) => (isWhole ? word === head : word.startsWith(head)));
   if (choice === undefined) return undefined;
@@ -31,8 +34,8 @@ function openPart({ choices }: FormWord, word: string): readonly string[] | unde
 }
 
 /**
- * What these arguments have in the places that the form leaves open, in order, and of a choice the word itself;
- * undefined when they do not have this form.
+ * The values of the form's variable parts in these arguments, in order; for a choice, the word itself. Undefined if the
+ * arguments do not match the form.
  */
 export function valuesIn(form: string, args: readonly string[]): readonly string[] | undefined {
   const words = wordsOf(form);
@@ -45,7 +48,10 @@ export function valuesIn(form: string, args: readonly string[]): readonly string
   return values.includes(undefined) ? undefined : values.flatMap((value) => value ?? []);
 }
 
-/** A pattern of sh for `<count>:<arguments>` that no command line of this form misses; a path has a prefix there. */
+/**
+ * An sh pattern for `<count>:<arguments>` that matches at least every command line of this form; paths have a prefix
+ * there.
+ */
 export function formPattern(form: string): string {
   const any = '\0';
   const words = wordsOf(form);

@@ -4,7 +4,6 @@ import { ipv4Number, ipv4Text, maskLength, maskNumber, networkOf } from '../mode
 import { bridgeAddress, isBridged, isCabled, liveAddress, routerOver, servicesIn } from '../model/network.ts';
 import { type Change, from, lines, row, type Tool, unconfirmedUsage, type View } from './tool.ts';
 
-/** One interface as `ifconfig` prints it. */
 interface Block {
   readonly name: string;
   readonly text: string;
@@ -38,7 +37,7 @@ const nan = (macAddress: string): Block =>
     `\tether ${macAddress}`,
   );
 
-/** macOS counts interfaces from 1 in the order in which it made them; the list is in that order. */
+/** macOS numbers interfaces from 1, in creation order; the list has the same order. */
 const scopeOf = (index: number): string => `0x${index.toString(16)}`;
 
 const inet6Line = (address: string, name: string, index: number): string =>
@@ -106,7 +105,7 @@ function receptacleBlock(view: View, receptacle: ReceptacleState, index: number)
   );
 }
 
-/** `bridge0` with its members. Its spanning tree is named and not running: every id is zero. */
+/** `bridge0` with its members. Its spanning tree is listed but not running: every id is zero. */
 function bridgeBlock({ fleet, mac }: View, bridged: readonly string[]): Block {
   const address = bridgeAddress(fleet, mac);
   const members = bridged.flatMap((device, index) => [
@@ -135,7 +134,7 @@ const source = from.apple(
   'ifconfig.c, ifbridge.c and ifclone.c of network_cmds: silent, or the failed request; exit 1',
 );
 
-/** The words of errno for requests of who is not root; `Perror` of ifconfig.c has its own. */
+/** Messages of errno for requests without root; ifconfig.c's `Perror` has its own. */
 const forbidden = { bridge: 'Operation not permitted', address: 'permission denied' } as const;
 
 const failed = (why: string) => ({ stderr: lines(`ifconfig: ${why}`), exitCode: 1 });
@@ -151,7 +150,7 @@ const createBridge: Change = ({ mac: { live }, isRoot }) => {
 
 type Live = MacState['live'];
 
-/** A request of root about the bridge that is there: the network after it, or why the kernel refuses it. */
+/** A request of root about the existing bridge: the network after it, or why the kernel refuses it. */
 const ofBridge =
   (request: string, change: (mac: MacState, bridge: readonly string[], device: string) => Live | string): Change =>
   ({ mac, isRoot, words }) => {
@@ -174,7 +173,7 @@ const markUp = ofBridge('SIOCSIFFLAGS', ({ live }) => live);
 
 const destroyBridge = ofBridge('SIOCIFDESTROY', ({ live: { bridge: _, ...live } }) => live);
 
-/** A netmask in dots, or as ifconfig itself prints it. */
+/** A dotted netmask, or one in ifconfig's own form. */
 function prefixOf(mask: string): number | undefined {
   const [, digits] = /^0x([0-9a-fA-F]{8})$/.exec(mask) ?? [];
   const octets = digits?.match(/../g)?.map((octet) => Number.parseInt(octet, 16));
@@ -185,7 +184,7 @@ const withAddress = ({ live }: MacState, device: string, address: InterfaceAddre
   after: { live: { ...live, addresses: { ...live.addresses, [device]: address } } },
 });
 
-/** The interface whose name the form leaves open behind `en`. */
+/** The receptacle whose interface is `en` with this number. */
 const receptacleOf = ({ receptacles }: MacState, rest: string): ReceptacleState | undefined =>
   receptacles.find(({ device }) => device === `en${rest}`);
 
@@ -215,7 +214,7 @@ const all = from.modelled(
 const bridge = from.capture('ifconfig-bridge0.m4pro-mini.tn3205-elided.txt', 'Apple TN3205');
 const single = from.capture('ifconfig-en2.tn3205.txt', 'Apple TN3205');
 
-/** `ifconfig -a`, `ifconfig -l` and `ifconfig NAME`, and what changes the bridge and addresses. */
+/** `ifconfig -a`, `ifconfig -l` and `ifconfig NAME`, and changes of the bridge and addresses. */
 export const ifconfig: Tool = {
   path: '/sbin/ifconfig',
   rows: (view) => {
@@ -267,7 +266,7 @@ export const ifconfig: Tool = {
 };
 
 /**
- * Where the text of `netstat -rn -f inet` lies on a node. Its columns and flags are those of the captured table
+ * File with the output of `netstat -rn -f inet` on a node. Columns and flags are those of the captured table
  * `netstat-rn-inet.m3ultra.default-via-peer.txt` (public Swift test fixtures, Mac Studio M3 Ultra).
  */
 export const routesPath = '/.sim/answers/netstat/-rn_-f_inet.out';
@@ -277,23 +276,23 @@ interface Line {
   readonly by: string;
   readonly flags: string;
   readonly device: string;
-  /** `!` for what expires with its interface. */
+  /** `!` for an entry that expires with its interface. */
   readonly expires?: string;
 }
 
-/** One line in the widths of the captured table: everything to the left but interface and expiry. */
+/** One line in the column widths of the captured table: left-aligned except for interface and expiry. */
 const lineText = ({ to, by, flags, device, expires = '' }: Line): string =>
   `${to.padEnd(18)} ${by.padEnd(18)} ${flags.padEnd(19)} ${device.padStart(5)} ${expires.padStart(6)}`;
 
-/** The length that an address has by the classes of old. */
+/** The prefix length of an address by the historical classes. */
 const classLength = (address: string): number => {
   const first = Number(address.split('.')[0]);
   return first < 128 ? 8 : first < 192 ? 16 : 24;
 };
 
 /**
- * A network as netstat writes it (route.c of Apple's network_cmds): without the octets of its class's host part where
- * all of those are zero, and without a length that is that of its class.
+ * A network in netstat's form (route.c of Apple's network_cmds): without the octets of its class's host part if all of them
+ * are zero, and without a prefix length that is its class's own.
  */
 function networkName({ address, prefixLength }: InterfaceAddress): string {
   const octets = ipv4Text(networkOf(address, prefixLength).first).split('.');
@@ -308,7 +307,7 @@ interface Attached {
   readonly router?: string;
 }
 
-/** Every interface with an IPv4 address, in the order of the network services: the first router is the default one. */
+/** Every interface with an IPv4 address, in the order of network services: the first router is the default one. */
 function attached(view: View): readonly Attached[] {
   const services = servicesIn(view.mac.preferences).map(({ device }) => device);
   const place = ({ device }: Attached): number =>
@@ -331,7 +330,10 @@ function addressed({ fleet, mac }: View): readonly Attached[] {
   return [office, ...cables, ...(bridge === undefined ? [] : [{ device: 'bridge0', address: bridge }])];
 }
 
-/** The routing table of a Mac: the first interface has the default route, the others one for what is bound to them. */
+/**
+ * A Mac's routing table: the first interface has the default route, the others have a default route bound to the
+ * interface.
+ */
 export function routesText(view: View): string {
   const names = allInterfaces(view).map(({ name }) => name);
   const wire = (device: string): string => `link#${names.indexOf(device) + 1}`;

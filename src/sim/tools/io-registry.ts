@@ -14,13 +14,13 @@ import {
 } from '../model/rdma.ts';
 import { from, lines, row, type Source, type Tool, usage } from './tool.ts';
 
-/** The registry below each device, with a line `@rdma_en3` where the clients of that device belong. */
+/** The registry below each device. A line such as `@rdma_en3` marks the place of that device's clients. */
 const rdmaRegistryPath = '/.sim/rdma-registry';
 
-/** Protection domains and queue pairs that no real program holds: `10 0`. */
+/** Numbers of protection domains and queue pairs without a real program: `10 0`. */
 const rdmaCountsPath = '/.sim/rdma-counts';
 
-/** Whether objects of a program that KILL has ended stay. */
+/** Exists if the objects of killed programs remain. */
 const rdmaKeptPath = '/.sim/rdma-kept';
 
 interface Kept {
@@ -33,7 +33,7 @@ const pair = (isActive: boolean): readonly Kept[] => [
   { className: 'QueuePair', isActive },
 ];
 
-/** What the kernel has of a device for no real program. */
+/** The kernel's objects of a device that belong to no real program. */
 function keptOf(mac: MacState, receptacle: ReceptacleState): readonly Kept[] {
   const { lacksDomains, isRdmaHeld, isVerbsHung } = mac.ailments;
   const isFirst = receptacle === mac.receptacles[0];
@@ -45,7 +45,7 @@ function keptOf(mac: MacState, receptacle: ReceptacleState): readonly Kept[] {
   ];
 }
 
-/** The processes of the model that have opened a device; the one that hangs has the first one. */
+/** The model's processes that have opened a device; the hanging one has opened the first device. */
 const clientsOf = (mac: MacState, isFirst: boolean): readonly string[] =>
   modelProcesses(mac)
     .filter(({ pid, program }) => pid === strangerPid || (isFirst && program !== 'ibv_devinfo'))
@@ -74,7 +74,7 @@ function deviceLines(mac: MacState, receptacle: ReceptacleState): readonly strin
   ];
 }
 
-/** A child of a device, as the two published texts have it. */
+/** A device's child in the registry, as in the two published texts. */
 const objectLine = (className: string, isActive: boolean): string =>
   `  +-o AppleThunderboltRDMA${className}  <class AppleThunderboltRDMA${className}, id 0x100000905, ${
     isActive
@@ -82,14 +82,14 @@ const objectLine = (className: string, isActive: boolean): string =>
       : '!registered, !matched, inactive, busy 1 (1 ms), retain 8'
   }>`;
 
-/** The files from which the simulated tools read what the kernel has, and which processes there are besides the real ones. */
+/** Files with the kernel's state and the model's processes, which the simulated tools read. */
 export function rdmaKernelFiles(mac: MacState): readonly NodeFile[] {
   const processes = modelProcesses(mac);
   const shown = processes.map(({ pid, stat, program }) => `${pid} ${pid} ${stat} ${program}\n`).join('');
   const list = processes.length === 0 ? [] : [dataFile(processesPath, shown)];
   const kept = mac.ailments.leakedWiredBytes === undefined ? [] : [dataFile(rdmaKeptPath, '')];
   const hung = mac.ailments.isVerbsHung ? [dataFile(verbsHungPath, '')] : [];
-  // That the driver registers its classes only where devices exist is an assumption.
+  // An assumption: the driver registers its classes only if there are devices.
   if (!isRdmaLive(mac)) return [...list, ...hung];
   const all = rdmaReceptacles(mac).flatMap((receptacle) => keptOf(mac, receptacle));
   const domains = all.filter(({ className }) => className === 'ProtectionDomain').length;
@@ -104,8 +104,8 @@ export function rdmaKernelFiles(mac: MacState): readonly NodeFile[] {
 }
 
 /**
- * Functions of sh for the tools. `clients` calls `client PID NAME DEVICE DOMAINS PAIRS GONE` for each device that a real
- * program has open; GONE is 1 for one that was killed, where its objects stay.
+ * sh functions for the tools. `clients` calls `client PID NAME DEVICE DOMAINS PAIRS GONE` for each device that a real
+ * program has opened. GONE is 1 for a killed program whose objects remain.
  */
 const clientsFunction = `clients() {
   for f in "$r"${rdmaClientsPath}/*; do
@@ -127,7 +127,7 @@ const body = `if { read -r a b <"$r${rdmaCountsPath}"; } 2>/dev/null; then
   printf '${names[0]} = %s, ${names[1]} = %s\\n' "$a" "$b"
   exit 0`;
 
-/** `ioclasscount CLASS CLASS`: the objects of the RDMA driver, those included that are inactive. */
+/** `ioclasscount CLASS CLASS`: the RDMA driver's objects, including inactive ones. */
 export const ioclasscount: Tool = {
   path: '/usr/sbin/ioclasscount',
   patterns: [
@@ -140,7 +140,7 @@ export const ioclasscount: Tool = {
   usage: usage(64, from.apple('IOKitTools, ioclasscount.c: usage'), 'usage: ioclasscount [<classname> ...]'),
 };
 
-/** A node of the simulated I/O registry; the values of its properties are as ioreg prints them. */
+/** A node of the simulated I/O registry; the values of its properties are in ioreg's form. */
 interface Entry {
   readonly name: string;
   readonly className: string;
@@ -156,7 +156,7 @@ function handle(index: number): string {
   return `<${four.toString('hex')}>`;
 }
 
-/** One node at its depth, with its properties two steps further in; an empty line ends them. */
+/** One node at its depth, with its properties indented by two more steps, and an empty line at the end. */
 function shown({ name, className, properties }: Entry, depth: number, isLast: boolean): string {
   const indent = '  '.repeat(depth + 1) + (isLast ? '  ' : '| ');
   const values = Object.entries(properties).map(([key, value]) => `${indent}  "${key}" = ${value}`);
@@ -164,7 +164,7 @@ function shown({ name, className, properties }: Entry, depth: number, isLast: bo
   return lines(head, `${indent}{`, ...values, `${indent}}`, indent);
 }
 
-/** The port controllers that know their place. */
+/** The port controllers with a known location. */
 const connectors = (mac: MacState): readonly Entry[] =>
   (mac.model.portLocations ?? []).map((location, index) => ({
     name: `hpm${index}@${(12 - index).toString(16).toUpperCase()}`,
@@ -211,7 +211,7 @@ const sourceFor = ({ model }: MacState): Source =>
     ? from.published('dev7a/rdmalink, docs/ARCHITECTURE.md and InventoryPortTests.swift; the form is that of ioreg.c')
     : from.unconfirmed('ioreg: which place each receptacle has in the device tree of other models than Mac15,14');
 
-/** The Mac itself, with its two ids among what every Mac has. */
+/** The Mac itself, with its serial and UUID among constant properties. */
 const platform = ({ model, serial, hardwareUuid }: MacState): Entry => ({
   name: 'Mac',
   className: 'IOPlatformExpertDevice',
@@ -225,7 +225,7 @@ const platform = ({ model, serial, hardwareUuid }: MacState): Entry => ({
 });
 const quoted = (text: string): string => `'${text}'`;
 
-/** The devices and what is below them; nothing without the driver. */
+/** The devices and their children; nothing without the driver. */
 const rdmaBody = `[ -r "$r${rdmaRegistryPath}" ] || exit 0
   ${clientsFunction}
   client() {
@@ -243,7 +243,7 @@ const rdmaBody = `[ -r "$r${rdmaRegistryPath}" ] || exit 0
   done <"$r${rdmaRegistryPath}"
   exit 0`;
 
-/** `ioreg` in its text form, for single questions; it prints nothing and exits 0 where nothing matches. */
+/** `ioreg` in text form, for specific queries; it prints nothing and exits 0 if nothing matches. */
 export const ioreg: Tool = {
   path: '/usr/sbin/ioreg',
   rows: ({ mac }) => [

@@ -7,7 +7,7 @@ const packet = from.capture(
   'public networking notes, a Mac of a CI service, macOS 26.5.2',
 );
 
-/** `ipconfig getpacket NAME`: the packet that the DHCP client accepted, and nothing where there is none. */
+/** `ipconfig getpacket NAME`: the packet that the DHCP client accepted; no output if there is none. */
 export const ipconfig: Tool = {
   path: '/usr/sbin/ipconfig',
   rows: (view) =>
@@ -35,7 +35,7 @@ interface Answered {
   readonly reply: DhcpReply;
 }
 
-/** The interface in the office, whose router answers DHCP, and cables whose far end does. */
+/** The office interface, whose router answers DHCP, and cables whose far end does. */
 function replies({ fleet, mac }: View): readonly Answered[] {
   const { device, address } = mac.lan;
   const isOnDhcp = servicesIn(mac.preferences).some((one) => one.device === device && one.ipv4.kind === 'dhcp');
@@ -50,7 +50,7 @@ function replies({ fleet, mac }: View): readonly Answered[] {
   ];
 }
 
-/** Octets of an Ethernet address as the tool prints them: without a leading zero. */
+/** Octets of an Ethernet address in the tool's form, without leading zeros. */
 const shortOctets = (address: string): string =>
   address
     .split(':')

@@ -9,13 +9,12 @@ const missing = from.capture('launchctl-print.sshd.off.stderr.txt', posture);
 const manual = from.apple('launchctl(1) of macOS');
 const codes = from.published('launchctl bootstrap and bootout: exit 5 and 3, 36, 113, in public issue threads');
 
-/** Prints the overrides in a file. */
 const printDisabled = (path: string): string =>
   `printf 'disabled services = {\\n'; f="$r${path}"; [ ! -f "$f" ] || /usr/bin/awk -F '[<>]' ` +
   `'/<key>/ { k = $3 } /<true[/]>/ { print "\\t\\"" k "\\" => disabled" } /<false[/]>/ { print "\\t\\"" k "\\" => enabled" }' "$f"; ` +
   `printf '}\\n'; exit 0`;
 
-/** What launchd prints of sshd while Remote Login is on; without it, it knows of no such service. */
+/** launchd's output for sshd while Remote Login is on. Otherwise the service is unknown. */
 const remoteLogin = (mac: MacState): Row =>
   row(
     ['print', 'system/com.openssh.sshd'],
@@ -51,8 +50,8 @@ const remoteLogin = (mac: MacState): Row =>
   );
 
 /**
- * `launchctl`: sshd is loaded while Remote Login is on and started per connection, everything else is what the simulated launchd knows. It
- * keeps one file per label, so that reading costs no question.
+ * `launchctl`: sshd is loaded while Remote Login is on and starts per connection; all other services are those of the
+ * simulated launchd. It writes one file per label, so that `launchctl print` need not ask the simulator.
  */
 export const launchctl: Tool = {
   path: '/bin/launchctl',
@@ -90,7 +89,7 @@ export const launchctl: Tool = {
       source: missing,
     },
   ],
-  // launchd itself answers these. Nothing is printed when all went well.
+  // launchd itself answers these. Success prints nothing.
   writes: [
     { form: 'bootstrap system PLIST', source: codes },
     {

@@ -3,14 +3,14 @@ import { buildOf, darwinRelease, newerMacos, newestRelease } from '../model/maco
 import { seededInteger, seededText } from '../model/seed.ts';
 import { from, lines, type Row, row, type Source, type Tool, unconfirmedUsage, usage } from './tool.ts';
 
-/** The xnu build in `uname -v`, of the form that macOS 26 prints. */
+/** The xnu build in `uname -v`, in macOS 26's form. */
 const xnuBuild = (version: string): string =>
   `xnu-${seededInteger(['xnu', version], 12_000, 12_999)}.${seededText(['xnu-train', version], '123456789', 2)}.1~1`;
 
 const version = ({ macos }: MacState): string =>
   `Darwin Kernel Version ${darwinRelease(macos.version)}: Thu Apr 16 20:11:58 PDT 2026; root:${xnuBuild(macos.version)}/RELEASE_ARM64`;
 
-/** `uname`: Darwin, its release, and the name of the Mac. */
+/** `uname`: Darwin, its release, and the Mac's name. */
 export const uname: Tool = {
   path: '/usr/bin/uname',
   rows: ({ mac }) => {
@@ -34,7 +34,7 @@ export const uname: Tool = {
   usage: unconfirmedUsage('uname', 1, 'usage: uname [-amnoprsv]'),
 };
 
-/** One offer of a scan, in the tool's own words. */
+/** One update in the result of a scan, in the tool's terms. */
 interface Offer {
   readonly label: string;
   readonly title: string;
@@ -51,14 +51,14 @@ const safari: Offer = {
   needsRestart: false,
 };
 
-/** The first version of 27 has neither a minor nor a name; 26 is called Tahoe. */
+/** The first version of macOS 27 has neither a minor version nor a name; 26 is called Tahoe. */
 function macosOffer(version: string, sizeKib: number): Offer {
   const short = version.replace(/\.0$/, '');
   const title = version.startsWith('26.') ? `macOS Tahoe ${short}` : `macOS ${short}`;
   return { label: `${title}-${buildOf(version)}`, title, version: short, sizeKib, needsRestart: true };
 }
 
-/** The update within the year and, on 26, the upgrade to 27: those that are newer than the installed macOS. */
+/** The newest update of the same year and, on macOS 26, the upgrade to 27, if newer than the installed version. */
 function offersFor(installed: string): readonly Offer[] {
   const isYear26 = installed.startsWith('26.');
   const update = newestRelease(isYear26 ? 26 : 27);
@@ -101,7 +101,7 @@ function listed(installed: string): Row {
   };
 }
 
-/** `softwareupdate`, as after a scan that found everything that the table of builds knows. */
+/** `softwareupdate`, as after a scan that found all builds in the table. */
 export const softwareUpdate: Tool = {
   path: '/usr/sbin/softwareupdate',
   rows: ({ mac }) => [listed(mac.macos.version)],
@@ -111,7 +111,7 @@ export const softwareUpdate: Tool = {
 const manual = from.apple('sw_vers(1)');
 const whole = from.capture('sw_vers.macos27.txt', 'public Go test data, macOS 27.0');
 
-/** `sw_vers`: name, version and build of macOS, alone or together. */
+/** `sw_vers`: name, version and build of macOS, separately or together. */
 export const swVers: Tool = {
   path: '/usr/bin/sw_vers',
   rows: ({ mac: { macos } }) => {

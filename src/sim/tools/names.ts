@@ -17,7 +17,7 @@ const setName: Change = ({ mac, isRoot, words: [key = '', name = ''] }) => {
 const isNameKey = (word: string): word is NameKey =>
   word === 'ComputerName' || word === 'LocalHostName' || word === 'HostName';
 
-/** The answer for a name that nobody has set. */
+/** The answer for a name that is not set. */
 const unset = from.unconfirmed('scutil --get HostName when unset: "HostName: not set" on stderr, exit 1');
 
 function nameRow({ preferences }: MacState, key: NameKey): Row {
@@ -28,7 +28,7 @@ function nameRow({ preferences }: MacState, key: NameKey): Row {
     : row(args, from.apple('scutil(8)'), lines(name));
 }
 
-/** `scutil --get` and `--set`: the names of the Mac. HostName is unset on every new Mac. */
+/** `scutil --get` and `--set`: the Mac's names. HostName is not set on a new Mac. */
 export const scutil: Tool = {
   path: '/usr/sbin/scutil',
   rows: ({ mac }) => [nameRow(mac, 'ComputerName'), nameRow(mac, 'LocalHostName'), nameRow(mac, 'HostName')],
@@ -56,11 +56,11 @@ export const scutil: Tool = {
   ),
 };
 
-/** The Bonjour name while HostName is unset. */
+/** The Bonjour name, if HostName is not set. */
 const fullName = ({ preferences, name }: MacState): string =>
   nameIn(preferences, 'HostName') ?? `${nameIn(preferences, 'LocalHostName') ?? name}.local`;
 
-/** `hostname`, by the names in the network preferences. */
+/** `hostname`, from the names in the network preferences. */
 export const hostname: Tool = {
   path: '/bin/hostname',
   rows: ({ mac }) => [

@@ -20,10 +20,10 @@ import type { PlistDict } from '../model/plist.ts';
 import { type Change, from, lines, type Row, row, type Tool, usage, type View } from './tool.ts';
 
 const described = from.published(
-  'networksetup(8); who is not root is told so on stdout with exit 14, as several public tools expect it',
+  'networksetup(8); without root, a message on stdout and exit 14, as several public tools expect',
 );
 
-/** What macOS calls a receptacle as a network port: `Thunderbolt 2`. */
+/** macOS's name for a receptacle's network port: `Thunderbolt 2`. */
 const receptaclePort = (receptacle: ReceptacleState): string => `Thunderbolt ${receptacle.number}`;
 
 const wrong = (why: string) => ({
@@ -31,22 +31,22 @@ const wrong = (why: string) => ({
   exitCode: 4,
 });
 
-/** The preferences of a Mac after a form, and the interfaces that get their addresses from them again. */
+/** The preferences after a change, and the interfaces whose addresses must be set again. */
 interface Preferences {
   readonly preferences: PlistDict;
   readonly devices: readonly string[];
 }
 
 /**
- * Every form judges its words first, then asks for root and for Full Disk Access, and makes configd read the preferences:
- * the bridge is there or gone as they say, and the interfaces have the addresses of their services.
+ * Every form checks its arguments, then requires root and Full Disk Access. It then makes configd apply the
+ * preferences: the bridge exists or not, and the interfaces have the addresses of their services.
  */
 const asAdmin =
   (change: (mac: MacState, words: readonly string[]) => Preferences | string): Change =>
   ({ mac, words, isRoot }) => {
     const result = change(mac, words);
     if (!isRoot) return { stdout: lines('** Error: Command requires admin privileges.'), exitCode: 14 };
-    // What an SSH session without Full Disk Access is told (github.com/SQCU/mesh); the exit code is not known.
+    // The answer to an SSH session without Full Disk Access (github.com/SQCU/mesh); the exit code is unknown.
     if (!mac.ailments.hasFullDiskAccess)
       return { stderr: lines('Unable to access the System Configuration database'), exitCode: 1 };
     if (typeof result === 'string') return wrong(result);
@@ -58,7 +58,7 @@ const asAdmin =
 
 type PreferencesOf = (preferences: PlistDict, service: NetworkService, words: readonly string[]) => PlistDict | string;
 
-/** A form about the service that its first word names: the preferences after it, or what is wrong with its words. */
+/** A form about the service in its first argument: the preferences after it, or an error in its arguments. */
 const ofService = (change: PreferencesOf): Change =>
   asAdmin(({ preferences }, [name = '', ...words]) => {
     const service = servicesIn(preferences).find((one) => one.name === name);
@@ -77,7 +77,7 @@ const setManual: PreferencesOf = (preferences, service, [address = '', mask = ''
   });
 };
 
-/** The interface behind a hardware port; the bridge is one while the preferences have it. */
+/** The interface of a hardware port, including that of the bridge. */
 function deviceOf(mac: MacState, port: string): string | undefined {
   const receptacle = mac.receptacles.find((one) => receptaclePort(one) === port);
   if (port === bridgePort) return 'bridge0';
@@ -94,7 +94,7 @@ const createService = asAdmin((mac, [name = '', port = '']) => {
   return { preferences: withService(preferences, newService(hardwareUuid, name, port, device)), devices: [device] };
 });
 
-/** The tool wants the name of every service, each once. */
+/** The tool requires the name of every service exactly once. */
 const orderServices = asAdmin(({ preferences }, names) => {
   const services = servicesIn(preferences);
   const order = names.flatMap((name) => services.find((one) => one.name === name)?.uuid ?? []);
@@ -120,7 +120,7 @@ const notice = 'An asterisk (*) denotes that a network service is disabled.';
 
 type ListedPort = Omit<PortState, 'kind'>;
 
-/** The ports in the captured order; the bridge stands before Wi-Fi, with the MAC address of its first member. */
+/** The ports in the captured order; the bridge precedes Wi-Fi and has its first member's MAC address. */
 function listedPorts(mac: MacState): readonly ListedPort[] {
   const [first] = mac.receptacles;
   const bridge =
@@ -162,7 +162,7 @@ const serviceOrder = (services: readonly ServiceState[]): string =>
 const serviceNames = (services: readonly ServiceState[]): string =>
   lines(notice, ...services.map(({ name, isEnabled }) => (isEnabled ? name : `*${name}`)));
 
-/** What a service has when macOS got it by itself: a lease in the office, a self-assigned address on a cable, or nothing. */
+/** The automatic address of a service: a lease in the office, a self-assigned address on a cable, or none. */
 function automaticAddress({ fleet, mac }: View, service: ServiceState): InterfaceAddress | undefined {
   if (service.device === mac.lan.device) return { address: mac.lan.address, prefixLength: 24 };
   if (service.device === 'bridge0') return bridgeAddress(fleet, mac);
@@ -178,7 +178,7 @@ function routerOf({ fleet, mac }: View, { device, ipv4, receptacle }: ServiceSta
   return device === mac.lan.device ? mac.lan.address.replace(/\.\d+$/, '.1') : '(null)';
 }
 
-/** The text of a service whose IPv4 is off was never published: nothing of meshwright reads it. */
+/** The output for a service whose IPv4 is off was never published; meshwright does not read it. */
 const withoutIpv4 = from.unconfirmed('networksetup -getinfo of a service without IPv4 begins with its IPv6 lines');
 
 function getInfo(view: View, service: ServiceState): Row {
@@ -204,7 +204,7 @@ function getInfo(view: View, service: ServiceState): Row {
   return row(args, isManual ? manual : dhcp, lines(head, ...addressLines, ...client, ...ipv6));
 }
 
-/** `networksetup`: what ports and services there are, and how services are changed. */
+/** `networksetup`: lists ports and services, and changes services. */
 export const networksetup: Tool = {
   path: '/usr/sbin/networksetup',
   rows: (view) => {

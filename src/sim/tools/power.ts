@@ -10,7 +10,7 @@ const goDown =
       ? { stdout: 'Shutdown NOW!\n\r\nSystem shutdown time has arrived\u0007\u0007\r\n', power }
       : { stderr: lines('shutdown: NOT super-user'), exitCode: 1 };
 
-/** `shutdown -r now` and `-h now`. They come back at once; the Mac goes down behind them. */
+/** `shutdown -r now` and `-h now` return immediately; the Mac goes down afterwards. */
 export const shutdown: Tool = {
   path: '/sbin/shutdown',
   writes: [
@@ -26,7 +26,7 @@ export const shutdown: Tool = {
 
 type Power = MacState['power'];
 
-/** The settings that can be changed here, with the value that the model has for it. */
+/** The supported settings, each with the change that it makes in the model. */
 const settings: Readonly<Record<string, (power: Power, value: number) => Power>> = {
   sleep: (power, value) => ({ ...power, sleepMinutes: value }),
   disksleep: (power, value) => ({ ...power, diskSleepMinutes: value }),
@@ -36,7 +36,7 @@ const settings: Readonly<Record<string, (power: Power, value: number) => Power>>
 const isSetting = (key: string, { model }: MacState): boolean =>
   Object.hasOwn(settings, key) && !(key === 'autorestart' && model.isLaptop);
 
-/** The power settings after these words; undefined when one of them is unknown or no number. */
+/** The power settings after these arguments; undefined if a name is unknown or a value is not a number. */
 function changed(mac: MacState, words: readonly string[]): Power | undefined {
   let power = mac.power;
   for (let at = 0; at < words.length; at += 2) {
@@ -48,7 +48,7 @@ function changed(mac: MacState, words: readonly string[]): Power | undefined {
   return power;
 }
 
-/** pmset.m warns when the disk may never sleep although the Mac does. */
+/** pmset.m warns if the disk never sleeps although the Mac does. */
 const warning = ({ sleepMinutes, diskSleepMinutes }: Power): string =>
   sleepMinutes !== 0 && diskSleepMinutes === 0
     ? lines(
@@ -72,7 +72,7 @@ const capable = from.capture('pmset-g-cap.desktop-intel.txt', 'public setup note
 const desktop = from.unconfirmed('pmset -g custom on a Mac Studio: which keys in which order');
 const inUse = from.unconfirmed('pmset -g on Apple silicon: the head lines and the settings in use');
 
-/** One setting: the name is filled up to 20 characters, and longer ones push their value on. */
+/** One setting: the name is padded to 20 characters; longer names shift their value to the right. */
 const settingLine = ([name, value]: Setting): string => ` ${name.padEnd(20)} ${value}`;
 
 const laptopCommon: readonly Setting[] = [
@@ -124,7 +124,7 @@ const custom = (mac: MacState): string =>
     ...mains(mac).map(settingLine),
   );
 
-/** What the Mac can do: `autorestart` is missing on laptops. */
+/** The Mac's capabilities; laptops lack `autorestart`. */
 const capabilities = (mac: MacState): readonly string[] => [
   'displaysleep',
   'disksleep',
@@ -140,7 +140,7 @@ const capabilities = (mac: MacState): readonly string[] => [
   'powermode',
 ];
 
-/** `pmset`: the reading forms, and `-a`. */
+/** `pmset`: the queries, and `-a`. */
 export const pmset: Tool = {
   path: '/usr/bin/pmset',
   rows: ({ mac }) => [
@@ -152,7 +152,9 @@ export const pmset: Tool = {
     {
       form: '-a KEY VALUE ...',
       match: "[3579]:'-a '*",
-      source: from.apple('pmset.m of PowerManagement: the settings, the words for who is not root (on stdout), exit 1'),
+      source: from.apple(
+        'pmset.m of PowerManagement: the settings, the message for users without root (on stdout), exit 1',
+      ),
       change: setPower,
     },
     {

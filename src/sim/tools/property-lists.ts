@@ -18,7 +18,7 @@ import {
 
 const stamp = '2026-11-20 09:41:00.000 defaults[4711:98765] ';
 
-/** The value of `-bool true` or `-string ana`; undefined for another type. */
+/** The value of `-bool true` or `-string ana`; undefined for other types. */
 function typedValue(type: string | undefined, word: string): PlistValue | undefined {
   if (type === '-string') return word;
   if (/^(?:true|yes)$/i.test(word)) return true;
@@ -50,10 +50,10 @@ const deleteKey: Change = (view) => {
 const manual = from.apple('defaults(1): read, write, delete; a domain may be a path without .plist');
 const path = (domain: string): NodePath => ({ kind: 'node-path', path: domain });
 
-/** A flag is printed as a number. */
+/** Flags are printed as numbers. */
 const shownValue = (value: PlistValue): string => String(typeof value === 'boolean' ? Number(value) : value);
 
-/** `defaults` for preference domains of the whole Mac, named by their path. */
+/** `defaults` for preference domains of the whole Mac, by their path. */
 export const defaults: Tool = {
   path: '/usr/bin/defaults',
   rows: ({ mac }) =>
@@ -61,12 +61,12 @@ export const defaults: Tool = {
       Object.entries(dict).map(([key, value]) => row(['read', path(domain), key], manual, lines(shownValue(value)))),
     ),
   patterns: [
-    // Every other key of these domains is unset.
+    // All other keys of these domains are not set.
     {
       match: `"3:read $r/Library/Preferences/com.apple."*`,
       body: `printf '${stamp}\\nThe domain/default pair of (%s, %s) does not exist\\n' "$2" "$3" >&2; exit 1`,
       source: from.published(
-        'the words for a key that nobody has set, behind a line with the time, quoted in many public issues; exit 1',
+        'the message for a key that is not set, after a line with the time, quoted in many public issues; exit 1',
       ),
     },
   ],
@@ -93,7 +93,7 @@ export const defaults: Tool = {
 
 const deeper = '    ';
 
-/** A value as `Print` shows it. */
+/** A value in the form of `Print`. */
 function printed(value: PlistValue, indent = ''): string {
   if (typeof value !== 'object') return String(value);
   const inner = indent + deeper;
@@ -111,7 +111,7 @@ function without(dict: PlistDict, path: readonly string[]): PlistDict {
   return parent.length === 0 ? others : withValue(dict, parent, others);
 }
 
-/** What a command does with the value of an entry, and with its keys. */
+/** Applies a command to the value of an entry and to its keys. */
 const ofEntry =
   (verb: string, act: (view: WriteView, value: PlistValue, path: readonly string[]) => WriteResult): Change =>
   (view) => {
@@ -123,7 +123,10 @@ const ofEntry =
     return act(view, value, path);
   };
 
-/** `PlistBuddy -c` on the network preferences: of the file itself, whoever wrote it. The running system keeps its network. */
+/**
+ * `PlistBuddy -c` for the network preferences. It uses the current file, even after an edit; the running system keeps
+ * its network.
+ */
 export const plistBuddy: Tool = {
   path: '/usr/libexec/PlistBuddy',
   writes: [
@@ -158,7 +161,7 @@ function jsonValue(text: string): PlistValue | undefined {
   }
 }
 
-/** `plutil -insert` into the network preferences: of the file itself; the running system keeps its network. */
+/** `plutil -insert` changes only the file of network preferences; the running system keeps its network. */
 const insert: Change = ({ mac, isRoot, words: [keyPath = '', json = ''] }) => {
   const value = jsonValue(json);
   if (value === undefined) return undefined;
@@ -181,7 +184,7 @@ const inXml = from.unconfirmed('plutil -extract NetworkServices xml1: the same a
 const names = from.unconfirmed('plutil -extract System json: computer name, Bonjour name and host name, in one line');
 const missing = from.published('the message for a missing key, quoted in several public tests; exit 1');
 
-/** The keys of a dictionary come in an order of plutil's own; captured is the reverse of the file's. */
+/** plutil prints a dictionary's keys in its own order; the captured order is the reverse of the file's. */
 function turned(value: PlistValue): unknown {
   if (typeof value !== 'object') return value;
   if (!isDict(value)) return value.map(turned);
@@ -192,7 +195,7 @@ function turned(value: PlistValue): unknown {
   );
 }
 
-/** Slashes are escaped, as everywhere in Apple's JSON. */
+/** Slashes are escaped, as always in Apple's JSON. */
 const json = (value: PlistValue): string => JSON.stringify(turned(value)).replaceAll('/', String.raw`\/`);
 
 function extractRow(mac: MacState, keyPath: string, source: Source, form: 'json' | 'xml1' = 'json'): Row {
@@ -203,7 +206,9 @@ function extractRow(mac: MacState, keyPath: string, source: Source, form: 'json'
   return { ...row, source: missing, stderr: lines(`${preferencesPath}: ${why}`), exitCode: 1 };
 }
 
-/** `plutil -extract` of bridges and services in the network preferences: of the file itself, whoever wrote it. */
+/**
+ * `plutil -extract` for bridges and services in the network preferences. It uses the current file, even after an edit.
+ */
 export const plutil: Tool = {
   path: '/usr/bin/plutil',
   rows: ({ mac }) => [

@@ -12,7 +12,7 @@ const verbose = from.modelled('ibv_devinfo-v.rdma_en7.mapped-gid.modelled.txt', 
 /** `d0b5:e9ab:23cf:ac05`. */
 const grouped = (guid: string): string => (guid.match(/..../g) ?? []).join(':');
 
-/** The EUI-64 link-local address of a MAC address: the universal bit turned over, `ff:fe` in the middle. */
+/** A MAC address's EUI-64 link-local address: the universal bit inverted, `ff:fe` in the middle. */
 function eui64LinkLocal(macAddress: string): string {
   const octets = macAddress.split(':').map((octet) => Number.parseInt(octet, 16));
   const [first = 0, second = 0, third = 0, ...rest] = octets;
@@ -20,8 +20,8 @@ function eui64LinkLocal(macAddress: string): string {
 }
 
 /**
- * The GID table of a receptacle's device. The first is made from the MAC address; an IPv4-mapped one is there only
- * while the interface itself has an IPv4 address, and a bridged interface has neither (Apple TN3205).
+ * The GID table of a receptacle's device. The first GID is made from the MAC address. An IPv4-mapped GID exists only
+ * while the interface itself has an IPv4 address. A bridged interface has neither (Apple TN3205).
  */
 function gidsOf({ fleet, mac }: View, receptacle: ReceptacleState): readonly string[] {
   const first = eui64LinkLocal(receptacle.macAddress);
@@ -100,7 +100,7 @@ function rows(view: View): readonly Row[] {
   ];
 }
 
-/** A verbs tool that never returns, on a Mac whose driver is stuck. */
+/** A verbs tool that never returns, because the driver is deadlocked. */
 const verbsHang = (match: string): Pattern => ({
   match,
   body: `[ ! -e "$r${verbsHungPath}" ] || exec "$r/bin/sleep" 86400`,
@@ -113,7 +113,7 @@ const notFound = (match: string, device: string): Pattern => ({
   source: from.unconfirmed('ibv_devinfo -d of a device that is not there: the text of the Linux tool, exit 255'),
 });
 
-/** `ibv_devinfo`: every device or one, short or with limits and GIDs. */
+/** `ibv_devinfo`: all devices or one, with or without limits and GIDs. */
 export const ibvDevinfo: Tool = {
   path: '/usr/bin/ibv_devinfo',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
@@ -131,7 +131,7 @@ const lineOfList = from.modelled(
   'dev7a/rdmalink, macOS 27.2, reduced to three variables',
 );
 
-/** `nvram NAME`: name and value with a tab between. RDMA that was never enabled has no variable. */
+/** `nvram NAME`: name and value, separated by a tab. The variable is missing if RDMA was never enabled. */
 export const nvram: Tool = {
   path: '/usr/sbin/nvram',
   rows: ({ mac }) => [
@@ -157,7 +157,7 @@ const outsideRecovery = (verb: string): Row => ({
   exitCode: 77,
 });
 
-/** `rdma_ctl`: one word about NVRAM; switching needs Recovery. Absent before macOS 26.2. */
+/** `rdma_ctl`: one word about NVRAM; changes need Recovery. Missing before macOS 26.2. */
 export const rdmaCtl: Tool = {
   path: '/usr/bin/rdma_ctl',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
@@ -175,7 +175,7 @@ export const rdmaCtl: Tool = {
 
 const columns = (device: string, guid: string): string => `    ${device.padEnd(16)}${guid}`;
 
-/** `ibv_devices`: two head lines, then one line per receptacle; head lines only without RDMA. */
+/** `ibv_devices`: two header lines, then one line per receptacle; without RDMA only the header. */
 export const ibvDevices: Tool = {
   path: '/usr/bin/ibv_devices',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),

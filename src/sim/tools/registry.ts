@@ -20,25 +20,25 @@ import { sysctl } from './sysctl.ts';
 import { systemProfiler } from './system-profiler.ts';
 import type { Source, Tool, View, WriteResult } from './tool.ts';
 
-/** One write, whole: on which node, by which tool (`/usr/bin/pmset`), with which words. */
+/** One complete write: the node, the tool (`/usr/bin/pmset`) and its arguments. */
 export interface Write {
   readonly node: string;
   readonly tool: string;
-  /** Every argument after the tool's name; paths without the root prefix of the node. */
+  /** All arguments after the tool's name; paths are without the node's root prefix. */
   readonly args: readonly string[];
   /** Whether the caller runs under the node's sudo, or as a system service. */
   readonly isRoot: boolean;
 }
 
-/** What a write led to, with everything said. `isKnown` is false when the tool only printed its usage. */
+/** The result of a write, with all output. `isKnown` is false if the tool only printed its usage. */
 interface Written extends Required<Omit<WriteResult, 'after' | 'power'>>, Pick<WriteResult, 'power'> {
   readonly fleet: SimulatedFleet;
   readonly isKnown: boolean;
 }
 
 /**
- * What this write does to the fleet, and what the tool prints. Pure: the same fleet and write give the same result.
- * A command line that the tool does not know changes nothing and gets its usage.
+ * Applies a write to the fleet and returns the tool's output. Pure: the same fleet and write give the same result. A
+ * command line that the tool does not know changes nothing and prints its usage.
  */
 export function applyWrite(fleet: SimulatedFleet, { node, tool: path, ...call }: Write): Written {
   const mac = macBehind(fleet, node);
@@ -52,7 +52,7 @@ export function applyWrite(fleet: SimulatedFleet, { node, tool: path, ...call }:
   return { fleet: changed, stdout: '', stderr: '', exitCode: 0, ...said, isKnown: true };
 }
 
-/** By the first form of these arguments, or by the row of a file that is no longer as the simulator wrote it. */
+/** Uses the first matching form, or the row for a file that was changed since the simulator wrote it. */
 function answerOf(tool: Tool, view: View, { args, isRoot }: Pick<Write, 'args' | 'isRoot'>): WriteResult | undefined {
   for (const { form, change } of tool.writes ?? []) {
     const words = valuesIn(form, args);
@@ -63,10 +63,10 @@ function answerOf(tool: Tool, view: View, { args, isRoot }: Pick<Write, 'args' |
   return row && { stdout: row.stdout ?? '', stderr: row.stderr ?? '', exitCode: row.exitCode ?? 0 };
 }
 
-/** A word as it was typed on the node itself. */
+/** An argument as entered on the node. */
 const plain = (word: Word): string => (typeof word === 'string' ? word : word.path);
 
-/** Every macOS tool that a simulated Mac has, sorted by name. What is not here is absent there: exit 127. */
+/** All macOS tools of a simulated Mac, sorted by name. Other tools are missing there: exit 127. */
 export const tools: readonly Tool[] = [
   plistBuddy,
   csrutil,
@@ -110,10 +110,10 @@ interface Form {
   readonly source: Source;
 }
 
-/** A word that a person can type. */
+/** An argument as a person would type it. */
 const quoted = (word: string): string => (/\s/.test(word) ? `'${word}'` : word);
 
-/** Every command line that this Mac answers, with its source: the whole table. */
+/** Every command line that this Mac answers, with its source. */
 export function formsOf(view: View): readonly Form[] {
   return tools.flatMap(({ path, isPresent, rows, values, patterns = [], writes = [] }): readonly Form[] => {
     if (isPresent?.(view.mac) === false) return [];
@@ -126,7 +126,7 @@ export function formsOf(view: View): readonly Form[] {
       ...patterns.map(({ match, source }) => [[`(${match})`], source] as const),
       ...writes.map(({ form, source }) => [[form], source] as const),
       ...writes.flatMap(({ form, refusalSource }) =>
-        refusalSource === undefined ? [] : [[[`${form} as somebody who is not root`], refusalSource] as const],
+        refusalSource === undefined ? [] : [[[`${form} as a user without root`], refusalSource] as const],
       ),
     ];
     return known.map(([words, source]) => ({ command: [path, ...words].join(' '), source }));

@@ -5,7 +5,7 @@ const source = from.unconfirmed(
   'socketfilterfw --setglobalstate: what it prints, and "Must be root to change settings."',
 );
 
-/** The tool says nothing when it did what it was asked for. */
+/** The tool prints nothing on success. */
 const setState = ({ isRoot }: WriteView, firewall: MacState['firewall']) =>
   isRoot ? { after: { firewall } } : { stdout: lines('Must be root to change settings.'), exitCode: 1 };
 
@@ -13,7 +13,6 @@ const publisher = 'log of a posture tool, MacBook Pro M3 Max';
 
 const stateWords = { 0: 'disabled', 1: 'enabled', 2: 'blocking all non-essential incoming connections' } as const;
 
-/** The application firewall's tool. */
 export const socketfilterfw: Tool = {
   path: '/usr/libexec/ApplicationFirewall/socketfilterfw',
   rows: ({ mac: { firewall } }) => [
@@ -66,7 +65,7 @@ export const fdesetup: Tool = {
   usage: unconfirmedUsage('fdesetup', 1, 'Usage: fdesetup <verb> [options]'),
 };
 
-/** `csrutil status`: System Integrity Protection is on, as on every Mac that nobody opened. */
+/** `csrutil status`: System Integrity Protection is on, which is the default of every Mac. */
 export const csrutil: Tool = {
   path: '/usr/bin/csrutil',
   rows: () => [

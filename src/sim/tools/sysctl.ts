@@ -16,7 +16,7 @@ const source = from.apple(
 
 const name = 'iogpu.wired_limit_mb';
 
-/** The one name that is written here. It lasts until the next boot. */
+/** The only name that can be set here. Its value lasts until the next boot. */
 const setLimit: Change = ({ mac, isRoot, words: [value = ''] }) => {
   const old = mac.wiredLimitMegabytes;
   if (value === '') return { stderr: lines('sysctl: empty numeric value'), exitCode: 1 };
@@ -36,7 +36,7 @@ const usual = from.unconfirmed('sysctl names of the kernel and of the processor 
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `Sat Sep 26 06:16:55 2026`, in UTC: simulated Macs know no other time zone. */
+/** `Sat Sep 26 06:16:55 2026`, in UTC, the only time zone of simulated Macs. */
 function ctime(epochSeconds: number): string {
   const at = new Date(epochSeconds * 1000);
   const time = at.toISOString().slice(11, 19);
@@ -44,7 +44,7 @@ function ctime(epochSeconds: number): string {
   return `${weekdays[at.getUTCDay()]} ${months[at.getUTCMonth()]} ${day} ${time} ${at.getUTCFullYear()}`;
 }
 
-/** The boot time moves with the clock: the kernel adds the step to it. */
+/** The boot time shifts with the clock, because the kernel adds each clock step to it. */
 function bootTime({ mac }: View): string {
   const seconds = mac.bootSession.bootedAtEpochSeconds + mac.clockOffsetSeconds;
   return `{ sec = ${seconds}, usec = ${(seconds * 7919) % 1_000_000} } ${ctime(seconds)}`;

@@ -4,7 +4,7 @@ import { isRdmaLive } from '../model/rdma.ts';
 import { seededText } from '../model/seed.ts';
 import { from, type Row, row, type Source, type Tool, unconfirmedUsage, type View } from './tool.ts';
 
-/** The buses of `SPThunderboltDataType`, highest first; each with what is plugged into its one receptacle. */
+/** The buses in `SPThunderboltDataType`, highest first; each with the device in its only receptacle. */
 export const thunderboltBuses = (view: View): readonly AppleJson[] =>
   [...view.mac.receptacles].sort((one, other) => other.bus - one.bus).map((receptacle) => bus(view, receptacle));
 
@@ -39,13 +39,13 @@ function bus({ fleet, mac }: View, receptacle: ReceptacleState): AppleJson {
   };
 }
 
-/** What hangs on a bus: the far Mac, and before it the dock, when that stands at this end of the cable. */
+/** The devices on a bus: the far Mac, and before it a dock at this end of the cable. */
 function itemsAt(peer: Seen | undefined, dock: Cable['dock']): readonly AppleJson[] {
   const macs = peer === undefined ? [] : [peerItem(peer)];
   return dock === undefined ? macs : [dockItem(dock.isBlind ? [] : macs)];
 }
 
-/** A Thunderbolt 5 dock as the fixture of the issue tracker has one; what stands behind it is one level deeper. */
+/** A Thunderbolt 5 dock as in the issue tracker's fixture; devices behind it are one level deeper. */
 const dockItem = (behind: readonly AppleJson[]): AppleJson => ({
   ...(behind.length === 0 ? {} : { _items: behind }),
   _name: 'TS5 Plus',
@@ -58,7 +58,7 @@ const dockItem = (behind: readonly AppleJson[]): AppleJson => ({
   vendor_name_key: 'CalDigit, Inc.',
 });
 
-/** The Mac at the far end. What it offers is its own state: with RDMA enabled it names a second service. */
+/** The Mac at the far end. Its own state determines its services: with RDMA enabled it has a second one. */
 function peerItem({ mac, receptacle }: Seen): AppleJson {
   const ip = {
     _name: 'service_ip',
@@ -72,7 +72,7 @@ function peerItem({ mac, receptacle }: Seen): AppleJson {
     protocol_id_key: 64_087,
     protocol_revision_key: 0,
     protocol_version_key: 1,
-    // The name of the service, spoilt by the tool itself: six carons and AD, as captured.
+    // The service's name, garbled by the tool itself: six carons and AD, as captured.
     service_key_key: `${'\u02c7'.repeat(6)}AD`,
     service_uuid_key: receptacle.rdmaServiceUuid,
   };
@@ -89,7 +89,7 @@ function peerItem({ mac, receptacle }: Seen): AppleJson {
 
 const gib = 2 ** 30;
 
-/** The one object of `SPHardwareDataType`: serial, UUID and UDID are in it, as on a real Mac. */
+/** The only object in `SPHardwareDataType`, with serial, UUID and UDID as on a real Mac. */
 function hardwareOverview(mac: MacState): AppleJson {
   const words = [mac.hardwareUuid] as const;
   const modelNumber = `Z1${seededText([...words, 'model'], 'ABCDEFGH', 2)}${seededText([...words, 'order'], '0123456789', 6)}LL/A`;
@@ -110,12 +110,11 @@ function hardwareOverview(mac: MacState): AppleJson {
     serial_number: mac.serial,
   };
 }
-/** What an Apple tool prints as JSON. */
 type AppleJson = string | number | readonly AppleJson[] | { readonly [key: string]: AppleJson };
 
 const inward = '  ';
 
-/** JSON as `system_profiler -json` lays it out: keys sorted, ` : ` between key and value, two blanks per level. */
+/** JSON in the layout of `system_profiler -json`: sorted keys, ` : ` between key and value, two blanks per level. */
 export function appleJson(value: AppleJson, indent = ''): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value === 'number') return String(value);
@@ -132,7 +131,7 @@ export function appleJson(value: AppleJson, indent = ''): string {
 
 const isArray = (value: AppleJson): value is readonly AppleJson[] => Array.isArray(value);
 
-/** Everything beyond ASCII escaped, as in the published captures. */
+/** Escapes all non-ASCII characters, as in the published captures. */
 const quoted = (text: string): string =>
   JSON.stringify(text).replaceAll(
     /[\u007f-\uffff]/g,
@@ -142,13 +141,13 @@ const quoted = (text: string): string =>
 const hardware = from.capture('sp-hardware-json.m2-air.json', 'OpenTelemetry Java contrib test data');
 const thunderbolt = from.capture('sp-thunderbolt-json.m3ultra.pairA-studio.json', 'github.com/jundot/omlx');
 
-/** The data type before or after `-json`: the order of the two has no meaning. */
+/** The data type may come before or after `-json`; the order has no meaning. */
 const bothOrders = (dataType: string, source: Source, stdout: string): readonly Row[] => [
   row([dataType, '-json'], source, stdout),
   row(['-json', dataType], source, stdout),
 ];
 
-/** `system_profiler` with the data types of hardware and Thunderbolt, as JSON. */
+/** `system_profiler` with the data types for hardware and Thunderbolt, as JSON. */
 export const systemProfiler: Tool = {
   path: '/usr/sbin/system_profiler',
   rows: (view) => [

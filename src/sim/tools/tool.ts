@@ -1,129 +1,131 @@
 import type { NodePath, Word } from '../../model/probe.ts';
 import type { MacState, SimulatedFleet } from '../model/fleet.ts';
 
-/** What a simulated tool can look at: the Mac on which it runs, and the rest of the rack behind its cables. */
+/** The data that a simulated tool can read: its own Mac, and the rest of the rack behind its cables. */
 export interface View {
   readonly fleet: SimulatedFleet;
   readonly mac: MacState;
 }
 
-/** One command line with its whole answer. A row without a source does not compile. */
+/** One command line with its complete answer. The compiler requires a source. */
 export interface Row {
-  /** Every argument after the tool's name; a path arrives with the node's root prefix before it. */
+  /** All arguments after the tool's name; a path has the node's root prefix. */
   readonly args: readonly Word[];
   readonly source: Source;
   readonly stdout?: string;
   readonly stderr?: string;
-  /** 0 when absent. */
+  /** Default 0. */
   readonly exitCode?: number;
-  /** A file that the tool reads: when it is no longer as the simulator wrote it, the simulator reads it again. */
+  /** A file that the tool reads. If it was changed since the simulator wrote it, the simulator reads it again. */
   readonly ifUnchanged?: NodePath;
 }
 
 /** A family of command lines whose answer repeats an argument. */
 export interface Pattern {
-  /** A pattern of sh for `<count>:<arguments>`. */
+  /** An sh pattern for `<count>:<arguments>`. */
   readonly match: string;
-  /** Commands of POSIX sh without a fork. One that does not exit lets the command line count as unknown. */
+  /** POSIX sh commands without a fork. If they do not exit, the command line counts as unknown. */
   readonly body: string;
   readonly source: Source;
 }
 
-/** What a form that changes something looks at: the rack, who asks, and the words in the open places of the form. */
+/** The input of a change: the rack, the caller, and the values of the form's variable parts. */
 export interface WriteView extends View {
   readonly isRoot: boolean;
   readonly words: readonly string[];
 }
 
-/** What a tool says, and what it has changed. */
+/** A tool's output and its changes. */
 export interface WriteResult {
-  /** The parts of the Mac that are others afterwards. */
+  /** The changed parts of the Mac. */
   readonly after?: Partial<MacState>;
   readonly stdout?: string;
   readonly stderr?: string;
-  /** 0 when absent. */
+  /** Default 0. */
   readonly exitCode?: number;
-  /** What then happens to the Mac as a whole. */
+  /** The power change that follows. */
   readonly power?: 'restart' | 'off';
 }
 
-/** What a form does. Pure; undefined for words that the tool does not know: it prints its usage. */
+/** Applies a form. Pure; undefined for invalid arguments, for which the tool prints its usage. */
 export type Change = (view: WriteView) => WriteResult | undefined;
 
-/** A family of command lines that change something. The simulator alone changes the state: the tool hands its words over. */
+/**
+ * A family of command lines that change something. The tool sends its arguments to the simulator, which makes all
+ * changes.
+ */
 interface WriteForm {
-  /** As a manual page writes them, and as `valuesIn` reads them: `-setmanual SERVICE ADDRESS MASK`. */
+  /** In the form of a manual page, as for `valuesIn`: `-setmanual SERVICE ADDRESS MASK`. */
   readonly form: string;
-  /** A pattern of sh for `<count>:<arguments>`, where that of the form is too wide. */
+  /** An sh pattern for `<count>:<arguments>`, if the form's own pattern is too wide. */
   readonly match?: string;
   readonly source: Source;
-  /** Where its refusal of a user without root comes from, if not from there. */
+  /** Source of its refusal of users without root, if it is a different one. */
   readonly refusalSource?: Source;
-  /** Absent where launchd answers. */
+  /** Absent if launchd answers. */
   readonly change?: Change;
 }
 
-/** What a tool prints on stderr for arguments that it does not know. */
+/** A tool's output on stderr for unknown arguments. */
 interface Usage {
   readonly text: string;
   readonly exitCode: number;
   readonly source: Source;
 }
 
-/** One simulated tool: a table of the command lines that it knows. Any other one gets the usage, and is written down. */
+/** One simulated tool: a table of command lines. All others get the usage and are recorded. */
 export interface Tool {
   readonly path: string;
-  /** Whether this Mac has the tool; always when absent. */
+  /** Whether this Mac has the tool (default: yes). */
   readonly isPresent?: (mac: MacState) => boolean;
-  /** What reads. */
+  /** Queries. */
   readonly rows?: (view: View) => readonly Row[];
-  /** What reads a list of names in the order in which they are asked, as `sysctl` does. */
+  /** Queries for a list of names, answered in their order, as by `sysctl`. */
   readonly values?: (view: View) => readonly NamedValue[];
-  /** What changes something; tried after the rows. */
+  /** Changes; tried after the rows. */
   readonly writes?: readonly WriteForm[];
   /** Tried last. */
   readonly patterns?: readonly Pattern[];
   readonly usage: Usage;
 }
 
-/** One name with the value that is printed for it. */
+/** One name with its printed value. */
 export interface NamedValue {
   readonly name: string;
   readonly value: string;
   readonly source: Source;
 }
 
-/** Lines as a tool prints them, each with its end. */
 export const lines = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
 
-/** A command line that ends with 0, and what it prints. */
+/** A command line with exit 0 and this output. */
 export const row = (args: Row['args'], source: Source, stdout: string): Row => ({ args, source, stdout });
 
-/** The answer to arguments that a tool does not know. */
+/** The answer to unknown arguments. */
 export const usage = (exitCode: number, source: Source, ...texts: readonly string[]): Usage => ({
   text: lines(...texts),
   exitCode,
   source,
 });
 
-/** A usage text that is not yet confirmed on a Mac for this project. */
+/** A usage text that was not yet confirmed on a Mac for this project. */
 export const unconfirmedUsage = (name: string, exitCode: number, ...texts: readonly string[]): Usage =>
   usage(exitCode, from.unconfirmed(`${name}'s usage text and exit code ${exitCode}`), ...texts);
 
 /**
- * Where the text of an answer comes from, and how far it can be relied on: `apple` is written by Apple, `capture` was
- * printed by a real Mac and published, `modelled` was written after real output by its publisher, `published` was
- * reported without a capture, `unconfirmed` still waits for a check on a Mac (docs/unverified.md).
+ * The source of an answer's text and its reliability: `apple` was written by Apple, `capture` was printed by a real Mac
+ * and published, `modelled` was written after real output by its publisher, `published` was reported without a capture,
+ * `unconfirmed` must still be checked on a Mac (docs/unverified.md).
  */
 export interface Source {
   readonly grade: 'apple' | 'capture' | 'modelled' | 'published' | 'unconfirmed';
   /** Document, publisher or claim. */
   readonly text: string;
-  /** The captured text in `test/cases/sim/captures`, which the answer is compared with. */
+  /** The captured text in `test/cases/sim/captures` with which the answer is compared. */
   readonly capture?: string;
 }
 
-/** A source of each grade. */
+/** One constructor per grade of source. */
 export const from = {
   apple: (text: string): Source => ({ grade: 'apple', text }),
   capture: (capture: string, text: string): Source => ({ grade: 'capture', text, capture }),

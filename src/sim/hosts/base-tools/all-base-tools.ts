@@ -12,7 +12,7 @@ import { systemTools } from './system.ts';
 import { textTools } from './texts.ts';
 import { type BaseTool, wrapperText } from './wrapper.ts';
 
-/** Every wrapper there is, sorted by path. */
+/** All wrappers, sorted by path. */
 export const baseTools: readonly BaseTool[] = [
   ...archiveTools,
   ...fileTools,
@@ -29,7 +29,7 @@ export const baseTools: readonly BaseTool[] = [
   }))
   .sort((a, b) => (a.path < b.path ? -1 : 1));
 
-/** Programs of the machine that stand in the node's root as they are: a link, without a check of arguments. */
+/** Programs of the machine that the node's root links to directly, without a check of their arguments. */
 export const linkedTools: readonly string[] = ['/bin/sh', '/usr/bin/perl'];
 
 const hostFolders = ['/bin', '/usr/bin', '/sbin', '/usr/sbin'];
@@ -43,11 +43,14 @@ const isExecutable = (path: string): boolean => {
   }
 };
 
-/** Where the machine below the simulator has this program; undefined when it has none. */
+/** The path of this program on the machine below the simulator; undefined if it has none. */
 export const hostTool = (name: string): string | undefined =>
   hostFolders.map((folder) => `${folder}/${name}`).find(isExecutable);
 
-/** The wrappers for this user; a tool that the machine itself lacks is left out and ends with 127, like every unknown one. */
+/**
+ * The wrappers for this user. A tool that the machine itself lacks is omitted, so that it exits with 127 like every
+ * unknown command.
+ */
 export function baseToolFiles(user: string): readonly NodeFile[] {
   return baseTools.flatMap((tool) => {
     const host = tool.host === 'none' ? '' : hostTool(tool.host);
@@ -57,9 +60,9 @@ export function baseToolFiles(user: string): readonly NodeFile[] {
 }
 
 /**
- * Ends well only where every program is there that simulated Macs are made of.
+ * Succeeds only if this machine has every program that simulated Macs need.
  *
- * @param find gives the path of a program, or undefined
+ * @param find returns the path of a program, or undefined
  * @throws FleetError `sim/missing-programs`, with their names
  */
 export function requirePrograms(find: (name: string) => string | undefined = hostTool): void {

@@ -4,12 +4,12 @@ import { type NodeFile, toolFile } from '../../model/node-files.ts';
 import { from } from '../../tools/tool.ts';
 import { roomFunctions, shellQuote, type ToolRow } from './wrapper.ts';
 
-/** The mount points of images, one per line; a Mac that starts has none. */
+/** The mount points of images, one per line; empty after a boot. */
 const mountsPath = '/.sim/mounts';
 
 /**
- * What a Mac mounts is unpacked here: a simulated image is a .tar.gz whatever its name. Detaching takes the files away
- * again. Who knows the folder of a mount point finds it empty before and after.
+ * Mounting unpacks the image, because a simulated image is a .tar.gz with any name. Detaching deletes the files. A
+ * mount point is therefore empty before and after, as on a Mac.
  */
 const attach = (
   host: string,
@@ -42,8 +42,8 @@ printf '"disk4" ejected.\\n'
 exit 0`;
 
 /**
- * What bsdtar does with a zip archive, for a machine whose tar knows none: the list of names, or every file below a
- * folder with its permissions, never outside of it.
+ * Does what bsdtar does with a zip archive, for a machine whose tar cannot read one: lists the names, or unpacks every
+ * file into a folder with its permissions, and never outside it.
  */
 const readZip = `use IO::Uncompress::RawInflate qw(rawinflate);
 sub fail { print STDERR @_; exit 1 }
@@ -88,16 +88,16 @@ const zipForms = `if [ -f "\${2-}" ] && [ "$(command -p head -c 2 "$2")" = PK ];
 fi
 `;
 
-/** Where doubles lie in the root of a node of the portable host. */
+/** Folder of the doubles in a node's root, on the portable host. */
 const doublesFolder = '/.sim/doubles';
 
-/** Lists the programs of a node that were unpacked and replaced by their doubles, one name per line. */
+/** Lists the unpacked programs of a node that were replaced by their doubles, one name per line. */
 export const doubledPath = '/.sim/doubled';
 
-/** The programs of an archive that no simulated Mac can run, and that would reach the network of this computer if it could. */
+/** Programs in archives that a simulated Mac cannot run. If it could, they would reach this computer's network. */
 const doubledPrograms = ['node', 'llama-server', 'ggml-rpc-server'] as const;
 
-/** Files for the root of a node: the doubles that take the place of unpacked programs, each beside its other files. */
+/** The doubles that replace unpacked programs in a node's root, with their files. */
 export function doubleFiles(): readonly NodeFile[] {
   const text = doubleText('llamacpp/llama.pl');
   return [
@@ -107,8 +107,8 @@ export function doubleFiles(): readonly NodeFile[] {
 }
 
 /**
- * sh for a tool that has unpacked an archive into folder `$c`: programs for a processor, of macOS or of Linux, become
- * their doubles before anything of ours seals or starts them. Scripts stay, so that an archive of a double does.
+ * sh code for a tool that has unpacked an archive into folder `$c`. It replaces machine code, for macOS or Linux, by
+ * doubles before our code seals or starts it. Scripts stay, so that an archive of a double works.
  *
  * @see mach-o/loader.h, mach-o/fat.h, elf.h for the first four bytes
  */
@@ -121,7 +121,6 @@ export const putDoubles = `[ ! -d "$R${doublesFolder}" ] || command -p find "$c"
 done
 `;
 
-/** Tools that pack and unpack, and that mount images of disks and copy from them. */
 export const archiveTools: readonly ToolRow[] = [
   {
     path: '/usr/bin/hdiutil',

@@ -1,6 +1,6 @@
 import { checkFiles, passFiles, passLimited, shellQuote, type ToolRow } from './wrapper.ts';
 
-/** Forms of `stat -f` with the GNU format that prints the same. */
+/** `stat -f` formats, each with the GNU format that prints the same. */
 const statFormats = {
   '%z': '%s',
   '%m': '%Y',
@@ -18,8 +18,8 @@ const statArms = Object.entries(statFormats)
   .join('\n');
 
 /**
- * The simulator counts what is deleted of models: a path below the folder of one, also one that is relative. What is
- * not deleted in the end because of another error is counted all the same.
+ * Counts deletions of models: a path below a model's folder, including a relative one. A path counts even if a
+ * different error prevents its deletion.
  */
 const noteDeletion = `i=1
 for o; do
@@ -30,7 +30,6 @@ for o; do
 done
 `;
 
-/** Tools that make, move, remove and describe files. */
 export const fileTools: readonly ToolRow[] = [
   {
     path: '/bin/cat',

@@ -5,15 +5,14 @@ import { linkNamesPath } from '../link-table.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
 import { roomFunctions, shellQuote, type ToolRow, type WrapperContext } from './wrapper.ts';
 
-/** Servers of this machine that stand for the rest of the network: lines `models.lan:80 127.0.0.1:43211`. */
+/** Servers of this machine that represent the rest of the network: lines such as `models.lan:80 127.0.0.1:43211`. */
 const webPath = '/.sim/web';
-/** Every URL that was asked for, one per line. */
 const urlsPath = '/.sim/urls';
 
 /**
- * Makes `@listening` of the lines of listening sockets, which the table has before all others; with `$whole` of those of
- * connections. A line is asked for at a time, and of the first kind none behind them: for a connection the kernel searches
- * a table of hundreds of thousands of places. `s` gives one as address, port, state and far end.
+ * Fills `@listening` with the lines of listening sockets, or with `$whole` those of connections. The table has all
+ * listening sockets first. It is read line by line and no further than needed, because the kernel searches hundreds of
+ * thousands of slots for connections. `s` returns a line as address, port, state and far end.
  *
  * @see Linux, Documentation/networking/proc_net_tcp.rst
  */
@@ -34,8 +33,9 @@ TABLE: while (sysread $tcp, $part, 150, length $part) {
 `;
 
 /**
- * Who of the node's processes listens where, from /proc: the inodes of listening sockets, then the processes with the
- * mark of the node that hold one of them. A loopback port of this machine is called what it stands for on the node.
+ * Finds the listening sockets of the node's processes in /proc: first the inodes of all listening sockets, then the
+ * processes with the node's mark that hold one of them. Loopback ports of this machine are printed under their names on
+ * the node.
  */
 const listenersOnLinux = `my ($root, $mark, $whole) = @ARGV;
 my (%port, %name, %seen);
@@ -57,7 +57,7 @@ for my $id (grep /^[0-9]+$/, readdir $all) {
 }
 `;
 
-/** The same where every socket is the node's own; the one for remote login is told by itself. */
+/** The same for a node whose sockets are all its own, without port 22: the remote login line is printed separately. */
 const listenersAlone = `my ($root, undef, $whole) = @ARGV;
 my (%name, %seen);
 ${listening}for my $line (@listening) {
@@ -66,7 +66,7 @@ ${listening}for my $line (@listening) {
 }
 `;
 
-/** The same on a Mac, where lsof knows. */
+/** The same on a Mac, with lsof. */
 const listenersOnMac = `my ($root, $mark, $whole) = @ARGV;
 my (%name, %seen);
 my @pids = map { /^ *([0-9]+) .*\\b${markVariable}=\\Q$mark\\E( |$)/ ? $1 : () } qx(ps -axwwE -o pid=,command=);
@@ -81,7 +81,7 @@ if (@pids) {
 }
 `;
 
-/** Columns as \`netstat\` of macOS sets them (inet.c of Apple's network_cmds): remote login always listens. */
+/** Columns in the widths of macOS's `netstat` (inet.c of Apple's network_cmds). Remote login is always listed. */
 const listenerLines = `if (open my $names, '<', "$root${linkNamesPath}") {
   while (<$names>) { $name{$1} = $2 if /^([0-9]+) (\\S+)/ }
 }
@@ -110,10 +110,10 @@ const netstatBody = (context: WrapperContext): string => `case $#:$* in
 esac
 exec ${shellQuote(context.host)} -e ${shellQuote(listeners(context) + listenerLines)} "$R" "$${markVariable}" "$whole"`;
 
-/** Whoever is not in these lists is nobody: the port of tcpmux is closed everywhere. */
-const nobodyElse = 'set -- "$@" --connect-to ::127.0.0.1:1\n';
+/** All other hosts lead to the port of tcpmux, which is closed everywhere. */
+const noOtherHost = 'set -- "$@" --connect-to ::127.0.0.1:1\n';
 
-/** Options of curl that take a word, and what that word may be. */
+/** curl's options with an argument, and the arguments that are allowed. */
 const curlBody = ({ host, programs }: WrapperContext): string => `u= n=$#
 while [ "$n" -gt 0 ]; do
   o=$1 v=\${2-}
@@ -145,9 +145,8 @@ for f in ${programs === undefined ? `"$R${linkTablePath}" ` : ''}"$R${webPath}";
     case $k in (127.0.0.1:*) set -- "$@" --connect-to "localhost:\${k#*:}:$v" ;; esac
   done <"$f"
 done
-${programs === undefined ? nobodyElse : ''}${roomFunctions}limited ${shellQuote(host)} "$@"`;
+${programs === undefined ? noOtherHost : ''}${roomFunctions}limited ${shellQuote(host)} "$@"`;
 
-/** Tools that look at the network or use it. */
 export const networkTools: readonly ToolRow[] = [
   {
     path: '/usr/sbin/netstat',

@@ -3,12 +3,12 @@ import { from } from '../../tools/tool.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
 import { checkOptions, passOptions, shellQuote, type ToolRow, type WrapperContext } from './wrapper.ts';
 
-/** Words of `ps -o` that print the same on both systems. */
+/** Keywords of `ps -o` with the same output on both systems. */
 const psKeywords = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'etime', 'command', 'args', 'ucomm', 'rss', 'vsz', 'uid'];
 
 /**
- * Makes a list with commas of those processes that carry the mark of the node's present boot, by the files of their
- * environments: a whole entry of it, since the mark of a boot is the beginning of another one's.
+ * Creates a comma-separated list of the processes with the mark of the node's current boot session, from their
+ * environment files. It compares whole entries, because one boot's mark can be the beginning of another's.
  */
 const ofNode = (files: string): string =>
   `set -- $(for p in $(command -p grep -lasxzF "${markVariable}=$${markVariable}" ${files} 2>/dev/null); do
@@ -16,9 +16,10 @@ const ofNode = (files: string): string =>
 done)`;
 
 /**
- * A function of sh: whether one process carries the mark. A Mac below hides the environment of its own programs, and
- * Linux that of a process which is just becoming another program: it is looked at again. One read answers both
- * questions: an environment that was empty a moment ago says nothing of one that is there now.
+ * sh function that tests whether a process has the mark. A Mac below the simulator hides the environment of its own
+ * programs. On Linux the environment is empty for a moment while a process starts a new program, so the function reads
+ * it again. One read must answer both questions, because an earlier empty result says nothing about the current
+ * environment.
  */
 const ownFunction = ({ isBsd, programs }: WrapperContext): string => {
   if (programs !== undefined) return 'own() { [ -d "/proc/$1" ]; }';
@@ -42,7 +43,7 @@ own() {
 }`;
 };
 
-/** All processes of the node: those that carry its mark. Without /proc (a Mac below) ps itself shows the mark. */
+/** All processes of the node, by their mark. Without /proc (on a Mac below the simulator), ps itself shows the mark. */
 function psAll({ host, isBsd, programs }: WrapperContext): string {
   if (programs !== undefined) return `set -- $(cd /proc; for p in [0-9]*; do printf '%s,' "$p"; done)`;
   return isBsd
@@ -52,7 +53,10 @@ done)`
     : ofNode('/proc/[0-9]*/environ');
 }
 
-/** Prints those of the model that are asked for, and sets z to 0 where there is one. `w` is the list behind `-p`. */
+/**
+ * Prints the requested processes that exist only in the model, and sets z to 0 if there is one. `w` is the list after
+ * `-p`.
+ */
 const psOfModel = `z=1
 if [ -r "$R${processesPath}" ]; then
   while read -r i g t n; do
@@ -126,7 +130,6 @@ case $s in (0) ;; (*) "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note kill "$s" "$@"
 [ $# -gt 0 ] || exit "$z"
 kill -s "$s" -- "$@" && exit "$z"`;
 
-/** Tools about processes, those that only start another one, and those that a shell mostly has built in. */
 export const processTools: readonly ToolRow[] = [
   {
     path: '/bin/sleep',

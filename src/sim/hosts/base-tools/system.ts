@@ -3,11 +3,11 @@ import { from } from '../../tools/tool.ts';
 import { accountVariable, markVariable, rootMarkVariable, sudoRulesPath } from '../ssh/ssh-user.ts';
 import { shellQuote, type ToolRow, type WrapperContext } from './wrapper.ts';
 
-/** A condition of sh: the mark of the simulated sudo, or the truth where the machine knows it. */
+/** An sh condition: the mark of the simulated sudo, or the real user where the node has its own users. */
 const isRootTest = ({ programs }: WrapperContext): string =>
   programs === undefined ? `[ -n "$${rootMarkVariable}" ]` : `[ "$(${programs}/id -u)" = 0 ]`;
 
-/** Who calls: `root`, the account of a service, or the ssh user. */
+/** Sets `n` to the caller: `root`, a service's account, or the ssh user. */
 const caller = (context: WrapperContext): string =>
   context.programs === undefined
     ? `n=\${${accountVariable}:-${context.user}}\n! ${isRootTest(context)} || n=root`
@@ -53,12 +53,12 @@ case $r:$f in
 esac
 exec ${shellQuote(host)} $u ${isBsd ? '-r "$r"' : '-d "@$r"'} "\${f:-+%a %b %e %T %Z %Y}"`;
 
-/** Kept by the sudoers file of macOS (`env_keep`); everything else the caller exported is gone under sudo. */
+/** macOS's sudoers file keeps these variables (`env_keep`); sudo removes all others of the caller. */
 const keptBySudo = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM'];
 
 /**
- * Whether a rule lets the account `$e` run `$c` without a password. A file with a dot in its name has no rules, as
- * includedir has it. Of rules one form is known; a file with any other is written down.
+ * Whether a rule lets the account `$e` run `$c` without a password. A file with a dot in its name is ignored, as with
+ * includedir. Only two forms of rules are simulated; others are recorded.
  */
 const freeByRule = `free=
 for f in "$R${sudoRulesPath}"/*; do
@@ -73,7 +73,7 @@ for f in "$R${sudoRulesPath}"/*; do
   done <"$f"
 done`;
 
-/** Reads the password as `-S` does: byte by byte, so that what follows it is left for the command. */
+/** Reads the password byte by byte, as with `-S`, so that the remaining input is left for the command. */
 const readPassword = `IFS= read -r p <"$R/.sim/password"
 t=0
 while :; do
@@ -96,7 +96,7 @@ const refuseDenied = (user: string): string => `echo ${shellQuote(`${user} is no
     echo 'This incident has been reported to the administrator.' >&2
     exit 1`;
 
-/** `-l -n -U NAME` of root: a member of admin has the rule of macOS, any other account what the folder of rules says. */
+/** root's `-l -n -U NAME`: a member of admin has macOS's rule; all accounts have those of the rules folder. */
 const listRules = `if ! [ -n "$${rootMarkVariable}" ]; then echo 'sudo: a password is required' >&2; exit 1; fi
 s=
 while read -r a b c e; do [ "$a" != "$4" ] || s=" $e "; done <"$R${accountsPath}"
@@ -113,7 +113,7 @@ if [ -z "$f" ]; then printf 'User %s is not allowed to run sudo on mac.\\n' "$4"
 else printf 'User %s may run the following commands on mac:\\n%s\\n' "$4" "$f"; fi
 exit 0`;
 
-/** `-u NAME` of root, who may use every account. */
+/** root's `-u NAME`; root may use every account. */
 const asAccount = `if [ -n "$a" ]; then
   [ -n "$${rootMarkVariable}" ] && [ -n "$H" ] || refused 'another account needs root and -H here'
   h= s=
@@ -171,7 +171,7 @@ starts "$@"
 exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
   SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER="$e" SUDO_UID=501 ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
 
-/** One rule per line, of the one form that {@link sudoBody} follows; anything else is a syntax error. */
+/** One rule per line, in the form that {@link sudoBody} supports; anything else is a syntax error. */
 const visudoBody = `case $#:\${1-} in (2:-cf) ;; (*) refused 'a check of one file is needed here' ;; esac
 inside "$2"
 if [ ! -f "$2" ]; then printf 'visudo: unable to open %s: No such file or directory\\n' "$2" >&2; exit 1; fi
@@ -189,8 +189,8 @@ printf '%s: parsed OK\\n' "$2"
 exit 0`;
 
 /**
- * Where one uid owns every file of a simulated Mac it is only checked that the caller may do it and that the files are
- * there; otherwise the owner changes as well.
+ * Where one user owns all files of a simulated Mac, this checks only that the caller has the right and that the files
+ * exist. Otherwise it also changes the owner.
  */
 const chownBody = (context: WrapperContext): string => `r=
 [ "\${1-}" != -R ] || { r=-R; shift; }
@@ -213,7 +213,6 @@ for o; do
 done
 exit "$z"`;
 
-/** Tools about users, what they may do, and the clock. */
 export const systemTools: readonly ToolRow[] = [
   {
     path: '/usr/bin/id',

@@ -10,14 +10,14 @@ import {
   type ToolRow,
 } from './wrapper.ts';
 
-/** Escapes that GNU regular expressions know and POSIX ones do not. */
+/** Escapes that only GNU regular expressions support. */
 const gnuEscapes = ['\\+', '\\?', '\\|', '\\t', '\\d', '\\s', '\\w', '\\b', '\\<', '\\>'];
 
-/** Refuses a whole command line that contains one of these texts. */
+/** Refuses a command line that contains one of these texts. */
 const refuseTexts = (texts: readonly string[], why: string): string =>
   `case $* in (${texts.map((text) => `*${shellQuote(text)}*`).join(' | ')}) refused ${shellQuote(why)} ;; esac\n`;
 
-/** Counts of head and tail are plain numbers: no `-n -1`, no `1K`. */
+/** Allows only plain numbers as counts of head and tail: no `-n -1`, no `1K`. */
 const plainCounts = (letters: string): string => `while getopts ':${letters}' o; do
   case $o in
     (n | c) case \${OPTARG#+} in ('' | *[!0-9]*) refused "illegal count -- $OPTARG" ;; esac ;;
@@ -25,7 +25,6 @@ const plainCounts = (letters: string): string => `while getopts ':${letters}' o;
   esac
 done`;
 
-/** Tools that read and change text. */
 export const textTools: readonly ToolRow[] = [
   {
     path: '/usr/bin/wc',

@@ -1,52 +1,52 @@
 import { basename } from 'node:path';
 import type { Source } from '../../tools/tool.ts';
 
-/** What the text of a wrapper depends on besides the tool. */
+/** Parameters of a wrapper's text, besides the tool. */
 export interface WrapperContext {
   /** Absolute path of the same tool on the machine below the simulator. */
   readonly host: string;
-  /** True when that machine is a Mac: then nothing needs translating. */
+  /** Whether that machine is a Mac, so that no translation is needed. */
   readonly isBsd: boolean;
   /** The ssh user of the node. */
   readonly user: string;
   /**
-   * True where the node has a process table, users and a network of its own: then tools need not be told what belongs
-   * to it. They find the programs of the machine below in this folder alone.
+   * Set if the node has its own process table, users and network, so that tools need not select what belongs to it. The
+   * only folder with programs of the machine below the simulator.
    */
   readonly programs?: string;
 }
 
 /**
- * A tool of macOS that is carried out by the machine's own tool of that name. Only command lines that mean the same
- * on macOS get through (some after translation); the rest is written to `/.sim/unknown` and refused as macOS would.
+ * A macOS tool that runs the machine's tool with the same name. Only command lines with the same meaning on macOS are
+ * allowed, some after translation. All others are recorded in `/.sim/unknown` and refused as by macOS.
  */
 export interface BaseTool {
-  /** As a Mac knows it. */
+  /** Path on the Mac. */
   readonly path: string;
-  /** Where the accepted forms and the usage text come from. */
+  /** Source of the accepted forms and the usage text. */
   readonly source: Source;
-  /** Command lines that get through, for people: the table in the documentation. */
+  /** The accepted command lines, for the table in the documentation. */
   readonly forms: string;
-  /** Name on the machine; `none` when the wrapper needs no other program. */
+  /** Name on the machine; `none` if the wrapper needs no other program. */
   readonly host: string;
-  /** What is printed after the complaint about an option, and with which code. */
+  /** Printed after the complaint about an option. */
   readonly usage: string;
   readonly code: number;
-  /** sh after the head; `refused` and `$R` are there. Ends by exec or exit. */
+  /** sh code after the head, which provides `refused` and `$R`. It ends by exec or exit. */
   readonly body: (context: WrapperContext) => string;
 }
 
 type Usual = 'source' | 'host' | 'code';
 
-/** A tool as a table has it: what a row leaves out is its manual page, its own name and code 1. */
+/** A row in a table of tools. The defaults are its manual page, its own name and code 1. */
 export type ToolRow = Omit<BaseTool, Usual> & Partial<Pick<BaseTool, Usual>>;
 
-/** One word of sh that means exactly this text. */
+/** A single sh word that means exactly this text. */
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * `$R` from the tool's own path without a fork; `refused MESSAGE` leaves one line `PATH COUNT:ARGUMENTS` in
- * `/.sim/unknown`, as every simulated tool does, prints the message and the usage, and ends with macOS's code.
+ * The head sets `$R` from the tool's own path without a fork. `refused MESSAGE` appends one line `PATH COUNT:ARGUMENTS`
+ * to `/.sim/unknown`, as every simulated tool does, prints the message and the usage, and exits with macOS's code.
  */
 const head = ({ path, usage, code }: BaseTool): string => `#!/bin/sh
 R=\${0%${shellQuote(path)}}
@@ -61,28 +61,27 @@ refused() {
 }
 `;
 
-/** The whole wrapper. */
 export const wrapperText = (tool: BaseTool, context: WrapperContext): string =>
   `${head(tool)}${insideFunctions}${tool.body(context)}\n`;
 
 /**
- * Checks options as getopt(3) of a Mac does: only these letters, none after the first operand, no long ones. GNU
- * would also look for options behind the operands; POSIXLY_CORRECT ends that. `more` is sh for each accepted option.
+ * Checks options like a Mac's getopt(3): only these letters, no options after the first operand, no long options.
+ * POSIXLY_CORRECT keeps GNU tools from accepting options after operands. `more` is sh code for each accepted option.
  */
 export const checkOptions = (letters: string, more = ''): string => `while getopts ':${letters}' o; do
   case $o in ('?') refused "illegal option -- $OPTARG" ;; (:) refused "option requires an argument -- $OPTARG" ;; esac${more === '' ? '' : `\n  ${more}`}
 done`;
 
-/** Checks options by their letters and hands the whole command line to the machine's tool. */
+/** Checks options by their letters and runs the machine's tool with the whole command line. */
 export const passOptions =
   (letters: string, extra = '') =>
   ({ host }: WrapperContext): string =>
     `${checkOptions(letters)}\n${extra}POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`;
 /**
- * Functions of sh, without a fork unless the current folder seems to lie outside: `inside PATH ...` ends the tool
- * with 1 when a path leads out of the node's root (a current folder that is gone leads nowhere, which the tool itself
- * will say), `readable` also takes the devices of the strict shell,
- * `after COUNT FUNCTION ARGUMENT ...` applies one of them behind so many arguments, `starts` checks a utility.
+ * sh functions that need no fork, unless the current folder seems to be outside the node's root. `inside PATH ...`
+ * exits with 1 if a path leads outside; for a deleted current folder the tool itself reports the error. `readable` also
+ * allows the devices of the strict shell. `after COUNT FUNCTION ARGUMENT ...` calls the function without the first
+ * COUNT arguments. `starts` checks a utility.
  */
 const insideFunctions = `outside() {
   printf '%s\\n' "\${0#"$R"} $l" >>"$R/.sim/unknown"
@@ -130,25 +129,25 @@ starts() {
 }
 `;
 
-/** What of a command line names files, for a tool that takes options as getopt(3) has it. */
+/** The parts of a command line that name files, for a tool whose options follow getopt(3). */
 interface FileOperands {
-  /** Options as getopts wants them. */
+  /** Options in the form of getopts. */
   readonly letters: string;
   /** Options whose argument is a file. */
   readonly fileOptions?: string;
-  /** Whether the first operand is no file but a pattern or a program, unless one of these options gives it. */
+  /** Set if the first operand is a pattern or program instead of a file, unless one of these options gives it. */
   readonly textUnless?: string;
-  /** True for tools that would replace or remove a device: then not even /dev/null is taken. */
+  /** True for tools that would replace or remove a device; they may not even use /dev/null. */
   readonly isChanging?: boolean;
-  /** True for a tool that takes the current folder when it is given nothing. */
+  /** True for a tool that uses the current folder by default. */
   readonly hasDefault?: boolean;
-  /** sh between the check and the tool. */
+  /** sh code between the check and the tool. */
   readonly extra?: string;
 }
 
 const lettersOf = (letters: string): string => [...letters].join(' | ');
 
-/** Checks options by their letters and every file that is named by them or behind them. */
+/** Checks options by their letters, and every file in options and operands. */
 export function checkFiles({ letters, fileOptions = '', textUnless, isChanging, hasDefault }: FileOperands): string {
   const check = isChanging === true ? 'inside' : 'readable';
   const arms = [
@@ -161,16 +160,16 @@ ${checkOptions(letters, first)}
 ${hasDefault === true ? '[ $# -ge "$OPTIND" ] || inside .\n' : ''}after $((OPTIND - 1 + k)) ${check} "$@"`;
 }
 
-/** Checks options and files, and hands the whole command line to the machine's tool. */
+/** Checks options and files, and runs the machine's tool with the whole command line. */
 export const passFiles =
   (files: FileOperands) =>
   ({ host }: WrapperContext): string =>
     `${checkFiles(files)}\n${files.extra ?? ''}POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`;
 
-/** How many bytes still fit on the disk of the node; without the file as many as anybody likes. */
+/** The free bytes of the node's disk; without this file there is no limit. */
 const roomPath = '/.sim/room';
 
-/** What Linux says of a file that may not grow, and what a Mac says of a full disk. */
+/** Translates Linux's errors for a file over its size limit into a Mac's errors for a full disk. */
 const words = [
   's/^[/][^ :]*[/]\\([a-z0-9]*\\): /\\1: /',
   "s/^cp: error writing '\\(.*\\)': File too large/cp: \\1: No space left on device/",
@@ -182,9 +181,9 @@ const words = [
 ];
 
 /**
- * Functions of sh: `limited COMMAND ...` becomes the command, or, while the disk of the node is full, runs it so that no
- * file can grow beyond the room that is left. Then it fails in the middle, as on a full disk, and leaves what fitted.
- * A limit of the kernel counts in blocks of 512 bytes.
+ * sh function `limited COMMAND ...`: runs the command. On a full disk no file can grow beyond the free space, so that
+ * the command fails in the middle and leaves a partial file, as on a real disk. The kernel's limit is in blocks of 512
+ * bytes.
  */
 export const roomFunctions = `limited() {
   [ -e "$R${roomPath}" ] || exec "$@"
@@ -199,7 +198,7 @@ export const roomFunctions = `limited() {
 }
 `;
 
-/** As `passFiles`, for a tool that writes much: a full disk ends it. */
+/** Like `passFiles`, for a tool that writes much data; it fails on a full disk. */
 export const passLimited =
   (files: FileOperands) =>
   ({ host }: WrapperContext): string =>

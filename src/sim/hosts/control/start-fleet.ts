@@ -24,7 +24,6 @@ export interface Fleet extends RunningFleet {
    * listener is done. The returned function stops this.
    */
   readonly onExec: (listener: (exec: ReceivedExec) => void | Promise<void>) => () => void;
-  /** Number of live process groups of node commands. */
   readonly groupCount: () => number;
 }
 
@@ -153,7 +152,6 @@ async function startKeptMacs(model: FleetModel, folder: string): Promise<void> {
   }
 }
 
-/** Creates the parts that all nodes share. */
 async function buildShared<Open extends OpenHost>(
   { model }: StartFleetOptions,
   folder: string,

@@ -157,7 +157,6 @@ function whenUp(child: ChildProcess, name: string, onLine = (_line: string): voi
   });
 }
 
-/** Parameters of a boot. */
 interface BootOptions {
   readonly ground: Ground;
   readonly name: string;

@@ -129,7 +129,6 @@ const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost<OpenHo
   },
 });
 
-/** Resources that all nodes of a fleet share. */
 interface NodeGround extends HostRun {
   readonly ground: Ground;
   readonly forwarder: Awaited<ReturnType<typeof startForwarder>>;
@@ -187,7 +186,6 @@ async function createNamespaceNode(on: NodeGround, options: HostedNode): Promise
   });
 }
 
-/** Properties of this machine. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   /** Undefined on systems without user numbers. */

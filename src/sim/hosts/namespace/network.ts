@@ -22,7 +22,6 @@ export async function openNetwork(ground: Ground, names: readonly string[], wiri
   await ground.run(layNetwork(nodes()));
   await update();
   return {
-    /** The node's address in the office network. */
     addressOf: (node: string): string => wiringOf(node).lan.address,
     /** A Mac without power is silent, and the far ends of its cables have no carrier. */
     setPower: async (node: string, isPowered: boolean): Promise<void> => {
@@ -46,7 +45,6 @@ export interface NetworkNode {
 /** The controller's address in the office network; 198.18.0.0/15 is reserved for tests (RFC 2544). */
 const controllerAddress = '198.19.255.254';
 
-/** The bridge of the office network. */
 const office = 'office';
 
 /** Jumbo frames, as on a cable between two Macs. */

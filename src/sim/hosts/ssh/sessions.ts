@@ -39,7 +39,6 @@ export interface ServedNode {
   readonly connectionState: () => ConnectionState;
 }
 
-/** Known facts about a client. */
 interface SessionClient {
   /** Its software version, such as `OpenSSH_9.2p1`. */
   readonly software: string;
@@ -382,7 +381,6 @@ export interface ReceivedExec {
 /** Called for every command once it is received completely, before the client gets any output. */
 type ExecListener = (exec: ReceivedExec) => void | Promise<void>;
 
-/** Creates a watch without listeners. */
 export function createExecWatch() {
   const listeners = new Set<ExecListener>();
   return {
