@@ -125,8 +125,8 @@ export const rdmaCablesPath = '/.sim/rdma-cables';
 const none = '-';
 
 /**
- * One line per device: its name, its GID's IPv4 address, whether its port is `active`, this Mac, and the Mac and device
- * at the far end; `-` for missing values.
+ * One line per device: its name, its GID's IPv4 address, its port's state, this Mac, and the Mac and device at the far
+ * end; `-` for missing values.
  */
 const rdmaCablesText = ({ fleet, mac }: View): string =>
   rdmaReceptacles(mac)

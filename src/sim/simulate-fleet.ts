@@ -217,7 +217,7 @@ function newMac(from: NewMac): MacState {
   };
 }
 
-/** A new Mac has both files, without keys for choices that a person makes in System Settings. */
+/** A new Mac has these files, but each key is missing until a person or the file changes the setting. */
 const newDomains = ({ macos, system }: DesiredFleet, { user }: DesiredNode): MacState['domains'] => ({
   [softwareUpdateDomain]: macos.automaticUpdates === 'disabled' ? { AutomaticallyInstallMacOSUpdates: false } : {},
   [loginWindowDomain]: system.automaticLogin === 'required' ? { autoLoginUser: user ?? defaultUser } : {},
@@ -333,7 +333,7 @@ export function strangerLike(mac: MacState, index: number): MacState {
   };
 }
 
-/** Preferences of a new Mac: the bridge, and one service on DHCP for each port except adapters. */
+/** Preferences without the bridge: one service on DHCP for each port except adapters. */
 function preferencesOf({ name, hardwareUuid, ports }: MacState): MacState['preferences'] {
   const empty = emptyPreferences(name, serviceUuid(hardwareUuid, 'set'));
   return ports

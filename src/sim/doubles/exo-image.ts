@@ -16,8 +16,8 @@ export async function writeExoImage(path: string, dialect: Dialect = '1.0.71'): 
 }
 
 /**
- * Writes the double as a build of one commit of exo's main branch: the result of exo's PyInstaller recipe in `dist`, in
- * a folder with the commit's name.
+ * Writes the double as a build of one commit of exo's main branch. It is what exo's PyInstaller recipe leaves in
+ * `dist`, in a folder named after the commit.
  *
  * @param path of the `.tar.gz` file, whose folder is created
  */

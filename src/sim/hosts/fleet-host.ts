@@ -470,9 +470,9 @@ async function listenAgain(server: Server, port: number): Promise<void> {
 const lingerMs = 2_000;
 
 /**
- * Closes the node's side after exactly `bytes` bytes to the client. It ends with FIN, because a reset would discard
- * data that the client has not read yet, and the cut would be inexact. Only for sockets whose `write` gets one argument
- * and whose result is ignored, as in ssh2 and the namespace host.
+ * Closes the connection after exactly `bytes` bytes to the client. It ends with FIN, because a reset would discard data
+ * that the client has not read yet. Only for sockets whose `write` gets one argument and whose result is ignored, as in
+ * ssh2 and the namespace host.
  */
 function dropAfter(socket: Socket, bytes: number): void {
   const write = socket.write.bind(socket);

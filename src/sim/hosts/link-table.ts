@@ -23,8 +23,8 @@ const openFlags = ['--zenoh-port', '--libp2p-port'];
 const isPort = (port: number): boolean => port >= 1024 && port <= 65_535;
 
 /**
- * Finds everything in a job's texts that may be an address with a port, or a port alone: an integer from 1024, as a
- * whole word or after `=`. False matches are harmless, because an unused pair is only a line in the table.
+ * Finds everything in a job's texts that may be an address with a port, or only a port (an integer from 1024, as a
+ * whole word or after `=`). False matches are harmless, because an unused pair is only a line in the table.
  */
 export function announcedIn(texts: readonly string[]): Announced {
   const links = new Set<string>();

@@ -109,10 +109,10 @@ export type ProcessStarter = ReturnType<typeof createProcessStarter>;
 /**
  * Starts the commands of a simulated fleet, in plain perl. Forking copies the page tables of the parent. For a big
  * simulator (a test has hundreds of megabytes) that costs ten times as much as the command itself, but not for this
- * small process. It reads frames from its standard input: a line with the number of bytes, then NUL-terminated fields:
- * id, folder, the paths of three FIFOs, program, number of arguments, arguments (the first is the name), and pairs of
- * variable and value. It answers in lines: `started ID PID`, `failed ID ERRNO`, `ended ID code N`, `ended ID signal N`.
- * It exits when its input ends.
+ * small process. It reads frames from its standard input. A frame is a line with the number of bytes, then
+ * NUL-terminated fields: id, folder, the paths of three FIFOs, program, number of arguments, arguments (the first is
+ * the name), and pairs of variable and value. It answers in lines: `started ID PID`, `failed ID ERRNO`, `ended ID code
+ * N`, `ended ID signal N`. It exits when its input ends.
  */
 const starterProgram = `
 use strict;

@@ -116,8 +116,8 @@ export type ProcessGroups = ReturnType<typeof createProcessGroups>;
 /**
  * Kills every process whose environment has the mark of a run, even one that left its group by setsid. In plain sh,
  * because it must also run after the simulator is gone. Linux reads /proc; elsewhere `ps -E` shows the environment of
- * own processes. macOS hides that of its protected programs, which are killed by their groups. The run id is never an
- * argument, or the sweep would find itself.
+ * the user's processes. macOS hides the environment of its protected programs, which are killed by their groups. The
+ * run id is never an argument, or the sweep would find itself.
  */
 const sweepText = `
 sweep() {

@@ -124,11 +124,11 @@ function inspect(text: string, place: Place): readonly Objection[] {
 }
 
 /**
- * Finds everything in a received command text that a Mac would refuse or that would leave the simulated Mac, in text
- * order; empty if the text may run. It checks every command word, redirection target, assignment and unquoted or
- * double-quoted argument, and scripts for `sh -c`, `eval` and `trap`. It ignores arguments in single quotes and bodies
- * of here-documents, which are data. Allowed without a root: devices such as `/dev/null`, and `/bin/sh` as the first
- * command. A Mac would run the lines before a refused one; the simulator runs nothing.
+ * Finds everything in a received command text that a Mac would refuse or that would leave the simulated Mac. The
+ * objections are in text order; without any, the text may run. It checks every command word, redirection target,
+ * assignment and unquoted or double-quoted argument, and scripts for `sh -c`, `eval` and `trap`. It ignores arguments
+ * in single quotes and bodies of here-documents, which are data. Allowed without a root: devices such as `/dev/null`,
+ * and `/bin/sh` as the first command. A Mac would run the lines before a refused one; the simulator runs nothing.
  *
  * @see bash 3.2.57, as built from Apple's source: refuses a bare `case` pattern inside `$( )`
  */

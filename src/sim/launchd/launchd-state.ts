@@ -296,8 +296,8 @@ const fields = (...pairs: readonly (readonly [string, string | number | undefine
   pairs.flatMap(([name, value]) => (value === undefined ? [] : [`\t${name} = ${value}`]));
 
 /**
- * The output of `launchctl print system/LABEL` for a service, in the order of the two published captures: fields
- * indented by one tab, arguments and environments in braces and unescaped.
+ * The output of `launchctl print system/LABEL` for a service, in the order of the two published captures. Fields are
+ * indented by one tab; arguments and environments are in braces and unescaped.
  *
  * @see test/cases/sim/captures/launchctl-print.user-agent.not-running.full.txt
  */

@@ -291,8 +291,8 @@ const classLength = (address: string): number => {
 };
 
 /**
- * A network in netstat's form (route.c of Apple's network_cmds): without the octets of its class's host part if all of them
- * are zero, and without a prefix length that is its class's own.
+ * A network in netstat's form (route.c of Apple's network_cmds). It omits the octets of the class's host part if all of
+ * them are zero, and the prefix length if it is the class's own.
  */
 function networkName({ address, prefixLength }: InterfaceAddress): string {
   const octets = ipv4Text(networkOf(address, prefixLength).first).split('.');

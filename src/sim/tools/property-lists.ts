@@ -111,7 +111,7 @@ function without(dict: PlistDict, path: readonly string[]): PlistDict {
   return parent.length === 0 ? others : withValue(dict, parent, others);
 }
 
-/** Applies a command to the value of an entry and to its keys. */
+/** Runs a command on an existing entry, with its value and path. */
 const ofEntry =
   (verb: string, act: (view: WriteView, value: PlistValue, path: readonly string[]) => WriteResult): Change =>
   (view) => {

@@ -113,9 +113,9 @@ export const unconfirmedUsage = (name: string, exitCode: number, ...texts: reado
   usage(exitCode, from.unconfirmed(`${name}'s usage text and exit code ${exitCode}`), ...texts);
 
 /**
- * The source of an answer's text and its reliability: `apple` was written by Apple, `capture` was printed by a real Mac
- * and published, `modelled` was written after real output by its publisher, `published` was reported without a capture,
- * `unconfirmed` must still be checked on a Mac (docs/unverified.md).
+ * The source of an answer's text and its reliability. `apple`: written by Apple. `capture`: printed by a real Mac and
+ * published. `modelled`: written by its publisher after real output. `published`: reported without a capture.
+ * `unconfirmed`: must still be checked on a Mac (docs/unverified.md).
  */
 export interface Source {
   readonly grade: 'apple' | 'capture' | 'modelled' | 'published' | 'unconfirmed';

@@ -42,8 +42,8 @@ printf '"disk4" ejected.\\n'
 exit 0`;
 
 /**
- * Does what bsdtar does with a zip archive, for a machine whose tar cannot read one: lists the names, or unpacks every
- * file into a folder with its permissions, and never outside it.
+ * Replaces bsdtar for zip archives on a machine whose tar cannot read them. It lists the names, or unpacks all files
+ * with their permissions into a folder, and never outside it.
  */
 const readZip = `use IO::Uncompress::RawInflate qw(rawinflate);
 sub fail { print STDERR @_; exit 1 }

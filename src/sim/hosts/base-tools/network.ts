@@ -33,9 +33,9 @@ TABLE: while (sysread $tcp, $part, 150, length $part) {
 `;
 
 /**
- * Finds the listening sockets of the node's processes in /proc: first the inodes of all listening sockets, then the
- * processes with the node's mark that hold one of them. Loopback ports of this machine are printed under their names on
- * the node.
+ * Finds the listening sockets of the node's processes in /proc. It reads the inodes of all listening sockets, then
+ * searches the open files of processes with the node's mark. Loopback ports of this machine are printed under their
+ * names on the node.
  */
 const listenersOnLinux = `my ($root, $mark, $whole) = @ARGV;
 my (%port, %name, %seen);

@@ -181,8 +181,8 @@ const words = [
 ];
 
 /**
- * sh function `limited COMMAND ...`: runs the command. On a full disk no file can grow beyond the free space, so that
- * the command fails in the middle and leaves a partial file, as on a real disk. The kernel's limit is in blocks of 512
+ * sh function `limited COMMAND ...`: runs the command. On a full disk no file can grow beyond the free space. The
+ * command then fails in the middle and leaves a partial file, as on a real disk. The kernel's limit is in blocks of 512
  * bytes.
  */
 export const roomFunctions = `limited() {

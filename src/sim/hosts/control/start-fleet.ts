@@ -29,8 +29,8 @@ export interface Fleet extends RunningFleet {
 
 /**
  * Starts every node of a model behind a real SSH server on the loopback interface. Host keys and the client's key in
- * the folder are kept, and so are the disks of nodes from an earlier run, for which this is an ordinary boot. All other
- * nodes start with an empty disk.
+ * the folder are kept. Nodes of an earlier run keep their disks and just boot; all other nodes start with an empty
+ * disk.
  *
  * @throws FleetError `sim/run-folder`
  */
@@ -295,8 +295,9 @@ function createDaemonFollower() {
 
 /**
  * Applies the model's power state to a Mac. After a panic the Mac goes down and boots by itself. A Mac without power
- * stays off until power is back. A Mac that must wait at FileVault, or that was replaced by a different Mac, is
- * rebooted. The returned function does this once for one node and resolves when the Mac is in its final state.
+ * stays off until power is back; it then boots if pmset says so. A Mac that must wait at FileVault, or that was
+ * replaced by a different Mac, is rebooted. The returned function does this once for one node and resolves when the Mac
+ * is in its final state.
  */
 function createPowerFollower() {
   const withoutCurrent = new Set<string>();
@@ -396,9 +397,9 @@ async function happen(
 }
 
 /**
- * Handles an event that a node's process reports with `note`: `tcp-load` from ranks, `daemon-run` from the foreign
- * network daemon, `unlock` from the sshd before FileVault, and `delete PATH...` and `kill SIGNAL PID...` from tools
- * that run without the simulator.
+ * Handles an event that a node's process reports with `note`. Ranks report `tcp-load`, the foreign network daemon
+ * `daemon-run`, and the sshd before FileVault `unlock`. Tools that run without the simulator report `delete PATH...`
+ * and `kill SIGNAL PID...`.
  */
 async function heard(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]: readonly string[]): Promise<void> {
   switch (word) {

@@ -16,9 +16,9 @@ import { homeOf, markVariable } from '../ssh/ssh-user.ts';
 import { createTurns } from '../turns.ts';
 
 /**
- * Creates the common base for a fleet's nodes: a process with its own mount namespace and its own names of network
- * namespaces, and the namespace of the office network. The namespaces and disks of all nodes depend on this process, so
- * none of them outlives it. @throws Error if the kernel refuses
+ * Creates the common base for a fleet's nodes: a process with its own mount namespace, its own names of network
+ * namespaces, and the office network. The namespaces and disks of all nodes depend on this process, so none of them
+ * outlives it. @throws Error if the kernel refuses
  */
 export async function openGround(runId: string) {
   const mark = `${runId}.ground`;

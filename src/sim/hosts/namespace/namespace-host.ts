@@ -30,8 +30,8 @@ import { buildLowerRoot, nodeTools } from './lower-root.ts';
 import { openNetwork } from './network.ts';
 
 /**
- * Starts every node of a model in its own namespaces: the same fleet as on the portable host, with real processes, real
- * networks and a real sshd. The model must describe the wiring of its Macs.
+ * Starts every node of a model in its own namespaces, with real processes, real networks and a real sshd. The model
+ * must describe the wiring of its Macs.
  *
  * @param builtLower the shared part of the disks, if it was built for several fleets
  * @throws FleetError `sim/no-namespaces`, `sim/run-folder`

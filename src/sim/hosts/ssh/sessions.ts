@@ -249,7 +249,7 @@ function feed({ channel, onInput, hold }: ExecOptions, stdin: Socket): void {
 /**
  * Runs a command like sshd in a session without a terminal: the login shell with `-c`, its own process group, three
  * pipes. The client gets the exit code as soon as the shell has exited. The channel closes only when no process holds
- * the command's output any more, so that a background job with open output keeps the client waiting, as on a Mac.
+ * the command's output any more. A background job with open output therefore keeps the client waiting, as on a Mac.
  */
 function runExec(options: ExecOptions) {
   const { channel, pipes, hold } = options;
@@ -307,9 +307,9 @@ function runExec(options: ExecOptions) {
 }
 
 /**
- * ssh2 keeps a chunk that waited for window space even after sending it, and sends it again when the channel's other
- * stream has to wait next. Clearing all four fields before each write prevents that, because only one write is ever in
- * progress.
+ * ssh2 keeps a chunk that waited for window space even after sending it. It sends the chunk again when the channel's
+ * other stream has to wait next. Clearing all four fields before each write prevents that, because only one write is
+ * ever in progress.
  */
 const waiting = ['_chunk', '_chunkcb', '_chunkErr', '_chunkcbErr'] as const;
 

@@ -139,8 +139,8 @@ function authenticate(client: Connection, node: ServedNode, isLocked: boolean): 
 }
 
 /**
- * Three lines that a Mac's sshd prints before it asks for the FileVault password, as captured from `ssh host` with a
- * locked macOS 26 and published in the README of avm, a tool for macOS virtual machines.
+ * Three lines that a Mac's sshd prints before it asks for the FileVault password. They were captured from `ssh host`
+ * with a locked macOS 26, and published in the README of avm, a tool for macOS virtual machines.
  *
  * @see apple_ssh_and_filevault(7): password only, no keys, wired network only
  */
