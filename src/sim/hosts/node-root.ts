@@ -98,7 +98,7 @@ const filledFolders = [
 
 const ownerPath = '/.sim/mac';
 
-/** Moves the contents of these folders, and the record of the key, to a different place. */
+/** Moves the contents of these folders, and the record of the client's key, to a different place. */
 async function moveFilled(from: string, to: string): Promise<void> {
   for (const folder of filledFolders) {
     for (const name of await readdir(join(from, folder)).catch(() => [])) {
@@ -190,9 +190,9 @@ export async function createNodeRoot(options: NodeRootOptions) {
       return text === present?.get(path)?.text ? undefined : text;
     },
     /**
-     * Makes the rendered files exactly these. Each is written to a temporary name and renamed, so that a reader sees
-     * the old or the new one; others are deleted. For a different Mac, that Mac's disk replaces the current one, which
-     * is kept for its return. A Mac that was never here before gets an empty disk.
+     * Makes the rendered files exactly these. Each is written under a temporary name and renamed, so that a reader sees
+     * the old or the new one. All other rendered files are deleted. For a different Mac, that Mac's disk replaces the
+     * current one, which is kept for its return. A Mac that was never here before gets an empty disk.
      *
      * @param hasKey whether the model accepts the client's key (default true)
      * @param mac the Mac whose disk is wanted; absent: always the same Mac

@@ -1,6 +1,6 @@
 import type { MacState } from './fleet.ts';
 import type { PlistValue } from './plist.ts';
-/** One file of a simulated node. The host writes it below the node's root, by a temporary name and a rename. */
+/** One file of a simulated node. The host writes it below the node's root, through a temporary file and a rename. */
 export interface NodeFile {
   /** Path on the Mac, such as `/usr/bin/sw_vers`; files only for the simulator are below `/.sim`. */
   readonly path: string;

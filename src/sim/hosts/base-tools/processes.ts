@@ -17,9 +17,9 @@ done)`;
 
 /**
  * sh function that tests whether a process has the mark. A Mac below the simulator hides the environment of its own
- * programs. On Linux the environment is empty for a moment while a process starts a new program, so the function reads
- * it again. One read must answer both questions, because an earlier empty result says nothing about the current
- * environment.
+ * programs. On Linux the environment is briefly empty while a process starts a new program, so the function reads it
+ * again. Each read tests for both the mark and an empty environment, because the environment can change between two
+ * reads.
  */
 const ownFunction = ({ isBsd, programs }: WrapperContext): string => {
   if (programs !== undefined) return 'own() { [ -d "/proc/$1" ]; }';

@@ -45,8 +45,8 @@ export async function removeSocket(path: string): Promise<void> {
 }
 
 /**
- * Listens on a socket that no other server uses, and passes on every client. At the end clients have half a second to
- * read pending data.
+ * Listens on a socket that no other server uses. When the server closes, clients have half a second to read pending
+ * data.
  *
  * @throws the system's error if the socket cannot be created
  */

@@ -40,7 +40,7 @@ export const runFileName = 'run.json';
 /** The same file after the fleet was stopped: the next fleet uses its ports. */
 export const stoppedFileName = 'stopped.json';
 
-/** Writes the file readable only for its owner, by a temporary name and a rename. */
+/** Writes the file, readable only by its owner, through a temporary file and a rename. */
 export async function writeRunFile(folder: string, run: RunFile): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
@@ -85,7 +85,7 @@ const stateName = 'state.json';
 export const readSavedState = (folder: string): Promise<string | undefined> =>
   readFile(join(folder, stateName), 'utf8').catch(() => undefined);
 
-/** Saves the state for the next simulator of this folder, by a temporary name and a rename. */
+/** Saves the state for the next simulator of this folder, through a temporary file and a rename. */
 export const saveState = (folder: string, text: string): Promise<void> =>
   replaceFile(join(folder, stateName), text, 0o600);
 
@@ -97,7 +97,7 @@ type RunState = { readonly kind: 'none' } | { readonly kind: 'live' | 'silent' |
 
 const answerMs = 5_000;
 
-/** Distinguishes a running simulated fleet from a crashed one: by process number, start time and response. */
+/** Distinguishes a running simulated fleet from a crashed one by process number, start time and response. */
 export async function readRun(folder: string): Promise<RunState> {
   const run = await parseRunFile(folder, runFileName);
   if (run === undefined) return { kind: 'none' };

@@ -119,7 +119,7 @@ export async function startSupervisor(
   for (;;) {
     const state = await readRun(folder);
     if (state.kind === 'live' && state.run.pid === child.pid) return { kind: 'started', run: state.run };
-    // A different process was faster; this one will notice it too.
+    // A different process was faster, so ours has exited.
     if (state.kind === 'live' && child.end !== undefined) return { kind: 'already', run: state.run };
     if (child.end !== undefined && !(await isClaimed(folder))) break;
     if (Date.now() > end) {

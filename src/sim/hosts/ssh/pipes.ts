@@ -32,7 +32,7 @@ function openStdio(paths: readonly [string, string, string]) {
     stdin: new Socket({ fd: input.ours, readable: false, writable: true }),
     stdout: new Socket({ fd: output.ours, readable: true, writable: false }),
     stderr: new Socket({ fd: errors.ours, readable: true, writable: false }),
-    /** Call this once the command has its ends, or never will. Otherwise the end of its output cannot be seen. */
+    /** Call this once the command has its ends, or never will. Otherwise the end of its output is never detected. */
     handedOver: (): void => {
       for (const { standIns } of [input, output, errors]) for (const fd of standIns) closeSync(fd);
       for (const path of paths) unlinkSync(path);
