@@ -106,8 +106,8 @@ async function moveFilled(from: string, to: string): Promise<void> {
       await rename(join(from, folder, name), join(to, folder, name));
     }
   }
-  await mkdir(join(to, dirname(toldPath)), { recursive: true });
-  await rename(join(from, toldPath), join(to, toldPath)).catch(() => undefined);
+  await mkdir(join(to, dirname(keyStatePath)), { recursive: true });
+  await rename(join(from, keyStatePath), join(to, keyStatePath)).catch(() => undefined);
 }
 
 /** Exchanges the disks of two Macs. When a replaced Mac returns, the disk of its replacement is discarded. */
@@ -200,7 +200,7 @@ export async function createNodeRoot(options: NodeRootOptions) {
     update: async (files: readonly NodeFile[], hasKey = true, mac?: string): Promise<void> => {
       const isNewDisk = await belongTo(mac);
       if (files === last && !isNewDisk) return;
-      await tellKey(options, hasKey);
+      await writeKey(options, hasKey);
       const wanted = new Map([...base, ...files, ...dropInFiles(files, user)].map((file) => [file.path, file]));
       const before = present;
       const changed = [...wanted.values()].filter((file) => isNewDisk || !isSame(before?.get(file.path), file));
@@ -226,7 +226,7 @@ function dropInFiles(files: readonly NodeFile[], user: string): readonly NodeFil
 }
 
 /** Outlives the simulator, so that the next one keeps changes that were made on the disk meanwhile. */
-const toldPath = '/.sim/has-key';
+const keyStatePath = '/.sim/has-key';
 
 async function owned({ owner }: NodeRootOptions, path: string): Promise<void> {
   if (owner !== undefined) await chown(path, owner.userId, owner.groupId);
@@ -236,11 +236,11 @@ async function owned({ owner }: NodeRootOptions, path: string): Promise<void> {
  * Writes this computer's key into `~/.ssh/authorized_keys`, or removes the file, whenever the model's value changes.
  * Other changes on the node are kept.
  */
-async function tellKey(place: NodeRootOptions, hasKey: boolean): Promise<void> {
+async function writeKey(place: NodeRootOptions, hasKey: boolean): Promise<void> {
   const { root, user, userKey } = place;
-  const told = await readFile(join(root, toldPath), 'utf8').catch(() => '');
+  const stored = await readFile(join(root, keyStatePath), 'utf8').catch(() => '');
   const now = `${hasKey}\n`;
-  if (told === now) return;
+  if (stored === now) return;
   const home = homeOf(root, user);
   const ssh = join(home, '.ssh');
   const keys = join(ssh, 'authorized_keys');
@@ -251,7 +251,7 @@ async function tellKey(place: NodeRootOptions, hasKey: boolean): Promise<void> {
     await writeFile(keys, `${userKey} simulated\n`, { mode: 0o600 });
     for (const path of [ssh, keys]) await owned(place, path);
   } else await rm(ssh, { recursive: true, force: true });
-  await writeFile(join(root, toldPath), now);
+  await writeFile(join(root, keyStatePath), now);
 }
 
 /** Exit code of a process that gets no answer from a simulator. */

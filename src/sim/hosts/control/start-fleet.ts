@@ -401,7 +401,11 @@ async function happen(
  * `daemon-run`, and the sshd before FileVault `unlock`. Tools that run without the simulator report `delete PATH...`
  * and `kill SIGNAL PID...`.
  */
-async function heard(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]: readonly string[]): Promise<void> {
+async function handleNote(
+  fleet: LiveFleet,
+  node: SimulatedNode,
+  [word = '', ...rest]: readonly string[],
+): Promise<void> {
   switch (word) {
     case 'unlock':
       void node.life.unlock();
@@ -429,7 +433,7 @@ async function heard(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]
 }
 
 /** Applies launchctl commands that affect the model: one that kills a service, or disables or enables exo's daemon. */
-async function heardOfLaunchd(fleet: LiveFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
+async function handleLaunchctl(fleet: LiveFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
   const [verb, target] = words;
   if (verb === 'kill' && target === 'SIGKILL') await happen(fleet, name, { kind: 'killed' });
   if (target !== `system/${networkDaemonLabel}` || (verb !== 'disable' && verb !== 'enable')) return;
@@ -442,7 +446,7 @@ async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAns
   if (node === undefined || !node.life.isRunning()) return stale;
   const args = request.args.map((word) => withoutRoot(word, node.run.root));
   if (request.tool === 'note') {
-    await heard(fleet, node, args);
+    await handleNote(fleet, node, args);
     return { stdout: '', stderr: '', exitCode: 0 };
   }
   const { tool, isRoot } = request;
@@ -450,7 +454,7 @@ async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAns
     // Outside a turn, because launchctl can wait for a process to exit and does not change the model.
     const answer = await node.launchd.launchctl({ args, isRoot });
     fleet.note(node, { kind: 'launchctl', args, exitCode: answer.exitCode });
-    if (answer.exitCode === 0) await heardOfLaunchd(fleet, node, args);
+    if (answer.exitCode === 0) await handleLaunchctl(fleet, node, args);
     return answer;
   }
   return fleet.takeTurn(async () => {

@@ -36,16 +36,16 @@ export async function openGround(runId: string) {
     run: (commands: string): Promise<void> =>
       turn(async () => {
         const shell = startBound(inside, mark, ['pipe', 'pipe', 'pipe']);
-        let heard = '';
+        let printed = '';
         for (const output of [shell.stdout, shell.stderr]) {
           output?.on('data', (chunk: Buffer) => {
-            heard += chunk.toString('utf8');
+            printed += chunk.toString('utf8');
           });
         }
         shell.stdin?.on('error', () => undefined);
         shell.stdin?.end(`{\n${commands}\n} </dev/null\n`);
         const [code] = await once(shell, 'close');
-        if (code !== 0) throw new Error(`the ground of the simulated fleet: ${heard.trim()}`);
+        if (code !== 0) throw new Error(`the ground of the simulated fleet: ${printed.trim()}`);
       }),
     /** Resolves when the process has exited, and with it every namespace and mount. */
     close: async (): Promise<void> => {
