@@ -315,8 +315,8 @@ function strangeReceptacle(receptacle: ReceptacleState, words: readonly (string 
 }
 
 /**
- * A Mac of the same model that is not in any file: RDMA is off, and its receptacles have no network service. It follows
- * from the given Mac and the number.
+ * A Mac of the same model that is not in any file: RDMA is off, and its receptacles have no network service. All its
+ * values are derived from the given Mac and the number.
  */
 export function strangerLike(mac: MacState, index: number): MacState {
   const words = [mac.hardwareUuid, 'stranger', index] as const;

@@ -9,8 +9,8 @@ const withConnection = (mac: MacState, connection: Partial<ConnectionState>): Ma
 });
 
 /**
- * In the middle of an observation: with our own client, key exchange and login take about 1,400 bytes, and the first
- * complete answer ends after about 2,800. So no fact arrives, however the stream is split into packets.
+ * In the middle of an observation. With our own client, key exchange and login take about 1,400 bytes, and the first
+ * complete answer ends after about 2,800 bytes. So no fact arrives, however the stream is split into packets.
  */
 const dropAfterBytes = 2_000;
 

@@ -268,9 +268,9 @@ function loginOn(fleet: SimulatedFleet, name: string): PlistValue | undefined {
 }
 
 /**
- * Does everything that a person at the rack can do: plugs in all cables as declared, enables RDMA where this macOS has
- * its switch and restarts that Mac, enters the FileVault password, sets automatic login, enables Remote Login. The
- * caller performs the restarts.
+ * Does everything that a person at the rack can do. It plugs in all cables as declared, enables RDMA where this macOS
+ * has its switch, enters the FileVault password, sets automatic login and enables Remote Login. The caller performs the
+ * restarts that enabling RDMA needs.
  */
 function workOfHands(
   book: Book,

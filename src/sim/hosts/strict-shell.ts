@@ -307,7 +307,7 @@ interface List {
 
 const reserved = new Set(['if', 'then', 'else', 'elif', 'do', 'while', 'until', '{', '!', 'time']);
 const operators = /&>>|;;&|;;|;&|&&|\|\||\|&|&>|[&;|\n]/y;
-/** New in bash 4. dash does not accept them either, but a bash 5 as sh does. */
+/** New in bash 4. dash rejects them too, but a bash 5 that runs as sh accepts them. */
 const newOperators = new Set(['&>>', ';;&', ';&', '|&']);
 const redirections = /[0-9]*(?:<<-|<<<|<<|<>|<&|>>|>&|>\||<|>)/y;
 

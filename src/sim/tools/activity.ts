@@ -169,8 +169,8 @@ const measure: Change = ({ mac, isRoot }) => {
 };
 
 /**
- * `powermetrics`: the only published sample, from a busy Mac Studio, for every simulated Mac. It is a write only
- * because it needs root.
+ * `powermetrics`: the only published sample, from a busy Mac Studio, for every simulated Mac. It is listed as a write
+ * only because it needs root.
  */
 export const powermetrics: Tool = {
   path: '/usr/bin/powermetrics',

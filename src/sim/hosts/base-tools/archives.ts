@@ -94,7 +94,7 @@ const doublesFolder = '/.sim/doubles';
 /** Lists the unpacked programs of a node that were replaced by their doubles, one name per line. */
 export const doubledPath = '/.sim/doubled';
 
-/** Programs in archives that a simulated Mac cannot run. If it could, they would reach this computer's network. */
+/** Programs in archives that a simulated Mac cannot run. If it could, they would use this computer's network. */
 const doubledPrograms = ['node', 'llama-server', 'ggml-rpc-server'] as const;
 
 /** The doubles that replace unpacked programs in a node's root, with their files. */

@@ -401,11 +401,7 @@ async function happen(
  * `daemon-run`, and the sshd before FileVault `unlock`. Tools that run without the simulator report `delete PATH...`
  * and `kill SIGNAL PID...`.
  */
-async function handleNote(
-  fleet: LiveFleet,
-  node: SimulatedNode,
-  [word = '', ...rest]: readonly string[],
-): Promise<void> {
+async function onNote(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]: readonly string[]): Promise<void> {
   switch (word) {
     case 'unlock':
       void node.life.unlock();
@@ -433,7 +429,7 @@ async function handleNote(
 }
 
 /** Applies launchctl commands that affect the model: one that kills a service, or disables or enables exo's daemon. */
-async function handleLaunchctl(fleet: LiveFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
+async function onLaunchctl(fleet: LiveFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
   const [verb, target] = words;
   if (verb === 'kill' && target === 'SIGKILL') await happen(fleet, name, { kind: 'killed' });
   if (target !== `system/${networkDaemonLabel}` || (verb !== 'disable' && verb !== 'enable')) return;
@@ -446,7 +442,7 @@ async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAns
   if (node === undefined || !node.life.isRunning()) return stale;
   const args = request.args.map((word) => withoutRoot(word, node.run.root));
   if (request.tool === 'note') {
-    await handleNote(fleet, node, args);
+    await onNote(fleet, node, args);
     return { stdout: '', stderr: '', exitCode: 0 };
   }
   const { tool, isRoot } = request;
@@ -454,7 +450,7 @@ async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAns
     // Outside a turn, because launchctl can wait for a process to exit and does not change the model.
     const answer = await node.launchd.launchctl({ args, isRoot });
     fleet.note(node, { kind: 'launchctl', args, exitCode: answer.exitCode });
-    if (answer.exitCode === 0) await handleLaunchctl(fleet, node, args);
+    if (answer.exitCode === 0) await onLaunchctl(fleet, node, args);
     return answer;
   }
   return fleet.takeTurn(async () => {

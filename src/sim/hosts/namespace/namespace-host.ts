@@ -277,8 +277,8 @@ const called = /\/(?:usr\/)?bin\/(awk|cat|cmp)(?= )/g;
 const renderedTools = new WeakMap<NodeFile, NodeFile>();
 
 /**
- * Makes a rendered tool run this machine's programs directly. The wrappers are for clients' commands, and would add two
- * processes to every answer.
+ * Makes a rendered tool run this machine's programs directly. The wrappers only check clients' commands, and would add
+ * two processes to every answer.
  */
 function callingPrograms(file: NodeFile): NodeFile {
   if (!file.isExecutable) return file;
