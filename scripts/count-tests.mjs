@@ -43,8 +43,8 @@ export function failureLines(folder, root, most = 40) {
 }
 
 /**
- * The test files of one result file that deserve a second run: those with a failure, if there are no more of them than
- * `most`. Many failures are no accident, and nobody knows what to run again where results cannot be read.
+ * The test files with a failure in one result file, to be run again, if there are at most `most` of them. Many failures
+ * are no accident, and results that cannot be read name no file.
  */
 export function filesToRunAgain(path, most = 3) {
   const failed = [...testsOf(path)].map(([, test]) => test).filter(({ verdict }) => verdict === weight.failed);

@@ -1,5 +1,5 @@
 /**
- * Lists in `docs/unverified.md`, between two marks, every answer of the simulated Macs that nobody has confirmed: the
+ * Lists in `docs/unverified.md`, between two marks, every answer of the simulated Macs that is not confirmed: the
  * rows of grade `unconfirmed` in src/sim/tools, such base tools, and what tools say to unknown arguments. With
  * `--check` it only compares. Run with tsx, since the table is TypeScript: `tsx scripts/generate-unverified.mjs`.
  */

@@ -22,7 +22,7 @@ const layers = {
   secrets: ['model', 'diagnostics'],
 };
 
-/** The folder that everything may be imported into and that nobody imports. */
+/** The folder that may import everything; only the library imports it. */
 const commandLine = 'cli';
 
 layers.apply = Object.keys(layers).filter((folder) => folder !== 'sim' && folder !== 'report');

@@ -29,7 +29,7 @@ find_unpacked() {
 find_unpacked && exit 0
 if [ "${1:-}" = --find ]; then
   [ -s "$reason" ] && { printf 'no real llama.cpp: %s\n' "$(cat "$reason")" >&2; exit 1; }
-  printf 'no real llama.cpp: nobody has fetched it yet (scripts/llama-packages.sh)\n' >&2
+  printf 'no real llama.cpp: fetch it first (scripts/llama-packages.sh)\n' >&2
   exit 1
 fi
 

@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Expressions that no plain sentence of this project needs. The list is short: most bad sentences have none of them. */
+const wrong = /\b(?:nobody|somebody|whoever|is told|are told|as the file says|anew|inside of|that (?:is|are) none)\b/i;
+
+/** Where these words are something else: the account `nobody` of Unix, and texts that nodes get or print byte for byte. */
+const meant = [
+  /(["'`])nobody\1/,
+  /user: nobody/,
+  /somebody else has launched this job/,
+  /nobody saw it before the first/,
+];
+
+const places = ['src', 'docs', 'examples', 'playbooks', 'schemas', 'scripts', 'README.md', 'CONTRIBUTING.md'];
+/** The bytes of the gateway change only with a release; the cases quote titles of tests. */
+const left = [/^src\/gateway\//, /^src\/model\/(?:gateway|digest)\.ts$/, /^docs\/cases\.md$/];
+
+it('finds no expression that is never plain English', () => {
+  const listed = execFileSync('git', ['ls-files', ...places], { cwd: root, encoding: 'utf8' })
+    .trim()
+    .split('\n');
+  const files = listed.filter((path) => !left.some((one) => one.test(path)));
+  const found = files.flatMap((path) =>
+    readFileSync(join(root, path), 'utf8')
+      .split('\n')
+      .flatMap((line, at) =>
+        wrong.test(line) && !meant.some((one) => one.test(line)) ? [`${path}:${at + 1}: ${line.trim()}`] : [],
+      ),
+  );
+  expect(files.length).toBeGreaterThan(700);
+  expect(found).toEqual([]);
+});
