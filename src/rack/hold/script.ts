@@ -20,6 +20,7 @@ export function setHold({ reason, until, by, since }: ScriptArgs['set-hold']): s
 changed`;
 }
 
+/** Deletes the hold from the node. */
 export const clearHold = (): string => `[ -e ${pathWord(place.hold)} ] || unchanged
 must rm ${pathWord(tool.rm)} -f ${pathWord(place.hold)}
 changed`;
