@@ -86,7 +86,7 @@ export interface FitPlacement
   > {
   /** The layers per rank; absent if equal. */
   readonly shares?: readonly number[];
-  /** A driver is told by these what its cache is made of; nothing when absent. */
+  /** Extra arguments; a driver reads the type of its cache from them. */
   readonly args?: DesiredPlacement['args'];
   readonly env?: DesiredPlacement['env'];
   /** Set if its leader runs a gateway for it. */
@@ -106,8 +106,8 @@ export interface FitFleet {
 export interface MemoryBudget {
   readonly bytes: number;
   /**
-   * desired: the file sets it; seen: somebody has set it on the node; reported: macOS's own choice, as the log of a
-   * rank has it; assumed: usual for its size, until somebody sees it.
+   * desired: the file sets it; seen: already set on the node; reported: macOS's own choice, as the log of a
+   * rank has it; assumed: usual for its size, until it is seen.
    */
   readonly kind: 'desired' | 'seen' | 'reported' | 'assumed';
 }

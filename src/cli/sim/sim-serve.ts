@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
 import { readSavedState } from '../../sim/hosts/control/run-folder.ts';
 import { superviseUntilStopped } from '../../sim/hosts/control/supervisor.ts';
 import { modelledFleet } from '../../sim/hosts/modelled-fleet.ts';
@@ -14,7 +16,8 @@ const scaleVariable = 'MESHWRIGHT_SIM_SCALE';
 /** `sim serve FOLDER`: the simulator itself, which `sim up` starts as a separate process. */
 export const simServe: VerbBody = async (run) => {
   const [folder] = run.words;
-  if (folder === undefined) throw usageError('Folder missing.', 'This command is internal. Use: meshwright sim up');
+  if (folder === undefined)
+    throw usageError('Folder missing.', prose`This command is internal. Use: ${meshwright('sim up')}`);
   const factor = Number(run.env[scaleVariable]);
   const text = readFileSync(join(folder, fleetFileName), 'utf8');
   const { clusterFile, fleet } = JSON.parse(text) as { clusterFile: string; fleet: DesiredFleet };

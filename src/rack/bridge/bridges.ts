@@ -64,7 +64,7 @@ export function bridgeLayers(desired: Pick<DesiredFleet, 'system'>, facts: Facts
   };
 }
 
-/** Whether this interface is a member of an active bridge, whoever made the bridge. */
+/** Whether this interface is a member of an active bridge. It does not matter who made the bridge. */
 export const isBridged = (facts: Facts, interfaceName: string): boolean =>
   (activeBridges(facts) ?? []).some(({ members }) => members.includes(interfaceName));
 
