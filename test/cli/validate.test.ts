@@ -169,12 +169,9 @@ describe('the cluster file', () => {
       run('run', './silent.yaml'),
       ended(spawn('bash', written, { cwd: place.folder, env: environment(place) }), []),
     ]);
-    expect([alone.code, alone.stderr]).toEqual([
-      65,
-      expect.stringContaining('silent.yaml is a pipe from which nothing'),
-    ]);
-    expect([lock.code, lock.stderr]).toEqual([65, expect.stringContaining('pipe.lock is a pipe from which nothing')]);
-    expect([playbook.code, playbook.stderr]).toEqual([65, expect.stringContaining('silent.yaml is a pipe from')]);
+    expect([alone.code, alone.stderr]).toEqual([65, expect.stringContaining('silent.yaml is a pipe without data')]);
+    expect([lock.code, lock.stderr]).toEqual([65, expect.stringContaining('pipe.lock is a pipe without data')]);
+    expect([playbook.code, playbook.stderr]).toEqual([65, expect.stringContaining('silent.yaml is a pipe without')]);
     expect([shell.code, shell.stderr, shell.stdout]).toEqual([0, '', expect.stringContaining('is valid, 2 warnings.')]);
   });
 
@@ -202,7 +199,7 @@ describe('the cluster file', () => {
       meshwright(place, ['validate', 'theirs.yaml'], { env: { SUDO_UID: '12345' } }),
     ]);
     expect(root).toMatchObject({ code: 0, stderr: '' });
-    expect(root.stdout).toContain('theirs.yaml belongs to user 12345, and you are user 0.');
+    expect(root.stdout).toContain('theirs.yaml belongs to user 12345, but you are user 0.');
     expect(root.stdout).toContain('theirs.yaml is valid, 1 warning.\n');
     expect(sudo).toMatchObject({ code: 0, stderr: '', stdout: 'theirs.yaml is valid.\n' });
   });

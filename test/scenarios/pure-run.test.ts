@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { filesBelow, root, table } from '../architecture/sources.ts';
 
 describe('pure modules where clock, randomness, timers and process throw', () => {
@@ -11,8 +11,13 @@ describe('pure modules where clock, randomness, timers and process throw', () =>
   const written = folders.flatMap((folder) => filesBelow(`src/${folder}`)).filter((path) => path.endsWith('.ts'));
 
   it('can all be imported, judge a file and a silent rack, expand a playbook, plan, and say how and what', () => {
-    const words = [join(root, 'test/architecture/run-pure.mjs'), join(root, 'dist'), folders.join(','), 'yaml,semver'];
-    const printed = execFileSync(process.execPath, words, { encoding: 'utf8', timeout: 60_000 });
+    // In the source tree, so that its packages are found.
+    const compiled = mkdtempSync(join(root, 'dist-pure-'));
+    onTestFinished(() => rmSync(compiled, { recursive: true, force: true }));
+    const node = (...words: string[]): string =>
+      execFileSync(process.execPath, words, { cwd: root, encoding: 'utf8', timeout: 60_000 });
+    node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck', '--outDir', compiled);
+    const printed = node('test/architecture/run-pure.mjs', compiled, folders.join(','), 'yaml,semver');
     expect(JSON.parse(printed)).toEqual({
       modules: written.length,
       nodes: 4,

@@ -222,7 +222,7 @@ describe('the host key of a node', () => {
     expect(changed.detail.match(/SHA256:[A-Za-z0-9+/]{43}/gu)).toHaveLength(2);
     expect(changed.hint).toContain('meshwright enroll studio-1 --replace');
     expect(changed.hint.split('\n').slice(-2)).toEqual([
-      'If another Mac stands there now:',
+      'If a different Mac now has this place:',
       '  meshwright replace studio-1',
     ]);
     expect(server.logins).toEqual([]);

@@ -98,7 +98,7 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
       [open, `other users can read it; chmod 600 ${open}`],
       [text, 'not a key file'],
       [ssh.folder, 'the path is a folder'],
-      [`${ssh.user.file}.pub`, 'the ssh agent does not hold its private half'],
+      [`${ssh.user.file}.pub`, 'the ssh agent does not have its private key'],
     ] as const;
     for (const [file, reason] of cases) {
       const problem = await refusal({ identityFiles: [file] });

@@ -56,7 +56,7 @@ thunderbolt:
     const hint = (line: string) => load(`${head}nodes: { a: { ${line} } }\n`).diagnostics.map((one) => one.hint);
     expect(hint('host: 10.1')).toEqual([expect.stringContaining('an IPv4 address')]);
     expect(hint('host: 1e3')).toEqual(['Put it in quotes: "1e3"']);
-    expect(hint('host: a.lan, user: 12')).toEqual([expect.stringContaining('a letter or `_` first')]);
+    expect(hint('host: a.lan, user: 12')).toEqual([expect.stringContaining('beginning with a letter or `_`')]);
     expect(hint('host: a.lan, labels: { shelf: 3 }')).toEqual(['Put it in quotes: "3"']);
   });
 
