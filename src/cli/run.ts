@@ -362,15 +362,43 @@ function buildProgram(
   return program;
 }
 
-/** Fits the help to the page; the help of a command lists only the global options that the command accepts. */
+/**
+ * Fits the help to the page: what a command does first, its options last. The help of a command lists only the global
+ * options that the command accepts.
+ */
 function helpLook(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<Help> {
   const uses = new Map(globalOptions().map(([use, option]) => [option.attributeName(), use]));
   const plain = new Help();
   plain.showGlobalOptions = true;
+  const helpWidth = Math.max(60, Math.min(columns, 100));
   return {
-    helpWidth: Math.max(60, Math.min(columns, 100)),
+    helpWidth,
     minWidthToWrap: 20,
     showGlobalOptions: true,
+    formatHelp: (command, helper) => {
+      const width = helper.padWidth(command, helper);
+      const lineOf = (term: string, text: string): string => helper.formatItem(term, width, text, helper);
+      const list = (title: string, options: readonly Option[]): readonly string[] => [
+        title,
+        ...options.map((option) => lineOf(helper.optionTerm(option), helper.optionDescription(option))),
+      ];
+      const groups = helper.groupItems([...command.commands], helper.visibleCommands(command), (one) =>
+        one.helpGroup(),
+      );
+      const sections = [
+        ['Usage:', helper.commandUsage(command)].join(' '),
+        helper.boxWrap(helper.commandDescription(command), helpWidth),
+        verbOf.get(command)?.more,
+        ...[...groups].map(([title, commands]) => [
+          title,
+          ...commands.map((one) => lineOf(helper.subcommandTerm(one), helper.subcommandDescription(one))),
+        ]),
+        list('Options:', helper.visibleOptions(command)),
+        list('Global options:', helper.visibleGlobalOptions(command)),
+      ];
+      const texts = sections.flatMap((one) => (typeof one === 'object' ? (one.length > 1 ? one.join('\n') : []) : one));
+      return `${texts.filter((text) => text !== undefined).join('\n\n')}\n`;
+    },
     subcommandTerm: (command) => `${command.name()} ${verbOf.get(command)?.words ?? ''}`.trimEnd(),
     visibleGlobalOptions: (command) => {
       const verb = verbOf.get(command);
@@ -399,7 +427,6 @@ function addVerb(
   if (verb.words !== undefined) command.arguments(verb.words);
   command.usage(['[options]', verb.words, verb.tail].filter((part) => part !== undefined).join(' '));
   for (const option of verb.options) command.option(option.flags, option.text);
-  if (verb.more !== undefined) command.addHelpText('after', `\n${verb.more}`);
   command.action(() => {
     onVerb({ verb, words: command.args, own: command.opts(), global: program.opts<Run['options']>() });
   });

@@ -13,7 +13,23 @@ const groups: Readonly<Record<string, readonly ListedVerb[]>> = {
   'Tools:': ownVerbs,
 };
 
+/** The commands that a rack needs every day come first in the help. */
+const everyday = ['plan', 'apply', 'status', 'doctor', 'restart', 'ask', 'logs', 'endpoints'];
+
 /** All commands, in the order of `--help`. */
-export const verbs: readonly Verb[] = Object.entries(groups).flatMap(([group, listed]) =>
-  listed.map((verb) => ({ uses: [], options: [], ...verb, group })),
-);
+export const verbs: readonly Verb[] = Object.entries(groups)
+  .flatMap(([group, listed]) =>
+    listed.map((verb) => ({
+      uses: [],
+      options: [],
+      ...verb,
+      group: everyday.includes(verb.name) ? 'Everyday:' : group,
+    })),
+  )
+  .sort((one, other) => placeOf(one) - placeOf(other));
+
+/** Before all others, in the order of the list; the sort leaves the others in their places. */
+function placeOf({ name }: Verb): number {
+  const place = everyday.indexOf(name);
+  return place < 0 ? everyday.length : place;
+}
