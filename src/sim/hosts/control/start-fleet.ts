@@ -62,7 +62,6 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
   return {
     runId,
     userKey,
-    /** Socket for the tools of all nodes. */
     askSocket: askPath,
     nodes: byName((node) => node.run),
     /** The folder of a node's `/` on this machine; undefined if there is no such node. */
@@ -106,10 +105,7 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
       await node?.life.cutPower();
       return node !== undefined;
     },
-    /**
-     * Closes every connection, kills every process and removes everything that only a running fleet needs; may be
-     * called twice.
-     */
+    /** Closes every connection, kills every process and removes the files of a running fleet; may be called twice. */
     stop: (): Promise<void> => {
       stopped ??= stopFleet({ live, asks, host });
       return stopped;
