@@ -132,7 +132,7 @@ function mergeInto(walk: Walk, value: Record<string, unknown>, source: Node, poi
       walk.problems.push({
         code: 'yaml/bad-alias',
         span,
-        detail: 'Only a map that is defined before this line can be merged here.',
+        detail: 'Only a map that is defined earlier in the file can be merged here.',
       });
       continue;
     }

@@ -176,7 +176,7 @@ function isPossible(placement: FitPlacement, count: number, fleet: FitFleet): bo
 }
 
 /**
- * The first nodes in this order that are all connected by cables, as a list with one group; empty if there are too few.
+ * The first nodes in this order with a cable between every pair, as a list with one group; empty if there are too few.
  */
 function groupOf(
   nodes: readonly NodeName[],

@@ -9,7 +9,14 @@ const root = join(import.meta.dirname, '../..');
 const wrong = /\b(?:nobody|somebody|whoever|is told|are told|as the file says|anew|inside of|that (?:is|are) none)\b/i;
 
 /** Where these words are something else: the account `nobody`, a variable, and a text in a script that nodes have. */
-const meant = [/(["'`])nobody\1/, /const inside of/, /somebody else has launched this job/, /# Whoever makes another/, /nobody answers for this Mac/, /a name that is none/];
+const meant = [
+  /(["'`])nobody\1/,
+  /const inside of/,
+  /somebody else has launched this job/,
+  /# Whoever makes another/,
+  /nobody answers for this Mac/,
+  /a name that is none/,
+];
 
 const places = ['src', 'docs', 'examples', 'playbooks', 'schemas', 'scripts', 'README.md', 'CONTRIBUTING.md'];
 /** Scripts and the gateway keep their bytes until a release changes them; the cases quote titles of tests. */

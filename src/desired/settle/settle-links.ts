@@ -122,7 +122,7 @@ function ownNetwork(name: string, { pool, lock, inUse }: Supply): Ipv4Network | 
 /** Whether two networks overlap, which means that one contains the other. */
 const meet = (one: Ipv4Network, other: Ipv4Network): boolean => isInside(one, other) || isInside(other, one);
 
-/** Whether the pool has a /30 for every link without these networks, ignoring current assignments. */
+/** Whether the pool still has a /30 for every link if these networks are excluded, ignoring current assignments. */
 export function isPoolLeft({ pool, links }: DesiredFleet['thunderbolt'], inUse: readonly Ipv4Network[]): boolean {
   const next = pool === undefined ? undefined : freeNetworks({ pool, inUse });
   return links.every(() => next?.() !== undefined);
@@ -155,6 +155,7 @@ function addition(name: string, network: Ipv4Network, lock: ClusterLock): readon
 }
 
 function poolFull(links: readonly string[], former: number): Diagnostic {
-  const kept = former === 0 ? '' : ` Former networks that stay reserved until no node has their addresses: ${former}.`;
+  const kept =
+    former === 0 ? '' : ` Former networks stay reserved until no node has their addresses: ${former} of them.`;
   return diagnose('lock/pool-full', { detail: `No network is left for ${links.join(', ')}.${kept}` });
 }

@@ -143,7 +143,7 @@ const noFile = (runtime: string, { kind, detail }: SourceFailure): Diagnostic =>
     subject: runtimeSubject(runtime),
   });
 
-/** Nodes keep one older version of a runtime. The third is for nodes that were unreachable at the last change. */
+/** The current version, the older one that nodes keep, and one for nodes that were unreachable at the last change. */
 const keptVersions = 3;
 
 /** The locked keys of a runtime version; undefined for a version applied by an older meshwright. */

@@ -163,7 +163,7 @@ export const cliCodes = {
   },
   'secret/no-program': {
     summary: 'The command of a secret does not name a program.',
-    cause: 'The first word of the command is the program. No shell interprets it, so it must not be empty.',
+    cause: 'The first word of the command is the program, so it must not be empty. No shell interprets it.',
     hint: 'Begin the command with its program, such as [security, find-generic-password, -s, rack, -w].',
   },
   'secret/missing': {

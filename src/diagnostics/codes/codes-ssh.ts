@@ -113,9 +113,9 @@ export const sshCodes = {
     hint: prose`Compare the fingerprint and pin it: ${meshwright('enroll', its.node)}`,
   },
   'ssh/host-key-changed': {
-    summary: 'The host key of this node has changed.',
+    summary: 'The node shows a different host key than the known one.',
     cause: 'Either the Mac was reinstalled or something intercepts the connection.',
-    hint: prose`Compare the keys on the Mac itself. If they match: ${meshwright('enroll', its.node, '--replace')}. If a different Mac is there now: ${meshwright('replace', its.node)}`,
+    hint: prose`Compare the key that was seen now with the key on the Mac itself. If the Mac has this key: ${meshwright('enroll', its.node, '--replace')}. If a different Mac is there now: ${meshwright('replace', its.node)}`,
   },
   'ssh/host-key-unproven': {
     summary: 'The server shows the host key of the node but cannot sign with it.',

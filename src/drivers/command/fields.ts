@@ -16,7 +16,7 @@ export const commandFields = {
   endpoint: 'port of the endpoint',
   generation: 'number of this start',
   context: 'context length in tokens',
-  sharding: 'tensor, pipeline, or none without sharding',
+  sharding: '`tensor` or `pipeline`; `none` without sharding',
   name: 'name of the placement',
   node: 'name of the node',
 } as const;

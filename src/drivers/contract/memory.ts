@@ -12,7 +12,7 @@ const processBytes = 0.3 * gibibyte;
  */
 const gatewayBytes = gibibyte / 2;
 
-/** Compute buffers take at least one GiB, and 2 % of the GPU's memory. @see docs/fit.md */
+/** Compute buffers take the larger of one GiB and 2 % of the GPU's memory. @see docs/fit.md */
 const computeBytes = (budgetBytes: number | undefined): number => Math.max(gibibyte, (budgetBytes ?? 0) / 50);
 
 /** The settings of a placement that affect memory. */

@@ -19,7 +19,7 @@ const ofRdma: readonly FailureSignature[] = [
     pattern: /Changing queue pair to RTR failed with errno 96\b/,
     meaning: 'The RDMA ports have stale state: links that worked for hours fail at every model load.',
     action: 'reboot',
-    cure: prose`Restart all Macs of the placement (\`${aside(meshwright('reboot'))}\`); restarting only exo did not help others.`,
+    cure: prose`Restart all Macs of the placement (\`${aside(meshwright('reboot'))}\`); restarting only exo did not help other users.`,
   },
   {
     // exo issue 1847.
@@ -42,7 +42,7 @@ const ofRdma: readonly FailureSignature[] = [
     // name.
     id: 'jaccl-qp-16',
     pattern: /Creating the queue pair failed with (?:errno 16\b|'[^']*\(16\)')/,
-    meaning: 'An RDMA device has no queue pair left, because other programs use them.',
+    meaning: 'An RDMA device has no queue pair left: other programs or failed starts hold them.',
     action: 'reboot',
     cure: 'Stop other programs that use RDMA on this Mac, or restart it; each further attempt uses up more queue pairs.',
   },
@@ -58,7 +58,7 @@ const ofRdma: readonly FailureSignature[] = [
     // exo issue 2186.
     id: 'jaccl-segv',
     pattern: /Terminated \(signal=11 \(Segmentation fault: 11\)\)/,
-    meaning: 'A runner crashed because it has no RDMA device, as on a Mac with Thunderbolt 4 or with RDMA off.',
+    meaning: 'A runner crashed. Over RDMA the usual reason is a missing RDMA device: Thunderbolt 4, or RDMA is off.',
     action: 'change-file',
     cure: prose`Check that RDMA is on at every Mac of the placement (\`${aside(meshwright('doctor'))}\`), or declare transport: tcp.`,
   },

@@ -234,7 +234,7 @@ const ofTheModel: readonly FailureSignature[] = [
       /invalid magic characters|tensor '\S+' data is not within the file bounds|failed to read (?:magic|tensor info)/,
     meaning: 'The model file is not a GGUF file, or it is truncated.',
     action: 'change-file',
-    cure: 'Use a different source for the model; the sha256 in the lock belongs to the broken file.',
+    cure: 'Download the model to its source again; the sha256 in the lock belongs to the broken file.',
   },
   {
     id: 'split-missing',

@@ -113,7 +113,7 @@ function cure(examination: Examination, judged: JudgedLink): Cure {
   const [unclear] = group?.mismatch.unclear ?? [];
   const view = unclear === undefined ? undefined : viewAt(examination.cabling.rack, unclear);
   return view === undefined || view.kind === 'unknown'
-    ? { hint: 'Make all nodes reachable: until then, it is unknown which cable to move.' }
+    ? { hint: 'Make the nodes at the ends of these cables reachable: until then, it is unknown which cable to move.' }
     : { hint: prose`${{ kind: 'first', act: escapeText(clearing(view)) }}check again.` };
 }
 

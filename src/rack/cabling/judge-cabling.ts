@@ -267,7 +267,7 @@ function showsThunderbolt4(receptacles: readonly ThunderboltReceptacle[]): boole
 }
 
 /**
- * Whether no receptacle of this Mac is known to reach 80 Gb/s with any cable: from the table of Macs, or from the maximum
+ * Whether it is known that no receptacle of this Mac can reach 80 Gb/s with any cable: from the table of Macs, or from the maximum
  * of its free receptacles. A Mac whose receptacles are all in use shows no maximum.
  */
 export function lacksThunderbolt5(facts: Facts): boolean {

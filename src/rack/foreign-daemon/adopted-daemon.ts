@@ -5,7 +5,7 @@ import { foreignDaemonsFact } from './fact.ts';
 
 /**
  * The foreign network daemon that keeps the cables of a node because the file adopts it: bridge, addresses and service
- * order are left to it. Undefined if there is none, or if it no longer runs.
+ * order are left to it. Undefined if there is none, or if it is unloaded and disabled.
  */
 export function adoptedDaemon({ thunderbolt }: DesiredFleet, facts: Facts): string | undefined {
   const found = read(facts, foreignDaemonsFact);

@@ -75,7 +75,7 @@ const unlikeFiles = (kept: Kept, { files }: KeeperSight): readonly WantedFile[] 
     return seen?.state !== 'intact' || seen.digest !== textDigest(content);
   });
 
-const fileWords = { none: 'none', there: 'installed', missing: 'none', changed: 'outdated', intact: 'installed' };
+const fileWords = { none: 'none', there: 'installed', missing: 'none', changed: 'differs', intact: 'installed' };
 
 /** Compares the files with the desired ones, in one word. */
 function filesState(kept: Kept | undefined, sight: KeeperSight): keyof typeof fileWords {

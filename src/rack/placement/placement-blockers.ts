@@ -129,7 +129,7 @@ export const placementGaps = (view: View): readonly Gap[] =>
         node,
         resource: 'placement',
         peers: nodes.filter((other) => other !== node),
-        text: 'the number of free places in the RDMA devices',
+        text: 'the number of free slots in the RDMA devices',
       })),
   );
 
@@ -142,7 +142,7 @@ function tcpBlockers({ placement, leader, mesh, driver }: PlacementCase): readon
   return [startBlocker(placement, { code: 'mesh/stays-on-tcp', node: leader, action })];
 }
 
-/** `3 of 3 places in its RDMA devices are taken`, and how many places a start needs if that is more than one. */
+/** `3 of 3 slots of its RDMA devices are in use`, and how many slots a start needs if that is more than one. */
 function roomOn(one: PlacementCase, node: string): string {
   const budget = budgetOf(one.mesh.members.find((member) => member.node === node));
   const words = budget === undefined ? 'its RDMA devices have no room left' : budgetWords(budget);

@@ -47,7 +47,7 @@ export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> 
   const limit = seen ?? startsPerBoot;
   if (taken >= limit && listed === undefined && session.kind === 'unknown') return session;
   if (taken >= limit && ports.kind === 'unknown') {
-    return unknown(ports.reason, `${taken} starts over RDMA are used, and the limits are unknown: ${ports.detail}`);
+    return unknown(ports.reason, `${taken} starts over RDMA are used up, but the limits are unknown: ${ports.detail}`);
   }
   const isAssumed = seen === undefined;
   if (listed === undefined) return known({ taken, limit, isAssumed, isCounted: true });

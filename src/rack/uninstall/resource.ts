@@ -218,7 +218,7 @@ function lostWords({ facts }: ObservedTarget, { restore }: UninstallWish): reado
     ...(lost.length === 0 ? [] : [`values that could not be read before the first change: ${lost.join(', ')}`]),
     ...(others.length === 0
       ? []
-      : [`services that had an address neither by DHCP nor manually, and no longer have it: ${others.join(', ')}`]),
+      : [`services whose IPv4 was off or set by another method before, and no longer is: ${others.join(', ')}`]),
   ];
 }
 
@@ -256,7 +256,7 @@ function accountWords(facts: Facts): readonly string[] {
   return own.length === 0
     ? []
     : [
-        `accounts that macOS lets no ssh session delete (they have no password, shell or files): ${commands.join(', ')}, in a Terminal with Full Disk Access`,
+        `accounts, if macOS does not let an ssh session delete them (they then stay without password, shell and files): ${commands.join(', ')}, in a Terminal with Full Disk Access`,
       ];
 }
 

@@ -5,25 +5,25 @@ import type { CodeEntry } from '../../code-entry.ts';
 /** Faults that only traffic shows. They are reported after a placement failed, never from an observation alone. */
 const suspicionCodes = {
   'rdma/suspected-idle-dead': {
-    summary: 'A cable probably carries no RDMA traffic, although its RDMA ports are active.',
+    summary: 'A cable may carry no RDMA traffic, although its RDMA ports are active.',
     cause:
       'In this boot session a start or a token over RDMA failed, but everything meshwright can check on the links of the placement is fine. Ports that were idle for long, or whose cable was plugged in again, stop working until both Macs restart (exo issue 1973). Only traffic shows it.',
     hint: 'Restart the placement. If that does not help, restart the Macs at both ends of the cable.',
   },
   'address/suspected-no-answer': {
-    summary: 'A cable probably carries no traffic, although it is connected and has its addresses.',
+    summary: 'A cable may carry no traffic, although it is connected and has its addresses.',
     cause:
       'In this boot session a start over TCP failed because a rank got no answer from its peer over this cable. The cables match the file and have their addresses, and no other rank reported a reason. A port that stopped working behaves like this, until both Macs restart.',
     hint: 'Restart the Macs at both ends of the cable; if that does not help, replace the cable.',
   },
   'mesh/suspected-local-network': {
-    summary: 'macOS probably blocks a rank from the local network.',
+    summary: 'macOS may block a rank from the local network.',
     cause:
       'A rank immediately got "no route to host" for its peer (errno 65). Everything meshwright can check on the links is fine: over TCP, these are the cables and their addresses. Local Network privacy blocks programs of a session at the screen; daemons of launchd, root and programs started over SSH are exempt (Apple TN3179). The setting cannot be read or changed over SSH.',
     hint: 'On that Mac: System Settings > Privacy & Security > Local Network. Turn on the switch of the app or agent that started the rank.',
   },
   'rdma/suspected-exhausted': {
-    summary: 'A Mac has probably run out of protection domains or queue pairs.',
+    summary: 'A Mac may have run out of protection domains or queue pairs.',
     cause:
       'The last start over RDMA in this boot session could not allocate a protection domain (errno 12 or 16), as on an exhausted device. Everything meshwright can check is fine. Failed starts can leave such resources in the kernel, and only a restart frees them. If the kernel holds none, the cause is elsewhere.',
     hint: 'Restart the placement. If that does not help, restart the Mac.',
@@ -61,7 +61,7 @@ export const meshCodes = {
   },
   'endpoint/door-not-asked': {
     severity: 'warning',
-    summary: 'The gateway of a placement could not be closed on one Mac.',
+    summary: 'A Mac could not be asked about a gateway that has to be closed.',
     cause:
       'An unreachable Mac keeps the state of its gateway, even over a restart. If the gateway was open, it admits clients as soon as they reach that Mac. So the drain is not complete, even if all other gateways are closed.',
     hint: 'Bring the Mac back, then run the drain again.',
@@ -97,7 +97,7 @@ export const meshCodes = {
   'launch/reboot-unseen': {
     summary: 'Cannot tell whether a target node of launch needs a restart first.',
     cause:
-      'The node itself records what stopped ranks left there and how many starts over RDMA it has seen since boot. These records could not be read. That is no reason to trust the node, and none to restart it.',
+      'The node itself records what stopped ranks left there and how many starts over RDMA it has seen since boot. These records could not be read. Without them meshwright starts nothing on the node, but does not ask for a restart either.',
     hint: prose`See why they could not be read: ${meshwright('doctor')}. Then launch again, or leave the node out: --nodes a,b`,
   },
   'launch/not-seen': {

@@ -26,21 +26,21 @@ export const planCodes = {
     severity: 'notice',
     summary: 'A node has a model that is not in the file.',
     cause:
-      'Models take hours to download, so no run deletes a model, or a replaced version of one, that left the file.',
+      'Models take hours to download, so no run deletes a model that left the file, or a version that was replaced.',
     hint: 'If nothing needs the model anymore, delete its folder below /opt/meshwright/models.',
   },
   'uninstall/stays': {
     severity: 'notice',
     summary: 'Something stays on an uninstalled node.',
     cause:
-      'Models take hours to download and changed settings may still be wanted, so both stay unless you use `--models` or `--restore`. uninstall also keeps everything that enroll did not install.',
+      'Models take hours to download and changed settings may still be wanted, so both stay unless you use `--models` or `--restore`. uninstall also keeps an SSH key or a sudo rule that enroll did not install.',
     hint: 'If it is meant to stay, there is nothing to do.',
   },
   'uninstall/by-hand': {
     severity: 'notice',
     summary: 'Some preparations of a node must be undone by hand.',
     cause:
-      'RDMA is switched in Recovery or System Settings, and FileVault and automatic login are set in System Settings at the Mac itself. Cables stay connected. None of this can be done over SSH.',
+      'RDMA is switched in Recovery or System Settings, and FileVault and automatic login are set in System Settings at the Mac itself. Cables stay connected. meshwright knows no command over SSH for any of this.',
     hint: 'Undo at the Mac what you no longer want.',
   },
   'network/carries-connection': {

@@ -18,7 +18,7 @@ export const rollbackCodes = {
     hint: prose`Use the newer version again: ${meshwright('rollback', blank('RUNTIME'), '--undo')}. Or restore the older archive in the file.`,
   },
   'rollback/no-version': {
-    summary: 'There is not exactly one older version to roll back to.',
+    summary: 'No older version can be chosen for the rollback.',
     cause:
       'A rollback needs one older version that is complete on every node that uses the runtime. Each node keeps only one older version.',
     hint: 'Restore the older archive in the file, then apply.',

@@ -127,7 +127,7 @@ describe('the networks of links', () => {
     const other = settle({ links: ['a:3 <-> b:3'], pool: '10.77.0.0/30' }, small.lock);
     expect(codesOf(other)).toEqual(['lock/pool-full']);
     expect(other.diagnostics[0]?.detail).toBe(
-      'No network is left for a:3 <-> b:3. Former networks that stay reserved until no node has their addresses: 1.',
+      'No network is left for a:3 <-> b:3. Former networks stay reserved until no node has their addresses: 1 of them.',
     );
     expect(
       codesOf(

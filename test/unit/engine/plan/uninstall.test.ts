@@ -152,7 +152,7 @@ describe('goal uninstall', () => {
       const made = plan({ facts, wish: { restore: true } });
       const back = method === 'manual' ? [{ ...address, service: 'Thunderbolt 1', device: 'en2' }] : [];
       expect(argsOf(made, 'restore-network')).toMatchObject({ manual: back });
-      const words = 'services that had an address neither by DHCP nor manually, and no longer have it: Thunderbolt 1';
+      const words = 'services whose IPv4 was off or set by another method before, and no longer is: Thunderbolt 1';
       expect(told(made)['uninstall/stays']?.includes(words)).toBe(method === 'other');
       expect(told(plan({ facts }))['uninstall/stays']).not.toContain(words);
     }
