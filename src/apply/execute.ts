@@ -172,8 +172,9 @@ async function run(item: Item, schedule: Schedule): Promise<void> {
 }
 
 /**
- * Limits the wait for a script after an interrupt; its result is then unknown. Group steps and rescues run to their own
- * deadlines, because a start still in progress would outlive the stop that follows.
+ * After an interrupt, waits only a limited time for a running script. If the script is still running then, its result
+ * is unknown. Group steps and rescues run to their own deadlines, because a start still in progress would outlive the
+ * stop that follows.
  */
 async function abandoned(
   { step, rescues, giveUp }: Item,

@@ -11,8 +11,8 @@ const allowRdmaStart = {
 
 /** The exit codes of most commands that change nodes. */
 const exits = `Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 3 other steps
-must come first (listed), 5 nothing changed, 75 another run has the lease of a
-node.`;
+must come first (listed), 5 nothing changed, 75 a node is leased to another
+run.`;
 
 /** The commands under "Act", in the order of the help. */
 export const actVerbs: readonly ListedVerb[] = [
@@ -69,7 +69,7 @@ ${exits}`,
   },
   {
     name: 'drain',
-    summary: 'stop accepting requests, wait for those in flight',
+    summary: 'stop accepting requests and wait for those in flight',
     words: '[placement...]',
     uses: overPlacements,
     options: [everyPlacement, leaseWait],
@@ -81,7 +81,7 @@ Checks all Macs of the file, because an earlier version of the file may have
 left a gateway on any of them. Defined in playbooks/drain.yaml.
 Exit codes: 0 drained, 1 or 4 requests still in flight or unknown, 3 the file
 changed and must be applied first, 5 nothing changed, 64 a placement is not
-published, 75 another run has the lease of a node.
+published, 75 a node is leased to another run.
 
 Examples:
   meshwright drain kimi --deadline 10m
@@ -108,9 +108,9 @@ Examples:
     words: '[node...]',
     uses: withConsent,
     options: [everyNode, leaseWait],
-    more: `Stops the placements of these Macs, restarts each Mac at most once, and starts
-the placements that the file wants serving. A Mac has 20 minutes to come back.
-Ctrl-C stops waiting; the next apply then starts the placements.
+    more: `Stops the placements on the named Macs, restarts each Mac at most once, and
+starts the placements that the file wants serving. A Mac has 20 minutes to come
+back. Ctrl-C stops waiting; the next apply then starts the placements.
 Defined in playbooks/reboot.yaml.
 ${exits}
 
@@ -124,8 +124,8 @@ Examples:
     words: '[node...]',
     uses: withConsent,
     options: [everyNode, leaseWait],
-    more: `Stops the placements of these Macs first. To turn a Mac on again, a person has
-to press its power button: meshwright cannot.
+    more: `First stops the placements on the named Macs. To turn a Mac on again, a person
+has to press its power button: meshwright cannot.
 ${exits}`,
     load: async () => (await import('./apply/act-verbs.ts')).shutdown,
   },
@@ -202,11 +202,12 @@ Examples:
       allowRdmaStart,
       leaseWait,
     ],
-    more: `Stops the placements of these Macs first and starts them again afterwards.
-All ranks run in parallel, under the rank account (system.accounts.ranks in the
-file, default _meshrank), with the environment and files of an MLX group. If a
-rank fails, or on Ctrl-C, launch stops all ranks. Until launch ends, other runs
-of meshwright on these Macs have to wait. A Mac on hold is refused.
+    more: `First stops the placements on the target Macs. After the last rank exits, starts
+those that the file wants serving. All ranks run in parallel, under the rank
+account (system.accounts.ranks in the file, default _meshrank), with the
+environment and files of an MLX group. If a rank fails, or on Ctrl-C, launch
+stops all ranks. Until launch ends, other runs of meshwright on these Macs have
+to wait. A Mac on hold is refused.
 launch replaces these words in the command:
   {rank} {size} {hostfile} {mpihostfile}
 Exit code: the worst exit code of the ranks; if all are 0, that of \`start\`.

@@ -43,7 +43,7 @@ If the launch budget of a Mac is spent, a start over RDMA needs
 
 Exit codes: 0 every node matches the file, 3 only manual steps or other commands
 remain, 4 some nodes do not match or were not reached, 1 none matches, 5 nothing
-changed, 75 another run has the lease of a node.
+changed, 75 a node is leased to another run.
 
 Examples:
   meshwright apply
@@ -58,7 +58,7 @@ Examples:
     uses: overPlacements,
     options: [
       { flags: '--to <version>', text: 'first digits of the version, if nodes keep several' },
-      { flags: '--undo', text: 'return to the version of the archive in the file' },
+      { flags: '--undo', text: "undo a rollback: return to the version built from the file's archive" },
       leaseWait,
     ],
     more: `Nodes keep one older version of each runtime, so nothing is copied. Placements
@@ -66,7 +66,7 @@ that use the runtime are stopped and started again. The lock keeps the runtime
 at the older version until the file names a different archive or you use --undo.
 Commit the lock.
 Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 5 nothing
-changed, 75 another run has the lease of a node.
+changed, 75 a node is leased to another run.
 
 Examples:
   meshwright rollback mlx
@@ -90,7 +90,7 @@ plan lists what stays and what only a person can undo. After an interruption,
 run the same command again to continue.
 
 Exit codes: 0 everything removed, 4 on some nodes only, 1 on none, 5 nothing
-changed, 75 another run has the lease of a node.
+changed, 75 a node is leased to another run.
 
 Examples:
   meshwright uninstall studio-3

@@ -38,7 +38,7 @@ steps remain, 4 some nodes could not be checked, 1 none could be checked.`,
   },
   {
     name: 'facts',
-    summary: 'print all facts about nodes, known or unknown',
+    summary: 'print all facts about nodes, and why any are unknown',
     words: '[node...]',
     uses: atOnce,
     options: [{ flags: '--fact <names>', text: 'only these facts (comma-separated)' }],

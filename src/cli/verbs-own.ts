@@ -95,7 +95,7 @@ Examples:
   },
   {
     name: 'sim example',
-    summary: 'create a folder with an example that can answer questions',
+    summary: 'create an example cluster whose model answers `ask`',
     words: '<folder>',
     uses: ['json'],
     options: [

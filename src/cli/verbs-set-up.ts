@@ -74,7 +74,7 @@ Exit codes: 0 valid (warnings are possible), 65 invalid.`,
     words: '[model]',
     uses: ['file', 'json'],
     options: [
-      { flags: '--on <macs...>', text: 'nodes of the file, or Macs with their memory: 2xMac15,14:512GB' },
+      { flags: '--on <macs...>', text: 'nodes in the file, or count, model and memory of Macs: 2xMac15,14:512GB' },
       { flags: '--context <tokens>', text: 'context length in tokens, such as 128k (default: 8k)' },
       { flags: '--requests <count>', text: 'parallel requests, the `parallel` of a placement (default: 1)' },
       { flags: '--sharding <how>', text: 'tensor or pipeline (default: the better one for the driver)' },

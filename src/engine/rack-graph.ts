@@ -281,7 +281,7 @@ function halfSeenLines({ rack }: Cabling): readonly Line[] {
 /** Manual steps whose receptacles are the two ends of one cable, seen or not. */
 const pairActs: readonly string[] = ['add-cable', 'plug-again'];
 
-/** Whether a manual step handles this cable or creates it. */
+/** Whether a manual step unplugs, adds or replugs this cable. */
 function isTouched(line: Line, { kind, ends, takes }: GraphAct): boolean {
   const isAmong = (end: LinkEnd): boolean => ends.some((one) => isSameEnd(one, end));
   const holds = (end: LinkEnd): boolean => line.isSeen && line.ends.some((one) => isSameEnd(one, end));

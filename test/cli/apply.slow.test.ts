@@ -106,7 +106,7 @@ describe('apply without a terminal', () => {
     const ran = await run('apply', '--sim', '--yes');
     await fault('--clear', 'wrong-host-key');
     expect(ran.code).toBe(4);
-    expect(ran.stdout).toContain('studio-1 power/sleep has been changed');
+    expect(ran.stdout).toContain('studio-1 power/sleep changed');
     expect(ran.stdout).toMatch(/^Partly done: 2 changed, .*Not\s+reached:\s+studio-4\.$/ms);
   });
 });

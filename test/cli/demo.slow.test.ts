@@ -71,7 +71,7 @@ describe('demo', () => {
 
   it.each([
     ['SIGINT', 130, '$ meshwright sim up'],
-    ['SIGTERM', 143, 'has been changed'],
+    ['SIGTERM', 143, ' changed ('],
     ['SIGINT', 130, '$ meshwright ask'],
   ] as const)(
     'ends with %s as %d after "%s", and leaves nothing behind',

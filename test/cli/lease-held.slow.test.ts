@@ -113,7 +113,7 @@ describe('apply while another run holds a node', () => {
     expect((await run('exec', '--sim', 'studio-4', '--', 'touch', 'over')).code).toBe(0);
     const ran = await end;
     expect([(await holderEnd).code, ran.code]).toEqual([0, 0]);
-    expect(ran.stdout).toContain('studio-4 power/sleep has been changed');
+    expect(ran.stdout).toContain('studio-4 power/sleep changed');
     expect(await heldNow()).toEqual([]);
   });
 });

@@ -42,11 +42,11 @@ describe('a network change that nobody has confirmed', () => {
   it('is taken back by apply, which then shows what is left to do, and does it', async () => {
     const ran = await run('apply', '--sim', '--yes');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
-    const [first = '', second = ''] = ran.stdout.split(/rollback has been changed \(taken back\)/);
+    const [first = '', second = ''] = ran.stdout.split(/rollback changed \(rolled back\)/);
     expect(first).toMatch(pendingLine);
     expect(first).not.toContain('never sleeps');
     expect(second).toMatch(/power\/sleep.*sleeps after/);
-    expect(second).toMatch(/power\/sleep has been changed/);
+    expect(second).toMatch(/power\/sleep changed/);
     expect(second).toMatch(/^Done: 3 changed, \d+ already right\. Checked again: nothing left to do\.$/m);
     expect((await run('plan', '--sim')).stdout).toContain('Nothing to change');
   });

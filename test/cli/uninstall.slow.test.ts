@@ -56,8 +56,7 @@ describe('uninstall', () => {
     const shown = await run('uninstall', '--all', '--sim', '--restore', '--models');
     expect(shown.code).toBe(5);
     await expectGolden('uninstall-plan', place, [shown]);
-    for (const told of ['keeper/files', 'uninstall/network', 'uninstall/trees'])
-      await killedAt(`${told} has been changed`);
+    for (const told of ['keeper/files', 'uninstall/network', 'uninstall/trees']) await killedAt(`${told} changed`);
     const last = await run(...whole, '--json');
     expect([last.code, last.stderr]).toEqual([0, '']);
     expect(schemaCheck('report')(json(last))).toEqual([]);

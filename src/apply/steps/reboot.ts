@@ -28,7 +28,7 @@ export async function runReboot(step: StepOf<'reboot'>, context: StepContext): P
   const { from, to } = step.act;
   const { node } = step;
   if (from.kind === 'unknown') {
-    const detail = prose`${labelled(node)}the boot session was unknown to the plan (${from.reason}).`;
+    const detail = prose`${labelled(node)}the boot session was unknown when the plan was made (${from.reason}).`;
     return failed(diagnose('reboot/session-unknown', { subject: subjectOf(step), detail }));
   }
   const delaySeconds = context.timing.rebootDelaySeconds;

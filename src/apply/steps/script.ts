@@ -260,8 +260,8 @@ async function send(step: StepOf<'script'>, context: StepContext): Promise<StepR
 }
 
 /**
- * Runs a node's last script, once. It deletes the lease, too, so the run stops renewing and does not release it.
- * Renewal resumes only if the script is known to have changed nothing.
+ * Runs, once, the script that removes meshwright's files from a node. It deletes the lease, too, so the run stops
+ * renewing the lease and does not release it. Renewal resumes only if the script is known to have changed nothing.
  */
 async function runWithdraw(step: StepOf<'script'>, context: StepContext): Promise<StepResult> {
   const { node } = step;

@@ -59,7 +59,7 @@ interface NodeChange extends RunHooks, Pick<RunOptions, 'onWithdraw'> {
   readonly first?: ShownPlan;
 }
 
-/** A finished run, and why it was refused to continue. */
+/** A finished run. `refusal` explains why it stopped early; empty if it did not. */
 export interface EndedChange {
   readonly report: PlaybookReport;
   readonly refusal: readonly Diagnostic[];

@@ -217,8 +217,8 @@ function missedStops(works: PlaybookReport['works']): readonly Change[] {
 }
 
 /**
- * The final check of a restart or reboot, with the stops that were not done: such a placement still serves and was not
- * restarted, which the check alone cannot show.
+ * Adds the stops that did not happen to the final check of a restart or reboot. A placement that was never stopped
+ * still serves, so the check alone would look fine.
  */
 export function withKeptStops(last: Plan, { works }: Pick<PlaybookReport, 'works'>): Plan {
   const changes = firstOfEach([...last.changes, ...missedStops(works)], ({ id }) => id);

@@ -379,14 +379,14 @@ function replaceQuestion({ subject: node, keeper, links }: ReplaceOne, { target,
   const pinned = verdict.kind === 'changed' ? [verdict.known] : keeper.pins(address);
   const pins = pinned.map((key) => `${key.type} ${fingerprint(key)}`);
   const isKnown = Object.hasOwn(keeper.identities(), node.name);
-  const serial = node.hardware.serial === undefined ? '' : `, serial ${node.hardware.serial} in the file`;
+  const serial = node.hardware.serial === undefined ? '' : ` (serial ${node.hardware.serial} in the file)`;
   const networks = Object.entries(links).flatMap(([link, network]) =>
     link.split(' <-> ').some((end) => end.startsWith(`${node.name}:`)) ? [`${link}   ${networkText(network)}`] : [],
   );
   return [
     `${node.name} (${address}) gets a new Mac:`,
     `  pinned     ${pins.join('\n             ') || `nothing in ${keeper.shown}`}`,
-    `  recorded   ${isKnown ? 'one Mac' : 'no Mac yet'}, by serial number and hardware UUID${serial}`,
+    `  recorded   ${isKnown ? "the old Mac's serial number and hardware UUID" : 'no identity yet'}${serial}`,
     `  answers    ${shown.key.type} ${shown.fingerprint}`,
     `  compare    ${compareCommand(shown.key)} (on the new Mac)`,
     `  links      ${networks.join('\n             ') || 'none yet'}`,

@@ -313,14 +313,16 @@ function macosStep({ macos }: DesiredFleet, { hardware }: DesiredNode): string {
 
 function energyStep({ power: { sleepMinutes, restartAfterPowerLoss } }: DesiredFleet): string {
   const wanted = [
-    ...(sleepMinutes === undefined ? [] : [sleepMinutes === 0 ? 'no sleep' : `sleep after ${sleepMinutes} min`]),
+    ...(sleepMinutes === undefined
+      ? []
+      : [sleepMinutes === 0 ? 'turns sleep off' : `makes the Mac sleep after ${sleepMinutes} min`]),
     ...(restartAfterPowerLoss === undefined
       ? []
-      : [`${restartAfterPowerLoss ? 'automatic' : 'no automatic'} startup after a power failure`]),
+      : [`turns ${restartAfterPowerLoss ? 'on' : 'off'} automatic startup after a power failure`]),
   ];
   return wanted.length === 0
     ? 'System Settings > Energy: prevent the Mac from sleeping; the file does not set this.'
-    : `Nothing to set under Energy: apply sets ${wanted.join(' and ')}.`;
+    : `Nothing to set under Energy: apply ${wanted.join(' and ')}.`;
 }
 
 function setUpPart(fleet: DesiredFleet, node: DesiredNode): CardPart {

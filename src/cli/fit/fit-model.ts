@@ -104,7 +104,7 @@ const indexName = 'model.safetensors.index.json';
 /** The indexes of the largest models have about ten megabytes. */
 const mostIndexBytes = 64 * 2 ** 20;
 
-/** The weight files below a base: those in the index, or a single file without an index. */
+/** The weight files of a model: those in its index, or the default file if there is no index. */
 async function weightsAt(source: ByteSource): Promise<readonly string[]> {
   const index = await readText(source, indexName, mostIndexBytes);
   const text = index.kind === 'text' ? index.text : '{}';

@@ -83,7 +83,7 @@ const namesThere = (fleet: DesiredFleet, observed: Observed): readonly string[] 
     .placements.filter(({ home }) => home !== undefined)
     .map(({ name }) => name);
 
-/** A node of a placement's other layout, and where the placement runs instead. */
+/** A named node that is not in the placement's current layout, with a sentence on where the placement runs. */
 export interface ElsewhereRank {
   readonly placement: string;
   readonly node: NodeName;

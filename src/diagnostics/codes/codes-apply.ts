@@ -54,13 +54,13 @@ export const applyCodes = {
   },
   'step/disk-full': {
     summary: "A node's disk is full.",
-    cause: 'A file could not be written. Incomplete files are not published, and the next run completes them.',
+    cause: 'A file could not be written. Incomplete files are never put to use; the next run completes them.',
     hint: "Free space on the node's data volume, then run this again.",
   },
   'step/wrong-digest': {
     summary: 'A file that arrived on a node has the wrong digest.',
     cause:
-      'Its SHA-256 differs from the one in the cluster file or the lock. Either the source changed, or the digest is wrong. Nothing was published.',
+      'Its SHA-256 differs from the one in the cluster file or the lock. Either the source changed, or the digest is wrong. The file was not put to use.',
     hint: 'Compare the source with the digest, and correct whichever is wrong.',
   },
   'step/no-full-disk-access': {
@@ -98,7 +98,7 @@ export const applyCodes = {
   },
   'send/source-changed': {
     summary: 'A file to be sent differs from the one in cluster.lock.',
-    cause: 'Its size or its SHA-256 is not the one in cluster.lock. None of it was published on a node.',
+    cause: 'Its size or its SHA-256 is not the one in cluster.lock. No node put any of it to use.',
     hint: prose`Restore the old file, or adopt the new one: ${aside(meshwright('plan'))} shows what it would change.`,
   },
   'ask/no-token': {

@@ -29,7 +29,7 @@ export const cliCodes = {
     summary: 'The log of this run may be incomplete; the run continues.',
     cause:
       'A line could not be written to the `--log` file, usually because its disk is full. Stopping halfway would leave nodes partly changed.',
-    hint: prose`Free space on that disk: lines that could not be written are retried with the next line. The journal has everything that was done: ${meshwright('history')}`,
+    hint: prose`Free space on that disk. Lines that could not be written are retried with the next line. The journal has everything that was done: ${meshwright('history')}`,
   },
   'cli/file-open-to-others': {
     severity: 'warning',
@@ -135,7 +135,7 @@ export const cliCodes = {
     summary: 'The benchmark sent more parallel requests than the placement allows.',
     cause:
       'The memory check covers only `parallel` requests. Further requests wait, and their waiting time is in the results. A runtime that serves them anyway needs more memory than was checked.',
-    hint: 'Send fewer requests (--requests), or raise `parallel` of the placement and apply.',
+    hint: "Send fewer requests (--requests), or raise the placement's `parallel` and run apply.",
   },
   'bench/no-answer': {
     summary: 'Some benchmark requests got no answer.',

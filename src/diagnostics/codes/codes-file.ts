@@ -71,7 +71,7 @@ const yamlCodes = {
     hint: 'Remove the tag.',
   },
   'yaml/bad-key': {
-    summary: 'This key is not text.',
+    summary: 'This key is not a non-empty string.',
     cause: 'A key is empty, or is itself a list or a map.',
     hint: 'Write the key as a plain word.',
   },
@@ -103,7 +103,7 @@ const yamlCodes = {
 /** Codes about the form of a file: its keys and the type of their values. */
 const schemaCodes = {
   'schema/unsupported-version': {
-    summary: 'This version of meshwright does not know the format of the file.',
+    summary: 'This version of meshwright does not support this file format.',
     cause: 'The number at the top of the file is its format version.',
     hint: 'Write `schema: 1`, or use the meshwright version that wrote the file.',
   },

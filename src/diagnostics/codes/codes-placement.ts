@@ -47,7 +47,7 @@ export const fitCodes = {
     hint: 'Put the program in an archive (`archive`), or in a folder that every account can read, such as /opt or /usr/local.',
   },
   'placement/not-divisible': {
-    summary: 'The model cannot be split over this number of nodes.',
+    summary: 'The model cannot be split evenly across this many nodes.',
     cause: 'With tensor sharding, every rank has the same number of heads and an equal part of every layer.',
     hint: 'Use a number of nodes that divides both evenly, such as 2, 4 or 8, or use sharding: pipeline.',
   },
@@ -159,7 +159,7 @@ export const placementCodes = {
   },
   'placement/unequal-macs': {
     severity: 'notice',
-    summary: 'The Macs in this placement are not equal, so the slowest usually sets the pace.',
+    summary: 'The Macs in this placement differ, so the slowest usually sets the pace.',
     cause:
       'Memory bandwidth limits the speed of generation. In a mesh each token passes through every Mac, so all wait for the Mac with the slowest memory (docs/macs.md).',
     hint: 'If that is fast enough, there is nothing to do. Otherwise use equal Macs.',
@@ -234,7 +234,7 @@ export const settleCodes = {
   'model/bad-file-name': {
     summary: 'A file of a model has a name that cannot be used.',
     cause:
-      'Names become part of paths on the nodes and of URLs. They may have letters, digits, slashes and . _ + @ = , - and at most 512 characters.',
+      'Names become part of paths on the nodes and of URLs. They may contain letters, digits, slashes and . _ + @ = , - and be at most 512 characters long.',
     hint: 'Rename the file, or remove it from the folder.',
   },
 } as const satisfies Record<string, CodeEntry>;

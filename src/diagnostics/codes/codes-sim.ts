@@ -32,7 +32,7 @@ export const simCodes = {
     hint: prose`List the simulated nodes: ${meshwright('sim status')}`,
   },
   'sim/unknown-fault': {
-    summary: 'There is no fault of this name.',
+    summary: 'There is no fault with this name.',
     cause: 'Only the listed faults can be simulated.',
     hint: prose`List all faults: ${meshwright('sim fault', '--list')}`,
   },

@@ -143,7 +143,7 @@ export interface StartPhase {
 
 /**
  * The order in which a stop signals ranks: the leader first and the others once it stopped, or all in parallel.
- * Together is needed if a rank that lost its peer hangs in the kernel and ignores signals.
+ * `together` is needed if a rank that lost its peer hangs in the kernel and ignores signals.
  */
 export type StopOrder = 'leader-first' | 'together';
 

@@ -310,7 +310,7 @@ interface Sifted {
   readonly held: readonly Held[];
 }
 
-/** An obstacle: a reason with the properties that it affects. */
+/** Why certain properties must wait. */
 interface Bar extends Earlier {
   readonly kind: ResourceKind;
   /** Whether it protects a placement that answers, which no restart may stop. */

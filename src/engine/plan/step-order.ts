@@ -198,12 +198,12 @@ interface Placed {
   readonly resource: string;
 }
 
-/** By node, which keeps its lines together, then by resource order. */
+/** Sorts by node, so that a node's lines stay together, then by resource order. */
 export const byNode = (a: Placed & Pick<Addressed, 'about'>, b: Placed & Pick<Addressed, 'about'>): number =>
   compareText(a.node, b.node) ||
   kindPlace(a.about.kind) - kindPlace(b.about.kind) ||
   compareText(a.resource, b.resource);
 
-/** By resource order, then by node: the order of blockers and of independent steps. */
+/** Sorts by resource order, then by node: the order of blockers and of independent steps. */
 export const byResource = (a: Placed, b: Placed, all?: readonly Pick<Resource, 'kind'>[]): number =>
   kindPlace(a.resource, all) - kindPlace(b.resource, all) || compareText(a.node, b.node);

@@ -362,7 +362,7 @@ type Spare = readonly LinkEnd[];
 
 /**
  * One thing to do at the rack. Moves are in an order in which every receptacle is free when a plug has to go into it.
- * {@link actCount} counts the acts of a move: an act moves one plug from a receptacle to another, or plugs in or removes a
+ * {@link actCount} counts a move's actions. An action moves one plug to another receptacle, or plugs in or removes a
  * whole cable. A person always handles two plugs for it: one out and one in, or the two of the cable.
  */
 export type Move =

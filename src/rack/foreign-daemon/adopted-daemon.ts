@@ -14,7 +14,7 @@ export function adoptedDaemon({ thunderbolt }: DesiredFleet, facts: Facts): stri
     : undefined;
 }
 
-/** Whether the file wants the keeper to maintain anything in the network of this node. */
+/** Whether the keeper should maintain network settings on this node. */
 export const keepsNetwork = (fleet: DesiredFleet, facts: Facts): boolean =>
   fleet.system.keeper !== undefined &&
   adoptedDaemon(fleet, facts) === undefined &&

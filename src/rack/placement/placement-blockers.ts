@@ -194,7 +194,7 @@ export interface NodeBudget {
   readonly budget: Known<LaunchBudget>;
 }
 
-/** Whether a start over RDMA may happen on this node or has happened there. */
+/** Whether a start over RDMA is possible on this node or has already happened. */
 function isConcerned({ desired }: View, node: NodeName, budget: Known<LaunchBudget>): boolean {
   const isPlaced = desired.placements
     .flatMap(layoutsOf)

@@ -168,7 +168,7 @@ export function endedStepLines(ended: EndedStep): readonly string[] {
         `${nameOf(ended)} failed after ${took}: ${plain(plainText(diagnostics[0]?.detail ?? 'no reason given'))}`,
       ];
     case 'unknown':
-      return [`${nameOf(ended)}: result unknown; the next observation shows it`];
+      return [`${nameOf(ended)}: result unknown until the node is observed again`];
     case 'interrupted':
       return [`${nameOf(ended)} was interrupted`];
     case 'skipped':

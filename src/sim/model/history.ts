@@ -337,7 +337,7 @@ const isSaved = (value: unknown): value is { readonly start: SimulatedFleet; rea
   'start' in value &&
   'events' in value;
 
-/** Restores a history from text; undefined if the text has a different form. */
+/** Restores a history from text; undefined if the text is not a valid saved history. */
 export function savedHistory(text: string): History | undefined {
   try {
     const value: unknown = JSON.parse(text);

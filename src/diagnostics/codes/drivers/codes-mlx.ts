@@ -95,7 +95,7 @@ export const mlxCodes = {
     summary: 'The nodes of a placement installed different libraries from the same list.',
     cause:
       'Each node installs the packages itself. If the list has hashes of several wheels of one version, macOS decides which one is installed. For example, mlx-metal has separate wheels for macOS 14, 15 and 26. Ranks do not compare libraries when they connect.',
-    hint: prose`Update all nodes to one macOS version. Or give the URL of the wheel in the requirements, which creates a new runtime version on every node. With \`wheels\`, keep only one wheel of that package in the folder, and only its hash in the list. To reinstall on one node: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then ${aside(meshwright('apply'))}.`,
+    hint: prose`Update all nodes to one macOS version. Or name that package's wheel by URL in the requirements. This creates a new runtime version on every node. With \`wheels\`, keep only one wheel of that package in the folder, and only its hash in the list. To reinstall on one node: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then ${aside(meshwright('apply'))}.`,
   },
   'mlx/libraries-unknown': {
     summary: 'The libraries that a node installed for a runtime are unknown.',

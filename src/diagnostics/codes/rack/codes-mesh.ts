@@ -85,7 +85,8 @@ export const meshCodes = {
   },
   'launch/account': {
     summary: 'Your own program cannot run as this account.',
-    cause: 'launch needs an account that exists on every Mac and cannot become root, or explicitly the SSH user.',
+    cause:
+      'launch needs an account that exists on every Mac and cannot become root. The only exception is the SSH user, with --as login.',
     hint: 'Choose another account: --as NAME, or --as login for the SSH user, who can become root.',
   },
   'launch/needs-reboot': {

@@ -212,7 +212,7 @@ export const startBlocker = <Code extends string>(
   blocks: [],
 });
 
-/** Findings below error severity about placements to start. */
+/** Warnings and notices about placements to start. */
 export const checkNotices = (view: View): readonly Diagnostic[] =>
   checkedCases(view).flatMap(({ placement, findings }) =>
     findings.filter(({ severity }) => severity !== 'error').map((finding) => checkDiagnostic(placement, finding)),

@@ -48,9 +48,10 @@ function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Kn
 }
 
 /**
- * Why an endpoint was not asked: its gateway's report, `{"running":1,"waiting":0,"lastTokenMsAgo":40}`, or one word
- * from meshwright's own check of its connections. A request whose client has disconnected, or an earlier check that
- * waits longer than a token takes, counts as a token that did not come in time.
+ * Explains why an endpoint was not asked. `body` is the gateway's report, such as
+ * `{"running":1,"waiting":0,"lastTokenMsAgo":40}`, or one word from meshwright's own check of the endpoint's
+ * connections. A request whose client has disconnected, or an earlier check that waits longer than a token takes, counts
+ * as a token that did not come in time.
  */
 function notAsked(body: string): TokenSight {
   const late = (reason: string): TokenSight => ({ kind: 'silent', reason, isTimeout: true });

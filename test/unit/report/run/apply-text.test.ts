@@ -58,7 +58,7 @@ describe('the line of a step', () => {
 
   it('calls an unknown end neither success nor failure', () => {
     expect(ended({ outcome: 'unknown' })).toEqual([
-      'studio-1 power/set: result unknown; the next observation shows it',
+      'studio-1 power/set: result unknown until the node is observed again',
     ]);
     expect(ended({ outcome: 'interrupted' })).toEqual(['studio-1 power/set was interrupted']);
   });
