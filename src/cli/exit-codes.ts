@@ -36,7 +36,7 @@ export function verdictOf(failures: readonly Diagnostic[]): NodeVerdict {
   return failures.every((one) => one.code === 'ssh/locked-at-filevault') ? 'hands' : 'unjudged';
 }
 
-/** The exit code for several nodes: 0 if all are fine, 3 if only manual steps are missing, 1 if none is fine, else 4. */
+/** The exit code for several nodes: 0 if all are fine, 3 if only manual steps are left, 1 if none is fine, else 4. */
 export function codeForNodes(verdicts: readonly NodeVerdict[]): ExitCode {
   const bad = verdicts.filter((verdict) => verdict !== 'fine');
   if (bad.length === 0) return exitCode.done;

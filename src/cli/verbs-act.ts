@@ -63,7 +63,7 @@ Examples:
     words: '[placement...]',
     uses: overPlacements,
     options: [everyPlacement, leaseWait],
-    more: `The next apply restarts placements that the file wants serving.
+    more: `The next apply starts them again if the file wants them serving.
 ${exits}`,
     load: async () => (await import('./apply/act-verbs.ts')).stop,
   },
@@ -174,8 +174,8 @@ Examples:
     options: [
       everyNode,
       ...passwordOptions,
-      { flags: '--expect <fingerprint>', text: 'trust only this FileVault key (SHA256:...), without asking' },
-      { flags: '--replace', text: 'accept a different FileVault key and pin it' },
+      { flags: '--expect <fingerprint>', text: 'trust only this preboot host key (SHA256:...), without asking' },
+      { flags: '--replace', text: 'accept a different preboot host key and pin it' },
     ],
     more: `The password comes from these options, from the source that the file names
 (\`password\` under ssh or of a node), or from a prompt. It is sent once per node,
@@ -184,7 +184,7 @@ wrong password is not sent again. A Mac that waits at FileVault shows a host key
 of its own. It is pinned next to the usual host key; the first time, unlock asks
 you to confirm it.
 Exit codes: 0 unlocked and observed, or was not locked; 4 on some nodes only; 1
-on none; 3 still locked because no password was available; 5 no key trusted.
+on none; 3 still locked: the password was missing or rejected; 5 no key trusted.
 
 Examples:
   meshwright unlock studio-3

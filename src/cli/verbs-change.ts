@@ -30,7 +30,7 @@ Examples:
     uses: withConsent,
     options: [
       { flags: '--allow <effects>', text: 'interrupt, rdma-start (comma-separated)' },
-      { flags: '--update-lock', text: 'add resolved values to the lock without a terminal as well' },
+      { flags: '--update-lock', text: 'write resolved values to the lock, even without a terminal' },
       leaseWait,
       { flags: '--wait-for-hands', text: 'wait for the manual steps, then continue' },
     ],

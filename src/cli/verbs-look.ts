@@ -131,7 +131,7 @@ Examples:
     options: [
       {
         flags: '--requests <counts>',
-        text: 'parallel requests, comma-separated, max 8 (default 1,2,4 up to `parallel`)',
+        text: 'numbers of parallel requests, comma-separated, each at most 8 (default 1,2,4 up to `parallel`)',
       },
       { flags: '--runs <count>', text: 'runs per count of --requests (default 3)' },
       { flags: '--max-tokens <count>', text: 'maximum length of each answer (default 128)' },

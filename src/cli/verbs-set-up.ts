@@ -26,7 +26,8 @@ and the sudo rule. It uses the account's password once, from an option, from the
 file (ssh.password) or from a prompt. Existing keys and rules stay unchanged.
 
 Exit codes: 0 pinned, key accepted and sudo allowed, 3 something is missing on
-the node (listed), 4 some nodes answered, 1 no node answered, 5 not pinned.
+the node (listed), 4 some nodes enrolled, others failed or not pinned, 1 failed,
+5 not pinned.
 
 Examples:
   meshwright enroll studio-1

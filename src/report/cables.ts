@@ -155,7 +155,7 @@ function nextText(work: CableWork, lost: readonly string[]): string {
   if (next !== undefined) return next.text;
   if (work.acts.length > 0) return 'no cable can be moved yet';
   if (lost.length > 0) return `unknown until ${lost.join(' and ')} can be observed`;
-  return work.findings.length > 0 ? 'no cable; the remaining problems are listed above' : 'nothing';
+  return work.findings.length > 0 ? 'no cable yet; first do what is listed above' : 'nothing';
 }
 
 /** `done: 1-2  1-3   missing: 2-4`: the declared links by their nodes. */

@@ -170,7 +170,7 @@ function verdictText({ desired, observation, troubles }: DoctorInput): string {
   const causes = mergeFindings(troubles.map(({ finding }) => finding));
   if (causes.length === 0) return `No problem found on ${counted(asked.length, 'node')}.${notAsked}`;
   const hands = causes.filter((one) => isHandsWork(one) && one.severity !== 'notice').length;
-  const atRack = hands === 0 ? '' : ` Manual steps at the rack for ${hands} of them.`;
+  const atRack = hands === 0 ? '' : ` ${hands} of them ${hands === 1 ? 'needs' : 'need'} a manual step at the rack.`;
   return `${counted(causes.length, 'cause')}: ${countText(causes)}.${atRack}${notAsked}`;
 }
 

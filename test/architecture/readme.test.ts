@@ -181,7 +181,7 @@ describe('README.md', () => {
     accepts(...quoted);
     const options = verbs.flatMap(({ options: own }) => own.map(({ flags }) => flags.split(' ')[0]));
     const named = [...readme.matchAll(/`(--[a-z-]+)/g)].map(([, name]) => name);
-    const global = ['--nodes', '--record'];
+    const global = ['--nodes', '--record', '--yes'];
     expect(named.filter((name) => ![...options, ...global].includes(name))).toEqual([]);
   });
 

@@ -101,13 +101,14 @@ export const sessionClaims: Readonly<Record<string, (place: Place) => Promise<vo
     const ran = await inRack(place, [...applyNow, '--json']);
     expect([ran.code, json(ran)]).toMatchObject([0, { counts: { changed: 0, failed: 0 } }]);
   },
-  '`apply` stops a serving placement only after your yes or with `--allow interrupt`.': async (place) => {
-    const file = join(place.folder, 'rack/cluster.yaml');
-    const text = readFileSync(file, 'utf8');
-    place.write('rack/cluster.yaml', text.replace('context: 8k', 'context: 4k'));
-    expect((await inRack(place, applyNow)).code).toBe(5);
-    expect((await inRack(place, [...applyNow, '--allow', 'interrupt'])).code).toBe(0);
-  },
+  '`apply` stops a serving placement only after your yes at the prompt or with `--allow interrupt`; `--yes` is not enough.':
+    async (place) => {
+      const file = join(place.folder, 'rack/cluster.yaml');
+      const text = readFileSync(file, 'utf8');
+      place.write('rack/cluster.yaml', text.replace('context: 8k', 'context: 4k'));
+      expect((await inRack(place, applyNow)).code).toBe(5);
+      expect((await inRack(place, [...applyNow, '--allow', 'interrupt'])).code).toBe(0);
+    },
   'It never reboots a Mac, updates macOS or deletes a model.': async (place) => {
     for (const effect of ['reboot', 'upgrade', 'delete']) {
       const ran = await inRack(place, [...applyNow, '--allow', effect]);

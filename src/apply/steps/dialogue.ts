@@ -66,7 +66,7 @@ const notEnded = ({ step }: Conversation, { about, request }: Asking, isLost: bo
   diagnose(unendedCode(step.act), {
     subject: subjectOf(step),
     detail: sentence(
-      `${step.act.placement}: ${isLost ? `${request.node} cannot be reached` : 'the deadline is over'}; last: ${escapeText(about)}`,
+      `${step.act.placement}: ${isLost ? `${request.node} cannot be reached` : 'timed out'}; last: ${escapeText(about)}`,
     ),
   });
 

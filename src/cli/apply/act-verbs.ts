@@ -216,12 +216,12 @@ function wayBack(off: readonly string[], isSimulated: boolean): readonly Prose[]
     ? [
         'To turn the simulated Macs on again:',
         prose`  ${meshwright('sim power-on', ...off)}`,
-        'Then restart what served there:',
+        'Then start what served there:',
         prose`  ${meshwright('apply')}`,
       ]
     : [
         'To turn a Mac on again, press its power button. If power.restartAfterPowerLoss is on, you can unplug its power cable and plug it in again instead. With FileVault, the Mac then waits for its password.',
-        'Then restart what served there:',
+        'Then start what served there:',
         prose`  ${meshwright('apply')}`,
       ];
 }

@@ -117,7 +117,7 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: 'is a folder',
   EACCES: 'cannot be read: this user has no permission',
   EPERM: 'cannot be read: this user has no permission',
-  ELOOP: 'is a link to itself',
+  ELOOP: 'is a link that leads back to itself',
   SILENT: 'is a pipe without data',
 };
 

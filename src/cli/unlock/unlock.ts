@@ -70,7 +70,7 @@ function changed(target: Target, shown: ShownKey, known: HostKey): Diagnostic {
   return diagnose('ssh/host-key-changed', {
     subject: nodeSubject(target.label),
     detail: [
-      `The FileVault key of ${target.host} is not the pinned key. No password was sent.`,
+      `The host key that ${target.host} shows while it waits at FileVault is not the pinned one. No password was sent.`,
       `  known  ${fingerprint(known)}`,
       `  seen   ${shown.fingerprint}`,
     ].join('\n'),
@@ -81,7 +81,7 @@ function changed(target: Target, shown: ShownKey, known: HostKey): Diagnostic {
 const nobodyThere = (shown: ShownKey, target: Target): Diagnostic =>
   diagnose('cli/needs-yes', {
     subject: nodeSubject(target.label),
-    detail: prose`The FileVault key of ${named(target.label)} is not pinned, and pinning it needs your confirmation.`,
+    detail: prose`The host key that ${named(target.label)} shows while it waits at FileVault is not pinned, and pinning it needs your confirmation.`,
     hint: prose`If this is the right key:\n  ${meshwright('unlock', target.label, '--expect', shown.fingerprint)}\nOr add --yes to send the password to the Mac that answers now.`,
   });
 
@@ -329,7 +329,7 @@ function show(run: Run, cluster: OpenedCluster, results: readonly Result[]): voi
   }
   const wide = Math.max(...results.map(({ name }) => name.length));
   for (const { name, state, pin } of results) {
-    const note = pin === 'added' ? '   FileVault key pinned now' : '';
+    const note = pin === 'added' ? '   preboot host key pinned now' : '';
     run.console.out(`${name.padEnd(wide)}   ${stateText[state]}${run.options.sim ? '   simulated' : ''}${note}\n`);
   }
   if (diagnostics.length > 0) run.console.err('\n');

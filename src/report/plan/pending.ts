@@ -77,7 +77,7 @@ type Clearing = 'hands' | 'apply' | 'other';
 
 /** In the order of the list. */
 const clearings: readonly (readonly [of: Clearing, title: string, remark: string])[] = [
-  ['hands', 'Manual steps at the rack', 'apply does the rest and stops'],
+  ['hands', 'Manual steps at the rack', 'apply does everything else'],
   ['apply', 'Run apply first', ''],
   ['other', 'Not done by apply', ''],
 ];

@@ -144,7 +144,7 @@ function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly st
       .filter((line) => line !== '')
       .flatMap((line) => fitLines(line, page.columns));
   }
-  if (!isEmptyPlan(plan)) return fitLines('Nothing that apply can change now.', page.columns);
+  if (!isEmptyPlan(plan)) return fitLines('apply can change nothing now.', page.columns);
   return fitLines(nothing ?? matchText('Nothing to change', plan), page.columns);
 }
 

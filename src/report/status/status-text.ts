@@ -266,7 +266,7 @@ const rdmaWords: Readonly<Record<NodeRdma, Word>> = {
   'restart-pending': { text: 'restart', tone: 'warn' },
   'no-device': { text: 'no device', tone: 'warn' },
   'macos-too-old': { text: 'old macOS', tone: 'warn' },
-  'no-thunderbolt-5': { text: 'no TB5', tone: 'warn' },
+  'no-thunderbolt-5': { text: 'needs TB5', tone: 'warn' },
   unknown: { text: '?', tone: 'warn' },
 };
 

@@ -132,7 +132,7 @@ describe('a dialogue with the nodes of a placement', () => {
 
   it('ends with its step, and with a node that is lost', async () => {
     expect(await talkWith(() => '\n000', {}).run(stepWith(1))).toMatchObject({
-      diagnostics: [{ code: 'exo/stuck', detail: 'kimi: the deadline is over; last: reading the exo id of studio-1.' }],
+      diagnostics: [{ code: 'exo/stuck', detail: 'kimi: timed out; last: reading the exo id of studio-1.' }],
     });
     expect(await talkWith(placed, { lost: second }).run(stepWith(60_000))).toMatchObject({
       diagnostics: [

@@ -128,7 +128,7 @@ describe('a plan as text', () => {
     expect(show(emptyPlan({ observed: {} }))).toContain('No node was observed.');
     const waiting = [waits('power', 'studio-1', ['power is unknown'], true)];
     const text = show(emptyPlan({ waiting }));
-    expect(text).toContain('Nothing that apply can change now.');
+    expect(text).toContain('apply can change nothing now.');
     expect(text).not.toContain('Nothing to change');
   });
 
