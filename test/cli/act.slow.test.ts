@@ -157,7 +157,7 @@ describe('reboot and shutdown', () => {
     expect(ran.stdout).toContain('meshwright sim power-on studio-4');
     const left = await run('start', 'chat', '--sim', '--yes');
     expect(left.code).toBe(1);
-    const words = /studio-4: .* It was\s+switched\s+off\s+by\s+\S+\s+\(meshwright\s+shutdown\s+--sim\)\s+at\s+\d{4}-/;
+    const words = /studio-4: .* \S+\s+shut\s+this\s+Mac\s+down\s+\(meshwright\s+shutdown\s+--sim\)\s+at\s+\d{4}-/;
     const { stdout } = await run('status', '--sim');
     expect(stdout).toMatch(words);
     expect(stdout).toContain('Turn it on: meshwright sim power-on studio-4\n');

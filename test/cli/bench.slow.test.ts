@@ -64,7 +64,7 @@ describe('bench', () => {
     const ran = await run('bench', 'chat', '--sim', '--requests', '1', '--runs', '1');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     expect(ran.stdout).toMatch(
-      /^chat {3}tiny with reference on studio-1,4, tcp +simulated\n\n {2}at once +first token/,
+      /^chat {3}tiny with reference on studio-1,4, tcp +simulated\n\n {2}parallel +first token/,
     );
     expect(ran.stdout).toMatch(/\n +1 .* #{1,20}\n/);
   });

@@ -47,7 +47,7 @@ describe('cables --watch', () => {
     await hands('plug', 'studio-2:5', 'studio-4:3');
     await watching.until('plugged in: studio-2 receptacle 5: receptacle 4 (back, 4th from Ethernet),\n');
     await hands('move', 'studio-2:5', 'studio-2:4');
-    await watching.until('studio-2:4 <-> studio-4:3 is as declared at 80 Gb/s\n');
+    await watching.until('studio-2:4 <-> studio-4:3 matches the file at 80 Gb/s\n');
     await hands('plug', 'studio-1:2', 'studio-2:2');
     const ran = await watching.end;
     expect([ran.code, ran.stderr]).toEqual([0, '']);
@@ -60,9 +60,9 @@ describe('cables --watch', () => {
       '              please',
       '  done: 1-3  1-4  2-3  3-4     wrong: 2-4     missing: 1-2',
       'unplugged: studio-2 receptacle 5, saw studio-4 receptacle 3',
-      'studio-2:4 <-> studio-4:3 is as declared at 80 Gb/s',
+      'studio-2:4 <-> studio-4:3 matches the file at 80 Gb/s',
       '  done: 1-3  1-4  2-3  2-4  3-4     missing: 1-2',
-      'studio-1:2 <-> studio-2:2 is as declared at 80 Gb/s',
+      'studio-1:2 <-> studio-2:2 matches the file at 80 Gb/s',
       'All 6 links match the file.',
       '',
     ]);
@@ -99,12 +99,12 @@ describe('cables --watch', () => {
     await watching.until('studio-4 does not answer: ');
     await watching.until('  not observed: studio-4\n');
     await hands('plug', 'studio-1:2', 'studio-2:2');
-    await watching.until('studio-1:2 <-> studio-2:2 is as declared at 80 Gb/s\n');
+    await watching.until('studio-1:2 <-> studio-2:2 matches the file at 80 Gb/s\n');
     await run('sim', 'fault', '--clear', 'connection-drop', 'studio-4');
     await watching.until('studio-4 answers again\n');
     const ran = await watching.end;
     expect([ran.code, ran.stderr]).toEqual([0, '']);
-    expect(ran.stdout.match(/cannot be seen/g)).toHaveLength(1);
+    expect(ran.stdout.match(/unknown until studio-4 can be observed/g)).toHaveLength(1);
   });
 
   it('writes its last lines over on a terminal, green when a cable is right', async () => {
@@ -165,7 +165,7 @@ describe('a cable over which a placement runs', () => {
 describe('cables --identify', () => {
   it('says which receptacle was just plugged or unplugged, until Ctrl-C', async () => {
     const watching = watch('--identify');
-    await watching.until('until Ctrl-C.\n');
+    await watching.until('Press Ctrl-C to stop.\n');
     await hands('unplug', 'studio-2:4');
     await watching.until('unplugged');
     await hands('plug', 'studio-2:6', 'studio-4:3');

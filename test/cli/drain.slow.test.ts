@@ -29,10 +29,7 @@ it('drain closes the door, says so twice, shows in doctor, keeps ask and bench, 
   expect([again.code, again.stderr]).toEqual([0, '']);
   expect(again.stdout).toContain('chat is drained');
   const looked = await run('doctor');
-  expect([looked.code, looked.stdout]).toEqual([
-    0,
-    expect.stringContaining('gets 503: it was drained by its operator'),
-  ]);
+  expect([looked.code, looked.stdout]).toEqual([0, expect.stringMatching(/get\s+503: it was drained by its operator/)]);
   // Both go past the door, which stays closed.
   const past = [await run('ask', 'chat', 'Hello?'), await run('bench', 'chat', '--requests', '1', '--runs', '1')];
   expect(past.map(({ code }) => code)).toEqual([0, 0]);
@@ -50,7 +47,7 @@ it('drain says what an apply has to bring first, and which Mac nobody could ask'
   const said = flat(moved.stdout);
   expect(said).toContain('Run apply first (1)');
   expect(said).toContain('Apply needed first: 1 changed');
-  expect(said).toContain('First meshwright apply --sim, then meshwright drain chat --sim.');
+  expect(said).toContain('Run meshwright apply --sim first, then meshwright drain chat --sim.');
   expect(said).not.toMatch(/hands|Not done by apply/);
   place.write('cluster.yaml', fileText(file(8_080)));
   expect((await meshwright(place, ['sim', 'fault', 'power-cut', first])).code).toBe(0);

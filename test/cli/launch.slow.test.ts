@@ -42,7 +42,7 @@ describe.each([
     expect([ran.code, await serves()]).toEqual([0, true]);
     expect(ran.stdout).toContain('studio-1, studio-4: leased for the ranks\n');
     expect(ran.stdout).not.toContain('sw_vers');
-    expect(ran.stderr).toContain(`launch: 2 ranks, jaccl${whom}\nlaunch: ranks of chat ran\n`);
+    expect(ran.stderr).toContain(`launch: 2 ranks, jaccl${whom}\nlaunch: ranks of chat ended\n`);
     const [zero, one] = [printed(ran.stdout, 0), printed(ran.stdout, 1)];
     expect([zero[0], one[0], zero.length]).toEqual(['0 of 2', '1 of 2', 5]);
     expect(zero.slice(1, 3)).toEqual(one.slice(1, 3));
@@ -84,7 +84,9 @@ describe('launch', () => {
   it('starts no rank as an account that is not there, or for which sudo has a rule', async () => {
     const refused = await run('launch', 'chat', '--as', 'ben', '--sim', '--yes', '--', 'id', '-un');
     expect([refused.code, refused.stdout, refused.stderr.includes('launch/account')]).toEqual([5, '', true]);
-    expect(refused.stderr.replaceAll(/\s+/g, ' ')).toContain('nothing was stopped: studio-1: there is no account ben.');
+    expect(refused.stderr.replaceAll(/\s+/g, ' ')).toContain(
+      'studio-1: there is no account ben. Nothing was started or stopped.',
+    );
     const asRoot = (line: string) =>
       run(
         'exec',

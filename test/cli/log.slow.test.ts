@@ -111,8 +111,8 @@ describe('a log that cannot be written', () => {
 
 describe('the options of the log', () => {
   it.each([
-    [['plan', '--sim', '--log-level', 'info'], '--log-level means nothing without --log.'],
-    [['plan', '--sim', '--log', 'x', '--log-level', 'all'], 'Say debug, info, warn, error.'],
+    [['plan', '--sim', '--log-level', 'info'], '--log-level needs --log.'],
+    [['plan', '--sim', '--log', 'x', '--log-level', 'all'], 'Levels: debug, info, warn, error.'],
     [['validate', '--log', 'x'], 'validate has no option --log.'],
   ])('%j are refused', async (words, why) => {
     const ran = await run(...words);

@@ -137,7 +137,7 @@ describe('logs that tell of a failure', () => {
     ]);
     expect(ran.stderr).toContain('mesh/first-failing-rank');
     expect(ran.stderr).toContain('The program needs a library that is not on this Mac.');
-    expect(ran.stderr).toContain('Put the library into the archive');
+    expect(ran.stderr).toContain('Add the library to the archive');
     expect(codesOf(json(await run('logs', 'chat', '--sim', '--json')))).toEqual(['mesh/first-failing-rank']);
   });
 

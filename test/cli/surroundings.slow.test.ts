@@ -41,7 +41,7 @@ describe('a folder that is gone', () => {
   it('is said to be gone, as a mistake of whoever typed there', async () => {
     const text = await fromThere('status', '--sim');
     expect([text.code, text.stdout]).toEqual([64, '']);
-    expect(text.stderr).toContain('The folder in which this was typed is gone.');
+    expect(text.stderr).toContain('The current folder no longer exists.');
     const document = await fromThere('status', '--sim', '--json');
     expect([document.code, codesOf(json(document))]).toEqual([64, ['cli/usage']]);
   });
@@ -216,6 +216,6 @@ describe('a run that is interrupted while a node hangs', () => {
     const ran = await run;
     expect(ran.code).toBe(code);
     expect(ran.stdout).toContain('"code": "run/interrupted"');
-    expect(ran.stderr).toMatch(/^(interrupted|terminated|hung up): stopping in order/);
+    expect(ran.stderr).toMatch(/^(interrupted|terminated|hung up): stopping cleanly/);
   });
 });

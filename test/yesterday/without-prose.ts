@@ -1,5 +1,5 @@
 /** Keys of documents whose values are sentences for people: their words may change with any release. */
-const prose: readonly string[] = ['detail', 'evidence', 'from', 'hint', 'reason', 'says', 'summary', 'to'];
+const prose: readonly string[] = ['action', 'detail', 'evidence', 'from', 'hint', 'reason', 'says', 'summary', 'to'];
 
 const isText = (value: unknown): boolean =>
   typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
