@@ -38,7 +38,7 @@ describe('cables', () => {
     await sim('fault', 'filevault-locked', 'studio-3');
     const ran = await run('cables', '--sim');
     expect(ran.code).toBe(4);
-    expect(ran.stdout).not.toContain('Hands needed');
+    expect(ran.stdout).not.toContain('Manual steps');
     await expectGolden('cables-unseen', place, [ran]);
   });
 

@@ -77,7 +77,7 @@ describe('a rank that not even KILL ends', () => {
     const pid = await holdInKernel('studio-4');
     const ran = await run('reboot', 'studio-4', '--sim', '--yes');
     const text = ran.stdout + ran.stderr;
-    expect([ran.code, text]).toEqual([0, expect.stringContaining(`not even by KILL (${pid})`)]);
+    expect([ran.code, text]).toEqual([0, expect.stringContaining(`does not exit even after KILL (${pid})`)]);
     expect(text).toContain('mesh/left-to-restart');
     expect(await troubles()).toEqual([]);
     expect((await run('plan', '--sim')).code).toBe(0);
