@@ -286,7 +286,7 @@ describe('a fallback', () => {
       onFallback: { contextTokens: 4_096, away: ['studio-1'] },
     });
     const text = await run('status', '--sim');
-    expect(text.stdout).toContain('    on its fallback: studio-4, context 4k\n');
+    expect(text.stdout).toContain('    runs on its fallback: studio-4, context 4k\n');
     const ran = await run('apply', '--sim', '--yes', '--allow', 'interrupt');
     expect([ran.code, /placement\/chat +on studio-1: placement\/chat on studio-1 is unknown/.test(ran.stdout)]).toEqual(
       [4, true],

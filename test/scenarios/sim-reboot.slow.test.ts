@@ -294,10 +294,10 @@ describe('the hands at a simulated rack', () => {
     const { done } = await fleet.hands();
     expect([...done].sort()).toEqual([
       'enabled RDMA on studio-3 in Recovery, and restarted the Mac',
+      'plugged in a cable of 80 Gb/s at studio-2:3 <-> studio-3:3',
       'plugged in studio-1:2 <-> studio-2:2',
       'plugged in studio-1:4 <-> studio-4:2',
       'plugged in studio-2:4 <-> studio-4:3',
-      'plugged in a cable of 80 Gb/s at studio-2:3 <-> studio-3:3',
       'unplugged studio-1:4 <-> studio-4:3',
       'unplugged studio-2:4 <-> studio-4:2',
     ]);

@@ -123,7 +123,9 @@ describe('a supervisor', () => {
   it('says when its process is none at all', async () => {
     const folder = await fresh();
     const entry = ['/no/such/program'] as const;
-    await expect(startSupervisor({ entry, folder })).rejects.toThrow(/sim\/start-failed: It did not come up.*ENOENT/);
+    await expect(startSupervisor({ entry, folder })).rejects.toThrow(
+      /sim\/start-failed: The simulator did not start.*ENOENT/,
+    );
   });
 
   it('refuses a folder that PATH cannot hold', async () => {

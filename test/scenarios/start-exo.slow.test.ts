@@ -79,7 +79,10 @@ const failures: readonly Failure[] = [
     what: 'stands still',
     before: 'joined',
     happen: (node) => signal(node, 'SIGSTOP'),
-    told: () => ({ code: 'mesh/no-failing-rank', detail: expect.stringContaining('No rank of 2 has ended') }),
+    told: () => ({
+      code: 'mesh/no-failing-rank',
+      detail: expect.stringContaining('No rank exited or logged a known error'),
+    }),
   },
 ];
 

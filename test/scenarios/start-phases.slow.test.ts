@@ -137,7 +137,7 @@ function toldRank(report: RunReport, one: Failure & { readonly node: string }): 
   if (only.code === 'mesh/no-failing-rank') return 'none';
   // On a busy machine a rank is killed before it has said a word.
   const saidBy = new RegExp(
-    `^Rank \\d on ${one.node} (?:exited|was ended by a signal) .*It said(?::\\nrank \\d of 2 listens on | nothing\\.$)`,
+    `^Rank \\d on ${one.node} (?:exited|was ended by a signal) .*It logged(?::\\nrank \\d of 2 listens on | nothing\\.$)`,
     's',
   );
   return saidBy.test(only.detail) ? one.node : only.detail;

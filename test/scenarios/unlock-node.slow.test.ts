@@ -80,7 +80,7 @@ describe('a Mac that waits at FileVault', () => {
     ]);
     expect(seenUps).toHaveLength(1);
     expect(counts()).toMatchObject({ prebootPasswords: 3, hastyPasswords: 0 });
-    expect(progress.join('\n')).toMatch(/studio-2: waits [1-5] s/);
+    expect(progress.join('\n')).toMatch(/studio-2: waiting [1-5] s/);
     // A Mac is locked by a start only, so nothing that ran before runs now.
     const after = await session();
     expect([before, after]).toMatchObject([{ kind: 'known' }, { kind: 'known' }]);
