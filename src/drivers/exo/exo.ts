@@ -148,16 +148,12 @@ export const reserved: ReservedWords = {
     ...reserve('launchd starts exo.', '--legacy-daemon'),
     // -q also counts as a changed verbosity, with which the log starts at DEBUG. @see exo: shared/logging.py,
     // utils_mlx.py
-    ...reserve(
-      'The driver keeps prompts out of the log, and needs the default verbosity for that.',
-      '-v',
-      '--verbose',
-      '-q',
-      '--quiet',
-    ).map((one) => ({
-      ...one,
-      because: 'writes every prompt into the log',
-    })),
+    ...reserve('The driver hides prompts in the log of the default verbosity.', '-v', '--verbose', '-q', '--quiet').map(
+      (one) => ({
+        ...one,
+        because: 'writes every prompt into the log',
+      }),
+    ),
   ],
 };
 
