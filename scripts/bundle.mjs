@@ -63,6 +63,8 @@ export async function bundleCommandAndLibrary(compiled, made) {
     dir: cli,
     format: 'cjs',
     chunkFileNames: '[name]-[hash].js',
+    // In the file of the command it would start the command wherever a part needs the version.
+    codeSplitting: { groups: [{ name: 'version', test: /[\\/]cli[\\/]version\.js$/ }] },
     // Code that is kept has no way to import.
     dynamicImportInCjs: false,
     comments: false,

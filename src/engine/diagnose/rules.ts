@@ -80,6 +80,8 @@ export const roleOf = (code: string): FindingRole =>
 /** All rules. The last three use codes that are defined elsewhere. */
 export const rules: readonly Rule[] = [...defined.map(({ rule }) => rule), unknownModel, unequalMacs, unknownFactsRule];
 
+/** Every diagnostic code with its texts. */
 export const codes = { ...definedCodes, ...general };
 
+/** The name of a diagnostic code. */
 export type DiagnosticCode = keyof typeof codes;

@@ -103,8 +103,10 @@ const listed = [
 
 type Listed = (typeof listed)[number];
 
+/** The name of a fact. */
 export type FactName = Listed['name'];
 
+/** The type of each fact's value, by fact name. */
 export type FactValues = {
   readonly [F in Listed as F['name']]: F extends FactDefinition<string, infer V> ? V : never;
 };
@@ -117,6 +119,7 @@ export const registry = Object.fromEntries(listed.map((fact) => [fact.name, fact
 /** The facts by name, for iterating over all of them. */
 export type EveryFact = { readonly [K in FactName]: Known<FactValues[K]> };
 
+/** The observed value of the named fact, or why it is unknown. */
 export const readFact = <K extends FactName>(facts: Facts, name: K): Known<FactValues[K]> =>
   factNamed(facts, name) as Known<FactValues[K]>;
 
