@@ -18,7 +18,18 @@ const meant = [
   /a name that is none/,
 ];
 
-const places = ['src', 'docs', 'examples', 'playbooks', 'schemas', 'scripts', 'README.md', 'CONTRIBUTING.md'];
+const places = [
+  'src',
+  'docs',
+  'examples',
+  'playbooks',
+  'schemas',
+  'scripts',
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+];
 /** Scripts and the gateway keep their bytes until a release changes them; the cases quote titles of tests. */
 const left = [/\.(?:sh|pl)$/, /^src\/gateway\//, /^src\/model\/(?:gateway|digest)\.ts$/, /^docs\/cases\.md$/];
 
