@@ -269,7 +269,8 @@ const kindWords: Readonly<Record<string, string>> = {
 function typeProblem(context: Context): Problem {
   const { error, span, pointer, value } = context;
   const wanted = String(error.params['type']);
-  const isPlain = typeof value !== 'string' && (typeof value === 'object' || ['', JSON.stringify(value)].includes(context.raw));
+  const isPlain =
+    typeof value !== 'string' && (typeof value === 'object' || ['', JSON.stringify(value)].includes(context.raw));
   const shown = isPlain ? '' : `${shownValue(context)}, which is `;
   const detail = `Expected ${kindWords[wanted] ?? wanted}, found ${shown}${kindOf(value)}.`;
   const hint = hintFor(wanted, context);
