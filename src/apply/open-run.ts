@@ -87,8 +87,37 @@ interface SecondLook {
 
 /** Runs one plan under its leases. */
 async function runSteps(plan: Plan, parts: Parts, second?: SecondLook): Promise<RunReport> {
+  const { options, keeper, halted } = parts;
+  const { signal, onEvent, parallel, timing } = options;
   const nodes = leasedNodes(plan);
-  if (nodes.length === 0) return reportOf(parts, await execute(plan, parts));
+  const notStarted = nodes.length === 0 ? undefined : await prepareSteps(plan, nodes, parts, second);
+  if (notStarted !== undefined) return notStarted;
+  const watch = new AbortController();
+  signal?.addEventListener('abort', () => onEvent({ kind: 'interrupted' }), { signal: watch.signal });
+  try {
+    const steps = await executeSteps(plan, {
+      run: runnerOf(plan, parts),
+      parallel,
+      ...given({ interrupt: signal }),
+      forbidden: keeper.lost,
+      halted: halted.signal,
+      interruptMs: timing.interruptMs,
+      onEnd: (report) => tellEnd(report, parts),
+      onRescue: (group) => onEvent({ kind: 'rescue-started', group }),
+    });
+    return reportOf(parts, steps);
+  } finally {
+    watch.abort();
+  }
+}
+
+/** Records the plan and takes its leases; returns a report if the plan may not start. */
+async function prepareSteps(
+  plan: Plan,
+  nodes: readonly NodeName[],
+  parts: Parts,
+  second: SecondLook | undefined,
+): Promise<RunReport | undefined> {
   tellPlan(plan, parts);
   parts.options.onEvent({ kind: 'run-started', runId: parts.options.journal.runId, nodes });
   const taken = await parts.keeper.take(nodes, plan.observed);
@@ -99,7 +128,7 @@ async function runSteps(plan: Plan, parts: Parts, second?: SecondLook): Promise<
   const isStale = taken.isInDoubt && second !== undefined && (await hasChanged(second, parts));
   if (isStale) return { ...reportOf(parts, notBegun(plan, 'skipped')), isStale };
   if (!isInterrupted(parts)) await parts.options.onLeased?.();
-  return reportOf(parts, await execute(plan, parts));
+  return undefined;
 }
 
 const notBegun = ({ steps }: Plan, outcome: 'skipped' | 'interrupted'): readonly StepReport[] =>
@@ -128,28 +157,6 @@ function tellPlan(plan: Plan, parts: Parts): void {
       return { id, from, to, steps };
     }),
   });
-}
-
-async function execute(plan: Plan, parts: Parts): Promise<readonly StepReport[]> {
-  const { options, keeper, halted } = parts;
-  const { signal, onEvent, parallel, timing } = options;
-  const watch = new AbortController();
-  const tellInterrupt = (): void => onEvent({ kind: 'interrupted' });
-  signal?.addEventListener('abort', tellInterrupt, { signal: watch.signal });
-  try {
-    return await executeSteps(plan, {
-      run: runnerOf(plan, parts),
-      parallel,
-      ...given({ interrupt: signal }),
-      forbidden: keeper.lost,
-      halted: halted.signal,
-      interruptMs: timing.interruptMs,
-      onEnd: (report) => tellEnd(report, parts),
-      onRescue: (group) => onEvent({ kind: 'rescue-started', group }),
-    });
-  } finally {
-    watch.abort();
-  }
 }
 
 function runnerOf(plan: Plan, parts: Parts): RunStep {

@@ -99,41 +99,27 @@ const neverLost = new AbortController().signal;
 const isOver = ({ options, isStopped, isDeclined }: PlaybookState): boolean =>
   isStopped || isDeclined || options.signal?.aborted === true;
 
+/** Runs a play, batch after batch; `at` counts from 0. */
 async function runPlay(play: Play, at: number, state: PlaybookState): Promise<void> {
-  const { scope } = state.options;
   const failed = new Set<NodeName>();
-  const batches = batchesOf(play, playNodes(play, scope));
+  const batches = batchesOf(play, playNodes(play, state.options.scope));
   for (const [batch, members] of batches.entries()) {
-    for (const node of await runBatch({ play, at, batch, members }, state)) failed.add(node);
+    for (const [index, task] of play.tasks.entries()) {
+      const nodes = members.filter((node) => !failed.has(node));
+      if (isOver(state) || nodes.length === 0) break;
+      const later = laterTasks(index, { play, at, nodes }, state);
+      const work = await runTask({ play: at, batch, task, nodes }, state, later);
+      for (const node of work.failed.filter((one) => members.includes(one))) failed.add(node);
+    }
     if (failed.size > play.maxFailures) state.isStopped = true;
     if (isOver(state)) return;
   }
 }
 
-interface Batch {
-  readonly play: Play;
-  /** The play and, in `batch`, the batch; both count from 0. */
-  readonly at: number;
-  readonly batch: number;
-  readonly members: readonly NodeName[];
-}
-
-/** Returns the failed nodes. */
-async function runBatch({ play, at, batch, members }: Batch, state: PlaybookState): Promise<ReadonlySet<NodeName>> {
-  const failed = new Set<NodeName>();
-  for (const [index, task] of play.tasks.entries()) {
-    const nodes = members.filter((node) => !failed.has(node));
-    if (isOver(state) || nodes.length === 0) break;
-    const work = await runTask({ play: at, batch, task, nodes }, state, laterTasks(index, { play, at, nodes }, state));
-    for (const node of work.failed.filter((one) => members.includes(one))) failed.add(node);
-  }
-  return failed;
-}
-
 /** The remaining tasks for these nodes, then those of later plays. */
 function laterTasks(
   index: number,
-  { play, at, nodes }: Pick<Batch, 'play' | 'at'> & Pick<PlaybookPlace, 'nodes'>,
+  { play, at, nodes }: { readonly play: Play; readonly at: number } & Pick<PlaybookPlace, 'nodes'>,
   { plays, options }: PlaybookState,
 ): readonly LaterTask[] {
   const own = play.tasks.slice(index + 1).map((task) => ({ task, nodes }));
@@ -145,7 +131,8 @@ function laterTasks(
 
 async function runTask(place: PlaybookPlace, state: PlaybookState, later: readonly LaterTask[]): Promise<PlaybookWork> {
   const { options, works } = state;
-  const done = await carryOut(expandTask(place.task, options.scope, place.nodes, later), {
+  const expanded = expandTask(place.task, options.scope, place.nodes, later);
+  const done = await runnerOf(expanded.kind)(expanded, {
     place,
     options,
     look: (nodes) => lookAt(nodes, state),
@@ -213,22 +200,19 @@ interface DoneWork {
   readonly isEnd?: boolean;
 }
 
-function carryOut(work: Work, tools: WorkTools): Promise<DoneWork> {
-  switch (work.kind) {
-    case 'plan':
-      return planAndRun(work, tools);
-    case 'verify':
-      return verify(work.targets, tools);
-    case 'wait':
-      return waitFor(work, tools);
-    case 'assert':
-      return assertProperty(work, tools);
-    case 'confirm':
-      return confirm(work.text, tools);
-    case 'run':
-      return runOwn(work, tools);
-  }
-}
+type WorkOf<K extends Work['kind']> = Extract<Work, { readonly kind: K }>;
+type Runner<K extends Work['kind']> = (work: WorkOf<K>, tools: WorkTools) => Promise<DoneWork>;
+
+const runners: { readonly [K in Work['kind']]: Runner<K> } = {
+  plan: planAndRun,
+  verify,
+  wait: waitFor,
+  assert: assertProperty,
+  confirm,
+  run: runOwn,
+};
+
+const runnerOf = (kind: Work['kind']) => runners[kind] as Runner<Work['kind']>;
 
 async function planFor(goal: Goal, targets: readonly NodeName[], tools: WorkTools): Promise<Required<ShownPlan>> {
   const { desired } = tools.options.scope;
@@ -240,7 +224,7 @@ async function planFor(goal: Goal, targets: readonly NodeName[], tools: WorkTool
  * Makes and shows a stale plan again; the loop ends because the run has the leases by then. A plan that only rolled
  * back network changes is followed by a plan for the resulting state.
  */
-async function planAndRun(work: Extract<Work, { kind: 'plan' }>, tools: WorkTools): Promise<DoneWork> {
+async function planAndRun(work: WorkOf<'plan'>, tools: WorkTools): Promise<DoneWork> {
   let done = await planAndRunOnce(work, tools, tools.takeFirst());
   while (done.run?.isStale === true) done = await planAndRunOnce(work, tools, undefined);
   return hasSettled(done) ? joined(done, await planAndRunOnce(work, tools, undefined)) : done;
@@ -276,7 +260,7 @@ function joined({ plan: earlier, run: before }: SettledWork, done: DoneWork): Do
 const unseen: FleetObservation = { nodes: {}, failures: {} };
 
 async function planAndRunOnce(
-  { goal, targets }: Extract<Work, { kind: 'plan' }>,
+  { goal, targets }: WorkOf<'plan'>,
   tools: WorkTools,
   first: ShownPlan | undefined,
 ): Promise<DoneWork> {
@@ -330,7 +314,7 @@ function failedNodes({ steps }: Plan, run: RunReport): readonly NodeName[] {
 }
 
 /** Fails if a fresh plan has changes. Manual steps and unobserved facts do not count. */
-async function verify(targets: readonly NodeName[], tools: WorkTools): Promise<DoneWork> {
+async function verify({ targets }: WorkOf<'verify'>, tools: WorkTools): Promise<DoneWork> {
   const shown = await planFor({ kind: 'converge' }, targets, tools);
   const diagnostics = shown.plan.changes.map(({ resource, node, from, to }) =>
     diagnose('task/still-different', {
@@ -341,7 +325,7 @@ async function verify(targets: readonly NodeName[], tools: WorkTools): Promise<D
   return { ...shown, diagnostics, failed: [...new Set(shown.plan.changes.map(({ node }) => node))] };
 }
 
-async function assertProperty(work: Extract<Work, { kind: 'assert' }>, tools: WorkTools): Promise<DoneWork> {
+async function assertProperty(work: WorkOf<'assert'>, tools: WorkTools): Promise<DoneWork> {
   const { property, is, says, nodes } = work;
   const observation = await tools.look(nodes);
   const seen = seenProperties(tools.options.scope.desired, observation);
@@ -370,13 +354,13 @@ async function assertProperty(work: Extract<Work, { kind: 'assert' }>, tools: Wo
   return { observation, failed: wrong.map(({ node }) => node), diagnostics };
 }
 
-async function confirm(text: string, { options, place, forget }: WorkTools): Promise<DoneWork> {
+async function confirm({ text }: WorkOf<'confirm'>, { options, place, forget }: WorkTools): Promise<DoneWork> {
   // The answer may take an hour.
   forget();
   return { isDeclined: !(await options.confirm(text, place)) };
 }
 
-async function runOwn(work: Extract<Work, { kind: 'run' }>, tools: WorkTools): Promise<DoneWork> {
+async function runOwn(work: WorkOf<'run'>, tools: WorkTools): Promise<DoneWork> {
   tools.forget();
   const { timing } = tools.options;
   const report = await tools.run().command(work.commands, timeFor(work.deadlineMs, timing, 30_000));
@@ -384,7 +368,7 @@ async function runOwn(work: Extract<Work, { kind: 'run' }>, tools: WorkTools): P
   return { failed, refusals, diagnostics, isEnd: isEnd(report) };
 }
 
-type WaitWork = Extract<Work, { kind: 'wait' }>;
+type WaitWork = WorkOf<'wait'>;
 
 /** An unmet condition, and the nodes that fail with it. */
 interface Missing {

@@ -17,7 +17,7 @@ import { labelled, named, prose } from '../../model/text/prose.ts';
 import { leaseLostExit, type ScriptEnd } from '../../node/root-script.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { diagnoseExit, printedText } from '../../remote/remote.ts';
-import { askRoot, type Session } from '../reach/session.ts';
+import { rootScript, type Session } from '../reach/session.ts';
 import { pause, type RunTiming } from '../run-timing.ts';
 import type { Hold } from '../steps/context.ts';
 import { type Controller, hasEnded } from './controller.ts';
@@ -108,7 +108,7 @@ async function askForLease(
   deadlineMs: number,
   script: (rootPrefix: string) => string,
 ): Promise<TakeAnswer> {
-  const sent = await askRoot(session, { name: 'take-lease', deadlineMs, maxBytes }, script);
+  const sent = await session.ask(rootScript({ name: 'take-lease', deadlineMs, maxBytes }, script));
   if (sent.kind === 'unreached') return { kind: 'failed', diagnostics: sent.diagnostics };
   const end = printedText(sent.result);
   const answer = readLeaseAnswer(end);
@@ -168,7 +168,7 @@ export async function keepLease(
   deadlineMs: number,
   script: (rootPrefix: string) => string,
 ): Promise<'kept' | 'lost' | 'unheard'> {
-  const sent = await askRoot(session, { name: 'keep-lease', deadlineMs, maxBytes }, script);
+  const sent = await session.ask(rootScript({ name: 'keep-lease', deadlineMs, maxBytes }, script));
   if (sent.kind === 'unreached' || sent.result.exit.kind !== 'exited') return 'unheard';
   const { code } = sent.result.exit;
   if (code === leaseLostExit) return 'lost';

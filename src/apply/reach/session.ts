@@ -230,16 +230,16 @@ export interface Session {
   readonly close: () => void;
 }
 
-/** Sends a root script, once; the script must check its lease itself. */
-export const askRoot = (
-  session: Session,
-  limits: Pick<ExecLimits, 'name' | 'deadlineMs' | 'maxBytes'>,
-  scriptFor: (rootPrefix: string) => string,
-): Promise<SessionAnswer> =>
-  session.ask((rootPrefix) => {
+/** The command that runs a script as root; the script must check its lease itself. */
+export const rootScript =
+  (
+    limits: Pick<ExecLimits, 'name' | 'deadlineMs' | 'maxBytes'>,
+    scriptFor: (rootPrefix: string) => string,
+  ): SessionCommand =>
+  (rootPrefix) => {
     const script = scriptFor(rootPrefix);
     return { ...limits, command: mutatingCommand(rootPrefix), script, stdin: Buffer.from(script) };
-  });
+  };
 
 export interface SessionOptions extends UseLimits {
   /** Pause before reconnecting; doubled before the next attempt. */

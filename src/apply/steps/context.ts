@@ -80,21 +80,13 @@ export function deadlineOf({ act, deadlineMs }: Step, { timing }: Pick<StepConte
   return Math.max(Math.min(deadlineMs, atLeastMs[act.kind]), Math.round(deadlineMs * timing.scale));
 }
 
-/** Including the first attempt. */
-const maxRuns = 3;
+const maxAttempts = 3;
 
-/** Repeats an act while the result is worth a retry, with growing pauses, until the signal aborts. */
-export async function tryAgain<T>(
-  { timing, signal }: StepContext,
-  act: (attempt: number) => Promise<T>,
-  isWorthIt: (result: T) => boolean,
-): Promise<T> {
-  let result = await act(1);
-  for (let runs = 1; runs < maxRuns && isWorthIt(result) && !signal.aborted; runs += 1) {
-    await pause(timing.retryMs * runs, signal);
-    result = await act(runs + 1);
-  }
-  return result;
+/** Pauses before the next attempt, longer each time; false after the last attempt or once the signal has aborted. */
+export async function pauseToRetry({ timing, signal }: StepContext, attempts: number): Promise<boolean> {
+  if (attempts >= maxAttempts || signal.aborted) return false;
+  await pause(timing.retryMs * attempts, signal);
+  return true;
 }
 
 /** A step's id as text. It begins with the node's name, so that the same problem on several nodes can be merged. */

@@ -16,18 +16,17 @@ import { withdrawBody } from '../../node/withdraw.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { diagnoseExit, printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
-import { askRoot } from '../reach/session.ts';
+import { rootScript } from '../reach/session.ts';
 import { pause } from '../run-timing.ts';
 import {
   deadlineOf,
   failed,
   interrupted,
+  pauseToRetry,
   type StepContext,
   type StepOf,
-  type StepRunner,
   stepName,
   subjectOf,
-  tryAgain,
 } from './context.ts';
 
 /** The result of a root script, with its output. */
@@ -52,11 +51,10 @@ const maxBytes = 262_144;
  */
 export async function sendRootScript(step: Step, context: StepContext, body: RootBody): Promise<RootResult> {
   const key = context.newToken();
-  return await tryAgain(
-    context,
-    (attempt) => sendOnce(step, context, body, { key, attempt }),
-    (result) => mayRepeat(step, result),
-  );
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await sendOnce(step, context, body, { key, attempt });
+    if (!mayRepeat(step, result) || !(await pauseToRetry(context, attempt))) return result;
+  }
 }
 
 /** A repeated `job` finds the already launched process by its key. */
@@ -72,7 +70,7 @@ async function sendOnce(step: Step, context: StepContext, body: RootBody, sendin
   const session = context.session(step.node);
   const name = 'name' in step.act ? step.act.name : step.act.kind;
   const limits = { name, deadlineMs: deadlineOf(step, context), maxBytes };
-  const answer = await askRoot(session, limits, (rootPrefix) =>
+  const script = (rootPrefix: string): string =>
     mutatingScript({
       ...signed(step, context, hold.token),
       rootPrefix,
@@ -80,8 +78,8 @@ async function sendOnce(step: Step, context: StepContext, body: RootBody, sendin
       ...given({ sending }),
       isSettling: step.act.kind === 'script' && name === 'settle-rollback',
       isLast: step.act.kind === 'script' && name === 'withdraw-node',
-    }),
-  );
+    });
+  const answer = await session.ask(rootScript(limits, script));
   if (answer.kind === 'unreached') return { ...failed(...answer.diagnostics), isUnreached: true };
   return judge(step, context, { ...printedText(answer.result), user: session.user });
 }
@@ -188,11 +186,10 @@ function hintFor(slug: string, { act, node }: Step): Prose | undefined {
  * confirmation the node rolls everything back, even if this computer dies.
  */
 export async function runTransaction(step: StepOf<'transaction'>, context: StepContext): Promise<StepResult> {
-  return await tryAgain(
-    context,
-    () => changeOnce(step, context),
-    ({ slug }) => slug === 'no-transaction',
-  );
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await changeOnce(step, context);
+    if (result.slug !== 'no-transaction' || !(await pauseToRetry(context, attempt))) return result;
+  }
 }
 
 async function changeOnce(step: StepOf<'transaction'>, context: StepContext): Promise<RootResult> {
@@ -251,10 +248,8 @@ const unconfirmed = (step: StepOf<'transaction'>, { diagnostics }: RootResult): 
 });
 
 /** Runs a named script as root. */
-export const runScript: StepRunner<'script'> = (step, context) =>
-  step.act.name === 'withdraw-node' ? runWithdraw(step, context) : send(step, context);
-
-async function send(step: StepOf<'script'>, context: StepContext): Promise<StepResult> {
+export async function runScript(step: StepOf<'script'>, context: StepContext): Promise<StepResult> {
+  if (step.act.name === 'withdraw-node') return runWithdraw(step, context);
   const { said = [], outcome, diagnostics } = await sendRootScript(step, context, () => scriptBody(step.act));
   return { outcome, diagnostics: [...diagnostics, ...stopWords(step, said)] };
 }

@@ -15,7 +15,7 @@ import {
 } from '../../node/node-bytes.ts';
 import { diagnoseExit, printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
-import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf, tryAgain } from './context.ts';
+import { deadlineOf, failed, interrupted, pauseToRetry, type StepContext, type StepOf, subjectOf } from './context.ts';
 import { scriptProblem } from './script.ts';
 
 const maxBytes = 16_384;
@@ -49,12 +49,11 @@ export async function runSend(step: StepOf<'send'>, context: StepContext): Promi
   try {
     if (source.sizeBytes !== step.act.sizeBytes) return failed(sourceChanged(step, `${source.sizeBytes} bytes`));
     const transfer: Transfer = { step, context, source };
-    const tried = await tryAgain(
-      context,
-      () => attempt(transfer),
-      ({ kind }) => kind === 'again',
-    );
-    return context.signal.aborted ? interrupted : tried.result;
+    for (let attempts = 1; ; attempts += 1) {
+      const { kind, result } = await attempt(transfer);
+      if (kind === 'again' && (await pauseToRetry(context, attempts))) continue;
+      return context.signal.aborted ? interrupted : result;
+    }
   } finally {
     await source.close();
   }

@@ -1,0 +1,89 @@
+/**
+ * `npm run count-calls`: the calls from the command `apply` to the root script of one changed setting, on the example
+ * rack. Prints them in order, then `N calls in N files`.
+ *
+ * Its own child loads it with `--import`. It then records the async stack at ssh2's `exec`, from V8's inspector:
+ * `Error.stack` ends at a callback.
+ */
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Session } from 'node:inspector';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { MESHWRIGHT_CALLS: list } = process.env;
+const sources = new URL('../src/', import.meta.url).href;
+const deepest = 200;
+
+if (list === undefined) measure();
+else record(list);
+
+/** Appends the async stack of each command that runs a root script to a file, one JSON list per line. */
+function record(file) {
+  const session = new Session();
+  session.connect();
+  session.post('Runtime.enable');
+  session.post('Debugger.enable');
+  session.post('Debugger.setAsyncCallStackDepth', { maxDepth: deepest });
+  session.on('Runtime.consoleAPICalled', ({ params: { type, stackTrace } }) => {
+    if (type !== 'trace') return;
+    const frames = [];
+    for (let trace = stackTrace; trace !== undefined; trace = trace.parent) frames.push(...trace.callFrames);
+    const own = frames.flatMap(({ functionName: name, url }) =>
+      url.startsWith(sources) ? [{ name, file: relative(root, fileURLToPath(url)) }] : [],
+    );
+    appendFileSync(file, `${JSON.stringify(own)}\n`);
+  });
+  const { Client } = createRequire(join(root, 'package.json'))('ssh2');
+  const exec = Client.prototype.exec;
+  Client.prototype.exec = function traced(command, ...rest) {
+    if (command.includes('sudo')) console.trace(command);
+    return exec.call(this, command, ...rest);
+  };
+}
+
+/** The stack of the setting's script; the shorter ones are observations and leases. */
+function callsIn(stacks) {
+  const all = readFileSync(stacks, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return all.find((frames) => frames.some(({ name }) => name === 'runScript'))?.reverse() ?? [];
+}
+
+function measure() {
+  const place = mkdtempSync(join(tmpdir(), 'meshwright-calls-'));
+  const rack = join(place, 'rack');
+  const stacks = join(place, 'stacks');
+  const env = { ...process.env, HOME: place, MESHWRIGHT_STATE: join(place, 'state') };
+  const run = (words, { cwd = rack, recorder = [], more = {} } = {}) => {
+    const loaders = [import.meta.resolve('tsx'), ...recorder].flatMap((one) => ['--import', one]);
+    const command = [...loaders, join(root, 'src/cli/main.ts'), ...words];
+    const ran = spawnSync(process.execPath, command, { cwd, env: { ...env, ...more }, encoding: 'utf8' });
+    if (ran.status !== 0) throw new Error(`${words.join(' ')} exited with ${ran.status}\n${ran.stdout}${ran.stderr}`);
+  };
+  try {
+    run(['sim', 'example', rack], { cwd: place });
+    try {
+      run(['sim', 'up']);
+      run(['apply', '--sim', '--yes']);
+      const file = join(rack, 'cluster.yaml');
+      writeFileSync(
+        file,
+        readFileSync(file, 'utf8').replace('restartAfterPowerLoss: true', 'restartAfterPowerLoss: false'),
+      );
+      run(['apply', '--sim', '--yes'], { recorder: [import.meta.url], more: { MESHWRIGHT_CALLS: stacks } });
+    } finally {
+      run(['sim', 'down']);
+    }
+    const calls = callsIn(stacks);
+    for (const { name, file } of calls) process.stdout.write(`${name || '(callback)'}  ${file}\n`);
+    process.stdout.write(`${calls.length} calls in ${new Set(calls.map(({ file }) => file)).size} files\n`);
+    if (calls.length === 0) process.exitCode = 1;
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
