@@ -20,18 +20,18 @@ async function leftOf(shell: Shell, curl: string, launchctl: string): Promise<st
   return /^left=(.*)$/m.exec(stdout)?.[1];
 }
 
-describe.each(scriptShells)('the drain of a door under $name', (shell) => {
+describe.each(scriptShells)('drain-door in $name', (shell) => {
   it.each([
-    ['nobody inside', 'printf 0', running, '0'],
-    ['somebody inside', 'printf 3', running, '3'],
-    ['an answer that is no number', `printf '{"error":{}}'`, running, 'unknown'],
+    ['no request in flight', 'printf 0', running, '0'],
+    ['three requests in flight', 'printf 3', running, '3'],
+    ['an answer that is not a number', `printf '{"error":{}}'`, running, 'unknown'],
     ['an empty answer', ':', running, 'unknown'],
-    ['an answer that never comes', 'exit 28', running, 'unknown'],
-    ['nobody at the port and no service', 'exit 7', gone, '0'],
-    ['nobody at the port and no process', 'exit 7', waiting, '0'],
-    ['nobody at the port, and a process', 'exit 7', running, 'unknown'],
-    ['nobody at the port, and a launchctl that fails', 'exit 7', 'exit 1', 'unknown'],
-  ])('tells of %s', async (_, curl, launchctl, left) => {
+    ['a curl timeout', 'exit 28', running, 'unknown'],
+    ['a closed port and no service', 'exit 7', gone, '0'],
+    ['a closed port and no process', 'exit 7', waiting, '0'],
+    ['a closed port and a running process', 'exit 7', running, 'unknown'],
+    ['a closed port and a failing launchctl', 'exit 7', 'exit 1', 'unknown'],
+  ])('reports the requests in flight for %s', async (_, curl, launchctl, left) => {
     expect(await leftOf(shell, curl, launchctl)).toBe(left);
   });
 });

@@ -8,7 +8,7 @@ const newRoot = removedAfter(makeMacRoot);
 /** What changed the node: not the tools that only look. */
 const writes = (root: MacRoot, look: RegExp): readonly string[] => root.calls().filter((call) => !look.test(call));
 
-describe.each(scriptShells)('the service order under $name', (shell) => {
+describe.each(scriptShells)('order-services in $name', (shell) => {
   const call: ScriptCall = { name: 'order-services', args: { last: ['en2', 'en3', 'bridge0'] } };
   const listing = [
     ['Thunderbolt 1', 'Thunderbolt 1', 'en2', '1'],
@@ -33,7 +33,7 @@ describe.each(scriptShells)('the service order under $name', (shell) => {
   printf '%s\\n' "$@" >"$R/../ordered" ;;
 esac`;
 
-  it('has the services of the devices last, the others as they were, whatever their names are', async () => {
+  it('moves the given services to the end and preserves the other order', async () => {
     const root = newRoot(shell);
     const wanted = [1, 3, 4, 0, 2];
     root.file('../before', text([0, 1, 2, 3, 4]));
@@ -44,7 +44,7 @@ esac`;
     expect(await run(root, call)).toEqual(unchanged);
   });
 
-  it('is not believed when it was refused, or shows another one', async () => {
+  it('fails when networksetup refuses the order or shows a different one', async () => {
     const root = newRoot(shell);
     root.file('../before', text([0, 1, 2, 3, 4]));
     root.file('../after', text([0, 1, 2, 3, 4]));
@@ -55,7 +55,7 @@ esac`;
   });
 });
 
-describe.each(scriptShells)('a network daemon of somebody else under $name', (shell) => {
+describe.each(scriptShells)('stop-daemon in $name', (shell) => {
   const label = 'io.exo.networksetup';
   const plist = `Library/LaunchDaemons/${label}.plist`;
   const call = (remove: boolean): ScriptCall => ({ name: 'stop-daemon', args: { label, remove } });
@@ -78,7 +78,7 @@ esac`;
     return root;
   };
 
-  it('is unloaded and disabled once; its plist stays, and what it was is kept', async () => {
+  it('unloads and disables a foreign daemon, and records its previous state', async () => {
     const root = withDaemon();
     expect(await run(root, call(false))).toEqual(changed);
     expect(writes(root, /print/)).toEqual([`launchctl bootout system/${label}`, `launchctl disable system/${label}`]);
@@ -87,7 +87,7 @@ esac`;
     expect(await run(root, call(false))).toEqual(unchanged);
   });
 
-  it('that is to be removed leaves its folder, and a copy of its plist stays with us', async () => {
+  it('moves the plist out of LaunchDaemons and keeps a copy', async () => {
     const root = withDaemon();
     expect(await run(root, call(false))).toEqual(changed);
     expect(await run(root, call(true))).toEqual(changed);
@@ -97,7 +97,7 @@ esac`;
     expect(await run(root, call(true))).toEqual(unchanged);
   });
 
-  it('is not believed to be gone when launchd keeps it', async () => {
+  it('fails when launchd still has the daemon or its state is unknown', async () => {
     const root = withDaemon();
     root.recorded('bin/launchctl', launchctl.replace(': >"$s-disabled"', ':'));
     expect(await run(root, call(false))).toMatchObject({ kind: 'failed', slug: 'launchctl' });

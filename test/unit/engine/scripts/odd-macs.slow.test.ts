@@ -57,7 +57,7 @@ async function runOn(script: string, odd: OddMac): Promise<readonly [string, num
   ];
 }
 
-describe('a script on a Mac that is not as it expects', () => {
+describe('a script on a Mac in an unexpected state', () => {
   it.each<readonly [string, string, OddMac, string]>([
     [
       'load-keeper',
@@ -79,26 +79,31 @@ describe('a script on a Mac that is not as it expects', () => {
     ],
     [
       'load-keeper',
-      'with an odd launchd',
+      'when launchd reports no service state',
       { tools: { 'bin/launchctl': "printf 'system/x = {\\n}\\n'" } },
       'launchctl: launchctl shows no state of the service',
     ],
     [
       'switch-runtime',
-      'with a folder as link',
+      'with a folder in place of a link',
       { folders: [currentLink('reference').path] },
       'odd-link: current is no link',
     ],
     [
       'take a lease',
-      'with a fence of words',
+      'with a fence that is not a number',
       { without: [`${ours}/lease`], files: { [`${ours}/fence`]: 'x\n' } },
       'odd-fence: the fence is no number: x',
     ],
-    ['restart', 'with a file in the way', { files: { [`${ours}/ops`]: '' } }, 'no-mark: the mark could not be made'],
     [
       'restart',
-      'with a file as mark',
+      'with a file in place of a folder',
+      { files: { [`${ours}/ops`]: '' } },
+      'no-mark: the mark could not be made',
+    ],
+    [
+      'restart',
+      'with a file in place of its mark',
       { files: { [`${ours}/ops/reboot-1/once`]: '' } },
       'no-mark: the mark could not be made',
     ],
@@ -111,7 +116,7 @@ describe('a script on a Mac that is not as it expects', () => {
     ],
     [
       'stop-daemon',
-      'with a link to nowhere',
+      'with a dangling link',
       { folders: [`${ours}/foreign`], links: { [`${ours}/foreign/io.exo.networksetup`]: '/nowhere/x' } },
       'write: what the daemon was cannot be kept',
     ],
@@ -124,12 +129,12 @@ describe('a script on a Mac that is not as it expects', () => {
     ['kick-rank', 'without a record', { without: [`${placement}/record`] }, 'no-record: the member was not made ready'],
     [
       'withdraw-node',
-      'with keys that differ',
+      'when the written keys differ',
       { tools: { 'bin/cat': 'printf x' } },
       'write: the keys of the account could not be written',
     ],
-    ['restart', 'with its mark', { folders: [`${ours}/ops/reboot-1/once`] }, 'unchanged'],
-  ])('ends %s %s', async (script, _, odd, said) => {
+    ['restart', 'when its mark exists', { folders: [`${ours}/ops/reboot-1/once`] }, 'unchanged'],
+  ])('gives the expected result for %s %s', async (script, _, odd, said) => {
     expect((await runOn(script, odd)).slice(0, 2)).toEqual([said, 0]);
   });
 });
@@ -160,41 +165,41 @@ const moved = (from: string, to: string, names: readonly string[]): readonly str
 ];
 const parts = ['about', 'restore'];
 
-describe('a change of the network that is confirmed', () => {
+describe('the confirmation of a network change', () => {
   it.each<readonly [string, OddMac, string, number, readonly string[]]>([
-    ['was confirmed before', { files: change('confirmed', 'r-1') }, 'unchanged', 0, []],
-    ['is unknown', {}, 'no-transaction: the node knows of no such change', 0, []],
+    ['changes nothing if the change is already confirmed', { files: change('confirmed', 'r-1') }, 'unchanged', 0, []],
+    ['fails if the node knows no such change', {}, 'no-transaction: the node knows of no such change', 0, []],
     ['is of another run', { files: change('pending', 'r-2') }, 'rollback-pending', 0, []],
     [
-      'was rolled back',
+      'fails if the change was rolled back',
       { files: change('rolled', 'r-1') },
       'rolled-back: nobody confirmed the change in time: the network is as it was before',
       0,
       [],
     ],
     [
-      'has a verdict',
+      'confirms a change with a result',
       { files: change('pending', 'r-1', { verdict: '0' }) },
       'changed',
       0,
       moved('pending', 'confirmed', [...parts, 'verdict']),
     ],
     [
-      'was cut off',
+      'rolls back a change whose script was cut off',
       { files: change('pending', 'r-1') },
       'rolled-back: nobody confirmed the change in time: the network is as it was before',
       0,
       [...moved('pending', 'rolled', parts), '+ OURS/rollback/rolled/pid'],
     ],
     [
-      'is under way and then cut off',
+      'waits for the script, then rolls back its unfinished change',
       { files: change('pending', 'r-1'), tools: alive(3) },
       'rolled-back: nobody confirmed the change in time: the network is as it was before',
       3,
       [...moved('pending', 'rolled', parts), '+ OURS/rollback/rolled/pid'],
     ],
     [
-      'is being put back',
+      'fails while the rollback is still running',
       { files: change('rolling', 'r-1'), tools: alive(2) },
       'rolling-back: the node is still putting its network back',
       2,
@@ -206,28 +211,46 @@ describe('a change of the network that is confirmed', () => {
   });
 });
 
-describe('a change of the network of a run that is gone', () => {
+describe('the settling of an abandoned network change', () => {
   const run = "r-0's";
   const rolled = (from: string): readonly string[] => [...moved(from, 'rolled', parts), '+ OURS/rollback/rolled/pid'];
   it.each<readonly [string, OddMac, string, number, readonly string[]]>([
-    ['is not there', {}, 'unchanged', 0, []],
+    ['does nothing if there is no change', {}, 'unchanged', 0, []],
     ['is of another run', { files: change('pending', 'r-2') }, 'unchanged', 0, []],
-    ['is put back at once', { files: change('pending', run) }, 'changed', 0, rolled('pending')],
-    ['waits for its script', { files: change('pending', run), tools: alive(3) }, 'changed', 3, rolled('pending')],
     [
-      'does not wait behind its verdict',
+      'rolls the change back immediately if its script is gone',
+      { files: change('pending', run) },
+      'changed',
+      0,
+      rolled('pending'),
+    ],
+    [
+      'waits for the script of the change before rolling back',
+      { files: change('pending', run), tools: alive(3) },
+      'changed',
+      3,
+      rolled('pending'),
+    ],
+    [
+      'rolls back immediately if the script has a result',
       { files: change('pending', run, { verdict: '0' }), tools: alive(3) },
       'changed',
       0,
       [...rolled('pending'), '- OURS/rollback/pending/verdict', '+ OURS/rollback/rolled/verdict'],
     ],
-    ['waits for who puts it back', { files: change('rolling', run), tools: alive(2) }, 'changed', 6, rolled('rolling')],
+    [
+      'waits for a rollback that is already running',
+      { files: change('rolling', run), tools: alive(2) },
+      'changed',
+      6,
+      rolled('rolling'),
+    ],
   ])('%s', async (_, odd, said, sleeps, leaves) => {
     const [seen, waited, paths] = await runOn('settle-rollback', odd);
     expect([seen, waited, [...paths].sort()]).toEqual([said, sleeps, [...leaves].sort()]);
   });
 
-  it('is written down as it ended', async () => {
+  it('records a partial rollback in the history', async () => {
     const { mac } = newMac('settle-rollback', { files: { ...change('pending', run), '../s/stuck': '' } });
     await mac.run(textOf('settle-rollback', mac.root.folder));
     expect(mac.root.read(`${ours}/log/history`)).toMatch(/^at=1795250000 run=r-0's result=partly-rolled-back\n/);

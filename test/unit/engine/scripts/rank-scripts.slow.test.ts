@@ -51,8 +51,8 @@ const ownedBy = ({ folder }: MacRoot): readonly string[] => [
   ...[accountHome('mesh'), accountTemporary('mesh')].map(({ path }) => `chown mesh ${folder}${path}`),
 ];
 
-describe.concurrent.each(scriptShells)('a member that is made ready under $name', (shell) => {
-  it('leaves its record and its request, and starts nothing', async () => {
+describe.concurrent.each(scriptShells)('bootstrap-rank in $name', (shell) => {
+  it('writes the record and the request without starting the rank', async () => {
     const root = newRoot(shell);
     expect(await run(root, record())).toEqual(changed);
     expect(recordOf(root)).toEqual([
@@ -70,7 +70,7 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect([await run(root, record()), processesOf(root)]).toEqual([unchanged, []]);
   });
 
-  it('keeps the files of this start alone, and makes its links', async () => {
+  it('removes the files of earlier starts and creates the links', async () => {
     const root = newRoot(shell);
     const call = (more: object): ScriptCall => ({ name: 'bootstrap-rank', args: { ...bootstrapArgs(), ...more } });
     const folder = rankFilesFolder('kimi').path;
@@ -84,7 +84,7 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect(root.has(folder)).toBe(false);
   });
 
-  it('makes the folders of a rank its own, empty unless they keep what is in them', async () => {
+  it('gives the rank its folders and empties those marked as not kept', async () => {
     const root = newRoot(shell);
     const folders = [
       { name: 'home', keeps: false },
@@ -106,7 +106,7 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect(readdirSync(join(root.folder, folder, 'cache'))).toEqual([]);
   });
 
-  it('keeps what an older version left in such a folder, which wrote as the ssh user', async () => {
+  it('keeps the contents of a kept folder written by an older version', async () => {
     const root = newRoot(shell);
     const folders = [{ name: 'cache', keeps: true }];
     const left = `${rankFilesFolder('kimi').path}/cache/of an older start`;
@@ -115,7 +115,7 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect(root.has(left)).toBe(true);
   });
 
-  it('gives the log that is there to whoever the rank runs as, without a name to whoever asked sudo', async () => {
+  it('gives an existing log to the sudo user when no account is named', async () => {
     const root = newRoot(shell);
     root.file(rankLog('kimi').path, 'said as root\n');
     await run(root, record({}, ''));
@@ -123,7 +123,7 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect(writes(root)[0]).toBe(`chown ${process.env['SUDO_USER'] ?? 'root'} ${root.folder}${rankLog('kimi').path}`);
   });
 
-  it('lets nobody but its user read its log and its folders, unless who asked sudo is another one', async () => {
+  it('makes the log private, or group-writable when the rank runs as another account', async () => {
     const modeOf = (root: MacRoot, path: string): number => statSync(join(root.folder, path)).mode & 0o777;
     const own = newRoot(shell);
     const folders = [{ name: 'home', keeps: false }];
@@ -135,7 +135,7 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect(modeOf(other, rankLog('kimi').path)).toBe(0o660);
   });
 
-  it('begins a new log where the one of before is too long, and keeps the last of those', async () => {
+  it('rotates a log that is too long and keeps one older log', async () => {
     const root = newRoot(shell);
     const [log, older] = [rankLog('kimi').path, olderRankLog('kimi').path];
     const sizeOf = (path: string): number => statSync(join(root.folder, path)).size;
@@ -162,7 +162,7 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect([root.has(log), root.has(older)]).toEqual([false, false]);
   });
 
-  it('is made ready again when launchd knows an older one that is idle, and never while that one runs', async () => {
+  it('replaces an idle older generation but never a running one', async () => {
     const root = newRoot(shell);
     await run(root, record());
     expect(await run(root, record({ generation: 4 }))).toEqual(changed);
@@ -179,7 +179,7 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect(await run(root, stop(5_000))).toMatchObject({ said: ['ended=clean'] });
   });
 
-  it('fails without its service file, and where launchd does not take it', async () => {
+  it('fails without a service file or when launchd refuses the service', async () => {
     const root = newRoot(shell);
     root.tool('bin/sleep', 'exit 0');
     root.file('../launchd/broken', '');
@@ -194,8 +194,8 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
   });
 });
 
-describe.concurrent.each(scriptShells)('a member that is started under $name', (shell) => {
-  it('counts its start in this boot session, over generations, and not in another one', async () => {
+describe.concurrent.each(scriptShells)('kick-rank in $name', (shell) => {
+  it('counts starts per boot session across generations', async () => {
     const root = await started(shell, 'obeys');
     expect(recordOf(root).slice(-3)).toEqual([`startedIn=${bootSession}`, 'starts=1', '']);
     expect([await run(root, kick()), recordOf(root).at(-2)]).toEqual([unchanged, 'starts=1']);
@@ -212,7 +212,7 @@ describe.concurrent.each(scriptShells)('a member that is started under $name', (
     await run(root, stop());
   });
 
-  it('is not started when it was not made ready, or as another generation', async () => {
+  it('refuses a rank without a record, of another generation, or not loaded', async () => {
     const root = newRoot(shell);
     expect(await run(root, kick())).toMatchObject({ slug: 'no-record' });
     await run(root, record());
@@ -230,7 +230,7 @@ describe.concurrent.each(scriptShells)('a member that is started under $name', (
       'sudo -l -U mesh: User mesh may run the following commands on mac: (ALL) ALL',
     ],
     ['rules', 'sudo: a password is required\n', 'sudo -l -U mesh: sudo: a password is required'],
-  ])('is not started as an account that may become root: %s', async (file, text, why) => {
+  ])('refuses an account that can become root: %s', async (file, text, why) => {
     const root = newRoot(shell);
     root.file(`../s/${file}`, text);
     await run(root, record());
@@ -242,7 +242,7 @@ describe.concurrent.each(scriptShells)('a member that is started under $name', (
     await run(root, stop());
   });
 
-  it('is not started as an account that may write what launchd runs as root, or where that stays unknown', async () => {
+  it('refuses an account that can write root daemon files, or when they are unreadable', async () => {
     const root = newRoot(shell);
     await run(root, record());
     root.file('Library/LaunchDaemons/org.fan.plist', '');
@@ -259,7 +259,7 @@ describe.concurrent.each(scriptShells)('a member that is started under $name', (
     });
   });
 
-  it('is waited for while launchd puts its start off', async () => {
+  it('waits while launchd delays the start', async () => {
     const root = newRoot(shell);
     root.tool('bin/sleep', 'exit 0');
     await run(root, record());
@@ -270,7 +270,7 @@ describe.concurrent.each(scriptShells)('a member that is started under $name', (
     await run(root, stop());
   });
 
-  it('that ends at once is told, and counted', async () => {
+  it('reports and counts a start whose rank exits immediately', async () => {
     const root = newRoot(shell, 'ends at once');
     root.file('../launchd/slow', '');
     await run(root, record());
@@ -279,8 +279,8 @@ describe.concurrent.each(scriptShells)('a member that is started under $name', (
   });
 });
 
-describe.concurrent.each(scriptShells)('a member that is stopped under $name', (shell) => {
-  it('ends by itself where it obeys, and launchd forgets it', async () => {
+describe.concurrent.each(scriptShells)('stop-rank in $name', (shell) => {
+  it('stops a rank that obeys SIGTERM and unloads its service', async () => {
     const root = await started(shell, 'obeys');
     expect(await run(root, stop(5_000))).toEqual({ kind: 'done', isChanged: true, said: ['ended=clean'] });
     expect(processesOf(root).filter(isAlive)).toEqual([]);
@@ -291,7 +291,7 @@ describe.concurrent.each(scriptShells)('a member that is stopped under $name', (
     expect(await run(root, stop())).toEqual(unchanged);
   });
 
-  it('is killed after its time of grace, with everything that it has started', async () => {
+  it('kills a rank and its child processes after the grace period', async () => {
     for (const program of ['ignores', 'leaves a child'] as const) {
       const root = await started(shell, program);
       await until(() => processesOf(root).length === (program === 'ignores' ? 1 : 2));
@@ -303,14 +303,14 @@ describe.concurrent.each(scriptShells)('a member that is stopped under $name', (
     }
   });
 
-  it('is found again where launchd has forgotten it, by the number and the start of its process', async () => {
+  it('finds a rank unknown to launchd by its pid and start time', async () => {
     const root = await started(shell, 'ignores');
     rmSync(join(root.folder, '../launchd/loaded'));
     expect(await run(root, stop())).toMatchObject({ said: ['sample=sample-kimi-3.txt', 'ended=killed'] });
     expect(processesOf(root).filter(isAlive)).toEqual([]);
   });
 
-  it('never takes a process with the same number for its own', async () => {
+  it('never stops an unrelated process with the same pid', async () => {
     const root = newRoot(shell);
     await run(root, record());
     rmSync(join(root.folder, '../launchd/loaded'));
@@ -321,7 +321,7 @@ describe.concurrent.each(scriptShells)('a member that is stopped under $name', (
     expect(await run(root, stop())).toEqual(unchanged);
   });
 
-  it('never takes the process of an earlier boot session for its own, even one of the same number and start', async () => {
+  it('never stops a process recorded in an earlier boot session', async () => {
     const root = newRoot(shell);
     await run(root, record());
     rmSync(join(root.folder, '../launchd/loaded'));
@@ -337,7 +337,7 @@ describe.concurrent.each(scriptShells)('a member that is stopped under $name', (
     other.kill('SIGKILL');
   });
 
-  it('needs a restart of the Mac when not even KILL ends it', async () => {
+  it('reports that a reboot is needed when SIGKILL does not stop the rank', async () => {
     const root = await started(shell, 'obeys');
     root.tool('bin/sleep', 'exit 0');
     root.tool('bin/ps', 'printf "%s 1 %s U\\n" "$(/bin/cat "$R/../launchd/pid")" "$(/bin/cat "$R/../launchd/pid")"');
@@ -346,7 +346,7 @@ describe.concurrent.each(scriptShells)('a member that is stopped under $name', (
     expect(root.has('../launchd/loaded')).toBe(true);
   });
 
-  it('is stopped where it is idle, without a record, or was never there', async () => {
+  it('succeeds for a rank that is idle, has no record, or never existed', async () => {
     const root = newRoot(shell);
     expect(await run(root, stop())).toEqual(unchanged);
     await run(root, record());
@@ -356,8 +356,8 @@ describe.concurrent.each(scriptShells)('a member that is stopped under $name', (
   });
 });
 
-describe.concurrent.each(scriptShells)('a member that is removed under $name', (shell) => {
-  it('leaves nothing, and is not removed while it runs', async () => {
+describe.concurrent.each(scriptShells)('remove-rank in $name', (shell) => {
+  it('removes every trace of a stopped rank but refuses a running one', async () => {
     const root = await started(shell, 'obeys');
     const path = nodePath(serviceFile('kimi').path as '/x');
     await root.runBody(putBody({ path, mode: 0o644, content: ['<plist/>\n'], rootPrefix: root.folder, login: 'mesh' }));

@@ -6,12 +6,12 @@ import { scriptShells } from './shells.ts';
 
 const { newRoot, started } = rankRoots();
 
-describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) => {
+describe.concurrent.each(scriptShells)('the record of a start over RDMA in $name', (shell) => {
   const linesOf = (root: MacRoot, path: string): readonly string[] => root.read(path).trim().split('\n');
   const counted = (root: MacRoot): readonly string[] => linesOf(root, rdmaStartsFile.path);
   const marked = (root: MacRoot): readonly string[] => linesOf(root, startFile('kimi').path);
 
-  it('is counted on the node, and no removal of the placement takes the count away', async () => {
+  it('counts starts per boot session and survives removal of the placement', async () => {
     const root = newRoot(shell);
     await run(root, record());
     expect(await run(root, kick(3, 'rdma'))).toEqual(changed);
@@ -33,7 +33,7 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     await run(root, stop());
   });
 
-  it('counts for as many as it takes of a device, on from what earlier versions have written', async () => {
+  it('adds the number of device resources to the count of earlier versions', async () => {
     const root = newRoot(shell);
     root.file(rdmaStartsFile.path, `boot=${bootSession}\nstarts=3\n`);
     await run(root, record());
@@ -43,7 +43,7 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     await run(root, stop());
   });
 
-  it('leaves a mark with its process, the end of its time, and where its log begins', async () => {
+  it('stores the process, the start deadline and the log offset', async () => {
     const root = newRoot(shell);
     await run(root, record());
     root.file(rankLog('kimi').path, 'of before\n');
@@ -62,7 +62,7 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     await run(root, stop());
   });
 
-  it('notes over what the one before it talked against the file, which an observation brings', async () => {
+  it('stores the previous transport if it differed from the file', async () => {
     const root = newRoot(shell);
     await run(root, record());
     const call = kick(3, 'rdma') as Extract<ReturnType<typeof kick>, { readonly name: 'kick-rank' }>;
@@ -72,7 +72,7 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     await run(root, stop());
   });
 
-  it('that ends at once has no process any more', async () => {
+  it('stores pid 0 for a rank that exits immediately', async () => {
     const root = newRoot(shell, 'ends at once');
     root.file('../launchd/slow', '');
     await run(root, record());
@@ -80,7 +80,7 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=1', 'pid=0']);
   });
 
-  it('is given back once where it served and ended clean, and not where it hung or failed', async () => {
+  it('refunds a start that served and stopped cleanly, but not a failed one', async () => {
     const root = newRoot(shell);
     const startAndStop = async (generation: number, outcome: Parameters<typeof stopAs>[0]): Promise<void> => {
       await run(root, record({ generation }));
@@ -96,7 +96,7 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=2', 'outcome=failed']);
   });
 
-  it('is not given back where its rank had to be killed', async () => {
+  it('refunds no start whose rank had to be killed', async () => {
     const root = newRoot(shell, 'ignores');
     await run(root, record());
     await run(root, kick(3, 'rdma'));
@@ -105,7 +105,7 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=1', 'outcome=served']);
   });
 
-  it('that failed is remembered by the next one in a later boot session only', async () => {
+  it('remembers a failed start only in a later boot session', async () => {
     const root = newRoot(shell, 'ends at once');
     root.file('../launchd/slow', '');
     await run(root, record());
@@ -122,7 +122,7 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     expect(marked(root)).toContain(`failedIn=${bootSession}`);
   });
 
-  it('alone is counted: TCP takes nothing of a device', async () => {
+  it('does not count a start over TCP', async () => {
     const root = await started(shell, 'obeys');
     expect([rdmaStartsFile, startFile('kimi')].map(({ path }) => root.has(path))).toEqual([false, true]);
     await run(root, stop());

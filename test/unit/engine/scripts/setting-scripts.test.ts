@@ -8,7 +8,7 @@ const newRoot = removedAfter(makeMacRoot);
 /** What changed the node: not the tools that only look. */
 const writes = (root: MacRoot, look: RegExp): readonly string[] => root.calls().filter((call) => !look.test(call));
 
-describe.each(scriptShells)('power settings under $name', (shell) => {
+describe.each(scriptShells)('set-power in $name', (shell) => {
   const call: ScriptCall = { name: 'set-power', args: { sleepMinutes: 0, restartAfterPowerLoss: true } };
   /** A Mac with a battery section first, in which the same keys stand. */
   const pmset = (take: string) => `case "$*" in
@@ -22,7 +22,7 @@ while [ $# -gt 0 ]; do
   shift 2
 done`;
 
-  it('are set once, on mains, and read back', async () => {
+  it('sets the AC power settings once and reads them back', async () => {
     const root = newRoot(shell);
     root.file('../sleep', '10');
     root.file('../auto', '0');
@@ -34,7 +34,7 @@ done`;
     expect([root.read('../sleep'), root.read('../auto')]).toEqual(['30', '1']);
   });
 
-  it('are not believed when pmset took them and shows others', async () => {
+  it('fails when pmset accepts the settings but shows others', async () => {
     const root = newRoot(shell);
     root.file('../sleep', '10');
     root.file('../auto', '0');
@@ -46,8 +46,8 @@ done`;
   });
 });
 
-describe.each(scriptShells)('the wired limit under $name', (shell) => {
-  it('is set once and read back', async () => {
+describe.each(scriptShells)('set-wired-limit in $name', (shell) => {
+  it('sets the limit once and reads it back', async () => {
     const root = newRoot(shell);
     const call: ScriptCall = { name: 'set-wired-limit', args: { megabytes: 491_520 } };
     expect(await run(root, call)).toEqual(changed);
@@ -80,14 +80,14 @@ esac`,
   );
 }
 
-describe.each(scriptShells)('the Thunderbolt Bridge under $name', (shell) => {
+describe.each(scriptShells)('remove-bridge in $name', (shell) => {
   const call: ScriptCall = {
     name: 'remove-bridge',
     args: { bridge: 'bridge0', members: ['en2', 'en3'], services: ['Thunderbolt Bridge'] },
   };
   const looks = /-get|Print|^ifconfig bridge0$/;
 
-  it('is removed in its three layers, and only once', async () => {
+  it('removes service, preferences entry and interface, and only once', async () => {
     const root = newRoot(shell);
     withBridge(root);
     expect(await run(root, call)).toEqual(changed);
@@ -101,7 +101,7 @@ describe.each(scriptShells)('the Thunderbolt Bridge under $name', (shell) => {
     expect(await run(root, call)).toEqual(unchanged);
   });
 
-  it('loses the layers that are left', async () => {
+  it('removes the remaining layers of a partly removed bridge', async () => {
     for (const gone of ['interface', 'preferences', 'service-on']) {
       const root = newRoot(shell);
       withBridge(root);
@@ -111,7 +111,7 @@ describe.each(scriptShells)('the Thunderbolt Bridge under $name', (shell) => {
     }
   });
 
-  it('loses the other two layers when the service may not be changed, and says so', async () => {
+  it('removes the other two layers and fails when the service cannot be changed', async () => {
     const root = newRoot(shell);
     withBridge(root);
     root.recorded(
@@ -126,7 +126,7 @@ describe.each(scriptShells)('the Thunderbolt Bridge under $name', (shell) => {
     expect([root.has('../interface'), root.has('../preferences')]).toEqual([false, false]);
   });
 
-  it('is not believed to be gone when a tool only says so', async () => {
+  it('fails when a tool exits with 0 but the bridge is still there', async () => {
     const root = newRoot(shell);
     withBridge(root);
     root.recorded('sbin/ifconfig', 'exit 0');
@@ -151,7 +151,7 @@ case $1 in
 (-setdhcp) printf 'DHCP Configuration\\nClient ID: \\nIPv6: Automatic\\n' >"$s/info" ;;
 esac`;
 
-describe.each(scriptShells)('the address of a link under $name', (shell) => {
+describe.each(scriptShells)('the link address scripts in $name', (shell) => {
   const args = {
     service: "Ana's cable",
     hardwarePort: 'Thunderbolt 2',
@@ -181,7 +181,7 @@ case "$*" in
 esac`;
   const looks = /-(?:get|list)|^ifconfig en3$/;
 
-  it('is set once, on a service that is made and switched on where it must be', async () => {
+  it('sets the address once, creating or enabling the service if needed', async () => {
     const set = "networksetup -setmanual Ana's cable 10.77.0.1 255.255.255.252";
     for (const [files, expected] of [
       [[], ["networksetup -createnetworkservice Ana's cable Thunderbolt 2", set]],
@@ -195,7 +195,7 @@ esac`;
     }
   });
 
-  it('is not given to a service that does not exist, unless it may be made', async () => {
+  it('fails when the service is missing and may not be created', async () => {
     const root = withNetwork([]);
     expect(await run(root, { name: 'set-link-address', args: { ...args, create: false } })).toMatchObject({
       kind: 'failed',
@@ -204,7 +204,7 @@ esac`;
     expect(writes(root, looks)).toEqual([]);
   });
 
-  it('is taken away again, once', async () => {
+  it('clears the address once', async () => {
     const root = withNetwork(['there', 'on']);
     const clear: ScriptCall = {
       name: 'clear-link-address',
@@ -216,7 +216,7 @@ esac`;
     expect(await run(root, clear)).toEqual(unchanged);
   });
 
-  it('is given to the interface again that has lost what its service says', async () => {
+  it('restores an address that the interface has lost', async () => {
     const root = withNetwork(['there', 'on']);
     const call: ScriptCall = { name: 'set-link-address', args };
     await run(root, call);
@@ -226,7 +226,7 @@ esac`;
     expect(await run(root, call)).toEqual(unchanged);
   });
 
-  it('is not put on an interface without a cable', async () => {
+  it('changes nothing on an interface without a cable', async () => {
     const root = withNetwork(['there', 'on']);
     const call: ScriptCall = { name: 'set-link-address', args };
     await run(root, call);
@@ -235,7 +235,7 @@ esac`;
     expect(await run(root, call)).toEqual(unchanged);
   });
 
-  it('fails by the words of networksetup, whatever its exit says', async () => {
+  it('fails on an error printed by networksetup, even with exit 0', async () => {
     const root = withNetwork(['there', 'on']);
     const refused = (words: string) =>
       root.recorded(

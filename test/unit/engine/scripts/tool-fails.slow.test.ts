@@ -82,8 +82,8 @@ async function page(name: string): Promise<string> {
   return plain(mac, `${lines.join('\n')}\n`);
 }
 
-describe('every node script', () => {
-  it('does its work once, and says which of its tools has failed', async () => {
+describe('each node script', () => {
+  it('does its work once and reports which tool failed', async () => {
     const pages: string[] = [];
     for (const name of names) pages.push(await page(name));
     await expect(pages.join('\n')).toMatchFileSnapshot('golden/tool-fails.txt');
