@@ -46,7 +46,7 @@ const deleteCommand =
 describe('Thunderbolt Bridge', () => {
   const whole = only({ interfaces, 'bridge-preferences': preferences, 'network-services': [service] });
 
-  it('is told once with all three layers, and the missing addresses behind it are not told', () => {
+  it('is reported once with all three layers, without the missing addresses it causes', () => {
     const found = findingsOf(whole);
     expect(found.map((one) => one.code)).toEqual(['bridge/active']);
     expect(found[0]?.detail).toBe(
@@ -54,7 +54,7 @@ describe('Thunderbolt Bridge', () => {
     );
   });
 
-  it('is removed by commands that stand on lines of their own', () => {
+  it('is removed by commands on separate lines', () => {
     expect(hintsOf('bridge/active', whole)[0]?.split('\n')).toEqual([
       'Remove it with meshwright apply, or on studio-3:',
       '  sudo networksetup -setnetworkserviceenabled "Thunderbolt Bridge" off',
@@ -63,7 +63,7 @@ describe('Thunderbolt Bridge', () => {
     ]);
   });
 
-  it('is switched off by the name that its service has', () => {
+  it('is switched off by its service name, unless the name is hostile', () => {
     const renamed = (name: string): string | undefined =>
       hintsOf('bridge/active', only({ interfaces, 'network-services': [{ ...service, name }] }))[0];
     expect(renamed('Thunderbolt-Brücke')).toContain('-setnetworkserviceenabled "Thunderbolt-Brücke" off');
@@ -71,11 +71,11 @@ describe('Thunderbolt Bridge', () => {
     expect(renamed('a"; reboot; "')).toContain('System Settings');
   });
 
-  it('that only the preferences still have comes back', () => {
+  it('is reported as coming back when only the preferences contain it', () => {
     expect(told(only({ 'bridge-preferences': preferences }))).toEqual(['error bridge/comes-back node studio-3']);
   });
 
-  it('is the one that macOS marks, or that its service is on, under whatever name; others of receptacles are left alone', () => {
+  it("is identified by macOS's mark or its service, not by name", () => {
     const others = [
       { name: 'bridge3', interfaces: ['en0'] },
       { name: 'bridge1', interfaces: ['en4'] },
@@ -100,24 +100,24 @@ describe('Thunderbolt Bridge', () => {
     expect(ofService).not.toMatch(/bridge[13]/);
   });
 
-  it('with a name that a node invented comes into no command', () => {
+  it('is never put into a command by a hostile name', () => {
     const hostile = [{ name: 'bridge0"; reboot; "', interfaces: ['en4'], auto: 'thunderbolt-bridge' }];
     const [hint] = hintsOf('bridge/comes-back', only({ 'bridge-preferences': hostile }));
     expect(hint).toContain('System Settings');
     expect(hint).not.toContain('reboot');
   });
 
-  it('of other interfaces is none of ours', () => {
+  it('is not confused with a bridge of other interfaces', () => {
     const vm = { ...bridge, name: 'bridge100', members: ['vmenet0'] };
     expect(told(only({ interfaces: [...healthy.interfaces, vm] }))).toEqual([]);
   });
 
-  it('that the file keeps is told only where RDMA is required', () => {
+  it('is reported despite bridge: keep only if RDMA is required', () => {
     const changes = only({ interfaces, 'bridge-preferences': preferences });
     expect(told(changes, thunderbolt({ bridge: 'keep' }))).toEqual(['error rdma/bridged node studio-3']);
   });
 
-  it('on Macs in a ring names the one cable that closes it', () => {
+  it('is reported with the one cable that closes a ring of bridged Macs', () => {
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
     const values = Object.fromEntries(
       names.map((name) => {
@@ -132,14 +132,14 @@ describe('Thunderbolt Bridge', () => {
     ]);
   });
 
-  it('names a cable from a bridged Mac to itself as a ring', () => {
+  it('is reported as a ring when a cable joins a bridged Mac to itself', () => {
     const cables = ['studio-3:2 <-> studio-3:3'];
     const found = told({ values: { 'studio-3': { interfaces } }, cables }, thunderbolt({ links: [], bridge: 'keep' }));
     expect(found).toContain('error bridge/loop link studio-3:2 <-> studio-3:3');
   });
 });
 
-describe('bridge that a person made', () => {
+describe('user-made bridge', () => {
   const made = {
     ...bridge,
     name: 'bridge1',
@@ -148,7 +148,7 @@ describe('bridge that a person made', () => {
   };
   const preferred = [{ name: 'bridge1', interfaces: ['en0', 'en7'] }];
 
-  it('is shown with all its members and its address, and no command deletes it', () => {
+  it('is shown with its members and address, without a delete command', () => {
     const [one, ...others] = findingsOf(
       only({ interfaces: [...healthy.interfaces, made], 'bridge-preferences': preferred }),
     );
@@ -161,14 +161,14 @@ describe('bridge that a person made', () => {
     expect(one?.hint).not.toMatch(/Delete|restart/);
   });
 
-  it('comes back where only the preferences have it, as the one of macOS does, also both together', () => {
+  it('comes back when only the preferences contain it', () => {
     const mine = { name: 'bridge1', interfaces: ['en3', 'en7'] };
     const lists = [[mine], [...preferences, mine], preferences, []];
     const states = lists.map((all) => stateOf(only({ 'bridge-preferences': all })));
     expect(states).toEqual(['comes-back', 'comes-back', 'comes-back', 'none']);
   });
 
-  it('is never deleted, not even when macOS once made it', () => {
+  it('is never deleted, even if macOS created it', () => {
     const grown = [{ name: 'bridge0', interfaces: ['en0', 'en3'], auto: 'thunderbolt-bridge' }];
     const changes = only({ 'bridge-preferences': grown, 'network-services': [service] });
     const hints = findingsOf(changes).map((one) => one.hint);
@@ -176,7 +176,7 @@ describe('bridge that a person made', () => {
     expect(hints.join('\n')).not.toMatch(/Delete|-setnetworkserviceenabled/);
   });
 
-  it('is one of receptacles alone, too, and that of Internet Sharing', () => {
+  it('includes bridges of only receptacles and of Internet Sharing', () => {
     const toldOf = (name: string): string => {
       const own = { ...made, name, members: ['en7'] };
       const [one, ...others] = findingsOf(only({ interfaces: [...healthy.interfaces, own] }));
@@ -187,7 +187,7 @@ describe('bridge that a person made', () => {
     expect(toldOf('bridge100')).toContain('stop sharing to en7');
   });
 
-  it('counts as bridged for the RDMA of its receptacle', () => {
+  it('counts as a bridge for RDMA on its receptacle', () => {
     const [first, ...rest] = healthy.interfaces.filter((one) => one.name !== 'en3');
     const en3 = healthy.interfaces.filter((one) => one.name === 'en3').map((one) => ({ ...one, ipv4: [] }));
     const all = [...(first ? [first] : []), ...rest, ...en3, { ...made, members: ['en0', 'en3'] }];
@@ -197,8 +197,8 @@ describe('bridge that a person made', () => {
   });
 });
 
-describe('Thunderbolt Bridge of which not all is known', () => {
-  it('is not called gone while nobody could look at the interfaces', () => {
+describe('partly unknown Thunderbolt Bridge', () => {
+  it('is not considered removed while the interfaces are unknown', () => {
     const changes = blind({ 'bridge-preferences': preferences }, 'interfaces');
     expect(told(changes)).toEqual([
       'warning bridge/perhaps-active node studio-3',
@@ -217,7 +217,7 @@ describe('Thunderbolt Bridge of which not all is known', () => {
     ]);
   });
 
-  it('is not cured by a restart alone while nobody knows what would bring it back', () => {
+  it('is not repaired by only a restart while its preferences are unknown', () => {
     const changes = blind({ interfaces }, 'bridge-preferences', 'network-services');
     const [hint = ''] = hintsOf('bridge/active', changes);
     expect(hint).toMatch(/^On studio-3, first check/);
@@ -225,7 +225,7 @@ describe('Thunderbolt Bridge of which not all is known', () => {
     expect(hint).toContain('\n  networksetup -listnetworkserviceorder');
   });
 
-  it('is unknown when the names of the ports say nothing about Thunderbolt', () => {
+  it('is unknown when no port name mentions Thunderbolt', () => {
     const ports = healthy['hardware-ports'].map(({ port, device }) => ({
       port: port.replace('Thunderbolt', 'Anschluss'),
       device,
@@ -239,13 +239,13 @@ describe('Thunderbolt Bridge of which not all is known', () => {
     expect(stateOf(only({ ...changes.values?.['studio-3'], 'bridge-preferences': preferences }))).toBe('active');
   });
 
-  it('is unknown when its members are missing from a list that was cut', () => {
+  it('is unknown when its members are missing from a truncated port list', () => {
     const ports = healthy['hardware-ports'].filter(({ device }) => !['en3', 'en4', 'en5'].includes(device));
     expect(stateOf(only({ 'hardware-ports': ports, interfaces }))).toBe('unknown');
   });
 });
 
-describe('cables before the bridges are gone', () => {
+describe('cable moves on bridged Macs', () => {
   const missing = meshOfFour.slice(1);
   const hint = (changes: RackChanges, wishes = {}): string | undefined =>
     hintsOf('cabling/missing', changes, wishes)[0];
@@ -255,7 +255,7 @@ describe('cables before the bridges are gone', () => {
   };
   const put = 'connect studio-1 receptacle 2 and studio-2 receptacle 2 with a Thunderbolt 5 cable.';
 
-  it('are not plugged in', () => {
+  it('wait until the Thunderbolt Bridge is removed', () => {
     const values = { 'studio-1': bridged('studio-1'), 'studio-2': bridged('studio-2') };
     expect(hint({ cables: missing, values })).toBe(
       `First remove the Thunderbolt Bridge on studio-1 and studio-2; then ${put}`,
@@ -265,7 +265,7 @@ describe('cables before the bridges are gone', () => {
     );
   });
 
-  it('are not plugged in where nobody could look, or where it comes back', () => {
+  it('wait while a bridge is unknown or would come back', () => {
     const unknown = { 'studio-1': { 'bridge-preferences': 'failed' as const } };
     expect(hint({ cables: missing, unknown })).toBe(
       `First remove the Thunderbolt Bridge on studio-1 (its presence is unknown); then ${put}`,
@@ -274,7 +274,7 @@ describe('cables before the bridges are gone', () => {
     expect(hint({ cables: missing, values })).toMatch(/^First remove the Thunderbolt Bridge on studio-2; then connect/);
   });
 
-  it('are not plugged in while a receptacle is in the bridge of a person, which stays', () => {
+  it('wait while a receptacle is in a user-made bridge', () => {
     const made = { ...bridge, name: 'bridge1', members: ['en0', 'en7'] };
     const facts = healthyFacts('studio-2', receptacles('studio-2', 6, missing));
     const values = { 'studio-2': { interfaces: [...facts.interfaces, made] } };
@@ -283,7 +283,7 @@ describe('cables before the bridges are gone', () => {
     );
   });
 
-  it('are not moved either', () => {
+  it('wait for bridge removal before a swap too', () => {
     const swapped = meshOfFour.map((text) =>
       text.includes('studio-4:2') ? text.replace('studio-4:2', 'studio-4:3') : text.replace('studio-4:3', 'studio-4:2'),
     );
@@ -293,7 +293,7 @@ describe('cables before the bridges are gone', () => {
     );
   });
 
-  it('that the file keeps bridged are only kept from closing a ring', () => {
+  it('are refused under bridge: keep only if they close a ring', () => {
     const keep = (...texts: readonly string[]): Partial<DesiredFleet> =>
       thunderbolt({ bridge: 'keep', rdma: 'auto', links: links(texts) });
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];

@@ -19,41 +19,41 @@ function placeOn(model: string, receptacle: number, location?: string): CasePlac
   return placeAt(examine(desiredFleet(), observation), end(`studio-1:${receptacle}`));
 }
 
-describe('the place of a receptacle', () => {
+describe('receptacle place', () => {
   it.each([
     ['back-right-middle', 'back', 'back, right middle'],
     ['front-left', 'front', 'front, left'],
     ['right', 'right', 'right'],
     ['left-back', 'left', 'left, back'],
-  ])('is read from the report %s of a Mac that no table describes', (location, side, words) => {
+  ])('is read from %s as reported by a Mac that is not in the table', (location, side, words) => {
     expect(placeOn('Mac99,1', 2, location)).toEqual({ receptacle: 2, side, words });
   });
 
-  it('is known in front of an M5 Ultra, whose numbers are not published, once the Mac reports it', () => {
+  it("is known for an M5 Ultra's front only if the Mac reports it", () => {
     expect(placeOn('Mac17,15', 6)).toBeUndefined();
     expect(placeOn('Mac17,15', 6, 'front-left')).toMatchObject({ side: 'front', words: 'front, left' });
   });
 
-  it('has column and landmark of the table where the Mac agrees with it', () => {
+  it("has the table's column and landmark when the Mac's report agrees", () => {
     const table = { receptacle: 2, side: 'back', column: 3, words: 'back, 2nd from Ethernet' };
     expect(placeOn('Mac15,14', 2, 'back-right-middle')).toEqual(table);
     expect(placeOn('Mac15,14', 2, 'back')).toEqual(table);
   });
 
-  it('has the words of the Mac where the table knows only the side', () => {
+  it("uses the Mac's words when the table knows only the side", () => {
     expect(placeOn('Mac17,14', 3)).toMatchObject({ words: 'back' });
     expect(placeOn('Mac17,14', 3, 'back-left-middle')).toMatchObject({ words: 'back, left middle' });
   });
 
   it.each([
-    ['another side', 2, 'front-right', 'front, right', 2],
-    ['another hole', 2, 'back-left-middle', 'back, left middle', 2],
-    ['the hole beside it', 1, 'back-right-middle', 'back, right middle', 3],
-  ])('drops the table where the Mac reports %s', (_, receptacle, location, words, column) => {
+    ['a different side', 2, 'front-right', 'front, right', 2],
+    ['a different position', 2, 'back-left-middle', 'back, left middle', 2],
+    ['the position next to it', 1, 'back-right-middle', 'back, right middle', 3],
+  ])('ignores the table when the Mac reports %s', (_, receptacle, location, words, column) => {
     expect(placeOn('Mac15,14', receptacle, location)).toEqual({ receptacle, side: words.split(',')[0], words, column });
   });
 
-  it('is that of the table where the Mac reports another receptacle, none, or a word that is no side', () => {
+  it('uses the table when the Mac reports no valid side for the receptacle', () => {
     const table = { words: 'back, 2nd from Ethernet' };
     expect(placeOn('Mac15,14', 2)).toMatchObject(table);
     expect(placeOn('Mac15,14', 2, 'underneath')).toMatchObject(table);
@@ -63,7 +63,7 @@ describe('the place of a receptacle', () => {
   });
 
   it.each(['empty', 'garbled', 'timed-out', 'failed'] as const satisfies readonly UnknownReason[])(
-    'is that of the table where the report is unknown (%s)',
+    'uses the table when the report is unknown (%s)',
     (reason) => {
       const observation = observedFleet({ unknown: { 'studio-1': { 'receptacle-places': reason } } });
       const place = placeAt(examine(desiredFleet(), observation), end('studio-1:1'));

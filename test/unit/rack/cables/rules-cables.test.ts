@@ -22,12 +22,12 @@ const withReceptacle = (name: string, one: ThunderboltReceptacle, cables = meshO
 });
 const auto: Partial<DesiredFleet> = { thunderbolt: { ...desiredFleet().thunderbolt, rdma: 'auto' } };
 
-describe('cables', () => {
+describe('cable findings', () => {
   const swapped = meshOfFour.map((text) =>
     text.includes('studio-4:2') ? text.replace('studio-4:2', 'studio-4:3') : text.replace('studio-4:3', 'studio-4:2'),
   );
 
-  it('that are swapped have one cure for both links', () => {
+  it('suggest one swap for two swapped cables', () => {
     expect(told({ cables: swapped })).toEqual([
       'error cabling/elsewhere link studio-1:4 <-> studio-4:2',
       'error cabling/elsewhere link studio-2:4 <-> studio-4:3',
@@ -37,18 +37,18 @@ describe('cables', () => {
     );
   });
 
-  it('to a node that did not answer are not judged', () => {
+  it('ignore cables to an unreachable node', () => {
     expect(told({ cables: swapped, unreachable: ['studio-4'] })).toEqual([]);
   });
 
-  it('that are one receptacle off say where the end belongs', () => {
+  it('show where a cable end belongs that is one receptacle off', () => {
     const cables = ['studio-1:5 <-> studio-2:2', ...meshOfFour.slice(1)];
     expect(hintsOf('cabling/elsewhere', { cables })).toEqual([
       'Move the cable end in studio-1 receptacle 5 to receptacle 2.',
     ]);
   });
 
-  it('behind a dock say what to clear up first', () => {
+  it('name the dock to unplug first', () => {
     const dock = {
       ...freeReceptacle('studio-1', 2),
       state: 'connected' as const,
@@ -59,7 +59,7 @@ describe('cables', () => {
     ]);
   });
 
-  it('below 80 Gb/s are an error where RDMA is required, else a warning', () => {
+  it('are errors below 80 Gb/s if RDMA is required, otherwise warnings', () => {
     const slow = { ...cabledReceptacle('studio-1', 2, end('studio-2:2')), linkBitsPerSecond: 40e9 };
     expect(told(withReceptacle('studio-1', slow))).toEqual(['error cabling/slow link studio-1:2 <-> studio-2:2']);
     expect(told(withReceptacle('studio-1', slow), auto)).toEqual([
@@ -67,7 +67,7 @@ describe('cables', () => {
     ]);
   });
 
-  it('below 80 Gb/s say which cable to replace, and nothing where a Mac can do no more', () => {
+  it('name the slow cable to replace, unless the Mac limits the speed', () => {
     const slow = withReceptacle('studio-1', {
       ...cabledReceptacle('studio-1', 2, end('studio-2:2')),
       linkBitsPerSecond: 40e9,
@@ -83,7 +83,7 @@ describe('cables', () => {
     expect(cause?.hint).toMatch(/^Nothing to do while no placement needs RDMA here/);
   });
 
-  it('through a hub say to plug them straight in', () => {
+  it('warn about a cable through a hub', () => {
     const own = cabledReceptacle('studio-1', 2, end('studio-2:2'));
     const behind = { ...own, peers: own.peers.map((one) => ({ ...one, hubsBetween: 1 })) };
     expect(told(withReceptacle('studio-1', behind))).toEqual([
@@ -91,14 +91,14 @@ describe('cables', () => {
     ]);
   });
 
-  it('seen from one end only are not called missing', () => {
+  it('report a cable seen from only one end as one-sided, not missing', () => {
     const found = findingsOf(withReceptacle('studio-2', freeReceptacle('studio-2', 2)));
     expect(found.map((one) => `${one.code} ${one.detail}`)).toEqual([
       'cabling/one-sided studio-1:2 sees studio-2:2, but studio-2:2 sees nothing.',
     ]);
   });
 
-  it('that end in a dock which hides the far Mac are to be plugged straight in, without a second look', () => {
+  it('suggest a direct cable when a dock hides the far Mac', () => {
     const dock = {
       ...freeReceptacle('studio-2', 2),
       state: 'connected' as const,
@@ -111,14 +111,14 @@ describe('cables', () => {
     ]);
   });
 
-  it('in a receptacle that the Mac does not have name those it has', () => {
+  it("list the Mac's receptacles when a link names a missing one", () => {
     const found = findingsOf({ receptacleCount: { 'studio-4': 3 } });
     expect(found.filter((one) => one.code === 'cabling/no-receptacle').map((one) => one.detail)).toEqual([
       'studio-4 has no receptacle 4 (macOS shows: 1, 2, 3).',
     ]);
   });
 
-  it('that nobody declared are a warning with the line to add', () => {
+  it('warn about an undeclared cable with the line to add', () => {
     const declared = meshOfFour.filter((text) => !text.startsWith('studio-1:3'));
     const changes = { cables: [...declared, 'studio-1:5 <-> studio-3:6'] };
     const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: links(declared) } };
@@ -126,14 +126,14 @@ describe('cables', () => {
     expect(findingsOf(changes, wishes)[0]?.hint).toContain('\n  - studio-1:5 <-> studio-3:6');
   });
 
-  it('that join two Macs a second time are told as such', () => {
+  it('report a second cable between two linked Macs as doubled', () => {
     const cables = [...meshOfFour, 'studio-1:5 <-> studio-2:6'];
     const [found] = findingsOf({ cables });
     expect(found?.code).toBe('cabling/doubled');
     expect(found?.detail).toContain('declares studio-1:2 <-> studio-2:2 between these nodes');
   });
 
-  it('in a receptacle to avoid are not to be declared as they are', () => {
+  it('suggest moving a cable out of a receptacle that should stay free', () => {
     const hintOf = (cable: string, changes: Partial<DesiredFleet> = {}): string =>
       findingsOf({ cables: [...meshOfFour, cable] }, changes)[0]?.hint ?? '';
     expect(hintOf('studio-1:1 <-> studio-3:6')).toMatch(
@@ -145,17 +145,17 @@ describe('cables', () => {
     );
   });
 
-  it('are nobody’s business in a file without links', () => {
+  it('are empty for a file without links', () => {
     const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: [] } };
     expect(told({}, wishes)).toEqual([]);
   });
 
-  it('to a Mac outside the file are told as such', () => {
+  it('report a cable to a Mac that is not in the file', () => {
     const stranger = cabledReceptacle('studio-1', 5, end('other:1'));
     expect(told(withReceptacle('studio-1', stranger))).toEqual(['warning cabling/foreign-mac receptacle studio-1:5']);
   });
 
-  it('to a Mac outside the file come to the node that the link wants', () => {
+  it("move a cable from a Mac that is not in the file to the link's node", () => {
     const stranger = cabledReceptacle('studio-1', 2, end('other:1'));
     const changes = withReceptacle('studio-1', stranger, meshOfFour.slice(1));
     expect(told(changes)).toEqual(['error cabling/elsewhere link studio-1:2 <-> studio-2:2']);
@@ -165,14 +165,14 @@ describe('cables', () => {
     ]);
   });
 
-  it('to some Mac are not called foreign while a node did not answer', () => {
+  it('do not call a Mac foreign while a node is unreachable', () => {
     const stranger = cabledReceptacle('studio-1', 5, end('other:1'));
     expect(told({ ...withReceptacle('studio-1', stranger), unreachable: ['studio-4'] })).toEqual([
       'notice cabling/unidentified-mac receptacle studio-1:5',
     ]);
   });
 
-  it('plugged in at both ends without an answer are told', () => {
+  it('warn about a cable plugged in at both ends without a connection', () => {
     const silent = (name: string): readonly ThunderboltReceptacle[] =>
       receptacles(name, 6, meshOfFour).map((one) =>
         one.receptacle === 2 ? { ...freeReceptacle(name, 2), state: 'connected' } : one,
@@ -181,7 +181,7 @@ describe('cables', () => {
     expect(told({ values })).toEqual(['warning cabling/no-answer link studio-1:2 <-> studio-2:2']);
   });
 
-  it('of unknown speed are told where RDMA is required', () => {
+  it('warn about an unknown speed only if RDMA is required', () => {
     const unmeasured = (name: string, far: string): ThunderboltReceptacle => {
       const { linkBitsPerSecond: _, ...rest } = cabledReceptacle(name, 2, end(far));
       return rest;
@@ -194,7 +194,7 @@ describe('cables', () => {
     expect(told({ values }, auto)).toEqual([]);
   });
 
-  it('behind a device with a hostile name give a hint of one line', () => {
+  it('escape line breaks in a hostile device name', () => {
     const dock = {
       ...freeReceptacle('studio-1', 2),
       state: 'connected' as const,

@@ -43,7 +43,7 @@ const seen = (tag: object, items?: readonly object[]) => {
 };
 
 describe('thunderbolt fact', () => {
-  it('calls a receptacle silent when something is plugged in and macOS lists nothing', () => {
+  it('reports a receptacle as silent when it has a cable but macOS lists no device', () => {
     for (const items of [undefined, []]) {
       expect(seen(connected, items)).toMatchObject({
         state: 'silent',
@@ -65,7 +65,7 @@ describe('thunderbolt fact', () => {
     expect(seen({ ...connected, current_speed_key: 'Up to 80 Gb/s' }, [peer])).toBe('garbled');
   });
 
-  it('is unknown when the speed of a cable is missing or cannot be read', () => {
+  it('is unknown when a cable speed is missing or unreadable', () => {
     const { current_speed_key: _, ...withoutSpeed } = connected;
     expect(seen(withoutSpeed, [peer])).toBe('garbled');
     for (const speed of ['', 'fast', '80', '80 Gb', '80000 Gb/s', 80, null]) {
@@ -74,7 +74,7 @@ describe('thunderbolt fact', () => {
     expect(seen({ ...connected, current_speed_key: '40 Gb/s x1' }, [peer])).toMatchObject({ linkBitsPerSecond: 40e9 });
   });
 
-  it('keeps the receptacles of other buses when one bus cannot be read', () => {
+  it('keeps the receptacles of other buses when one bus is unreadable', () => {
     const bus = (number: number, change: object) => ({
       _name: `thunderboltusb4_bus_${number}`,
       domain_uuid_key: busUuid.replace('57', `0${number}`),
@@ -94,7 +94,7 @@ describe('thunderbolt fact', () => {
     expect(from({ domain_uuid_key: busUuid.replace('57', '01') })).toBe('garbled');
   });
 
-  it('is not blinded by how a vendor writes its name', () => {
+  it('accepts malformed vendor names', () => {
     const devices = (change: object) => {
       const value = seen(connected, [{ ...disk, ...change }, peer]);
       return typeof value === 'object' ? [...value.devices, value.peers.length] : value;
@@ -108,7 +108,7 @@ describe('thunderbolt fact', () => {
     expect(devices({ switch_uid_key: undefined })).toBe('garbled');
   });
 
-  it('keeps a Mac by its domain UUID alone', () => {
+  it('identifies a Mac by its domain UUID without a name or model', () => {
     const peers = (change: object) => {
       const value = seen(connected, [{ ...peer, ...change }]);
       return typeof value === 'object' ? value.peers : value;

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { macModel, macModelIds } from '../../../../src/model/macs.ts';
 import { caseFaces, casePlaces, facesWords, placeWords } from '../../../../src/rack/cabling/receptacle-view.ts';
 
-describe('places on the case', () => {
-  it.each(macModelIds)('counts as many Thunderbolt sockets on %s as it has receptacles', (id) => {
+describe('receptacle places on the case', () => {
+  it.each(macModelIds)('match the Thunderbolt receptacle count of %s', (id) => {
     const faces = caseFaces(id);
     // The tower and the rack version of a Mac Pro differ.
     if (id === 'Mac14,8') expect(faces).toBeUndefined();
     else expect(faces?.reduce((sum, face) => sum + face.sockets, 0)).toBe(macModel(id)?.receptacles);
   });
 
-  it.each(macModelIds)('puts every receptacle of %s that it places on a face with room for it', (id) => {
+  it.each(macModelIds)('put every placed receptacle of %s on a face with room for it', (id) => {
     const faces = caseFaces(id) ?? [];
     const places = casePlaces(id) ?? [];
     for (const { receptacle, side, column } of places) {
@@ -23,7 +23,7 @@ describe('places on the case', () => {
     expect(new Set(places.map((place) => place.receptacle)).size).toBe(places.length);
   });
 
-  it('places a receptacle only if its place was read on a Mac or it can be nowhere else', () => {
+  it('are known only if read from a Mac or the only possibility', () => {
     expect(placeWords('Mac15,14', 1)).toBe('back, next to Ethernet');
     expect(placeWords('Mac15,14', 3)).toBe('back, 3rd from Ethernet');
     expect(placeWords('Mac15,14', 6)).toBe('front, left');
@@ -35,14 +35,14 @@ describe('places on the case', () => {
     expect(placeWords('Mac17,7', 1)).toBeUndefined();
   });
 
-  it('knows nothing of a model that nobody described', () => {
+  it('are unknown for a model that is not in the table', () => {
     expect(caseFaces('Mac99,1')).toBeUndefined();
     expect(casePlaces('Mac99,1')).toBeUndefined();
     expect(placeWords('Mac99,1', 1)).toBeUndefined();
     expect(placeWords(undefined, 1)).toBeUndefined();
   });
 
-  it('says the faces in words', () => {
+  it('describe the faces in words', () => {
     expect(facesWords(caseFaces('Mac15,14') ?? [])).toBe('4 on the back, 2 on the front');
   });
 });

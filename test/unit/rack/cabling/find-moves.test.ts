@@ -36,31 +36,31 @@ function slow(cable: string): RackChanges {
   return { values: Object.fromEntries(values) };
 }
 
-describe('moves', () => {
-  it('are none for a rack that is cabled as declared', () => {
+describe('cable moves', () => {
+  it('are empty for a rack that matches the file', () => {
     expect(moves(meshOfFour, meshOfFour)).toEqual([]);
   });
 
-  it('exchange exactly the two ends of a swapped pair, on the one node where both are', () => {
+  it('swap the two cable ends on the node that has both', () => {
     const declared = ['studio-1:4 <-> studio-4:2', 'studio-2:4 <-> studio-4:3'];
     expect(moves(declared, ['studio-1:4 <-> studio-4:3', 'studio-2:4 <-> studio-4:2'])).toEqual([
       'swap the cable ends in studio-4 receptacles 2 and 3',
     ]);
   });
 
-  it('move one end that is one receptacle off', () => {
+  it('move a cable end that is one receptacle off', () => {
     expect(moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-2:3'])).toEqual([
       'move the cable end in studio-2 receptacle 3 to receptacle 2',
     ]);
   });
 
-  it('name the other node when the end has to go there', () => {
+  it('name the other node when a cable end belongs there', () => {
     expect(moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-3:3'])).toEqual([
       'move the cable end in studio-3 receptacle 3 to studio-2 receptacle 2',
     ]);
   });
 
-  it('free each receptacle before something goes into it', () => {
+  it('free each receptacle before a cable is plugged into it', () => {
     const declared = ['studio-1:1 <-> studio-2:1', 'studio-1:2 <-> studio-2:2'];
     expect(moves(declared, ['studio-1:1 <-> studio-2:2', 'studio-1:2 <-> studio-2:3'])).toEqual([
       'move the cable end in studio-2 receptacle 2 to receptacle 1',
@@ -68,13 +68,13 @@ describe('moves', () => {
     ]);
   });
 
-  it('add a cable where one is missing', () => {
+  it('add a missing cable', () => {
     expect(moves(['studio-1:2 <-> studio-2:2'], [])).toEqual([
       'connect studio-1 receptacle 2 and studio-2 receptacle 2 with a Thunderbolt 5 cable',
     ]);
   });
 
-  it('take out a surplus cable that stands in the way', () => {
+  it('remove a surplus cable that blocks a receptacle', () => {
     const cables = ['studio-1:2 <-> studio-3:1', 'studio-2:2 <-> studio-3:2'];
     expect(moves(['studio-1:2 <-> studio-2:2'], cables)).toEqual([
       'remove the cable between studio-1 receptacle 2 and studio-3 receptacle 1',
@@ -82,11 +82,11 @@ describe('moves', () => {
     ]);
   });
 
-  it('leave a surplus cable alone that is in nobody’s way', () => {
+  it('leave a surplus cable that blocks no receptacle', () => {
     expect(moves([], ['studio-1:2 <-> studio-2:2'])).toEqual([]);
   });
 
-  it('turn three ends round when three cables are one link off', () => {
+  it('rotate three cable ends when each belongs to the next link', () => {
     const declared = ['studio-1:1 <-> studio-4:1', 'studio-2:1 <-> studio-4:2', 'studio-3:1 <-> studio-4:3'];
     const cables = ['studio-1:1 <-> studio-4:2', 'studio-2:1 <-> studio-4:3', 'studio-3:1 <-> studio-4:1'];
     expect(moves(declared, cables)).toEqual([
@@ -95,12 +95,12 @@ describe('moves', () => {
     ]);
   });
 
-  it('are not proposed while a receptacle on the way cannot be judged', () => {
+  it('are empty while a receptacle involved is unknown', () => {
     const cables = ['studio-1:2 <-> studio-2:3'];
     expect(moves(['studio-1:2 <-> studio-2:2'], cables, { unreachable: ['studio-2'] })).toEqual([]);
   });
 
-  it('fetch the far end of a cable that goes to a Mac outside the file, or take it out', () => {
+  it('move the far end of a cable from a Mac that is not in the file', () => {
     const outside = { ...freeReceptacle('studio-1', 2), state: 'connected' as const, linkBitsPerSecond: 80e9 };
     const stranger = { ...outside, peers: [{ ...peer(end('studio-9:1')), model: 'Mac16,9' }] };
     const seen = (cables: readonly string[]): RackChanges => ({
@@ -123,7 +123,7 @@ describe('moves', () => {
     expect(moves([], [], seen([]))).toEqual([]);
   });
 
-  it('put a cable that comes out where another is missing, and fetch none', () => {
+  it('reuse a removed cable for a missing link', () => {
     const cables = ['studio-1:2 <-> studio-3:1', 'studio-2:2 <-> studio-3:2'];
     expect(moves(['studio-1:2 <-> studio-2:2', 'studio-1:5 <-> studio-4:5'], cables).slice(0, 1)).toEqual([
       'remove the cable between studio-1 receptacle 2 and studio-3 receptacle 1',
@@ -134,7 +134,7 @@ describe('moves', () => {
     );
   });
 
-  it('replace a slow cable, and never make a link out of one', () => {
+  it('replace a slow cable and never reuse one for a link', () => {
     expect(
       moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-2:2'], slow('studio-1:2 <-> studio-2:2')),
     ).toEqual(['replace the cable between studio-1 receptacle 2 and studio-2 receptacle 2 with a Thunderbolt 5 cable']);
@@ -146,7 +146,7 @@ describe('moves', () => {
     ]);
   });
 
-  it('leave a slow link alone whose Mac can do no more', () => {
+  it('leave a slow link that is limited by its Mac', () => {
     const link = 'studio-1:2 <-> studio-2:2';
     const { values = {} } = slow(link);
     const mini = { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 34 };
@@ -160,14 +160,14 @@ describe('moves', () => {
     });
   });
 
-  it('do not wait for a link that names a receptacle which does not exist', () => {
+  it('ignore a link that names a receptacle that does not exist', () => {
     const declared = ['studio-1:9 <-> studio-2:3', 'studio-1:2 <-> studio-2:2'];
     expect(moves(declared, ['studio-1:2 <-> studio-2:3'])).toEqual([
       'move the cable end in studio-2 receptacle 3 to receptacle 2',
     ]);
   });
 
-  it('count as acts what the hands put somewhere else, two for a cable that is replaced', () => {
+  it('count each moved cable end, and two ends for a replaced cable', () => {
     const [a, b, c] = ['a:1', 'a:2', 'a:3'].map(end) as [LinkEnd, LinkEnd, LinkEnd];
     expect(actCount({ kind: 'move-end', from: a, to: b })).toBe(1);
     expect(actCount({ kind: 'rotate-ends', ends: [a, b, c] })).toBe(3);

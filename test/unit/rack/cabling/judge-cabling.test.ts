@@ -36,8 +36,8 @@ const thunderbolt = (name: string, one: ThunderboltReceptacle): NonNullable<Rack
   [name]: { thunderbolt: withReceptacle(name, one) },
 });
 
-describe('judgement of a declared link', () => {
-  it('is as-declared when both ends see each other, whichever end the file names first', () => {
+describe('state of a declared link', () => {
+  it('is as-declared when both ends see each other, in either order', () => {
     expect(judge({ cables: ['studio-1:2 <-> studio-2:2'] })).toBe('as-declared');
     expect(judge({ cables: ['studio-2:2 <-> studio-1:2'] })).toBe('as-declared');
   });
@@ -51,13 +51,13 @@ describe('judgement of a declared link', () => {
     expect(judge({ cables: ['studio-1:2 <-> studio-2:3'] })).toBe('elsewhere');
   });
 
-  it('is elsewhere when a dock sits in one end', () => {
+  it('is elsewhere when a dock is plugged into one end', () => {
     const dock = { ...freeReceptacle('studio-1', 2), state: 'connected' as const };
     const devices = [{ name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' }];
     expect(judge({ cables: [], values: thunderbolt('studio-1', { ...dock, devices }) })).toBe('elsewhere');
   });
 
-  it('is slow below 80 Gb/s, by the slower of what the two ends say', () => {
+  it('is slow when the slower end reports less than 80 Gb/s', () => {
     const slow = { ...cabledReceptacle('studio-2', 2, end('studio-1:2')), linkBitsPerSecond: 40e9 };
     const values = thunderbolt('studio-2', slow);
     const [only] = judgeCabling(
@@ -73,7 +73,7 @@ describe('judgement of a declared link', () => {
     expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values })).toBe('one-sided');
   });
 
-  it('is through-hub when one end sees the other behind a hub', () => {
+  it('is through-hub when one end is behind a hub', () => {
     const own = cabledReceptacle('studio-2', 2, end('studio-1:2'));
     const behind = { ...own, peers: [peer(end('studio-1:2'), { hubsBetween: 1 })] };
     expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values: thunderbolt('studio-2', behind) })).toBe(
@@ -81,22 +81,22 @@ describe('judgement of a declared link', () => {
     );
   });
 
-  it('is no-receptacle when the Mac has none of that number', () => {
+  it('is no-receptacle when the Mac has no receptacle with that number', () => {
     expect(judge({ cables: [], receptacleCount: { 'studio-2': 1 } })).toBe('no-receptacle');
   });
 
-  it('is unknown when an end was not looked at, even if the other end is empty', () => {
+  it('is unknown when one end was not observed, even if the other is empty', () => {
     expect(judge({ cables: [], unreachable: ['studio-2'] })).toBe('unknown');
     expect(judge({ cables: [], unknown: { 'studio-1': { thunderbolt: 'garbled' } } })).toBe('unknown');
   });
 
-  it('is unknown when something is plugged in at both ends and nothing answers', () => {
+  it('is unknown when both ends have a cable but see no device', () => {
     const silent = (name: string): ThunderboltReceptacle => ({ ...freeReceptacle(name, 2), state: 'connected' });
     const values = { ...thunderbolt('studio-1', silent('studio-1')), ...thunderbolt('studio-2', silent('studio-2')) };
     expect(judge({ cables: [], values })).toBe('unknown');
   });
 
-  it('is unknown when two nodes answer as the same Mac', () => {
+  it('is unknown when two nodes report the same Mac', () => {
     const twin = receptacles('studio-2', 6, ['studio-1:2 <-> studio-2:2']);
     const values = { 'studio-3': { thunderbolt: twin } };
     expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values })).toBe('unknown');
@@ -110,7 +110,7 @@ describe('judgement of a declared link', () => {
     expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values })).toBe('unknown');
   });
 
-  it('reads domain UUIDs without regard to case', () => {
+  it('ignores case when it compares domain UUIDs', () => {
     const own = cabledReceptacle('studio-2', 2, end('studio-1:2'));
     const lower = { ...own, domainUuid: own.domainUuid?.toLowerCase() ?? '' };
     expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values: thunderbolt('studio-2', lower) })).toBe(
@@ -119,7 +119,7 @@ describe('judgement of a declared link', () => {
   });
 });
 
-describe('peers of a receptacle', () => {
+describe('receptacle peers', () => {
   const stranger = { ...cabledReceptacle('studio-1', 5, end('other:1')) };
 
   function peerKind(changes: RackChanges): string | undefined {
@@ -127,23 +127,23 @@ describe('peers of a receptacle', () => {
     return rack.views.find((view) => linkEndText(view.at) === 'studio-1:5')?.peers[0]?.kind;
   }
 
-  it('are foreign when every node was looked at and none owns the domain UUID', () => {
+  it('are foreign when all nodes were observed and none has the domain UUID', () => {
     expect(peerKind({ values: thunderbolt('studio-1', stranger) })).toBe('foreign');
   });
 
-  it('are unidentified while one node of the file was not looked at', () => {
+  it('are unidentified while a node of the file was not observed', () => {
     expect(peerKind({ values: thunderbolt('studio-1', stranger), unreachable: ['studio-4'] })).toBe('unidentified');
   });
 });
 
-describe('cables that the file does not declare', () => {
-  it('are those that both ends see and no link joins, each once', () => {
+describe('undeclared cables', () => {
+  it('list each cable that both ends see and no link declares once', () => {
     const { nodes } = observedFleet({ cables: ['studio-1:2 <-> studio-2:2', 'studio-3:1 <-> studio-4:6'] });
     const found = undeclaredCables(judgeCabling(declared, names, nodes));
     expect(found.map(({ ends }) => ends.map(linkEndText))).toEqual([['studio-3:1', 'studio-4:6']]);
   });
 
-  it('do not include a cable that only one end sees', () => {
+  it('exclude a cable that only one end sees', () => {
     const values = thunderbolt('studio-1', cabledReceptacle('studio-1', 5, end('studio-4:6')));
     const { nodes } = observedFleet({ cables: [], values });
     expect(undeclaredCables(judgeCabling(declared, names, nodes))).toEqual([]);

@@ -58,19 +58,19 @@ const withFile = (path: string, state: 'changed' | 'missing'): KeeperSight => ({
   files: installed.files.map((file) => (file.path === path ? { ...file, state } : file)),
 });
 
-describe('the keeper of a node', () => {
-  it('is left alone when program, data and property list are as they are to be and launchd has it', () => {
+describe('keeper', () => {
+  it('needs no change when its files are intact and launchd has loaded it', () => {
     expect(planWith(installed)).toMatchObject({ changes: [], steps: [] });
   });
 
-  it('gets new data alone when the file keeps something else, and is not loaded anew', () => {
+  it('gets only new data, without a reload, when the settings in the file change', () => {
     const { system } = settledFleet();
     const changed = { system: { ...system, keeper: 'auto', wiredLimit: { kind: 'default' } } } as const;
     expect(stepsOf(planWith(installed, changed))).toEqual(['put-data']);
     expect(stepsOf(planWith(withFile(keeperData.path, 'missing')))).toEqual(['put-data']);
   });
 
-  it('is loaded anew when its property list is another one, since launchd keeps the old one', () => {
+  it('is reloaded when its property list changes', () => {
     const { steps } = planWith(withFile(keeperPlist.path, 'changed'));
     expect(steps.map(({ act }) => act)).toMatchObject([
       { kind: 'put', path: keeperPlist },
@@ -78,12 +78,12 @@ describe('the keeper of a node', () => {
     ]);
   });
 
-  it('is only loaded when nothing but that is missing', () => {
+  it('is loaded without rewriting intact files', () => {
     const { steps } = planWith({ ...installed, isLoaded: false });
     expect(steps.map(({ act }) => act)).toEqual([{ kind: 'script', name: 'load-keeper', args: { reload: false } }]);
   });
 
-  it('goes where the file has nothing for it to keep', () => {
+  it('is removed when the file has nothing for it to maintain', () => {
     const { system, thunderbolt } = settledFleet();
     const { pool: _, ...rest } = thunderbolt;
     const nothing = {
@@ -94,7 +94,7 @@ describe('the keeper of a node', () => {
     expect(planWith({ files: [], isLoaded: false, isRefused: false }, nothing).steps).toEqual([]);
   });
 
-  it('gets receptacles by number, and masks as ifconfig prints them', () => {
+  it('stores receptacles by number and netmasks as ifconfig prints them', () => {
     expect(keeperDataText({ isBridgeRemoved: false, wiredMegabytes: 1, addresses: [] })).toEqual(['wired 1\n']);
     expect(keeperDataText(kept)).toEqual([
       'wired 491520\nbridge remove\naddress 2 10.77.0.1 0xfffffffc\naddress 3 10.77.0.5 0xfffffffc\naddress 4 10.77.0.9 0xfffffffc\n',

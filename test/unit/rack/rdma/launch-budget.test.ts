@@ -35,8 +35,8 @@ const held: RdmaProcess = {
   devices: ['rdma_en3'],
 };
 
-describe('the budget of launches', () => {
-  it('is three where the devices say no limits', () => {
+describe('launch budget', () => {
+  it('is three when the devices report no limits', () => {
     expect(launchBudget(factsOf(starts(2)))).toEqual({
       kind: 'known',
       value: { taken: 2, limit: 3, isAssumed: true, isCounted: true },
@@ -48,28 +48,28 @@ describe('the budget of launches', () => {
     [11, 3, 2],
     [3, 11, 2],
     [1, 1, 1],
-  ])('of a device with %s queue pairs and %s protection domains is %s starts', (pairs, domains, limit) => {
+  ])('with %s queue pairs and %s protection domains per device is %s starts', (pairs, domains, limit) => {
     expect(launchBudget(factsOf({ ...starts(1), 'rdma-ports': [port(pairs, domains)] }))).toEqual({
       kind: 'known',
       value: { taken: 1, limit, isAssumed: false, isCounted: true },
     });
   });
 
-  it('is that of the scarcest device', () => {
+  it('is set by the device with the lowest limit', () => {
     const ports = [port(11, 11), { ...port(11, 3), device: 'rdma_en4' }];
     expect(launchBudget(factsOf({ ...starts(0), 'rdma-ports': ports }))).toMatchObject({ value: { limit: 2 } });
   });
 
-  it('begins anew with every boot session', () => {
+  it('starts at zero in every boot session', () => {
     expect(launchBudget(factsOf(starts(3, 'BOOT-of-before')))).toMatchObject({ value: { taken: 0 } });
   });
 
-  it('counts what a member knows of, should the count of the node be lost', () => {
+  it("uses the start count in the rank record if the node's count is lost", () => {
     expect(launchBudget(factsOf(starts(0, '')), 2)).toMatchObject({ value: { taken: 2 } });
     expect(launchBudget(factsOf(starts(3, 'BOOT-of-before')), 2)).toMatchObject({ value: { taken: 2 } });
   });
 
-  it('is what the node has counted, where starts that served were given back', () => {
+  it("uses the node's lower count after successful starts were returned to the budget", () => {
     expect(launchBudget(factsOf(starts(1)), 4)).toMatchObject({ value: { taken: 1 } });
   });
 
@@ -79,11 +79,11 @@ describe('the budget of launches', () => {
     [10, 1, false],
     [7, 2, true],
     [0, 10, false],
-  ])('has %s of 10 starts taken, each of %s: one left is %s', (taken, takes, isLeft) => {
+  ])('with %s of 10 used and %s per start has one last start: %s', (taken, takes, isLeft) => {
     expect(hasOneLeft({ taken, limit: 10, isAssumed: false, isCounted: true }, takes)).toBe(isLeft);
   });
 
-  it('is not judged where it may be spent and nobody knows', () => {
+  it('is unknown when a failed reading could hide that it is spent', () => {
     expect(launchBudget(factsOf(starts(3), { 'rdma-ports': 'busy' }))).toMatchObject({
       kind: 'unknown',
       reason: 'busy',
@@ -93,14 +93,14 @@ describe('the budget of launches', () => {
     expect(launchBudget(factsOf(starts(0), { 'rdma-starts': 'garbled' }))).toMatchObject({ reason: 'garbled' });
   });
 
-  it('is spent for a start that takes two of each device one sooner, unless its limit is one of jobs', () => {
+  it('is spent one start earlier if each start takes two, unless the limit counts starts', () => {
     const spent = (taken: number, isAssumed: boolean): boolean =>
       isSpent({ taken, limit: 10, isAssumed, isCounted: isAssumed }, 2);
     expect([8, 9, 10].map((taken) => spent(taken, false))).toEqual([false, true, true]);
     expect([8, 9, 10].map((taken) => spent(taken, true))).toEqual([false, false, true]);
   });
 
-  it('is spent at its limit', () => {
+  it('is spent once the limit is reached', () => {
     expect([2, 3, 4].map((count) => isSpent({ taken: count, limit: 3, isAssumed: true, isCounted: true }))).toEqual([
       false,
       true,
@@ -108,7 +108,7 @@ describe('the budget of launches', () => {
     ]);
   });
 
-  describe('by what the kernel lists', () => {
+  describe("launch budget from the kernel's RDMA objects", () => {
     const object = (kind: RdmaObject['kind']): RdmaObject => ({ kind, isActive: false, busy: 1 });
     const listed = (...devices: readonly (readonly RdmaObject[])[]): Partial<FactValues> => {
       const all = devices.flat();
@@ -124,28 +124,28 @@ describe('the budget of launches', () => {
       };
     };
 
-    it('is full where one device is, in spite of another count', () => {
+    it('uses the fullest device and ignores the start count', () => {
       const most = [object('domain'), object('domain'), object('queue-pair')];
       const budget = launchBudget(factsOf(listed([object('domain'), object('queue-pair')], most)));
       expect(budget).toEqual({ kind: 'known', value: { taken: 2, limit: 10, isAssumed: false, isCounted: false } });
     });
 
-    it('is full while a rank runs for which no process is listed, too', () => {
+    it("counts kernel objects even if the running rank's process is not listed", () => {
       const full = listed(Array.from({ length: 10 }, () => object('domain')));
       const services = [{ label: rankServiceLabel('kimi'), state: 'running' as const, pid: 4_711, runs: 1 }];
       expect(launchBudget(factsOf({ ...full, services }))).toMatchObject({ value: { taken: 10, isCounted: false } });
     });
 
-    it('is empty where the kernel has nothing, in spite of another count', () => {
+    it('is unused when the kernel lists no objects, whatever the start count', () => {
       expect(launchBudget(factsOf(listed([])))).toMatchObject({ value: { taken: 0, isCounted: false } });
     });
 
-    it('is the count where the kernel lists other objects than it counts', () => {
+    it("falls back to the start count when the kernel's list and totals disagree", () => {
       const wrong = { ...listed([object('domain')]), 'rdma-holders': { devices: [], processes: [held] } };
       expect(launchBudget(factsOf(wrong))).toMatchObject({ value: { taken: 99, isCounted: true } });
     });
 
-    it('needs no boot session', () => {
+    it('does not need the boot session', () => {
       const full = listed(Array.from({ length: 10 }, () => object('domain')));
       const budget = launchBudget(factsOf(full, { 'boot-session': 'failed' }));
       expect(budget).toMatchObject({ value: { taken: 10 } });

@@ -69,29 +69,29 @@ const pair = { domains: 1, queuePairs: 1 };
 const none = { domains: 0, queuePairs: 0 };
 
 describe('kernelObjects', () => {
-  it('gives active objects to the process that has their device open', () => {
+  it('assigns active objects to the process that has their device open', () => {
     expect(objectsOf(withKernel({ processes: [python] }))).toMatchObject({
       value: { ...pair, held: pair, withoutProcess: none },
     });
   });
 
   it.each([
-    ['nothing has their device open', { processes: [] }],
-    ['the process that had it open is gone', { processes: [{ ...python, state: 'gone' }] }],
-    ['they are inactive, whoever has it open', { objects: inactive, processes: [python] }],
-  ] as const)('gives objects to no process when %s', (_when, kernel) => {
+    ['no process has their device open', { processes: [] }],
+    ['the process that had the device open has exited', { processes: [{ ...python, state: 'gone' }] }],
+    ['they are inactive, even if a process has the device open', { objects: inactive, processes: [python] }],
+  ] as const)('assigns objects to no process when %s', (_when, kernel) => {
     expect(objectsOf(withKernel(kernel))).toMatchObject({ value: { ...pair, held: none, withoutProcess: pair } });
   });
 
-  it('counts what the registry no longer lists where no process holds anything', () => {
+  it('counts unlisted objects as left over when no process has any', () => {
     expect(objectsOf(withKernel({ surplus: 2 }))).toMatchObject({ value: { withoutProcess: { domains: 3 } } });
   });
 
   it.each([
-    ['count and list differ while a process holds some', withKernel({ processes: [python], surplus: 1 })],
-    ['a rank runs and no process is listed', withKernel({ services: [rank('chat')] })],
+    ['totals and list differ while a process has objects', withKernel({ processes: [python], surplus: 1 })],
+    ['a rank runs but no process is listed', withKernel({ services: [rank('chat')] })],
     [
-      'nothing is known of the services, and no process is listed',
+      'the services are unknown and no process is listed',
       { ...withKernel({}), unknown: { 'studio-3': { services: 'failed' } } },
     ],
     ['the holders are unknown', { ...withKernel({}), unknown: { 'studio-3': { 'rdma-holders': 'garbled' } } }],
@@ -100,7 +100,7 @@ describe('kernelObjects', () => {
     expect(objectsOf(changes).kind).toBe('unknown');
   });
 
-  it('is nothing at all where the kernel counts none', () => {
+  it('is zero when the kernel counts no objects', () => {
     const unread: RackChanges = { unknown: { 'studio-3': { 'rdma-holders': 'garbled' } } };
     expect(objectsOf(unread)).toEqual({ kind: 'known', value: { ...none, held: none, withoutProcess: none } });
   });
@@ -111,14 +111,14 @@ describe('holders of RDMA objects', () => {
   const kimi = { placements: fleet.placements };
 
   it.each([
-    ['the rank itself', 4711],
-    ['a child of the rank', 4690],
-  ])('are no finding when one is %s of a placement that the file has serve here', (_what, pid) => {
+    ['is the rank', 4711],
+    ['is a child of the rank', 4690],
+  ])('are not reported when the process %s of a placement that should serve on this node', (_what, pid) => {
     const changes = withKernel({ processes: [python], services: [rank('kimi', pid)] });
     expect(told(changes, kimi).filter((one) => one.includes('rdma/'))).toEqual([]);
   });
 
-  it('are no finding when one is a rank that the plan itself stops', () => {
+  it('are not reported when the plan stops the rank that has them', () => {
     const { desired } = scopeOf({ kind: 'stop', placements: ['kimi'] }, fleet);
     const changes = withKernel({ processes: [python], services: [rank('kimi')] });
     const heldOf = (placements: DesiredFleet['placements']) =>
@@ -131,7 +131,7 @@ describe('holders of RDMA objects', () => {
     ).toEqual(['warning rdma/held node studio-3']);
   });
 
-  it('are named with the command that ends a program of somebody else', () => {
+  it('are reported with the kill command when the process is not a rank', () => {
     const changes = withKernel({ processes: [python] });
     expect(told(changes)).toEqual(['warning rdma/held node studio-3']);
     expect(findingsOf(changes)[0]?.detail).toBe('python3.12 (pid 4711) has rdma_en3 open.');
@@ -140,14 +140,14 @@ describe('holders of RDMA objects', () => {
     ]);
   });
 
-  it('are left to apply when one is a rank that the file does not have here', () => {
+  it('are stopped by apply when the process is a rank that the file does not place here', () => {
     const changes = withKernel({ processes: [python], services: [rank('old')] });
     expect(hintsOf('rdma/held', changes)).toEqual([
       'The file does not want this rank here. Stop it:\n  meshwright apply',
     ]);
   });
 
-  it('need a restart of their own Mac only when no process has them', () => {
+  it('require a restart of this Mac only when no process has the objects', () => {
     const changes = withKernel({ objects: inactive });
     expect(told(changes)).toEqual(['warning rdma/left-in-kernel node studio-3']);
     expect(findingsOf(changes)[0]?.detail).toBe(
@@ -158,7 +158,7 @@ describe('holders of RDMA objects', () => {
     ]);
   });
 
-  it('hang when no signal reaches them and an object of theirs is inactive, and the Mac needs a restart', () => {
+  it('require a restart when an uninterruptible process has an inactive object', () => {
     const waiting = { ...python, state: 'uninterruptible' } as const;
     const changes = withKernel({ objects: inactive, processes: [waiting] });
     expect(told(changes)).toEqual(['error rdma/process-stuck node studio-3']);
@@ -171,7 +171,7 @@ describe('holders of RDMA objects', () => {
     );
   });
 
-  it('are verbs tools that have not returned: one that hangs needs a restart, one that runs can be ended', () => {
+  it('require a restart for a hung verbs tool but not for a running one', () => {
     const hung = { ...devinfo, isVerbsTool: true, state: 'uninterruptible' } as const;
     expect(told(withKernel({ objects: [], processes: [hung] }))).toEqual(['error rdma/process-stuck node studio-3']);
     const running = { ...hung, state: 'runs', program: 'ibv_uc_pingpong' } as const;
@@ -180,7 +180,7 @@ describe('holders of RDMA objects', () => {
     );
   });
 
-  it('are not the verbs tools of an observation that runs at the same moment', () => {
+  it('do not include verbs tools started by a concurrent observation', () => {
     const passing = { ...devinfo, devices: ['rdma_en4'] };
     expect(told(withKernel({ processes: [passing] })).filter((one) => one.includes('rdma/held'))).toEqual([]);
   });

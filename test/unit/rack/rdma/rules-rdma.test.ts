@@ -18,14 +18,14 @@ const disabled: Partial<FactValues> = { 'rdma-state': 'disabled', 'rdma-devices'
 const ports = (device: string, change: (port: RdmaPort) => RdmaPort): readonly RdmaPort[] =>
   healthy['rdma-ports'].map((port) => (port.device === device ? change(port) : port));
 
-describe('RDMA ladder', () => {
-  it('stops at hardware without Thunderbolt 5, whatever rdma_ctl says, and sends nobody to Recovery', () => {
+describe('RDMA findings', () => {
+  it('report only hardware without Thunderbolt 5, whatever rdma_ctl prints', () => {
     const hardware = { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 39 };
     expect(told(only({ hardware, 'rdma-devices': [] }))).toEqual(['error rdma/no-thunderbolt-5 node studio-3']);
     expect(told(only({ hardware, ...disabled }))).toEqual(['error rdma/no-thunderbolt-5 node studio-3']);
   });
 
-  it('has three states on macOS 27: off, on and waiting for a restart, on with devices', () => {
+  it('distinguish off, on but restart pending, and on with devices on macOS 27', () => {
     const macos = { 'macos-version': { version: '27.0', build: '26A428' } } as const;
     const accept = { macos: {} };
     const found = (values: Partial<FactValues>, unknown: RackChanges['unknown'] = {}) =>
@@ -52,7 +52,7 @@ describe('RDMA ladder', () => {
     );
   });
 
-  it('says that a device of a Mac with Thunderbolt 4 comes from a modified driver', () => {
+  it('attribute an RDMA device on a Thunderbolt 4 Mac to a modified driver', () => {
     const hardware = { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 39 };
     const devices = [{ name: 'rdma_en2', guid: 'c03b3b8fe481ac05' }];
     const [finding] = findingsOf(only({ hardware, 'rdma-devices': devices }), thunderbolt({ rdma: 'auto' })).filter(
@@ -90,29 +90,29 @@ describe('RDMA ladder', () => {
     ]);
   });
 
-  it('stops at disabled and gives the steps in Recovery', () => {
+  it('report disabled RDMA with the steps in Recovery', () => {
     expect(told(only(disabled))).toEqual(['error rdma/disabled node studio-3']);
     expect(hintsOf('rdma/disabled', only(disabled))[0]).toContain('rdma_ctl enable');
   });
 
-  it('does not blame the neighbours whose ports are down because of a disabled node', () => {
+  it('do not blame neighbors whose ports are down because RDMA is disabled on a node', () => {
     const neighbour = healthyFacts('studio-1', receptacles('studio-1', 6, meshOfFour))['rdma-ports'];
     const down = neighbour.map((port) => (port.device === 'rdma_en4' ? { ...port, state: 'down' as const } : port));
     const changes = { values: { 'studio-3': disabled, 'studio-1': { 'rdma-ports': down } } };
     expect(told(changes)).toEqual(['error rdma/disabled node studio-3']);
   });
 
-  it('tells enabled without any device from disabled', () => {
+  it('distinguish enabled RDMA without a device from disabled RDMA', () => {
     expect(told(only({ 'rdma-devices': [], 'rdma-ports': [] }))).toEqual(['error rdma/no-device node studio-3']);
   });
 
-  it('tells the receptacle whose device is missing', () => {
+  it('name the receptacle whose RDMA device is missing', () => {
     const devices = healthy['rdma-devices'].filter(({ name }) => name !== 'rdma_en4');
     const found = findingsOf(only({ 'rdma-devices': devices })).map(({ code, detail }) => [code, detail]);
     expect(found).toEqual([['rdma/no-device', 'Receptacle 3 (en4): no RDMA device, although RDMA is enabled.']]);
   });
 
-  it('tells a port that is down although both ends are enabled', () => {
+  it('report a port that is down although RDMA is enabled at both ends', () => {
     const changes = only({ 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) });
     expect(told(changes)).toEqual(['error rdma/port-down node studio-3']);
     expect(hintsOf('rdma/port-down', changes)).toEqual([
@@ -120,18 +120,18 @@ describe('RDMA ladder', () => {
     ]);
   });
 
-  it('does not blame a port whose far end cannot be seen', () => {
+  it('do not report a port that is down while its far end is unreachable', () => {
     const values = { 'studio-3': { 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) } };
     expect(told({ values, unreachable: ['studio-2'] })).toEqual([]);
   });
 
-  it('looks at the far end first while its RDMA state is unknown', () => {
+  it('suggest checking the far end first if its RDMA state is unknown', () => {
     const values = { 'studio-3': { 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) } };
     const changes = { values, unknown: { 'studio-2': { 'rdma-state': 'timed-out' as const } } };
     expect(hintsOf('rdma/port-down', changes)).toEqual(['Check the far end first. On studio-2:\n  rdma_ctl status']);
   });
 
-  it('tells receptacles without address together, and not their missing GID', () => {
+  it('report all receptacles without an address together, without their missing GIDs', () => {
     const interfaces = healthy.interfaces.map((one) =>
       ['en3', 'en5'].includes(one.name) ? { ...one, ipv4: [] } : one,
     );
@@ -141,7 +141,7 @@ describe('RDMA ladder', () => {
     ]);
   });
 
-  it('gives each receptacle its address by the name of its own service, one line each', () => {
+  it("set each receptacle's address by its service name, one command per line", () => {
     const interfaces = healthy.interfaces.map((one) =>
       ['en3', 'en4', 'en5'].includes(one.name) ? { ...one, ipv4: [] } : one,
     );
@@ -170,7 +170,7 @@ describe('RDMA ladder', () => {
     ]);
   });
 
-  it('tells a mapped GID that is missing or belongs to an address of the past', () => {
+  it('report a mapped GID that is missing or belongs to a previous address', () => {
     const without = only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: port.gids.slice(0, 1) })) });
     expect(told(without)).toEqual(['error rdma/no-gid node studio-3']);
     const stale = { index: 1, gid: '::ffff:169.254.1.1', ipv4: '169.254.1.1' };
@@ -179,33 +179,33 @@ describe('RDMA ladder', () => {
     ]);
   });
 
-  it('cures a missing GID by waiting, then by a restart, and never by taking interfaces down', () => {
+  it('repair a missing GID by waiting, then by a restart', () => {
     const without = only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: port.gids.slice(0, 1) })) });
     expect(hintsOf('rdma/no-gid', without)).toEqual([
       'Check again in a minute. If the GID is still missing, restart studio-3:\n  meshwright reboot studio-3',
     ]);
   });
 
-  it('takes active as the only good state of a port', () => {
+  it('report any port state other than active', () => {
     const changes = only({ 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'other' })) });
     expect(told(changes)).toEqual(['error rdma/port-not-active node studio-3']);
   });
 
-  it('tells an interface that is down, and not its missing address', () => {
+  it('report an interface that is down without its missing address', () => {
     const interfaces = healthy.interfaces.map((one) => (one.name === 'en4' ? { ...one, isUp: false, ipv4: [] } : one));
     expect(told(only({ interfaces }))).toEqual(['error rdma/interface-down node studio-3']);
   });
 
-  it('says nothing about receptacles whose cable is not as declared: the cable is the cause', () => {
+  it('ignore receptacles whose cable does not match the file', () => {
     const found = told({ cables: meshOfFour.slice(1) });
     expect(found).toEqual(['error cabling/missing link studio-1:2 <-> studio-2:2']);
   });
 
-  it('is only a notice while nothing in the file needs RDMA', () => {
+  it('are only notices when nothing in the file needs RDMA', () => {
     expect(told(only(disabled), thunderbolt({ rdma: 'auto' }))).toEqual(['notice rdma/disabled node studio-3']);
   });
 
-  it('is not climbed for a node without links', () => {
+  it('do not exist for a node without links', () => {
     expect(
       told(only(disabled), thunderbolt({ links: links(['studio-1:2 <-> studio-2:2']) })).filter((one) =>
         one.includes('rdma/'),
@@ -227,13 +227,13 @@ describe('address pool', () => {
     networks: { 0: { address: '10.77.0.0', prefixLength: 30 }, 1: { address: '10.77.0.4', prefixLength: 30 } },
   };
 
-  it('that overlaps the office network is an error where nothing is left for the links', () => {
+  it('is an error when its overlap with the office network leaves no room for links', () => {
     expect(told(withAddress('en0', '10.77.3.4', 16))).toEqual(['error address/pool-overlap node studio-3']);
     expect(told(withAddress('en0', '10.77.0.77', 30))).toEqual([]);
     expect(told(withAddress('en0', '10.77.1.1', 24))).toEqual([]);
   });
 
-  it('that overlaps a route of any node is an error, but not one that a VPN has to everything', () => {
+  it("is an error when it overlaps a node's route, except a VPN's default route", () => {
     const route = (address: string, prefixLength: number, device = 'utun3'): RackChanges =>
       only({ routes: [{ destination: { address, prefixLength }, gateway: '10.8.0.1', flags: 'UGSc', device }] });
     const where = findingsOf(route('10.0.0.0', 8)).map(({ code, detail }) => `${code}: ${detail}`);
@@ -252,7 +252,7 @@ describe('address pool', () => {
     expect(told(route('10.77.0.0', 30, 'en3'))).toEqual([]);
   });
 
-  it('is in the way of what was given out where that is hit, and of nothing else', () => {
+  it('is an error only when the office network overlaps a network assigned to a link', () => {
     const [finding] = findingsOf(withAddress('en0', '10.77.0.6', 30), { thunderbolt });
     expect(finding).toMatchObject({ code: 'address/pool-overlap', severity: 'error' });
     expect(finding?.detail).toMatch(/^10\.77\.0\.4\/30 of .+ overlaps 10\.77\.0\.4\/30 of en0\.$/);
@@ -260,7 +260,7 @@ describe('address pool', () => {
     expect(told(withAddress('en0', '10.77.0.9', 30), { thunderbolt })).toEqual([]);
   });
 
-  it('that overlaps the network of an address is told once, not again for the route that comes with it', () => {
+  it('is reported once when both an address and its route overlap', () => {
     const changes = withAddress('en0', '10.77.3.4', 16);
     const routes = [
       { destination: { address: '10.77.0.0', prefixLength: 16 }, gateway: 'link#4', flags: 'UCS', device: 'en0' },
@@ -269,11 +269,11 @@ describe('address pool', () => {
     expect(told(both)).toEqual(['error address/pool-overlap node studio-3']);
   });
 
-  it('may of course be on the receptacles themselves', () => {
+  it('may overlap addresses on Thunderbolt receptacles', () => {
     expect(told(withAddress('en7', '10.77.0.1', 30))).toEqual([]);
   });
 
-  it('is not judged while nobody knows which interfaces are receptacles', () => {
+  it('is not checked while the receptacle interfaces are unknown', () => {
     const changes = {
       ...withAddress('en0', '10.77.3.4', 16),
       unknown: { 'studio-3': { 'hardware-ports': 'empty' as const } },
