@@ -28,7 +28,7 @@ const unfit = (words: string) => `account-unfit: the account mesh fails here: ${
 const untested = (words: string) => `account-untested: the account mesh could not be tested: ${words}`;
 
 describe.each(scriptShells)('check-account in $name', (shell) => {
-  it('runs the tests in a LaunchDaemon of the account, once for a build of macOS', async () => {
+  it('runs the tests in a LaunchDaemon as the account, once per macOS build', async () => {
     const { first, again, root } = await check(shell);
     expect(first).toEqual({ said: 'changed', isLoaded: true });
     expect(root.read(kept)).toBe(`build=25E246 uid=4501\nhome\n${files}\nrdma\n${gpu}\n`);
@@ -54,13 +54,13 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
 
   it.each<readonly [string, OddMac, string, readonly string[]]>([
     [
-      'an RDMA device that does not open',
+      'an RDMA device that cannot be opened',
       { tools: { 'usr/bin/ibv_devinfo': "printf 'x\\nOperation not permitted\\n' >&2; exit 1" } },
       unfit('rdma: the account cannot open rdma_en2: Operation not permitted'),
       ['home', files, '!rdma', gpu],
     ],
     [
-      'other RDMA devices than those that the ssh user sees',
+      'RDMA devices different from those of the SSH user',
       { tools: { 'usr/bin/ibv_devinfo': "printf 'hca_id:\\trdma_en3\\n\\nhca_id:\\trdma_en20\\n\\n'" } },
       unfit('rdma: the account cannot open rdma_en2'),
       ['home', files, '!rdma', gpu],
@@ -85,7 +85,7 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
       ['home', files, gpu],
     ],
     [
-      'a runtime that was built for the GPU and finds none',
+      'a GPU runtime that finds no GPU',
       { tools: { 'opt/llama-server': "printf 'ggml_metal_init: none\\nAvailable devices:\\n'" } },
       unfit('gpu: the runtime finds no GPU'),
       ['home', files, 'rdma', `!${gpu}`],
@@ -104,7 +104,7 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
     expect(root.has('../s/started')).toBe(false);
   });
 
-  it('fails where the account cannot read what root sees', async () => {
+  it('fails if the account cannot read a file that root sees', async () => {
     const path = 'opt/of another member';
     const chmod = `case $* in (*answers) /bin/rm -f "$R/${path}" ;; esac; exec /bin/chmod "$@"`;
     const { first, root } = await check(shell, { tools: { 'bin/chmod': chmod }, files: { [path]: 'x' } });
@@ -112,7 +112,7 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
     expect(root.read(kept)).toBe(`build=25E246 uid=4501\nhome\n!${files}\nrdma\n${gpu}\n`);
   });
 
-  it('runs a test again that failed, and leaves the failures of other tests as they are', async () => {
+  it('repeats failed tests and keeps the failures of unrelated tests', async () => {
     const other = `!gpu-${'0'.repeat(64)}`;
     const { first, again, root } = await check(shell, {
       files: { [kept]: `build=25E246 uid=4501\nhome\n!rdma\n${other}\n!${files}\n` },
@@ -122,7 +122,7 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
     expect(await again()).toEqual({ said: 'unchanged', isLoaded: false });
   });
 
-  it('passes other RDMA cards, and a runtime that was built without the GPU', async () => {
+  it('accepts additional RDMA cards and a runtime built without GPU support', async () => {
     const tools = {
       'usr/bin/ibv_devinfo': "printf 'hca_id:\\tmlx5_0\\n\\nhca_id:\\trdma_en2\\n\\n'",
       'opt/llama-server': "printf 'Available devices:\\n  BLAS: Accelerate\\n'",
@@ -131,7 +131,7 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
   });
 
   // It asks 300 times: one shell is enough.
-  it.runIf(shell === scriptShells[0])('leaves no service behind that does not end', async () => {
+  it.runIf(shell === scriptShells[0])('unloads a service that does not finish', async () => {
     const launchctl = `case $1 in
 (print) [ -e "$s/loaded" ] || { printf 'Could not find service\\n' >&2; exit 113; }
   printf 'x = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n' ;;
@@ -143,7 +143,7 @@ esac`;
     expect(root.has('../s/loaded')).toBe(false);
   });
 
-  it('tests no account that can become root', async () => {
+  it('refuses an account that can become root', async () => {
     const { first, root } = await check(shell, { files: { '../s/groups': 'staff admin\n' } });
     expect(first).toEqual({ said: 'can-become-root: mesh is an administrator of this Mac', isLoaded: false });
     expect(root.has(kept)).toBe(false);

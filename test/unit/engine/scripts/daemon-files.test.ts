@@ -18,7 +18,7 @@ const plist = (inner: string): string => `<?xml version="1.0" encoding="UTF-8"?>
 const words = (...all: string[]): string =>
   `<key>ProgramArguments</key><array>${all.map((word) => `<string>${word}</string>`).join('')}</array>`;
 
-describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
+describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
   /** A Mac with one daemon; `change` spoils it. */
   const mac = (text: string, change: (root: MacRoot) => void = () => undefined): MacRoot => {
     const root = makeMacRoot(shell);
@@ -43,7 +43,7 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
   const fan = plist(words(`/${program}`, '-v'));
   const opened = (path: string) => (root: MacRoot) => mode(root, path, 0o757);
 
-  it('is closed to an account on a healthy Mac, and on one without daemons', async () => {
+  it('are none on a healthy Mac or on a Mac without daemons', async () => {
     expect(await writable(mac(fan))).toEqual([]);
     expect(await writable(mac(fan, (root) => rmSync(join(root.folder, daemon))))).toEqual([]);
     expect(await writable(mac(fan, (root) => rmSync(join(root.folder, 'Library'), { recursive: true })))).toEqual([]);
@@ -53,13 +53,13 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
     ['the property list', daemon],
     ['the program', program],
     ['the folder of the program', 'Library/Fans'],
-    ['a folder further above', 'Library'],
+    ['a parent folder', 'Library'],
     ['the folder of the property lists', 'Library/LaunchDaemons'],
-  ])('is open where others may write %s', async (_, path) => {
+  ])('include %s if others may write there', async (_, path) => {
     expect(await writable(mac(fan, opened(path)))).toEqual([path]);
   });
 
-  it('is open to the owner and to members of a group', async () => {
+  it('include a program that its owner or group may write', async () => {
     const ofGroup = mac(fan, (root) => mode(root, program, 0o770));
     ofGroup.tool(
       'usr/bin/id',
@@ -72,9 +72,9 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
   });
 
   it.each([
-    ['a folder that keeps the files of others', 'Library/Fans', 0o1777],
-    ['a group that the account is not in', program, 0o770],
-  ])('is closed by %s', async (_, path, bits) => {
+    ['a folder with the sticky bit', 'Library/Fans', 0o1777],
+    ['a program of a foreign group', program, 0o770],
+  ])('exclude %s', async (_, path, bits) => {
     const root = mac(fan, (one) => mode(one, path, bits));
     root.tool('usr/bin/id', "case $1 in (-u) printf '4501\\n' ;; (-G) printf '4501\\n' ;; esac");
     expect(await writable(root)).toEqual([]);
@@ -83,9 +83,9 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
   const running: readonly (readonly [string, string, string?])[] = [
     ['Program', plist(`<key>Program</key><string>/${program}</string>`)],
     ['a script of an interpreter', plist(words('/usr/bin/perl', `/${program}`))],
-    ['words of a shell', plist(words('/bin/sh', '-c', `cd /tmp; "/${program}" &gt;/dev/null`))],
+    ['a shell command', plist(words('/bin/sh', '-c', `cd /tmp; "/${program}" &gt;/dev/null`))],
     ['a path with a space in quotes', plist(words('/bin/sh', '-c', `exec '/${spaced}' &amp;`)), spaced],
-    ['a value behind an option', plist(words('/bin/sh', `--file=/${program}`))],
+    ["an option's value", plist(words('/bin/sh', `--file=/${program}`))],
     ['a user that is root', plist(`<key>UserName</key><string>root</string>${words(`/${program}`)}`)],
     ['a comment that names a user', plist(`<!-- <key>UserName</key><string>ana</string> -->${words(`/${program}`)}`)],
     ['one line for each tag', plist(words(`/${program}`)).replaceAll('><', '>\n\t<')],
@@ -97,7 +97,7 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
     ],
   ];
   const rows = running.map(([what, text, path = program]) => [what, text, path] as const);
-  it.each(rows)('has the program of %s', async (_, text, path) => {
+  it.each(rows)('include the program of %s', async (_, text, path) => {
     const root = mac(text, (one) => {
       one.file(path, '');
       mode(one, path, 0o757);
@@ -105,7 +105,7 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
     expect(await writable(root)).toEqual([path]);
   });
 
-  it('has the program of a name that XML writes in another way', async () => {
+  it('include a program whose name is escaped in XML', async () => {
     const odd = "Library/Fans/a & b's <fan>";
     const text = plist(words('/Library/Fans/a &amp; b&apos;s &lt;fan&gt;'));
     expect(
@@ -119,14 +119,17 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
   });
 
   it.each([
-    ['a daemon of another user', plist(`<key>UserName</key><string>ana</string>${words(`/${program}`)}`)],
-    ['the log of a daemon', plist(`<key>StandardOutPath</key><string>/${program}</string>`)],
-    ['a comment', plist(`<!-- ${words(`/${program}`)} -->`)],
-  ])('has nothing of %s', async (_, text) => {
+    [
+      'the program of a daemon that does not run as root',
+      plist(`<key>UserName</key><string>ana</string>${words(`/${program}`)}`),
+    ],
+    ["a daemon's log", plist(`<key>StandardOutPath</key><string>/${program}</string>`)],
+    ['a program in an XML comment', plist(`<!-- ${words(`/${program}`)} -->`)],
+  ])('exclude %s', async (_, text) => {
     expect(await writable(mac(text, opened(program)))).toEqual([]);
   });
 
-  it('has every daemon, also behind one whose property list breaks off', async () => {
+  it('include every daemon after a truncated property list', async () => {
     const root = mac(fan, (one) => {
       one.file('Library/LaunchDaemons/a.plist', '<plist><!-- <key>UserName</key><string>ana</string>');
       mode(one, program, 0o757);
@@ -134,7 +137,7 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
     expect(await writable(root)).toEqual([program]);
   });
 
-  it('has what links lead to, and the folders above it', async () => {
+  it('include link targets and their parent folders', async () => {
     const through = (to: (root: MacRoot) => string) =>
       mac(plist(words('/opt/fan/bin/fand')), (root) => {
         link(root, 'opt/fan', to(root));
@@ -147,7 +150,7 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
     expect(await writable(mac(plist(words('/opt/fan/x')), (root) => link(root, 'opt/fan', 'fan')))).toEqual([]);
   });
 
-  it('has what a binary property list says', async () => {
+  it('include the program of a binary property list', async () => {
     const binary = mac('bplist00x', opened(program));
     binary.tool('usr/bin/plutil', `[ "$*" = "-convert xml1 -o - $R/${daemon}" ] && printf '%s' ${quote(fan)}`);
     expect(await writable(binary)).toEqual([program]);
@@ -157,7 +160,7 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
     expect(await writable(broken)).toEqual([]);
   });
 
-  it('reads an access list where there is one', async () => {
+  it('follow access control lists', async () => {
     const listed = 'Library/Fans/fand.acl';
     const withList = (entries: string, code = 0): MacRoot => {
       const root = mac(plist(words(`/${listed}`)), (one) => one.file(listed, ''));
@@ -184,7 +187,7 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
     expect(await writable(withList('', 1))).toBe('unknown');
   });
 
-  it('has the folder above a program that is not there, or that a folder has taken the place of', async () => {
+  it('include the parent folder of a missing program', async () => {
     const without = (change: (root: MacRoot) => void) =>
       mac(fan, (root) => {
         rmSync(join(root.folder, program));
@@ -199,7 +202,7 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
     expect(await writable(data)).toEqual([]);
   });
 
-  it.each(['usr/bin/awk', 'usr/bin/find', 'usr/bin/id'])('stays unknown where %s fails', async (path) => {
+  it.each(['usr/bin/awk', 'usr/bin/find', 'usr/bin/id'])('are unknown if %s fails', async (path) => {
     const root = mac(fan);
     root.tool(path, 'exit 1');
     expect(await writable(root)).toBe('unknown');

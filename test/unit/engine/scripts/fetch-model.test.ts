@@ -27,7 +27,7 @@ interface Shelf {
   readonly asked: string[];
 }
 
-describe('a model that the node fetches', () => {
+describe('fetch-model', () => {
   const big = Buffer.alloc(3_000_000, 'meshwright ');
   const contents: Readonly<Record<string, Buffer>> = {
     '/tiny/config.json': Buffer.from('{}'),
@@ -86,8 +86,8 @@ describe('a model that the node fetches', () => {
     return { root: newRoot(shell), call, asked };
   };
 
-  describe.concurrent.each(scriptShells)('under $name', (shell) => {
-    it('is there whole, with names that a URL has to spell otherwise', async () => {
+  describe.concurrent.each(scriptShells)('in $name', (shell) => {
+    it('fetches every file, including names that a URL must encode', async () => {
       const { root, call, asked } = start(shell, 'whole');
       expect(await runJob(root, call)).toEqual({
         state: 'ended',
@@ -100,7 +100,7 @@ describe('a model that the node fetches', () => {
       expect(asked).toEqual(['/tiny/config.json 0', '/tiny/odd%20names/it%27s%20%23%3F.bin 0']);
     });
 
-    it('goes on where a transfer broke off, in the same job and in the next one', async () => {
+    it('resumes an interrupted transfer in the same job and in the next', async () => {
       const { root, call, asked } = start(shell, 'broken-off');
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });
       expect(asked.slice(1)).toEqual(
@@ -112,7 +112,7 @@ describe('a model that the node fetches', () => {
       expect(again.asked).toContain('/tiny/odd%20names/it%27s%20%23%3F.bin 12345');
     });
 
-    it('does not compare again what was compared before an interruption', async () => {
+    it('does not verify again the files verified before an interruption', async () => {
       const { root, call, asked } = start(shell, 'missing');
       root.file(stagedFile(exampleModel, 'config.json').path, '{}');
       root.file(`${stagingFolder(exampleModel).path}/checked/${sha256('{}')}`, '');
@@ -122,13 +122,13 @@ describe('a model that the node fetches', () => {
       expect(sums).toEqual([]);
     });
 
-    it('begins anew where the server cannot go on', async () => {
+    it('starts over if the server does not support ranges', async () => {
       const { root, call } = start(shell, 'without-ranges');
       root.file(`${bigFile.path}.part`, 'x'.repeat(12_345));
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });
     });
 
-    it('is fetched twice when it is wrong, and then given up with nothing left of it (case 39)', async () => {
+    it('fails after fetching a wrong file twice and leaves no partial file (case 39)', async () => {
       const { root, call, asked } = start(shell, 'spoilt');
       expect(await runJob(root, call)).toMatchObject({
         exit: 1,
@@ -141,14 +141,14 @@ describe('a model that the node fetches', () => {
       ]).toEqual([false, []]);
     });
 
-    it('is fetched anew when a part from before turns out to be wrong', async () => {
+    it('fetches a file from scratch if its earlier part was wrong', async () => {
       const { root, call, asked } = start(shell, 'whole');
       root.file(`${bigFile.path}.part`, 'x'.repeat(12_345));
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });
       expect(asked.slice(1)).toEqual([12_345, 0].map((from) => `/tiny/odd%20names/it%27s%20%23%3F.bin ${from}`));
     });
 
-    it('is not begun on a disk without room for it', async () => {
+    it('does not start on a disk without enough space', async () => {
       const { root, call, asked } = start(shell, 'whole');
       root.file('../free', '2900');
       expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'disk-full' } });
@@ -157,7 +157,7 @@ describe('a model that the node fetches', () => {
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });
     });
 
-    it('is fetched by http only where the file allows it, and from nowhere else where it is sent on (case 39)', async () => {
+    it('refuses plain HTTP unless allowed, and redirects to other protocols (case 39)', async () => {
       const { root, call, asked } = start(shell, 'whole');
       const { source, ...args } = call.args as JobArgs['fetch-model'];
       if (source.kind !== 'url') throw new Error('no address');
@@ -174,7 +174,7 @@ describe('a model that the node fetches', () => {
       });
     });
 
-    it('lets an account that cannot become root read from the network, and goes on with a part', async () => {
+    it('downloads as an account that cannot become root', async () => {
       const { root, call, asked } = start(shell, 'broken-off');
       root.recorded('usr/bin/sudo', `if [ "$1" = -l ]; then ${rulesTool('$R/../s')}; else shift 4; exec "$@"; fi`);
       const { source, ...args } = call.args as JobArgs['fetch-model'];
@@ -189,14 +189,14 @@ describe('a model that the node fetches', () => {
       expect(await runJob(other.root, asMesh)).toMatchObject({ failure: { slug: 'can-become-root' } });
     });
 
-    it('ends as a full disk when curl can write no more', async () => {
+    it('reports a full disk when curl cannot write', async () => {
       const { root, call } = start(shell, 'whole');
       root.tool('usr/bin/curl', 'printf "curl: (23) client returned ERROR on write\\n" >&2; exit 23');
       expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'disk-full' } });
       expect(isVerified(root, exampleModel)).toBe(false);
     });
 
-    it('is taken from a folder of the node, links and all, and goes on with a part', async () => {
+    it('copies from a folder on the node, following links', async () => {
       const root = newRoot(shell);
       root.file("Volumes/ana's disk/config.json", '{}');
       root.file("Volumes/ana's disk/blob", big.toString());

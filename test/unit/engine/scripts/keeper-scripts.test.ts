@@ -48,8 +48,8 @@ const kept = (name: string, mark: string, ...members: readonly string[]): string
 const ownMark = '            __AUTO__ = thunderbolt-bridge\n';
 const own = '\tinet 169.254.3.4 netmask 0xffff0000 broadcast 169.254.255.255\n';
 
-describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
-  it('gives each receptacle its address at whatever interface it is now, and nothing to others', async () => {
+describe.each(scriptShells)('a keeper round in $name', (shell) => {
+  it("sets each receptacle's address on its current active interface", async () => {
     const root = withNetwork(
       newRoot(shell),
       `${up('en0', own)}${up('en5', own)}en3: flags=8863<UP>\n\tstatus: inactive\n`,
@@ -60,7 +60,7 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     expect(root.has(log)).toBe(false);
   });
 
-  it('takes away a bridge of receptacles alone, and never one that a person made', async () => {
+  it("removes a bridge made only of receptacles but not a user's bridge", async () => {
     const live = up('bridge0', member('en3') + member('en5')) + up('bridge1', member('en0') + member('en5'));
     const all = [kept('bridge0', ownMark, 'en3', 'en5'), kept('bridge1', '', 'en0', 'en5'), kept('bridge2', '')];
     const root = withNetwork(newRoot(shell), live, `Dict {\n${all.join('')}}\n`);
@@ -77,19 +77,19 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
 
   it.each<readonly [string, string, string]>([
     ['of Internet Sharing', up('bridge100', member('en5')), ''],
-    ['that a person made of receptacles', up('bridge1', member('en5')), kept('bridge1', '', 'en5')],
+    ['made by a user from receptacles', up('bridge1', member('en5')), kept('bridge1', '', 'en5')],
     [
-      'that carries an address',
+      'with an address',
       up('bridge0', `${member('en5')}\tinet 10.0.0.7 netmask 0xffffff00\n`),
       kept('bridge0', ownMark, 'en5'),
     ],
-  ])('leaves a bridge alone %s', async (_, live, bridges) => {
+  ])('does not change a bridge %s', async (_, live, bridges) => {
     const root = withNetwork(newRoot(shell), live, `Dict {\n${bridges}}\n`);
     root.file(data, 'bridge remove\n');
     expect([await round(root, shell), writes(root)]).toEqual([0, []]);
   });
 
-  it('empties logs that are too long, which go on from there, and keeps what they held', async () => {
+  it('rotates logs that are too long while they are open for writing', async () => {
     const root = withNetwork(newRoot(shell), '');
     root.file(data, 'wired 1000\n');
     const long = `${ours}/log/chat.log`;
@@ -115,7 +115,7 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     ]);
   });
 
-  it('writes down once that it leaves a bridge alone that is called as the one of macOS', async () => {
+  it('logs once why it does not remove a bridge named bridge0', async () => {
     const bridges: readonly (readonly [string, string, string])[] = [
       [
         'address',
@@ -137,7 +137,7 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     }
   });
 
-  it('takes away a bridge of another name that macOS marked as its own', async () => {
+  it('removes a differently named bridge that macOS marked as automatic', async () => {
     const root = withNetwork(
       newRoot(shell),
       up('bridge1', member('en5')),
@@ -152,7 +152,7 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     ['the preferences', 'usr/libexec/PlistBuddy', 0],
     ['the interfaces', 'sbin/ifconfig', 1],
     ['the ports', 'usr/sbin/networksetup', 1],
-  ] as const)('leaves bridges alone when %s could not be read', async (_, tool, code) => {
+  ] as const)('does not change bridges when it cannot read %s', async (_, tool, code) => {
     const root = withNetwork(newRoot(shell), up('bridge0', member('en5')));
     root.file(data, 'bridge remove\n');
     root.recorded(tool, 'exit 1');
@@ -160,7 +160,7 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     expect([await round(root, shell), writes(root)]).toEqual([code, []]);
   });
 
-  it('takes an address off the other receptacle that holds it first', async () => {
+  it('removes an address from the wrong receptacle before setting it', async () => {
     const root = withNetwork(
       newRoot(shell),
       `${up('en3', '\tinet 10.77.0.1 netmask 0xfffffffc broadcast 10.77.0.3\n')}${up('en5', own)}`,
@@ -173,7 +173,7 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     ]);
   });
 
-  it('ends itself when it hangs', async () => {
+  it('stops itself when it hangs', async () => {
     const root = withNetwork(newRoot(shell), up('en5', own));
     root.file(data, 'address 2 10.77.0.1 0xfffffffc\n');
     root.recorded('usr/sbin/networksetup', 'exec /bin/sleep 1');
@@ -182,7 +182,7 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     expect(writes(root)).toEqual([]);
   });
 
-  it('keeps nothing that a confirmed change has made outdated', async () => {
+  it('discards data that a confirmed change has made outdated', async () => {
     const root = withNetwork(newRoot(shell), up('en5', own));
     root.file(data, 'address 2 10.77.0.1 0xfffffffc\n');
     root.file(`${ours}/rollback/confirmed/keeper-confirmed`, '');
@@ -194,7 +194,7 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     ]);
   });
 
-  it('leaves an interface alone that is in a bridge, one that has its address, and one without data', async () => {
+  it('skips interfaces that are bridged, already right or without data', async () => {
     const bridged = up('bridge0', '\tmember: en5 flags=3<>\n') + up('en5', '');
     const right = up('en3', '\tinet 10.77.0.5 netmask 0xfffffffc broadcast 10.77.0.7\n');
     const root = withNetwork(newRoot(shell), bridged + right);
@@ -206,7 +206,7 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     expect(without.calls()).toEqual([]);
   });
 
-  it('does nothing while a change of the network is pending, or being taken back', async () => {
+  it('does nothing while a network change is pending or being rolled back', async () => {
     for (const state of ['pending', 'rolling']) {
       const root = withNetwork(newRoot(shell), up('en5', own));
       root.file(data, 'wired 4096\naddress 2 10.77.0.1 0xfffffffc\n');
@@ -216,7 +216,7 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     }
   });
 
-  it('sets the wired limit again, says so once, and keeps its log short', async () => {
+  it('restores the wired limit, logs that once and limits its log', async () => {
     const root = withNetwork(newRoot(shell), '');
     root.file(data, 'wired 4096\n');
     root.file(log, 'at=1 an older line that is long enough to fill a log\n'.repeat(2_000));
@@ -229,12 +229,12 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
   });
 });
 
-describe.each(scriptShells)('a keeper that was just loaded under $name', (shell) => {
+describe.each(scriptShells)('load-keeper in $name', (shell) => {
   it.each([
     ['still runs', ['state = running', 'pid = 9', 'runs = 1', 'last exit code = 0']],
-    ['did not begin', ['state = not running', 'runs = 0', 'last exit code = (never exited)']],
+    ['has not started', ['state = not running', 'runs = 0', 'last exit code = (never exited)']],
     ['has failed once', ['state = not running', 'runs = 1', 'last exit code = 1']],
-  ])('counts only when its first round ended well, which it has not while it %s', async (_, first) => {
+  ])('waits for a successful first round while the keeper %s', async (_, first) => {
     const root = newRoot(shell);
     root.file('Library/LaunchDaemons/dev.meshwright.keeper.plist', '<plist/>');
     const printed = (fields: readonly string[]) =>

@@ -37,8 +37,8 @@ const heldBy = async (root: MacRoot): Promise<SeenLease> => {
 const leftovers = (root: MacRoot): readonly string[] =>
   root.tree().filter((line) => /meshwright\/(?:lease\.|fence\.|lease\/(?:owner|beat)\.)/.test(line));
 
-describe.each(scriptShells)('a lease under $name', (shell) => {
-  it('is taken by one, shown to the next, and free again after it was given back', async () => {
+describe.each(scriptShells)('a lease in $name', (shell) => {
+  it('is taken by one run, shown to the next, and free after release', async () => {
     const root = await newRoot(shell);
     expect(await take(root, 'r-1')).toEqual({ kind: 'taken', token: 1, bootSession });
     expect(await take(root, 'r-2')).toEqual({
@@ -56,7 +56,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(leftovers(root)).toEqual([]);
   });
 
-  it('is renewed and given back by its own run and token only (cases 54, 59)', async () => {
+  it('is renewed and released only by its own run and token (cases 54, 59)', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     for (const fence of [
@@ -74,7 +74,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(leftovers(root)).toEqual([]);
   });
 
-  it('is put back where it became the lease of another run just before it was renamed', async () => {
+  it('is restored if another run took it just before the theft', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);
@@ -87,7 +87,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
   });
 
   // trust H3.
-  it('is put back where a script of its run began just before it was renamed', async () => {
+  it('is restored if a script of its run started just before the theft', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);
@@ -100,7 +100,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(leftovers(root)).toEqual([]);
   });
 
-  it('is given back only when no script began just before', async () => {
+  it('is not released if a script started just before', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     root.tool('bin/ps', 'printf "/bin/sh -s\\n"');
@@ -109,7 +109,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(await heldBy(root)).toMatchObject({ run: 'r-1', token: 1 });
   });
 
-  it('is not taken before the scripts of a lease that could not be put back have ended', async () => {
+  it('is not taken while scripts of an unrestored stolen lease run', async () => {
     const root = await newRoot(shell);
     root.file(`${ours}/lease.stolen.77/busy.4711`, '');
     root.tool('bin/ps', 'printf "/bin/sh -s\\n"');
@@ -121,7 +121,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
   });
 
   // trust L9.
-  it('is not kept by the mark of a script that has ended, where its number is that of another program', async () => {
+  it('is stolen despite the mark of a script whose pid was reused', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);
@@ -139,7 +139,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect((await steal(root, 'r-3', await heldBy(root))).kind).toBe('taken');
   });
 
-  it('is stolen only as it was seen', async () => {
+  it('is stolen only if unchanged since it was read', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);
@@ -155,7 +155,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(leftovers(root)).toEqual([]);
   });
 
-  it('can be stolen from a run that died before it had signed, and is free where it is gone meanwhile', async () => {
+  it('can be stolen before it is signed or after it was released', async () => {
     const root = await newRoot(shell);
     root.file(`${ours}/lease/owner.77`, 'run=half');
     const seen = await heldBy(root);
@@ -165,7 +165,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(await steal(root, 'r-3', seen)).toMatchObject({ kind: 'taken', token: 2 });
   });
 
-  it('is not stolen while another theft is under way, unless that one was cut off long ago', async () => {
+  it('is not stolen during another theft, unless that theft was interrupted long ago', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);
@@ -182,7 +182,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
   it.each([
     ['ahead', 10],
     ['behind', -10],
-  ])('is not kept by a theft that was cut off while the clock was ten years %s (case 20)', async (_, years) => {
+  ])('is stolen despite an interrupted theft with a clock ten years %s (case 20)', async (_, years) => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);
@@ -194,7 +194,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'taken', token: 2 });
   });
 
-  it('is taken when its owner gives it back in the moment in which it is asked for', async () => {
+  it('is taken if its owner releases it during the attempt', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     // It finds the folder there, which is gone before anything else is asked.
@@ -202,7 +202,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(await take(root, 'r-2')).toMatchObject({ kind: 'taken', token: 2 });
   });
 
-  it('has one winner when many want it or steal it at once (case 54)', async () => {
+  it('has one winner when many runs take or steal it in parallel (case 54)', async () => {
     const root = await newRoot(shell);
     const runs = Array.from({ length: 12 }, (_, at) => `r-${at}`);
     const takers = await Promise.all(runs.map((run) => take(root, run)));

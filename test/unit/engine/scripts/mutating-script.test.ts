@@ -18,8 +18,8 @@ const newRoot = removedAfter(makeMacRoot);
 const note = { step: 'studio-1/rollback/settle', verb: 'apply', by: 'ana@desk', config: 'cafe' };
 const exampleScript = (rootPrefix: string) => ({ rootPrefix, fence: exampleFence, note, body: 'changed' });
 
-describe.each(scriptShells)('a mutating script under $name', (shell) => {
-  it('runs its body and leaves one line in the history', async () => {
+describe.each(scriptShells)('a mutating script in $name', (shell) => {
+  it('runs its body and adds one line to the history', async () => {
     const root = newRoot(shell);
     const { result, stderr } = await root.runBody('printf "ended=clean\\n"\nchanged');
     expect([result, stderr]).toEqual([{ kind: 'done', isChanged: true, said: ['ended=clean'] }, '']);
@@ -37,7 +37,7 @@ describe.each(scriptShells)('a mutating script under $name', (shell) => {
     expect(entry?.atEpochSeconds).toBeGreaterThan(1_700_000_000);
   });
 
-  it('does nothing without the lease of exactly its run and token', async () => {
+  it('does nothing without a lease of its own run and token', async () => {
     for (const owner of ['run=r-1\ntoken=8\n', 'run=r-2\ntoken=7\n', 'run=r-1\n', '', 'token=7\nxrun=r-1\n']) {
       const root = newRoot(shell);
       root.file(`${ours}/lease/owner`, owner);
@@ -51,7 +51,7 @@ describe.each(scriptShells)('a mutating script under $name', (shell) => {
     expect((await root.runBody('changed')).result).toEqual({ kind: 'lease-lost' });
   });
 
-  it('does nothing before a network change of another run or token is settled, but for settling it', async () => {
+  it('only settles a pending network change of another run or token', async () => {
     const strange = ['run=r-2\ntoken=7\n', 'run=r-1\ntoken=6\n', 'run=r-1\n', ''];
     for (const [folder, about] of ['pending', 'rolling'].flatMap((one) => strange.map((two) => [one, two] as const))) {
       const root = newRoot(shell);
@@ -70,7 +70,7 @@ describe.each(scriptShells)('a mutating script under $name', (shell) => {
     expect((await root.runBody('changed')).result).toMatchObject({ kind: 'done' });
   });
 
-  it('tells a failure by its slug and the first line of what the tool said', async () => {
+  it('reports a failure by slug and the first line of tool output', async () => {
     const root = newRoot(shell);
     root.tool('fake/tool', 'printf "no, %s\\nmore\\n" "$1" >&2; exit 3');
     root.tool('fake/mute', 'exit 3');
@@ -92,7 +92,7 @@ describe.each(scriptShells)('a mutating script under $name', (shell) => {
 
   // macOS has no such device.
   it.runIf(existsSync('/dev/full'))(
-    'keeps a file as it was where its new text does not fit on the disk (case 36)',
+    'keeps the old file if the new text does not fit on the disk (case 36)',
     async () => {
       const root = newRoot(shell);
       root.file('kept', 'as it was');
@@ -102,14 +102,14 @@ describe.each(scriptShells)('a mutating script under $name', (shell) => {
     },
   );
 
-  it('never takes an end without a verdict for success, nor an exit of a tool for a lost lease', async () => {
+  it('treats a missing result as unknown and exit 75 of its body as a failure', async () => {
     const root = newRoot(shell);
     expect((await root.runBody(':')).result.kind).toBe('unknown');
     expect((await root.runBody('exit 75')).result).toMatchObject({ kind: 'failed', slug: 'unexpected-exit' });
     expect((await root.runBody('changed\nprintf late')).result).toMatchObject({ kind: 'done' });
   });
 
-  it('waits for an earlier attempt that still runs, and does nothing behind a later one', async () => {
+  it('waits for an earlier running attempt and does nothing after a later one', async () => {
     const root = newRoot(shell);
     // As /bin/sh shows itself on a Mac, whatever this shell is called.
     root.tool('bin/ps', 'kill -0 "$5" 2>/dev/null && printf "sh -s\\n"');
@@ -128,7 +128,7 @@ describe.each(scriptShells)('a mutating script under $name', (shell) => {
     expect([root.read('order'), isThere('busy.')]).toEqual(['x12', false]);
   });
 
-  it('runs nothing when its text was cut off anywhere', async () => {
+  it('runs nothing if its text is truncated at any point', async () => {
     const root = newRoot(shell);
     const text = inScript('printf x >"$R/touched"\nchanged', root.folder);
     const whole = text.lastIndexOf('}') + 1;
@@ -139,17 +139,17 @@ describe.each(scriptShells)('a mutating script under $name', (shell) => {
     expect(root.has('touched')).toBe(true);
   });
 
-  it('keeps its own text from the tools that it starts', async () => {
+  it('hides its own text from the tools that it starts', async () => {
     const root = newRoot(shell);
     const { result } = await root.runBody('x=$(/bin/cat)\n[ -z "$x" ] || failed read "$x"\nunchanged');
     expect(result).toEqual({ kind: 'done', isChanged: false, said: [] });
   });
 });
 
-describe('the end of a mutating script', () => {
+describe('the result of a mutating script', () => {
   const exited = (code: number) => ({ kind: 'exited', code }) as const;
 
-  it('is unknown when nobody saw it', () => {
+  it('is unknown if the connection dropped', () => {
     const exit = { kind: 'unknown', reason: 'the connection dropped' } as const;
     expect(readScriptResult({ exit, stdout: '@changed\n', stderr: '' })).toEqual({
       kind: 'unknown',
@@ -157,7 +157,7 @@ describe('the end of a mutating script', () => {
     });
   });
 
-  it('names what sudo has against it', () => {
+  it("names sudo's reason for refusing", () => {
     const stderr = 'sudo: a password is required\n';
     expect(readScriptResult({ exit: exited(1), stdout: '', stderr })).toEqual({
       kind: 'failed',
@@ -166,14 +166,14 @@ describe('the end of a mutating script', () => {
     });
   });
 
-  it('knows the words of a full disk', () => {
+  it('recognizes the error message of a full disk', () => {
     expect(saysDiskFull('cat: stdout: No space left on device\n')).toBe(true);
     expect(saysDiskFull('cat: stdout: Broken pipe\n')).toBe(false);
   });
 });
 
-describe('the command that becomes root', () => {
-  it('is the one form that sudoers allow, whatever the login shell and the folder are', () => {
+describe('the sudo command', () => {
+  it('has the form that the sudo rule allows, for any root folder', () => {
     expect(mutatingCommand('')).toBe("export LC_ALL=C; exec '/usr/bin/sudo' -n '/bin/sh' -s");
     expect(mutatingCommand("/srv/it's")).toBe(
       "export LC_ALL=C; exec '/srv/it'\\''s/usr/bin/sudo' -n '/srv/it'\\''s/bin/sh' -s",
@@ -182,7 +182,7 @@ describe('the command that becomes root', () => {
 });
 
 describe('the history of a node', () => {
-  it('leaves out lines that were cut or are none', () => {
+  it('skips truncated and invalid lines', () => {
     const good = 'at=1 run=r token=1 step=a%20b verb=apply by=ana%40x config=c result=changed';
     expect(
       parseHistory(

@@ -11,14 +11,14 @@ const newRoot = removedAfter(makeMacRoot);
 /** What changed the node: not the tools that only look. */
 const writes = (root: MacRoot, look: RegExp): readonly string[] => root.calls().filter((call) => !look.test(call));
 
-describe.each(scriptShells)('automatic updates under $name', (shell) => {
+describe.each(scriptShells)('set-updates in $name', (shell) => {
   const call: ScriptCall = { name: 'set-updates', args: {} };
   const defaults = (write: string) => `case $1 in
 (read) [ -e "$R/../updates" ] || { printf 'does not exist\\n' >&2; exit 1; }; /bin/cat "$R/../updates" ;;
 (write) ${write} ;;
 esac`;
 
-  it('are switched off once, where nobody has chosen and where somebody chose them', async () => {
+  it('switches automatic updates off once, whether set before or not', async () => {
     for (const before of [undefined, '1\n']) {
       const root = newRoot(shell);
       if (before !== undefined) root.file('../updates', before);
@@ -31,7 +31,7 @@ esac`;
     }
   });
 
-  it('are not believed to be off when defaults only says nothing', async () => {
+  it('fails when defaults exits with 0 but changes nothing', async () => {
     const root = newRoot(shell);
     root.recorded('usr/bin/defaults', defaults('exit 0'));
     expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'defaults' });
@@ -40,13 +40,13 @@ esac`;
   });
 });
 
-describe.each(scriptShells)('the names of a Mac under $name', (shell) => {
+describe.each(scriptShells)('set-names in $name', (shell) => {
   const scutil = `case $1 in
 (--get) [ -e "$R/../$2" ] || { printf '%s: not set\\n' "$2" >&2; exit 1; }; /bin/cat "$R/../$2" ;;
 (--set) printf '%s\\n' "$3" >"$R/../$2" ;;
 esac`;
 
-  it('are set once, those that differ alone', async () => {
+  it('sets only the names that differ', async () => {
     const root = newRoot(shell);
     root.file('../ComputerName', 'studio-1\n');
     root.file('../LocalHostName', 'studio-1-2\n');
@@ -57,7 +57,7 @@ esac`;
     expect(await run(root, { name: 'set-names', args })).toEqual(unchanged);
   });
 
-  it('are not believed when another one is shown', async () => {
+  it('fails when scutil shows a different name', async () => {
     const root = newRoot(shell);
     root.recorded('usr/sbin/scutil', 'exit 0');
     const call: ScriptCall = { name: 'set-names', args: { localHostName: 'studio-1' } };
@@ -65,7 +65,7 @@ esac`;
   });
 });
 
-describe.each(scriptShells)('an account of ours under $name', (shell) => {
+describe.each(scriptShells)('the rank account in $name', (shell) => {
   const call: ScriptCall = { name: 'make-account', args: { name: '_meshrank' } };
   const folder = '$R/../s';
   const file = `${ours}/accounts/_meshrank`;
@@ -79,7 +79,7 @@ describe.each(scriptShells)('an account of ours under $name', (shell) => {
   };
   const created = (root: MacRoot): readonly string[] => root.calls().filter((one) => one.includes(' -create '));
 
-  it('is made once, by the first number that neither an account nor a group has', async () => {
+  it('is created once with the first free uid and gid', async () => {
     const root = withDirectory();
     expect(await run(root, call)).toEqual(changed);
     expect(created(root)).toEqual([
@@ -97,7 +97,7 @@ describe.each(scriptShells)('an account of ours under $name', (shell) => {
     expect(await run(root, call)).toEqual(unchanged);
   });
 
-  it('is made whole by the next run, wherever this one was ended', async () => {
+  it("fails with the tool's error whenever its creation is interrupted", async () => {
     const root = withDirectory();
     for (let step = 1; step <= 8; step++) {
       root.file(
@@ -112,7 +112,7 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     }
   });
 
-  it('stays as it is where a person made it, or made it again', async () => {
+  it('is not changed if a person created it', async () => {
     const root = withDirectory();
     root.file('../s/directory/Users/_meshrank', 'UniqueID: 301\n');
     expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'other-account' });
@@ -121,7 +121,7 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     expect(created(root)).toEqual([]);
   });
 
-  it('is taken again where macOS kept all of it at an uninstall, and nothing less', async () => {
+  it('is reused only if macOS kept it unchanged after an uninstall', async () => {
     const root = withDirectory();
     expect(await run(root, call)).toEqual(changed);
     const kept = root.read(file);
@@ -145,7 +145,7 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     }
   });
 
-  it('says so where macOS refuses, where no number is free, and where another account has its number', async () => {
+  it('is not created if macOS refuses or no number is available', async () => {
     const refused = withDirectory();
     refused.file('../s/refusal', "printf '<dscl_cmd> DS Error: -14120 (eDSPermissionError)\\n' >&2; exit 40\n");
     expect(await run(refused, call)).toMatchObject({ slug: 'no-full-disk-access' });
@@ -163,7 +163,7 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
   const remove: ScriptCall = { name: 'remove-accounts', args: { names: ['_meshrank'] } };
   const records = (root: MacRoot) => ['Users', 'Groups'].map((kind) => root.has(`../s/directory/${kind}/_meshrank`));
 
-  it('goes with all that is its own, and without its record where macOS keeps that', async () => {
+  it('is removed with its files, even if macOS keeps the directory entry', async () => {
     const gone = withDirectory();
     expect(await run(gone, call)).toEqual(changed);
     expect(await run(gone, remove)).toEqual(changed);
@@ -177,7 +177,7 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     expect(root.has(`${ours}/accounts/folders/_meshrank`)).toBe(false);
   });
 
-  it('goes with what still runs as it, and stays where that does not end', async () => {
+  it('is removed only after its processes have stopped', async () => {
     const root = withDirectory();
     expect(await run(root, call)).toEqual(changed);
     const left = spawn('/bin/sleep', ['60']);
@@ -196,7 +196,7 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     expect([...records(stuck), stuck.has(file)]).toEqual([true, true, true]);
   });
 
-  it('stays where it is not the one that was made, and goes where it is half made', async () => {
+  it('is removed if half created, but kept if it is another account', async () => {
     const other = withDirectory();
     await run(other, call);
     other.file('../s/directory/Users/_meshrank', 'UniqueID: 450\nGeneratedUID: of a person\n');
@@ -211,7 +211,7 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     expect([...records(half), half.has(`${file}.begun`)]).toEqual([false, false, false]);
   });
 
-  it('is whole at the next run where the last one was ended before its last word', async () => {
+  it('is completed by the next run after an interruption before the last step', async () => {
     const root = withDirectory();
     await run(root, call);
     root.file(`${file}.begun`, '450\n');
@@ -219,8 +219,8 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
   });
 });
 
-describe.each(scriptShells)('the clock under $name', (shell) => {
-  it('is set by a time server, or the words of the tool say why not', async () => {
+describe.each(scriptShells)('set-clock in $name', (shell) => {
+  it("sets the clock from a time server or fails with the tool's error", async () => {
     const root = newRoot(shell);
     root.recorded('usr/bin/sntp', "printf '+0.018 +/- 0.013 time.apple.com 17.253.4.125\\n'");
     expect(await run(root, { name: 'set-clock', args: {} })).toEqual(changed);
@@ -245,11 +245,11 @@ const launchctl = `case $1 in
 (bootout) /bin/rm "$R/../loaded" ;;
 esac`;
 
-describe.each(scriptShells)('Screen Sharing under $name', (shell) => {
+describe.each(scriptShells)('set-screen-sharing in $name', (shell) => {
   const set = (on: boolean): ScriptCall => ({ name: 'set-screen-sharing', args: { on } });
   const looks = /^launchctl print/;
 
-  it('is switched on and off, each once, now and for the next start', async () => {
+  it('switches Screen Sharing on and off, now and for the next boot', async () => {
     const root = newRoot(shell);
     root.recorded('bin/launchctl', launchctl);
     root.tool('bin/sleep', 'exit 0');
@@ -265,7 +265,7 @@ describe.each(scriptShells)('Screen Sharing under $name', (shell) => {
     ]);
   });
 
-  it('gets only what is missing', async () => {
+  it('changes only the missing part', async () => {
     const root = newRoot(shell);
     root.file('../loaded', '');
     root.file('../word', 'disabled');
@@ -274,7 +274,7 @@ describe.each(scriptShells)('Screen Sharing under $name', (shell) => {
     expect(writes(root, looks)).toEqual(['launchctl enable system/com.apple.screensharing']);
   });
 
-  it('is not believed to be on when launchd does not show it', async () => {
+  it('fails when launchd does not show the service', async () => {
     const root = newRoot(shell);
     root.recorded('bin/launchctl', `case $1 in (bootstrap) exit 0 ;; esac\n${launchctl}`);
     root.tool('bin/sleep', 'exit 0');
@@ -282,14 +282,14 @@ describe.each(scriptShells)('Screen Sharing under $name', (shell) => {
   });
 });
 
-describe.each(scriptShells)('the application firewall under $name', (shell) => {
+describe.each(scriptShells)('stop-firewall in $name', (shell) => {
   const tool = 'usr/libexec/ApplicationFirewall/socketfilterfw';
   const body = (set: string) => `case $1 in
 (--getglobalstate) printf 'Firewall is enabled. (State = %s)\\n' "$(/bin/cat "$R/../firewall")" ;;
 (*) ${set} ;;
 esac`;
 
-  it('is switched off once, by a tool that says nothing', async () => {
+  it('switches the firewall off once with a tool that prints nothing', async () => {
     const root = newRoot(shell);
     root.file('../firewall', '2');
     root.recorded(tool, body('printf 0 >"$R/../firewall"'));
@@ -298,7 +298,7 @@ esac`;
     expect(writes(root, /--get/)).toEqual(['socketfilterfw --setglobalstate off']);
   });
 
-  it('fails by the words of the tool when it is on all the same', async () => {
+  it("fails with the tool's message if the firewall stays on", async () => {
     const root = newRoot(shell);
     root.file('../firewall', '1');
     root.recorded(tool, body("printf 'Must be root to change settings.\\n'"));
@@ -310,13 +310,13 @@ esac`;
   });
 });
 
-describe.each(scriptShells)('settings of the baseline under $name', (shell) => {
+describe.each(scriptShells)('restore-value for node settings in $name', (shell) => {
   const back = (root: MacRoot, key: 'updates' | 'names' | 'screen-sharing' | 'firewall', value: string) => {
     root.file(`${ours}/baseline/${key}`, `${value}\n`);
     return run(root, { name: 'restore-value', args: { key } });
   };
 
-  it('give macOS its updates back by taking the key away', async () => {
+  it('deletes the updates key to restore the macOS default', async () => {
     const root = newRoot(shell);
     root.file('../updates', '0\n');
     root.recorded(
@@ -332,7 +332,7 @@ esac`,
     expect(await back(root, 'updates', 'off')).toEqual(changed);
   });
 
-  it('set the names of then, and take those away that were not set', async () => {
+  it('restores the recorded names and clears unrecorded ones', async () => {
     const root = newRoot(shell);
     for (const key of ['ComputerName', 'LocalHostName', 'HostName']) root.file(`../${key}`, 'studio-1\n');
     root.recorded(
@@ -352,7 +352,7 @@ esac`,
     expect(await back(root, 'names', then)).toEqual(unchanged);
   });
 
-  it('switch Screen Sharing to what it was, now and at the next start', async () => {
+  it('restores Screen Sharing, now and for the next boot', async () => {
     for (const state of ['on', 'off', 'on until the next start', 'off until the next start']) {
       for (const [isLoaded, word] of [
         [true, 'enabled'],
@@ -374,7 +374,7 @@ esac`,
     }
   });
 
-  it('switch the firewall to what it was', async () => {
+  it('restores the firewall state', async () => {
     const root = newRoot(shell);
     root.file('../firewall', '0');
     root.recorded(

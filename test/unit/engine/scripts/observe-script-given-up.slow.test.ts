@@ -22,8 +22,8 @@ const newRoot = removedAfter(makeNodeRoot);
 /** Every tool that was started is gone; one that was just killed may need a moment. */
 const everybodyGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
 
-describe.concurrent.each(scriptShells)("the observation script at its wits' end, under $name", (shell) => {
-  it('gives up a probe that cannot be killed and still tells the others', async () => {
+describe.concurrent.each(scriptShells)('the observation script with unkillable probes in $name', (shell) => {
+  it('gives up a probe that cannot be killed and reports the others', async () => {
     const root = newRoot(shell);
     // A ps that knows no parent keeps the watchdog from killing, as a process stuck in the kernel would.
     root.tool('bin/ps', 'printf "1\\n"');
@@ -45,7 +45,7 @@ describe.concurrent.each(scriptShells)("the observation script at its wits' end,
     await everybodyGone(root);
   });
 
-  it('gives up four probes that cannot be killed as one, and tells what fifteen others answered', async () => {
+  it('gives up four unkillable probes together and reports fifteen others', async () => {
     const root = newRoot(shell);
     // A ps that knows no parent while the watchdog asks (at ALRM and at KILL) keeps it from killing, as the kernel would.
     root.tool('bin/ps', 'printf "x\\n" >>"$R/asked"; [ "$(/usr/bin/wc -l <"$R/asked")" -gt 8 ] && exec /bin/ps "$@"');
@@ -66,7 +66,7 @@ describe.concurrent.each(scriptShells)("the observation script at its wits' end,
     await everybodyGone(root);
   });
 
-  it('has its folder removed by the watchdog when it is killed itself', async () => {
+  it('leaves the removal of its folder to the watchdog when killed', async () => {
     const root = newRoot(shell);
     root.tool('fake/hangs', 'exec "$R/bin/sleep" 6');
     const before = root.tree();

@@ -30,7 +30,7 @@ async function observe(shell: Shell, root: NodeRoot, probes: readonly Probe[]): 
 /** Every tool that was started is gone; one that was just killed may need a moment. */
 const everybodyGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
 
-describe.concurrent.each(scriptShells)('the observation script under $name', (shell) => {
+describe.concurrent.each(scriptShells)('the observation script in $name', (shell) => {
   it('answers every probe and leaves the node as it was', async () => {
     const root = newRoot(shell);
     root.tool('fake/well', 'printf "fine\\n"');
@@ -55,7 +55,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     await everybodyGone(root);
   });
 
-  it('runs one process per probe and five tools of its own', async () => {
+  it('runs one process per probe and at most five other tools', async () => {
     const root = newRoot(shell);
     const asked = names('t', 30);
     for (const name of asked) root.tool(`fake/${name}`, 'printf "x\\n"');
@@ -73,7 +73,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     );
   });
 
-  it('answers again and again when its tools end before its watchdog has begun', async () => {
+  it('answers every time when its tools exit before the watchdog starts', async () => {
     const strand = async (): Promise<void> => {
       const root = newRoot(shell);
       root.tool('fake/well', 'printf "fine\\n"');
@@ -88,7 +88,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     await Promise.all([strand(), strand(), strand(), strand()]);
   });
 
-  it('works in a folder whose name is hostile', async () => {
+  it('works in a folder with shell characters in its name', async () => {
     const root = newRoot(shell, 'o\'dd $(exit 9) `x` \\n "q"; & *');
     root.tool('fake/well', 'printf "%s" "$R"');
     const before = root.tree();
@@ -97,7 +97,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     expect(root.tree()).toEqual(before);
   });
 
-  it('ends what hangs at its deadline, and what ignores that a second later, while others answer', async () => {
+  it('stops hanging probes at their deadline while others answer', async () => {
     const root = newRoot(shell);
     root.tool('fake/hangs', 'printf "half"; exec "$R/bin/sleep" 600');
     root.tool('fake/ignores', 'trap \'\' ALRM TERM HUP INT; exec "$R/bin/sleep" 600');
@@ -118,7 +118,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     expect(root.tree().some((line) => line.includes('meshwright'))).toBe(false);
   });
 
-  it('marks a tool that obeys its deadline with exit 0 as late', async () => {
+  it('marks a probe as late that exits with 0 at its deadline', async () => {
     const root = newRoot(shell);
     root.tool('fake/obeys', 'trap \'kill $!; exit 0\' ALRM; printf half; "$R/bin/sleep" 600 & wait');
     const answers = await observe(shell, root, [probe('obeys', { deadlineMs: 3_000 })]);
@@ -126,7 +126,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     await everybodyGone(root);
   });
 
-  it('bounds what a mad tool prints, on stdout and stderr', async () => {
+  it('limits the output of each tool on stdout and stderr', async () => {
     const root = newRoot(shell);
     root.tool('fake/mad', 'exec /usr/bin/head -c 10000000 /dev/zero');
     root.tool('fake/loud', 'exec /usr/bin/head -c 10000000 /dev/zero >&2');
@@ -143,7 +143,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     expect(well).toMatchObject({ isTruncated: false, stdout: 'fine\n' });
   });
 
-  it.each(['SIGTERM', 'SIGHUP'] as const)('takes everything with it on %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGHUP'] as const)('stops all its processes on %s', async (signal) => {
     const root = newRoot(shell);
     root.tool('fake/hangs', 'exec "$R/bin/sleep" 600');
     root.tool('fake/ignores', 'trap \'\' ALRM TERM; exec "$R/bin/sleep" 600');
@@ -158,7 +158,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     expect(root.tree()).toEqual(before);
   });
 
-  it('leaves nothing when nobody reads its output any more', async () => {
+  it('leaves nothing behind when its output is closed', async () => {
     const root = newRoot(shell);
     root.tool('fake/much', 'exec /usr/bin/head -c 900000 /dev/zero');
     const before = root.tree();
@@ -170,7 +170,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     expect(root.tree()).toEqual(before);
   });
 
-  it('says that it has no place for its files (case 35)', async () => {
+  it('reports that it could not create its folder (case 35)', async () => {
     const root = newRoot(shell);
     root.tool('usr/bin/mktemp', 'exit 1');
     root.tool('fake/well', 'printf "fine\\n"');
@@ -178,7 +178,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     expect(root.started().map((one) => one.tool)).toEqual(['usr/bin/mktemp']);
   });
 
-  it('never removes a folder that it did not make (case 35)', async () => {
+  it('never removes a folder that it did not create (case 35)', async () => {
     const root = newRoot(shell);
     root.file('precious/file', 'x');
     root.tool('usr/bin/mktemp', 'printf "%s\\n" "$R/precious"');
@@ -187,8 +187,8 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
   });
 });
 
-describe('the observation as a command line', () => {
-  it.each(loginShells)('is handed on unchanged by $name', async (login) => {
+describe('the observation command line', () => {
+  it.each(loginShells)('is passed on unchanged by $name', async (login) => {
     const root = newRoot();
     const odd = 'a\nb\\ \'\\\' "$R" `x` !! ~ \\\\';
     root.tool('fake/argv', 'printf "<%s>" "$@"');

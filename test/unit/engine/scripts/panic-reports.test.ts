@@ -26,7 +26,7 @@ const namesIn = (stdout: Buffer): readonly string[] =>
   [...stdout.toString('utf8').matchAll(/^panic (.*)$/gm)].flatMap(([, name]) => name ?? []);
 const full = (day: number) => `panic-full-2026-09-0${day}-131320.0002.panic`;
 
-it.each(scriptShells)('the last reports of panics of each kind are printed under $name', async (shell) => {
+it.each(scriptShells)('the latest panic reports of each kind are printed in $name', async (shell) => {
   const names = async (...all: string[]) => namesIn(await printed(shell, all));
   const few = [full(1), full(2)];
   expect([await names(), await names(...few)]).toEqual([[], few]);
@@ -36,13 +36,13 @@ it.each(scriptShells)('the last reports of panics of each kind are printed under
   expect(await names(...newest, full(4), ...last)).toEqual([...newest, ...last]);
 });
 
-it.each(scriptShells)('reports in Retired, and reports with any name, are printed under $name', async (shell) => {
+it.each(scriptShells)('panic reports in Retired and with unusual names are printed in $name', async (shell) => {
   const base = 'panic-base+socd-2026-09-15-153750.000.panic';
   const stdout = await printed(shell, [base, `Retired/${full(1)}`, 'Retired/Kernel_Ana\u2019s Mac.panic']);
   expect(namesIn(stdout)).toEqual([base, 'Kernel_Ana???s?Mac.panic', full(1)]);
 });
 
-it.each(scriptShells)('a letter that is cut in two spoils nothing under $name', async (shell) => {
+it.each(scriptShells)('a truncated UTF-8 character does not spoil the output in $name', async (shell) => {
   const head = `{"bug_type":"210","a":"${'\u00e9'.repeat(300)}"}`;
   const text = Buffer.from(`${head}\n  "panicString" : "a${'\u00e9'.repeat(4_000)}"\n`);
   const stdout = await printed(shell, [full(1)], Buffer.concat([text, Buffer.from([0xff, 0x0a])]));

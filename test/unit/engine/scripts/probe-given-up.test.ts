@@ -38,8 +38,8 @@ function hangingNode(shell: Shell): NodeRoot {
   return root;
 }
 
-describe.each(scriptShells)('a probe that waits for a tool that hangs, under $name', (shell) => {
-  it.each(scripts)('$name says that it was given up, and leaves no tool behind', async ({ script }) => {
+describe.each(scriptShells)('a probe with a hanging tool, in $name', (shell) => {
+  it.each(scripts)('$name reports that it was given up and stops its tools', async ({ script }) => {
     const root = hangingNode(shell);
     const folder = join(root.folder, 'private');
     mkdirSync(folder);

@@ -28,8 +28,8 @@ async function filesOf(shell: Shell, root: MacRoot): Promise<Known<readonly Kept
   return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 }).files;
 }
 
-describe.each(scriptShells)('a file that is put under $name', (shell) => {
-  it('has the content and mode that were meant, belongs to root, and is intact', async () => {
+describe.each(scriptShells)('a written file in $name', (shell) => {
+  it('has the given content and mode, belongs to root and is intact', async () => {
     const root = newRoot(shell);
     expect((await put(root)).result).toEqual({ kind: 'done', isChanged: true, said: [] });
     expect(root.read(plist.path)).toBe(`<string>it's \\n $R ${root.folder}${place.ours.path} é</string>\n`);
@@ -43,7 +43,7 @@ describe.each(scriptShells)('a file that is put under $name', (shell) => {
     expect(root.tree().filter((line) => line.includes('.new'))).toEqual([]);
   });
 
-  it('is seen as changed or missing, and put anew', async () => {
+  it('is rewritten if changed or missing', async () => {
     const root = newRoot(shell);
     await put(root);
     const file = join(root.folder, plist.path);
@@ -69,7 +69,7 @@ describe.each(scriptShells)('a file that is put under $name', (shell) => {
     expect(await state()).toEqual(['intact']);
   });
 
-  it('names whoever has logged in, and is the same file for whoever looks next', async () => {
+  it('contains the login name but has the same digest for every user', async () => {
     const root = newRoot(shell);
     const named = ['<string>', { kind: 'login-user' }, '</string>\n'] as const;
     await put(root, { content: named });
@@ -80,7 +80,7 @@ describe.each(scriptShells)('a file that is put under $name', (shell) => {
     expect(await filesOf(shell, root)).toEqual(seen);
   });
 
-  it('replaces a link, not what the link points at, and no folder (cases 35, 36)', async () => {
+  it('replaces a link but neither its target nor a folder (cases 35, 36)', async () => {
     const root = newRoot(shell);
     root.file('etc/precious', 'mine');
     await root.run(`cd '${root.folder.replaceAll("'", "'\\''")}' && /bin/mkdir -p Library/LaunchDaemons opt/x &&
@@ -92,7 +92,7 @@ describe.each(scriptShells)('a file that is put under $name', (shell) => {
   });
 
   it.each(['Operation not permitted', 'Read-only file system'])(
-    'leaves the old file, and says so, where mv says %s (case 36)',
+    'keeps the old file and fails if mv reports %s (case 36)',
     async (words) => {
       const root = newRoot(shell);
       await put(root);
@@ -107,7 +107,7 @@ describe.each(scriptShells)('a file that is put under $name', (shell) => {
     },
   );
 
-  it('leaves the old file where the new one could not be written whole (case 36)', async () => {
+  it('keeps the old file if the new one is incomplete (case 36)', async () => {
     const root = newRoot(shell);
     await put(root);
     const before = root.read(plist.path);
@@ -117,7 +117,7 @@ describe.each(scriptShells)('a file that is put under $name', (shell) => {
   });
 });
 
-describe('the digest of a text', () => {
+describe('a text digest', () => {
   it('does not depend on the root prefix or on how the text was cut into parts', () => {
     expect(textDigest(['a', 'b', place.ours])).toBe(textDigest(['ab', place.ours]));
     expect(textDigest([place.ours])).not.toBe(textDigest([place.ours.path]));
@@ -125,8 +125,8 @@ describe('the digest of a text', () => {
   });
 });
 
-describe('a checksum', () => {
-  it('is the one that cksum prints', () => {
+describe('posixCksum', () => {
+  it('gives the checksum that cksum prints', () => {
     for (const text of ['', 'a', 'hello\n', 'é'.repeat(70_000), '\u0000\u0001\u00ff']) {
       const printed = spawnSync('cksum', { input: text }).stdout.toString().trim();
       expect(posixCksum(Buffer.from(text))).toBe(printed);
@@ -134,8 +134,8 @@ describe('a checksum', () => {
   });
 });
 
-describe('a file that others could not read', () => {
-  it('is a bug, since nobody could observe it', () => {
+describe('putBody', () => {
+  it('throws for a mode that others cannot read', () => {
     expect(() => putBody({ path: plist, mode: 0o600, content, rootPrefix: '', login: 'ana' })).toThrow(/readable/);
   });
 });

@@ -27,8 +27,8 @@ const report = async (root: MacRoot, lines = 20, pattern?: string) =>
     await run(rankReportCommand({ placement: 'kimi', lines, requestPattern: pattern, rootPrefix: root.folder })),
   );
 
-describe.each(scriptShells)('the report of a rank under $name', (shell) => {
-  it('has what it said since its last start, and how it ended', async () => {
+describe.each(scriptShells)('the rank report in $name', (shell) => {
+  it('has the log lines since the last start and the exit code', async () => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', service('state = not running', 'last exit code = 78: EX_CONFIG'));
     root.file(rankLog('kimi').path, 'of old\n@log\none\ntwo\n');
@@ -38,16 +38,20 @@ describe.each(scriptShells)('the report of a rank under $name', (shell) => {
   });
 
   it.each([
-    ['a signal', ['state = not running', 'last terminating signal = Killed: 9'], { exit: 'Killed: 9' }],
-    ['nothing, while it runs', ['state = running', 'pid = 7', 'last exit code = 1'], {}],
-    ['nothing, before it ever ran', ['state = not running', 'last exit code = (never exited)'], {}],
-  ])('names as its end %s', async (_, fields, end) => {
+    [
+      'the signal that stopped the rank',
+      ['state = not running', 'last terminating signal = Killed: 9'],
+      { exit: 'Killed: 9' },
+    ],
+    ['no exit while the rank runs', ['state = running', 'pid = 7', 'last exit code = 1'], {}],
+    ['no exit before the first run', ['state = not running', 'last exit code = (never exited)'], {}],
+  ])('shows %s', async (_, fields, end) => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', service(...fields));
     expect(await report(root)).toEqual({ ...end, lines: [] });
   });
 
-  it('has no line in which a request stands, as exo printed them, and as many others', async () => {
+  it('leaves out request lines of exo without showing fewer lines', async () => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', 'exit 113');
     const lines = [
@@ -61,7 +65,7 @@ describe.each(scriptShells)('the report of a rank under $name', (shell) => {
     expect(await report(root)).toEqual({ lines: ['one', 'two', ...lines] });
   });
 
-  it('is of the whole log where that began anew, and empty where launchd and log know nothing', async () => {
+  it('shows the whole log after a rotation, and nothing without a log', async () => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', 'exit 113');
     expect(await report(root)).toEqual({ lines: [] });
@@ -71,8 +75,8 @@ describe.each(scriptShells)('the report of a rank under $name', (shell) => {
   });
 });
 
-describe.each(scriptShells)('the progress of a rank under $name', (shell) => {
-  it('is the memory of its group and the size of its log', async () => {
+describe.each(scriptShells)('the rank progress in $name', (shell) => {
+  it('has the memory of the process group and the log size', async () => {
     const root = newRoot(shell);
     const look = async () => parseRankProgress(await run(rankProgressCommand('kimi', root.folder)));
     root.tool('bin/ps', "printf '%s\\n' '  7 100' '  8 1000' '  7   20'");

@@ -21,8 +21,8 @@ const { started } = rankRoots();
 /** 16 GiB, in pages and in bytes. */
 const usual = { pages: 1_048_576, bytes: 17_179_869_184 };
 
-describe.concurrent.each(scriptShells)('the ladder of a stop under $name', (shell) => {
-  it('begins with INT where it is told so, and goes no further with a rank that takes it', async () => {
+describe.concurrent.each(scriptShells)('the signals of stop-rank in $name', (shell) => {
+  it('starts with SIGINT if configured and stops a rank that obeys it', async () => {
     const root = await started(shell, 'obeys INT');
     expect(await run(root, stop(250, 5_000))).toMatchObject({ said: ['ended=clean'] });
     expect(writes(root).filter((call) => call.startsWith('launchctl kill'))).toEqual([
@@ -30,7 +30,7 @@ describe.concurrent.each(scriptShells)('the ladder of a stop under $name', (shel
     ]);
   });
 
-  it('asks with TERM after an INT that nobody took', async () => {
+  it('sends SIGTERM after an ignored SIGINT', async () => {
     const root = await started(shell, 'obeys');
     expect(await run(root, stop(5_000, 250))).toMatchObject({ said: ['ended=clean'] });
     expect(writes(root).filter((call) => call.startsWith('launchctl kill'))).toEqual([
@@ -39,7 +39,7 @@ describe.concurrent.each(scriptShells)('the ladder of a stop under $name', (shel
     ]);
   });
 
-  it('writes down where a rank stands before it kills it, and keeps the last samples alone', async () => {
+  it('stores a stack sample before the kill and removes old samples', async () => {
     const root = await started(shell, 'ignores');
     await until(() => processesOf(root).length === 1);
     const log = `${ours}/log`;
@@ -57,7 +57,7 @@ describe.concurrent.each(scriptShells)('the ladder of a stop under $name', (shel
     expect([...there, root.has(`${log}/sample-other-1.txt`)]).toEqual([false, true, true, true, true]);
   });
 
-  it('kills it all the same where sample does not come to an end', async () => {
+  it('kills the rank even if the sample tool hangs', async () => {
     const root = await started(shell, 'ignores');
     await until(() => processesOf(root).length === 1);
     root.file('../sample-hangs', '');
@@ -67,8 +67,8 @@ describe.concurrent.each(scriptShells)('the ladder of a stop under $name', (shel
   });
 });
 
-describe.concurrent.each(scriptShells)('a stop that a restart of the Mac follows under $name', (shell) => {
-  it('has done its work where not even KILL ends the rank, and says so', async () => {
+describe.concurrent.each(scriptShells)('stop-rank before a reboot in $name', (shell) => {
+  it('succeeds and reports needs-reboot if SIGKILL does not stop the rank', async () => {
     const root = await started(shell, 'obeys');
     root.tool('bin/sleep', 'exit 0');
     root.tool('bin/ps', 'printf "%s 1 %s U\\n" "$(/bin/cat "$R/../launchd/pid")" "$(/bin/cat "$R/../launchd/pid")"');
@@ -82,7 +82,7 @@ describe.concurrent.each(scriptShells)('a stop that a restart of the Mac follows
     expect(root.has('../launchd/loaded')).toBe(true);
   });
 
-  it('ends like any other where the rank does, and fails for any other reason', async () => {
+  it('stops a rank as usual and fails when a tool fails', async () => {
     const root = await started(shell, 'ignores');
     expect(await run(root, stopBeforeReboot)).toMatchObject({
       kind: 'done',
@@ -95,8 +95,8 @@ describe.concurrent.each(scriptShells)('a stop that a restart of the Mac follows
   });
 });
 
-describe.concurrent.each(scriptShells)('the memory that a rank had wired under $name', (shell) => {
-  it('is kept from before the first start of a boot session, and not after one', async () => {
+describe.concurrent.each(scriptShells)('wired memory after a stop in $name', (shell) => {
+  it("is compared with a baseline from before the boot session's first start", async () => {
     const root = await started(shell, 'obeys');
     const kept = `boot=${bootSession}\nwired=${usual.bytes}\n`;
     expect(root.read(wiredBaselineFile.path)).toBe(kept);
@@ -108,7 +108,7 @@ describe.concurrent.each(scriptShells)('the memory that a rank had wired under $
     await run(root, stop(5_000));
   });
 
-  it('that stays wired needs a restart of the Mac, which is marked, and nothing is started until then', async () => {
+  it('requires a reboot before the next start if it stays high', async () => {
     const root = await started(shell, 'obeys');
     root.file('../pages', String(2 * usual.pages));
     root.tool('bin/sleep', 'exec /bin/sleep 0.05');
@@ -134,7 +134,7 @@ describe.concurrent.each(scriptShells)('the memory that a rank had wired under $
     await run(root, stop(5_000));
   });
 
-  it('is measured again before a start is refused, and the mark goes when it has fallen', async () => {
+  it('clears the reboot mark if it has fallen before the next start', async () => {
     const root = await started(shell, 'obeys');
     root.file('../pages', String(2 * usual.pages));
     root.tool('bin/sleep', 'exec /bin/sleep 0.05');
@@ -152,7 +152,7 @@ describe.concurrent.each(scriptShells)('the memory that a rank had wired under $
     expect(await run(root, record({ generation: 5 }))).toMatchObject({ kind: 'failed', slug: 'needs-reboot' });
   });
 
-  it('may differ by a tenth, and by one GiB where a tenth is less', async () => {
+  it('may exceed the baseline by a tenth or 1 GiB', async () => {
     const root = await started(shell, 'obeys');
     root.file('../pages', String(Math.floor(usual.pages * 1.09)));
     expect(await run(root, stop(5_000))).toMatchObject({ said: ['ended=clean'] });
@@ -164,7 +164,7 @@ describe.concurrent.each(scriptShells)('the memory that a rank had wired under $
     expect(await run(root, stop(5_000))).toMatchObject({ said: ['ended=clean'] });
   });
 
-  it('is unknown, never clean, without a baseline, without vm_stat, and beside a rank of another placement', async () => {
+  it('is unknown without a baseline or vm_stat, or next to another placement', async () => {
     const root = await started(shell, 'obeys');
     const again = async (generation: number): Promise<void> => {
       await run(root, record({ generation }));

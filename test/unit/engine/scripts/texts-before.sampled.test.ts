@@ -25,14 +25,14 @@ const unsteady = new Set(['launch of a job', 'observation']);
 const withoutJob = (texts: Readonly<Record<string, string>>, name: string) =>
   texts[name]?.replace(quote(texts['job verify-model'] ?? ''), 'the text of the job');
 
-describe('the texts that nodes are sent', () => {
+describe('the scripts sent to nodes', () => {
   const { changed, gone, added } = changedTexts(before, now);
 
-  it('have names that are those of before', () => {
+  it('have unchanged names', () => {
     expect([gone, added]).toEqual([[], []]);
   });
 
-  it.each(changed.map((name) => [name] as const))('%s: does the same as before', async (name) => {
+  it.each(changed.map((name) => [name] as const))('%s: has the same effect as the stored version', async (name) => {
     if (unsteady.has(name)) {
       expect(withoutJob(now, name), 'the text has changed, and running it would not compare it').toBe(
         withoutJob(before, name),
@@ -44,40 +44,34 @@ describe('the texts that nodes are sent', () => {
   });
 });
 
-describe('the comparison of two forms of a script', () => {
+describe('the comparison of two script versions', () => {
   const steady = Object.keys(before).filter((name) => !unsteady.has(name));
 
   const jobs = Object.keys(before).filter((name) => name.startsWith('job '));
-  it.each(jobs)('%s: does all of its work', async (name) => {
+  it.each(jobs)('%s: completes in the simulation', async (name) => {
     const { exit, tree } = await runOnMac(shell, name, before[name] ?? '');
     expect([exit, tree.filter((one) => one.includes('ops/example/failure'))]).toEqual([0, []]);
     expect(tree.filter((one) => one.includes('/verified '))).toHaveLength(1);
   });
 
-  it.each(sampleOf(steady, { few: 4, oneIn: 2 }))('%s: is like itself on two Macs', async (name) => {
+  it.each(sampleOf(steady, { few: 4, oneIn: 2 }))('%s: gives equal results on two Macs', async (name) => {
     const [one, other] = await both(name, before[name] ?? '', before[name] ?? '');
     expect(other).toEqual(one);
   });
 
   const power = before['script set-power'] ?? '';
-  it('is content with another text that does the same', async () => {
+  it('accepts a different text with the same effect', async () => {
     const [old, other] = await both('script set-power', power, power.replaceAll('isset', 'isasdesired'));
     expect([other, old?.exit]).toEqual([old, 0]);
   });
 
   it.each([
-    [
-      'a file that it leaves',
-      (text: string) => text.replace('isset && unchanged', 'true >"$b/more"\nisset && unchanged'),
-    ],
-    ['a mode', (text: string) => text.replace('umask 022', 'umask 077')],
-    ['its output', (text: string) => text.replace("printf '@changed\\n'", "printf '@Changed\\n'")],
-    [
-      'its words on the error stream',
-      (text: string) => text.replace('isset && unchanged', 'echo no >&2\nisset && unchanged'),
-    ],
-    ['its exit', (text: string) => text.replace('isset && unchanged', 'exit 3')],
-  ])('notices a change of %s', async (_what, change) => {
+    ['a created file', (text: string) => text.replace('isset && unchanged', 'true >"$b/more"\nisset && unchanged')],
+    ['a file mode', (text: string) => text.replace('umask 022', 'umask 077')],
+    ['standard output', (text: string) => text.replace("printf '@changed\\n'", "printf '@Changed\\n'")],
+    ['standard error', (text: string) => text.replace('isset && unchanged', 'echo no >&2\nisset && unchanged')],
+    ['the exit code', (text: string) => text.replace('isset && unchanged', 'exit 3')],
+  ])('detects a change of %s', async (_what, change) => {
     const text = change(power);
     expect(text).not.toBe(power);
     const [old, other] = await both('script set-power', power, text);

@@ -80,7 +80,7 @@ describe('a tool that exits with 0 and does nothing', () => {
     );
   });
 
-  it.each(lies)('fails %s at %s', async (script, write, lie) => {
+  it.each(lies)('makes %s fail at %s', async (script, write, lie) => {
     const root = newRoot(shell);
     root.tool('bin/sleep', 'exit 0');
     for (const path of liars) root.recorded(path, 'exit 0');
@@ -101,7 +101,7 @@ describe('a tool that exits with 0 and does nothing', () => {
     ['ln -s a "$R/b"', 'ln'],
     ['cp -p "$R/a" "$R/b"', 'cp'],
     ['chmod 600 "$R/a"', 'chmod'],
-  ])('fails `must` at %s', async (words, name) => {
+  ])('makes `must` fail at %s', async (words, name) => {
     const root = newRoot(shell);
     root.file('a', '');
     root.file('d/x', '');

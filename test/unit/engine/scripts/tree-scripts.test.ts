@@ -46,8 +46,8 @@ const statesOf = async (shell: Shell, root: MacRoot) => {
   return trees.kind === 'known' ? trees.value.map(({ kind, state }) => `${kind} ${state}`) : trees;
 };
 
-describe.each(scriptShells)('a published tree under $name', (shell) => {
-  it('is what was verified in staging, sealed, and stays when it is published again', async () => {
+describe.each(scriptShells)('publish-tree in $name', (shell) => {
+  it('moves a verified tree out of staging, seals it, and does so once', async () => {
     const root = newRoot(shell);
     stage(root, exampleModel);
     expect(await run(root, publish(exampleModel))).toEqual(changed);
@@ -69,7 +69,7 @@ describe.each(scriptShells)('a published tree under $name', (shell) => {
     expect(await run(root, publish(exampleModel))).toEqual(unchanged);
   });
 
-  it('is nothing that was not verified, or verified as something else', async () => {
+  it('refuses a tree that was not verified or has another digest', async () => {
     const root = newRoot(shell);
     for (const mark of ['', 'f'.repeat(64)]) {
       stage(root, exampleModel, mark);
@@ -89,7 +89,7 @@ describe.each(scriptShells)('a published tree under $name', (shell) => {
     });
   });
 
-  it('is seen as changed whatever is done to one of its files, and replaced', async () => {
+  it('replaces a tree that an observation shows as changed', async () => {
     const folder = treeFolder(exampleModel).path;
     const longAgo = new Date(1_000_000_000_000);
     const damages: readonly ((root: MacRoot) => void)[] = [
@@ -118,7 +118,7 @@ describe.each(scriptShells)('a published tree under $name', (shell) => {
     }
   });
 
-  it('that nobody sealed is told apart, and what is no tree is left out', async () => {
+  it('is observed as unsealed without a seal, and other files are ignored', async () => {
     const root = newRoot(shell);
     root.file('opt/meshwright/models/by-hand/0123456789abcdef/file', '');
     root.file('opt/meshwright/models/by-hand/notes.txt', '');
@@ -131,7 +131,7 @@ describe.each(scriptShells)('a published tree under $name', (shell) => {
   });
 });
 
-describe.each(scriptShells)('versions of a runtime under $name', (shell) => {
+describe.each(scriptShells)('runtime versions in $name', (shell) => {
   const older: TreeId = { ...exampleRuntime, digest: digest('0'.repeat(64)) };
   const currentOf = async (root: MacRoot) => {
     const trees = await treesOf(shell, root);
@@ -147,7 +147,7 @@ describe.each(scriptShells)('versions of a runtime under $name', (shell) => {
   };
   const use = (tree: TreeId): ScriptCall => ({ name: 'switch-runtime', args: { tree } });
 
-  it('are switched by a link that is never gone', async () => {
+  it('are switched without a moment in which the link is missing', async () => {
     const root = await withBoth();
     expect(await run(root, use(older))).toEqual(changed);
     expect(await currentOf(root)).toEqual([older.digest.slice(0, 16)]);
@@ -169,7 +169,7 @@ describe.each(scriptShells)('versions of a runtime under $name', (shell) => {
     expect(await run(root, use({ ...older, digest: digest('1'.repeat(64)) }))).toMatchObject({ slug: 'not-published' });
   });
 
-  it('are not switched to one that lacks a program', async () => {
+  it('are not switched to a version that lacks a program', async () => {
     const root = await withBoth();
     await run(root, use(exampleRuntime));
     chmodSync(join(root.folder, treeFolder(older).path, 'bin/rank'), 0o755);
@@ -182,7 +182,7 @@ describe.each(scriptShells)('versions of a runtime under $name', (shell) => {
     expect(await run(root, switched('bin/rank'))).toEqual(changed);
   });
 
-  it('are removed one by one, never the current one', async () => {
+  it('are removed by digest, except the current version', async () => {
     const root = await withBoth();
     await run(root, use(exampleRuntime));
     const remove = (...digests: readonly string[]): ScriptCall => ({
@@ -198,10 +198,10 @@ describe.each(scriptShells)('versions of a runtime under $name', (shell) => {
   });
 });
 
-describe.each(scriptShells)('a staging folder under $name', (shell) => {
+describe.each(scriptShells)('prepare-staging in $name', (shell) => {
   const call: ScriptCall = { name: 'prepare-staging', args: { tree: exampleModel, user: 'mesh' } };
 
-  it('belongs to the ssh user and keeps what lies in it, but not the mark of another verification', async () => {
+  it('gives the folder to the SSH user, keeps its files and removes a stale mark', async () => {
     const root = newRoot(shell);
     stage(root, exampleModel, 'f'.repeat(64));
     expect(await run(root, call)).toEqual(changed);
@@ -210,7 +210,7 @@ describe.each(scriptShells)('a staging folder under $name', (shell) => {
     expect(root.has(verifiedMark(exampleModel).path)).toBe(false);
   });
 
-  it('belongs to whoever asked sudo where nobody names the ssh user', async () => {
+  it('gives the folder to the sudo user when no SSH user is named', async () => {
     const root = newRoot(shell);
     const unnamed: ScriptCall = { name: 'prepare-staging', args: { tree: exampleModel, user: '' } };
     const { result } = await root.runBody(`SUDO_USER=ana\n${scriptBody(unnamed)}`);
@@ -218,7 +218,7 @@ describe.each(scriptShells)('a staging folder under $name', (shell) => {
     expect(root.calls()).toEqual([`chown -R ana ${root.folder}${stagingFolder(exampleModel).path}`]);
   });
 
-  it('is left to root once its tree is verified', async () => {
+  it('leaves a verified tree to root', async () => {
     const root = newRoot(shell);
     stage(root, exampleModel);
     expect(await run(root, call)).toEqual(unchanged);

@@ -8,8 +8,8 @@ import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeJobRoot);
 
-describe.each(scriptShells)('the disk image of a runtime under $name', (shell) => {
-  it('is copied without its links, mounted for that and not any longer', async () => {
+describe.each(scriptShells)('unpack-runtime of a disk image in $name', (shell) => {
+  it('copies the image without its links and unmounts it', async () => {
     const root = newRoot(shell);
     const image = stagedArchive(exampleRuntime, 'dmg').path;
     root.file(image, 'an image');
@@ -38,7 +38,7 @@ describe.each(scriptShells)('the disk image of a runtime under $name', (shell) =
     expect(root.has(`${staged}.image`)).toBe(false);
   });
 
-  it('is unmounted when its image cannot be copied', async () => {
+  it('unmounts the image when it cannot be copied', async () => {
     const root = newRoot(shell);
     root.file(stagedArchive(exampleRuntime, 'dmg').path, 'an image');
     root.recorded('usr/bin/hdiutil', 'case $1 in (attach) : >"$6/EXO.app" ;; (detach) /bin/rm -f "$2/EXO.app" ;; esac');

@@ -43,13 +43,13 @@ function exec(command: string, input = ''): Promise<{ readonly code: number | nu
   });
 }
 
-describe.each(scriptShells)('a file that is sent under $name', (shell) => {
+describe.each(scriptShells)('appending to a sent file in $name', (shell) => {
   const path = stagedFile(exampleModel, "odd names/it's $x");
   const sizeOf = async (root: MacRoot) => parseSize((await exec(stagedSizeCommand(path, root.folder))).stdout);
   const append = (root: MacRoot, offset: number, bytes: string) =>
     exec(appendCommand(path, offset, root.folder), bytes);
 
-  it('goes on where it ends, and nowhere else', async () => {
+  it('continues only at the current end of the file', async () => {
     const root = newRoot(shell);
     expect(await sizeOf(root)).toBe(0);
     expect(await append(root, 0, 'first ')).toEqual({ code: 0, stdout: 'size 6\n' });
@@ -58,33 +58,33 @@ describe.each(scriptShells)('a file that is sent under $name', (shell) => {
     expect([await sizeOf(root), root.read(path.path)]).toEqual([12, 'first second']);
   });
 
-  it('begins anew from the first byte', async () => {
+  it('replaces the file when the offset is 0', async () => {
     const root = newRoot(shell);
     await append(root, 0, 'wrong, and too long');
     expect(await append(root, 0, 'right')).toEqual({ code: 0, stdout: 'size 5\n' });
     expect(root.read(path.path)).toBe('right');
   });
 
-  it('shows the digest of the part that is there', async () => {
+  it('reports the digest of a prefix', async () => {
     const root = newRoot(shell);
     await append(root, 0, 'first second');
     const { stdout } = await exec(prefixDigestCommand(path, 6, root.folder));
     expect(parseDigest(stdout)).toBe(createHash('sha256').update('first ').digest('hex'));
   });
 
-  it('is not called written when it could not be', async () => {
+  it('fails when the disk is full', async () => {
     const root = newRoot(shell);
     root.tool('bin/cat', 'printf "cat: stdout: No space left on device\\n" >&2; exit 1');
     expect(await append(root, 0, 'x')).toMatchObject({ code: 1 });
   });
 });
 
-describe.each(scriptShells)('a restart under $name', (shell) => {
+describe.each(scriptShells)('a Mac restart in $name', (shell) => {
   const order = (more: Partial<Parameters<typeof restartBody>[0]> = {}) =>
     restartBody({ intent: `reboot-${bootSession}`, from: bootSession, to: 'up', delaySeconds: 0, ...more });
   const shutdowns = (root: MacRoot): readonly string[] => root.calls().filter((call) => call.startsWith('shutdown'));
 
-  it('is ordered once for an intent, and begins after the script has ended', async () => {
+  it('is ordered once per intent and begins after the script exits', async () => {
     const root = newRoot(shell);
     root.recorded('sbin/shutdown', ':');
     root.tool('bin/sleep', 'until [ -e "$R/../go" ]; do /bin/sleep 0.02; done');
@@ -100,7 +100,7 @@ describe.each(scriptShells)('a restart under $name', (shell) => {
     expect(shutdowns(root).at(-1)).toBe('shutdown -h now');
   });
 
-  it('takes the marks of boot sessions that are over away, and only those', async () => {
+  it('removes only the marks of earlier boot sessions', async () => {
     const root = newRoot(shell);
     root.recorded('sbin/shutdown', ':');
     const mark = (session: string) => `${ours}/ops/reboot-${session}/once`;
@@ -116,7 +116,7 @@ describe.each(scriptShells)('a restart under $name', (shell) => {
     );
   });
 
-  it('is not ordered in another boot session, nor twice by orders that come together', async () => {
+  it('is ordered once by parallel orders, and never in another boot session', async () => {
     const root = newRoot(shell);
     root.recorded('sbin/shutdown', ':');
     expect((await root.runBody(order({ from: 'F2B1C3D4-0000-4000-8000-000000000009' }))).result).toMatchObject({
@@ -130,7 +130,7 @@ describe.each(scriptShells)('a restart under $name', (shell) => {
   });
 });
 
-describe('a question to an endpoint', () => {
+describe('an endpoint request', () => {
   let server: Server;
   let asked: string[] = [];
   let inFlight = '';
@@ -155,7 +155,7 @@ describe('a question to an endpoint', () => {
   });
   afterAll(() => server.close());
 
-  it.each(scriptShells)('is asked with a body from standard input or from a file, under $name', async (shell) => {
+  it.each(scriptShells)('sends a body from standard input or a file, in $name', async (shell) => {
     asked = [];
     const root = newRoot(shell);
     const question = {
@@ -180,7 +180,7 @@ describe('a question to an endpoint', () => {
   const established = (state: string): string =>
     `printf 'tcp4       0      0  127.0.0.1.${port}        127.0.0.1.50123        ${state}\\n'`;
 
-  it.each(scriptShells)('waits for its turn where a second request could end the mesh, under $name', async (shell) => {
+  it.each(scriptShells)('waits for the request in flight if only one is allowed, in $name', async (shell) => {
     asked = [];
     const root = newRoot(shell);
     const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 3, rootPrefix: root.folder };
@@ -194,7 +194,7 @@ describe('a question to an endpoint', () => {
   it.each([
     ['a client waits', 'ESTABLISHED'],
     ['a client has left', 'CLOSE_WAIT'],
-  ])('is not asked beside another one while %s', async (_case, state) => {
+  ])('is refused with status 425 while %s', async (_case, state) => {
     asked = [];
     const root = newRoot(scriptShells[0] as Shell);
     const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 2, rootPrefix: root.folder };
@@ -211,7 +211,7 @@ describe('a question to an endpoint', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is not asked while another run has the lock, unless that is old or from the future (case 20)', async () => {
+  it("is refused under another run's lock unless that lock is stale or from the future (case 20)", async () => {
     asked = [];
     const root = newRoot(scriptShells[0] as Shell);
     const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 2, rootPrefix: root.folder };
@@ -226,7 +226,7 @@ describe('a question to an endpoint', () => {
     }
   });
 
-  it('gives its turn back when the connection ends while the endpoint is asked', async () => {
+  it('releases its lock when the connection ends during the request', async () => {
     const root = newRoot(scriptShells[0] as Shell);
     const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 2, rootPrefix: root.folder };
     root.tool('usr/sbin/netstat', ':');
@@ -235,7 +235,7 @@ describe('a question to an endpoint', () => {
     expect(root.has(`tmp/meshwright-ask.${port}`)).toBe(false);
   });
 
-  it('goes by the gateway of its placement where one says that it takes such requests', async () => {
+  it("goes through the placement's gateway if it accepts such requests", async () => {
     asked = [];
     const root = newRoot(scriptShells[0] as Shell);
     const question = {
@@ -254,7 +254,7 @@ describe('a question to an endpoint', () => {
     expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(0);
   });
 
-  it('has no answer where nobody listens, and none where curl could not ask', async () => {
+  it('has no answer from a closed port or without curl output', async () => {
     const root = newRoot(scriptShells[0] as Shell);
     const question = {
       placement: 'kimi',
@@ -270,8 +270,8 @@ describe('a question to an endpoint', () => {
   });
 });
 
-describe.each(scriptShells)('what a node has kept for people under $name', (shell) => {
-  it('is the end of its history', async () => {
+describe.each(scriptShells)('history and rank log commands in $name', (shell) => {
+  it('print the last history entries', async () => {
     const root = newRoot(shell);
     expect(await exec(historyCommand(root.folder, 2))).toEqual({ code: 0, stdout: '' });
     for (const body of ['changed', 'unchanged', 'failed slug words']) await root.runBody(body);
@@ -279,7 +279,7 @@ describe.each(scriptShells)('what a node has kept for people under $name', (shel
     expect(parseHistory(stdout).map(({ result }) => result)).toEqual(['unchanged', 'failed']);
   });
 
-  it('is the end of the log of a rank, or that there is none', async () => {
+  it('print the last lines of a rank log, or exit with 66 without a log', async () => {
     const root = newRoot(shell);
     const request = { placement: 'kimi', lines: 2, requestPattern: undefined, rootPrefix: root.folder };
     expect(await exec(rankLogCommand(request))).toEqual({ code: 66, stdout: '' });
@@ -287,7 +287,7 @@ describe.each(scriptShells)('what a node has kept for people under $name', (shel
     expect(await exec(rankLogCommand(request))).toEqual({ code: 0, stdout: 'two\nthree\n' });
   });
 
-  it('leaves out lines of requests where the runtime prints them, and shows as many others', async () => {
+  it('leave out request lines without printing fewer lines', async () => {
     const root = newRoot(shell);
     const request = { placement: 'kimi', lines: 2, requestPattern, rootPrefix: root.folder };
     expect(await exec(rankLogCommand(request))).toEqual({ code: 66, stdout: '' });
