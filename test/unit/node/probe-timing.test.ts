@@ -9,7 +9,7 @@ const slow: Probe = { name: 'slow', ask: [tool.swVers], deadlineMs: 20_000, maxB
 const quick: Probe = { ...slow, name: 'quick', deadlineMs: 5_000 };
 const script = (budgetMs: number): string => observeScript({ probes: allProbes(), token, rootPrefix: '', budgetMs });
 
-describe('the time of an observation', () => {
+describe('the observation time', () => {
   it.each([1_000, 1_500, 3_000, 5_000, 8_000, 13_000, 20_000, 27_900, 60_000])(
     'ends before a budget of %d ms, whatever hangs',
     (budgetMs) => {
@@ -17,11 +17,11 @@ describe('the time of an observation', () => {
     },
   );
 
-  it('leaves the deadlines of probes alone when the budget has room for them', () => {
+  it('does not change probe deadlines that fit the budget', () => {
     expect(probeTiming({ probes: allProbes(), budgetMs: 27_900 })).toEqual(probeTiming({ probes: allProbes() }));
   });
 
-  it('ends only those probes earlier that would not fit', () => {
+  it('shortens only the deadlines that exceed the budget', () => {
     const { moments } = probeTiming({ probes: [slow, quick], budgetMs: 20_000 });
     expect(moments.map(({ atMs, signal, ids }) => [atMs, signal, ids])).toEqual([
       [5_000, 'ALRM', [2]],
@@ -31,11 +31,11 @@ describe('the time of an observation', () => {
     ]);
   });
 
-  it('gives a probe at least a tenth of a second, even without a budget', () => {
+  it('gives a probe at least 0.1 s, even with a negative budget', () => {
     expect(probeTiming({ probes: [slow], budgetMs: -5 }).moments[0]?.atMs).toBe(100);
   });
 
-  it('gives the same script whichever of two connections was a little slower', () => {
+  it('gives the same script for slightly different budgets', () => {
     expect(script(27_950)).toBe(script(27_100));
     expect(script(9_999)).toBe(script(9_001));
   });

@@ -3,7 +3,7 @@ import { classifySudo } from '../../../src/node/sudo-answer.ts';
 
 const exited = (code: number) => ({ kind: 'exited', code }) as const;
 
-describe('an answer of sudo -n', () => {
+describe('classifySudo', () => {
   it.each([
     ['allowed', 0, ''],
     ['allowed', 0, 'sudo: unable to resolve host studio-1'],
@@ -25,11 +25,11 @@ describe('an answer of sudo -n', () => {
     ['other', 1, 'grep: no such pattern\n'],
     ['other', 127, 'sh: sudo: not found\n'],
     ['other', 2, ''],
-  ] as const)('is %s for exit %d and %j (case 40)', (answer, code, stderr) => {
+  ] as const)('gives %s for exit %d and %j (case 40)', (answer, code, stderr) => {
     expect(classifySudo(exited(code), stderr)).toBe(answer);
   });
 
-  it('is other when nobody knows how it ended', () => {
+  it('gives other if the exit status is unknown', () => {
     expect(classifySudo({ kind: 'unknown', reason: 'dropped' }, 'sudo: a password is required')).toBe('other');
   });
 });

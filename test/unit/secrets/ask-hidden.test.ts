@@ -31,18 +31,18 @@ function terminal(pieces: readonly string[], signal?: AbortSignal) {
   return { at, seen, events, pauses };
 }
 
-describe('a hidden question', () => {
-  it('takes what is typed up to Enter and shows nothing of it', async () => {
+describe('a hidden prompt', () => {
+  it('reads the input up to Enter without echoing it', async () => {
     const { at, seen } = terminal(['hun', 'tex\u007fr2\rrest']);
     expect(await askHidden('Password: ', at)).toBe('hunter2');
     expect(seen).toEqual({ written: 'Password: \n', raw: [true, false], interrupts: 0 });
   });
 
-  it('forgets a line at Ctrl-U and leaves out other control characters', async () => {
+  it('clears the line at Ctrl-U and ignores other control characters', async () => {
     expect(await askHidden('', terminal(['wrong\u0015ri\u001bght\n']).at)).toBe('right');
   });
 
-  it('keeps a letter whole that comes in two pieces', async () => {
+  it('joins a UTF-8 character that arrives in two chunks', async () => {
     const { at } = terminal([]);
     const answer = askHidden('', at);
     const bytes = Buffer.from('ä\r');
@@ -50,7 +50,7 @@ describe('a hidden question', () => {
     expect(await answer).toBe('ä');
   });
 
-  it('is given up at Ctrl-C, which interrupts the run, at Ctrl-D, and when the run ends', async () => {
+  it('is canceled by Ctrl-C, Ctrl-D and the end of the run', async () => {
     const { at, seen } = terminal(['hun\u0003']);
     expect(await askHidden('', at)).toBeUndefined();
     expect(seen).toMatchObject({ raw: [true, false], interrupts: 1 });
@@ -62,12 +62,12 @@ describe('a hidden question', () => {
     expect(await answer).toBeUndefined();
   });
 
-  it('takes blanks and no more than so many letters, and goes on after Ctrl-D behind one', async () => {
+  it('keeps spaces, limits the length and ignores Ctrl-D after input', async () => {
     expect(await askHidden('', terminal([' a b\u001f\b\u0004c \r']).at)).toBe(' a c ');
     expect(await askHidden('', terminal([`${'x'.repeat(1_024)}yz\r`]).at)).toBe('x'.repeat(1_024));
   });
 
-  it('is over once: it listens no more, and is paused', async () => {
+  it('removes its listeners and pauses the input when done', async () => {
     const run = new AbortController();
     const { at, seen, events, pauses } = terminal(['\r'], run.signal);
     expect(await askHidden('', at)).toBe('');
@@ -79,7 +79,7 @@ describe('a hidden question', () => {
     expect(late.seen).toEqual({ written: '', raw: [], interrupts: 0 });
   });
 
-  it('is given up where the terminal ends', async () => {
+  it('is canceled when the terminal closes', async () => {
     const { at, events } = terminal([]);
     const answer = askHidden('', at);
     events.emit('end');

@@ -45,7 +45,7 @@ function file(name: string, content: string | Uint8Array, mode = 0o600): SecretS
 const printing = (script: string): SecretSource => ({ kind: 'command', argv: [process.execPath, '-e', script] });
 
 describe('a secret', () => {
-  it('is shown by no template, no JSON, no inspection and no listing of its keys (cases 30, 31)', () => {
+  it('is hidden in templates, JSON, inspection and errors (cases 30, 31)', () => {
     const secret = concealed('hunter2');
     const error = new Error(`with ${secret}`, { cause: secret });
     const nested = { deep: [secret, new Map([['a', secret]])], error, cause: error.cause };
@@ -61,7 +61,7 @@ describe('a secret', () => {
     expect(secret.reveal()).toBe('hunter2');
   });
 
-  it('comes from a variable, a file, a program and a person, without its last line break', async () => {
+  it('is read from a variable, file, command or prompt without its final line break', async () => {
     expect(await text({ kind: 'env', name: 'GOOD' })).toBe('hunter2 is long');
     expect(await text(file('good', 'from a file\n'))).toBe('from a file');
     expect(await text(file('dos', 'from DOS\r\n'))).toBe('from DOS');
@@ -71,7 +71,7 @@ describe('a secret', () => {
     expect(await text({ kind: 'prompt' }, { ask: async () => ' typed ' })).toBe(' typed ');
   });
 
-  it('is asked for with the question that was given', async () => {
+  it('is requested with the given question', async () => {
     const asked: string[] = [];
     const ask = async (question: string): Promise<string> => {
       asked.push(question);
@@ -81,7 +81,7 @@ describe('a secret', () => {
     expect(asked).toEqual(['Password of mesh on studio-1: ']);
   });
 
-  it('is refused when it is empty, several lines, too long, no text, or holds a NUL', async () => {
+  it('is refused if empty, multi-line, too long, not UTF-8 or containing NUL', async () => {
     const bad = [
       await text({ kind: 'env', name: 'EMPTY' }),
       await text(file('newline', '\n')),
@@ -102,7 +102,7 @@ describe('a secret', () => {
     ]);
   });
 
-  it('is refused from a file that other accounts may read or write, and from what is no file', async () => {
+  it('is refused from a file that other accounts can access', async () => {
     for (const mode of [0o644, 0o640, 0o604, 0o602, 0o620]) {
       expect(await text(file('open', 'hunter2\n', mode))).toMatch(/ has mode 6\d\d: other accounts/u);
       expect(await text(file('open', 'hunter2\n', mode))).toContain('secret/exposed: ');
@@ -111,7 +111,7 @@ describe('a secret', () => {
     expect(await text({ kind: 'file', path: 'nowhere' })).toMatch(/^secret\/missing: .*nowhere does not exist\.$/u);
   });
 
-  it('is missing when nobody set it, nobody can be asked, or nobody answers', async () => {
+  it('is missing if the variable is unset or the prompt unavailable or canceled', async () => {
     expect(await text({ kind: 'env', name: 'NOBODY' })).toContain(
       'secret/missing: The password comes from env NOBODY.',
     );
@@ -119,7 +119,7 @@ describe('a secret', () => {
     expect(await text({ kind: 'prompt' }, { ask: async () => undefined })).toContain('The prompt was canceled.');
   });
 
-  it('is missing when the program fails, is not there, prints too much or never ends; nothing of it is shown', async () => {
+  it('is missing if the command fails, without showing its output', async () => {
     const failing = await text(printing('console.log("hunter2"); console.error("hunter3"); process.exit(44)'));
     expect(failing).toMatch(/^secret\/missing: .* exited with status 44\.$/u);
     expect(failing).not.toMatch(/hunter/u);
@@ -143,19 +143,19 @@ describe('a secret', () => {
     expect(late).toMatchObject({ kind: 'refused', why: expect.stringContaining('did not finish within 0.05 s') });
   });
 
-  it('sees its environment, without the variables of other secrets', async () => {
+  it('runs its command without the variables of other secrets', async () => {
     const argv = [process.execPath, '-p', '`${process.env.OTHER_KEY} ${process.env.VAULT}`'];
     const env = { ...context.env, OTHER_KEY: 'of another', VAULT: 'here' };
     const found = await resolveSecret({ kind: 'command', argv, hidden: ['OTHER_KEY'] }, { ...context, env });
     expect(found.kind === 'resolved' && found.secret.reveal()).toBe('undefined here');
   });
 
-  it('reaches no shell', async () => {
+  it('runs its command without a shell', async () => {
     expect(await text({ kind: 'command', argv: ['/bin/echo', '$(id)', '; id'] })).toBe('$(id) ; id');
   });
 });
 
-describe('the file of a secret', () => {
+describe('a secret file', () => {
   const isRoot = process.getuid?.() === 0;
   const read = (path: string) => readSecretFile(path, { folder, home: join(folder, 'home') });
   const why = async (path: string) => {
@@ -163,7 +163,7 @@ describe('the file of a secret', () => {
     return raw.kind === 'bytes' ? Buffer.from(raw.bytes).toString() : [raw.kind, raw.why, raw.hint];
   };
 
-  it('is looked for below the home folder, below the folder, or where it is', async () => {
+  it('is looked up below the home folder, the given folder or the root', async () => {
     const hint = 'Write the password into that file as its only line, with mode 600.';
     const nowhere = (path: string) => ['refused', `${path} does not exist.`, hint];
     expect(await why('~/x')).toEqual(nowhere(join(folder, 'home', 'x')));
@@ -177,12 +177,12 @@ describe('the file of a secret', () => {
     expect(await why(folder)).toEqual(['refused', `${folder} is not a regular file.`, 'Use a regular file.']);
   });
 
-  it('is read up to one byte more than may be taken', async () => {
+  it('is read only up to 2,048 bytes', async () => {
     file('long', 'x'.repeat(3_000));
     expect(await why('long')).toHaveLength(2_048);
   });
 
-  it('belongs to this user, or to root', async () => {
+  it('must belong to this user or root', async () => {
     file('own', 'secret');
     const path = join(folder, 'own');
     if (isRoot) chownSync(path, 1_234, 1_234);
@@ -201,7 +201,7 @@ describe('the file of a secret', () => {
     }
   });
 
-  it('has no owner to look at where the system has no users', async () => {
+  it('is not checked for its owner on a system without users', async () => {
     file('own', 'secret');
     const { getuid } = process;
     Reflect.set(process, 'getuid', undefined);
@@ -213,13 +213,13 @@ describe('the file of a secret', () => {
     }
   });
 
-  it.runIf(isRoot)('shows its mode with three digits', async () => {
+  it.runIf(isRoot)('is reported with a three-digit mode', async () => {
     file('open', 'secret', 0o044);
     expect(await why('open')).toMatchObject({ 1: expect.stringContaining('has mode 044: other accounts') });
   });
 });
 
-describe('the program of a secret', () => {
+describe('a secret command', () => {
   const hint = 'Run that command manually and fix the problem it reports.';
   const run = async (script: string, more: { readonly signal?: AbortSignal } = {}) => {
     const raw = await runSecretCommand(
@@ -230,18 +230,18 @@ describe('the program of a secret', () => {
   };
   const refused = (why: string) => ({ kind: 'refused', why: `\`/bin/sh\` ${why}.`, hint });
 
-  it('runs in the folder, with its own environment and no input', async () => {
+  it('runs in the given folder with its own environment and no input', async () => {
     expect(await run('printf "%s " "$WORD" "$PWD" "$HOME" "$(/bin/cat)"')).toBe(`a word ${folder}  `.concat(' '));
   });
 
-  it('gives what it prints where it ends well, and never too much', async () => {
+  it('gives its output only if it exits with 0 and prints at most 2,048 bytes', async () => {
     expect(await run('exit 3')).toEqual(refused('exited with status 3'));
     expect(await run('kill -TERM $$')).toEqual(refused('was stopped by signal SIGTERM'));
     expect(await run('printf %2048d 0')).toHaveLength(2_048);
     expect(await run('printf %2049d 0')).toEqual(refused('printed too much for a password'));
   });
 
-  it('says that it was interrupted, that it is not there, or that it cannot be run', async () => {
+  it('reports an interruption, a missing program or a failed start', async () => {
     expect(await run('exit 0', { signal: AbortSignal.abort() })).toEqual(refused('was interrupted'));
     const none = await runSecretCommand({ kind: 'command', argv: [] }, { env: {}, folder });
     expect(none).toEqual({ kind: 'refused', why: '`` could not be started (ERR_INVALID_ARG_VALUE).', hint });
@@ -250,7 +250,7 @@ describe('the program of a secret', () => {
   });
 });
 
-it('a secret of exactly as many bytes as may be is taken, with any mark at its beginning', async () => {
+it('a secret may have exactly 1,024 bytes and a byte order mark', async () => {
   const longest = 'x'.repeat(1_024);
   expect(await text(file('longest', `${longest}\r\n`))).toBe(longest);
   expect(await text(file('longer', `${longest}x\r\n`))).toMatch(/The value is longer than 1024 bytes\.$/u);

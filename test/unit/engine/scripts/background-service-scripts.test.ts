@@ -38,11 +38,11 @@ const overrides = `case $1 in
   /bin/mv "$R/../new" "$R/../overrides" ;;
 esac`;
 
-describe.each(scriptShells)('services in the background under $name', (shell) => {
+describe.each(scriptShells)('background services in $name', (shell) => {
   const spotlight: ScriptCall = { name: 'stop-spotlight', args: {} };
   const backups: ScriptCall = { name: 'stop-backups', args: {} };
 
-  it('are stopped once', async () => {
+  it('are stopped only once', async () => {
     const root = newRoot(shell);
     root.file('../index', 'enabled. ');
     root.recorded('usr/bin/mdutil', mdutil(setsIndex));
@@ -55,7 +55,7 @@ describe.each(scriptShells)('services in the background under $name', (shell) =>
     expect(writes).toEqual(['mdutil -a -i off', 'tmutil disable']);
   });
 
-  it('are not stopped where nobody can say whether backups are on, and are where that was never set', async () => {
+  it('fail to stop if the state of backups cannot be read', async () => {
     const root = newRoot(shell);
     withBackups(root, true);
     root.recorded('usr/bin/defaults', 'printf "Could not connect to cfprefsd\\n" >&2; exit 1');
@@ -67,7 +67,7 @@ describe.each(scriptShells)('services in the background under $name', (shell) =>
     expect(await run(root, backups)).toEqual(unchanged);
   });
 
-  it('that look through photos are not started any more, once, and as they were when that is wanted', async () => {
+  it('disable and restore the photo analysis agents, each once', async () => {
     const root = newRoot(shell);
     root.file('../overrides', '\t"com.apple.mediaanalysisd" => disabled\n');
     root.recorded('bin/launchctl', overrides);
@@ -86,7 +86,7 @@ describe.each(scriptShells)('services in the background under $name', (shell) =>
     ]);
   });
 
-  it('that look through photos are not believed to be stopped, or back, when launchd did nothing', async () => {
+  it('fail if launchd does not change the photo analysis agents', async () => {
     const root = newRoot(shell);
     root.recorded('bin/launchctl', 'case $1 in (print-disabled) printf "disabled services = {\\n}\\n" ;; esac');
     root.tool('bin/sleep', 'exit 0');
@@ -103,13 +103,13 @@ describe.each(scriptShells)('services in the background under $name', (shell) =>
     }
   });
 
-  it('that were never set up need no stop', async () => {
+  it('need no stop if they were never set up', async () => {
     const root = newRoot(shell);
     root.recorded('usr/bin/defaults', 'printf "does not exist\\n" >&2; exit 1');
     expect(await run(root, backups)).toEqual(unchanged);
   });
 
-  it('are not believed to be stopped when the tool did nothing', async () => {
+  it('fail if the tool does not stop them', async () => {
     const root = newRoot(shell);
     root.file('../index', 'enabled. ');
     root.recorded('usr/bin/mdutil', mdutil(':'));
@@ -120,7 +120,7 @@ describe.each(scriptShells)('services in the background under $name', (shell) =>
     expect(await run(root, backups)).toMatchObject({ kind: 'failed', slug: 'tmutil' });
   });
 
-  it('are set back to what they were', async () => {
+  it('are restored to their baseline', async () => {
     const root = newRoot(shell);
     withBackups(root, false);
     const call = { name: 'restore-value', args: { key: 'time-machine' } } as const;
@@ -129,7 +129,7 @@ describe.each(scriptShells)('services in the background under $name', (shell) =>
     expect(await run(root, call)).toEqual(unchanged);
   });
 
-  it('are set back volume by volume, and of volumes that are still there', async () => {
+  it('are restored per volume and only for existing volumes', async () => {
     const root = newRoot(shell);
     for (const [at, volume] of ['/', '/Volumes/My Disk', '/Volumes/Off', '/Volumes/New'].entries()) {
       root.file(`../volumes/${at}`, `${volume}:\n`);
@@ -147,7 +147,7 @@ describe.each(scriptShells)('services in the background under $name', (shell) =>
     ]);
   });
 
-  it('are not believed to be back when the tool did nothing, or the words are no states', async () => {
+  it('fail to restore if the tool does nothing or the baseline is invalid', async () => {
     const root = newRoot(shell);
     root.file('../index', 'disabled.');
     root.recorded('usr/bin/mdutil', mdutil(':'));

@@ -27,7 +27,7 @@ const newRoot = removedAfter(makeJobRoot);
 /** Number of the process of the job. */
 const pidOf = (root: MacRoot): number => Number(root.read(`${jobFolder(key).path}/pid`));
 
-describe.concurrent.each(scriptShells)('a job under $name', (shell) => {
+describe.concurrent.each(scriptShells)('a job in $name', (shell) => {
   const files: readonly TreeFile[] = [{ path: 'a', sha256: sha256('ab'), sizeBytes: 2 }];
   const call: JobCall = { name: 'verify-model', args: { tree: exampleModel, files } };
   const staged = (): MacRoot => {
@@ -42,7 +42,7 @@ describe.concurrent.each(scriptShells)('a job under $name', (shell) => {
     return root;
   };
 
-  it('is absent, then runs beyond the script that launched it, then has ended', async () => {
+  it('keeps running after its launch script until it exits', async () => {
     const root = held();
     expect(await poll(root)).toEqual({ state: 'absent' });
     expect(await launch(root, call)).toMatchObject({ said: ['job=started'] });
@@ -52,7 +52,7 @@ describe.concurrent.each(scriptShells)('a job under $name', (shell) => {
     expect(isVerified(root, exampleModel)).toBe(true);
   });
 
-  it('is found by whoever launches it again, and not started twice', async () => {
+  it('is not started again by a second launch', async () => {
     const root = held();
     await launch(root, call);
     const first = pidOf(root);
@@ -63,7 +63,7 @@ describe.concurrent.each(scriptShells)('a job under $name', (shell) => {
     expect(await launch(root, call)).toEqual({ kind: 'done', isChanged: false, said: ['job=done'] });
   });
 
-  it('has one process even when many launch it at once', async () => {
+  it('has one process after parallel launches', async () => {
     const root = held();
     const results = await Promise.all(Array.from({ length: 8 }, () => launch(root, call)));
     expect(results.every(({ kind }) => kind === 'done' || kind === 'failed')).toBe(true);
@@ -74,7 +74,7 @@ describe.concurrent.each(scriptShells)('a job under $name', (shell) => {
     expect(sums()).toBe(1);
   });
 
-  it('begins again when its process is gone, and when somebody else has its number', async () => {
+  it('restarts if its process is gone or its pid was reused', async () => {
     const root = held();
     await launch(root, call);
     const first = pidOf(root);
@@ -87,7 +87,7 @@ describe.concurrent.each(scriptShells)('a job under $name', (shell) => {
     expect(await runJob(root, call)).toMatchObject({ state: 'ended', exit: 0 });
   });
 
-  it('begins again after what it made was taken away, and does not where it was published', async () => {
+  it('restarts if its published tree has changed, but not if intact', async () => {
     const root = staged();
     await runJob(root, call);
     await root.runBody(scriptBody({ name: 'publish-tree', args: { tree: exampleModel, jobs: [] } }));
@@ -97,7 +97,7 @@ describe.concurrent.each(scriptShells)('a job under $name', (shell) => {
     expect(await ended(root)).toMatchObject({ exit: 1, failure: { slug: 'wrong-digest', text: 'a' } });
   });
 
-  it('is taken away by whoever publishes what it made, and not while it runs', async () => {
+  it('is removed when its result is published, but not while running', async () => {
     const root = held();
     const publish: ScriptCall = { name: 'publish-tree', args: { tree: exampleModel, jobs: [key] } };
     await launch(root, call);
@@ -110,7 +110,7 @@ describe.concurrent.each(scriptShells)('a job under $name', (shell) => {
     expect(root.has(jobFolder(key).path)).toBe(false);
   });
 
-  it('keeps its folder and the tree that it works on while it runs, when they are to be cleared', async () => {
+  it('keeps its folders during cleanup while it runs', async () => {
     const root = held();
     const other = 'model-tiny-0000000000000000';
     root.file(`${place.opt.path}/staging/${other}/tree/a`, 'ab');
@@ -128,7 +128,7 @@ describe.concurrent.each(scriptShells)('a job under $name', (shell) => {
     expect(await run(root, clear)).toEqual(unchanged);
   });
 
-  it('leaves its boot session and its name, and nothing that only it needed', async () => {
+  it('leaves its name, tree and boot session, but no temporary files', async () => {
     const root = staged();
     await runJob(root, call);
     const tree = `model tiny ${exampleModel.digest.slice(0, 16)}`;
@@ -139,7 +139,7 @@ describe.concurrent.each(scriptShells)('a job under $name', (shell) => {
   });
 });
 
-describe.concurrent.each(scriptShells)('the comparison of what was sent under $name', (shell) => {
+describe.concurrent.each(scriptShells)('verify-model in $name', (shell) => {
   const files: readonly TreeFile[] = [
     { path: 'a', sha256: sha256('ab'), sizeBytes: 2 },
     { path: "odd names/it's", sha256: sha256('cde'), sizeBytes: 3 },
@@ -152,7 +152,7 @@ describe.concurrent.each(scriptShells)('the comparison of what was sent under $n
     root.file(stagedFile(exampleModel, 'empty').path, '');
   };
 
-  it('ends well only when every file is right, and takes away what is not in the list (case 39)', async () => {
+  it('succeeds if every file is right and removes unlisted files (case 39)', async () => {
     const root = newRoot(shell);
     good(root);
     root.file(stagedFile(exampleModel, 'a.part').path, 'x');
@@ -162,7 +162,7 @@ describe.concurrent.each(scriptShells)('the comparison of what was sent under $n
     expect(root.calls()[0]).toBe(`chown -R root:wheel ${root.folder}${stagingFolder(exampleModel).path}`);
   });
 
-  it('deletes a wrong file, keeps the others, and goes on from there', async () => {
+  it('deletes only a wrong file and succeeds after it is sent again', async () => {
     const spoilt = [
       (root: MacRoot) => root.file(stagedFile(exampleModel, 'a').path, 'ax'),
       (root: MacRoot) => root.file(stagedFile(exampleModel, 'a').path, 'a'),
@@ -180,7 +180,7 @@ describe.concurrent.each(scriptShells)('the comparison of what was sent under $n
     }
   });
 
-  it('does not take a link for a file, wherever it leads (case 38)', async () => {
+  it('refuses a link in place of a file (case 38)', async () => {
     const root = newRoot(shell);
     good(root);
     root.file('outside', 'ab');
@@ -191,7 +191,7 @@ describe.concurrent.each(scriptShells)('the comparison of what was sent under $n
   });
 });
 
-describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (shell) => {
+describe.concurrent.each(scriptShells)('unpack-runtime of an archive in $name', (shell) => {
   /** An archive of this computer's own tar. */
   const packed = (root: MacRoot, members: readonly string[], ...options: readonly string[]): Digest => {
     const folder = join(root.folder, '../pack');
@@ -214,7 +214,7 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     args: { tree: exampleRuntime, archive: 'tar.gz', sha256: archive, extras: [], ...more },
   });
 
-  it('is unpacked as it was packed, for everybody to read and for root to write', async () => {
+  it('unpacks files that everyone can read and only root can write', async () => {
     const root = newRoot(shell);
     expect(await runJob(root, unpack(packed(root, ['bin', 'lib'])))).toMatchObject({ exit: 0 });
     expect(isVerified(root, exampleRuntime)).toBe(true);
@@ -226,7 +226,7 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     expect(result).toMatchObject({ isChanged: true });
   });
 
-  it('is not unpacked when its sha256 is another one, when it is none, or when it is not there (case 39)', async () => {
+  it('refuses an archive that is missing, invalid or has a different digest (case 39)', async () => {
     const root = newRoot(shell);
     packed(root, ['bin']);
     expect(await runJob(root, unpack(sha256('x')))).toMatchObject({ failure: { slug: 'wrong-digest' } });
@@ -236,7 +236,7 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     expect(isVerified(root, exampleRuntime)).toBe(false);
   });
 
-  it('is refused when the program that the file names is not in it', async () => {
+  it('refuses an archive without the configured program', async () => {
     const root = newRoot(shell);
     const archive = packed(root, ['bin', 'lib']);
     expect(await runJob(root, unpack(archive, { programs: ['bin/rank', 'exo-1/exo'] }))).toMatchObject({
@@ -247,7 +247,7 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     expect(await runJob(root, unpack(archive, { programs: ['bin/rank'] }))).toMatchObject({ exit: 0 });
   });
 
-  it('has its one folder with a program as `bin` as well, where it has none', async () => {
+  it('links the only folder with a program as `bin` if `bin` is missing', async () => {
     const root = newRoot(shell);
     const release = { programs: ['bin/model.pl'], binHas: 'model.pl' };
     expect(await runJob(root, unpack(packed(root, ['lib']), release))).toMatchObject({ exit: 0 });
@@ -258,7 +258,7 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     });
   });
 
-  it('is refused whole when a member would land outside (case 38)', async () => {
+  it('refuses an archive with a member outside its folder (case 38)', async () => {
     for (const members of [
       ['-P', '../outside', 'bin'],
       ['-P', 'bin/../../outside'],
@@ -286,11 +286,15 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
 
   it.each([
     ['a pipe', 'mkfifo bin/pipe', 'what is neither file, folder nor link: bin/pipe'],
-    ['a link to a path of the Mac', 'ln -s /etc/hosts bin/hosts', 'a link that leads out: bin/hosts'],
+    ['an absolute link', 'ln -s /etc/hosts bin/hosts', 'a link that leads out: bin/hosts'],
     ['a link out of the folder', 'ln -s ../.. bin/up', 'a link that leads out: bin/up'],
-    ['a link out of it through another one', 'ln -s .. bin/a; ln -s bin/a/../x up', 'a link that leads out: up'],
-    ['a link to what is not there outside', 'ln -s ../../../no/such bin/gone', 'a link that leads nowhere: bin/gone'],
-  ])('is refused with %s (case 38)', async (_name, added, words) => {
+    [
+      'a link out of the folder through another link',
+      'ln -s .. bin/a; ln -s bin/a/../x up',
+      'a link that leads out: up',
+    ],
+    ['a dangling link out of the folder', 'ln -s ../../../no/such bin/gone', 'a link that leads nowhere: bin/gone'],
+  ])('refuses an archive with %s (case 38)', async (_name, added, words) => {
     const root = newRoot(shell);
     const archive = packedWith(root, added);
     expect(await runJob(root, unpack(archive))).toMatchObject({
@@ -299,7 +303,7 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     expect(root.has(stagedTree(exampleRuntime).path)).toBe(false);
   });
 
-  it('is refused when a member would be written through a link that came before it (case 38)', async () => {
+  it('refuses an archive that writes a member through an earlier link (case 38)', async () => {
     const root = newRoot(shell);
     packed(root, ['bin']);
     const added = [
@@ -321,7 +325,7 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     expect(root.tree().filter((line) => /^\S*\/escaped /.test(line))).toEqual([]);
   });
 
-  it('is refused when a file came out of it that lies outside, too (case 38)', async () => {
+  it('refuses an archive with a hard link to an outside file (case 38)', async () => {
     const root = newRoot(shell);
     const archive = packed(root, ['bin']);
     const outside = join(root.folder, '../outside');
@@ -335,15 +339,15 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     expect(readFileSync(outside, 'utf8')).toBe('x');
   });
 
-  it('may have links and hard links inside', async () => {
+  it('accepts links and hard links inside the archive', async () => {
     const root = newRoot(shell);
     const added = 'ln bin/rank lib/same; ln -s ../lib/model.pl bin/model; ln -s rank bin/next; ln -s no-such bin/gone';
     expect(await runJob(root, unpack(packedWith(root, added)))).toMatchObject({ exit: 0 });
   });
 });
 
-describe('the answer about a job', () => {
-  it('counts only when it is whole', () => {
+describe('a job status', () => {
+  it('is read only if complete and valid', () => {
     expect(parseJobPoll('state=running\nprogress=1 2\nend\n')).toEqual({ state: 'running', done: 1, total: 2 });
     for (const text of [
       '',

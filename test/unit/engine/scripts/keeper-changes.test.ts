@@ -14,14 +14,14 @@ const newRoot = removedAfter(makeMacRoot);
 const data = `${ours}/keeper/data`;
 const mark = `${ours}/no-full-disk-access`;
 
-describe.each(scriptShells)('what waits for the keeper under $name', (shell) => {
+describe.each(scriptShells)('the wait for a keeper round in $name', (shell) => {
   const shown = (words: string): string => `printf '${words}\\n'`;
   it.each<readonly [string, string, 'changed' | 'not-quiet']>([
-    ['goes on when it is not loaded', `${shown('Could not find service')}; exit 113`, 'changed'],
-    ['goes on when no round is under way', shown('system/x = {\\n\\tstate = not running\\n}'), 'changed'],
-    ['does not go on when launchd does not say', `${shown('Bad request.')}; exit 5`, 'not-quiet'],
+    ['continues if the keeper is not loaded', `${shown('Could not find service')}; exit 113`, 'changed'],
+    ['continues if no round is running', shown('system/x = {\\n\\tstate = not running\\n}'), 'changed'],
+    ['fails if launchd reports no state', `${shown('Bad request.')}; exit 5`, 'not-quiet'],
     [
-      'does not go on while a round will not end',
+      'fails if a round does not finish',
       shown('system/x = {\\n\\tstate = running\\n\\tpid = 99999999\\n}'),
       'not-quiet',
     ],
@@ -37,8 +37,8 @@ describe.each(scriptShells)('what waits for the keeper under $name', (shell) => 
   });
 });
 
-describe.each(scriptShells)('a change of the network whose rollback launchd does not take, under $name', (shell) => {
-  it('is not made: launchd is asked three times, and nothing is pending', async () => {
+describe.each(scriptShells)('a network change without a loaded rollback in $name', (shell) => {
+  it('fails after three bootstrap attempts and leaves nothing pending', async () => {
     const root = newRoot(shell);
     const asleep = "(print) printf 'Could not find service\\n'; exit 113 ;;";
     root.recorded('bin/launchctl', `case $1 in ${asleep} (bootstrap) printf 'Input/output error\\n'; exit 5 ;; esac`);
@@ -60,7 +60,7 @@ describe.each(scriptShells)('a change of the network whose rollback launchd does
   });
 });
 
-describe.each(scriptShells)('what a change does with the data of the keeper under $name', (shell) => {
+describe.each(scriptShells)('keeper data after a network change in $name', (shell) => {
   const set = (receptacle: number, address: string): NetworkCall => ({
     name: 'set-link-address',
     args: {
@@ -80,14 +80,14 @@ describe.each(scriptShells)('what a change does with the data of the keeper unde
   const order: NetworkCall = { name: 'order-services', args: { last: ['en3'] } };
 
   it.each<readonly [string, NetworkCall, readonly string[]]>([
-    ['the same address goes when it is taken back', set(2, '10.77.0.1'), ['rolled']],
-    ['another address at the receptacle goes when it stays', set(2, '10.77.0.13'), ['confirmed']],
-    ['its address at another receptacle goes when it stays', set(3, '10.77.0.1'), ['confirmed']],
-    ['an address elsewhere is nothing to it', set(20, '10.77.0.9'), []],
-    ['an address that is cleared goes when it stays', clear(2), ['confirmed']],
-    ['its address that strayed to another receptacle stays when that is cleared', clear(3), []],
-    ['a bridge that is removed goes when it is taken back', remove, ['rolled']],
-    ['an order of services is nothing to it', order, []],
+    ['drops an address whose change is rolled back', set(2, '10.77.0.1'), ['rolled']],
+    ['drops an address replaced by a confirmed change', set(2, '10.77.0.13'), ['confirmed']],
+    ['drops an address that a confirmed change moved to another receptacle', set(3, '10.77.0.1'), ['confirmed']],
+    ['ignores an unrelated address', set(20, '10.77.0.9'), []],
+    ['drops an address cleared by a confirmed change', clear(2), ['confirmed']],
+    ['keeps an address that is cleared from the wrong receptacle', clear(3), []],
+    ['drops the bridge removal if that is rolled back', remove, ['rolled']],
+    ['ignores a service order', order, []],
   ])('%s', async (_, call, ends) => {
     const root = newRoot(shell);
     root.file(data, 'wired 4096\nbridge remove\naddress 2 10.77.0.1 0xfffffffc\n');
@@ -96,7 +96,7 @@ describe.each(scriptShells)('what a change does with the data of the keeper unde
     expect(['rolled', 'confirmed'].filter((end) => root.has(`q/keeper-${end}`))).toEqual(ends);
   });
 
-  it('another wired limit goes at once', async () => {
+  it('drops the wired limit immediately if another is set', async () => {
     const root = newRoot(shell);
     root.file(data, 'wired 4096\n');
     await run(root, { name: 'set-wired-limit', args: { megabytes: 4_096 } });
@@ -106,7 +106,7 @@ describe.each(scriptShells)('what a change does with the data of the keeper unde
   });
 });
 
-describe.each(scriptShells)('a Mac that lets no ssh session change its network under $name', (shell) => {
+describe.each(scriptShells)('a Mac without full disk access in $name', (shell) => {
   const refusal = "printf 'Unable to access the System Configuration database\\n' >&2; exit 1";
   const listing = 'An asterisk (*) denotes that a network service is disabled.\\nThunderbolt 2\\n';
   const setup = (set: string): string => `case $1 in
@@ -145,14 +145,14 @@ esac`,
     },
   });
 
-  it('gives the interface its address without the service, once, and is marked', async () => {
+  it('sets the address on the interface once and writes the mark', async () => {
     const root = withMac();
     expect(await run(root, address({ keeper: true }))).toEqual(changed);
     expect([root.read('../live'), root.has(mark)]).toEqual(['10.77.0.1', true]);
     expect(await run(root, address({ keeper: true }))).toEqual(unchanged);
   });
 
-  it('fails as before where no keeper holds the address, and is not marked', async () => {
+  it('fails without a mark if no keeper maintains the address', async () => {
     const root = withMac();
     expect(await run(root, address({}))).toEqual({
       kind: 'failed',
@@ -162,7 +162,7 @@ esac`,
     expect([root.read('../live'), root.has(mark)]).toEqual(['169.254.7.7', false]);
   });
 
-  it('leaves service of a bridge and order as they are, and that is no failure', async () => {
+  it('skips bridge service and service order without failing', async () => {
     const root = withMac();
     const bridge = { bridge: 'bridge0', members: [], services: ['Thunderbolt 2'], keeper: true } as const;
     expect(await run(root, { name: 'remove-bridge', args: bridge })).toEqual(unchanged);
@@ -171,7 +171,7 @@ esac`,
     expect(root.has(mark)).toBe(true);
   });
 
-  it('leaves the order as it is where even looking at it is refused, and fails where no keeper holds anything', async () => {
+  it('skips an unreadable service order only with a keeper', async () => {
     const root = withMac();
     root.recorded('usr/sbin/networksetup', refusal);
     const order = { last: ['en3'] } as const;
@@ -181,7 +181,7 @@ esac`,
     expect(root.has(mark)).toBe(true);
   });
 
-  it('takes the bridge away where even looking at its service is refused', async () => {
+  it('removes the bridge even if its service cannot be read', async () => {
     const root = withMac();
     root.recorded('usr/sbin/networksetup', refusal);
     root.file('../bridge', '');
@@ -194,7 +194,7 @@ esac`,
     expect([root.has('../bridge'), root.has(mark)]).toEqual([false, true]);
   });
 
-  it('loses its mark as soon as networksetup may set something', async () => {
+  it('loses its mark once networksetup can change a setting', async () => {
     const root = withMac();
     root.file(mark, 'since=1\n');
     root.recorded(

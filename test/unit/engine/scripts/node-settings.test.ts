@@ -11,21 +11,18 @@ const newRoot = removedAfter(makeNodeRoot);
 /** An account that is not root: what it may not read, the script must not read either. */
 const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-it.each(scriptShells)(
-  'a preference in a folder that may not be entered is unreadable, not unset, under $name',
-  (shell) => {
-    const { folder, file } = newRoot(shell);
-    for (let at = folder; at !== '/'; at = dirname(at)) chmodSync(at, statSync(at).mode | 0o111);
-    chmodSync(join(folder, 'tmp'), 0o777);
-    file('Library/Preferences/com.apple.loginwindow.plist', 'x');
-    chmodSync(join(folder, 'Library/Preferences'), 0o644);
-    const [command, ...options] = shell.argv;
-    const { stdout } = spawnSync(command, [...options, `set -u\nR='${folder}'\nO=\n${nodeSettingsScript}`], {
-      ...stranger,
-      cwd: join(folder, 'tmp'),
-      encoding: 'utf8',
-    });
-    chmodSync(join(folder, 'Library/Preferences'), 0o755);
-    expect(stdout.split('\n').slice(0, 2)).toEqual(['updates unreadable', 'login unreadable']);
-  },
-);
+it.each(scriptShells)('a preference in an inaccessible folder is unreadable, not unset, in $name', (shell) => {
+  const { folder, file } = newRoot(shell);
+  for (let at = folder; at !== '/'; at = dirname(at)) chmodSync(at, statSync(at).mode | 0o111);
+  chmodSync(join(folder, 'tmp'), 0o777);
+  file('Library/Preferences/com.apple.loginwindow.plist', 'x');
+  chmodSync(join(folder, 'Library/Preferences'), 0o644);
+  const [command, ...options] = shell.argv;
+  const { stdout } = spawnSync(command, [...options, `set -u\nR='${folder}'\nO=\n${nodeSettingsScript}`], {
+    ...stranger,
+    cwd: join(folder, 'tmp'),
+    encoding: 'utf8',
+  });
+  chmodSync(join(folder, 'Library/Preferences'), 0o755);
+  expect(stdout.split('\n').slice(0, 2)).toEqual(['updates unreadable', 'login unreadable']);
+});

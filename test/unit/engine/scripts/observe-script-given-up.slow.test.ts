@@ -20,7 +20,7 @@ const names = (word: string, count: number) => Array.from({ length: count }, (_,
 const newRoot = removedAfter(makeNodeRoot);
 
 /** Every tool that was started is gone; one that was just killed may need a moment. */
-const everybodyGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
+const allToolsGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
 
 describe.concurrent.each(scriptShells)('the observation script with unkillable probes in $name', (shell) => {
   it('gives up a probe that cannot be killed and reports the others', async () => {
@@ -42,7 +42,7 @@ describe.concurrent.each(scriptShells)('the observation script with unkillable p
     const stuck = root.started().filter((one) => one.tool.startsWith('fake/stuck'));
     expect(stuck.map(({ pid }) => isAlive(pid))).toEqual([true, true]);
     for (const { pid } of stuck) process.kill(pid, 'SIGKILL');
-    await everybodyGone(root);
+    await allToolsGone(root);
   });
 
   it('gives up four unkillable probes together and reports fifteen others', async () => {
@@ -63,7 +63,7 @@ describe.concurrent.each(scriptShells)('the observation script with unkillable p
     const left = root.started().filter((one) => one.tool.startsWith('fake/stuck'));
     expect(left).toHaveLength(4);
     for (const { pid } of left) process.kill(pid, 'SIGKILL');
-    await everybodyGone(root);
+    await allToolsGone(root);
   });
 
   it('leaves the removal of its folder to the watchdog when killed', async () => {
@@ -79,6 +79,6 @@ describe.concurrent.each(scriptShells)('the observation script with unkillable p
     child.kill('SIGKILL');
     expect((await end).signal).toBe('SIGKILL');
     await until(() => JSON.stringify(root.tree()) === JSON.stringify(before));
-    await everybodyGone(root);
+    await allToolsGone(root);
   });
 });

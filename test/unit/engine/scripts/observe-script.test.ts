@@ -28,7 +28,7 @@ async function observe(shell: Shell, root: NodeRoot, probes: readonly Probe[]): 
 }
 
 /** Every tool that was started is gone; one that was just killed may need a moment. */
-const everybodyGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
+const allToolsGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
 
 describe.concurrent.each(scriptShells)('the observation script in $name', (shell) => {
   it('answers every probe and leaves the node as it was', async () => {
@@ -52,7 +52,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     expect(answers.get('reads')).toMatchObject({ stdout: 'eof\n' });
     expect(answers.get('argv')?.stdout).toBe([...argv, `${root.folder}/bin/sh/x`].map((one) => `<${one}>`).join(''));
     expect(root.tree()).toEqual(before);
-    await everybodyGone(root);
+    await allToolsGone(root);
   });
 
   it('runs one process per probe and at most five other tools', async () => {
@@ -83,7 +83,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
         expect(answer).toMatchObject({ exit: { kind: 'exited', code: 0 }, isLate: false, stdout: 'fine\n' });
         expect(root.tree()).toEqual(before);
       }
-      await everybodyGone(root);
+      await allToolsGone(root);
     };
     await Promise.all([strand(), strand(), strand(), strand()]);
   });
@@ -114,7 +114,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     });
     expect(answers.get('ignores')).toMatchObject({ isLate: true, exit: { kind: 'signalled', signal: 'KILL' } });
     expect(answers.get('well')).toMatchObject({ isLate: false, stdout: 'fine\n' });
-    await everybodyGone(root);
+    await allToolsGone(root);
     expect(root.tree().some((line) => line.includes('meshwright'))).toBe(false);
   });
 
@@ -123,7 +123,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     root.tool('fake/obeys', 'trap \'kill $!; exit 0\' ALRM; printf half; "$R/bin/sleep" 600 & wait');
     const answers = await observe(shell, root, [probe('obeys', { deadlineMs: 3_000 })]);
     expect(answers.get('obeys')).toMatchObject({ isLate: true, exit: { kind: 'exited', code: 0 } });
-    await everybodyGone(root);
+    await allToolsGone(root);
   });
 
   it('limits the output of each tool on stdout and stderr', async () => {
@@ -154,7 +154,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     await until(() => root.started().filter((one) => one.tool === 'bin/sleep').length === 3);
     child.kill(signal);
     expect((await end).code).toBe(signal === 'SIGTERM' ? 143 : 129);
-    await everybodyGone(root);
+    await allToolsGone(root);
     expect(root.tree()).toEqual(before);
   });
 
@@ -166,7 +166,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     const { child, end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
     child.stdout?.destroy();
     expect((await end).code).not.toBe(0);
-    await everybodyGone(root);
+    await allToolsGone(root);
     expect(root.tree()).toEqual(before);
   });
 

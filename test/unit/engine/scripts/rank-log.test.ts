@@ -29,8 +29,8 @@ async function readKimi(root: MacRoot, mark?: LogMark): Promise<Seen> {
   return { from: part.from, text: Buffer.from(part.bytes).toString(), mark: part.mark };
 }
 
-describe.each(scriptShells)('a log that is followed under $name', (shell) => {
-  it('is read to its end, and from there on what came since', async () => {
+describe.each(scriptShells)('a followed log in $name', (shell) => {
+  it('is read to its end, then from the previous end', async () => {
     const root = newRoot(shell);
     root.file(rankLog('kimi').path, 'one\n@log kimi 1 0\nhal');
     const first = await readKimi(root);
@@ -42,7 +42,7 @@ describe.each(scriptShells)('a log that is followed under $name', (shell) => {
     expect(second.mark).toEqual({ file: first.mark.file, bytes: 30 });
   });
 
-  it('is read from its first byte when it was cut short, or is another file', async () => {
+  it('is read from the start after truncation or rotation', async () => {
     const root = newRoot(shell);
     root.file(rankLog('kimi').path, 'a long first line\n');
     const { mark } = await readKimi(root);
@@ -56,7 +56,7 @@ describe.each(scriptShells)('a log that is followed under $name', (shell) => {
     expect(rotated.mark.file).not.toBe(cut.mark.file);
   });
 
-  it('is read in pieces of a size that has an end', async () => {
+  it('is read in parts of limited size', async () => {
     const root = newRoot(shell);
     const text = 'x'.repeat(mostPartBytes + 100);
     root.file(rankLog('kimi').path, text);
@@ -68,7 +68,7 @@ describe.each(scriptShells)('a log that is followed under $name', (shell) => {
     expect((await readKimi(root, whole.mark)).text).toHaveLength(100);
   });
 
-  it('is one of several that one command reads; what is not there or closed is told apart', async () => {
+  it('is read with other logs, where missing and unreadable ones are reported separately', async () => {
     const root = newRoot(shell);
     root.file(rankLog('kimi').path, 'kimi\n');
     root.file(rankLog('closed').path, 'secret\n');
@@ -85,8 +85,8 @@ describe.each(scriptShells)('a log that is followed under $name', (shell) => {
   });
 });
 
-describe('an answer about logs', () => {
-  it('is nothing but parts', () => {
+describe('a log answer', () => {
+  it('is rejected unless it consists only of parts', () => {
     expect(parseLogParts('')).toEqual([]);
     for (const strange of ['hello\n', '@log kimi 1\n', '@log kimi 1 0\n<not base64>\n', 'x\n@log kimi none\n']) {
       expect(parseLogParts(strange), strange).toBeUndefined();

@@ -18,8 +18,8 @@ const setLimit = (root: MacRoot, megabytes: number) =>
 const kept = (root: MacRoot): readonly string[] =>
   root.tree().flatMap((line) => /meshwright\/baseline\/(\S+) \d+ ?([\s\S]*)$/.exec(line)?.slice(1, 3).join('=') ?? []);
 
-describe.each(scriptShells)('the baseline under $name', (shell) => {
-  it('is there before the lease is, and what could not be read is empty', async () => {
+describe.each(scriptShells)('the baseline in $name', (shell) => {
+  it('is recorded before the lease is taken, with unreadable values left empty', async () => {
     const root = newMac(shell);
     root.file('../wired', '4096\n');
     root.tool('usr/bin/pmset', "printf 'AC Power:\\n autorestart 0\\n sleep 1\\n disksleep 10\\n womp 1\\n'");
@@ -32,7 +32,7 @@ describe.each(scriptShells)('the baseline under $name', (shell) => {
     expect(root.read(`${ours}/baseline/service-order`)).toBe('');
   });
 
-  it('keeps nothing of agents of which launchd says what nobody knows', async () => {
+  it('stores no agent states if launchd reports an unknown state', async () => {
     const root = newMac(shell);
     const photos = baselineValues.filter(({ key }) => key === 'photos-analysis');
     root.tool('bin/launchctl', `printf '\\t"com.apple.photoanalysisd" => %s\\n' "$(/bin/cat "$R/../word")"`);
@@ -47,7 +47,7 @@ describe.each(scriptShells)('the baseline under $name', (shell) => {
     expect(other.read(`${ours}/baseline/photos-analysis`)).toBe('');
   });
 
-  it('is never written over, by a second run or by one that reads late', async () => {
+  it('is never overwritten by a later run', async () => {
     const root = newMac(shell);
     root.file('../wired', '4096\n');
     await record(root, [wired]);
@@ -59,7 +59,7 @@ describe.each(scriptShells)('the baseline under $name', (shell) => {
     expect(kept(root).filter((one) => !one.startsWith('.'))).toEqual(['power=', 'wired-limit=4096\n']);
   });
 
-  it('gets a value that a later version knows, and costs no process once it is whole', async () => {
+  it('adds values that a later version knows, then starts no process', async () => {
     const root = newMac(shell);
     root.file('../wired', '4096\n');
     root.tool('usr/bin/pmset', "printf 'sleep 1\\n'");
@@ -72,7 +72,7 @@ describe.each(scriptShells)('the baseline under $name', (shell) => {
     expect(root.started()).toHaveLength(before);
   });
 
-  it('goes on after a kill in the middle of a value, with the value of then', async () => {
+  it('is completed after a kill in the middle of a value', async () => {
     const root = newMac(shell);
     root.file('../wired', '4096\n');
     root.tool('usr/bin/pmset', `printf 'sleep '; : >"$R/../half"; until [ -e "$R/../go" ]; do /bin/sleep 0.02; done`);

@@ -15,7 +15,7 @@ const textsOf = (act: Step['act']): readonly string[] => {
   return found.map(({ text }) => text);
 };
 
-it('are those of scripts, files, network changes and restarts, with the account and the times of a run', () => {
+it('step scripts cover scripts, files, network changes and restarts', () => {
   expect(textsOf({ kind: 'script', name: 'set-power', args: { sleepMinutes: 7 } })).toEqual([
     expect.stringContaining('sleep 7'),
   ]);
@@ -36,6 +36,6 @@ it('are those of scripts, files, network changes and restarts, with the account 
   expect(restart(undefined)).toContain('reboot-BOOT-SESSION');
 });
 
-it('are none where a step needs no root', () => {
+it('step scripts are empty for a manual step', () => {
   expect(textsOf({ kind: 'hands', code: 'x' })).toEqual([]);
 });

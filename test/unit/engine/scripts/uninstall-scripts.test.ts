@@ -45,9 +45,9 @@ const withdraw = (root: MacRoot) => {
   return root.run(`HOME='${home}'\nexport HOME\n${script}`);
 };
 
-describe.each(scriptShells)('under $name', (shell) => {
+describe.each(scriptShells)('in $name', (shell) => {
   describe('clear-node', () => {
-    it('takes services, runtimes and what is half there, and keeps models', async () => {
+    it('removes services, runtimes and partial files, and keeps models', async () => {
       const root = newRoot(shell);
       root.file(`../loaded/${keeper}`, '');
       root.file(`Library/LaunchDaemons/${keeper}.plist`, '');
@@ -67,7 +67,7 @@ describe.each(scriptShells)('under $name', (shell) => {
       expect(await run(root, call)).toEqual(unchanged);
     });
 
-    it('takes models where they are named, and folders that nobody had before', async () => {
+    it('removes models on request, and folders that did not exist before', async () => {
       const root = newRoot(shell);
       root.file('opt/meshwright/models/tiny/0123456789abcdef/config.json', '{}');
       root.file(`${ours}/baseline/opt-folder`, 'missing\n');
@@ -75,7 +75,7 @@ describe.each(scriptShells)('under $name', (shell) => {
       expect(root.has('opt')).toBe(false);
     });
 
-    it('takes no model that somebody else has put there', async () => {
+    it('keeps models that meshwright did not install', async () => {
       const root = newRoot(shell);
       root.file('opt/meshwright/models/tiny/0123456789abcdef/config.json', '{}');
       root.file('opt/meshwright/models/tiny/notes/a', '');
@@ -88,7 +88,7 @@ describe.each(scriptShells)('under $name', (shell) => {
       expect(await run(root, call)).toEqual(unchanged);
     });
 
-    it('leaves everything but its own folder alone where there is none', async () => {
+    it('changes nothing if its own folder does not exist', async () => {
       const root = newRoot(shell);
       root.file('opt/other/a', '');
       const before = root.tree();
@@ -96,7 +96,7 @@ describe.each(scriptShells)('under $name', (shell) => {
       expect(root.tree().filter((line) => !line.includes('log'))).toEqual(before);
     });
 
-    it('ends jobs that still run', async () => {
+    it('stops running jobs', async () => {
       const root = newRoot(shell);
       const key = 'c'.repeat(64);
       const job = spawn('/bin/sleep', ['60'], { stdio: 'ignore' });
@@ -108,7 +108,7 @@ describe.each(scriptShells)('under $name', (shell) => {
       expect(await ended).toEqual([null, 'SIGTERM']);
     });
 
-    it('ends what the shell of a job has started, too', async () => {
+    it('stops the child processes of a job', async () => {
       const root = newRoot(shell);
       const key = 'd'.repeat(64);
       const [job, child, grandchild] = [1, 2, 3].map(() => spawn('/bin/sleep', ['60'], { stdio: 'ignore' }));
@@ -128,7 +128,7 @@ describe.each(scriptShells)('under $name', (shell) => {
   });
 
   describe('return-daemon', () => {
-    it('gives the plist back, and loads it only where it is to run again', async () => {
+    it('restores the plist and loads the daemon only if requested', async () => {
       const root = newRoot(shell);
       const label = 'io.exo.networksetup';
       root.file('Library/LaunchDaemons/com.example.other.plist', '');
@@ -145,7 +145,7 @@ describe.each(scriptShells)('under $name', (shell) => {
   describe('restore-value', () => {
     const call = { name: 'restore-value', args: { key: 'wired-limit' } } as const;
 
-    it('sets the value of the baseline, and nothing where it holds', async () => {
+    it('restores the baseline value only if it differs', async () => {
       const root = newRoot(shell);
       root.file(`${ours}/baseline/wired-limit`, '4096\n');
       expect(await run(root, call)).toEqual(changed);
@@ -153,13 +153,13 @@ describe.each(scriptShells)('under $name', (shell) => {
       expect(await run(root, call)).toEqual(unchanged);
     });
 
-    it('never guesses what was not recorded', async () => {
+    it('fails if the baseline has no value', async () => {
       const root = newRoot(shell);
       root.file(`${ours}/baseline/wired-limit`, '');
       expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'no-baseline' });
     });
 
-    it('hands words of the tool alone on', async () => {
+    it('passes only valid settings to the tool', async () => {
       const root = newRoot(shell);
       root.file(`${ours}/baseline/power`, 'sleep 1; rm -rf x\n');
       root.recorded('usr/bin/pmset', "printf 'AC Power:\\n sleep 0\\n'");
@@ -170,7 +170,7 @@ describe.each(scriptShells)('under $name', (shell) => {
   });
 
   describe('withdraw-node', () => {
-    it('takes folder, lease, rule and its own key away, and keeps every other key', async () => {
+    it('removes folder, lease, sudo rule and its key, and keeps other keys', async () => {
       const root = newRoot(shell);
       root.file(keys, 'ssh-ed25519 AAAA ana@desk\nssh-ed25519 BBBB meshwright\n# meshwright was here once');
       root.file(dropIn, 'mesh ALL=...');
@@ -181,14 +181,14 @@ describe.each(scriptShells)('under $name', (shell) => {
       expect(root.read('etc/sudoers.d/theirs')).toBe('theirs');
     });
 
-    it('takes a file of keys away that had no other', async () => {
+    it('removes an authorized_keys file without other keys', async () => {
       const root = newRoot(shell);
       root.file(keys, 'ssh-ed25519 BBBB meshwright\n');
       await withdraw(root);
       expect(root.has('Users/mesh/.ssh')).toBe(false);
     });
 
-    it('writes the keys through a link, which stays one', async () => {
+    it('updates a linked authorized_keys file and keeps the link', async () => {
       const root = newRoot(shell);
       root.file('Users/mesh/dotfiles/keys', 'ssh-ed25519 AAAA ana@desk\nssh-ed25519 BBBB meshwright\n');
       mkdirSync(join(root.folder, 'Users/mesh/.ssh'));
@@ -199,7 +199,7 @@ describe.each(scriptShells)('under $name', (shell) => {
       expect(readdirSync(join(root.folder, 'Users/mesh/.ssh'))).toEqual(['authorized_keys']);
     });
 
-    it('has taken nothing away when the keys cannot be made ready', async () => {
+    it('removes nothing if the new keys cannot be prepared', async () => {
       const root = newRoot(shell);
       root.file(keys, 'ssh-ed25519 AAAA ana@desk\nssh-ed25519 BBBB meshwright\n');
       root.file(dropIn, 'mesh ALL=...');
@@ -209,7 +209,7 @@ describe.each(scriptShells)('under $name', (shell) => {
       expect(root.read(keys)).toContain('meshwright');
     });
 
-    it('touches no file of keys that has none of ours', async () => {
+    it('does not change an authorized_keys file without its key', async () => {
       const root = newRoot(shell);
       writeFileSync(join(root.folder, 'x'), '');
       root.file(keys, 'ssh-ed25519 AAAA ana@desk');
@@ -217,7 +217,7 @@ describe.each(scriptShells)('under $name', (shell) => {
       expect(root.read(keys)).toBe('ssh-ed25519 AAAA ana@desk');
     });
 
-    it('does nothing for a run whose lease is gone', async () => {
+    it('does nothing for a run without the lease', async () => {
       const root = newRoot(shell);
       root.file(`${ours}/lease/owner`, 'run=r-other\ntoken=9\n');
       root.file(dropIn, 'mesh ALL=...');

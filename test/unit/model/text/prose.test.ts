@@ -31,8 +31,8 @@ const stopFirst = withCommands('First stop it', [chat]);
 const typed = (text: Prose, names: readonly string[] = []): readonly string[] =>
   commandsIn(text, names).map((one) => commandText(one, { isSimulated: false }));
 
-describe('the commands of a text', () => {
-  it('are those on lines of their own, in their order, without those that only look', () => {
+describe('commandsIn', () => {
+  it('lists the changing commands of a text in order', () => {
     const lines = [meshwright('restart', 'chat'), meshwright('logs', 'chat'), meshwright('apply')];
     const hint = withCommands('Start it again; its log says more', lines);
     expect(typed(hint)).toEqual(['meshwright restart chat', 'meshwright apply']);
@@ -83,7 +83,7 @@ describe('the commands of a text', () => {
     ],
   ];
   it.each(cases.map(([text, names, commands]) => [plainText(text), names, commands, text] as const))(
-    'of "%s" about %j are %j',
+    'finds in "%s" for %j the commands %j',
     (_shown, names, commands, text) => {
       expect(typed(text, names)).toEqual(commands);
     },
@@ -95,21 +95,21 @@ describe('the commands of a text', () => {
   });
 });
 
-describe('a text with data in it', () => {
-  it('is a plain one where nothing but words came together', () => {
+describe('prose', () => {
+  it('gives a plain string if it contains only words', () => {
     expect(prose`${'one'} and ${2}${prose`, ${'three'}`}`).toBe('one and 2, three');
     expect(prose``).toBe('');
     expect(prose`${[]}`).toBe('');
   });
 
-  it('has its words together, and its data where they stand', () => {
+  it('joins adjacent words and leaves data in place', () => {
     const parts = ['Restart ', named('a'), ' or ', named('b'), '.'];
     expect(prose`${'Rest'}art ${named('a')}${' or '}${prose`${named('b')}.`}`).toEqual(parts);
     expect(joinProse([prose`Restart ${named('a')}`, prose`${named('b')}.`], ' or ')).toEqual(parts);
     expect(joinProse([], ' ')).toBe('');
   });
 
-  it('is changed in its words alone', () => {
+  it('changes words without changing data', () => {
     const text = prose`Stop ${named('Alpha')}: ${meshwright('stop', 'Alpha')}`;
     expect(plainText(mapWords(text, (words) => words.toUpperCase()))).toBe('STOP Alpha: meshwright stop Alpha');
     expect(plainText(changeStart(text, (words) => words.toLowerCase()))).toBe('stop Alpha: meshwright stop Alpha');
@@ -117,7 +117,7 @@ describe('a text with data in it', () => {
     expect(changeStart(begun, (words) => words.toLowerCase())).toBe(begun);
   });
 
-  it('names its nodes', () => {
+  it('recognizes the nodes that it names', () => {
     expect(isLabelled(prose`${labelled('a')}it is off.`)).toBe(true);
     expect(isLabelled(prose`${named('a')} is off.`)).toBe(false);
     expect(isLabelled('a: it is off.')).toBe(false);
@@ -136,7 +136,7 @@ describe('a text with data in it', () => {
     'ssh a',
   ])}\n${withTail(meshwright('exec', its.node, 'a'), 'a')}`;
 
-  it('has other names wherever it names a node, and nowhere else', () => {
+  it('replaces node names only where a node is named', () => {
     const two = mapNames(everywhere, (name) => (name === 'a' ? ['x', 'y'] : [name]));
     expect(plainText(two)).toBe(
       'x, y: First look at x, y; then restart x, y and b:\n  meshwright reboot x y --now\n  ssh a\nmeshwright exec NODE x y -- a',
@@ -147,33 +147,33 @@ describe('a text with data in it', () => {
   });
 });
 
-describe('lines to copy', () => {
+describe('command lines of a text', () => {
   const text = withCommands('Start it again', [meshwright('start', 'a'), 'sudo reboot', chat]);
 
-  it('go one by one, and the last with its colon', () => {
+  it('are removed one by one, the last one with its colon', () => {
     expect(plainText(withoutLines(text, [chat]))).toBe('Start it again:\n  meshwright start a\n  sudo reboot');
     expect(plainText(withoutLines(text, [meshwright('stop', 'other')]))).toBe(plainText(text));
     const only = prose`${withCommands('Stop it', [chat])}\nThen pull.`;
     expect(plainText(withoutLines(only, [aside(chat)]))).toBe('Stop it.\nThen pull.');
   });
 
-  it('are told from commands within words, which stay', () => {
+  it('are removed without removing commands inside a sentence', () => {
     expect(withoutLines(prose`Stop it: ${chat}`, [chat])).toEqual(prose`Stop it: ${chat}`);
   });
 
-  it('may follow a sentence that has ended', () => {
+  it('may follow a complete sentence', () => {
     expect(plainText(withCommands('Restart it', [meshwright('reboot', 'a')], '.'))).toBe(
       'Restart it.\n  meshwright reboot a',
     );
   });
 });
 
-describe('what comes first', () => {
+describe('a first action in a text', () => {
   const applied: Part = { kind: 'applied', text: 'remove the Thunderbolt Bridge on a', isLeft: false };
   const before = prose`${{ kind: 'first', act: prose`${applied}, and look` }}put the cable back.`;
   const shown = 'First remove the Thunderbolt Bridge on a, and look; then put the cable back.';
 
-  it('begins the sentence, or stands behind something that comes before', () => {
+  it('starts the sentence, or is merged after an earlier action', () => {
     expect(plainText(before)).toBe(shown);
     expect(plainText(behindFirst(before))).toBe(
       'remove the Thunderbolt Bridge on a, and look; then put the cable back.',
@@ -181,7 +181,7 @@ describe('what comes first', () => {
     for (const other of ['Put it back.', prose`${named('a')} is off.`]) expect(behindFirst(other)).toBe(other);
   });
 
-  it('is left to apply where apply does it', () => {
+  it('is phrased as left to apply', () => {
     expect(plainText(leftToApply(before))).toBe(
       'First let apply remove the Thunderbolt Bridge on a, and look; then put the cable back.',
     );
@@ -195,7 +195,7 @@ describe('a command in a text', () => {
   const shell = withTail(meshwright('exec', 'a', '--json'), 'env', 'kill', blank('PID'));
   const words: readonly CommandWord[] = [its.node, '--out', blank('FILE')];
 
-  it('reaches only simulated nodes where the fleet is simulated', () => {
+  it('has --sim if the fleet is simulated', () => {
     const text = prose`Restart it: ${meshwright('reboot', 'a')}. ${withCommands('Or', [shell, 'sudo reboot'])}`;
     expect(proseText(text, simulated)).toBe(
       'Restart it: meshwright reboot a --sim. Or:\n  meshwright exec a --json --sim -- env kill PID\n  sudo reboot',
@@ -208,13 +208,13 @@ describe('a command in a text', () => {
     );
   });
 
-  it('is the same where it reaches no node', () => {
+  it('has no --sim if it contacts no node', () => {
     for (const verb of ['validate', 'sim up', 'sim hands', 'fit'] as const) {
       expect(commandText(meshwright(verb), simulated)).toBe(`meshwright ${verb}`);
     }
   });
 
-  it('shows what a person fills in, and nothing that a terminal obeys (case 59)', () => {
+  it('shows placeholders and escapes control characters (case 59)', () => {
     expect(commandText(meshwright('plan', ...words), simulated)).toBe('meshwright plan NODE --out FILE --sim');
     const evil = withTail(meshwright('exec', 'a\u001b'), 'b\u202e');
     expect(commandText(evil, { isSimulated: false })).toBe(String.raw`meshwright exec a\u{1b} -- b\u{202e}`);

@@ -18,13 +18,13 @@ describe('mappedIpv4', () => {
     '::ffff:0:192.0.2.10',
     '::ffff:192.0.2',
     'x',
-  ])('finds none in %s', (text) => {
+  ])('finds no IPv4 address in %s', (text) => {
     expect(mappedIpv4(text)).toBeUndefined();
   });
 });
 
 describe('ipv6Groups', () => {
-  it('reads every written form of one address alike', () => {
+  it('reads every form of an address as the same groups', () => {
     const groups = [0x2001, 0xdb8, 0, 0, 0, 0, 0, 7];
     for (const text of ['2001:db8::7', '2001:0db8:0000:0000:0000:0000:0000:0007', '2001:DB8:0:0::7']) {
       expect(ipv6Groups(text)).toEqual(groups);
@@ -49,14 +49,14 @@ describe('ipv6Groups', () => {
 });
 
 describe('single values', () => {
-  it('accepts only whole numbers that JavaScript keeps exactly', () => {
+  it('accept only whole numbers that JavaScript represents exactly', () => {
     expect(wholeNumber('549755813888')).toBe(549_755_813_888);
     for (const text of ['', '-1', '1e3', '0x10', ' 1', '9007199254740993', undefined]) {
       expect(wholeNumber(text)).toBeUndefined();
     }
   });
 
-  it('refuses IPv4 numbers above 255 and names with control characters', () => {
+  it('refuse IPv4 numbers above 255 and names with control characters', () => {
     expect(isIpv4('192.0.2.255')).toBe(true);
     expect(isIpv4('192.0.2.256')).toBe(false);
     expect(isName('Büro-Mac №3')).toBe(true);

@@ -7,7 +7,7 @@ const answer = (stdout: string) => answerOf('plutil', { stdout });
 const read = (inner: string) => readPlist(answer(`${begin}<plist version="1.0">\n${inner}\n</plist>\n`));
 
 describe('readPlist', () => {
-  it('reads every kind of value, and takes data and dates for values that it does not know', () => {
+  it('reads every kind of value, with data and dates as null', () => {
     const list = `<dict>
 \t<key>a &amp; b</key>\n\t<string>&lt;x&gt;</string>
 \t<key>n</key>\n\t<integer>-3</integer>
@@ -26,16 +26,16 @@ describe('readPlist', () => {
     ['a key without a value', '<dict><key>a</key></dict>'],
     ['text between values', '<array><true/>x</array>'],
     ['an entity that plutil does not write', '<string>&nbsp;</string>'],
-    ['a number that is none', '<integer>three</integer>'],
+    ['an invalid number', '<integer>three</integer>'],
     ['two values', '<true/><true/>'],
     ['no value', ''],
-    ['a list that does not end', '<array><true/>'],
-    ['lists in lists without end', `${'<array>'.repeat(50_000)}${'</array>'.repeat(50_000)}`],
-  ])('knows nothing of %s', (_, inner) => {
+    ['an unclosed list', '<array><true/>'],
+    ['50,000 nested lists', `${'<array>'.repeat(50_000)}${'</array>'.repeat(50_000)}`],
+  ])('rejects %s as garbled', (_, inner) => {
     expect(read(inner)).toMatchObject({ kind: 'unknown', reason: 'garbled' });
   });
 
-  it('reads the JSON of baselines of earlier versions', () => {
+  it('reads JSON from baselines of earlier versions', () => {
     expect(readPlist(answer('{"a":1}\n'))).toEqual({ kind: 'known', value: { a: 1 } });
   });
 });

@@ -9,7 +9,7 @@ const answer = (content: unknown, usage?: unknown) => ({
 });
 
 describe('a golden answer', () => {
-  it('has its text and the tokens that the endpoint counts', () => {
+  it("has the text and the endpoint's token count", () => {
     expect(judgeGolden(answer('one, two', { completion_tokens: 3 }), pointer, 'equal')).toEqual({
       kind: 'golden',
       text: 'one, two',
@@ -18,7 +18,7 @@ describe('a golden answer', () => {
   });
 
   it.each([undefined, null, {}, { completion_tokens: '3' }, { completion_tokens: 0 }, { completion_tokens: 1.5 }])(
-    'has no count of tokens where usage is %j: words are no tokens',
+    'has no token count if usage is %j',
     (usage) => {
       expect(judgeGolden(answer('one two three', usage), pointer, 'equal')).toEqual({
         kind: 'golden',
@@ -33,11 +33,11 @@ describe('a golden answer', () => {
     [' \n ', 'the text is blank'],
     ['', `the text at ${pointer} is empty`],
     [7, `the answer has no text at ${pointer}`],
-  ])('is none where the text is %j', (content, reason) => {
+  ])('is rejected if the text is %j', (content, reason) => {
     expect(judgeGolden(answer(content), pointer, 'printable')).toEqual({ kind: 'none', reason });
   });
 
-  it('is what a reasoning model thought and what it said: either may differ', () => {
+  it('contains both thought and answer of a reasoning model', () => {
     const message = { reasoning_content: 'Count. ', content: 'one, two' };
     const both = { status: 200, body: JSON.stringify({ choices: [{ message }] }) };
     expect(judgeGolden(both, pointer, 'equal')).toEqual({ kind: 'golden', text: 'Count. one, two' });
@@ -45,14 +45,14 @@ describe('a golden answer', () => {
     expect(judgeGolden(thought, pointer, 'equal')).toEqual({ kind: 'none', reason: 'the text is not printable' });
   });
 
-  it('may be anything that is a token where nobody knows what it must be', () => {
+  it('may be any token if nothing is expected of the text', () => {
     expect(judgeGolden(answer('\u0001'), pointer, 'none')).toEqual({ kind: 'golden', text: '\u0001' });
     expect(judgeGolden({ status: 503, body: '' }, pointer, 'none')).toMatchObject({ kind: 'none' });
   });
 });
 
-describe('the speed of an answer', () => {
-  it('is that of the tokens behind the first one', () => {
+describe('the generation speed', () => {
+  it('counts only the tokens after the first one', () => {
     expect(goldenSpeed({ firstMs: 100, wholeMs: 1_650 }, 32)).toEqual({
       kind: 'measured',
       perSecond: 20,
@@ -60,7 +60,7 @@ describe('the speed of an answer', () => {
     });
   });
 
-  it('is steady where enough tokens and time are left behind the first one', () => {
+  it('is steady with enough tokens and time after the first token', () => {
     const isSteady = (wholeMs: number, tokens: number) => {
       const speed = goldenSpeed({ firstMs: 100, wholeMs }, tokens);
       return speed.kind === 'measured' && speed.isSteady;
@@ -68,19 +68,19 @@ describe('the speed of an answer', () => {
     expect([isSteady(300, 8), isSteady(300, 7), isSteady(299, 8)]).toEqual([true, false, false]);
   });
 
-  it('is more than that of the whole time where the whole took no longer than the first', () => {
+  it('is a lower bound if the whole answer took no longer than the first token', () => {
     const bound = { kind: 'at-least', perSecond: 160 };
     expect(goldenSpeed({ firstMs: 200, wholeMs: 200 }, 32)).toEqual(bound);
     expect(goldenSpeed({ firstMs: 300, wholeMs: 200 }, 32)).toEqual(bound);
     expect(goldenSpeed({ firstMs: 1, wholeMs: 0 }, 2)).toEqual({ kind: 'at-least', perSecond: 2_000 });
   });
 
-  it('is unknown of one token, and of tokens that nobody has counted', () => {
+  it('is unknown for one token or without a token count', () => {
     expect(goldenSpeed({ firstMs: 100, wholeMs: 200 }, 1)).toEqual({ kind: 'unknown', why: 'one-token' });
     expect(goldenSpeed({ firstMs: 100, wholeMs: 200 }, undefined)).toEqual({ kind: 'unknown', why: 'not-counted' });
   });
 
-  it('is measured by curl on the node', () => {
+  it('is timed by curl on the node', () => {
     const command = askCommand({
       placement: 'kimi',
       isOne: false,

@@ -6,8 +6,8 @@ import { judgeToken } from '../../../../src/node/endpoint/judge-answer.ts';
 const pointer = '/choices/0/message/content';
 const chat = (content: unknown): string => JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] });
 
-describe('judge of a token', () => {
-  it('takes the text at the pointer for the token', () => {
+describe('judgeToken', () => {
+  it('finds the token at the pointer', () => {
     expect(judgeToken({ status: 200, body: chat('Hi') }, pointer)).toEqual({ kind: 'token', text: 'Hi' });
     expect(judgeToken({ status: 200, body: '"Hi"' }, '')).toEqual({ kind: 'token', text: 'Hi' });
     expect(judgeToken({ status: 200, body: '{"a/b":{"~c":"Hi"}}' }, '/a~1b/~0c')).toEqual({
@@ -17,14 +17,14 @@ describe('judge of a token', () => {
   });
 
   it.each([
-    ['with no text yet', { content: '', reasoning_content: 'We' }, { text: 'We', isThought: true }],
+    ['with empty content', { content: '', reasoning_content: 'We' }, { text: 'We', isThought: true }],
     ['without any content', { reasoning: 'We' }, { text: 'We', isThought: true }],
-    ['with content that is null', { content: null, reasoning: 'We' }, { text: 'We', isThought: true }],
-    ['before what it says', { content: 'Hi', reasoning_content: 'We' }, { text: 'Hi', thought: 'We' }],
-    ['under both names', { reasoning: 'We', reasoning_content: 'We' }, { text: 'We', isThought: true }],
+    ['with null content', { content: null, reasoning: 'We' }, { text: 'We', isThought: true }],
+    ['next to an answer', { content: 'Hi', reasoning_content: 'We' }, { text: 'Hi', thought: 'We' }],
+    ['under both keys', { reasoning: 'We', reasoning_content: 'We' }, { text: 'We', isThought: true }],
     ['that is empty', { content: 'Hi', reasoning_content: '' }, { text: 'Hi' }],
     ['that is null', { content: 'Hi', reasoning_content: null }, { text: 'Hi' }],
-  ])('takes a thought %s for a token of a reasoning model', (_case, message, token) => {
+  ])('reads the message of a reasoning model with a thought %s', (_case, message, token) => {
     const body = JSON.stringify({ choices: [{ message }] });
     expect(judgeToken({ status: 200, body }, pointer)).toEqual({ kind: 'token', ...token });
   });
@@ -32,30 +32,30 @@ describe('judge of a token', () => {
   it.each([
     [{ content: '', reasoning_content: '' }, `the text at ${pointer} is empty`],
     [{ content: '', reasoning_content: null, reasoning: 4 }, `the text at ${pointer} is empty`],
-  ])('finds no token where neither a thought nor a text is there: %j', (message, reason) => {
+  ])('finds no token without thought and text: %j', (message, reason) => {
     const body = JSON.stringify({ choices: [{ message }] });
     expect(judgeToken({ status: 200, body }, pointer)).toEqual({ kind: 'none', reason });
   });
 
   const cases = join(import.meta.dirname, '../../../cases/answers');
-  it.each(readdirSync(cases))('counts as its driver counts: %s', (name) => {
+  it.each(readdirSync(cases))('gives the expected token for %s', (name) => {
     const read = (file: string): string => readFileSync(join(cases, name, file), 'utf8');
     const judged = judgeToken({ status: 200, body: read('body.json') }, pointer, '/usage/completion_tokens');
     expect(judged).toEqual(JSON.parse(read('expected.json')));
   });
 
   it.each([
-    ['counts none', { completion_tokens: 0 }, 'length'],
-    ['counts in words', { completion_tokens: '1' }, 'length'],
-    ['was broken off', { completion_tokens: 1 }, 'error'],
-    ['does not say how it ended', { completion_tokens: 1 }, undefined],
-    ['says no count', undefined, 'length'],
-  ])('finds no token in an answer without text that %s', (_case, usage, reason) => {
+    ['has a count of 0', { completion_tokens: 0 }, 'length'],
+    ['has a count that is a string', { completion_tokens: '1' }, 'length'],
+    ['was interrupted', { completion_tokens: 1 }, 'error'],
+    ['has no finish reason', { completion_tokens: 1 }, undefined],
+    ['has no count', undefined, 'length'],
+  ])('finds no token in an answer that has no text and %s', (_case, usage, reason) => {
     const body = JSON.stringify({ usage, choices: [{ finish_reason: reason, message: { content: null } }] });
     expect(judgeToken({ status: 200, body }, pointer, '/usage/completion_tokens').kind).toBe('none');
   });
 
-  it('ignores the count of a runtime that is not known to count', () => {
+  it('ignores the count without a count pointer', () => {
     const body = JSON.stringify({
       usage: { completion_tokens: 1 },
       choices: [{ finish_reason: 'length', message: { content: '' } }],
@@ -63,25 +63,25 @@ describe('judge of a token', () => {
     expect(judgeToken({ status: 200, body }, pointer).kind).toBe('none');
   });
 
-  it('looks for thoughts beside the text of a chat alone', () => {
+  it('ignores thoughts outside the chat format', () => {
     const body = JSON.stringify({ text: '', choices: [{ message: { reasoning: 'We' } }] });
     expect(judgeToken({ status: 200, body }, '/text')).toEqual({ kind: 'none', reason: 'the text at /text is empty' });
   });
 
   it.each([
-    ['no answer at all', 0, '', pointer, 'the endpoint did not answer'],
-    ['another status', 503, chat('Hi'), pointer, 'the endpoint returned status 503'],
-    ['another success', 204, '', pointer, 'the endpoint returned status 204'],
-    ['a page', 200, '<html>', pointer, 'the answer is not JSON'],
-    ['an answer that was cut', 200, '{"choices":[', pointer, 'the answer is not JSON'],
-    ['no choice', 200, '{"choices":[]}', pointer, `the answer has no value at ${pointer}`],
+    ['no answer', 0, '', pointer, 'the endpoint did not answer'],
+    ['status 503', 503, chat('Hi'), pointer, 'the endpoint returned status 503'],
+    ['status 204', 204, '', pointer, 'the endpoint returned status 204'],
+    ['an HTML page', 200, '<html>', pointer, 'the answer is not JSON'],
+    ['truncated JSON', 200, '{"choices":[', pointer, 'the answer is not JSON'],
+    ['an empty list of choices', 200, '{"choices":[]}', pointer, `the answer has no value at ${pointer}`],
     ['an error document', 200, '{"error":"no model"}', pointer, `the answer has no value at ${pointer}`],
     ['a null', 200, chat(null), pointer, `the answer has no text at ${pointer}`],
     ['a number', 200, chat(4), pointer, `the answer has no text at ${pointer}`],
     ['an empty text', 200, chat(''), pointer, `the text at ${pointer} is empty`],
     ['a pointer to the length of a list', 200, '["Hi"]', '/length', 'the answer has no value at /length'],
-    ['a pointer to what every object inherits', 200, '{}', '/constructor', 'the answer has no value at /constructor'],
-    ['a text that is no pointer', 200, '{"a":"Hi"}', 'a', 'the answer has no value at a'],
+    ['a pointer to an inherited property', 200, '{}', '/constructor', 'the answer has no value at /constructor'],
+    ['an invalid pointer', 200, '{"a":"Hi"}', 'a', 'the answer has no value at a'],
   ])('finds no token in %s', (_case, status, body, at, reason) => {
     expect(judgeToken({ status, body }, at)).toEqual({ kind: 'none', reason });
   });

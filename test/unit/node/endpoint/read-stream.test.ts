@@ -13,8 +13,8 @@ function arriving(text: string, end: string): readonly TimedPiece[] {
 const chunk = (content: string, rest: object = {}): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }], ...rest })}\n`;
 
-describe('the answer to a request that was streamed', () => {
-  it('takes the time from the beginning, as curl counted it, to the first piece with text', () => {
+describe('a streamed answer', () => {
+  it("measures the time from curl's start to the first chunk with text", () => {
     const text = `data: {"choices":[{"delta":{"role":"assistant","content":""}}]}\n${chunk('a')}${chunk('b')}${chunk('c')}data: {"choices":[],"usage":{"prompt_tokens":40,"completion_tokens":3}}\ndata: [DONE]\n`;
     // Seven lines arrive behind the first one: the request ended at 1070 and had begun 100 ms before.
     expect(readStream(arriving(text, '200 0.100'))).toEqual({
@@ -32,13 +32,13 @@ describe('the answer to a request that was streamed', () => {
     });
   });
 
-  it('counts pieces where nobody counts tokens, and says so', () => {
+  it('counts chunks if the endpoint counts no tokens, and marks the count', () => {
     const read = readStream(arriving(`${chunk('a')}${chunk('b')}`, '200 0.030'));
     expect(read).toMatchObject({ kind: 'answer', answer: { tokens: 2, isCounted: false, generationSpeed: 100 } });
     expect(read.kind === 'answer' && 'promptSpeed' in read.answer).toBe(false);
   });
 
-  it('believes the speeds that llama-server tells, and those that exo tells in a comment', () => {
+  it('uses the speeds reported by llama-server and exo', () => {
     const timings = { prompt_n: 11, prompt_per_second: 220.5, predicted_n: 2, predicted_per_second: 71.25 };
     const llama = readStream(arriving(`${chunk('a')}${chunk('b', { timings })}`, '200 0.030'));
     expect(llama).toMatchObject({
@@ -50,7 +50,7 @@ describe('the answer to a request that was streamed', () => {
     });
   });
 
-  it('reads one document from a runtime that streams nothing: then nobody knows when the first token came', () => {
+  it('has no time to first token if the runtime sends a single document', () => {
     const whole = JSON.stringify({ choices: [{ message: { content: 'Hi' } }], usage: { completion_tokens: 8 } });
     const read = readStream([{ atMs: 500, text: `${whole}\n200 0.25` }]);
     expect(read).toEqual({
@@ -61,7 +61,7 @@ describe('the answer to a request that was streamed', () => {
     expect(exo).toMatchObject({ answer: { tokens: 2, promptSpeed: 812.4, generationSpeed: 231.9 } });
   });
 
-  it('joins lines that were cut anywhere, at the time at which their end arrived', () => {
+  it('joins split lines and times them by their last byte', () => {
     const text = `${chunk('a')}${chunk('b')}200 0.020`;
     const pieces = [...text].map((character, at) => ({ atMs: at, text: character }));
     const read = readStream(pieces);
@@ -73,12 +73,12 @@ describe('the answer to a request that was streamed', () => {
     ['503 0.010', 'the endpoint returned status 503'],
     ['200 0.010', 'the answer has no text'],
     ['curl: (7) refused', 'curl did not finish normally'],
-  ])('is none when it ends with %s', (end, reason) => {
+  ])("fails if curl's last line is %s", (end, reason) => {
     expect(readStream([{ atMs: 1, text: `\n${end}` }])).toEqual({ kind: 'none', reason });
     expect(readStream([])).toEqual({ kind: 'none', reason: 'curl did not finish normally' });
   });
 
-  it('counts what a model thinks aloud as what it says', () => {
+  it('counts thought tokens like answer tokens', () => {
     const thinking = 'data: {"choices":[{"delta":{"reasoning_content":"hm"}}]}\n';
     expect(readStream(arriving(thinking, '200 0.1'))).toMatchObject({ answer: { tokens: 1 } });
   });

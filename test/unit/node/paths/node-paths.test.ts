@@ -11,7 +11,7 @@ import {
 } from '../../../../src/node/paths/node-paths.ts';
 
 describe('node paths', () => {
-  it('stand below R in a script and below the prefix everywhere else', () => {
+  it('are below R in a script and below the prefix in other places', () => {
     expect(pathWord(tool.swVers)).toBe('"$R/usr/bin/sw_vers"');
     expect(pathWord(place.ours)).toBe('"$R/Library/Application Support/meshwright"');
     expect(renderPath(tool.swVers, '')).toBe('/usr/bin/sw_vers');
@@ -20,16 +20,16 @@ describe('node paths', () => {
     );
   });
 
-  it('are quoted as a whole where a shell would read more into them', () => {
+  it('are quoted if they contain shell characters', () => {
     expect(pathWord(nodePath('/Volumes/$(id)'))).toBe(`"$R"'/Volumes/$(id)'`);
   });
 
-  it('make command lines with every other word quoted when it must be', () => {
+  it('form command lines whose arguments are quoted if necessary', () => {
     expect(scriptCommand([tool.date, '-u', '+%s'])).toBe('"$R/bin/date" -u +%s');
     expect(scriptCommand([tool.sh, '-c', 'exit 1', ''])).toBe(`"$R/bin/sh" -c 'exit 1' ''`);
   });
 
-  it('give an exec request that replaces the login shell by sh', () => {
+  it('form an exec request that replaces the login shell with sh', () => {
     expect(shellCommand("printf 'a\\n'")).toBe(`exec /bin/sh -c 'printf '\\''a'\\\\'n'\\'''`);
   });
 });

@@ -57,8 +57,8 @@ async function observe(
   return { answer: answers[0], leases: facts['dhcp-leases'] };
 }
 
-describe.each(scriptShells)('the probe of DHCP packets under $name', (shell) => {
-  it('asks each Thunderbolt interface with an address that is not self-assigned, once', async () => {
+describe.each(scriptShells)('the DHCP packet probe in $name', (shell) => {
+  it('queries each Thunderbolt interface with an assigned address once', async () => {
     const root = newRoot(shell);
     withTools(root);
     const before = root.tree();
@@ -69,7 +69,7 @@ describe.each(scriptShells)('the probe of DHCP packets under $name', (shell) => 
     expect(root.tree()).toEqual(before);
   });
 
-  it('is unknown where the interfaces cannot be listed', async () => {
+  it('is unknown if the interfaces cannot be listed', async () => {
     for (const [tool, reason] of [
       ['usr/sbin/networksetup', 'failed'],
       ['sbin/ifconfig', 'failed'],
@@ -82,14 +82,14 @@ describe.each(scriptShells)('the probe of DHCP packets under $name', (shell) => 
     }
   });
 
-  it('is unknown, and never no lease, on a Mac without ipconfig', async () => {
+  it('is unknown on a Mac without ipconfig', async () => {
     const root = newRoot(shell);
     withTools(root);
     root.tool('usr/sbin/ipconfig', 'exit 127');
     expect((await observe(shell, root)).leases).toMatchObject({ kind: 'unknown', reason: 'garbled' });
   });
 
-  it('ends an ipconfig that hangs', async () => {
+  it('stops an ipconfig that hangs', async () => {
     const root = newRoot(shell);
     withTools(root);
     root.tool('usr/sbin/ipconfig', 'exec "$R/bin/sleep" 600');

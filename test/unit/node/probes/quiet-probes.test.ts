@@ -15,19 +15,19 @@ const answer = (probe: string, stdout: string): Answer => ({
   isUtf8: true,
 });
 
-describe('a quiet look', () => {
-  it('runs every probe of an observation but the list of updates and sudo, in its order', () => {
+describe('a quiet observation', () => {
+  it('runs every probe except software updates and sudo, in the same order', () => {
     const others = allProbes().filter(({ name }) => !['software-updates', 'sudo'].includes(name));
     expect(quietProbes().map(({ name }) => name)).toEqual(others.map(({ name }) => name));
   });
 
-  it('asks no endpoint for a token, and an observation does', () => {
+  it('requests no token from an endpoint, unlike a full observation', () => {
     const asks = (probes: readonly Probe[]): boolean =>
       probes.some((probe) => scriptOf(probe).includes('--data-binary'));
     expect([asks(quietProbes()), asks(allProbes())]).toEqual([false, true]);
   });
 
-  it('leaves the token of a leader that runs unasked, and all the rest known', () => {
+  it('knows a running leader except for its token', () => {
     const record = {
       placement: 'kimi',
       digest: 'd'.repeat(64),

@@ -63,8 +63,8 @@ async function observe(shell: Shell, root: MacRoot): Promise<Facts> {
 const toolsOf = (root: MacRoot): readonly string[] => root.calls().map((call) => call.split(' ')[0] ?? '');
 const isVerbs = (name: string): boolean => name.startsWith('ibv_');
 
-describe.each(scriptShells)('the probe of RDMA objects under $name', (shell) => {
-  it('asks only for the count while the kernel has none, and reads it before any verbs tool starts', async () => {
+describe.each(scriptShells)('the RDMA object probe in $name', (shell) => {
+  it('reads only the object count before the verbs tools if there are no objects', async () => {
     const root = newRoot(shell);
     const facts = await observe(shell, root);
     expect(read(facts, rdmaObjectsFact)).toEqual({ kind: 'known', value: { domains: 0, queuePairs: 0 } });
@@ -73,7 +73,7 @@ describe.each(scriptShells)('the probe of RDMA objects under $name', (shell) => 
     expect(toolsOf(root).slice(2).toSorted()).toEqual(['ibv_devices', 'ibv_devinfo']);
   });
 
-  it('names the process that holds a device, and asks the verbs tools', async () => {
+  it('names the process that holds a device and runs the verbs tools', async () => {
     const root = newRoot(shell, { domains: 1, processes: [' 4711  4690 U    python3.12'] });
     const facts = await observe(shell, root);
     expect(read(facts, rdmaHoldersFact)).toMatchObject({
@@ -89,7 +89,7 @@ describe.each(scriptShells)('the probe of RDMA objects under $name', (shell) => 
   it.each([
     ['a verbs tool has run for a second', { tools: [55_143], processes: ['55143 55143 S ibv_uc_pingpong'] }],
     [
-      'a process waits for an inactive object',
+      'a process is waiting for an inactive object',
       {
         domains: 1,
         registry: held
@@ -112,7 +112,7 @@ describe.each(scriptShells)('the probe of RDMA objects under $name', (shell) => 
     expect(read(facts, rdmaHoldersFact).kind).toBe('known');
   });
 
-  it('starts the verbs tools when the one that ran a moment ago has returned', async () => {
+  it('starts the verbs tools after an earlier verbs tool has returned', async () => {
     const root = newRoot(shell, { tools: [55_143] });
     expect(read(await observe(shell, root), rdmaHoldersFact)).toMatchObject({ value: { processes: [] } });
     expect(toolsOf(root).filter(isVerbs)).toHaveLength(2);
@@ -123,7 +123,7 @@ describe.each(scriptShells)('the probe of RDMA objects under $name', (shell) => 
     ['usr/sbin/ioclasscount', 'exit 71', 'failed', 2],
     ['usr/sbin/ioreg', 'exit 1', 'failed', 2],
     ['bin/ps', 'case $* in (*ucomm*) exit 1 ;; (*) exec /bin/ps "$@" ;; esac', 'failed', 0],
-  ] as const)('is unknown where %s fails', async (path, body, reason, verbs) => {
+  ] as const)('is unknown if %s fails', async (path, body, reason, verbs) => {
     const root = newRoot(shell, { domains: 1 });
     root.tool(path, body);
     const facts = await observe(shell, root);
@@ -131,7 +131,7 @@ describe.each(scriptShells)('the probe of RDMA objects under $name', (shell) => 
     expect(toolsOf(root).filter(isVerbs)).toHaveLength(verbs);
   });
 
-  it('starts no verbs tool after an ioreg that hangs, and ends it', async () => {
+  it('stops an ioreg that hangs and starts no verbs tool', async () => {
     const root = newRoot(shell, { domains: 1 });
     root.tool('usr/sbin/ioreg', 'exec "$R/bin/sleep" 600');
     const probes = [{ ...rdmaKernel, deadlineMs: 500 }, ibvDevices];

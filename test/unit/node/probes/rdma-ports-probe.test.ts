@@ -61,10 +61,10 @@ function started(root: MacRoot, mark: Mark, more: Partial<typeof exampleRecord> 
 
 const asked = (root: MacRoot): number => root.calls().filter((call) => call === 'ibv_devinfo -v').length;
 
-describe.each(scriptShells)('the RDMA devices under $name', (shell) => {
+describe.each(scriptShells)('the RDMA port probe in $name', (shell) => {
   const { port } = exampleRecord;
 
-  it('are opened once in an observation, and nothing else of the verbs library is', async () => {
+  it('opens the devices once per observation', async () => {
     const root = newRoot(shell);
     expect(read(await observe(shell, root), rdmaPortsFact)).toMatchObject({
       value: [{ device: 'rdma_en3', state: 'active' }],
@@ -75,7 +75,7 @@ describe.each(scriptShells)('the RDMA devices under $name', (shell) => {
   it.each([
     ['before the process is known', {}],
     ['while the process has not joined', { pid: 4_711 }],
-  ] as const)('are left alone %s, with a reason of its own', async (_when, mark) => {
+  ] as const)('opens no device of a starting rank %s', async (_when, mark) => {
     const root = newRoot(shell, [port + 1]);
     started(root, mark);
     expect(read(await observe(shell, root), rdmaPortsFact)).toEqual({
@@ -88,27 +88,27 @@ describe.each(scriptShells)('the RDMA devices under $name', (shell) => {
 
   it.each([
     ['has joined', { pid: 4_711 }, [port]],
-    ['has ended', { pid: 4_712 }, []],
-    ['never came up', { pid: 0 }, []],
-    ['has had all its time', { pid: 4_711, until: nowSeconds }, []],
-    ['was marked by a clock that was ahead', { pid: 4_711, until: nowSeconds + 100_000 }, []],
+    ['has exited', { pid: 4_712 }, []],
+    ['never started', { pid: 0 }, []],
+    ['is past its start deadline', { pid: 4_711, until: nowSeconds }, []],
+    ['was started under a clock set too far ahead', { pid: 4_711, until: nowSeconds + 100_000 }, []],
     ['belongs to another boot session', { pid: 4_711, boot: 'F2B1C3D4-0000-4000-8000-000000000002' }, []],
-  ] as const)('are opened when the rank %s', async (_what, mark, listeners) => {
+  ] as const)('opens the devices if the rank %s', async (_what, mark, listeners) => {
     const root = newRoot(shell, listeners);
     started(root, mark);
     expect(read(await observe(shell, root), rdmaPortsFact).kind).toBe('known');
     expect(asked(root)).toBe(1);
   });
 
-  it('are opened when a follower runs that has no port of its own', async () => {
+  it('opens the devices if a follower without its own port runs', async () => {
     const root = newRoot(shell);
     started(root, { pid: 4_711 }, { rank: 1, endpointPort: port });
     expect(read(await observe(shell, root), rdmaPortsFact).kind).toBe('known');
   });
 });
 
-describe.each(scriptShells)('starts over RDMA under $name', (shell) => {
-  it('are counted as the file of the node says, with the last complaint since the start', async () => {
+describe.each(scriptShells)('the count of RDMA starts in $name', (shell) => {
+  it('is read with the last error logged since the start', async () => {
     const root = newRoot(shell);
     const before = 'errno 5 of before\n';
     root.file(rdmaStartsFile.path, `boot=${session}\nstarts=2\n`);
@@ -124,7 +124,7 @@ describe.each(scriptShells)('starts over RDMA under $name', (shell) => {
     });
   });
 
-  it('have no complaint where the log has none since then, or is not there', async () => {
+  it('has no error if none was logged since the start', async () => {
     const root = newRoot(shell);
     const last = async (): Promise<unknown> => {
       const fact = read(await observe(shell, root), rdmaStartsFact);

@@ -46,8 +46,8 @@ const rootAt = published.indexOf('+-o Root');
 const nodes = published.slice(0, rootAt);
 const paths = published.slice(rootAt).replace(/end\n$/, '');
 
-describe.each(scriptShells)('the probe of receptacle places under $name', (shell) => {
-  it('prints the lines that the fact reads, and keeps long properties on the node', async () => {
+describe.each(scriptShells)('the receptacle location probe in $name', (shell) => {
+  it('prints only the lines that the fact reads', async () => {
     const root = newRoot(shell);
     withIoreg(root, nodes, paths);
     const before = root.tree();
@@ -57,21 +57,21 @@ describe.each(scriptShells)('the probe of receptacle places under $name', (shell
     expect([asked(root), root.tree()]).toEqual([2, before]);
   });
 
-  it('asks a Mac without any port-location once, and calls its places unknown', async () => {
+  it('reports unknown locations for a Mac without port-location after one query', async () => {
     const root = newRoot(shell);
     withIoreg(root, '', paths);
     expect((await observe(shell, root)).places).toMatchObject({ kind: 'unknown', reason: 'empty' });
     expect(asked(root)).toBe(1);
   });
 
-  it('ends with the failure of ioreg', async () => {
+  it('fails if ioreg is missing or fails', async () => {
     const root = newRoot(shell);
     expect((await observe(shell, root)).places).toMatchObject({ reason: 'tool-missing' });
     root.tool('usr/sbin/ioreg', 'exit 1');
     expect((await observe(shell, root)).places).toMatchObject({ reason: 'failed' });
   });
 
-  it('ends an ioreg that hangs', async () => {
+  it('stops an ioreg that hangs', async () => {
     const root = newRoot(shell);
     root.tool('usr/sbin/ioreg', 'exec "$R/bin/sleep" 600');
     const { answer } = await observe(shell, root, { ...receptacleLocations, deadlineMs: 1_000 });
