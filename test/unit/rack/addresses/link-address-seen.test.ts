@@ -7,8 +7,8 @@ import { settledFacts } from '../../../rack/rack.ts';
 
 const service = (name: string, device: string, isEnabled: boolean) => ({ name, port: name, device, isEnabled });
 
-describe('the network service of a device', () => {
-  it('is the first enabled one, else the first, and none of another device', () => {
+describe('network service of a device', () => {
+  it("is the device's first enabled service, otherwise its first", () => {
     const off = service('Thunderbolt 2', 'en3', false);
     const on = service('Thunderbolt 2 2', 'en3', true);
     const later = service('Thunderbolt 2 3', 'en3', true);
@@ -19,7 +19,7 @@ describe('the network service of a device', () => {
   });
 });
 
-describe('the address that the network preferences keep for a device', () => {
+describe('device address in the network preferences', () => {
   const values = Object.entries(settledFacts('studio-1')).map(([name, value]) => [name, known(value)]);
   const facts = Object.fromEntries(values) as Facts;
   type Kept = FactValues['service-addresses'][number];
@@ -42,7 +42,7 @@ describe('the address that the network preferences keep for a device', () => {
     ['dhcp', known({ kind: 'dhcp' })],
     ['off', known({ kind: 'off' })],
     ['other', known({ kind: 'other' })],
-  ] as const)('is %s as its service says', (method, kept) => {
+  ] as const)('is %s as configured in its service', (method, kept) => {
     expect(keptOf(own, { method, address })).toEqual(kept);
     // Of another device, and of an older service of this one.
     const others = [
@@ -53,7 +53,7 @@ describe('the address that the network preferences keep for a device', () => {
     expect(keptOf(own, ...others)).toEqual(known({ kind: 'other' }));
   });
 
-  it('is none without an enabled service, and is not known where a list is not', () => {
+  it('is none without an enabled service and unknown without the lists', () => {
     expect(keptOf(undefined, { address })).toEqual(known({ kind: 'none' }));
     expect(keptOf({ ...own, isEnabled: false }, { address })).toEqual(known({ kind: 'none' }));
     expect(keptOf(own, { method: 'manual' })).toEqual(known({ kind: 'other' }));

@@ -14,13 +14,13 @@ const versions = (text: string) =>
   }));
 
 it.each([
-  ['one more than the current one', 'a b*', 'b', ''],
-  ['two more than the current one', 'b c* a', 'c', 'b'],
-  ['three more than the current one', 'c a d* b', 'd', 'b c'],
-  ['a current one that is no longer wanted', 'a* b c', 'c', 'b'],
-  ['a wanted one that is not there yet', 'a* b', 'c', 'b'],
-  ['none that is current', 'a b', 'c', 'b'],
-])('of %s one older version stays', (_, all, wanted, surplus) => {
+  ['the current version and one more', 'a b*', 'b', ''],
+  ['the current version and two more', 'b c* a', 'c', 'b'],
+  ['the current version and three more', 'c a d* b', 'd', 'b c'],
+  ['a current version that is no longer desired', 'a* b c', 'c', 'b'],
+  ['a desired version that is not installed yet', 'a* b', 'c', 'b'],
+  ['no current version', 'a b', 'c', 'b'],
+])('runtime cleanup with %s keeps one older version', (_, all, wanted, surplus) => {
   expect(surplusVersions(versions(all), wanted).join(' ')).toBe(surplus);
 });
 

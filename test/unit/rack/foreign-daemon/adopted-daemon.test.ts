@@ -5,7 +5,7 @@ import { onOnePage, onPage } from '../../one-page.ts';
 
 const adoptedDaemon = onPage(adoptedDaemonItself);
 
-describe('a network daemon that the file adopts', () => {
+describe('adopted network daemon', () => {
   const adopted = (wish: string, isLoaded: boolean, isDisabled: boolean) =>
     adoptedDaemon(
       { thunderbolt: { foreignDaemons: wish } } as never,
@@ -14,7 +14,7 @@ describe('a network daemon that the file adopts', () => {
       } as never,
     );
 
-  it('keeps the cables while it is loaded or the next start loads it', () => {
+  it('owns the cables while it is loaded or will be loaded at boot', () => {
     expect(adopted('adopt', true, false)).toBe('io.exo.networksetup');
     expect(adopted('adopt', true, true)).toBe('io.exo.networksetup');
     expect(adopted('adopt', false, false)).toBe('io.exo.networksetup');
@@ -23,8 +23,8 @@ describe('a network daemon that the file adopts', () => {
   });
 });
 
-describe('nodes of one Mac', () => {
-  it('are found by their hardware UUID in upper or lower case', () => {
+describe('nodes that are the same Mac', () => {
+  it('are found by hardware UUID, ignoring case', () => {
     const node = (name: string, hardwareUuid: string) => ({
       name,
       facts: { identity: { kind: 'known', value: { hardwareUuid } } },

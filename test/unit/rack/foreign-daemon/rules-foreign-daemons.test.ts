@@ -13,8 +13,8 @@ const seen = (isLoaded: boolean, isDisabled: boolean): RackChanges => ({
 });
 const [loaded, comesBack, stopped] = [seen(true, false), seen(false, false), seen(false, true)];
 
-describe('a network daemon of somebody else', () => {
-  it('of which the file says nothing is an error that names the three words', () => {
+describe('foreign network daemon', () => {
+  it('is an error with the three possible settings if the file does not mention it', () => {
     const [finding, ...others] = findingsOf(loaded);
     expect(others).toEqual([]);
     expect(finding).toMatchObject({
@@ -27,18 +27,18 @@ describe('a network daemon of somebody else', () => {
     expect(told(comesBack)).toEqual(['error network/foreign-daemon node studio-3']);
   });
 
-  it('that is unloaded and disabled is in nobody’s way, unless it is to be removed', () => {
+  it('is accepted when unloaded and disabled, unless the file wants it removed', () => {
     expect(told(stopped)).toEqual([]);
     expect(told(stopped, wish('stop'))).toEqual([]);
     expect(told(stopped, wish('remove'))).toEqual(['error network/foreign-daemon-there node studio-3']);
   });
 
-  it('that should be stopped and is not is an error that apply ends', () => {
+  it('is an error while it should be stopped', () => {
     expect(told(loaded, wish('stop'))).toEqual(['error network/foreign-daemon-there node studio-3']);
     expect(told(comesBack, wish('stop'))).toEqual(['error network/foreign-daemon-there node studio-3']);
   });
 
-  it('that is adopted is a notice, and the cables of its node are not judged', () => {
+  it("is a notice when adopted and its node's cables are not checked", () => {
     const bridged = { ...loaded.values?.['studio-3'], 'network-services': [] };
     const preferences = [{ name: 'bridge0', interfaces: ['en2'], auto: 'thunderbolt-bridge' }];
     const changes = { values: { 'studio-3': { ...bridged, 'bridge-preferences': preferences } } };
@@ -46,7 +46,7 @@ describe('a network daemon of somebody else', () => {
     expect(told(changes, wish('stop'))).toContain('error bridge/comes-back node studio-3');
   });
 
-  it('that is adopted holds up a placement that needs the addresses of its cables', () => {
+  it("blocks a placement that needs its cables' addresses when adopted", () => {
     const [placement] = desiredFleet().placements;
     expect(placement).toBeUndefined();
     const chat = { name: 'chat', nodes: ['studio-2', 'studio-3'], state: 'serving' };
@@ -54,7 +54,7 @@ describe('a network daemon of somebody else', () => {
     expect(told(loaded, fleet)).toContain('error network/cables-adopted node studio-3');
   });
 
-  it('is nobody’s business where the file sets no network of cables', () => {
+  it('is ignored when the file configures no cable network', () => {
     const thunderbolt = {
       bridge: 'keep',
       rdma: 'auto',

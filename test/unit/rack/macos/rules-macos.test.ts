@@ -8,28 +8,28 @@ import { onOnePage } from '../../one-page.ts';
 
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
 
-describe('macOS', () => {
+describe('macOS version', () => {
   const macos = (version: string, extra?: string): Partial<FactValues> => ({
     'macos-version': { version, build: '25X1', ...(extra === undefined ? {} : { extra }) },
   });
 
-  it('is an error outside of what the file accepts, told once', () => {
+  it('is reported once as an error when the file does not accept it', () => {
     expect(told(only(macos('26.3')))).toEqual(['error macos/outside-accept node studio-3']);
   });
 
-  it('too old for RDMA is not told twice', () => {
+  it('is reported once when it is also too old for RDMA', () => {
     expect(told(only(macos('26.1')))).toEqual(['error macos/outside-accept node studio-3']);
   });
 
-  it('differing among cabled nodes is an error about those in the minority', () => {
+  it('is an error for the minority when cabled nodes differ', () => {
     expect(told(only(macos('26.4.1')))).toEqual(['error macos/versions-differ node studio-3']);
   });
 
-  it('with another background security improvement differs', () => {
+  it('differs when the background security improvement differs', () => {
     expect(told(only(macos('26.5', '(a)')))).toEqual(['error macos/versions-differ node studio-3']);
   });
 
-  it('differing in two halves is about the older one, counted as numbers', () => {
+  it('is an error for the numerically older half when two halves differ', () => {
     const values = {
       'studio-1': macos('26.10'),
       'studio-2': macos('26.10'),
@@ -40,19 +40,19 @@ describe('macOS', () => {
     expect(hintsOf('macos/versions-differ', { values }, { macos: {} })[0]).toContain('to 26.10,');
   });
 
-  it('differing is about those that are not on the wish, as soon as one node is', () => {
+  it('is an error for nodes without the desired version if one node has it', () => {
     const values = { 'studio-1': macos('26.4'), 'studio-2': macos('26.4'), 'studio-3': macos('26.4') };
     expect(told({ values })).toEqual(['error macos/versions-differ nodes studio-1, studio-2, studio-3']);
   });
 
-  it('that is the wish itself, and outside of what is accepted, is a mistake of the file', () => {
+  it('suggests widening macos.accept when the desired version is not accepted', () => {
     const wishes = { macos: { version: '26.5', accept: '>=27' } };
     const hints = hintsOf('macos/outside-accept', only(macos('26.5')), wishes);
     expect(hints).toHaveLength(4);
     for (const hint of hints) expect(hint).toMatch(/^Update macOS on studio-\d to 26\.5 .*, or widen macos\.accept\./);
   });
 
-  it('newer than what the file wants is never brought back by a hint', () => {
+  it('is never downgraded by a hint', () => {
     const newer = only(macos('26.7'));
     const all = {
       values: Object.fromEntries(
@@ -74,31 +74,31 @@ describe('macOS', () => {
     expect(hints[3]).toContain('update all cabled nodes to 26.5.1');
   });
 
-  it('other than the wish, and equal everywhere, is a notice about all nodes together', () => {
+  it('is one notice for all nodes when they share an undesired version', () => {
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
     const values = Object.fromEntries(names.map((name) => [name, macos('26.5.1')]));
     expect(told({ values })).toEqual(['notice macos/not-the-wish nodes studio-1, studio-2, studio-3, studio-4']);
   });
 
-  it('of another build on an equal Mac is a warning', () => {
+  it('is a warning when builds differ on the same model', () => {
     const found = findingsOf(only(macos('26.5')));
     expect(found.map((one) => one.code)).toEqual(['macos/builds-differ']);
     expect(found[0]?.detail).toContain('25F71 on studio-1, studio-2, studio-4; 25X1 on studio-3');
   });
 
-  it('of another build on another model is right', () => {
+  it('may have a different build on a different model', () => {
     const hardware = { model: 'Mac16,9', chip: 'Apple M4 Max', memoryBytes: 2 ** 39 };
     expect(told(only({ ...macos('26.5'), hardware }))).toEqual([]);
   });
 
-  it('that is unknown is neither right nor wrong', () => {
+  it('is only reported as unknown when it was not read', () => {
     expect(told({ unknown: { 'studio-3': { 'macos-version': 'garbled' } } })).toEqual([
       'warning fact/unknown node studio-3',
     ]);
   });
 });
 
-describe('hints about updates of macOS', () => {
+describe('macOS update hints', () => {
   const pane = 'System Settings > General > Software Update';
   const update = (version: string, build: string): MacosUpdate => ({
     label: `macOS ${version}-${build}`,
@@ -121,7 +121,7 @@ describe('hints about updates of macOS', () => {
       hint.includes('on studio-3 to'),
     );
 
-  it('name the offered update that the file wants', () => {
+  it('name the offered update that matches the file', () => {
     expect(outside([tahoe, golden], { version: '26.7', accept: '>=26.4 <28' })).toBe(
       `Update macOS on studio-3 to 26.7, or widen macos.accept. studio-3 offers this version: macOS 26.7 (25G229), in ${pane}.`,
     );
@@ -131,21 +131,21 @@ describe('hints about updates of macOS', () => {
     );
   });
 
-  it('prefer a release to a beta of the same version, and name a beta as one', () => {
+  it('prefer a release to a beta and mark betas', () => {
     const beta = { ...golden, label: 'macOS 27 Beta 7-26A5421a', title: 'macOS 27 Beta 7', build: '26A5421a' };
     const wanted = { version: '27.0', accept: '>=27' };
     expect(outside([beta, golden], wanted)).toContain(' studio-3 offers this version: macOS 27.0 (26A428), in ');
     expect(outside([beta], wanted)).toContain(' studio-3 offers this version: macOS 27.0 (26A5421a, beta), in ');
   });
 
-  it('compare versions as numbers, whatever the update is called', () => {
+  it('compare version numbers and ignore update names', () => {
     const { build: _, ...named } = { ...golden, label: 'macOS Golden Gate', title: 'macOS Golden Gate' };
     expect(outside([named], { version: '27', accept: '>=27' })).toContain(
       ' studio-3 offers this version: macOS 27.0, in ',
     );
   });
 
-  it('say that a Mac offers only versions that the file does not want', () => {
+  it('report a Mac that offers only unwanted versions', () => {
     const wanted = { version: '26.5', accept: '>=26.4 <26.6' };
     expect(outside([golden], wanted)).toBe(
       `Update macOS on studio-3 to 26.5 (${pane}), or widen macos.accept. ` +
@@ -159,7 +159,7 @@ describe('hints about updates of macOS', () => {
     );
   });
 
-  it('stay as they are where no newer macOS is known to be offered', () => {
+  it('name no update when no newer macOS is offered', () => {
     const text = `Update macOS on studio-3 to 26.5 (${pane}), or widen macos.accept.`;
     const wanted = { version: '26.5', accept: '>=26.4 <26.6' };
     const unseen = { ...only(mac('26.3', [])), unknown: { 'studio-3': { 'software-updates': 'garbled' } } } as const;
@@ -168,7 +168,7 @@ describe('hints about updates of macOS', () => {
     expect(hintsOf('macos/outside-accept', unseen, { macos: wanted })).toEqual([text]);
   });
 
-  it('name each Mac that offers the macOS of the file, and no Mac that has it', () => {
+  it('name each Mac that offers the desired macOS, but not those that run it', () => {
     const [first, ...others] = names;
     const wanted = { version: '26.7', accept: '>=26.4 <28' };
     expect(hintsOf('macos/not-the-wish', all(mac('26.5', [tahoe, golden])), { macos: wanted })).toEqual([
@@ -186,7 +186,7 @@ describe('hints about updates of macOS', () => {
     ]);
   });
 
-  it('name what the older Macs offer where the newest one sets the pace', () => {
+  it('name the updates of older Macs when the newest Mac sets the version', () => {
     const values = { 'studio-3': mac('26.7', [golden]), 'studio-1': mac('26.5', [tahoe]) };
     const [hint] = hintsOf('macos/versions-differ', { values }, { macos: { version: '26.5' } });
     expect(hint).toMatch(/erases the Mac .*\. studio-1 offers this version: macOS 26\.7 \(25G229\), in /);
@@ -195,13 +195,13 @@ describe('hints about updates of macOS', () => {
     );
   });
 
-  it('never suggest a macOS that is older than the installed one', () => {
+  it('never suggest a macOS older than the installed version', () => {
     expect(hintsOf('macos/not-the-wish', all(mac('26.7', [golden])), { macos: { version: '26.5' } })).toEqual([
       expect.not.stringContaining('offer'),
     ]);
   });
 
-  it('need no finding of their own where the updates are unknown', () => {
+  it('do not add a finding when the updates are unknown', () => {
     for (const reason of ['garbled', 'tool-missing', 'timed-out'] as const) {
       expect(told({ unknown: { 'studio-3': { 'software-updates': reason } } })).toEqual([]);
     }

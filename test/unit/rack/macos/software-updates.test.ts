@@ -14,7 +14,7 @@ const tahoe = item('macOS Tahoe 26.7-25G229', 'macOS Tahoe 26.7', '26.7');
 const parsed = (printed: Partial<Printed>) => softwareUpdates.parse([answer('software-updates', printed)], asked);
 
 describe('software-updates fact', () => {
-  it('has no build where the label does not end with one', () => {
+  it('has no build when the label does not end with a build', () => {
     for (const label of ['macOS Tahoe 26.7', 'macOS Tahoe-26.7', '25G229', 'macOS Tahoe 26.7-25g229']) {
       expect(parsed({ stdout: title + heading + item(label, 'macOS Tahoe 26.7', '26.7') })).toEqual({
         kind: 'known',
@@ -23,12 +23,12 @@ describe('software-updates fact', () => {
     }
   });
 
-  it('leaves out software whose title only contains macOS', () => {
+  it('omits software whose title merely contains macOS', () => {
     const tools = item('Command Line Tools for Xcode-27.0', 'Command Line Tools for macOS 27', '27.0');
     expect(parsed({ stdout: title + heading + tools })).toEqual({ kind: 'known', value: [] });
   });
 
-  it('is empty where the tool prints its last sentence on stdout', () => {
+  it('is empty when the tool prints "No new software available" on stdout', () => {
     expect(parsed({ stdout: title + nothing })).toEqual({ kind: 'known', value: [] });
     expect(parsed({ stdout: `${title}Finding available software\n${nothing}\n` })).toEqual({
       kind: 'known',
@@ -38,16 +38,16 @@ describe('software-updates fact', () => {
 
   it.each([
     ['a heading without an update', { stdout: title + heading }],
-    ['an update and the sentence that there is none', { stdout: title + heading + tahoe, stderr: nothing }],
-    ['one label twice', { stdout: title + heading + tahoe + tahoe }],
+    ['an update and "No new software available"', { stdout: title + heading + tahoe, stderr: nothing }],
+    ['a duplicate label', { stdout: title + heading + tahoe + tahoe }],
     ['a macOS without a version', { stdout: title + heading + item('macOS 27-26A428', 'macOS 27', '27 Beta') }],
-    ['an update below the sentence that there is none', { stdout: title + nothing + tahoe }],
-    ['only half of its title', { stdout: 'Software Update Tool\n', stderr: nothing }],
+    ['an update after "No new software available"', { stdout: title + nothing + tahoe }],
+    ["half of the tool's title", { stdout: 'Software Update Tool\n', stderr: nothing }],
   ])('is unknown for %s', (_, printed) => {
     expect(parsed(printed)).toMatchObject({ kind: 'unknown', reason: 'garbled' });
   });
 
-  it('is unknown where the tool is missing, fails or is late', () => {
+  it('is unknown when the tool is missing, fails or times out', () => {
     expect(parsed({ code: 127 })).toMatchObject({ reason: 'tool-missing' });
     expect(parsed({ stderr: "Can't connect\n", code: 1 })).toMatchObject({ reason: 'failed' });
     const late = answer('software-updates', { stdout: title + heading + tahoe }, { isLate: true });

@@ -3,14 +3,14 @@ import { gpuBytesOf } from '../../../../src/rack/memory/fact.ts';
 
 const metal = (value: string): string => `ggml_metal_device_init: recommendedMaxWorkingSetSize  = ${value}`;
 
-describe('a line of a log about the GPU', () => {
+describe('GPU memory log line', () => {
   it.each([
     // A Mac Studio with M3 Ultra and 512 GB; 475,136 MiB.
     [metal('498216.21 MB'), 498_216_210_000],
     [metal('11453.25 MB'), 11_453_250_000],
     [`0.00.042.815 I ${metal(' 51539.61 MB')}`, 51_539_610_000],
     ['meshwright: the GPU may use 498216206336 bytes', 498_216_206_336],
-  ])('says it: %s', (line, bytes) => {
+  ])('is read: %s', (line, bytes) => {
     expect(gpuBytesOf(line)).toBe(bytes);
   });
 
@@ -25,7 +25,7 @@ describe('a line of a log about the GPU', () => {
     'meshwright: the GPU may use 1 bytes',
     'meshwright: the GPU may use -498216206336 bytes',
     'a question said: meshwright: the GPU may use 498216206336 bytes',
-  ])('is no number where it is damaged or not of a Mac: %s', (line) => {
+  ])('is ignored when it is damaged or implausible: %s', (line) => {
     expect(gpuBytesOf(line)).toBeUndefined();
   });
 });

@@ -18,8 +18,8 @@ function factsFrom(...titles: readonly string[]): Facts {
   return { ...unknownNode('any').facts, ...Object.fromEntries(known) };
 }
 
-describe('the interface of a receptacle', () => {
-  it('is joined by name on an M5 Max, where numbers are in no order', () => {
+describe('receptacle interface', () => {
+  it('is matched by name on an M5 Max, whose numbers are in no order', () => {
     expect([...(thunderboltInterfaces(factsFrom('hardware-ports/m5max-order')) ?? [])]).toEqual([
       [1, 'en1'],
       [2, 'en6'],
@@ -27,7 +27,7 @@ describe('the interface of a receptacle', () => {
     ]);
   });
 
-  it('is never a pseudo Ethernet port of a dock, a phone or a front socket', () => {
+  it('is never a pseudo-Ethernet port of a dock, phone or front socket', () => {
     const facts = factsFrom('hardware-ports/m3ultra-trimmed');
     expect([8, 9, 10, 11, 12, 13].map((number) => interfaceKind(facts, `en${number}`))).toEqual(
       Array.from({ length: 6 }, () => 'other'),
@@ -35,14 +35,14 @@ describe('the interface of a receptacle', () => {
     expect([...(thunderboltInterfaces(facts) ?? [])].map(([, name]) => name)).not.toContain('en8');
   });
 
-  it.each(['localised', 'nothing'])('is unknown, and no interface is called other, when the list is %s', (name) => {
+  it.each(['localised', 'nothing'])('is unknown when the port list is %s', (name) => {
     const facts = factsFrom(`hardware-ports/${name}`);
     expect(thunderboltInterfaces(facts)).toBeUndefined();
     expect([interfaceKind(facts, 'en2'), interfaceKind(facts, 'en0')]).toEqual(['unknown', 'unknown']);
   });
 });
 
-describe('the captured cable between a Studio and an M5 Max', () => {
+describe('captured cable between a Mac Studio and an M5 Max', () => {
   const names = ['studio', 'book'].map(nodeName);
   const judged = (book: string) => {
     const nodes = Object.fromEntries(
@@ -60,15 +60,15 @@ describe('the captured cable between a Studio and an M5 Max', () => {
     expect(judged('m5max-pair-a')).toEqual({ kind: 'as-declared', bitsPerSecond: 80e9 });
   });
 
-  it('is seen through a hub when one side sees it one level deeper', () => {
+  it('is through-hub when one end sees the other one level deeper', () => {
     expect(judged('peer-behind-hub')).toEqual({ kind: 'through-hub' });
   });
 
-  it('is one-sided when a display hides the Mac behind it, and never missing', () => {
+  it('is one-sided, not missing, when a display hides the far Mac', () => {
     expect(judged('peer-hidden-by-display')).toEqual({ kind: 'one-sided' });
   });
 
-  it('is not judged when one side answers in another form', () => {
+  it('is unknown when one end reports in text form', () => {
     expect(judged('text-form')).toEqual({ kind: 'unknown' });
   });
 });

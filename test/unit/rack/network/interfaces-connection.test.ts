@@ -27,16 +27,16 @@ function carriers(connection: string | undefined): readonly string[] {
 }
 
 describe('interfaces fact', () => {
-  it('knows over which interface the node was asked', () => {
+  it('marks the interface that carries the SSH connection', () => {
     expect(carriers('192.0.2.99 50000 192.0.2.10 22\n')).toEqual(['en0']);
     expect(carriers('169.254.9.9 50000 169.254.7.7 22\n')).toEqual(['en3']);
   });
 
-  it('tells link-local addresses apart by their zone', () => {
+  it('distinguishes link-local addresses by their zone', () => {
     expect(carriers('fe80::9%en3 50000 fe80::1%en3 22\n')).toEqual(['en3']);
   });
 
-  it('marks none for a tunnel, and none where sshd said nothing', () => {
+  it('marks no interface for a tunnel or an unknown connection', () => {
     for (const words of ['127.0.0.1 50000 127.0.0.1 22\n', '\n', '192.0.2.10\n', undefined]) {
       expect([words, carriers(words)]).toEqual([words, []]);
     }

@@ -20,7 +20,7 @@ describe('network-services fact', () => {
     return networkServices.parse([answer('service-order', { stdout })], asked);
   };
 
-  it('reads numbers that count disabled services and numbers that do not', () => {
+  it('accepts numbering with or without disabled services', () => {
     for (const marks of [
       ['1', '*', '3'],
       ['1', '*', '2'],
@@ -32,7 +32,7 @@ describe('network-services fact', () => {
     }
   });
 
-  it('is unknown when the two ways are mixed or a service is missing in the middle', () => {
+  it('is unknown when the numbering is mixed or skips a service', () => {
     for (const marks of [
       ['1', '*', '3', '*', '4'],
       ['1', '*', '2', '*', '5'],
@@ -58,7 +58,7 @@ describe('service-addresses fact', () => {
     return serviceAddresses.parse([answer('services', { stdout }), answer('service-order', { stdout: order })], asked);
   };
 
-  it('reads IPv4 that is off, and not the address that the service had before', () => {
+  it('reads disabled IPv4 as off and ignores the previous address', () => {
     const fixed = { Addresses: ['10.77.0.1'], ConfigMethod: 'Manual', SubnetMasks: ['255.255.255.252'] };
     const off = [{ service: 'Thunderbolt 2', device: 'en3', method: 'off' }];
     expect(read({ ...fixed, __INACTIVE__: 1 })).toEqual({ kind: 'known', value: off });
@@ -66,7 +66,7 @@ describe('service-addresses fact', () => {
     expect(read(fixed)).toMatchObject({ value: [{ method: 'manual' }] });
   });
 
-  it('is unknown where one service is described twice in different ways', () => {
+  it('is unknown when two descriptions of one service differ', () => {
     const fixed = { Addresses: ['10.77.0.1'], ConfigMethod: 'Manual', SubnetMasks: ['255.255.255.252'] };
     expect(read(fixed, fixed)).toMatchObject({ kind: 'known' });
     for (const other of [
@@ -86,7 +86,7 @@ describe('hardware-ports fact', () => {
     return hardwarePorts.parse([answer('hardware-port-list', { stdout })], asked);
   };
 
-  it('is not blinded by a serial adapter with a long name', () => {
+  it('accepts a serial adapter with a long name', () => {
     for (const device of ['usbserial-AI06J8P5', 'usbmodem14201', 'a'.repeat(63)]) {
       expect(read(device)).toEqual({ kind: 'known', value: [{ port: 'FT232R USB UART', device }] });
     }
@@ -98,7 +98,7 @@ describe('bridge-preferences fact', () => {
   const refused = (stderr: string) => bridgePreferences.parse([answer('bridge-key', { stderr, code: 1 })], asked);
   const path = '/Library/Preferences/SystemConfiguration/preferences.plist';
 
-  it('takes for "no bridge" only a refusal that names the key that was asked for', () => {
+  it('reports no bridge only if the error names the requested key', () => {
     const words = 'Could not extract value, error: No value at that key path or invalid key path';
     expect(refused(`${path}: ${words}: VirtualNetworkInterfaces.Bridge\n`)).toEqual({ kind: 'known', value: [] });
     for (const stderr of [

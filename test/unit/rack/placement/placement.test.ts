@@ -39,12 +39,12 @@ function stepsFor(view: View): readonly Step[] {
   return placement.steps(differing(view).map(changeOf), view).steps;
 }
 
-describe('service files of a placement that serves', () => {
-  it('are nothing to do while they are as they were put', () => {
+describe('service files of a serving placement', () => {
+  it('need no change while they are intact', () => {
     expect(differing(viewFor({ members: serving, values: seals() }))).toEqual([]);
   });
 
-  it.each(['changed', 'missing'] as const)('are put again when they are %s, and nothing is interrupted', (state) => {
+  it.each(['changed', 'missing'] as const)('are rewritten without an interruption when they are %s', (state) => {
     const view = viewFor({ members: serving, values: { ...seals(), 'studio-2': { ...seals(state)['studio-2'] } } });
     expect(differing(view).map(({ node, address, from }) => [node, address, from])).toEqual([
       ['studio-2', 'placement/kimi/service-file', `service file ${state}`],
@@ -60,47 +60,47 @@ describe('service files of a placement that serves', () => {
     ]);
   });
 
-  it('are changed when they are those of another start', () => {
+  it('are changed when they belong to a different start', () => {
     const [first] = seals()['studio-1']?.files ?? [];
     const files = first === undefined ? [] : [{ ...first, digest: 'of another start' }];
     const view = viewFor({ members: serving, values: { ...seals(), 'studio-1': { files } } });
     expect(differing(view).map(({ node, from }) => [node, from])).toEqual([['studio-1', 'service file changed']]);
   });
 
-  it('are missing where no seal says that they were put', () => {
+  it('are missing when no seal records them', () => {
     const view = viewFor({ members: serving, values: { ...seals(), 'studio-3': { files: [] } } });
     expect(differing(view).map(({ node, from }) => [node, from])).toEqual([['studio-3', 'service file missing']]);
   });
 
-  it('are nobody to judge while the placement does not serve', () => {
+  it('are not checked while the placement does not serve', () => {
     const addresses = placement.properties(viewFor({ members: {} })).map(({ address }) => address);
     expect(addresses).not.toContain('placement/kimi/service-file');
   });
 });
 
-describe('steps of a start', () => {
+describe('start steps', () => {
   const view = viewFor({ members: {} });
   const steps = stepsFor(view);
   const act = (verb: string): Step['act'] | undefined => steps.find(({ id }) => id.endsWith(`/${verb}`))?.act;
 
-  it('are in the group of the placement, but for what comes before anything is stopped', () => {
+  it("are in the placement's group, except the preparation before any stop", () => {
     const outside = steps.filter(({ group }) => group !== 'kimi').map(({ act: { kind } }) => kind);
     expect(outside).toEqual(['put', 'put', 'put', 'script', 'script', 'script']);
   });
 
-  it('rely on all other members', () => {
+  it("list all other ranks' nodes as peers", () => {
     const kick = steps.find(({ id }) => id === 'studio-2/placement/kimi/kick');
     expect(kick?.peers).toEqual(['studio-1', 'studio-3']);
   });
 
-  it('make the change of the placement, gates excepted', () => {
+  it("are part of the placement's change, except gates", () => {
     const made = steps.filter(({ act: { kind } }) => kind !== 'gate').map(({ changes }) => changes);
     expect(new Set(made.flat())).toEqual(new Set(['studio-1 placement/kimi']));
     expect(made.every((changes) => changes.length === 1)).toBe(true);
     expect(steps.filter(({ act: { kind } }) => kind === 'gate').flatMap(({ changes }) => changes)).toEqual([]);
   });
 
-  it('carry record and request of the start to every member', () => {
+  it("give the start's record and request to the rank", () => {
     expect(act('bootstrap')).toMatchObject({
       name: 'bootstrap-rank',
       args: {
@@ -110,7 +110,7 @@ describe('steps of a start', () => {
     });
   });
 
-  it('end with a token, and only that establishes that it serves', () => {
+  it('require a token as proof that the placement serves', () => {
     const last = steps.at(-1);
     expect(last).toMatchObject({
       id: 'studio-1/placement/kimi/ask',
@@ -128,7 +128,7 @@ describe('steps of a start', () => {
     expect(last?.establishes).toMatchObject([{ node: 'studio-1', address: 'placement/kimi', value: wanted?.desired }]);
   });
 
-  it('give a wave as long as the first token may take without progress, and as long as the model needs with it', () => {
+  it('limit each wave by a stall time and a total deadline', () => {
     const waits = steps.filter(({ id }) => /joined/.test(id));
     expect(waits.map(({ act, deadlineMs }) => [act, deadlineMs])).toEqual(
       [1, 2].map(() => [expect.objectContaining({ patience: { placement: 'kimi', stallMs: 30_000 } }), 150_000]),
@@ -136,8 +136,8 @@ describe('steps of a start', () => {
   });
 });
 
-describe('steps of a stop', () => {
-  it('give ten seconds to what serves, and two to what serves nobody', () => {
+describe('stop steps', () => {
+  it('give serving ranks ten seconds and silent ranks two', () => {
     const silent = { token: { kind: 'silent', reason: 'timed out' } } as const;
     const graces = [serving, threeMembers(['joined', 'joined', 'joined'], silent)].map((members) => {
       const [stop] = stepsFor(viewFor({ members }, { placement: { state: 'stopped' } }));
@@ -147,7 +147,7 @@ describe('steps of a stop', () => {
   });
 });
 
-describe('what a stop or a restart takes away', () => {
+describe('effect of a stop or restart', () => {
   const kinds = (reason: object, state: 'serving' | 'stopped'): readonly string[] => {
     const token = { kind: 'silent' as const, reason: 'no token', ...reason };
     const members = threeMembers(['joined', 'joined', 'joined'], { token });
@@ -155,7 +155,7 @@ describe('what a stop or a restart takes away', () => {
     return [...new Set(stops.map(({ effect }) => effect.kind))];
   };
 
-  it('is an interruption for whoever a busy mesh may answer, and a mesh that can answer nobody interrupts nobody', () => {
+  it('is an interruption only if the mesh may still be answering', () => {
     expect([kinds({ isTimeout: true }, 'serving'), kinds({ isTimeout: true }, 'stopped')]).toEqual([
       ['interrupt'],
       ['interrupt'],
@@ -164,25 +164,25 @@ describe('what a stop or a restart takes away', () => {
   });
 });
 
-describe('what a placement waits for', () => {
+describe('placement dependencies', () => {
   const kindsBefore = (changes: MeshChanges): readonly string[] =>
     placement.properties(viewFor({ members: {} }, changes)).find(({ address }) => address === 'placement/kimi')
       ?.after ?? [];
 
-  it('are the cables, and RDMA only where it is used', () => {
+  it('include cables, and RDMA only if the placement uses it', () => {
     expect(kindsBefore({})).toEqual(expect.arrayContaining(['thunderbolt-link', 'link-address', 'runtime', 'model']));
     expect(kindsBefore({})).not.toContain('rdma');
     expect(kindsBefore({ placement: { transport: 'rdma' } })).toContain('rdma');
   });
 
-  it('are no cables for a single rank, and next to nothing for a stop', () => {
+  it('exclude cables for a single rank and all but identity and sudo for a stop', () => {
     expect(kindsBefore({ placement: { nodes: [nodeName('studio-1')] } })).not.toContain('thunderbolt-link');
     expect(kindsBefore({ placement: { state: 'stopped' } })).toEqual(['identity', 'sudo']);
   });
 });
 
-describe('a run on some of the nodes', () => {
-  it('leaves a placement alone whose other members nobody looked at', () => {
+describe('run on some of the nodes', () => {
+  it('ignores a placement with unobserved nodes', () => {
     const desired = meshFleet();
     const { nodes, failures } = observeMesh(desired, { members: serving });
     const { 'studio-1': one } = nodes;
@@ -191,14 +191,14 @@ describe('a run on some of the nodes', () => {
     expect(placement.properties(view).map(({ address }) => address)).toEqual(['placement']);
   });
 
-  it('judges a placement that was looked at whole', () => {
+  it('compares a placement whose nodes were all observed', () => {
     const view = viewFor({ members: threeMembers(['joined', 'exited', 'joined']) }, {}, ['studio-1']);
     expect(differing(view).map(({ address }) => address)).toEqual(['placement/kimi']);
   });
 });
 
-describe('what cannot be judged', () => {
-  it('is a placement whose runtime has no digest yet', () => {
+describe('placement with an unknown runtime digest', () => {
+  it('is unknown', () => {
     const desired = { ...meshFleet(), runtimes: [] };
     const view = viewOf({
       desired,
@@ -211,8 +211,8 @@ describe('what cannot be judged', () => {
   });
 });
 
-describe('sights', () => {
-  it('tell gates what every rank does', () => {
+describe('rank readings', () => {
+  it('give gates the state of every rank', () => {
     const view = viewFor({
       members: threeMembers(['joined', 'exited', 'absent']),
       unknown: { 'studio-4': { placements: 'timed-out' } },

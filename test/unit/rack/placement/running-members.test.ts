@@ -13,24 +13,24 @@ const kimi = { name: 'kimi', nodes: three };
 const nodesOf = (rack: MeshRack) => observeMesh(meshFleet(), rack).nodes;
 
 describe('running placements', () => {
-  it('are those with a process on some node, whatever the file wants', () => {
+  it('list placements with a process on any node', () => {
     const rack = nodesOf({ members: threeMembers(['joined', 'running', 'exited']) });
     expect(runningPlacements([kimi], rack)).toEqual([
       { name: 'kimi', nodes: ['studio-1', 'studio-2'], isGuess: false },
     ]);
   });
 
-  it('are none where every rank was stopped, has ended or never began', () => {
+  it('are empty when every rank was stopped, has exited or never started', () => {
     expect(runningPlacements([kimi], nodesOf({ members: threeMembers(['stopped', 'exited', 'ready']) }))).toEqual([]);
     expect(runningPlacements([kimi], nodesOf({ members: {} }))).toEqual([]);
   });
 
-  it('count one that only the nodes know of any more', () => {
+  it('include a placement that is no longer in the file', () => {
     const rack = nodesOf({ members: threeMembers(['joined', 'joined', 'joined']) });
     expect(runningPlacements([], rack)).toEqual([{ name: 'kimi', nodes: three, isGuess: false }]);
   });
 
-  it('take a member that nobody could see for a running one, on the nodes of the file only', () => {
+  it('assume that unobserved ranks run on the nodes in the file', () => {
     const rack = nodesOf({ members: threeMembers(['stopped', 'stopped', 'stopped']) });
     const blind = Object.fromEntries(
       Object.entries(rack).map(([name, one]) => [

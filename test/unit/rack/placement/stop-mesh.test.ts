@@ -23,8 +23,8 @@ const work = { placement: 'kimi', nodes: [node], changes: ['x'] };
 const argsOf = (steps: readonly Step[]) =>
   steps.map(({ act }) => (act.kind === 'script' && act.name === 'stop-rank' ? act.args : undefined));
 
-describe('the ladder that a driver wants', () => {
-  it('begins with TERM unless the driver says that INT comes first', () => {
+describe("driver's stop sequence", () => {
+  it('starts with TERM unless the driver wants INT first', () => {
     const terms = { isAnswering: true, seconds: 0, needs: [] };
     expect(argsOf(stopRanks(() => work, [{ node, seen }], terms))).toEqual([{ placement: 'kimi', graceMs: 10_000 }]);
     const polite = { ...work, interruptMs: 10_000 };
@@ -33,7 +33,7 @@ describe('the ladder that a driver wants', () => {
     ]);
   });
 
-  it('waits no longer for what serves nobody than it does after TERM', () => {
+  it('shortens the INT wait to the TERM wait for ranks that do not answer', () => {
     const polite = { ...work, interruptMs: 10_000 };
     const terms = { isAnswering: false, seconds: 0, needs: [] };
     const short = { placement: 'kimi', graceMs: 2_000, interruptMs: 2_000 };

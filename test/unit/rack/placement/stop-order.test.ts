@@ -27,28 +27,25 @@ const orderOf = (steps: readonly Step[]): readonly unknown[] =>
 
 const stopOn = (node: string): string => `${node}/placement/kimi/stop`;
 
-describe('the order in which ranks are stopped', () => {
-  it.each(['command', 'llamacpp-rpc'])(
-    'is the leader first with %s, and the others whatever came of that',
-    (driver) => {
-      expect(orderOf(planOf(fleetOfDriver(driver)).steps)).toEqual([
-        [stopOn('studio-1'), [], undefined],
-        [stopOn('studio-2'), [], [stopOn('studio-1')]],
-        [stopOn('studio-3'), [], [stopOn('studio-1')]],
-      ]);
-    },
-  );
+describe('rank stop order', () => {
+  it.each(['command', 'llamacpp-rpc'])('is leader first with %s, whether or not the leader stops', (driver) => {
+    expect(orderOf(planOf(fleetOfDriver(driver)).steps)).toEqual([
+      [stopOn('studio-1'), [], undefined],
+      [stopOn('studio-2'), [], [stopOn('studio-1')]],
+      [stopOn('studio-3'), [], [stopOn('studio-1')]],
+    ]);
+  });
 
   it.each([
     ['mlx', undefined],
     ['exo', ['studio-1/placement/kimi/farewell']],
-  ])('is all at once with %s, whose ranks wait for a lost peer in the kernel', (driver, after) => {
+  ])('is parallel with %s, whose ranks wait for a lost peer in the kernel', (driver, after) => {
     expect(orderOf(planOf(fleetOfDriver(driver)).steps)).toEqual(
       ['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], after]),
     );
   });
 
-  it('begins with a farewell where the driver knows one, at the port at which the leader listens', () => {
+  it("starts with a graceful shutdown at the leader's port if the driver supports it", () => {
     const [farewell] = planOf(fleetOfDriver('exo')).steps;
     expect(farewell).toMatchObject({
       id: 'studio-1/placement/kimi/farewell',
@@ -57,16 +54,19 @@ describe('the order in which ranks are stopped', () => {
     });
   });
 
-  it.each(['exited', 'running'] as const)('has no farewell to a leader that is %s and does not listen', (leader) => {
-    const desired = fleetOfDriver('exo');
-    const observation = observeMesh(desired, { members: threeMembers([leader, 'joined', 'joined']) });
-    const targets = desired.nodes.map(({ name }) => name);
-    const { steps } = makePlan({ goal: { kind: 'stop', placements: ['kimi'] }, desired, observation, targets });
-    expect(steps.filter(({ act }) => act.kind === 'dialogue')).toEqual([]);
-    expect(orderOf(steps)).toHaveLength(leader === 'exited' ? 2 : 3);
-  });
+  it.each(['exited', 'running'] as const)(
+    'skips the graceful shutdown when the leader is %s and does not listen',
+    (leader) => {
+      const desired = fleetOfDriver('exo');
+      const observation = observeMesh(desired, { members: threeMembers([leader, 'joined', 'joined']) });
+      const targets = desired.nodes.map(({ name }) => name);
+      const { steps } = makePlan({ goal: { kind: 'stop', placements: ['kimi'] }, desired, observation, targets });
+      expect(steps.filter(({ act }) => act.kind === 'dialogue')).toEqual([]);
+      expect(orderOf(steps)).toHaveLength(leader === 'exited' ? 2 : 3);
+    },
+  );
 
-  it('is the leader first where nobody knows the driver any more', () => {
+  it('is leader first when the driver is unknown', () => {
     const fleet = meshFleet();
     const steps = orderOf(planOf({ ...fleet, placements: [] }, { kind: 'converge' }).steps);
     expect(steps).toContainEqual([stopOn('studio-3'), expect.anything(), [stopOn('studio-1')]]);
@@ -75,7 +75,7 @@ describe('the order in which ranks are stopped', () => {
   it.each([
     ['exo', ['studio-1/placement/kimi/farewell'], { graceMs: 15_000 }],
     ['mlx', undefined, { graceMs: 10_000, interruptMs: 10_000 }],
-  ] as const)('is that of %s where only its records tell', (name, after, ladder) => {
+  ] as const)('is that of %s when only its rank records name the driver', (name, after, ladder) => {
     const { logPattern } = driverOf({ driver: name });
     const desired = { ...fleetOfDriver(name), placements: [] };
     const members = threeMembers(['joined', 'joined', 'joined'], { changes: { logPattern } });
@@ -87,7 +87,7 @@ describe('the order in which ranks are stopped', () => {
     expect(stops).toEqual(Array.from({ length: 3 }, () => ({ placement: 'kimi', outcome: 'served', ...ladder })));
   });
 
-  it('is that of the driver by which they were started, where the file has another one by now', () => {
+  it('follows the driver that started the ranks after the file changes drivers', () => {
     const { logPattern } = driverOf({ driver: 'exo' });
     const desired = fleetOfDriver('mlx');
     const members = threeMembers(['joined', 'joined', 'joined'], { changes: { logPattern } });
@@ -99,9 +99,9 @@ describe('the order in which ranks are stopped', () => {
   });
 
   it.each([
-    ['of a program without lines to know', { driver: 'command' }, [stopOn('studio-1')]],
-    ['whose driver nobody wrote down', {}, undefined],
-  ] as const)('has neither farewell nor INT for ranks %s', (_case, changes, after) => {
+    ['of a program without known log lines', { driver: 'command' }, [stopOn('studio-1')]],
+    ['without a recorded driver', {}, undefined],
+  ] as const)('has neither graceful shutdown nor INT for ranks %s', (_case, changes, after) => {
     for (const driver of ['exo', 'mlx']) {
       const desired = fleetOfDriver(driver);
       const observation = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined'], { changes }) });
@@ -113,7 +113,7 @@ describe('the order in which ranks are stopped', () => {
     }
   });
 
-  it('stands in the plan as programs read it, and the look at all of them needs every one', () => {
+  it('is part of the JSON plan, whose final gate needs every stop', () => {
     const plan = planOf(meshFleet());
     expect(planJson(plan, { isSimulated: false })).toMatchObject({
       steps: expect.arrayContaining([expect.objectContaining({ id: stopOn('studio-2'), after: [stopOn('studio-1')] })]),
@@ -123,8 +123,8 @@ describe('the order in which ranks are stopped', () => {
   });
 });
 
-describe('a leader that cannot be stopped', () => {
-  it('leaves nobody else running, and nothing is taken for stopped', async () => {
+describe('failed stop of the leader', () => {
+  it('still stops the other ranks and skips the stopped check', async () => {
     const never = new AbortController().signal;
     const reports = await executeSteps(planOf(meshFleet()), {
       run: ({ id }) => Promise.resolve({ outcome: id === stopOn('studio-1') ? 'failed' : 'changed', diagnostics: [] }),
@@ -144,8 +144,8 @@ describe('a leader that cannot be stopped', () => {
   });
 });
 
-describe('what comes before a stop', () => {
-  it('comes before that of every rank', () => {
+describe('step required before a stop', () => {
+  it("precedes every rank's stop", () => {
     const nodes = ['studio-1', 'studio-2'].map(nodeName);
     const work: MeshWork = { placement: 'kimi', nodes, changes: [] };
     const seen: SeenMember = {

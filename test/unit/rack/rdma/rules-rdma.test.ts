@@ -62,7 +62,7 @@ describe('RDMA findings', () => {
     expect(finding?.detail).toContain('lists rdma_en2. That device comes from a modified driver');
   });
 
-  it('knows Thunderbolt 4 by what the free receptacles could do', () => {
+  it('detect Thunderbolt 4 by the maximum speed of free receptacles', () => {
     const old = own.map((one) =>
       one.state === 'empty' ? { ...one, maxBitsPerSecond: 40e9 } : { ...one, linkBitsPerSecond: 40e9 },
     );
@@ -71,7 +71,7 @@ describe('RDMA findings', () => {
     expect(codes).not.toContain('rdma/disabled');
   });
 
-  it('stops at a macOS before 26.2 that the file accepts, and does not list its missing tools as unknown', () => {
+  it('report only macOS-too-old before 26.2, without facts that need the missing tools', () => {
     const macos = { version: '26.5', accept: '>=26.1' };
     const values = Object.fromEntries(
       ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map((name) => [
@@ -233,7 +233,7 @@ describe('address pool', () => {
     expect(told(withAddress('en0', '10.77.1.1', 24))).toEqual([]);
   });
 
-  it("is an error when it overlaps a node's route, except a VPN's default route", () => {
+  it("is an error when a route leaves too few networks, except a VPN's default route", () => {
     const route = (address: string, prefixLength: number, device = 'utun3'): RackChanges =>
       only({ routes: [{ destination: { address, prefixLength }, gateway: '10.8.0.1', flags: 'UGSc', device }] });
     const where = findingsOf(route('10.0.0.0', 8)).map(({ code, detail }) => `${code}: ${detail}`);

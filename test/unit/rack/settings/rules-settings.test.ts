@@ -13,8 +13,8 @@ const system = (wishes: Partial<DesiredFleet['system']>): Partial<DesiredFleet> 
   system: { ...desiredFleet().system, ...wishes },
 });
 
-describe('settings that the file leaves alone', () => {
-  it('are nobody’s business, whatever they are', () => {
+describe('settings that the file does not mention', () => {
+  it('are never reported', () => {
     const seen = only({
       'automatic-updates': 'on',
       'automatic-login': { user: 'ana' },
@@ -32,7 +32,7 @@ describe('settings that the file leaves alone', () => {
 describe('automatic updates', () => {
   const wishes: Partial<DesiredFleet> = { macos: { automaticUpdates: 'disabled' } };
 
-  it('are told where the file wants none, and not where nobody could see', () => {
+  it('are reported only if known to be on while the file disables them', () => {
     expect(told(only({ 'automatic-updates': 'on' }), wishes)).toEqual(['error updates/automatic node studio-3']);
     const unknown: RackChanges = { unknown: { 'studio-3': { 'automatic-updates': 'garbled' } } };
     expect(told(unknown, wishes)).toEqual(['warning fact/unknown node studio-3']);
@@ -43,7 +43,7 @@ describe('names', () => {
   const wishes = system({ computerName: 'node' });
   const own = { computerName: 'studio-3', localHostName: 'studio-3', hostName: 'studio-3' };
 
-  it('have as evidence the command that was run, and no other tool', () => {
+  it('cite as evidence the command that read them', () => {
     const changes = only({ names: { computerName: 'x' } });
     const [finding] = findingsOf(changes, wishes);
     if (finding === undefined) throw new Error('no finding');
@@ -51,7 +51,7 @@ describe('names', () => {
     expect(evidence?.source).toMatch(/^plutil -extract System json /);
   });
 
-  it('that differ are one finding with all of them', () => {
+  it('are reported in one finding when several differ', () => {
     const seen = only({ names: { computerName: "Ana's", localHostName: 'Anas' } });
     expect(told(seen, wishes)).toEqual(['error names/differ node studio-3']);
     expect(findingsOf(seen, wishes)[0]?.detail).toBe(
@@ -59,7 +59,7 @@ describe('names', () => {
     );
   });
 
-  it('that macOS changed since another computer has them say so', () => {
+  it('are reported as renamed when macOS added a number to avoid a duplicate', () => {
     const seen = only({ names: { ...own, localHostName: 'studio-3-2' } });
     expect(told(seen, wishes)).toEqual(['error names/renamed node studio-3']);
     expect(told(only({ names: { ...own, localHostName: 'studio-3-old' } }), wishes)).toEqual([
@@ -69,7 +69,7 @@ describe('names', () => {
 });
 
 describe('automatic login', () => {
-  it('is for hands, in either direction', () => {
+  it('is a manual step, whether it should be on or off', () => {
     const seen: RackChanges = {
       values: {
         'studio-1': { 'automatic-login': { user: 'ana' } },
@@ -88,7 +88,7 @@ describe('automatic login', () => {
     );
   });
 
-  it('is impossible beside FileVault, whatever else is seen', () => {
+  it('requires FileVault off', () => {
     const values = Object.fromEntries(
       ['studio-1', 'studio-2', 'studio-4'].map((name) => [name, { 'automatic-login': { user: 'ana' } }]),
     );
@@ -100,7 +100,7 @@ describe('automatic login', () => {
 });
 
 describe('Screen Sharing', () => {
-  it('is told in what differs, now or after the next start', () => {
+  it('is reported when it differs now or after the next start', () => {
     const seen = only({ 'screen-sharing': { isLoaded: false, isLoadedAtBoot: true } });
     expect(told(seen, system({ screenSharing: 'disabled' }))).toEqual(['error sharing/screen node studio-3']);
     expect(findingsOf(seen, system({ screenSharing: 'disabled' }))[0]?.detail).toBe(
@@ -110,7 +110,7 @@ describe('Screen Sharing', () => {
 });
 
 describe('Remote Login', () => {
-  it('is told of a Mac that was reached and would not start another sshd', () => {
+  it('is reported when a reachable Mac has it switched off', () => {
     expect(told(only({ 'remote-login': 'off' }))).toEqual(['warning sharing/remote-login-off node studio-3']);
     expect(told({ unknown: { 'studio-3': { 'remote-login': 'garbled' } } })).not.toContain(
       'warning sharing/remote-login-off node studio-3',
@@ -118,8 +118,8 @@ describe('Remote Login', () => {
   });
 });
 
-describe('services in the background', () => {
-  it('are told of together where the file wants them stopped', () => {
+describe('background services', () => {
+  it('are reported in one finding when the file wants them stopped', () => {
     const stop = system({ backgroundServices: 'stop' });
     const both = only({ spotlight: [{ volume: '/', state: 'on' }], 'time-machine': 'on' });
     expect(told(both, stop)).toEqual(['error background/on node studio-3']);
@@ -136,24 +136,24 @@ describe('services in the background', () => {
   });
 });
 
-describe('the application firewall', () => {
+describe('application firewall', () => {
   const placement = placed('chat', ['studio-1', 'studio-3']);
   const seen = only({ firewall: 'blocks-all' });
 
-  it('is told where the file wants it off', () => {
+  it('is reported when the file wants it off', () => {
     expect(told(seen, { ...system({ firewall: 'disabled' }), placements: [placement] })).toEqual([
       'error firewall/on node studio-3',
     ]);
   });
 
-  it('is told where a placement listens behind it', () => {
+  it('is reported when a running placement listens behind it', () => {
     expect(told(seen, { placements: [placement] })).toEqual(['warning firewall/in-the-way node studio-3']);
     expect(told(seen, { placements: [{ ...placement, state: 'stopped' }] })).toEqual([]);
   });
 });
 
-describe('the clock', () => {
-  it('is set by apply where the file lets it', () => {
+describe('clock', () => {
+  it('is set by apply if the file allows it', () => {
     const ahead = only({ clock: { offsetMs: 420_000, uncertaintyMs: 500 } });
     expect(hintsOf('clock/offset', ahead)[0]).toMatch(/^On studio-3:/);
     expect(hintsOf('clock/offset', ahead, system({ clock: 'set' }))[0]).toMatch(/^Set it with meshwright apply/);

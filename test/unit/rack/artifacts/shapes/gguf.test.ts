@@ -25,8 +25,8 @@ const tensors: readonly GgufTensor[] = [
   { name: 'output_norm.weight', dims: [256], type: 0, offset: 301_568 },
 ];
 
-describe('the header of a GGUF file', () => {
-  it('gives metadata, and each tensor with its bytes by its type', () => {
+describe('GGUF header', () => {
+  it("yields the metadata and each tensor's size by type", () => {
     const header = read(ggufBytes(metadata, tensors), 302_592);
     if (header.kind !== 'known') throw new Error(JSON.stringify(header));
     expect(header.tensors.map(({ bytes }) => bytes)).toEqual([1_536, 36_864, 1_024, 262_144, 1_024]);
@@ -34,7 +34,7 @@ describe('the header of a GGUF file', () => {
     expect(header.metadata.get('tokenizer.ggml.tokens')).toEqual({ kind: 'list', count: 3, numbers: [] });
   });
 
-  it('takes the size of a type that nobody knows from where the next tensor begins', () => {
+  it("derives the size of an unknown type from the next tensor's offset", () => {
     const unknown = [
       { name: 'a', dims: [10], type: 250, offset: 0 },
       { name: 'b', dims: [10], type: 251, offset: 64 },
@@ -43,7 +43,7 @@ describe('the header of a GGUF file', () => {
     expect(header).toMatchObject({ kind: 'known', tensors: [{ bytes: 64 }, { bytes: 32 }] });
   });
 
-  it('becomes a shape with the cache of one token', () => {
+  it('becomes a shape with the cache size per token', () => {
     const header = read(ggufBytes(metadata, tensors), 302_592);
     if (header.kind !== 'known') throw new Error(JSON.stringify(header));
     expect(ggufShape(header.metadata, header.tensors)).toEqual({
@@ -74,7 +74,7 @@ describe('the header of a GGUF file', () => {
     });
   });
 
-  it('gives windows only to the layers that it names, and heads layer by layer', () => {
+  it('sets windows only on the listed layers and heads per layer', () => {
     const header = read(
       ggufBytes(
         {
@@ -93,7 +93,7 @@ describe('the header of a GGUF file', () => {
     });
   });
 
-  it('asks for more until its table has ended, and for no more than that', () => {
+  it('requests more bytes until its table is complete, and no more', () => {
     const whole = ggufBytes(metadata, tensors);
     const size = whole.length + 302_592;
     let have = 8;
@@ -116,7 +116,7 @@ describe('the header of a GGUF file', () => {
       4_000,
       'has version 1, but only 2 and 3 are supported',
     ],
-    ['an end in its middle', start(u64(1), u64(0)), 24, 'continues past the end of the file'],
+    ['a truncated header', start(u64(1), u64(0)), 24, 'continues past the end of the file'],
     ['a trillion tensors', start(u64(1e12), u64(0)), 4_000, 'declares too many tensors (1000000000000)'],
     ['a trillion keys', start(u64(0), u64(1e12)), 4_000, 'declares too many keys (1000000000000)'],
     [
@@ -127,7 +127,7 @@ describe('the header of a GGUF file', () => {
     ],
     ['a number above 2^53', start(u64(0), u64(1), u64(2n ** 63n)), 2e10, 'has a number above 2^53'],
     [
-      'a list that goes on for ever',
+      'an endless list',
       start(u64(0), u64(1), text('a'), u32(9), u32(4), u64(2n ** 52n)),
       2e10,
       'continues past the end of the file',
@@ -138,7 +138,7 @@ describe('the header of a GGUF file', () => {
       4_000,
       'has a list of unknown type 9',
     ],
-    ['a value of no type', start(u64(0), u64(1), text('a'), u32(77)), 4_000, 'has a value of unknown type 77'],
+    ['a value of an unknown type', start(u64(0), u64(1), text('a'), u32(77)), 4_000, 'has a value of unknown type 77'],
     [
       'a name that is not UTF-8',
       start(u64(0), u64(1), u64(1), Buffer.from([0xff])),
@@ -146,7 +146,7 @@ describe('the header of a GGUF file', () => {
       'has a name that is not UTF-8',
     ],
     [
-      'a tensor behind its end',
+      'a tensor past the end of the file',
       ggufBytes({}, [{ name: 'a', dims: [1e9], type: f16, offset: 0 }]),
       4_000,
       'has a tensor outside the file',
@@ -159,7 +159,7 @@ describe('the header of a GGUF file', () => {
     ],
   ];
 
-  it.each(damaged)('is refused for %s', (_name, bytes, fileBytes, why) => {
+  it.each(damaged)('is rejected for %s', (_name, bytes, fileBytes, why) => {
     expect(ggufHeader(bytes, fileBytes)).toEqual({ kind: 'damaged', why });
   });
 

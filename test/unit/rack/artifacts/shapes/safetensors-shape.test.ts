@@ -27,8 +27,8 @@ function shapeOf(fields: object, more: readonly { name: string; bytes: number }[
   return found.shape;
 }
 
-describe('the shape of a safetensors model', () => {
-  it('parts what tensor sharding splits from what lies whole on every rank', () => {
+describe('safetensors model shape', () => {
+  it('separates sharded bytes from bytes that every rank loads', () => {
     const shape = shapeOf({});
     expect(shape).toMatchObject({
       embeddingBytes: 1_000,
@@ -44,7 +44,7 @@ describe('the shape of a safetensors model', () => {
     expect(weightBytes(shape)).toBe(tensors.reduce((sum, { bytes }) => sum + bytes, 0));
   });
 
-  it('counts layers that predict further tokens, and encoders of images, beside the layers', () => {
+  it('counts multi-token prediction layers and image encoders as other bytes', () => {
     const more = [
       { name: 'model.layers.2.mlp.up_proj.weight', bytes: 50 },
       { name: 'vision_tower.encoder.layers.0.mlp.fc1.weight', bytes: 60 },
@@ -52,7 +52,7 @@ describe('the shape of a safetensors model', () => {
     expect(shapeOf({}, more).otherBytes).toBe(10 + 110);
   });
 
-  it('caches keys and values of all heads of a layer', () => {
+  it('caches the keys and values of all heads in a layer', () => {
     expect(shapeOf({ num_key_value_heads: 2, head_dim: 128 }).layers[0]?.cachePerToken).toBe(2 * 2 * 128 * 2);
     expect(shapeOf({}).layers[0]?.cachePerToken).toBe(2 * 8 * 64 * 2);
   });
@@ -63,7 +63,7 @@ describe('the shape of a safetensors model', () => {
     expect(shape.layers.map(({ cachePerToken }) => cachePerToken)).toEqual([1_152, 1_152]);
   });
 
-  it('has a window where the configuration names the layer, and not for a bare sliding_window', () => {
+  it('has a window only for layers that the configuration names', () => {
     const types = { sliding_window: 128, layer_types: ['sliding_attention', 'full_attention'] };
     expect(shapeOf(types).layers.map(({ window }) => window)).toEqual([128, undefined]);
     expect(shapeOf({ sliding_window: 128 }).layers.map(({ window }) => window)).toEqual([undefined, undefined]);
@@ -71,7 +71,7 @@ describe('the shape of a safetensors model', () => {
     expect(shapeOf(pattern).layers.map(({ window }) => window)).toEqual([128, undefined]);
   });
 
-  it('has a state of fixed size instead of a cache where attention is linear', () => {
+  it('has a fixed-size state instead of a cache for linear attention', () => {
     const shape = shapeOf({
       layer_types: ['linear_attention', 'full_attention'],
       linear_num_key_heads: 16,
@@ -84,13 +84,13 @@ describe('the shape of a safetensors model', () => {
     expect(shape.stateBytes).toBe(32 * 128 * 128 * 4 + 3 * (2 * 16 * 128 + 32 * 128) * 2);
   });
 
-  it('reads the language part of a model with several, and its own name', () => {
+  it('reads the language part of a multimodal model under its own name', () => {
     const text = { num_hidden_layers: 2, hidden_size: 64, num_attention_heads: 4, model_type: 'inner' };
     const found = safetensorsShape(JSON.stringify({ model_type: 'kimi_k25', text_config: text }), tensors);
     expect(found).toMatchObject({ shape: { architecture: 'kimi_k25', hidden: 64, heads: 4 } });
   });
 
-  it('has the class names of the language part, and none that are no names', () => {
+  it("lists the language part's class names and omits invalid names", () => {
     const text_config = { architectures: ['Gemma4ForConditionalGeneration'] };
     expect(shapeOf({ architectures: ['Whole'], text_config }).classes).toEqual(['Gemma4ForConditionalGeneration']);
     expect(shapeOf({ architectures: ['LlamaForCausalLM'] }).classes).toEqual(['LlamaForCausalLM']);
@@ -98,7 +98,7 @@ describe('the shape of a safetensors model', () => {
     expect(shapeOf({})).not.toHaveProperty('classes');
   });
 
-  it('knows quantisation, own code and the longest context', () => {
+  it('includes quantization, custom code and maximum context', () => {
     const fields = {
       quantization: { bits: 4, group_size: 64 },
       auto_map: { AutoModel: 'a.B' },
@@ -118,7 +118,7 @@ describe('the shape of a safetensors model', () => {
       'its config.json does not give layers, hidden size and heads',
     ],
     [
-      'a text for a number',
+      'a string for a number',
       JSON.stringify({ ...config, hidden_size: '512' }),
       'its config.json does not give layers, hidden size and heads',
     ],
@@ -134,13 +134,13 @@ describe('the shape of a safetensors model', () => {
     ],
   ];
 
-  it.each(unknown)('stays unknown with %s', (_name, text, why) => {
+  it.each(unknown)('is unknown with %s', (_name, text, why) => {
     expect(safetensorsShape(text, tensors)).toEqual({ kind: 'unknown', why });
   });
 });
 
-describe('the files of a model that its shape is read from', () => {
-  it('are the model*.safetensors beside config.json, as mlx-lm takes them', () => {
+describe("files for a model's shape", () => {
+  it('are the model*.safetensors files next to config.json, as in mlx-lm', () => {
     const paths = [
       'consolidated.safetensors',
       'model-00002-of-00002.safetensors',
@@ -154,7 +154,7 @@ describe('the files of a model that its shape is read from', () => {
     });
   });
 
-  it('are all parts of one GGUF model, without its encoder of images', () => {
+  it('are all parts of one GGUF model without its image encoder', () => {
     const paths = ['Q4/m-00002-of-00002.gguf', 'Q4/m-00001-of-00002.gguf', 'mmproj-F16.gguf'];
     expect(shapeFiles(paths)).toEqual({
       kind: 'gguf',
@@ -166,7 +166,7 @@ describe('the files of a model that its shape is read from', () => {
     [['a.gguf', 'b.gguf'], 'it has 2 GGUF models instead of one'],
     [['model.safetensors'], 'it has no config.json next to its safetensors files'],
     [['weights.bin'], 'it has neither safetensors nor GGUF files'],
-  ])('are none of %s', (paths, why) => {
+  ])('are none for %s', (paths, why) => {
     expect(shapeFiles(paths)).toEqual({ kind: 'none', why });
   });
 });
