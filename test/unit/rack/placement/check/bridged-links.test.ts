@@ -39,8 +39,8 @@ function judged(desired: DesiredFleet, rack: MeshRack) {
   };
 }
 
-describe('ranks that would meet at receptacles in a bridge', () => {
-  it('are not started over TCP while the file keeps the bridge', () => {
+describe('ranks that would connect over bridged receptacles', () => {
+  it('are not started over TCP under bridge: keep', () => {
     const { blockers, isStarted, told } = judged(fleet(), bridgedOn('studio-1'));
     expect(blockers).toMatchObject([
       {
@@ -54,7 +54,7 @@ describe('ranks that would meet at receptacles in a bridge', () => {
     expect(told).toEqual(['placement/bridged-link']);
   });
 
-  it('are started where no cable of theirs is in it', () => {
+  it('are started when the bridge contains none of their cables', () => {
     expect(judged(fleet(), bridgedOn('studio-4'))).toEqual({
       blockers: [],
       isStarted: true,
@@ -64,7 +64,7 @@ describe('ranks that would meet at receptacles in a bridge', () => {
     expect(judged(fleet(), none)).toMatchObject({ blockers: [], isStarted: true });
   });
 
-  it('are told once where RDMA is needed or apply takes the bridge away', () => {
+  it('cause no blocker when RDMA is required or apply removes the bridge', () => {
     expect(judged(fleet({ rdma: 'required' }), bridgedOn('studio-1')).blockers).toEqual([]);
     expect(judged(fleet({ bridge: 'remove' }), bridgedOn('studio-1'))).toMatchObject({ blockers: [], isStarted: true });
   });

@@ -51,7 +51,7 @@ function fleetStarting(program: string, accounts: DesiredFleet['system']['accoun
   };
 }
 
-describe('a program of the node', () => {
+describe('program installed on the node', () => {
   const ranks = '_meshrank';
   it.each([
     ['/Users/ana/bin/rank', { ranks }, true],
@@ -70,8 +70,8 @@ describe('a program of the node', () => {
   });
 });
 
-describe('a placement that is to be started', () => {
-  it('is told nothing of where it fits, and the plan has its bytes on each node', () => {
+describe('placement that should start', () => {
+  it('causes no finding when it fits, and the plan lists its bytes per node', () => {
     const plan = planFor(fleetWith(gqa(600e9)));
     expect(memoryCodes(plan)).toEqual({ blockers: [], told: [] });
     expect(plan.memory?.map(({ node, verdict, shares }) => [node, verdict, shares.length])).toEqual([
@@ -81,7 +81,7 @@ describe('a placement that is to be started', () => {
     ]);
   });
 
-  it('is refused where it does not fit, with the nearest form that does', () => {
+  it('is refused when it does not fit, with the closest configuration that fits', () => {
     const plan = planFor(fleetWith(gqa(1_800e9)));
     expect(memoryCodes(plan).blockers).toEqual(['placement/does-not-fit']);
     const [blocker] = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
@@ -96,7 +96,7 @@ describe('a placement that is to be started', () => {
     expect(pageOf(plan)).toContain('  studio-1  kimi 610.6 GB of 515.4 GB (118 %)\n');
   });
 
-  it('is judged by what a rank was told of the GPU in this boot session, and the page says so', () => {
+  it('is checked against the GPU memory that a rank reported in this boot session', () => {
     const { system, ...fleet } = fleetWith(gqa(600e9));
     const { wiredLimit: _, ...rest } = system;
     const bytes = 300 * gib;
@@ -117,7 +117,7 @@ describe('a placement that is to be started', () => {
     }
   });
 
-  it('is refused where it is tight, until that was agreed to', () => {
+  it('is refused when memory is tight, unless the file allows it', () => {
     const shape = gqa(1_400e9);
     expect(memoryCodes(planFor(fleetWith(shape)))).toEqual({ blockers: ['placement/tight'], told: [] });
     expect(memoryCodes(planFor(fleetWith(shape, { allow: ['tight'] })))).toEqual({
@@ -129,11 +129,11 @@ describe('a placement that is to be started', () => {
   it.each([
     [1_150e9, ['placement/degraded']],
     [1_000e9, ['placement/near-degraded']],
-  ])('with a model of %d bytes is started and told %j', (bytes, told) => {
+  ])('starts a model of %d bytes with %j', (bytes, told) => {
     expect(memoryCodes(planFor(fleetWith(gqa(bytes))))).toEqual({ blockers: [], told });
   });
 
-  it('is told that nobody knows its memory, and started', () => {
+  it('starts with a finding when its memory needs are unknown', () => {
     const fleet = fleetWith(undefined);
     const models = fleet.models.map((model) => ({ ...model, shapeUnknown: 'its config.json is not a JSON object' }));
     const plan = planFor({ ...fleet, models });
@@ -144,7 +144,7 @@ describe('a placement that is to be started', () => {
     expect(pageOf(plan)).toContain('  studio-1  kimi unknown of 515.4 GB\n');
   });
 
-  it('is refused where its heads cannot be divided, with the numbers of nodes that they can', () => {
+  it('is refused when its heads do not divide evenly, with possible node counts', () => {
     const plan = planFor(fleetWith(gqa(6e9, 64)));
     expect(memoryCodes(plan).blockers).toEqual(['placement/not-divisible']);
     expect(plan.blockers.find(({ code }) => code === 'placement/not-divisible')?.action).toBe(
@@ -152,7 +152,7 @@ describe('a placement that is to be started', () => {
     );
   });
 
-  it('is judged by what the file says of memory where nobody looked', () => {
+  it('is checked against the memory in the file when no node was observed', () => {
     const fleet = fleetWith(gqa(1_800e9));
     const [kimi] = fleet.placements;
     if (kimi === undefined) throw new Error('no placement');
@@ -162,7 +162,7 @@ describe('a placement that is to be started', () => {
   });
 });
 
-describe('a placement on nodes with different macOS', () => {
+describe('placement on nodes with different macOS', () => {
   const codesWith = (build: string, version: string, transport: DesiredPlacement['transport']) => {
     const values = { 'studio-3': { 'macos-version': { version, build } } };
     const plan = planFor(fleetWith(gqa(600e9), { transport }), { members: {}, values });
@@ -171,23 +171,23 @@ describe('a placement on nodes with different macOS', () => {
     return [[...new Set(codes)].filter((code) => /macos/.test(code)).sort(), isStarted];
   };
 
-  it('is stopped by the doctor where versions differ, and told once', () => {
+  it('is blocked by one finding when versions differ', () => {
     expect(codesWith('25E246', '26.5.1', 'rdma')).toEqual([['macos/versions-differ'], false]);
   });
 
-  it('is refused over RDMA where builds differ, and over TCP told once', () => {
+  it('is refused over RDMA but started over TCP when builds differ', () => {
     expect(codesWith('25F5058e', '26.5', 'rdma')).toEqual([['macos/builds-differ', 'placement/mixed-macos'], false]);
     expect(codesWith('25F5058e', '26.5', 'tcp')).toEqual([['macos/builds-differ'], true]);
   });
 });
 
-describe('a placement that serves', () => {
-  it('has shown that it can, whatever is estimated', () => {
+describe('serving placement', () => {
+  it('is not checked against the memory estimate', () => {
     const serving: MeshRack = { members: threeMembers(['joined', 'joined', 'joined']) };
     expect(memoryCodes(planFor(fleetWith(gqa(1_800e9)), serving))).toEqual({ blockers: [], told: [] });
   });
 
-  it('counts where another one is to be started beside it', () => {
+  it('counts toward the memory of a second placement on its nodes', () => {
     const fleet = fleetWith(gqa(900e9));
     const [kimi] = fleet.placements;
     if (kimi === undefined) throw new Error('no placement');

@@ -74,7 +74,7 @@ interface CaseFile {
 const folder = new URL('../../../../cases/resources/placement/', import.meta.url);
 const cases = readdirSync(folder).map((name): CaseFile => parse(readFileSync(new URL(name, folder), 'utf8')));
 
-describe('state of a placement', () => {
+describe('placement state', () => {
   it.each(cases)('agrees with the plan that $title', ({ file, rack }) => {
     const view = viewFor(rack, file);
     const survey = surveyPlacements(view).map(({ name, standing }) => [name, standing]);
@@ -97,12 +97,12 @@ describe('state of a placement', () => {
     ['stopped', 'differs', ['ready', 'ready', 'ready'], {}],
     ['not-placed', 'differs', ['absent', 'absent', 'absent'], {}],
     ['unknown', 'unknown', ['joined', 'joined', 'joined'], { token: { kind: 'not-asked' } }],
-  ] as const)('is %s, which %s, with ranks that are %s', (state, standing, states, all) => {
+  ] as const)('is %s (%s) with ranks %s', (state, standing, states, all) => {
     const members = threeMembers(states, all);
     expect(kimiOf(viewFor({ members }))).toMatchObject({ state, standing });
   });
 
-  it('is as the file says when it is stopped and is to be, and not while a rank runs', () => {
+  it('matches a file that says stopped only if no rank runs', () => {
     const file = { placement: { state: 'stopped' as const } };
     const idle = viewFor({ members: threeMembers(['stopped', 'stopped', 'stopped']) }, file);
     const runs = viewFor({ members: threeMembers(['stopped', 'running', 'stopped']) }, file);
@@ -110,7 +110,7 @@ describe('state of a placement', () => {
     expect(told(runs)).toEqual(['mesh/not-stopped placement kimi: The file says stopped, but some of its ranks run.']);
   });
 
-  it('has an endpoint only while it serves, and a generation only when every member was seen', () => {
+  it('has an endpoint only while serving and a generation only if all ranks were observed', () => {
     const serving = kimiOf(viewFor({ members: threeMembers(['joined', 'joined', 'joined']) }));
     const partial = kimiOf(viewFor({ members: threeMembers(['joined', 'joined', 'exited']) }));
     const unseen = kimiOf(
@@ -121,7 +121,7 @@ describe('state of a placement', () => {
     expect(['generation' in unseen, 'endpoint' in unseen]).toEqual([false, false]);
   });
 
-  it('marks a transport that its driver cannot observe as only declared, while ranks on several nodes run', () => {
+  it('shows for running ranks how the driver can prove the transport', () => {
     const placement = { transport: 'rdma' as const };
     const running = kimiOf(viewFor({ members: threeMembers(['joined', 'joined', 'joined']) }, { placement }));
     const stopped = kimiOf(viewFor({ members: threeMembers(['stopped', 'stopped', 'stopped']) }, { placement }));
@@ -132,7 +132,7 @@ describe('state of a placement', () => {
     expect(onExo.transportProof).toBe('start');
   });
 
-  it('is nobody’s to judge while some of its nodes were not asked', () => {
+  it('is unknown while some of its nodes were not observed', () => {
     const desired = meshFleet();
     const { nodes } = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined']) });
     const observation = { nodes: Object.fromEntries(Object.entries(nodes).slice(0, 1)), failures: {} };
@@ -145,7 +145,7 @@ describe('state of a placement', () => {
     expect(told(view)).toEqual([]);
   });
 
-  it('is unknown when it runs and nobody knows what the file wants of it', () => {
+  it('is unknown when it runs and its runtime digest is unknown', () => {
     const { runtimes, ...desired } = meshFleet();
     const unsettled = { ...desired, runtimes: runtimes.map(({ digest: _, ...rest }) => rest) };
     const observation = observeMesh(meshFleet(), { members: threeMembers(['joined', 'joined', 'joined']) });
@@ -156,8 +156,8 @@ describe('state of a placement', () => {
   });
 });
 
-describe('findings about placements', () => {
-  it('say what is wrong and what to type', () => {
+describe('placement findings', () => {
+  it('describe the problem and the command to run', () => {
     const hung = viewFor({
       members: threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'silent', reason: 'status 503' } }),
     });
@@ -175,7 +175,7 @@ describe('findings about placements', () => {
     ]);
   });
 
-  it('name the next rung over TCP once a start has failed, for the Macs of the link that a rank names', () => {
+  it('suggest the next repair over TCP after a failed start', () => {
     const [hint] = ladderOf({ outcome: 'failed', complaint: 'errno 60 (10.77.0.14)' });
     expect(hint).toEqual('Its last start failed, so another start will not help. Restart the Macs of this link:');
     expect(ladderOf({ outcome: 'failed' })[1]).toBe('  meshwright reboot studio-1 studio-2 studio-3');
@@ -188,7 +188,7 @@ describe('findings about placements', () => {
     expect(ladderOf({ outcome: 'served' })).toEqual(['Start it: meshwright apply']);
   });
 
-  it('are told by a plan too where a start has failed', () => {
+  it('appear in the plan after a failed start', () => {
     const notices = (changes: Partial<PlacementMember>) =>
       startAdvice(stoppedWith(changes), surveyPlacements(stoppedWith(changes))).map(({ code, severity }) => [
         code,
@@ -206,19 +206,19 @@ describe('findings about placements', () => {
     return findingsOf(view).map(({ code, hint }) => `${code} ${hint.split('\n').slice(1).join('')}`);
   };
 
-  it('name a restart of the Macs, and no start, where the launch budget is spent', () => {
+  it('suggest a reboot instead of a start when the launch budget is spent', () => {
     expect(startsOf(3, ['stopped', 'stopped', 'stopped'])).toEqual([
       'mesh/launch-budget   meshwright reboot studio-1 studio-2 studio-3',
     ]);
     expect(startsOf(1, ['stopped', 'stopped', 'stopped'])).toEqual(['mesh/not-serving ']);
   });
 
-  it('warn of the last start that is left, also while it serves', () => {
+  it('warn about the last remaining start while the placement serves', () => {
     expect(startsOf(2, ['joined', 'joined', 'joined'])).toEqual(['mesh/last-start ']);
     expect(startsOf(3, ['joined', 'joined', 'joined'])).toEqual([]);
   });
 
-  it('name the restart that a stop has found necessary, and no start', () => {
+  it('suggest the reboot that a stop recorded instead of a start', () => {
     const values = { 'studio-2': { 'reboot-mark': [{ placement: 'kimi', why: 'kernel' }] } } as const;
     const members = threeMembers(['stopped', 'stopped', 'stopped']);
     expect(findingsOf(viewFor({ members, values })).map(({ hint }) => hint.split('meshwright ').at(-1))).toEqual([
@@ -227,13 +227,13 @@ describe('findings about placements', () => {
     ]);
   });
 
-  it('leave what cannot be judged to the node that could not be observed', () => {
+  it('omit a placement with an unobserved node', () => {
     const members = threeMembers(['joined', 'joined', 'joined']);
     expect(told(viewFor({ members, unreachable: ['studio-2'] }))).toEqual([]);
     expect(told(viewFor({ members, unknown: { 'studio-3': { placements: 'timed-out' } } }))).toEqual([]);
   });
 
-  it('name the nodes on which ranks are left over', () => {
+  it('name the nodes with orphaned ranks', () => {
     const members = {
       ...threeMembers(['joined', 'joined', 'joined']),
       'studio-4': [
@@ -247,14 +247,14 @@ describe('findings about placements', () => {
     ]);
   });
 
-  it('show what a node said on one line, harmless', () => {
+  it('escape text from a node and show it on one line', () => {
     const reason = 'status 503\n::error::\u001b[2J';
     const members = threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'silent', reason } });
     const [detail = ''] = told(viewFor({ members }));
     expect(detail).not.toMatch(/[\n\u001b]/);
   });
 
-  it('are about every member of the placement', () => {
+  it('cover every node of the placement', () => {
     expect(kimiOf(viewFor({ members: {} })).nodes).toEqual(kimiNodes);
   });
 });

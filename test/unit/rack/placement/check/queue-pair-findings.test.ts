@@ -63,8 +63,8 @@ const meant = ['placement/too-few-queue-pairs', 'mesh/launch-budget'];
 const refusals = (one: Case) => planOf(one).blockers.filter(({ code }) => meant.includes(code));
 const codes = (one: Case): readonly string[] => refusals(one).map(({ code }) => code);
 
-describe('a ring of JACCL of two ranks', () => {
-  it('is refused with what helps where a device has room for one queue pair alone, and no restart is named', () => {
+describe('JACCL ring of two ranks', () => {
+  it('is refused without suggesting a restart when a device has only one queue pair', () => {
     const plan = refusals({ limits: 2 });
     expect(plan).toMatchObject([
       {
@@ -80,22 +80,22 @@ describe('a ring of JACCL of two ranks', () => {
     );
   });
 
-  it('is refused so however many starts were counted', () => {
+  it('is refused for too few queue pairs at any start count', () => {
     expect([0, 1, 5].map((starts) => codes({ limits: 2, starts }))).toEqual(
       Array(3).fill(['placement/too-few-queue-pairs']),
     );
   });
 
-  it('is told to restart where the boot session has no room left and another one has', () => {
+  it('requires a restart when only this boot session has no queue pairs left', () => {
     expect(codes({ limits: 3, starts: 1 })).toEqual(['mesh/launch-budget', 'mesh/launch-budget']);
     expect(codes({ limits: 3 })).toEqual([]);
   });
 
-  it('is not refused by limits that nobody read', () => {
+  it('is not refused when the limits are unknown', () => {
     expect(codes({})).toEqual([]);
   });
 
-  it('is refused as a fallback, too, and what the hint names is not', () => {
+  it('is refused as a fallback, unlike the suggested alternatives', () => {
     const fallback = { nodes: nodes(2), contextTokens: 2_048 };
     const [found, ...others] = refusals({ of: fleet({ nodes: nodes(4), fallback }), limits: 2 });
     expect([found?.code, others]).toEqual(['placement/too-few-queue-pairs', []]);
@@ -106,7 +106,7 @@ describe('a ring of JACCL of two ranks', () => {
   });
 });
 
-describe('the doctor of a ring of two ranks that failed for want of queue pairs', () => {
+describe('findings for a JACCL ring that failed to create queue pairs', () => {
   function told(one: Case) {
     const desired = fleet();
     const targets = desired.nodes.map(({ name }) => name);
@@ -117,7 +117,7 @@ describe('the doctor of a ring of two ranks that failed for want of queue pairs'
     return placementFindings(view, surveyPlacements(view)).filter(({ code }) => /queue-pairs|exhausted/.test(code));
   }
 
-  it('is sure of it where its devices have too few, and names no restart', () => {
+  it('report too few queue pairs without suggesting a restart', () => {
     const [found, ...others] = told({ limits: 2 });
     expect([found?.code, subjectText(found?.subject), others]).toEqual([
       'placement/too-few-queue-pairs',
@@ -128,7 +128,7 @@ describe('the doctor of a ring of two ranks that failed for want of queue pairs'
     expect(found && plainText(found.hint)).not.toContain('reboot');
   });
 
-  it('suspects it where they have enough', () => {
+  it('suspect exhausted devices when the limits are high enough', () => {
     expect(told({ limits: 11 }).map(({ code }) => code)).toEqual(['rdma/suspected-exhausted']);
   });
 });

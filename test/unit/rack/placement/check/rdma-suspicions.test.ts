@@ -61,8 +61,8 @@ function suspicionsIn(desired: DesiredFleet, rack: MeshRack): readonly AsText<Di
 const short = (rack: MeshRack, changes?: MeshChanges): readonly string[] =>
   suspicions(rack, changes).map(({ code, subject }) => `${code} ${subjectText(subject)}`);
 
-describe('a placement over RDMA that gives no token', () => {
-  it('brings all its links under suspicion where nothing says which', () => {
+describe('RDMA placement without a token', () => {
+  it('suspects all its links when no rank names one', () => {
     const [found, ...others] = suspicions({ members: withoutToken });
     expect(others).toEqual([]);
     expect([found?.code, subjectText(found?.subject)]).toEqual([
@@ -76,14 +76,14 @@ describe('a placement over RDMA that gives no token', () => {
     ]);
   });
 
-  it('brings the one link under suspicion whose address a rank names', () => {
+  it('suspects only the link whose address a rank names', () => {
     const values = { 'studio-2': said('studio-2', 'RTR failed with errno 60 (rank 1 to 10.77.0.14:50004)') };
     expect(short({ members: withoutToken, values })).toEqual([
       'rdma/suspected-idle-dead link studio-2:3 <-> studio-3:3',
     ]);
   });
 
-  it('brings nothing under suspicion over TCP, nor where it serves', () => {
+  it('suspects no link over TCP or while it serves', () => {
     expect(short({ members: withoutToken }, {})).toEqual([]);
     expect(short({ members: hung })).toEqual([]);
   });
@@ -92,20 +92,20 @@ describe('a placement over RDMA that gives no token', () => {
     ['a port is not active', { 'rdma-ports': [] }],
     ['RDMA is disabled', { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] }],
     ['an address is missing', { interfaces: [] }],
-  ] as const)('brings nothing under suspicion while %s: that is the cause', (_what, values) => {
+  ] as const)('suspects no link while %s', (_what, values) => {
     expect(short({ members: withoutToken, values: { 'studio-3': values } })).toEqual([]);
   });
 
-  it('brings nothing under suspicion while a rung is unknown', () => {
+  it('suspects no link while an RDMA fact is unknown', () => {
     expect(short({ members: withoutToken, unknown: { 'studio-3': { 'rdma-ports': 'busy' } } })).toEqual([]);
   });
 });
 
-describe('a start over RDMA that failed', () => {
+describe('suspicions after a failed start', () => {
   const dead = threeMembers(['exited', 'exited', 'exited']);
 
   it.each(["Couldn't allocate protection domain", 'ibv_create_qp failed: errno 16', 'alloc failed with errno=12'])(
-    'for want of what a device has is told of the Mac that said "%s"',
+    'name the Mac with exhausted devices that logged "%s"',
     (text) => {
       const values = { 'studio-2': { ...said('studio-2', text), 'rdma-objects': { domains: 10, queuePairs: 0 } } };
       const [found] = suspicions({ members: dead, values });
@@ -114,7 +114,7 @@ describe('a start over RDMA that failed', () => {
     },
   );
 
-  it('asks for no restart of a Mac whose kernel holds nothing, and for one where that is unknown', () => {
+  it('suggest a reboot unless the kernel is known to have no RDMA objects', () => {
     const nothing = { 'rdma-objects': { domains: 0, queuePairs: 0 } };
     const values = { 'studio-2': { ...said('studio-2', 'alloc failed with errno=12'), ...nothing } };
     const [found] = suspicions({ members: dead, values });
@@ -128,7 +128,7 @@ describe('a start over RDMA that failed', () => {
   });
 
   it.each(['Changing queue pair to RTR failed with errno 65', 'connect: No route to host'])(
-    'although all is fine, with "%s", is told as what Local Network privacy does',
+    'blame Local Network privacy for "%s" over RDMA',
     (text) => {
       const [found, ...others] = suspicions({ members: dead, values: { 'studio-2': said('studio-2', text) } });
       expect([found?.code, subjectText(found?.subject), others]).toEqual([
@@ -141,7 +141,7 @@ describe('a start over RDMA that failed', () => {
   );
 
   it.each(['connect: No route to host', '[Errno 65] No route to host'])(
-    'over TCP, with "%s", is told the same where all cables are as declared and have addresses',
+    'blame Local Network privacy for "%s" over TCP only if cables and addresses are correct',
     (complaint) => {
       const members = complaining(dead, 'studio-2', complaint);
       const [found, ...others] = suspicions({ members }, {});
@@ -156,13 +156,13 @@ describe('a start over RDMA that failed', () => {
     },
   );
 
-  it('over TCP with other words, or in another boot session, tells nothing', () => {
+  it('ignore unrelated errors and earlier boot sessions over TCP', () => {
     expect(short({ members: complaining(dead, 'studio-2', 'errno 12') }, {})).toEqual([]);
     const before = complaining(dead, 'studio-2', 'No route to host', 'BOOT-of-before');
     expect(short({ members: before }, {})).toEqual([]);
   });
 
-  it('is suspected as long as nothing proved otherwise, and another start is not advised again', () => {
+  it('remain until a start succeeds, without suggesting a second restart of the placement', () => {
     const given = (changes: Partial<PlacementMember>, session = 'BOOT') =>
       Object.fromEntries(
         Object.entries(threeMembers(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
@@ -187,7 +187,7 @@ describe('a start over RDMA that failed', () => {
   describe.each([
     ['rdma', 'rdma/suspected-idle-dead'],
     ['tcp', 'address/suspected-no-answer'],
-  ] as const)('over %s, in which a rank got no answer from its peer', (transport, code) => {
+  ] as const)('over %s when a rank got no answer from its peer', (transport, code) => {
     const found = (outcome: PlacementMember['outcome'], changes: Partial<PlacementMember> = {}) =>
       suspicionsIn(llamaFleet({ placement: { transport } }), {
         members: Object.fromEntries(
@@ -206,7 +206,7 @@ describe('a start over RDMA that failed', () => {
         ),
       });
 
-    it('asks for a restart of the Macs of that cable, then for another cable', () => {
+    it("suggest rebooting the cable's two Macs, then replacing the cable", () => {
       const [first, ...others] = found('exited');
       expect([first?.code, subjectText(first?.subject), others]).toEqual([code, 'link studio-1:2 <-> studio-2:2', []]);
       expect(first?.detail).toContain('studio-1 logged "Failed to connect to 10.77.0.2:50004"');
@@ -214,32 +214,32 @@ describe('a start over RDMA that failed', () => {
       expect(found('exited', { failedIn: 'BOOT-of-before' })[0]?.hint).toContain('At the rack: replace this cable');
     });
 
-    it('suspects nothing once it served', () => {
+    it('are empty once the placement has served', () => {
       expect(found('served')).toEqual([]);
     });
   });
 
-  it('without a word of the verbs library is another trouble', () => {
+  it('are empty without an error from the verbs library', () => {
     expect(short({ members: dead })).toEqual([]);
   });
 
-  it('tells nothing in another boot session', () => {
+  it('ignore RDMA errors from an earlier boot session', () => {
     const values = { 'studio-2': said('studio-2', 'errno 12', 'BOOT-of-before') };
     expect(short({ members: dead, values })).toEqual([]);
   });
 
-  it('tells nothing when somebody wants the placement stopped', () => {
+  it('are empty when the file says stopped', () => {
     const values = { 'studio-2': said('studio-2', 'errno 12') };
     const stopped = { placement: { transport: 'rdma', state: 'stopped' } } as const;
     expect(short({ members: dead, values }, stopped)).toEqual([]);
   });
 
-  it('shows what a rank printed harmless', () => {
+  it('escape text that a rank printed', () => {
     const values = { 'studio-2': said('studio-2', 'errno 12 \u001b[2J') };
     expect(suspicions({ members: dead, values })[0]?.detail).not.toContain('\u001b');
   });
 
-  it('is followed up on every member', () => {
+  it('cover every node that logged an error', () => {
     const values = Object.fromEntries(followers.map((node) => [node, said(node, 'errno 12')]));
     expect(short({ members: dead, values })).toEqual(['rdma/suspected-exhausted nodes studio-2, studio-3']);
   });

@@ -39,8 +39,8 @@ const blockersOf = (plan: ReturnType<typeof planWith>) =>
     .filter(({ code }) => code === 'mesh/needs-reboot')
     .map(({ node, action, peers }) => [node, plainText(action), peers.join(' ')]);
 
-describe('a Mac that a stop has marked for a restart', () => {
-  it('keeps what would be started there from being started, and names with each mark the Mac to restart', () => {
+describe('Mac that a stop marked for a reboot', () => {
+  it('blocks starts and names each Mac to reboot with the reason', () => {
     const marks = { 'studio-2': memory, 'studio-3': { placement: 'other', why: 'kernel' } as const };
     const plan = planWith(marks, 'exited');
     expect(blockersOf(plan)).toEqual([
@@ -54,7 +54,7 @@ describe('a Mac that a stop has marked for a restart', () => {
     expect(plan.steps.filter(({ act }) => act.kind === 'script' && act.name === 'kick-rank')).toEqual([]);
   });
 
-  it('keeps nothing that serves from serving, and nothing elsewhere from being started', () => {
+  it('blocks neither serving placements nor starts on other nodes', () => {
     expect(blockersOf(planWith({ 'studio-2': memory }, 'joined'))).toEqual([]);
     expect(blockersOf(planWith({ 'studio-4': memory }, 'exited'))).toEqual([]);
   });

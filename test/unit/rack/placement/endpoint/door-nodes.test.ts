@@ -16,21 +16,21 @@ const doorman = (behind?: readonly string[]): Partial<FactValues> => ({
 });
 const nodesWith = (rack: MeshRack): readonly string[] => doorNodes({ fleet, seen: observeMesh(fleet, rack) }, ['kimi']);
 
-describe('the nodes with doors of a placement', () => {
-  it('are its leader, and each one whose doorman has it behind it', () => {
+describe('nodes with gateways for a placement', () => {
+  it('include the leader and each node whose gateway serves the placement', () => {
     expect(nodesWith({ members: {} })).toEqual(['studio-1']);
     expect(nodesWith({ members: {}, values: { 'studio-4': doorman(['kimi']) } })).toEqual(['studio-1', 'studio-4']);
     expect(nodesWith({ members: {}, values: { 'studio-4': doorman(['qwen']) } })).toEqual(['studio-1']);
   });
 
-  it('may be any that nobody could ask, unless its first rank is seen to run elsewhere', () => {
+  it('include unreachable nodes unless rank 0 runs on another node', () => {
     expect(nodesWith({ members: {}, unreachable: ['studio-4'] })).toEqual(['studio-1', 'studio-4']);
     expect(nodesWith({ members: serving, unreachable: ['studio-4'] })).toEqual(['studio-1']);
     const { 'studio-1': _, ...others } = serving;
     expect(nodesWith({ members: others, unreachable: ['studio-1', 'studio-4'] })).toEqual(['studio-1', 'studio-4']);
   });
 
-  it('may be one whose doorman does not say whom it has behind it, where the first rank runs', () => {
+  it('include nodes with unknown services unless rank 0 runs on another node', () => {
     expect(nodesWith({ members: {}, values: { 'studio-4': doorman() } })).toEqual(['studio-1']);
     const services = { 'studio-4': { services: 'timed-out' } } as const;
     expect(nodesWith({ members: {}, unknown: services })).toEqual(['studio-1', 'studio-4']);
@@ -38,11 +38,11 @@ describe('the nodes with doors of a placement', () => {
   });
 });
 
-describe('a drain', () => {
+describe('drain plan', () => {
   const drain = { kind: 'drain', placements: ['kimi'], waitMs: 1 } as const;
   const targets = fleet.nodes.map(({ name }) => name);
 
-  it('tells of no Mac that has nothing to do with it', () => {
+  it('ignores a refused Mac while the ranks run on other nodes', () => {
     const refused = (node: string) => ({
       [node]: [diagnose('ssh/refused', { subject: nodeSubject(node), detail: '-' })],
     });
@@ -55,14 +55,14 @@ describe('a drain', () => {
     expect(told({})).toContain('endpoint/door-not-asked');
   });
 
-  it('waits for a Mac of which nobody can tell whether a door is left there', () => {
+  it('waits for a Mac that may still have a gateway', () => {
     const observation = observeMesh(fleet, { members: {}, unknown: { 'studio-4': { services: 'timed-out' } } });
     const plan = makePlan({ goal: drain, desired: fleet, observation, targets });
     expect(plan.waiting).toMatchObject([{ node: 'studio-4', resource: 'doorman', isUnknown: true }]);
     expect(Object.keys(plan.observed)).toEqual(['studio-1', 'studio-4']);
   });
 
-  it('names what a Mac that is away means, and what to do', () => {
+  it('explains what an unreachable Mac means and what to do', () => {
     const [kimi = expect.fail('the fleet has no placement')] = fleet.placements;
     const [own, other] = ['studio-1', 'studio-4'].map((name) => asText(unaskedDoor(kimi, nodeName(name))));
     expect(own?.detail).toContain('whether its gateway for kimi is closed and has requests in flight');

@@ -23,18 +23,18 @@ function configOf(driver: string, proxies?: readonly string[]): string {
     .join('');
 }
 
-describe('fields of requests by which a runtime would load something else', () => {
-  it('are refused by the doorman of mlx, which takes them with the name of the model', () => {
+describe('request fields that load other models', () => {
+  it('are refused by the mlx gateway', () => {
     expect(configOf('mlx')).toContain('"refusedFields":["draft_model","adapters","num_draft_tokens"]');
   });
 
-  it.each(['command', 'exo', 'llamacpp-rpc'])('are not known of %s', (driver) => {
+  it.each(['command', 'exo', 'llamacpp-rpc'])('are not configured for %s', (driver) => {
     expect(configOf(driver)).toContain('"servedName":"kimi"');
     expect(configOf(driver)).not.toContain('refusedFields');
   });
 });
 
-it('has the proxies of the file, each once, in the order of their text', () => {
+it('gateway configuration lists the proxies from the file in sorted order', () => {
   expect(configOf('mlx', ['10.0.0.6', '10.0.0.5'])).toContain('"proxies": ["10.0.0.5","10.0.0.6"]');
   expect(configOf('mlx')).not.toContain('proxies');
 });

@@ -51,13 +51,13 @@ const filesOf = (plan: Plan): readonly KeptFile[] =>
 
 const running: LaunchdService = { label, state: 'running', pid: 7 };
 
-describe('a doorman whose files are as wanted', () => {
+describe('gateway with intact files', () => {
   const placements = [placementOf('kimi'), placementOf('qwen')];
   const files = filesOf(planOf(caseOf(placements)));
   const seenWith = (service: LaunchdService, kept = files) =>
     planLines(planOf(caseOf(placements, { services: [service], files: kept })));
 
-  it('is there only when it answers at its port with its own placements', () => {
+  it('is in place only if it answers on its port for all its placements', () => {
     expect(seenWith({ ...running, behind: ['kimi', 'qwen'] })).toMatchObject({ changes: [], waiting: [] });
     for (const behind of [[], ['kimi']]) {
       const { changes, steps } = seenWith({ ...running, behind });
@@ -66,7 +66,7 @@ describe('a doorman whose files are as wanted', () => {
     }
   });
 
-  it('is loaded again where its process is older than its files, which a run put that ended then', () => {
+  it('is reloaded when its process is older than its files', () => {
     const [change] = planLines(planOf(caseOf(placements))).changes;
     const own = / -> version ([0-9a-f]{16})/.exec(change ?? '')?.[1];
     const service = { ...running, behind: ['kimi', 'qwen'] };
@@ -82,7 +82,7 @@ describe('a doorman whose files are as wanted', () => {
     }
   });
 
-  it('is taken away from a port that only a file of an earlier gateway is left of', () => {
+  it('is removed from a port where only its files are left', () => {
     const path = '/Library/Application Support/meshwright/doorman/9090/config.json';
     const left: KeptFile = { path, digest: 'ab', state: 'intact' };
     const changesWith = (state: KeptFile['state']) =>
@@ -91,13 +91,13 @@ describe('a doorman whose files are as wanted', () => {
     expect(changesWith('missing')).toEqual([]);
   });
 
-  it('is unknown while nobody could ask it', () => {
+  it('is unknown while it could not be asked', () => {
     const { changes, waiting } = seenWith(running);
     expect(changes).toEqual([]);
     expect(waiting).toEqual([expect.stringContaining('whether the gateway listens on port 8080')]);
   });
 
-  it('interrupts every placement behind it when it is loaded again, and none when it is loaded first', () => {
+  it('interrupts all its placements on a reload and none on the first load', () => {
     const first = planOf(caseOf(placements));
     expect(first.effects).toEqual([]);
     const again = planOf(caseOf(placements, { services: [{ ...running, behind: ['kimi', 'qwen'] }], files: [] }));
@@ -109,7 +109,7 @@ describe('a doorman whose files are as wanted', () => {
   });
 });
 
-describe('the key files of a doorman', () => {
+describe('gateway key files', () => {
   const hash = (letter: string) => digest(letter.repeat(64));
   const known = (...letters: readonly string[]) => ({ kind: 'known', value: letters.map(hash) });
   const source = { kind: 'env', name: 'A' };
@@ -126,7 +126,7 @@ describe('the key files of a doorman', () => {
         : [],
     );
 
-  it('wait for the one key that nobody can read alone, whatever the node has', () => {
+  it('wait only for the placement whose key cannot be read', () => {
     for (const state of ['intact', 'changed', 'missing']) {
       const files = ['kimi', 'qwen'].map((name) => ({ path: `${folder}/${name}`, digest: 'f'.repeat(64), state }));
       for (const seen of [{}, { files }]) {
@@ -141,7 +141,7 @@ describe('the key files of a doorman', () => {
     }
   });
 
-  it('have every key of a list, and are the same whatever its order', () => {
+  it('contain all listed keys in the same order', () => {
     const put = (...letters: readonly string[]) =>
       keyPuts(planOf(caseOf([placementOf('kimi', { apiKeys: [source, source], keyHashes: known(...letters) })])));
     expect(put('e', 'a')).toEqual(put('a', 'e'));
@@ -150,7 +150,7 @@ describe('the key files of a doorman', () => {
     expect(put('e')).not.toEqual(put('e', 'a'));
   });
 
-  it('go with the placements that have left the doorman', () => {
+  it('are removed with placements that left the gateway', () => {
     const files = [{ path: `${folder}/old`, digest: 'f'.repeat(64), state: 'intact' }];
     const { steps } = planLines(planOf(caseOf([placementOf('kimi', read)], { files })));
     expect(steps).toContainEqual(expect.stringContaining('"left":["old"]'));

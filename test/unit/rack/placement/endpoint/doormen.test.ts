@@ -38,8 +38,8 @@ const saidText = (text: string) => {
   return seen.kind === 'known' ? seen.value[0] : seen.reason;
 };
 
-describe('doormen fact', () => {
-  it('gives what a doorman counts by placement, and nothing else that it may say', () => {
+describe('gateways fact', () => {
+  it("contains only the gateway's counts per placement", () => {
     expect(saidText(status({ ...door, servedName: 'tiny', prompt: 'never shown' }))).toEqual({
       kind: 'answered',
       port: 8_080,
@@ -49,7 +49,7 @@ describe('doormen fact', () => {
     });
   });
 
-  it('leaves out what an older doorman does not say', () => {
+  it('omits fields that an older gateway does not report', () => {
     const { sinceEpochSeconds: _since, ...older } = counts;
     const said = saidText(status({ placement: 'chat', running: 0, waiting: 0, counts: older }));
     expect(said).toMatchObject({ doors: [{ placement: 'chat', running: 0, waiting: 0, counts: older }] });
@@ -58,19 +58,19 @@ describe('doormen fact', () => {
 
   it.each([
     ['no JSON', '{"formatVersion":1,"strangers":'],
-    ['a number that is none', status({ ...door, running: '1' })],
+    ['a number that is not a number', status({ ...door, running: '1' })],
     ['a number below zero', status({ ...door, counts: { ...counts, tokens: -1 } })],
-    ['a number that nobody can count to', status({ ...door, counts: { ...counts, tokens: 1e300 } })],
-    ['a count that is missing', status({ ...door, counts: { ...counts, generating: {} } })],
+    ['a number that is too large', status({ ...door, counts: { ...counts, tokens: 1e300 } })],
+    ['a missing count', status({ ...door, counts: { ...counts, generating: {} } })],
     ['no counts', status({ ...door, counts: undefined })],
-    ['a placement that is no name', status({ ...door, placement: '../chat' })],
-    ['one placement twice', status(door, door)],
-    ['another form', '{"formatVersion":2,"strangers":0,"placements":[]}'],
-  ])('knows nothing of a doorman that says %s, and takes it for no zero', (_, text) => {
+    ['an invalid placement name', status({ ...door, placement: '../chat' })],
+    ['a duplicate placement', status(door, door)],
+    ['an unsupported format version', '{"formatVersion":2,"strangers":0,"placements":[]}'],
+  ])('treats a gateway that reports %s as silent, not as zero', (_, text) => {
     expect(saidText(text)).toEqual({ kind: 'silent', port: 8_080, reason: 'its answer is unreadable' });
   });
 
-  it('tells a doorman that does not answer from one that has nobody inside', () => {
+  it('distinguishes a silent gateway from one without requests in flight', () => {
     const silent = (...lines: readonly string[]) => {
       const seen = said([...lines, 'end']);
       return seen.kind === 'known' ? seen.value : seen.reason;
@@ -85,24 +85,24 @@ describe('doormen fact', () => {
   });
 });
 
-describe('the door of a placement', () => {
+describe('gateway reading of a placement', () => {
   const at = (value: readonly DoormanSight[]) => ({ doormen: known(value) });
   const silent: DoormanSight = { kind: 'silent', port: 8_081, reason: 'it did not answer in time' };
   const answered: DoormanSight = { kind: 'answered', port: 8_080, strangers: 0, doors: [door] };
 
-  it('is known where its doorman answers, whatever another one does', () => {
+  it('is known when its gateway answers, even if another gateway is silent', () => {
     expect(doorSight(at([silent, answered]), 'chat', 8_080)).toEqual(known(door));
     expect(doorSight(at([answered]), 'other', 8_080)).toBeUndefined();
   });
 
-  it('is that at its port, and the one that it had before while nobody has loaded that', () => {
+  it('comes from the gateway on its port, otherwise from its previous gateway', () => {
     const moved: DoormanSight = { kind: 'answered', port: 8_090, strangers: 0, doors: [{ ...door, running: 7 }] };
     expect(doorSight(at([answered, moved]), 'chat', 8_090)).toMatchObject({ value: { running: 7 } });
     expect(doorSight(at([answered]), 'chat', 8_090)).toEqual(known(door));
     expect(doorSight(at([answered, silent]), 'chat', 8_081)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('is unknown, not missing, where a doorman did not answer or nobody could look', () => {
+  it('is unknown, not missing, when a gateway did not answer', () => {
     expect(doorSight(at([silent, answered]), 'other', 8_080)).toMatchObject({ kind: 'unknown', reason: 'failed' });
     expect(doorSight({ doormen: unknown('timed-out', 'late') }, 'chat', 8_080)).toMatchObject({ reason: 'timed-out' });
   });
@@ -122,20 +122,20 @@ async function observed(shell: Shell, curl: string, ports: readonly number[] = [
   return parseFacts(frames, { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
 }
 
-describe.each(scriptShells)('doormen that are asked under $name', (shell) => {
-  it('are read as they answer', async () => {
+describe.each(scriptShells)('gateways observed by $name', (shell) => {
+  it('are reported with their answers', async () => {
     const { doormen: seen, services } = await observed(shell, `printf '%s' '${status(door)}'`);
     expect(seen).toMatchObject({ value: [{ kind: 'answered', doors: [door] }] });
     expect(services).toMatchObject({ value: [{ label, behind: ['chat'] }] });
   });
 
-  it('are not known to anybody who answers in their place', async () => {
+  it("are silent when another program's answer is invalid", async () => {
     const { doormen: seen, services } = await observed(shell, `printf '{"placements":[]}\\n|x\\nend\\n'`);
     expect(seen).toMatchObject({ value: [{ kind: 'silent' }] });
     expect(services).toMatchObject({ value: [{ behind: [] }] });
   });
 
-  it('take no more room together than there is for all, and still say who is behind them', async () => {
+  it('share one output limit and still list their placements', async () => {
     const long = status({ ...door, closed: 'x'.repeat(60_000) });
     const curl = `/usr/bin/perl -e 'print q(${long.trimEnd()}), qq(\\n)'`;
     const { doormen: seen, services } = await observed(shell, curl, [8_080, 8_081]);

@@ -53,7 +53,7 @@ function observed(fleet: DesiredFleet, port: number, seen: Partial<FactValues> =
 
 const targetsOf = (fleet: DesiredFleet) => fleet.nodes.map(({ name }) => name);
 
-describe('the door of a placement that serves', () => {
+describe('gateway of a serving placement', () => {
   const fleet = meshFleet({ placement: { endpointPort: 8_080, publication: { servedName: 'kimi' } } });
   const closed = '/Library/Application Support/meshwright/doorman/8080/closed/kimi';
   const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact' }];
@@ -64,7 +64,7 @@ describe('the door of a placement that serves', () => {
       doorFindings(viewOf({ desired: of, observation: observed(of, 8_080, seen), targets: targetsOf(of) })),
     );
 
-  it('is told while it is closed, with the reason, who is inside, and what opens it', () => {
+  it('is reported while closed, with the reason, requests in flight and a hint', () => {
     expect(findings(fleet, { files, doormen })).toMatchObject([
       {
         code: 'endpoint/door-closed',
@@ -80,14 +80,14 @@ describe('the door of a placement that serves', () => {
     ]);
   });
 
-  it('is not told while it is open, nor where the file wants it closed or publishes nothing', () => {
+  it('is not reported while accepting, stopped in the file or unpublished', () => {
     expect(findings(fleet, { files: [], doormen })).toEqual([]);
     const stopped = meshFleet({ placement: { publication: { servedName: 'kimi' }, state: 'stopped' } });
     for (const of of [stopped, meshFleet()]) expect(findings(of, { files, doormen })).toEqual([]);
   });
 });
 
-describe('a door that the file does not have any more', () => {
+describe('gateway that is no longer in the file', () => {
   const fleet = meshFleet();
   const stepsFor = (goal: Goal, of = fleet): readonly Step[] =>
     makePlan({ goal, desired: of, observation: observed(fleet, 9_000), targets: targetsOf(of) }).steps;
@@ -98,7 +98,7 @@ describe('a door that the file does not have any more', () => {
     return step.needs.flatMap((need) => [need, ...stepsBefore(steps, need)]);
   }
 
-  it('is shown with who is inside, which a drain waits for', () => {
+  it('is shown with its requests in flight', () => {
     const door = { ...doorSight({ running: 2 }), closed: 'it was drained by its operator.' };
     const files: FactValues['files'] = [
       { path: '/Library/Application Support/meshwright/doorman/9000/closed/kimi', digest: '00', state: 'intact' },
@@ -109,7 +109,7 @@ describe('a door that the file does not have any more', () => {
     ]);
   });
 
-  it('is closed and drained by the stop of its placement, before any rank is stopped', () => {
+  it('is closed and drained by stop before any rank is stopped', () => {
     const steps = stepsFor({ kind: 'stop', placements: ['kimi'] });
     expect(stepsBefore(steps, 'studio-1/placement/kimi/stop')).toEqual([
       'studio-1/placement/kimi/close-door-9000',
@@ -118,7 +118,7 @@ describe('a door that the file does not have any more', () => {
     ]);
   });
 
-  it('is closed, drained and removed by an apply, once and before any rank is stopped', () => {
+  it('is closed, drained and removed once by apply before any rank is stopped', () => {
     const changed = meshFleet({ placement: { endpointPort: 8_081 } });
     const steps = stepsFor({ kind: 'converge', only: ['doorman', 'placement'] }, changed);
     const doors = steps.map(({ id }) => String(id)).filter((id) => /door/.test(id));

@@ -6,7 +6,7 @@ import { onOnePage, onPage } from '../../../one-page.ts';
 
 const launchBudgets = onPage(launchBudgetsItself);
 
-it('counts starts over RDMA where there were some, and not where none was and none can come', () => {
+it('launch budgets list only nodes with counted RDMA starts', () => {
   const values = { 'studio-2': { 'rdma-starts': { startedIn: 'BOOT-studio-2', starts: 3, last: [] } } };
   const desired = desiredFleet();
   expect(desired.placements).toEqual([]);

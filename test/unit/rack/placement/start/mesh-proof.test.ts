@@ -26,14 +26,14 @@ function proof(isBuildKnown: boolean, key: string, startedFrom: string = wanted)
   return proofOf(kimi, wanted, view);
 }
 
-describe('what a start is compared with', () => {
-  it('is the answer of the same file on the same builds of macOS, under their key', () => {
+describe('reference answer for a start', () => {
+  it('is the stored answer for the same file and macOS builds', () => {
     const { key = '' } = proof(true, 'a'.repeat(64));
     expect(proof(true, 'a'.repeat(64))).toEqual({ key });
     expect(proof(true, key)).toEqual({ key, kept: answer, keptPerSecond: 20 });
   });
 
-  it('is what was kept of the same file where a build was not seen, and nothing is kept then', () => {
+  it('is the stored answer for the same file, without a new key, if a build is unknown', () => {
     expect(proof(false, 'a'.repeat(64))).toEqual({ kept: answer, keptPerSecond: 20 });
     expect(proof(false, 'a'.repeat(64), 'c'.repeat(64))).toEqual({});
   });

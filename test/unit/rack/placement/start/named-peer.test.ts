@@ -19,8 +19,8 @@ const findingFor = (...lines: string[]) => {
   return asText(failingRankFinding(kimi, undefined, ranks, fleet));
 };
 
-describe('the failing rank of a start that no signature explains', () => {
-  it('names the Mac behind the address of which a rank complains', () => {
+describe('failing rank of an unexplained start', () => {
+  it("is reported with the Mac whose address appears in a rank's error", () => {
     expect(findingFor('no answer: rank 0 has no way to 10.77.0.2:30660')).toMatchObject({
       code: 'mesh/peer-named',
       detail:

@@ -24,8 +24,8 @@ function fitOf(node: typeof leader, rank: number, weights: number): NodeFit {
   return { node, shares: [{ placement: 'kimi', rank, need }], unknown: [], needBytes: weights };
 }
 
-describe('what nodes hold of a model', () => {
-  it('is told in rank order by the address of each worker towards the leader, beside what was predicted', () => {
+describe('measured model memory per node', () => {
+  it('is listed in rank order, matched by worker address, next to the prediction', () => {
     const held = [{ address, ...bytes(7) }, bytes(3), { address: '192.0.2.1', ...bytes(8) }];
     expect(heldMemory({ placement, held }, fleet, [fitOf(worker, 1, 6)])).toEqual([
       { node: leader, held: bytes(3) },
@@ -33,12 +33,12 @@ describe('what nodes hold of a model', () => {
     ]);
   });
 
-  it('is nothing of a worker whose address nobody knows', () => {
+  it('omits a worker with an unknown address', () => {
     const unaddressed = { thunderbolt: { ...fleet.thunderbolt, networks: {} } };
     expect(heldMemory({ placement, held: [bytes(3)] }, unaddressed, [])).toEqual([{ node: leader, held: bytes(3) }]);
   });
 
-  it('is as predicted where a log could not say it better', () => {
+  it("matches the prediction within the log's precision", () => {
     const one = (weights: number): HeldMemory => ({
       node: nodeName('studio-1'),
       held: bytes(weights),

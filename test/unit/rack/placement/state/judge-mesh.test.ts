@@ -27,7 +27,7 @@ const verdict = (rack: MeshRack, digest?: string): readonly string[] => {
   return [state, evidence];
 };
 
-describe('a mesh that was started with other settings', () => {
+describe('mesh started with different settings', () => {
   const declared = (settings: Readonly<Record<string, string>>): string =>
     JSON.stringify({ context: '16k', model: 'tiny abc', ...settings });
   const evidence = (kept: string | undefined): string => {
@@ -39,7 +39,7 @@ describe('a mesh that was started with other settings', () => {
     return mesh.state === 'changed' ? mesh.evidence : mesh.state;
   };
 
-  it('names each of them, from and to', () => {
+  it('lists each setting with its old and new value', () => {
     expect(evidence(declared({ context: '8k' }))).toBe('context 8k (file: 16k)');
     // A record without an account is of a start as the ssh user.
     expect(evidence(declared({ account: '_meshrank' }))).toBe('account _meshrank (file: login)');
@@ -48,13 +48,13 @@ describe('a mesh that was started with other settings', () => {
     );
   });
 
-  it('says what it cannot name: other settings, or an older record', () => {
+  it('reports unnamed settings and records without settings', () => {
     expect(evidence(declared({}))).toBe('settings other than account, context, model');
     const unknown = 'which ones is unknown, because its record does not store settings';
     expect([evidence(undefined), evidence('{"context":8}'), evidence('[cut')]).toEqual([unknown, unknown, unknown]);
   });
 
-  it('keeps its settings beside the digest, and not in it', () => {
+  it('stores its settings in the record next to the digest', () => {
     const fleet = meshFleet();
     const [first] = fleet.placements;
     if (first === undefined) throw new Error('it has a placement');
@@ -65,18 +65,18 @@ describe('a mesh that was started with other settings', () => {
   });
 });
 
-describe('judgement of a mesh', () => {
-  it('is serving when all ranks run as the file says and the endpoint gave a token', () => {
+describe('mesh state', () => {
+  it('is serving when all ranks match the file and the endpoint gave a token', () => {
     const mesh = judged({ members: threeMembers(['joined', 'joined', 'joined']) });
     expect(mesh).toMatchObject({ state: 'serving', generation: 4, isAnswering: true });
     expect(mesh.unknownReason).toBeUndefined();
   });
 
-  it('takes a token for the truth where a rank listens nowhere any more', () => {
+  it('is serving after a token even if a rank no longer listens', () => {
     expect(verdict({ members: threeMembers(['joined', 'running', 'joined']) })[0]).toBe('serving');
   });
 
-  it('is not as the file says when one of its ranks talks over TCP instead of RDMA', () => {
+  it('is changed when a rank uses TCP instead of RDMA', () => {
     const fleet = meshFleet();
     const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
     const observed = observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'joined']) }).nodes;
@@ -95,7 +95,7 @@ describe('judgement of a mesh', () => {
     ]);
   });
 
-  it('stays on TCP where the start before its last one did so too, of this file and in this boot session', () => {
+  it('stays on TCP if the previous start with the same file and boot session used TCP', () => {
     const fleet = meshFleet({ placement: { transport: 'rdma' } });
     const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
     const talk = { transport: 'rdma', driver: { observe: () => ({ transport: 'tcp' as const }) } } as const;
@@ -121,7 +121,7 @@ describe('judgement of a mesh', () => {
     expect(judgedWith([...running], { ...again, startedIn: 'BOOT-before' })).toEqual([undefined, undefined]);
   });
 
-  it('is absent where no node has ever heard of it', () => {
+  it('is absent when no node has a record of it', () => {
     expect(judged({ members: {} })).toMatchObject({ state: 'absent', generation: 0, isAnswering: false });
   });
 
@@ -167,7 +167,7 @@ describe('judgement of a mesh', () => {
     expect(verdict({ members })).toEqual([state, evidence]);
   });
 
-  it('is hung when all ranks run and no token comes, and says who has not joined', () => {
+  it('is silent without a token and names the ranks that have not joined', () => {
     const silent = { token: { kind: 'silent', reason: 'timed out after 30 s' } } as const;
     const members = threeMembers(['joined', 'joined', 'running'], silent);
     expect(verdict({ members })).toEqual([
@@ -177,7 +177,7 @@ describe('judgement of a mesh', () => {
     expect(judged({ members }).isAnswering).toBe(false);
   });
 
-  it('answers nobody with a request in flight once a rank of the same start has ended', () => {
+  it('cannot answer a request in flight after a rank of the same start exited', () => {
     const token = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' } as const;
     const isAnswering = (second: Partial<MemberCase>): boolean => {
       const members = {
@@ -196,7 +196,7 @@ describe('judgement of a mesh', () => {
     expect(isAnswering({ state: 'ready', digest: 'of another file' })).toBe(true);
   });
 
-  it('may answer somebody else while it only gave no token in time and every rank has joined', () => {
+  it('may be answering other requests after a timeout if every rank has joined', () => {
     const late = {
       token: { kind: 'silent', reason: 'none came before the deadline of 20 s', isTimeout: true },
     } as const;
@@ -210,12 +210,12 @@ describe('judgement of a mesh', () => {
     expect(judged({ members: threeMembers(['joined', 'joined', 'joined'], refused) }).isAnswering).toBe(false);
   });
 
-  it('is changed when what runs was started from another file, though it answers', () => {
+  it('is changed when it was started from a different file, even if it answers', () => {
     const members = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old' });
     expect(judged({ members })).toMatchObject({ state: 'changed', isAnswering: true });
   });
 
-  it('is changed when ranks of two starts run beside each other', () => {
+  it('is changed when ranks of two starts run together', () => {
     const members = {
       ...threeMembers(['joined', 'joined', 'joined']),
       'studio-3': [{ state: 'joined', rank: 2, generation: 3 }] as const,
@@ -226,7 +226,7 @@ describe('judgement of a mesh', () => {
     ]);
   });
 
-  it('is changed when a rank runs whose record is gone', () => {
+  it('is changed when a running rank has no record', () => {
     const members = {
       ...threeMembers(['joined', 'joined', 'joined']),
       'studio-2': [{ state: 'running', lacks: 'record' }] as const,
@@ -234,7 +234,7 @@ describe('judgement of a mesh', () => {
     expect(verdict({ members })).toEqual(['changed', 'a rank without a record runs on studio-2']);
   });
 
-  it('never takes unknown for dead', () => {
+  it('is unknown rather than dead when a rank was not observed', () => {
     const members = threeMembers(['joined', 'exited', 'joined']);
     expect(judged({ members, unknown: { 'studio-3': { services: 'timed-out' } } })).toMatchObject({
       state: 'unknown',
@@ -248,18 +248,18 @@ describe('judgement of a mesh', () => {
     });
   });
 
-  it('is unknown while nobody asked a leader that runs', () => {
+  it('is unknown while the running leader was not asked for a token', () => {
     const members = threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'not-asked' } });
     expect(judged({ members })).toMatchObject({ state: 'unknown', unknownReason: 'not-asked' });
   });
 
-  it('is unknown when launchd does not say whether an idle rank ever ran', () => {
+  it('is unknown when launchd does not report whether an idle rank ever ran', () => {
     const label = 'dev.meshwright.rank.kimi';
     const values = { 'studio-2': { services: [{ label, state: 'waiting' as const }] } };
     expect(judged({ members: threeMembers(['joined', 'exited', 'joined']), values }).state).toBe('unknown');
   });
 
-  it('counts the generations of nodes that are no members any more', () => {
+  it('includes the generations of nodes that the placement no longer uses', () => {
     const members = {
       ...threeMembers(['stopped', 'stopped', 'stopped']),
       'studio-4': [{ state: 'stopped', rank: 3, generation: 9 }] as const,
@@ -268,28 +268,28 @@ describe('judgement of a mesh', () => {
   });
 });
 
-describe('sight of a member', () => {
+describe('rank reading', () => {
   const sightOf = (rack: MeshRack): unknown => {
     const [member] = judged(rack).members;
     return member?.seen.kind === 'known' ? rankSight(member.seen.value) : member?.seen.reason;
   };
 
-  it.each(['stopped', 'ready', 'running', 'joined', 'exited'] as const)('tells generation and state: %s', (state) => {
+  it.each(['stopped', 'ready', 'running', 'joined', 'exited'] as const)('has generation 4 and state %s', (state) => {
     expect(sightOf({ members: threeMembers([state, 'ready', 'ready']) })).toEqual({ generation: 4, state });
   });
 
-  it('of a member that is not there is generation 0', () => {
+  it('has generation 0 when the rank is absent', () => {
     expect(sightOf({ members: {} })).toEqual({ generation: 0, state: 'absent' });
   });
 
-  it('sees a process whose service file was deleted by its port', () => {
+  it('detects by port a process whose service file was deleted', () => {
     const joined = { 'studio-1': [{ state: 'joined', lacks: 'service' }] as const };
     expect(sightOf({ members: joined })).toEqual({ generation: 4, state: 'joined' });
     const stopped = { 'studio-1': [{ state: 'stopped', lacks: 'service' }] as const };
     expect(sightOf({ members: stopped })).toEqual({ generation: 4, state: 'stopped' });
   });
 
-  it('takes a follower that could only join at the port of the endpoint as joined when it runs', () => {
+  it("counts a running follower as joined if its only port is the endpoint's", () => {
     const changes = { port: 8_080 };
     const follower = { 'studio-1': [{ state: 'running', rank: 1, changes }] as const };
     expect(sightOf({ members: follower })).toEqual({ generation: 4, state: 'joined' });

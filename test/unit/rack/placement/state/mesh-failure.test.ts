@@ -27,8 +27,8 @@ function meshWhere(node: string, said: readonly string[], state: 'exited' | 'joi
   return judgeMesh({ ...expected, digest: digestOfKimi(fleet) }, told);
 }
 
-describe('why a mesh does not serve', () => {
-  it('is what the rank that failed first says of itself, with its meaning and what to do', () => {
+describe('mesh failure', () => {
+  it("is the failed rank's log line with its meaning and repair", () => {
     expect(meshFailure(meshWhere('studio-2', ['RTR failed with errno 22'], 'exited'), { signatures })).toEqual({
       node: 'studio-2',
       rank: 'rank 1 on studio-2 exited (1)',
@@ -40,7 +40,7 @@ describe('why a mesh does not serve', () => {
     expect(meshFailure(meshWhere('studio-2', ['errno 22'], 'joined'), { signatures })?.rank).toBe('rank 1 on studio-2');
   });
 
-  it('is nothing where no log says anything that is known', () => {
+  it('is undefined when no log line matches a signature', () => {
     expect(meshFailure(meshWhere('studio-2', ['hello'], 'exited'), { signatures })).toBeUndefined();
   });
 });

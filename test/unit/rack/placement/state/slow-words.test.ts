@@ -31,8 +31,8 @@ const saying = (line: string): Readonly<Record<string, NodeObservation>> =>
     }),
   );
 
-describe('what could make a mesh slow', () => {
-  it('is the wrong network, as the logs tell it', () => {
+describe('possible causes of a slow mesh', () => {
+  it('include a transport that differs from the file', () => {
     expect(words(saying('tcp'))[0]).toBe('Its ranks use tcp, but the file says rdma.');
     expect(words(saying('rdma'))[0]).toBe('Its ranks use rdma.');
     expect([words(observed)[0], words(observed, 'tcp')[0]]).toEqual([
@@ -41,7 +41,7 @@ describe('what could make a mesh slow', () => {
     ]);
   });
 
-  it('is a slow cable between two of its nodes', () => {
+  it('include a slow cable between two of its nodes', () => {
     const slow = Object.fromEntries(
       Object.entries(observed).map(([node, one]) => {
         const thunderbolt = read(one.facts, thunderboltFact);

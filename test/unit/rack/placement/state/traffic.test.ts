@@ -42,11 +42,11 @@ function judged(
 
 const notInTime = 'no token: none came before the deadline of 20 s';
 
-describe('a mesh that was not asked, since a request is in flight', () => {
+describe('mesh not asked for a token because a request is in flight', () => {
   const busy: TokenSight = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' };
   const nobody = seenAs({ running: 0, waiting: 0 });
 
-  it('serves where a client got a token, and where answers flow through its door', () => {
+  it('serves if a client got a token or the gateway is sending an answer', () => {
     expect(judged(nobody, { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 })).toMatchObject({
       state: 'serving',
       proof: 'traffic',
@@ -57,7 +57,7 @@ describe('a mesh that was not asked, since a request is in flight', () => {
     expect(judged(flowing, busy)).toMatchObject({ state: 'serving', proof: 'traffic' });
   });
 
-  it('is unknown, never hung, where nothing shows what becomes of that request', () => {
+  it('is unknown, not hung, while the gateway shows no progress', () => {
     for (const doormen of [nobody, known([]), seenAs({ running: 1, waiting: 0, quietMs: 30_000 })]) {
       expect(judged(doormen, busy)).toMatchObject({
         state: 'unknown',
@@ -68,19 +68,19 @@ describe('a mesh that was not asked, since a request is in flight', () => {
     }
   });
 
-  it('hangs where its door shows that no answer comes any more', () => {
+  it('is silent when its gateway shows a stalled stream', () => {
     const stuck = seenAs({ running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 });
     expect(judged(stuck, busy)).toMatchObject({ state: 'silent', isAnswering: false });
   });
 
-  it('is not known to serve while a rank has not joined', () => {
+  it('is unknown while a rank has not joined', () => {
     const proven = { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 } as const;
     expect(judged(nobody, proven, { state: 'running' }).state).toBe('unknown');
   });
 });
 
-describe('a mesh that gave no token in time, by what its doorman sees', () => {
-  it('is busy and serves while answers flow through its door', () => {
+describe('mesh without a token in time', () => {
+  it('is serving and busy while its gateway sends answers', () => {
     const mesh = judged(seenAs({ running: 2, waiting: 1, lastByteMsAgo: 840, quietMs: 840 }));
     expect(mesh).toMatchObject({ state: 'serving', proof: 'traffic', isAnswering: true });
     expect(meshWords(mesh)).toBe(
@@ -88,7 +88,7 @@ describe('a mesh that gave no token in time, by what its doorman sees', () => {
     );
   });
 
-  it('hangs where nothing came for longer than any prompt is read, so that its stop interrupts nobody', () => {
+  it('is silent and not answering when streams stall longer than any prompt takes', () => {
     const mesh = judged(
       seenAs({ running: 1, waiting: 0, lastByteMsAgo: 700_000, quietMs: 660_000, streamQuietMs: 660_000 }),
     );
@@ -96,7 +96,7 @@ describe('a mesh that gave no token in time, by what its doorman sees', () => {
     expect(mesh.evidence).toBe(`${notInTime}; its gateway has 1 request in flight and has sent nothing for 11 min`);
   });
 
-  it('serves while answers flow through one of its doors, and hangs only where all of them say so', () => {
+  it('serves if any gateway sends answers and stops answering only if all stall', () => {
     const stuck = { running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 };
     const flowing = { running: 1, waiting: 0, lastByteMsAgo: 840, quietMs: 840 };
     expect(judged(seenAs(stuck, flowing))).toMatchObject({ state: 'serving', isAnswering: true });
@@ -115,7 +115,7 @@ describe('a mesh that gave no token in time, by what its doorman sees', () => {
     expect(judged(known([...(half.kind === 'known' ? half.value : []), silent])).isAnswering).toBe(true);
   });
 
-  it('is given as long as the file gives it for a first token', () => {
+  it("may stay quiet for as long as the file's first-token limit", () => {
     const quiet = seenAs({ running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 });
     expect(judged(quiet, late, { firstTokenMs: 900_000 })).toMatchObject({ state: 'silent', isAnswering: true });
     expect(judged(quiet, late, { firstTokenMs: 30_000 }).isAnswering).toBe(false);
@@ -123,55 +123,51 @@ describe('a mesh that gave no token in time, by what its doorman sees', () => {
 
   it.each([
     [
-      'a long prompt may be read',
+      'a long prompt may still be processing',
       { running: 1, waiting: 0, quietMs: 45_000 },
       'its gateway has 1 request in flight and has sent nothing for 45 s',
     ],
     [
-      'all that came was for somebody before',
+      'all bytes sent belong to an earlier request',
       { running: 1, waiting: 0, lastByteMsAgo: 900, quietMs: 300 },
       'its gateway has 1 request in flight and has sent nothing for 0.3 s',
     ],
     [
-      'a long answer is to come in one piece, or an older doorman does not say',
+      'a long answer is not streamed, or an older gateway does not report streams',
       { running: 1, waiting: 0, lastByteMsAgo: 700_000, quietMs: 660_000 },
       'its gateway has 1 request in flight and has sent nothing for 11 min',
     ],
     [
-      'a stream waits beside such an answer only for a while',
+      'a stream has waited only briefly next to an unstreamed answer',
       { running: 2, waiting: 0, quietMs: 660_000, streamQuietMs: 30_000 },
       'its gateway has 2 requests in flight and has sent nothing for 11 min',
     ],
     ['a client reads slowly', { running: 1, waiting: 0, lastByteMsAgo: 30_000 }, 'its gateway has 1 request in flight'],
+    ['the gateway has no requests in flight', { running: 0, waiting: 0 }, 'its gateway has no requests in flight'],
     [
-      'nobody is inside, and others may ask it on its node',
-      { running: 0, waiting: 0 },
-      'its gateway has no requests in flight',
-    ],
-    [
-      'the last answer came before',
+      'the last answer came before the token request',
       { running: 0, waiting: 0, lastByteMsAgo: 10 },
       'its gateway has no requests in flight',
     ],
-  ])('is not said to hang while %s', (_case, flow, words) => {
+  ])('may still be answering while %s', (_case, flow, words) => {
     const mesh = judged(seenAs(flow));
     expect(mesh).toMatchObject({ state: 'silent', isAnswering: true });
     expect(mesh.evidence).toBe(`${notInTime}; ${words}; it is hung or busy`);
   });
 
   it.each<[string, Known<readonly DoormanSight[]>]>([
-    ['has no doorman', known([])],
+    ['has no gateway', known([])],
     [
-      'has a doorman that does not say',
+      'has a gateway that does not answer',
       known([{ kind: 'silent', port: 8_080, reason: 'the endpoint refused the connection' }]),
     ],
-    ['has one that nobody could ask', unknown('failed', 'curl ended with 2.')],
-  ])('is not said to hang while it %s', (_case, doormen) => {
+    ['has a gateway that could not be asked', unknown('failed', 'curl ended with 2.')],
+  ])('may still be answering while it %s', (_case, doormen) => {
     const mesh = judged(doormen);
     expect([mesh.state, mesh.evidence, mesh.isAnswering]).toEqual(['silent', `${notInTime}; it is hung or busy`, true]);
   });
 
-  it('serves by no traffic where it refused the token, or where a rank has not joined', () => {
+  it('is silent despite traffic after an error status or with an unjoined rank', () => {
     const flowing = seenAs({ running: 2, waiting: 0, lastByteMsAgo: 1, quietMs: 1 });
     expect(judged(flowing, { kind: 'silent', reason: 'status 500' }).state).toBe('silent');
     expect(judged(flowing, late, { state: 'running' }).state).toBe('silent');
