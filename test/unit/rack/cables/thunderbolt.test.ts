@@ -89,7 +89,7 @@ describe('thunderbolt fact', () => {
     expect(from({ domain_uuid_key: undefined })).toEqual(['1 empty', '2 unknown']);
     expect(from({ _name: undefined })).toEqual(['1 empty', '2 unknown']);
     expect(from({ _items: [peer] })).toEqual(['1 empty', '2 unknown']);
-    // Nobody knows which receptacle it is.
+    // The receptacle is unknown.
     expect(from({ receptacle_1_tag: {} })).toBe('garbled');
     expect(from({ domain_uuid_key: busUuid.replace('57', '01') })).toBe('garbled');
   });

@@ -27,7 +27,7 @@ const kept: Kept = {
   ],
 };
 
-/** As it lies on studio-1 when it was put there for the whole file. */
+/** The keeper on studio-1 after a complete apply. */
 const installed: KeeperSight = {
   files: [
     { path: keeperProgram.path, digest: textDigest([keepText]), state: 'intact' },
@@ -52,7 +52,6 @@ function planWith(keeper: KeeperSight, changes: Partial<DesiredFleet> = {}): Pla
 
 const stepsOf = ({ steps }: Plan): readonly string[] => steps.map(({ id }) => id.replace('studio-1/keeper/', ''));
 
-/** The same keeper with one file in another state. */
 const withFile = (path: string, state: 'changed' | 'missing'): KeeperSight => ({
   ...installed,
   files: installed.files.map((file) => (file.path === path ? { ...file, state } : file)),

@@ -14,7 +14,7 @@ const stdout = [
   block('en3', 'inet6 fe80::1%en3 prefixlen 64', 'inet 169.254.7.7 netmask 0xffff0000', 'status: active'),
 ].join('');
 
-/** The interfaces that carry the connection when sshd says this. */
+/** The interfaces that carry the connection when sshd reports this. */
 function carriers(connection: string | undefined): readonly string[] {
   const answers = [
     answer('ifconfig', { stdout }),

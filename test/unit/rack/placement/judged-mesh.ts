@@ -5,7 +5,7 @@ import {
 } from '../../../../src/rack/placement/state/judge-mesh.ts';
 import { sayValue } from '../../one-page.ts';
 
-/** The judgement, which also stands on the page of the test file, without what was seen of its members. */
+/** Records the mesh state, without its rank states, in the golden page of the test file. */
 export function judgeMesh(...about: Parameters<typeof judge>): Mesh {
   const mesh = judge(...about);
   const { members: _, ...judged } = mesh;
@@ -13,6 +13,6 @@ export function judgeMesh(...about: Parameters<typeof judge>): Mesh {
   return mesh;
 }
 
-/** The failure, which also stands on the page of the test file. */
+/** Records the failure in the golden page of the test file. */
 export const meshFailure = (...about: Parameters<typeof failureOf>): ReturnType<typeof failureOf> =>
   sayValue(failureOf(...about));

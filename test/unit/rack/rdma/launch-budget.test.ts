@@ -48,7 +48,7 @@ describe('launch budget', () => {
     [11, 3, 2],
     [3, 11, 2],
     [1, 1, 1],
-  ])('with %s queue pairs and %s protection domains per device is %s starts', (pairs, domains, limit) => {
+  ])('derives from %s queue pairs and %s protection domains per device: %s starts', (pairs, domains, limit) => {
     expect(launchBudget(factsOf({ ...starts(1), 'rdma-ports': [port(pairs, domains)] }))).toEqual({
       kind: 'known',
       value: { taken: 1, limit, isAssumed: false, isCounted: true },
@@ -79,7 +79,7 @@ describe('launch budget', () => {
     [10, 1, false],
     [7, 2, true],
     [0, 10, false],
-  ])('with %s of 10 used and %s per start has one last start: %s', (taken, takes, isLeft) => {
+  ])('has one last start with %s of 10 used and %s per start: %s', (taken, takes, isLeft) => {
     expect(hasOneLeft({ taken, limit: 10, isAssumed: false, isCounted: true }, takes)).toBe(isLeft);
   });
 

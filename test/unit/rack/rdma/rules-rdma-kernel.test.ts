@@ -140,7 +140,7 @@ describe('holders of RDMA objects', () => {
     ]);
   });
 
-  it('are stopped by apply when the process is a rank that the file does not place here', () => {
+  it('are stopped by apply when the process is a rank missing from the file', () => {
     const changes = withKernel({ processes: [python], services: [rank('old')] });
     expect(hintsOf('rdma/held', changes)).toEqual([
       'The file does not want this rank here. Stop it:\n  meshwright apply',

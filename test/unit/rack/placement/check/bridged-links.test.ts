@@ -12,7 +12,7 @@ import { onOnePage } from '../../../one-page.ts';
 const targets = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
 
-/** `kimi` over TCP on studio-1, studio-2 and studio-3, in a file that keeps bridges unless told otherwise. */
+/** `kimi` over TCP on studio-1, studio-2 and studio-3, under `bridge: keep` unless overridden. */
 function fleet(thunderbolt: Partial<DesiredFleet['thunderbolt']> = {}): DesiredFleet {
   const base = meshFleet();
   return { ...base, thunderbolt: { ...base.thunderbolt, bridge: 'keep', rdma: 'auto', ...thunderbolt } };

@@ -129,7 +129,7 @@ describe('placement that should start', () => {
   it.each([
     [1_150e9, ['placement/degraded']],
     [1_000e9, ['placement/near-degraded']],
-  ])('starts a model of %d bytes with %j', (bytes, told) => {
+  ])('starts a model of %d bytes and reports %j', (bytes, told) => {
     expect(memoryCodes(planFor(fleetWith(gqa(bytes))))).toEqual({ blockers: [], told });
   });
 

@@ -52,7 +52,7 @@ const findingsOf = (view: View): readonly AsText<Diagnostic>[] =>
 const told = (view: View): readonly string[] =>
   findingsOf(view).map(({ code, subject, detail }) => `${code} ${subjectText(subject)}: ${detail}`);
 
-/** A rack on which `kimi` was started in this boot session and stopped, with what became of that start. */
+/** A rack where `kimi` was started in this boot session and stopped, with the outcome of that start. */
 const stoppedWith = (changes: Partial<PlacementMember>): View =>
   viewFor({
     members: Object.fromEntries(
@@ -65,7 +65,6 @@ const stoppedWith = (changes: Partial<PlacementMember>): View =>
 const ladderOf = (changes: Partial<PlacementMember>): readonly string[] =>
   findingsOf(stoppedWith(changes)).flatMap(({ hint }) => hint.split('\n'));
 
-/** The cases of the plan. */
 interface CaseFile {
   readonly title: string;
   readonly file?: MeshChanges;
@@ -75,11 +74,11 @@ const folder = new URL('../../../../cases/resources/placement/', import.meta.url
 const cases = readdirSync(folder).map((name): CaseFile => parse(readFileSync(new URL(name, folder), 'utf8')));
 
 describe('placement state', () => {
-  it.each(cases)('agrees with the plan that $title', ({ file, rack }) => {
+  it.each(cases)('agrees with the plan: $title', ({ file, rack }) => {
     const view = viewFor(rack, file);
     const survey = surveyPlacements(view).map(({ name, standing }) => [name, standing]);
     const planned = placementCases(view).map((one) => {
-      // What is left over elsewhere is told of its node.
+      // Orphaned ranks are reported for their node.
       const alone = placementProperty({ ...one, strangers: [] });
       const isSpentUnknown = one.mesh.state !== 'unknown' && alone.observed.kind === 'unknown';
       return [one.placement.name, isSpentUnknown ? 'differs' : judgeProperty(alone)];

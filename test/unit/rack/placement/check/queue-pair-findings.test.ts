@@ -25,7 +25,7 @@ function fleet(change: Partial<DesiredPlacement> = {}): DesiredFleet {
 
 const healthy = observeMesh(fleet(), { members: {} });
 
-/** What `ibv_devinfo -v` says of every device of a Mac; nothing of limits where there is no number. */
+/** Ports as `ibv_devinfo -v` prints them, without limits if `maxQueuePairs` is undefined. */
 function devices(node: string, maxQueuePairs?: number): Partial<FactValues> {
   const ports = read(healthy.nodes[node]?.facts, rdmaPortsFact);
   const seen = ports?.kind === 'known' ? ports.value : [];
@@ -33,7 +33,7 @@ function devices(node: string, maxQueuePairs?: number): Partial<FactValues> {
   return { 'rdma-ports': seen.map((port) => ({ ...port, ...limits })) };
 }
 
-/** How often this boot session has seen a start over RDMA. */
+/** RDMA starts counted in this boot session. */
 const started = (node: string, starts: number, complaint?: string): Partial<FactValues> => {
   const startedIn = `BOOT-${node}`;
   const last = complaint === undefined ? [] : [{ placement: 'kimi', startedIn, complaint }];

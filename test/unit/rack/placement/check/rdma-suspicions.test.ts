@@ -32,12 +32,12 @@ const withoutToken: MeshRack['members'] = Object.fromEntries(
   ]),
 );
 
-/** What the last start on this node has complained about. */
+/** The error that the last start on this node logged. */
 const said = (node: string, complaint: string, startedIn = `BOOT-${node}`): Partial<FactValues> => ({
   'rdma-starts': { startedIn, starts: 1, last: [{ placement: 'kimi', startedIn, complaint }] },
 });
 
-/** The same members, one of which has complained since its last start. */
+/** The same ranks, one of which logged an error since its last start. */
 const complaining = (
   members: NonNullable<MeshRack['members']>,
   node: string,
@@ -187,7 +187,7 @@ describe('suspicions after a failed start', () => {
   describe.each([
     ['rdma', 'rdma/suspected-idle-dead'],
     ['tcp', 'address/suspected-no-answer'],
-  ] as const)('over %s when a rank got no answer from its peer', (transport, code) => {
+  ] as const)('suspicions over %s after a rank got no answer from its peer', (transport, code) => {
     const found = (outcome: PlacementMember['outcome'], changes: Partial<PlacementMember> = {}) =>
       suspicionsIn(llamaFleet({ placement: { transport } }), {
         members: Object.fromEntries(

@@ -13,7 +13,7 @@ const doorman = {
   digest: digestOf('node'),
 };
 
-/** What the doorman of one published placement is told of it. */
+/** The gateway configuration for one published placement. */
 function configOf(driver: string, proxies?: readonly string[]): string {
   const publication = { servedName: 'kimi', ...(proxies && { proxies }) };
   const fleet = { ...fleetOfDriver(driver, { placement: { publication } }), doorman };

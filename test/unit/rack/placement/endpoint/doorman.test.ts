@@ -43,7 +43,7 @@ const caseOf = (placements: readonly object[], seen: object = {}): ResourceFile 
   seen: { 'studio-1': { ...seen } },
 });
 
-/** The files that a plan puts, as an observation sees them afterwards. */
+/** The files that a plan writes, as the next observation reads them. */
 const filesOf = (plan: Plan): readonly KeptFile[] =>
   plan.steps.flatMap(({ act }) =>
     act.kind === 'put' ? [{ path: act.path.path, digest: textDigest(act.content), state: 'intact' } as const] : [],
@@ -141,7 +141,7 @@ describe('gateway key files', () => {
     }
   });
 
-  it('contain all listed keys in the same order', () => {
+  it('contain all listed keys, regardless of their order in the file', () => {
     const put = (...letters: readonly string[]) =>
       keyPuts(planOf(caseOf([placementOf('kimi', { apiKeys: [source, source], keyHashes: known(...letters) })])));
     expect(put('e', 'a')).toEqual(put('a', 'e'));

@@ -13,7 +13,7 @@ const desired = meshFleet();
 const wanted = digest(digestOfKimi(desired));
 const answer = digest('b'.repeat(64));
 
-/** What the next start is compared with, where the leader keeps an answer of a start of `startedFrom`. */
+/** The reference for the next start if the leader stored an answer for digest `startedFrom`. */
 function proof(isBuildKnown: boolean, key: string, startedFrom: string = wanted) {
   const golden = { key: digest(key), sha256: answer, firstTokenMs: 100, tokensPerSecond: 30, steadyPerSecond: 20 };
   const observation = observeMesh(desired, {
@@ -33,7 +33,7 @@ describe('reference answer for a start', () => {
     expect(proof(true, key)).toEqual({ key, kept: answer, keptPerSecond: 20 });
   });
 
-  it('is the stored answer for the same file, without a new key, if a build is unknown', () => {
+  it('has no key if a macOS build is unknown', () => {
     expect(proof(false, 'a'.repeat(64))).toEqual({ kept: answer, keptPerSecond: 20 });
     expect(proof(false, 'a'.repeat(64), 'c'.repeat(64))).toEqual({});
   });

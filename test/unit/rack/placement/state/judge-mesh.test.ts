@@ -41,7 +41,7 @@ describe('mesh started with different settings', () => {
 
   it('lists each setting with its old and new value', () => {
     expect(evidence(declared({ context: '8k' }))).toBe('context 8k (file: 16k)');
-    // A record without an account is of a start as the ssh user.
+    // A record without an account belongs to a start as the SSH user.
     expect(evidence(declared({ account: '_meshrank' }))).toBe('account _meshrank (file: login)');
     expect(evidence(declared({ context: '8k', backend: 'ring' }))).toBe(
       'context 8k (file: 16k), backend ring (file: not set)',
@@ -190,7 +190,7 @@ describe('mesh state', () => {
     expect(isAnswering({})).toBe(true);
     expect(isAnswering({ state: 'exited' })).toBe(false);
     expect(isAnswering({ state: 'ready' })).toBe(false);
-    // What launchd does not have may have left a process, and another start says nothing of this one.
+    // A job missing from launchd may still have a process, and a different start proves nothing about this one.
     expect(isAnswering({ state: 'stopped' })).toBe(true);
     expect(isAnswering({ state: 'exited', generation: 9 })).toBe(true);
     expect(isAnswering({ state: 'ready', digest: 'of another file' })).toBe(true);

@@ -12,7 +12,7 @@ const signatures = [
   { id: 'gid', pattern: /errno 22/, meaning: 'No GID.', action: 'apply' as const, cure: 'Set the addresses.' },
 ];
 
-/** The mesh as it is judged when the rank of a node has said this. */
+/** The mesh state when the rank on this node logged these lines. */
 function meshWhere(node: string, said: readonly string[], state: 'exited' | 'joined') {
   const { nodes } = observeMesh(fleet, { members: threeMembers(['exited', state, 'exited']) });
   const told = Object.fromEntries(

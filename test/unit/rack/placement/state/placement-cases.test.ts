@@ -12,7 +12,7 @@ const folder = new URL('../../../../cases/resources/placement/', import.meta.url
 
 interface PlacementFile {
   readonly title: string;
-  /** What the file has otherwise than the fleet of these tests. */
+  /** Changes to the default fleet of these tests. */
   readonly file?: MeshChanges;
   readonly rack: MeshRack;
   readonly changes: readonly string[];

@@ -20,7 +20,7 @@ const observed = observeMesh(fleet, { members: threeMembers(['joined', 'joined',
 const words = (nodes: Readonly<Record<string, NodeObservation>>, transport: 'rdma' | 'tcp' = 'rdma') =>
   slowWords({ ...placement, transport }, fleet, nodes, driver);
 
-/** The same rack with what each rank has said. */
+/** The same rack after every rank logged this line. */
 const saying = (line: string): Readonly<Record<string, NodeObservation>> =>
   Object.fromEntries(
     Object.entries(observed).map(([node, one]) => {

@@ -17,11 +17,11 @@ import { judgeMesh } from '../judged-mesh.ts';
 
 const late: TokenSight = { kind: 'silent', reason: 'none came before the deadline of 20 s', isTimeout: true };
 
-/** Its doors, the old one first where there are two, as they stand while its endpoint moves. */
+/** Its gateways, the old one first if there are two while its endpoint moves. */
 const seenAs = (...flows: readonly FlowSight[]): Known<readonly DoormanSight[]> =>
   known(flows.map((flow, at) => doormanSight([doorSight(flow)], 8_080 + 10 * at)));
 
-/** A mesh with a doorman that gave no token in time, unless told otherwise. */
+/** A mesh with a gateway that gave no token in time, unless `token` differs. */
 function judged(
   doormen: Known<readonly DoormanSight[]>,
   token: TokenSight = late,
@@ -44,10 +44,10 @@ const notInTime = 'no token: none came before the deadline of 20 s';
 
 describe('mesh not asked for a token because a request is in flight', () => {
   const busy: TokenSight = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' };
-  const nobody = seenAs({ running: 0, waiting: 0 });
+  const idle = seenAs({ running: 0, waiting: 0 });
 
   it('serves if a client got a token or the gateway is sending an answer', () => {
-    expect(judged(nobody, { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 })).toMatchObject({
+    expect(judged(idle, { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 })).toMatchObject({
       state: 'serving',
       proof: 'traffic',
       evidence: 'busy: a client got a token 0.4 s ago',
@@ -58,7 +58,7 @@ describe('mesh not asked for a token because a request is in flight', () => {
   });
 
   it('is unknown, not hung, while the gateway shows no progress', () => {
-    for (const doormen of [nobody, known([]), seenAs({ running: 1, waiting: 0, quietMs: 30_000 })]) {
+    for (const doormen of [idle, known([]), seenAs({ running: 1, waiting: 0, quietMs: 30_000 })]) {
       expect(judged(doormen, busy)).toMatchObject({
         state: 'unknown',
         unknownReason: 'not-asked',
@@ -75,7 +75,7 @@ describe('mesh not asked for a token because a request is in flight', () => {
 
   it('is unknown while a rank has not joined', () => {
     const proven = { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 } as const;
-    expect(judged(nobody, proven, { state: 'running' }).state).toBe('unknown');
+    expect(judged(idle, proven, { state: 'running' }).state).toBe('unknown');
   });
 });
 
