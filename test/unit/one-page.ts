@@ -3,10 +3,10 @@ import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { type Addressed, type Subject, subjectText } from '../../src/model/subject.ts';
 import type { Prose } from '../../src/model/text/prose.ts';
 
-/** What was said in a test file. */
+/** The lines recorded in this test file. */
 const said = new Set<string>();
 
-/** Keeps a line, or several, for the page of this test file. */
+/** Records one or more lines for the golden page of this test file. */
 export const say = (text: string): void => void said.add(text.replaceAll('\n', '\n    '));
 
 const partKinds = ['command', 'node', 'first', 'applied', 'lines'];
@@ -36,25 +36,25 @@ export const jsonText = (value: unknown): string | undefined =>
     );
   });
 
-/** The same with what a function gives, which it then gives on. Digests change with whatever is digested: left out. */
+/** Records a value and returns it. Digests are replaced, because they change with every input. */
 export function sayValue<T>(value: T): T {
   say((jsonText(value) ?? 'undefined').replaceAll(/[0-9a-f]{16,}/g, '<digest>'));
   return value;
 }
 
-/** A function whose results all stand on the page of this test file. */
+/** Wraps a function so that all its results are recorded on the golden page. */
 export const onPage =
   <Given extends readonly unknown[], Result>(act: (...given: Given) => Result) =>
   (...given: Given): Result =>
     sayValue(act(...given));
 
 /**
- * Compares all that was said in a test file with `golden/NAME.txt` beside it, as its last test: a page on which people
- * read every sentence, and which shows what a change of the code changes in them.
+ * Compares all recorded lines with `golden/NAME.txt` next to the test file, as its last test. Reviewers read every
+ * sentence on this page and see in its diff how a code change affects them.
  */
 export function onOnePage(name: string): void {
   beforeAll(() => said.clear());
-  it('is said in words that all stand on one page', async () => {
+  it(`matches golden/${name}.txt`, async () => {
     await expect(`${[...said].sort().join('\n')}\n`).toMatchFileSnapshot(`golden/${name}.txt`);
   });
 }
