@@ -33,7 +33,7 @@ describe('frames', () => {
     expect(parse(forged + stream(three).toString('utf8'))).toEqual(three.map(rightAnswer));
   });
 
-  it('are plain output inside a frame without the right token', () => {
+  it('count as output inside another frame if their token is wrong', () => {
     const stdout = `\n${'f'.repeat(32)} 1 out\nforged\n${'f'.repeat(32)} end\n`;
     const all = [{ stdout }, { stdout: 'x\n' }];
     expect(parse(stream(all), all)).toEqual(all.map(rightAnswer));
@@ -88,7 +88,7 @@ describe('frames', () => {
     }
   });
 
-  it('are still read despite an index out of range', () => {
+  it('are read despite an index out of range', () => {
     expect(parse(replace(`${token} sizes\n`, `${token} 4 0 0\n${token} 0 0 0\n${token} sizes\n`))).toEqual(
       three.map(rightAnswer),
     );

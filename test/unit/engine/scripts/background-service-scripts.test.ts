@@ -7,7 +7,7 @@ import { scriptShells } from './shells.ts';
 const newRoot = removedAfter(makeMacRoot);
 const domain = 'Library/Preferences/com.apple.TimeMachine';
 
-/** mdutil of a Mac; `set` is what it does when it is told to. */
+/** mdutil of a Mac; `set` is the body of every call that changes a setting. */
 const mdutil = (set: string): string => `case "$*" in
 ('-a -s') printf '/:\\n\\tIndexing %s\\n' "$(/bin/cat "$R/../index")" ;;
 (*) ${set} ;;
@@ -31,7 +31,7 @@ function withBackups(root: MacRoot, isOn: boolean): void {
   root.recorded('usr/bin/tmutil', 'case $1 in (enable) v=1 ;; (*) v=0 ;; esac; printf "%s\\n" "$v" >"$R/../auto"');
 }
 
-/** launchctl of a Mac that keeps what it is told; the last line of a label counts. */
+/** launchctl of a Mac that stores overrides; the last line of a label counts. */
 const overrides = `case $1 in
 (print-disabled) printf 'disabled services = {\\n'; /bin/cat "$R/../overrides"; printf '}\\n' ;;
 (*) { /bin/grep -v "\${2##*/}" "$R/../overrides"; printf '\\t"%s" => %sd\\n' "\${2##*/}" "$1"; } >"$R/../new"

@@ -37,7 +37,7 @@ describe.each(scriptShells)('the wait for a keeper round in $name', (shell) => {
   });
 });
 
-describe.each(scriptShells)('a network change without a loaded rollback in $name', (shell) => {
+describe.each(scriptShells)('a network change whose rollback launchd refuses, in $name', (shell) => {
   it('fails after three bootstrap attempts and leaves nothing pending', async () => {
     const root = newRoot(shell);
     const asleep = "(print) printf 'Could not find service\\n'; exit 113 ;;";

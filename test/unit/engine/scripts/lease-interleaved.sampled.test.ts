@@ -29,7 +29,7 @@ import { interleave, type Program, type SteppedEnd } from './stepped-shell.ts';
 const parent = mkdtempSync(join(tmpdir(), 'mw-steps-'));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-/** A node with the tools of this computer, on which the clock stands still until a test moves it. */
+/** A node with the tools of this computer, whose clock does not move until a test moves it. */
 const root = join(parent, 'node');
 const ours = join(root, 'Library/Application Support/meshwright');
 const [clock, begun, log] = ['clock', 'begun', 'log'].map((name) => join(parent, name)) as [string, string, string];
@@ -103,7 +103,7 @@ async function alone(script: string): Promise<SteppedEnd> {
   return ends[0] ?? { code: null, stdout: '', stderr: '' };
 }
 
-/** The writers of the log, each of whom was alone. */
+/** The writers in the log; fails if two of them overlapped. */
 function writersOf(seed: number): readonly string[] {
   const lines = existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : [];
   const writers = lines.filter((_, at) => at % 2 === 0).map((line) => line.replace('in ', ''));
@@ -125,14 +125,14 @@ async function tryOne(seed: number): Promise<readonly string[]> {
   const rivals = ['run-b', 'run-c'].slice(Math.floor(next() * 2)).map((name) => rival(name, seen));
   let left = 0;
   await interleave(shell, [...rivals, owner(taken.token, scripts)], (count, last) => {
-    // A thief that slept for more than a minute finds that another one has begun.
+    // A thief that slept for more than a minute finds that another theft has begun.
     if (next() < 0.002) later();
     left -= 1;
     if (last >= 0 && left > 0) return last;
     left = next() < 0.4 ? 1_000 : next() * 130;
     return Math.floor(next() * count);
   });
-  // Whatever is left, the next run gets it.
+  // The next run can always get the lease.
   let last = answerOf(await alone(takeLeaseScript(root, exampleClaim('run-z'))));
   for (let tries = 0; last.kind === 'held' && tries < 2; tries += 1) {
     later();

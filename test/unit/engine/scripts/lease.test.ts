@@ -16,7 +16,7 @@ import { exampleClaim } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
 const newMac = removedAfter(makeMacRoot);
-/** A node on which nobody has ever held a lease. */
+/** A node that never had a lease. */
 const newRoot = async (shell: Shell): Promise<MacRoot> => {
   const root = newMac(shell);
   await root.run(`/bin/rm -r '${root.folder.replaceAll("'", "'\\''")}/Library'`);
@@ -30,7 +30,7 @@ const take = async (root: MacRoot, run: string) =>
 const steal = async (root: MacRoot, run: string, seen: SeenLease) =>
   answerOf(await root.run(stealLeaseScript(root.folder, exampleClaim(run), seen)));
 const heldBy = async (root: MacRoot): Promise<SeenLease> => {
-  const answer = await take(root, 'somebody');
+  const answer = await take(root, 'r-reader');
   if (answer.kind !== 'held') throw new Error(JSON.stringify(answer));
   return answer.lease;
 };
@@ -78,7 +78,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);
-    // Between the look and the rename of a thief, the lease ends and r-9 takes it.
+    // Between the read and the rename of a thief, the lease is released and r-9 takes it.
     const owner = `"$R/${ours}/lease/owner"`;
     const swap = `/usr/bin/sed -e 's/^run=.*/run=r-9/' -e 's/^token=.*/token=9/' ${owner} >"$R/owner" && /bin/cat "$R/owner" >${owner}`;
     root.tool('bin/mv', `case $1 in */lease) ${swap} ;; esac\nexec /bin/mv "$@"`);
@@ -109,7 +109,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     expect(await heldBy(root)).toMatchObject({ run: 'r-1', token: 1 });
   });
 
-  it('is not taken while scripts of an unrestored stolen lease run', async () => {
+  it('is not taken while scripts of a stolen lease still run', async () => {
     const root = await newRoot(shell);
     root.file(`${ours}/lease.stolen.77/busy.4711`, '');
     root.tool('bin/ps', 'printf "/bin/sh -s\\n"');
@@ -182,7 +182,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
   it.each([
     ['ahead', 10],
     ['behind', -10],
-  ])('is stolen despite an interrupted theft with a clock ten years %s (case 20)', async (_, years) => {
+  ])('is stolen despite a theft interrupted while the clock was ten years %s (case 20)', async (_, years) => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);

@@ -82,7 +82,7 @@ export interface MacRoot extends NodeRoot {
 export const run = async (root: MacRoot, call: ScriptCall): Promise<ScriptResult> =>
   (await root.runBody(scriptBody(call))).result;
 
-/** The results of scripts that say nothing else. */
+/** The results of scripts that print nothing else. */
 export const changed: ScriptResult = { kind: 'done', isChanged: true, said: [] };
 export const unchanged: ScriptResult = { kind: 'done', isChanged: false, said: [] };
 

@@ -5,8 +5,8 @@ import { removedAfter } from './node-root.ts';
 import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
-/** What changed the node: not the tools that only look. */
-const writes = (root: MacRoot, look: RegExp): readonly string[] => root.calls().filter((call) => !look.test(call));
+/** The calls that changed the node, without those that only read. */
+const writes = (root: MacRoot, reads: RegExp): readonly string[] => root.calls().filter((call) => !reads.test(call));
 
 describe.each(scriptShells)('order-services in $name', (shell) => {
   const call: ScriptCall = { name: 'order-services', args: { last: ['en2', 'en3', 'bridge0'] } };

@@ -38,7 +38,7 @@ export function hostTool(path: string): string {
   return existsSync(`/bin/${name}`) ? `/bin/${name}` : `/usr/bin/${name}`;
 }
 
-/** A new folder. `shell` is what stands at its `/bin/sh`; each tool notes its name and pid when it starts. */
+/** A new folder. `shell` is installed as its `/bin/sh`; each tool notes its name and pid when it starts. */
 export function makeNodeRoot(shell: Shell | undefined = scriptShells[0], name = 'node'): NodeRoot {
   const parent = mkdtempSync(join(tmpdir(), 'script-test-'));
   const folder = join(parent, name);
@@ -84,7 +84,7 @@ export function removedAfter<Words extends readonly unknown[], Root extends Node
   };
 }
 
-/** What somebody removes in this moment is gone. */
+/** A file that is removed during the listing counts as gone. */
 function treeOf(root: string, path: string): readonly string[] {
   try {
     return linesOf(root, path);
@@ -111,7 +111,7 @@ export interface ScriptEnd {
   readonly stderr: string;
 }
 
-/** Starts a script; `end` is settled when it has ended and nobody holds its streams any more. */
+/** Starts a script; `end` is settled when it has exited and its streams are closed. */
 export function startScript(
   shell: Shell,
   script: string,

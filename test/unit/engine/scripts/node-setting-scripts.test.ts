@@ -8,8 +8,8 @@ import { removedAfter } from './node-root.ts';
 import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
-/** What changed the node: not the tools that only look. */
-const writes = (root: MacRoot, look: RegExp): readonly string[] => root.calls().filter((call) => !look.test(call));
+/** The calls that changed the node, without those that only read. */
+const writes = (root: MacRoot, reads: RegExp): readonly string[] => root.calls().filter((call) => !reads.test(call));
 
 describe.each(scriptShells)('set-updates in $name', (shell) => {
   const call: ScriptCall = { name: 'set-updates', args: {} };
@@ -247,7 +247,7 @@ esac`;
 
 describe.each(scriptShells)('set-screen-sharing in $name', (shell) => {
   const set = (on: boolean): ScriptCall => ({ name: 'set-screen-sharing', args: { on } });
-  const looks = /^launchctl print/;
+  const reads = /^launchctl print/;
 
   it('switches Screen Sharing on and off, now and for the next boot', async () => {
     const root = newRoot(shell);
@@ -257,7 +257,7 @@ describe.each(scriptShells)('set-screen-sharing in $name', (shell) => {
     expect(await run(root, set(true))).toEqual(unchanged);
     expect(await run(root, set(false))).toEqual(changed);
     expect(await run(root, set(false))).toEqual(unchanged);
-    expect(writes(root, looks)).toEqual([
+    expect(writes(root, reads)).toEqual([
       'launchctl enable system/com.apple.screensharing',
       `launchctl bootstrap system ${root.folder}/System/Library/LaunchDaemons/com.apple.screensharing.plist`,
       'launchctl disable system/com.apple.screensharing',
@@ -271,7 +271,7 @@ describe.each(scriptShells)('set-screen-sharing in $name', (shell) => {
     root.file('../word', 'disabled');
     root.recorded('bin/launchctl', launchctl);
     expect(await run(root, set(true))).toEqual(changed);
-    expect(writes(root, looks)).toEqual(['launchctl enable system/com.apple.screensharing']);
+    expect(writes(root, reads)).toEqual(['launchctl enable system/com.apple.screensharing']);
   });
 
   it('fails when launchd does not show the service', async () => {

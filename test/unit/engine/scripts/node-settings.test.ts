@@ -8,8 +8,8 @@ import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeNodeRoot);
 
-/** An account that is not root: what it may not read, the script must not read either. */
-const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+/** An account other than root, so that file permissions apply to the script. */
+const otherAccount = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 it.each(scriptShells)('a preference in an inaccessible folder is unreadable, not unset, in $name', (shell) => {
   const { folder, file } = newRoot(shell);
@@ -19,7 +19,7 @@ it.each(scriptShells)('a preference in an inaccessible folder is unreadable, not
   chmodSync(join(folder, 'Library/Preferences'), 0o644);
   const [command, ...options] = shell.argv;
   const { stdout } = spawnSync(command, [...options, `set -u\nR='${folder}'\nO=\n${nodeSettingsScript}`], {
-    ...stranger,
+    ...otherAccount,
     cwd: join(folder, 'tmp'),
     encoding: 'utf8',
   });

@@ -41,7 +41,7 @@ function textOf(script: string, folder: string): string {
   return texts.get(`script ${script}`) ?? texts.get(script) ?? '';
 }
 
-/** What a run says, how often it waits, and the paths that it makes, changes and takes away. */
+/** The result of a run, the number of its sleeps, and the paths that it creates, changes and removes. */
 async function runOn(script: string, odd: OddMac): Promise<readonly [string, number, readonly string[]]> {
   const { mac } = newMac(script, odd);
   const was = mac.root.tree();

@@ -30,7 +30,7 @@ it.each(scriptShells)('the latest panic reports of each kind are printed in $nam
   const names = async (...all: string[]) => namesIn(await printed(shell, all));
   const few = [full(1), full(2)];
   expect([await names(), await names(...few)]).toEqual([[], few]);
-  // Not behind those of another kind that come later by name alone.
+  // Reports of another kind do not push them out, even if these sort later by name.
   const newest = ['Kernel_2026-09-30-091500_studio-1.panic', 'panic-base-2026-09-09-131320.0002.panic'];
   const last = [5, 6, 7, 8].map(full);
   expect(await names(...newest, full(4), ...last)).toEqual([...newest, ...last]);

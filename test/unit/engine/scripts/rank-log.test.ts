@@ -68,11 +68,11 @@ describe.each(scriptShells)('a followed log in $name', (shell) => {
     expect((await readKimi(root, whole.mark)).text).toHaveLength(100);
   });
 
-  it('is read with other logs, where missing and unreadable ones are reported separately', async () => {
+  it('is reported separately if missing or unreadable', async () => {
     const root = newRoot(shell);
     root.file(rankLog('kimi').path, 'kimi\n');
     root.file(rankLog('closed').path, 'secret\n');
-    // Whoever runs the tests as root may read everything.
+    // Root may read everything, also in a test.
     root.tool('usr/bin/stat', 'case $3 in (*closed.log) exit 1 ;; esac\nprintf "7 5\\n"');
     chmodSync(logPath(root, 'closed'), 0o000);
     const wishes = ['kimi', 'qwen', 'closed'].map((placement) => ({ placement }));

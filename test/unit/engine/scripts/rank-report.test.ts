@@ -14,7 +14,7 @@ import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
 
-/** What launchctl prints of a service; what stands in braces is not of it. */
+/** The output of launchctl for a service; nested braces belong to other sections. */
 const service = (...fields: readonly string[]): string =>
   [
     "printf '%s\\n' 'system/dev.meshwright.rank.kimi = {'",

@@ -8,7 +8,7 @@ import { until } from './node-root.ts';
 import { exampleRecord } from './script-examples.ts';
 import type { Shell } from './shells.ts';
 
-/** Whether a process is there and has not ended: nobody waits for some of them here. */
+/** Whether a process is running; a zombie, which some of them become here, is not. */
 export const isAlive = (pid: number): boolean =>
   /^[^Z]/.test(spawnSync('/bin/ps', ['-o', 'stat=', '-p', String(pid)]).stdout.toString());
 
@@ -46,7 +46,7 @@ case $1 in
 (kill) p=$(/bin/cat "$s/pid") && kill -s "\${2#SIG}" "$p" ;;
 esac`;
 
-/** The vm_stat of such a node, in pages of 16 KiB: 16 GiB unless a file beside the root says otherwise. */
+/** The vm_stat of such a node, in pages of 16 KiB: 16 GiB unless a file next to the root sets another number. */
 export const vmStat = `printf 'Mach Virtual Memory Statistics: (page size of 16384 bytes)\\n'
 printf 'Pages free:                                  9563156.\\nPages wired down:                            %s.\\n' \\
   "$(/bin/cat "$R/../pages" 2>/dev/null || printf 1048576)"`;

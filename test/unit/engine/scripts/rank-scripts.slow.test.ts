@@ -117,9 +117,9 @@ describe.concurrent.each(scriptShells)('bootstrap-rank in $name', (shell) => {
 
   it('gives an existing log to the sudo user when no account is named', async () => {
     const root = newRoot(shell);
-    root.file(rankLog('kimi').path, 'said as root\n');
+    root.file(rankLog('kimi').path, 'printed as root\n');
     await run(root, record({}, ''));
-    expect(root.read(rankLog('kimi').path)).toBe('said as root\n');
+    expect(root.read(rankLog('kimi').path)).toBe('printed as root\n');
     expect(writes(root)[0]).toBe(`chown ${process.env['SUDO_USER'] ?? 'root'} ${root.folder}${rankLog('kimi').path}`);
   });
 

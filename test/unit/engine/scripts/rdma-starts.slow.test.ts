@@ -33,7 +33,7 @@ describe.concurrent.each(scriptShells)('the record of a start over RDMA in $name
     await run(root, stop());
   });
 
-  it('adds the number of device resources to the count of earlier versions', async () => {
+  it('adds the device resources of a start to the existing count', async () => {
     const root = newRoot(shell);
     root.file(rdmaStartsFile.path, `boot=${bootSession}\nstarts=3\n`);
     await run(root, record());

@@ -5,12 +5,12 @@ import { removedAfter } from './node-root.ts';
 import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
-/** What changed the node: not the tools that only look. */
-const writes = (root: MacRoot, look: RegExp): readonly string[] => root.calls().filter((call) => !look.test(call));
+/** The calls that changed the node, without those that only read. */
+const writes = (root: MacRoot, reads: RegExp): readonly string[] => root.calls().filter((call) => !reads.test(call));
 
 describe.each(scriptShells)('set-power in $name', (shell) => {
   const call: ScriptCall = { name: 'set-power', args: { sleepMinutes: 0, restartAfterPowerLoss: true } };
-  /** A Mac with a battery section first, in which the same keys stand. */
+  /** A Mac whose battery section comes first and has the same keys. */
   const pmset = (take: string) => `case "$*" in
 ('-g custom') printf 'Battery Power:\\n sleep                0\\n autorestart          1\\nAC Power:\\n Sleep On Power Button 1\\n'
   printf ' sleep                %s\\n autorestart          %s\\n' "$(/bin/cat "$R/../sleep")" "$(/bin/cat "$R/../auto")" ;;
@@ -85,13 +85,13 @@ describe.each(scriptShells)('remove-bridge in $name', (shell) => {
     name: 'remove-bridge',
     args: { bridge: 'bridge0', members: ['en2', 'en3'], services: ['Thunderbolt Bridge'] },
   };
-  const looks = /-get|Print|^ifconfig bridge0$/;
+  const reads = /-get|Print|^ifconfig bridge0$/;
 
   it('removes service, preferences entry and interface, and only once', async () => {
     const root = newRoot(shell);
     withBridge(root);
     expect(await run(root, call)).toEqual(changed);
-    expect(writes(root, looks)).toEqual([
+    expect(writes(root, reads)).toEqual([
       'networksetup -setnetworkserviceenabled Thunderbolt Bridge off',
       `PlistBuddy -c Delete :VirtualNetworkInterfaces:Bridge:bridge0 ${root.folder}/Library/Preferences/SystemConfiguration/preferences.plist`,
       'ifconfig bridge0 deletem en2',
@@ -179,7 +179,7 @@ case "$*" in
 ('en3 inet '*-alias) /bin/rm "$s/live" ;;
 ('en3 inet '*) printf %s "$3" >"$s/live" ;;
 esac`;
-  const looks = /-(?:get|list)|^ifconfig en3$/;
+  const reads = /-(?:get|list)|^ifconfig en3$/;
 
   it('sets the address once, creating or enabling the service if needed', async () => {
     const set = "networksetup -setmanual Ana's cable 10.77.0.1 255.255.255.252";
@@ -190,7 +190,7 @@ esac`;
     ] as const) {
       const root = withNetwork(files);
       expect(await run(root, { name: 'set-link-address', args })).toEqual(changed);
-      expect(writes(root, looks)).toEqual(expected);
+      expect(writes(root, reads)).toEqual(expected);
       expect(await run(root, { name: 'set-link-address', args })).toEqual(unchanged);
     }
   });
@@ -201,7 +201,7 @@ esac`;
       kind: 'failed',
       slug: 'no-service',
     });
-    expect(writes(root, looks)).toEqual([]);
+    expect(writes(root, reads)).toEqual([]);
   });
 
   it('clears the address once', async () => {

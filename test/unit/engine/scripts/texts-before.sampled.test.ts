@@ -6,7 +6,7 @@ import { changedTexts, keepTexts, nodeTexts, runOnMac, textsBefore } from './tex
 
 const shell = scriptShells.find(({ name }) => name === 'dash') ?? (scriptShells[0] as Shell);
 
-// Texts are kept anew only by who says so, and reads what has changed.
+// Stored texts are replaced only on request, by a person who reads the changes.
 if (process.env['MESHWRIGHT_KEEP_SCRIPTS'] === 'yes') keepTexts();
 
 const [before, now] = [textsBefore(), nodeTexts()];
@@ -16,8 +16,8 @@ const both = (name: string, ...texts: readonly [string, string]) =>
   Promise.all(texts.map((text) => runOnMac(shell, name, text)));
 
 /**
- * What cannot be compared by running it: a launched job goes on after its script, and the recording tools of the Mac run
- * into the file size limits of an observation. A change of these texts is for a reader, who then keeps them anew.
+ * What cannot be compared by running it: a launched job outlives its script, and the recording tools of the Mac run
+ * into the file size limits of an observation. A person reviews changes of these texts and stores them again.
  */
 const unsteady = new Set(['launch of a job', 'observation']);
 
@@ -48,7 +48,7 @@ describe('the comparison of two script versions', () => {
   const steady = Object.keys(before).filter((name) => !unsteady.has(name));
 
   const jobs = Object.keys(before).filter((name) => name.startsWith('job '));
-  it.each(jobs)('%s: completes in the simulation', async (name) => {
+  it.each(jobs)('%s: completes all of its work', async (name) => {
     const { exit, tree } = await runOnMac(shell, name, before[name] ?? '');
     expect([exit, tree.filter((one) => one.includes('ops/example/failure'))]).toEqual([0, []]);
     expect(tree.filter((one) => one.includes('/verified '))).toHaveLength(1);

@@ -24,7 +24,7 @@ import { wholeMac } from './whole-mac.ts';
 
 const fixture = new URL('../../../cases/node-scripts-before/texts.json.gz', import.meta.url);
 
-/** Stands for the root prefix of a node, in texts that are kept. */
+/** Replaces the root prefix of a node in stored texts. */
 const anyRoot = '/ROOT-OF-A-NODE';
 
 const note = { step: 'studio-1 power', verb: 'apply', by: 'ana@desk', config: 'cafe' };
@@ -58,7 +58,7 @@ export function keepTexts(): void {
   writeFileSync(fixture, gzipSync(JSON.stringify(nodeTexts(), null, 1), { level: 9 }));
 }
 
-/** What a script did: everything that can be told apart afterwards. */
+/** Every effect of a script that can be compared afterwards. */
 export interface Done {
   readonly exit: number | string;
   readonly stdout: string;

@@ -125,7 +125,7 @@ const liars = [
   ...['usr/sbin/networksetup', 'usr/sbin/scutil', tool.socketfilterfw.path.slice(1)],
 ];
 
-/** What a script, a job or the restoring of a network says that it failed by; undefined where it did not. */
+/** The slug of a failed script, job or network restore; undefined if it succeeded. */
 async function slugOf(root: MacRoot, script: string, { args = {} }: Lie): Promise<string | undefined> {
   if (script.startsWith('job ')) {
     root.tool('bin/ps', 'exec /bin/ps "$@"');

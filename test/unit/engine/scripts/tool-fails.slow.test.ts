@@ -50,7 +50,7 @@ const plain = (mac: WholeMac, text: string): string =>
     .replaceAll(exampleHex, (hex) => `${hex.slice(0, 4)}…`);
 const exampleHex = /[0-9a-f]{64}/g;
 
-/** What a call does: one of several that differ in names alone is enough. Files are named. */
+/** The kind of a call: one of several that differ only in names is enough. Files are named. */
 const verbOf = (call: string): string =>
   /^(?:rm|mv|ln|cp|mkdir|chmod|chown|rmdir) /.test(call)
     ? call

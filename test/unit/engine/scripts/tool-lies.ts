@@ -89,7 +89,7 @@ const keeps: Later = { later: 'the next round compares again, a minute later', f
 const asUnpack: Needless = { needless: 'the same lines as in unpack-runtime' };
 /** The folder of a transaction here. */
 export const saved = 'Library/transaction';
-/** What a transaction has saved, beside the script that puts it back. */
+/** The state that a transaction has saved, next to the script that restores it. */
 const back = (tools: Lie['tools'], files: Readonly<Record<string, string>>): Lie => ({
   ...(tools === undefined ? {} : { tools }),
   files: {

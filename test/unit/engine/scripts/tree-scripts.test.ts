@@ -46,8 +46,8 @@ const statesOf = async (shell: Shell, root: MacRoot) => {
   return trees.kind === 'known' ? trees.value.map(({ kind, state }) => `${kind} ${state}`) : trees;
 };
 
-describe.each(scriptShells)('publish-tree in $name', (shell) => {
-  it('moves a verified tree out of staging, seals it, and does so once', async () => {
+describe.each(scriptShells)('published trees in $name', (shell) => {
+  it('are moved out of staging and sealed once verified', async () => {
     const root = newRoot(shell);
     stage(root, exampleModel);
     expect(await run(root, publish(exampleModel))).toEqual(changed);
@@ -69,7 +69,7 @@ describe.each(scriptShells)('publish-tree in $name', (shell) => {
     expect(await run(root, publish(exampleModel))).toEqual(unchanged);
   });
 
-  it('refuses a tree that was not verified or has another digest', async () => {
+  it('are refused without verification or with another digest', async () => {
     const root = newRoot(shell);
     for (const mark of ['', 'f'.repeat(64)]) {
       stage(root, exampleModel, mark);
@@ -89,7 +89,7 @@ describe.each(scriptShells)('publish-tree in $name', (shell) => {
     });
   });
 
-  it('replaces a tree that an observation shows as changed', async () => {
+  it('are replaced if an observation shows a change', async () => {
     const folder = treeFolder(exampleModel).path;
     const longAgo = new Date(1_000_000_000_000);
     const damages: readonly ((root: MacRoot) => void)[] = [
@@ -118,7 +118,7 @@ describe.each(scriptShells)('publish-tree in $name', (shell) => {
     }
   });
 
-  it('is observed as unsealed without a seal, and other files are ignored', async () => {
+  it('are observed as unsealed without a seal', async () => {
     const root = newRoot(shell);
     root.file('opt/meshwright/models/by-hand/0123456789abcdef/file', '');
     root.file('opt/meshwright/models/by-hand/notes.txt', '');

@@ -157,7 +157,7 @@ describe('command lines of a text', () => {
     expect(plainText(withoutLines(only, [aside(chat)]))).toBe('Stop it.\nThen pull.');
   });
 
-  it('are removed without removing commands inside a sentence', () => {
+  it('do not include commands inside a sentence', () => {
     expect(withoutLines(prose`Stop it: ${chat}`, [chat])).toEqual(prose`Stop it: ${chat}`);
   });
 
@@ -173,7 +173,7 @@ describe('a first action in a text', () => {
   const before = prose`${{ kind: 'first', act: prose`${applied}, and look` }}put the cable back.`;
   const shown = 'First remove the Thunderbolt Bridge on a, and look; then put the cable back.';
 
-  it('starts the sentence, or is merged after an earlier action', () => {
+  it('starts a sentence with First, unless it follows an earlier action', () => {
     expect(plainText(before)).toBe(shown);
     expect(plainText(behindFirst(before))).toBe(
       'remove the Thunderbolt Bridge on a, and look; then put the cable back.',
@@ -181,7 +181,7 @@ describe('a first action in a text', () => {
     for (const other of ['Put it back.', prose`${named('a')} is off.`]) expect(behindFirst(other)).toBe(other);
   });
 
-  it('is phrased as left to apply', () => {
+  it('is left to apply if apply performs it', () => {
     expect(plainText(leftToApply(before))).toBe(
       'First let apply remove the Thunderbolt Bridge on a, and look; then put the cable back.',
     );

@@ -36,7 +36,7 @@ const interfaces = [
   block('en7', '198.51.100.7'),
 ].join('');
 
-/** An ipconfig that has a packet for en7 alone. */
+/** An ipconfig that has a packet only for en7. */
 function withTools(root: NodeRoot): void {
   root.file('outputs/ports', published('hardware-ports/m3ultra-no-bridge'));
   root.file('outputs/interfaces', interfaces);

@@ -17,7 +17,7 @@ const session = 'F2B1C3D4-0000-4000-8000-000000000001';
 const nowSeconds = 1_790_000_000;
 const newMac = removedAfter(makeMacRoot);
 
-/** A node of which process 4711 runs, and on whose ports somebody listens. */
+/** A node on which process 4711 runs, with listeners on these ports. */
 function newRoot(shell: Shell, listeners: readonly number[] = []): MacRoot {
   const root = newMac(shell);
   const lines = listeners.map((port) => `tcp4 0 0 10.77.0.1.${port} *.* LISTEN`);
