@@ -71,7 +71,7 @@ describe('a secret', () => {
     expect(await text({ kind: 'prompt' }, { ask: async () => ' typed ' })).toBe(' typed ');
   });
 
-  it('is requested with the given question', async () => {
+  it('is prompted for with the given question', async () => {
     const asked: string[] = [];
     const ask = async (question: string): Promise<string> => {
       asked.push(question);

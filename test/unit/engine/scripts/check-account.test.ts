@@ -96,7 +96,7 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
       unfit('gpu: killed'),
       ['home', files, 'rdma', `!${gpu}`],
     ],
-    ['no answer', { tools: { 'usr/bin/head': 'exit 0' } }, untested('no answer for home'), []],
+    ['a test without an answer', { tools: { 'usr/bin/head': 'exit 0' } }, untested('no answer for home'), []],
   ])('fails for %s', async (_, odd, said, passed) => {
     const { first, root } = await check(shell, odd);
     expect(first).toEqual({ said, isLoaded: true });

@@ -43,7 +43,7 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
   const fan = plist(words(`/${program}`, '-v'));
   const opened = (path: string) => (root: MacRoot) => mode(root, path, 0o757);
 
-  it('are none on a healthy Mac or on a Mac without daemons', async () => {
+  it('do not exist on a healthy Mac or on a Mac without daemons', async () => {
     expect(await writable(mac(fan))).toEqual([]);
     expect(await writable(mac(fan, (root) => rmSync(join(root.folder, daemon))))).toEqual([]);
     expect(await writable(mac(fan, (root) => rmSync(join(root.folder, 'Library'), { recursive: true })))).toEqual([]);
@@ -81,14 +81,17 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
   });
 
   const running: readonly (readonly [string, string, string?])[] = [
-    ['Program', plist(`<key>Program</key><string>/${program}</string>`)],
-    ['a script of an interpreter', plist(words('/usr/bin/perl', `/${program}`))],
+    ['the Program key', plist(`<key>Program</key><string>/${program}</string>`)],
+    ['interpreter arguments', plist(words('/usr/bin/perl', `/${program}`))],
     ['a shell command', plist(words('/bin/sh', '-c', `cd /tmp; "/${program}" &gt;/dev/null`))],
-    ['a path with a space in quotes', plist(words('/bin/sh', '-c', `exec '/${spaced}' &amp;`)), spaced],
+    ['a quoted path with a space', plist(words('/bin/sh', '-c', `exec '/${spaced}' &amp;`)), spaced],
     ["an option's value", plist(words('/bin/sh', `--file=/${program}`))],
-    ['a user that is root', plist(`<key>UserName</key><string>root</string>${words(`/${program}`)}`)],
-    ['a comment that names a user', plist(`<!-- <key>UserName</key><string>ana</string> -->${words(`/${program}`)}`)],
-    ['one line for each tag', plist(words(`/${program}`)).replaceAll('><', '>\n\t<')],
+    ['a daemon with root as its user', plist(`<key>UserName</key><string>root</string>${words(`/${program}`)}`)],
+    [
+      'a daemon with a user name in a comment',
+      plist(`<!-- <key>UserName</key><string>ana</string> -->${words(`/${program}`)}`),
+    ],
+    ['a property list with one line per tag', plist(words(`/${program}`)).replaceAll('><', '>\n\t<')],
     [
       'a daemon whose environment names a user',
       plist(
@@ -97,7 +100,7 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
     ],
   ];
   const rows = running.map(([what, text, path = program]) => [what, text, path] as const);
-  it.each(rows)('include the program of %s', async (_, text, path) => {
+  it.each(rows)('find the program in %s', async (_, text, path) => {
     const root = mac(text, (one) => {
       one.file(path, '');
       mode(one, path, 0o757);

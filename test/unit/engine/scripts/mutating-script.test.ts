@@ -139,7 +139,7 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
     expect(root.has('touched')).toBe(true);
   });
 
-  it('hides its own text from the tools that it starts', async () => {
+  it('does not pass its own text to tools on standard input', async () => {
     const root = newRoot(shell);
     const { result } = await root.runBody('x=$(/bin/cat)\n[ -z "$x" ] || failed read "$x"\nunchanged');
     expect(result).toEqual({ kind: 'done', isChanged: false, said: [] });

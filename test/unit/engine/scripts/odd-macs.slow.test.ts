@@ -167,9 +167,9 @@ const parts = ['about', 'restore'];
 
 describe('the confirmation of a network change', () => {
   it.each<readonly [string, OddMac, string, number, readonly string[]]>([
-    ['changes nothing if the change is already confirmed', { files: change('confirmed', 'r-1') }, 'unchanged', 0, []],
+    ['does nothing for a confirmed change', { files: change('confirmed', 'r-1') }, 'unchanged', 0, []],
     ['fails if the node knows no such change', {}, 'no-transaction: the node knows of no such change', 0, []],
-    ['is of another run', { files: change('pending', 'r-2') }, 'rollback-pending', 0, []],
+    ["fails for another run's change", { files: change('pending', 'r-2') }, 'rollback-pending', 0, []],
     [
       'fails if the change was rolled back',
       { files: change('rolled', 'r-1') },
@@ -178,7 +178,7 @@ describe('the confirmation of a network change', () => {
       [],
     ],
     [
-      'confirms a change with a result',
+      'confirms a change whose script has finished',
       { files: change('pending', 'r-1', { verdict: '0' }) },
       'changed',
       0,
@@ -216,7 +216,7 @@ describe('the settling of an abandoned network change', () => {
   const rolled = (from: string): readonly string[] => [...moved(from, 'rolled', parts), '+ OURS/rollback/rolled/pid'];
   it.each<readonly [string, OddMac, string, number, readonly string[]]>([
     ['does nothing if there is no change', {}, 'unchanged', 0, []],
-    ['is of another run', { files: change('pending', 'r-2') }, 'unchanged', 0, []],
+    ["does nothing about another run's change", { files: change('pending', 'r-2') }, 'unchanged', 0, []],
     [
       'rolls the change back immediately if its script is gone',
       { files: change('pending', run) },
@@ -232,7 +232,7 @@ describe('the settling of an abandoned network change', () => {
       rolled('pending'),
     ],
     [
-      'rolls back immediately if the script has a result',
+      'rolls back immediately if the script has finished',
       { files: change('pending', run, { verdict: '0' }), tools: alive(3) },
       'changed',
       0,

@@ -118,7 +118,7 @@ describe.each(scriptShells)('a written file in $name', (shell) => {
 });
 
 describe('a text digest', () => {
-  it('does not depend on the root prefix or on how the text was cut into parts', () => {
+  it('does not depend on the root prefix or on how the text was split', () => {
     expect(textDigest(['a', 'b', place.ours])).toBe(textDigest(['ab', place.ours]));
     expect(textDigest([place.ours])).not.toBe(textDigest([place.ours.path]));
     expect(textDigest([{ kind: 'login-user' }])).not.toBe(textDigest(['ana']));

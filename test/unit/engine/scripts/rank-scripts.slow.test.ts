@@ -242,7 +242,7 @@ describe.concurrent.each(scriptShells)('kick-rank in $name', (shell) => {
     await run(root, stop());
   });
 
-  it('refuses an account that can write root daemon files, or when they are unreadable', async () => {
+  it('refuses an account that can write root daemon files or cannot be checked', async () => {
     const root = newRoot(shell);
     await run(root, record());
     root.file('Library/LaunchDaemons/org.fan.plist', '');

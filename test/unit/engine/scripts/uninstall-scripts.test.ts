@@ -45,7 +45,7 @@ const withdraw = (root: MacRoot) => {
   return root.run(`HOME='${home}'\nexport HOME\n${script}`);
 };
 
-describe.each(scriptShells)('in $name', (shell) => {
+describe.each(scriptShells)('uninstall scripts in $name', (shell) => {
   describe('clear-node', () => {
     it('removes services, runtimes and partial files, and keeps models', async () => {
       const root = newRoot(shell);

@@ -38,7 +38,7 @@ describe.each(scriptShells)('unpack-runtime of a disk image in $name', (shell) =
     expect(root.has(`${staged}.image`)).toBe(false);
   });
 
-  it('unmounts the image when it cannot be copied', async () => {
+  it('unmounts an image that cannot be copied', async () => {
     const root = newRoot(shell);
     root.file(stagedArchive(exampleRuntime, 'dmg').path, 'an image');
     root.recorded('usr/bin/hdiutil', 'case $1 in (attach) : >"$6/EXO.app" ;; (detach) /bin/rm -f "$2/EXO.app" ;; esac');

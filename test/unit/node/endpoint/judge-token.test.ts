@@ -17,14 +17,14 @@ describe('judgeToken', () => {
   });
 
   it.each([
-    ['with empty content', { content: '', reasoning_content: 'We' }, { text: 'We', isThought: true }],
-    ['without any content', { reasoning: 'We' }, { text: 'We', isThought: true }],
-    ['with null content', { content: null, reasoning: 'We' }, { text: 'We', isThought: true }],
-    ['next to an answer', { content: 'Hi', reasoning_content: 'We' }, { text: 'Hi', thought: 'We' }],
-    ['under both keys', { reasoning: 'We', reasoning_content: 'We' }, { text: 'We', isThought: true }],
-    ['that is empty', { content: 'Hi', reasoning_content: '' }, { text: 'Hi' }],
-    ['that is null', { content: 'Hi', reasoning_content: null }, { text: 'Hi' }],
-  ])('reads the message of a reasoning model with a thought %s', (_case, message, token) => {
+    ['thought with empty content', { content: '', reasoning_content: 'We' }, { text: 'We', isThought: true }],
+    ['thought without content', { reasoning: 'We' }, { text: 'We', isThought: true }],
+    ['thought with null content', { content: null, reasoning: 'We' }, { text: 'We', isThought: true }],
+    ['thought next to an answer', { content: 'Hi', reasoning_content: 'We' }, { text: 'Hi', thought: 'We' }],
+    ['thought under both keys', { reasoning: 'We', reasoning_content: 'We' }, { text: 'We', isThought: true }],
+    ['answer with an empty thought', { content: 'Hi', reasoning_content: '' }, { text: 'Hi' }],
+    ['answer with a null thought', { content: 'Hi', reasoning_content: null }, { text: 'Hi' }],
+  ])('reads the message of a reasoning model: %s', (_case, message, token) => {
     const body = JSON.stringify({ choices: [{ message }] });
     expect(judgeToken({ status: 200, body }, pointer)).toEqual({ kind: 'token', ...token });
   });

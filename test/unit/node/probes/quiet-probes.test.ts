@@ -27,7 +27,7 @@ describe('a quiet observation', () => {
     expect([asks(quietProbes()), asks(allProbes())]).toEqual([false, true]);
   });
 
-  it('knows a running leader except for its token', () => {
+  it('reads a running leader without its token', () => {
     const record = {
       placement: 'kimi',
       digest: 'd'.repeat(64),
