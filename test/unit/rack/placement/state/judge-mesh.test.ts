@@ -125,46 +125,32 @@ describe('mesh state', () => {
     expect(judged({ members: {} })).toMatchObject({ state: 'absent', generation: 0, isAnswering: false });
   });
 
-  it.each([
-    ['stopped', threeMembers(['stopped', 'stopped', 'stopped']), 'no rank runs'],
-    ['stopped', threeMembers(['stopped', 'ready', 'stopped']), 'no rank runs'],
-    ['stopped', threeMembers(['stopped', 'absent', 'stopped']), 'no rank runs'],
-    ['ready', threeMembers(['ready', 'ready', 'ready']), 'no rank runs'],
+  it.each<[string, Parameters<typeof threeMembers>[0], string, Parameters<typeof threeMembers>[1]?]>([
+    ['stopped', ['stopped', 'stopped', 'stopped'], 'no rank runs'],
+    ['stopped', ['stopped', 'ready', 'stopped'], 'no rank runs'],
+    ['stopped', ['stopped', 'absent', 'stopped'], 'no rank runs'],
+    ['ready', ['ready', 'ready', 'ready'], 'no rank runs'],
     [
       'ready',
-      threeMembers(['ready', 'ready', 'ready'], { startedIn: 'BOOT-before', starts: 1 }),
+      ['ready', 'ready', 'ready'],
       'no rank runs since a restart of studio-1, studio-2, studio-3',
+      { startedIn: 'BOOT-before', starts: 1 },
     ],
-    [
-      'dead',
-      threeMembers(['exited', 'exited', 'exited']),
-      'studio-1 exited (1), studio-2 exited (1), studio-3 exited (1)',
-    ],
-    [
-      'dead',
-      threeMembers(['ready', 'exited', 'absent'], { lastExit: '78: EX_CONFIG' }),
-      'studio-2 exited (78: EX_CONFIG)',
-    ],
+    ['dead', ['exited', 'exited', 'exited'], 'studio-1 exited (1), studio-2 exited (1), studio-3 exited (1)'],
+    ['dead', ['ready', 'exited', 'absent'], 'studio-2 exited (78: EX_CONFIG)', { lastExit: '78: EX_CONFIG' }],
+    ['partial', ['joined', 'exited', 'joined'], 'rank 1 on studio-2 exited', { lastExit: '(never exited)' }],
+    ['partial', ['joined', 'exited', 'joined'], 'rank 1 on studio-2 exited (1)'],
     [
       'partial',
-      threeMembers(['joined', 'exited', 'joined'], { lastExit: '(never exited)' }),
-      'rank 1 on studio-2 exited',
-    ],
-    ['partial', threeMembers(['joined', 'exited', 'joined']), 'rank 1 on studio-2 exited (1)'],
-    [
-      'partial',
-      threeMembers(['joined', 'exited', 'joined'], { lastExit: 'Killed: 9' }),
+      ['joined', 'exited', 'joined'],
       'rank 1 on studio-2 was ended by a signal (Killed: 9)',
+      { lastExit: 'Killed: 9' },
     ],
-    [
-      'partial',
-      threeMembers(['joined', 'ready', 'ready']),
-      'rank 1 on studio-2 was not started, rank 2 on studio-3 was not started',
-    ],
-    ['partial', threeMembers(['stopped', 'joined', 'joined']), 'rank 0 on studio-1 is stopped'],
-    ['partial', threeMembers(['joined', 'joined', 'absent']), 'rank 2 on studio-3 is missing'],
-  ])('is %s: %j', (state, members, evidence) => {
-    expect(verdict({ members })).toEqual([state, evidence]);
+    ['partial', ['joined', 'ready', 'ready'], 'rank 1 on studio-2 was not started, rank 2 on studio-3 was not started'],
+    ['partial', ['stopped', 'joined', 'joined'], 'rank 0 on studio-1 is stopped'],
+    ['partial', ['joined', 'joined', 'absent'], 'rank 2 on studio-3 is missing'],
+  ])('is %s with ranks %s: %s', (state, states, evidence, more = {}) => {
+    expect(verdict({ members: threeMembers(states, more) })).toEqual([state, evidence]);
   });
 
   it('is silent without a token and names the ranks that have not joined', () => {
