@@ -247,8 +247,8 @@ describe('partly unknown Thunderbolt Bridge', () => {
 
 describe('cable moves on bridged Macs', () => {
   const missing = meshOfFour.slice(1);
-  const hint = (changes: RackChanges, wishes = {}): string | undefined =>
-    hintsOf('cabling/missing', changes, wishes)[0];
+  const hint = (changes: RackChanges, desired = {}): string | undefined =>
+    hintsOf('cabling/missing', changes, desired)[0];
   const bridged = (name: string): Partial<FactValues> => {
     const facts = healthyFacts(name, receptacles(name, 6, missing));
     return { interfaces: [...facts.interfaces.map((one) => ({ ...one, ipv4: [] })), bridge] };

@@ -121,9 +121,9 @@ describe('cable findings', () => {
   it('warn about an undeclared cable with the line to add', () => {
     const declared = meshOfFour.filter((text) => !text.startsWith('studio-1:3'));
     const changes = { cables: [...declared, 'studio-1:5 <-> studio-3:6'] };
-    const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: links(declared) } };
-    expect(told(changes, wishes)).toEqual(['warning cabling/undeclared link studio-1:5 <-> studio-3:6']);
-    expect(findingsOf(changes, wishes)[0]?.hint).toContain('\n  - studio-1:5 <-> studio-3:6');
+    const desired = { thunderbolt: { ...desiredFleet().thunderbolt, links: links(declared) } };
+    expect(told(changes, desired)).toEqual(['warning cabling/undeclared link studio-1:5 <-> studio-3:6']);
+    expect(findingsOf(changes, desired)[0]?.hint).toContain('\n  - studio-1:5 <-> studio-3:6');
   });
 
   it('report a second cable between two linked Macs as doubled', () => {
@@ -146,18 +146,18 @@ describe('cable findings', () => {
   });
 
   it('are empty for a file without links', () => {
-    const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: [] } };
-    expect(told({}, wishes)).toEqual([]);
+    const desired = { thunderbolt: { ...desiredFleet().thunderbolt, links: [] } };
+    expect(told({}, desired)).toEqual([]);
   });
 
   it('report a cable to a Mac that is not in the file', () => {
-    const stranger = cabledReceptacle('studio-1', 5, end('other:1'));
-    expect(told(withReceptacle('studio-1', stranger))).toEqual(['warning cabling/foreign-mac receptacle studio-1:5']);
+    const foreign = cabledReceptacle('studio-1', 5, end('other:1'));
+    expect(told(withReceptacle('studio-1', foreign))).toEqual(['warning cabling/foreign-mac receptacle studio-1:5']);
   });
 
   it("move a cable from a Mac that is not in the file to the link's node", () => {
-    const stranger = cabledReceptacle('studio-1', 2, end('other:1'));
-    const changes = withReceptacle('studio-1', stranger, meshOfFour.slice(1));
+    const foreign = cabledReceptacle('studio-1', 2, end('other:1'));
+    const changes = withReceptacle('studio-1', foreign, meshOfFour.slice(1));
     expect(told(changes)).toEqual(['error cabling/elsewhere link studio-1:2 <-> studio-2:2']);
     expect(hintsOf('cabling/elsewhere', changes)).toEqual([
       'Move the far end of the cable in studio-1 receptacle 2 from a Mac that is not in the file (Mac15,14) ' +
@@ -166,8 +166,8 @@ describe('cable findings', () => {
   });
 
   it('do not call a Mac foreign while a node is unreachable', () => {
-    const stranger = cabledReceptacle('studio-1', 5, end('other:1'));
-    expect(told({ ...withReceptacle('studio-1', stranger), unreachable: ['studio-4'] })).toEqual([
+    const foreign = cabledReceptacle('studio-1', 5, end('other:1'));
+    expect(told({ ...withReceptacle('studio-1', foreign), unreachable: ['studio-4'] })).toEqual([
       'notice cabling/unidentified-mac receptacle studio-1:5',
     ]);
   });

@@ -120,7 +120,7 @@ describe('state of a declared link', () => {
 });
 
 describe('receptacle peers', () => {
-  const stranger = { ...cabledReceptacle('studio-1', 5, end('other:1')) };
+  const foreign = { ...cabledReceptacle('studio-1', 5, end('other:1')) };
 
   function peerKind(changes: RackChanges): string | undefined {
     const { rack } = judgeCabling(declared, names, observedFleet({ cables: [], ...changes }).nodes);
@@ -128,11 +128,11 @@ describe('receptacle peers', () => {
   }
 
   it('are foreign when all nodes were observed and none has the domain UUID', () => {
-    expect(peerKind({ values: thunderbolt('studio-1', stranger) })).toBe('foreign');
+    expect(peerKind({ values: thunderbolt('studio-1', foreign) })).toBe('foreign');
   });
 
   it('are unidentified while a node of the file was not observed', () => {
-    expect(peerKind({ values: thunderbolt('studio-1', stranger), unreachable: ['studio-4'] })).toBe('unidentified');
+    expect(peerKind({ values: thunderbolt('studio-1', foreign), unreachable: ['studio-4'] })).toBe('unidentified');
   });
 });
 

@@ -46,8 +46,8 @@ describe('macOS version', () => {
   });
 
   it('suggests widening macos.accept when the desired version is not accepted', () => {
-    const wishes = { macos: { version: '26.5', accept: '>=27' } };
-    const hints = hintsOf('macos/outside-accept', only(macos('26.5')), wishes);
+    const desired = { macos: { version: '26.5', accept: '>=27' } };
+    const hints = hintsOf('macos/outside-accept', only(macos('26.5')), desired);
     expect(hints).toHaveLength(4);
     for (const hint of hints) expect(hint).toMatch(/^Update macOS on studio-\d to 26\.5 .*, or widen macos\.accept\./);
   });

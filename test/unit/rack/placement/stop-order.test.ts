@@ -94,8 +94,10 @@ describe('rank stop order', () => {
     const targets = desired.nodes.map(({ name }) => name);
     const goal = { kind: 'stop', placements: ['kimi'] } as const;
     const { steps } = makePlan({ goal, desired, observation: observeMesh(desired, { members }), targets });
-    const told = ['studio-1/placement/kimi/farewell'];
-    expect(orderOf(steps)).toEqual(['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], told]));
+    const afterShutdown = ['studio-1/placement/kimi/farewell'];
+    expect(orderOf(steps)).toEqual(
+      ['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], afterShutdown]),
+    );
   });
 
   it.each([

@@ -151,8 +151,8 @@ describe('RDMA findings', () => {
     ];
     const changes = only({ interfaces, 'network-services': services });
     const { pool: _pool, ...withoutPool } = desiredFleet().thunderbolt;
-    const linesOf = (wishes: Partial<DesiredFleet>) =>
-      hintsOf('rdma/no-address', changes, wishes).flatMap((hint) => hint.split('\n'));
+    const linesOf = (desired: Partial<DesiredFleet>) =>
+      hintsOf('rdma/no-address', changes, desired).flatMap((hint) => hint.split('\n'));
     const networks = { 1: { address: '10.77.0.4', prefixLength: 30 } };
     expect(linesOf(thunderbolt({ networks }))).toEqual([
       'Set the address:',

@@ -9,8 +9,8 @@ import { findingsOf, hintsOf, told } from '../../engine/diagnose/told.ts';
 import { onOnePage } from '../../one-page.ts';
 
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
-const system = (wishes: Partial<DesiredFleet['system']>): Partial<DesiredFleet> => ({
-  system: { ...desiredFleet().system, ...wishes },
+const system = (desired: Partial<DesiredFleet['system']>): Partial<DesiredFleet> => ({
+  system: { ...desiredFleet().system, ...desired },
 });
 
 describe('settings that the file does not mention', () => {
@@ -30,39 +30,39 @@ describe('settings that the file does not mention', () => {
 });
 
 describe('automatic updates', () => {
-  const wishes: Partial<DesiredFleet> = { macos: { automaticUpdates: 'disabled' } };
+  const desired: Partial<DesiredFleet> = { macos: { automaticUpdates: 'disabled' } };
 
   it('are reported only if known to be on while the file disables them', () => {
-    expect(told(only({ 'automatic-updates': 'on' }), wishes)).toEqual(['error updates/automatic node studio-3']);
+    expect(told(only({ 'automatic-updates': 'on' }), desired)).toEqual(['error updates/automatic node studio-3']);
     const unknown: RackChanges = { unknown: { 'studio-3': { 'automatic-updates': 'garbled' } } };
-    expect(told(unknown, wishes)).toEqual(['warning fact/unknown node studio-3']);
+    expect(told(unknown, desired)).toEqual(['warning fact/unknown node studio-3']);
   });
 });
 
 describe('names', () => {
-  const wishes = system({ computerName: 'node' });
+  const desired = system({ computerName: 'node' });
   const own = { computerName: 'studio-3', localHostName: 'studio-3', hostName: 'studio-3' };
 
   it('cite as evidence the command that read them', () => {
     const changes = only({ names: { computerName: 'x' } });
-    const [finding] = findingsOf(changes, wishes);
+    const [finding] = findingsOf(changes, desired);
     if (finding === undefined) throw new Error('no finding');
-    const [evidence] = evidenceFor(examine(desiredFleet(wishes), observedFleet(changes)), finding);
+    const [evidence] = evidenceFor(examine(desiredFleet(desired), observedFleet(changes)), finding);
     expect(evidence?.source).toMatch(/^plutil -extract System json /);
   });
 
   it('are reported in one finding when several differ', () => {
     const seen = only({ names: { computerName: "Ana's", localHostName: 'Anas' } });
-    expect(told(seen, wishes)).toEqual(['error names/differ node studio-3']);
-    expect(findingsOf(seen, wishes)[0]?.detail).toBe(
+    expect(told(seen, desired)).toEqual(['error names/differ node studio-3']);
+    expect(findingsOf(seen, desired)[0]?.detail).toBe(
       'The name should be "studio-3", but its computer name is "Ana\'s"; its Bonjour name is "Anas"; its host name is not set.',
     );
   });
 
   it('are reported as renamed when macOS added a number to avoid a duplicate', () => {
     const seen = only({ names: { ...own, localHostName: 'studio-3-2' } });
-    expect(told(seen, wishes)).toEqual(['error names/renamed node studio-3']);
-    expect(told(only({ names: { ...own, localHostName: 'studio-3-old' } }), wishes)).toEqual([
+    expect(told(seen, desired)).toEqual(['error names/renamed node studio-3']);
+    expect(told(only({ names: { ...own, localHostName: 'studio-3-old' } }), desired)).toEqual([
       'error names/differ node studio-3',
     ]);
   });

@@ -35,13 +35,13 @@ function judged(desired: DesiredFleet, rack: MeshRack) {
   return {
     blockers: plan.blockers.filter(({ code }) => code === 'placement/bridged-link'),
     isStarted: plan.changes.some(({ id }) => id.includes('placement/kimi')),
-    told: placementFindings(view, surveyPlacements(view)).map(({ code }) => code),
+    findings: placementFindings(view, surveyPlacements(view)).map(({ code }) => code),
   };
 }
 
 describe('ranks that would connect over bridged receptacles', () => {
   it('are not started over TCP under bridge: keep', () => {
-    const { blockers, isStarted, told } = judged(fleet(), bridgedOn('studio-1'));
+    const { blockers, isStarted, findings } = judged(fleet(), bridgedOn('studio-1'));
     expect(blockers).toMatchObject([
       {
         node: 'studio-1',
@@ -51,14 +51,14 @@ describe('ranks that would connect over bridged receptacles', () => {
       },
     ]);
     expect(isStarted).toBe(false);
-    expect(told).toEqual(['placement/bridged-link']);
+    expect(findings).toEqual(['placement/bridged-link']);
   });
 
   it('are started when the bridge contains none of their cables', () => {
     expect(judged(fleet(), bridgedOn('studio-4'))).toEqual({
       blockers: [],
       isStarted: true,
-      told: ['mesh/not-serving'],
+      findings: ['mesh/not-serving'],
     });
     const none: MeshRack = { members: threeMembers(['stopped', 'stopped', 'stopped']) };
     expect(judged(fleet(), none)).toMatchObject({ blockers: [], isStarted: true });

@@ -28,7 +28,7 @@ function planFor(fleet: DesiredFleet, rack: MeshRack = idle) {
 
 const memoryCodes = (plan: ReturnType<typeof planFor>) => ({
   blockers: plan.blockers.flatMap(({ code }) => (code.startsWith('placement/') ? [code] : [])),
-  told: plan.diagnostics.flatMap(({ code }) => (code.startsWith('placement/') ? [code] : [])),
+  findings: plan.diagnostics.flatMap(({ code }) => (code.startsWith('placement/') ? [code] : [])),
 });
 
 const pageOf = (plan: ReturnType<typeof planFor>): string =>
@@ -60,12 +60,12 @@ describe('program installed on the node', () => {
     ['/Users/Shared/rank', { ranks }, false],
     ['/opt/rank', { ranks }, false],
     ['Users/ana/rank', { ranks }, false],
-  ] as const)('%s with accounts %j is in a home that ranks cannot enter: %j', (program, accounts, isTold) => {
+  ] as const)('%s with accounts %j is in a home that ranks cannot enter: %j', (program, accounts, isReported) => {
     const fleet = fleetStarting(program, accounts);
     const found = fleet.placements.flatMap((placement) => checkPlacement(placement, fleet));
-    const told = found.filter(({ code }) => code === 'placement/program-in-home');
-    expect(told.map(({ detail }) => detail)).toEqual(
-      isTold ? ['The ranks of kimi run as _meshrank, and /Users/ana/bin/rank is in the home of ana.'] : [],
+    const reported = found.filter(({ code }) => code === 'placement/program-in-home');
+    expect(reported.map(({ detail }) => detail)).toEqual(
+      isReported ? ['The ranks of kimi run as _meshrank, and /Users/ana/bin/rank is in the home of ana.'] : [],
     );
   });
 });
@@ -73,7 +73,7 @@ describe('program installed on the node', () => {
 describe('placement that should start', () => {
   it('causes no finding when it fits, and the plan lists its bytes per node', () => {
     const plan = planFor(fleetWith(gqa(600e9)));
-    expect(memoryCodes(plan)).toEqual({ blockers: [], told: [] });
+    expect(memoryCodes(plan)).toEqual({ blockers: [], findings: [] });
     expect(plan.memory?.map(({ node, verdict, shares }) => [node, verdict, shares.length])).toEqual([
       ['studio-1', 'fits', 1],
       ['studio-2', 'fits', 1],
@@ -108,9 +108,9 @@ describe('placement that should start', () => {
       const values = Object.fromEntries(fleet.nodes.map(({ name }) => [name, { 'wired-limit': { megabytes: 0 } }]));
       return planFor({ ...fleet, system: rest }, { members, values });
     };
-    const told = budgets('BOOT', { gpuBytes: bytes });
-    expect(told.memory?.map(({ budget }) => budget)).toEqual(Array(3).fill({ kind: 'reported', bytes }));
-    expect(pageOf(told)).toContain('GPU memory (reported by a rank)\n');
+    const reported = budgets('BOOT', { gpuBytes: bytes });
+    expect(reported.memory?.map(({ budget }) => budget)).toEqual(Array(3).fill({ kind: 'reported', bytes }));
+    expect(pageOf(reported)).toContain('GPU memory (reported by a rank)\n');
     for (const other of [budgets('EARLIER', { gpuBytes: bytes }), budgets('BOOT', {})]) {
       expect(other.memory?.map(({ budget }) => budget?.kind)).toEqual(Array(3).fill('assumed'));
       expect(pageOf(other)).toContain('GPU memory (assumed)\n');
@@ -119,25 +119,25 @@ describe('placement that should start', () => {
 
   it('is refused when memory is tight, unless the file allows it', () => {
     const shape = gqa(1_400e9);
-    expect(memoryCodes(planFor(fleetWith(shape)))).toEqual({ blockers: ['placement/tight'], told: [] });
+    expect(memoryCodes(planFor(fleetWith(shape)))).toEqual({ blockers: ['placement/tight'], findings: [] });
     expect(memoryCodes(planFor(fleetWith(shape, { allow: ['tight'] })))).toEqual({
       blockers: [],
-      told: ['placement/tight'],
+      findings: ['placement/tight'],
     });
   });
 
   it.each([
     [1_150e9, ['placement/degraded']],
     [1_000e9, ['placement/near-degraded']],
-  ])('starts a model of %d bytes and reports %j', (bytes, told) => {
-    expect(memoryCodes(planFor(fleetWith(gqa(bytes))))).toEqual({ blockers: [], told });
+  ])('starts a model of %d bytes and reports %j', (bytes, findings) => {
+    expect(memoryCodes(planFor(fleetWith(gqa(bytes))))).toEqual({ blockers: [], findings });
   });
 
   it('starts with a finding when its memory needs are unknown', () => {
     const fleet = fleetWith(undefined);
     const models = fleet.models.map((model) => ({ ...model, shapeUnknown: 'its config.json is not a JSON object' }));
     const plan = planFor({ ...fleet, models });
-    expect(memoryCodes(plan)).toEqual({ blockers: [], told: ['placement/memory-unknown'] });
+    expect(memoryCodes(plan)).toEqual({ blockers: [], findings: ['placement/memory-unknown'] });
     expect(plan.diagnostics.at(-1)?.detail).toBe(
       'Its memory could not be checked: its config.json is not a JSON object.',
     );
@@ -184,7 +184,7 @@ describe('placement on nodes with different macOS', () => {
 describe('serving placement', () => {
   it('is not checked against the memory estimate', () => {
     const serving: MeshRack = { members: threeMembers(['joined', 'joined', 'joined']) };
-    expect(memoryCodes(planFor(fleetWith(gqa(1_800e9)), serving))).toEqual({ blockers: [], told: [] });
+    expect(memoryCodes(planFor(fleetWith(gqa(1_800e9)), serving))).toEqual({ blockers: [], findings: [] });
   });
 
   it('counts toward the memory of a second placement on its nodes', () => {

@@ -49,7 +49,7 @@ function kimiOf(view: View): PlacementSurvey {
 
 const findingsOf = (view: View): readonly AsText<Diagnostic>[] =>
   diagnosticsAsText(placementFindings(view, surveyPlacements(view)));
-const told = (view: View): readonly string[] =>
+const summaries = (view: View): readonly string[] =>
   findingsOf(view).map(({ code, subject, detail }) => `${code} ${subjectText(subject)}: ${detail}`);
 
 /** A rack where `kimi` was started in this boot session and stopped, with the outcome of that start. */
@@ -105,8 +105,10 @@ describe('placement state', () => {
     const file = { placement: { state: 'stopped' as const } };
     const idle = viewFor({ members: threeMembers(['stopped', 'stopped', 'stopped']) }, file);
     const runs = viewFor({ members: threeMembers(['stopped', 'running', 'stopped']) }, file);
-    expect([kimiOf(idle).standing, told(idle)]).toEqual(['met', []]);
-    expect(told(runs)).toEqual(['mesh/not-stopped placement kimi: The file says stopped, but some of its ranks run.']);
+    expect([kimiOf(idle).standing, summaries(idle)]).toEqual(['met', []]);
+    expect(summaries(runs)).toEqual([
+      'mesh/not-stopped placement kimi: The file says stopped, but some of its ranks run.',
+    ]);
   });
 
   it('has an endpoint only while serving and a generation only if all ranks were observed', () => {
@@ -141,7 +143,7 @@ describe('placement state', () => {
       standing: 'not-asked',
       evidence: 'not observed: studio-2, studio-3',
     });
-    expect(told(view)).toEqual([]);
+    expect(summaries(view)).toEqual([]);
   });
 
   it('is unknown when it runs and its runtime digest is unknown', () => {
@@ -149,7 +151,7 @@ describe('placement state', () => {
     const unsettled = { ...desired, runtimes: runtimes.map(({ digest: _, ...rest }) => rest) };
     const observation = observeMesh(meshFleet(), { members: threeMembers(['joined', 'joined', 'joined']) });
     const view = viewOf({ desired: unsettled, observation, targets: desired.nodes.map(({ name }) => name) });
-    expect(told(view)).toEqual([
+    expect(summaries(view)).toEqual([
       'mesh/not-judged placement kimi: Its state is unknown: it runs, but the digest of runtime reference is not known yet.',
     ]);
   });
@@ -228,8 +230,8 @@ describe('placement findings', () => {
 
   it('omit a placement with an unobserved node', () => {
     const members = threeMembers(['joined', 'joined', 'joined']);
-    expect(told(viewFor({ members, unreachable: ['studio-2'] }))).toEqual([]);
-    expect(told(viewFor({ members, unknown: { 'studio-3': { placements: 'timed-out' } } }))).toEqual([]);
+    expect(summaries(viewFor({ members, unreachable: ['studio-2'] }))).toEqual([]);
+    expect(summaries(viewFor({ members, unknown: { 'studio-3': { placements: 'timed-out' } } }))).toEqual([]);
   });
 
   it('name the nodes with orphaned ranks', () => {
@@ -240,7 +242,7 @@ describe('placement findings', () => {
         { placement: 'old', state: 'stopped' as const },
       ],
     };
-    expect(told(viewFor({ members }))).toEqual([
+    expect(summaries(viewFor({ members }))).toEqual([
       'mesh/left-over node studio-4: An orphaned rank of kimi is on studio-4.',
       'mesh/left-over node studio-4: An orphaned rank of old is on studio-4.',
     ]);
@@ -249,7 +251,7 @@ describe('placement findings', () => {
   it('escape text from a node and show it on one line', () => {
     const reason = 'status 503\n::error::\u001b[2J';
     const members = threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'silent', reason } });
-    const [detail = ''] = told(viewFor({ members }));
+    const [detail = ''] = summaries(viewFor({ members }));
     expect(detail).not.toMatch(/[\n\u001b]/);
   });
 

@@ -107,7 +107,7 @@ describe('JACCL ring of two ranks', () => {
 });
 
 describe('findings for a JACCL ring that failed to create queue pairs', () => {
-  function told(one: Case) {
+  function findingsFor(one: Case) {
     const desired = fleet();
     const targets = desired.nodes.map(({ name }) => name);
     const member = (rank: number) => [{ state: 'exited', rank, changes: { size: 2 } }] as const;
@@ -118,7 +118,7 @@ describe('findings for a JACCL ring that failed to create queue pairs', () => {
   }
 
   it('report too few queue pairs without suggesting a restart', () => {
-    const [found, ...others] = told({ limits: 2 });
+    const [found, ...others] = findingsFor({ limits: 2 });
     expect([found?.code, subjectText(found?.subject), others]).toEqual([
       'placement/too-few-queue-pairs',
       'placement kimi',
@@ -129,7 +129,7 @@ describe('findings for a JACCL ring that failed to create queue pairs', () => {
   });
 
   it('suspect exhausted devices when the limits are high enough', () => {
-    expect(told({ limits: 11 }).map(({ code }) => code)).toEqual(['rdma/suspected-exhausted']);
+    expect(findingsFor({ limits: 11 }).map(({ code }) => code)).toEqual(['rdma/suspected-exhausted']);
   });
 });
 

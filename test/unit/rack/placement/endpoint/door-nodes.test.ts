@@ -46,13 +46,13 @@ describe('drain plan', () => {
     const refused = (node: string) => ({
       [node]: [diagnose('ssh/refused', { subject: nodeSubject(node), detail: '-' })],
     });
-    const told = (members: MeshRack['members']): readonly string[] => {
+    const codesFor = (members: MeshRack['members']): readonly string[] => {
       const seen = observeMesh(fleet, { members, unreachable: ['studio-4'] });
       const observation = { ...seen, failures: refused('studio-4') };
       return makePlan({ goal: drain, desired: fleet, observation, targets }).diagnostics.map(({ code }) => code);
     };
-    expect(told(serving)).toEqual([]);
-    expect(told({})).toContain('endpoint/door-not-asked');
+    expect(codesFor(serving)).toEqual([]);
+    expect(codesFor({})).toContain('endpoint/door-not-asked');
   });
 
   it('waits for a Mac that may still have a gateway', () => {

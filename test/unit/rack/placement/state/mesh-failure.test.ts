@@ -15,7 +15,7 @@ const signatures = [
 /** The mesh state when the rank on this node logged these lines. */
 function meshWhere(node: string, said: readonly string[], state: 'exited' | 'joined') {
   const { nodes } = observeMesh(fleet, { members: threeMembers(['exited', state, 'exited']) });
-  const told = Object.fromEntries(
+  const logged = Object.fromEntries(
     Object.entries(nodes).map(([name, one]) => {
       const placements = read(one.facts, placementsFact);
       const members = placements.kind === 'known' ? placements.value : [];
@@ -24,7 +24,7 @@ function meshWhere(node: string, said: readonly string[], state: 'exited' | 'joi
     }),
   );
   const expected = { placement: 'kimi', nodes: ['studio-1', 'studio-2', 'studio-3'].map(nodeName) };
-  return judgeMesh({ ...expected, digest: digestOfKimi(fleet) }, told);
+  return judgeMesh({ ...expected, digest: digestOfKimi(fleet) }, logged);
 }
 
 describe('mesh failure', () => {
