@@ -44,7 +44,7 @@ describe('device address in the network preferences', () => {
     ['other', known({ kind: 'other' })],
   ] as const)('is %s as configured in its service', (method, kept) => {
     expect(keptOf(own, { method, address })).toEqual(kept);
-    // Of another device, and of an older service of this one.
+    // Entries for a different device and for an older service of this device.
     const others = [
       { device: 'en4', method: 'off' },
       { service: 'Thunderbolt 2 2', method: 'off' },

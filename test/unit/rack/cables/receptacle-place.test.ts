@@ -9,7 +9,7 @@ import { onOnePage, onPage } from '../../one-page.ts';
 
 const placeAt = onPage(placeAtItself);
 
-/** The place of a receptacle on a Mac of this model that reports one location for it. */
+/** The place of a receptacle on a Mac of this model that reports this location. */
 function placeOn(model: string, receptacle: number, location?: string): CasePlace | undefined {
   const values: Partial<FactValues> = {
     hardware: { model, chip: 'Apple M5', memoryBytes: 2 ** 37 },

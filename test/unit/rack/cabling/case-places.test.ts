@@ -5,7 +5,7 @@ import { caseFaces, casePlaces, facesWords, placeWords } from '../../../../src/r
 describe('receptacle places on the case', () => {
   it.each(macModelIds)('match the Thunderbolt receptacle count of %s', (id) => {
     const faces = caseFaces(id);
-    // The tower and the rack version of a Mac Pro differ.
+    // The tower and rack versions of the Mac Pro differ.
     if (id === 'Mac14,8') expect(faces).toBeUndefined();
     else expect(faces?.reduce((sum, face) => sum + face.sockets, 0)).toBe(macModel(id)?.receptacles);
   });
@@ -28,7 +28,7 @@ describe('receptacle places on the case', () => {
     expect(placeWords('Mac15,14', 3)).toBe('back, 3rd from Ethernet');
     expect(placeWords('Mac15,14', 6)).toBe('front, left');
     expect(placeWords('Mac17,15', 1)).toBe('back, next to Ethernet');
-    // Which numbers the two in front of an M5 Ultra have is not published.
+    // The numbers of the two front receptacles of an M5 Ultra are not published.
     for (const receptacle of [2, 3, 4, 5, 6]) expect(placeWords('Mac17,15', receptacle)).toBeUndefined();
     expect(placeWords('Mac17,14', 4)).toBe('back');
     expect(placeWords('Mac16,11', 3)).toBe('back');

@@ -25,7 +25,7 @@ function moves(declared: readonly string[], cables: readonly string[], changes: 
   return findMoves(judgeCabling(links(declared), names, nodes)).flatMap((group) => group.moves.map(moveText));
 }
 
-/** A cable that runs at 40 Gb/s between these two. */
+/** A cable that runs at 40 Gb/s. */
 function slow(cable: string): RackChanges {
   const ends = cable.split(' <-> ').map(end);
   const values = ends.map(({ node, receptacle }): [string, Partial<FactValues>] => {

@@ -20,7 +20,7 @@ function viewFor(rack: MeshRack, changes: MeshChanges = {}, targets?: readonly s
   return viewOf({ desired, observation: observeMesh(desired, rack), targets: names });
 }
 
-/** The seals of the service files of generation 4, as `put` leaves them. */
+/** Seals of the generation 4 service files, as `put` writes them. */
 function seals(state: KeptFile['state'] = 'intact'): NonNullable<MeshRack['values']> {
   const fleet = meshFleet();
   const [kimi] = fleet.placements;

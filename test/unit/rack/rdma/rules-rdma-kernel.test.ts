@@ -28,11 +28,11 @@ interface Kernel {
   readonly objects?: readonly RdmaObject[];
   readonly processes?: readonly RdmaProcess[];
   readonly services?: readonly LaunchdService[];
-  /** What the kernel counts more than it lists. */
+  /** Domains that the kernel counts but does not list. */
   readonly surplus?: number;
 }
 
-/** A Mac whose second receptacle has these objects, and a third one without any. */
+/** A Mac with these objects on its second receptacle and none on its third. */
 function withKernel({ objects = active, processes = [], services = [], surplus = 0 }: Kernel): RackChanges {
   const countOf = (kind: RdmaObject['kind']): number => objects.filter((one) => one.kind === kind).length;
   const holders: RdmaHolders = {
@@ -165,7 +165,7 @@ describe('holders of RDMA objects', () => {
     expect(hintsOf('rdma/process-stuck', changes)).toEqual([
       'Restart studio-3: only a restart stops python3.12 (pid 4711).\n  meshwright reboot studio-3',
     ]);
-    // A rank that loads its model waits for the disk, too.
+    // A rank is also uninterruptible while it loads its model from disk.
     expect(told(withKernel({ processes: [waiting], services: [rank('kimi')] }), kimi)).not.toContain(
       'error rdma/process-stuck node studio-3',
     );

@@ -14,7 +14,7 @@ const thunderbolt = (changes: Partial<DesiredFleet['thunderbolt']>): Partial<Des
 });
 const disabled: Partial<FactValues> = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] };
 
-/** The RDMA ports of studio-3 with the one of an interface changed. */
+/** The RDMA ports of studio-3 with one changed. */
 const ports = (device: string, change: (port: RdmaPort) => RdmaPort): readonly RdmaPort[] =>
   healthy['rdma-ports'].map((port) => (port.device === device ? change(port) : port));
 
@@ -34,14 +34,14 @@ describe('RDMA findings', () => {
     expect(found({ ...disabled, 'rdma-switch': 'on' })).toEqual(['error rdma/restart-pending node studio-3']);
     expect(found({ 'rdma-devices': [], 'rdma-ports': [] })).toEqual(['error rdma/restart-pending node studio-3']);
     expect(found({})).toEqual([]);
-    // Switched off since the last start: it works until the next one.
+    // Switched off after the last boot: RDMA works until the next boot.
     expect(found({ 'rdma-switch': 'off' })).toEqual(['warning rdma/off-after-restart node studio-3']);
-    // The switch is a second source where rdma_ctl gives no answer; without either nothing is known.
+    // The switch is the second source if rdma_ctl does not answer. Without both, the state is unknown.
     const silent = { 'studio-3': { 'rdma-state': 'timed-out' } } as const;
     expect(found({ 'rdma-devices': [], 'rdma-ports': [] }, silent)).toEqual([
       'error rdma/restart-pending node studio-3',
     ]);
-    // What rdma_ctl prints before the restart is not published: alone it decides nothing.
+    // Apple does not document the rdma_ctl output before the restart, so it is not enough evidence.
     const unread = { 'studio-3': { 'rdma-switch': 'timed-out' } } as const;
     expect(found(disabled, unread)).toEqual([]);
     const both = { 'studio-3': { 'rdma-state': 'timed-out', 'rdma-switch': 'timed-out' } } as const;

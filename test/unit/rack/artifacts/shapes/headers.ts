@@ -1,6 +1,6 @@
-/** Bytes of headers as other programs write them, put together by hand. */
+/** Handmade headers in the formats of other programs. */
 
-/** A safetensors file: length, JSON, and nothing behind it; offsets as given. */
+/** A safetensors file of only length and JSON, with the given offsets. */
 export function safetensorsBytes(header: unknown): Buffer {
   const json = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header));
   const length = Buffer.alloc(8);
@@ -8,7 +8,7 @@ export function safetensorsBytes(header: unknown): Buffer {
   return Buffer.concat([length, json]);
 }
 
-/** A header with tensors one after the other. */
+/** A header with consecutive tensors. */
 export function tensorsInRow(sizes: Readonly<Record<string, number>>): { header: unknown; dataBytes: number } {
   let at = 0;
   const entries = Object.entries(sizes).map(([name, bytes]) => {

@@ -18,7 +18,7 @@ function fleet(thunderbolt: Partial<DesiredFleet['thunderbolt']> = {}): DesiredF
   return { ...base, thunderbolt: { ...base.thunderbolt, bridge: 'keep', rdma: 'auto', ...thunderbolt } };
 }
 
-/** A rack in which nothing runs, with the receptacles of this node in a bridge. */
+/** An idle rack with the receptacles of this node in a bridge. */
 function bridgedOn(name: string): MeshRack {
   const { interfaces } = healthyFacts(name, receptacles(name, 6, meshOfFour));
   const held = interfaces.map((one) => (bridge.members.includes(one.name) ? { ...one, ipv4: [] } : one));

@@ -41,7 +41,7 @@ const pageOf = (plan: ReturnType<typeof planFor>): string =>
     unicode: true,
   });
 
-/** A fleet whose runtime starts this program of the node. */
+/** A fleet whose runtime starts this program on the node. */
 function fleetStarting(program: string, accounts: DesiredFleet['system']['accounts']): DesiredFleet {
   const fleet = fleetWith(undefined);
   return {

@@ -17,7 +17,7 @@ import { onOnePage } from '../../../one-page.ts';
 
 const nodes = (count: number) => ['studio-1', 'studio-2', 'studio-3', 'studio-4'].slice(0, count).map(nodeName);
 
-/** `kimi` over RDMA on the first two Macs, as a ring of JACCL. */
+/** `kimi` over RDMA on the first two Macs, as a JACCL ring. */
 function fleet(change: Partial<DesiredPlacement> = {}): DesiredFleet {
   const placement = { nodes: nodes(2), runtime: 'mlx', transport: 'rdma', backend: 'jaccl-ring', ...change } as const;
   return { ...meshFleet({ placement }), runtimes: [mlxRuntime] };

@@ -7,7 +7,7 @@ import { onOnePage } from '../../../one-page.ts';
 
 const text = readFileSync(new URL('../../../../cases/resources/doorman/drain-inside.yaml', import.meta.url), 'utf8');
 
-/** The plan of a drain whose door is closed already, with this many who run inside. */
+/** A drain plan for a closed gateway with this many requests in flight. */
 const planWith = (running: number): Plan =>
   planOf(parse(text.replace('running: 2, waiting: 1', `running: ${running}, waiting: 0`)));
 

@@ -1,9 +1,9 @@
 import type { Effect, Patch, Step } from '../../../../../src/model/step.ts';
 
-/** `studio-1/kick` of `studio-1/placement/kimi/kick`; the whole id where it is about another placement. */
+/** `studio-1/kick` of `studio-1/placement/kimi/kick`; the whole id for a different placement. */
 const shortId = (id: string, placement: string): string => id.replace(`/placement/${placement}/`, '/');
 
-/** `gen 5 joined on studio-1 studio-2`, for patches that all have one value. */
+/** `gen 5 joined on studio-1 studio-2`, for patches with the same value. */
 function ranksWords(patches: readonly Patch[]): string {
   const values = new Set(patches.map(({ value }) => Object.values(value as object).join(' ')));
   const nodes = patches.map(({ node, address }) => (address.startsWith('rank/') ? node : `${node} ${address}`));
@@ -34,9 +34,9 @@ function effectWords(effect: Effect): string {
 }
 
 /**
- * A step as one line: `studio-1/stop: stop-rank [start] after studio-1/put-service`.
+ * A step on one line: `studio-1/stop: stop-rank [start] after studio-1/put-service`.
  *
- * @param placement whose ids are shown short
+ * @param placement its step ids are abbreviated
  */
 export function stepLine(step: Step, placement: string): string {
   const needs = step.needs.map((id) => shortId(id, placement));
