@@ -72,13 +72,20 @@ const halvesOf = (name: string): readonly [string, string] => {
   return [stem, digits];
 };
 
-/** `studio-1..4` for consecutive names, `studio-1,4` for others with one stem, otherwise {@link nodesText}. */
-export function nodeSpan(names: readonly string[]): string {
+/** `studio-1..4` for consecutive names, `studio-1,4` for others with one stem, otherwise all names. */
+export function everyNodeText(names: readonly string[]): string {
   const halves = names.map(halvesOf);
   const [[stem, first] = ['', '']] = halves;
   const numbers = halves.map(([, digits]) => digits);
-  if (halves.some(([other, digits]) => other !== stem || digits === '')) return nodesText(names);
+  if (halves.some(([other, digits]) => other !== stem || digits === '')) return names.join(', ');
   const isCounted = numbers.every((digits, at) => digits === `${Number(first) + at}`.padStart(first.length, '0'));
-  if (isCounted && names.length >= shortestSpan) return `${stem}${first}..${numbers.at(-1)}`;
-  return names.length > listedAtMost ? nodesText(names) : `${stem}${numbers.join(',')}`;
+  return isCounted && names.length >= shortestSpan
+    ? `${stem}${first}..${numbers.at(-1)}`
+    : `${stem}${numbers.join(',')}`;
+}
+
+/** {@link everyNodeText}; `6 nodes` for more than four names that are not consecutive. */
+export function nodeSpan(names: readonly string[]): string {
+  const text = everyNodeText(names);
+  return names.length > listedAtMost && text.includes(',') ? nodesText(names) : text;
 }

@@ -7,7 +7,7 @@ import type { Prose } from '../../model/text/prose.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
 import type { NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
-import { nodesText, seenText } from '../nodes-text.ts';
+import { everyNodeText, nodesText, seenText } from '../nodes-text.ts';
 import {
   counted,
   fitLines,
@@ -39,7 +39,7 @@ export function driftText(input: DriftTextInput): string {
   const errors = plan.diagnostics.filter((one) => one.severity === 'error');
   const blocks: readonly (readonly string[])[] = [
     headLines(plan.cluster, seenText(count, plan.unreached), page),
-    changeLines(plan.changes, page),
+    changeLines({ changes: plan.changes, steps: [] }, page),
     ...mergeFindings(errors).map((finding) => findingLines(finding, page)),
     driftVerdict(input, count, page),
   ];
@@ -113,7 +113,7 @@ export function planText(input: PlanTextInput): string {
     headLines(plan.cluster, seenText(count, plan.unreached), page),
     ...findingBlocks(plan, page, isUrgent),
     ...blockerBlocks(plan.blockers, page),
-    changeLines(plan.changes, page),
+    changeLines(plan, page),
     waitingLines(plan, page),
     lockLines(lock, page),
     ...findingBlocks(plan, page, (code) => !isUrgent(code)),
@@ -178,6 +178,8 @@ const denials: readonly (readonly [Shown, string])[] = [
   ['delete', 'deleted'],
 ];
 
+const isDenied = (kind: EffectKind): boolean => denials.some(([denied]) => denied === kind);
+
 /** The effects of a plan, one phrase each: `interrupts kimi for up to 95 s`. */
 export const effectTexts = ({ effects, ...plan }: Pick<Plan, 'effects' | 'changes' | 'steps'>): readonly string[] =>
   effects.flatMap((total) => (total.kind === 'start' ? startTexts(total, plan) : [texts[total.kind](total)]));
@@ -235,18 +237,48 @@ const gap = '   ';
 
 const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(columnsOf));
 
-/** The changes of a plan by node: address, old value, new value. */
-function changeLines(changes: readonly Change[], page: Page): readonly string[] {
-  if (changes.length === 0) return [];
-  const nodes = [...new Set(changes.map(({ node }) => node))];
-  const title = `Changes (${changes.length} on ${counted(nodes.length, 'node')})`;
-  const columns = columnsFor(changes, page);
-  const rows = nodes.flatMap((node) => {
-    const own = changes.filter((change) => change.node === node);
-    return columns.isOneLine ? tableRows(node, own, columns) : blockRows(node, own, columns);
-  });
-  return [page.paint('strong', title), ...rows];
+/** A change, and whether its steps interrupt a placement, restart or switch off a Mac, or delete models. */
+interface ShownChange extends Change {
+  readonly isDisruptive: boolean;
 }
+
+/** The changes of these nodes and of no other node. */
+interface ChangeGroup {
+  /** `studio-1..4` */
+  readonly nodes: string;
+  readonly changes: readonly ShownChange[];
+}
+
+/** The changes of a plan, equal changes of several nodes once: nodes, address, old value, new value. */
+function changeLines({ changes, steps }: Pick<Plan, 'changes' | 'steps'>, page: Page): readonly string[] {
+  if (changes.length === 0) return [];
+  const disruptive = new Set(steps.filter(({ effect }) => isDenied(effect.kind)).flatMap((step) => step.changes));
+  const equals = new Map<string, { readonly change: ShownChange; readonly nodes: string[] }>();
+  for (const one of changes) {
+    const change = { ...one, isDisruptive: disruptive.has(one.id) };
+    const key = JSON.stringify([one.resource, one.from, one.to, change.isDisruptive]);
+    const equal = equals.get(key) ?? { change, nodes: [] };
+    equal.nodes.push(one.node);
+    equals.set(key, equal);
+  }
+  const byNodes = new Map<string, ShownChange[]>();
+  for (const { change, nodes } of equals.values()) {
+    const text = everyNodeText(nodes);
+    byNodes.set(text, [...(byNodes.get(text) ?? []), change]);
+  }
+  const groups = [...byNodes].map(([nodes, own]): ChangeGroup => ({ nodes, changes: own }));
+  const columns = columnsFor(groups, page);
+  const rows = groups.flatMap((group) =>
+    columns.isOneLine ? tableRows(group, columns, page) : blockRows(group, columns, page),
+  );
+  const title = `Changes (${changes.length} on ${counted(new Set(changes.map(({ node }) => node)).size, 'node')})`;
+  const legend = disruptive.size === 0 ? [] : fitLines('! disruptive, see Effects below', page.columns);
+  return [page.paint('strong', title), ...rows, ...legend.map((line) => page.paint('dim', line))];
+}
+
+/** Disruptive changes are marked, so that an interruption does not look like a sleep setting. */
+const marked = (line: string, { isDisruptive }: ShownChange, at: number, page: Page): string =>
+  isDisruptive ? page.paint('warn', `${line.slice(0, at)}!${line.slice(at + 1)}`) : line;
 
 interface Columns {
   readonly node: number;
@@ -254,34 +286,37 @@ interface Columns {
   readonly from: number;
   /** Whether every change fits on one line with its node. */
   readonly isOneLine: boolean;
-  readonly page: number;
 }
 
-function columnsFor(changes: readonly Change[], page: Page): Columns {
-  const node = widest(changes.map((change) => change.node));
+function columnsFor(groups: readonly ChangeGroup[], page: Page): Columns {
+  const changes = groups.flatMap((group) => group.changes);
+  const node = widest(groups.map(({ nodes }) => nodes));
   const address = widest(changes.map((change) => change.resource));
   const from = widest(changes.map((change) => escapeText(change.from)));
   const to = widest(changes.map((change) => escapeText(change.to)));
   const width = 2 + node + gap.length + address + gap.length + from + 4 + to;
-  return { node, address, from, isOneLine: width <= page.columns, page: page.columns };
+  return { node, address, from, isOneLine: width <= page.columns };
 }
 
-function tableRows(node: string, changes: readonly Change[], columns: Columns): readonly string[] {
-  return changes.map(({ resource, from, to }, index) => {
-    const name = padEnd(index === 0 ? node : '', columns.node);
+function tableRows({ nodes, changes }: ChangeGroup, columns: Columns, page: Page): readonly string[] {
+  return changes.map((change, index) => {
+    const { resource, from, to } = change;
+    const name = padEnd(index === 0 ? nodes : '', columns.node);
     const values = `${padEnd(escapeText(from), columns.from)} -> ${escapeText(to)}`;
-    return `  ${name}${gap}${padEnd(resource, columns.address)}${gap}${values}`;
+    return marked(`  ${name}${gap}${padEnd(resource, columns.address)}${gap}${values}`, change, 0, page);
   });
 }
 
 /** The node above its changes; on a narrow page also each address above its values. */
-function blockRows(node: string, changes: readonly Change[], { address, page }: Columns): readonly string[] {
+function blockRows({ nodes, changes }: ChangeGroup, { address }: Columns, page: Page): readonly string[] {
+  const { columns } = page;
   return [
-    `  ${node}`,
+    ...hang('  ', nodes, columns),
     ...changes.flatMap((change) => {
-      const first = isNarrow({ columns: page }) ? '      ' : `    ${padEnd(change.resource, address)}${gap}`;
-      const above = isNarrow({ columns: page }) ? hang('    ', change.resource, page) : [];
-      return [...above, ...valueLines(first, change, page)];
+      const first = isNarrow(page) ? '      ' : `    ${padEnd(change.resource, address)}${gap}`;
+      const above = isNarrow(page) ? hang('    ', change.resource, columns) : [];
+      const [head = '', ...rest] = [...above, ...valueLines(first, change, columns)];
+      return [marked(head, change, 2, page), ...rest];
     }),
   ];
 }

@@ -76,6 +76,12 @@ const full = emptyPlan({
   ],
 });
 
+const linesOfChanges = (text: string): readonly string[] =>
+  text
+    .split('\n\n')
+    .find((block) => block.startsWith('Changes'))
+    ?.split('\n') ?? [];
+
 describe('a plan as text', () => {
   it('begins with the work list, then says what changes, what waits and what to type', async () => {
     const text = show(full, { lock: { shown: 'cluster.lock', additions: ['model kimi-k2: 12 files, 735 GB'] } });
@@ -102,6 +108,33 @@ describe('a plan as text', () => {
       'apply needed',
       'blocked',
     ]);
+  });
+
+  it('shows nodes with equal changes together', () => {
+    const same = (node: string) => change(node, 'power/sleep', 'sleeps after 10 min', 'never sleeps');
+    const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-5'];
+    const other = change('studio-4', 'power/sleep', 'sleeps after 5 min', 'never sleeps');
+    const text = show(emptyPlan({ changes: [...nodes.map(same), other], steps: [stepOn('studio-1', 'power/set')] }));
+    expect(linesOfChanges(text)).toEqual([
+      'Changes (5 on 5 nodes)',
+      '  studio-1,2,3,5   power/sleep   sleeps after 10 min -> never sleeps',
+      '  studio-4         power/sleep   sleeps after 5 min  -> never sleeps',
+    ]);
+  });
+
+  it.each([
+    [80, '! studio-1   placement/chat   running with old settings -> serving'],
+    [40, '  ! placement/chat'],
+  ])('marks disruptive changes at %i columns', (columns, line) => {
+    const changes = [
+      change('studio-1', 'placement/chat', 'running with old settings', 'serving'),
+      change('studio-1', 'power/sleep', 'sleeps after 10 min', 'never sleeps'),
+    ];
+    const effect = { kind: 'interrupt', placement: 'chat', seconds: 5 } as const;
+    const stop = stepOn('studio-1', 'stop', { effect, changes: ['studio-1 placement/chat'] });
+    const lines = linesOfChanges(show(emptyPlan({ changes, steps: [stop] }), { columns }));
+    expect(lines).toContain(line);
+    expect(lines.filter((one) => /^ *!/.test(one))).toEqual([line, '! disruptive, see Effects below']);
   });
 
   it('fits a phone', async () => {
