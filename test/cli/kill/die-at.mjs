@@ -9,7 +9,7 @@
 import fs from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 
 const { MW_POINTS: list, MW_DIE_AT: last, MW_HOSTNAME: hostname } = process.env;
 const real = { write: fs.writeSync, sync: fs.fsyncSync, rename: fs.renameSync };
