@@ -37,8 +37,8 @@ async function disk(): Promise<{ keys: string; rule: string }> {
 }
 const read = (file: string): string => readFileSync(file, 'utf8');
 
-describe('enroll of a Mac that nobody has enrolled', () => {
-  it('puts key and rule there with the password, once, and changes nothing the next time', async () => {
+describe('the first enroll of a Mac', () => {
+  it('installs key and sudo rule with the password, and changes nothing the next time', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     const first = await enroll(right, '--yes');
     const again = await enroll(right, '--yes');
@@ -50,7 +50,7 @@ describe('enroll of a Mac that nobody has enrolled', () => {
     expect((await run('facts', '--sim', '--nodes', 'studio-4', '--fact', 'sudo', '--json')).code).toBe(0);
   });
 
-  it('says what it put there in JSON, and keeps what others have put there', async () => {
+  it('lists what it installed in JSON, and keeps the other keys', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     await enroll(right, '--yes');
     const { keys, rule } = await disk();
@@ -67,13 +67,13 @@ describe('enroll of a Mac that nobody has enrolled', () => {
     expect(read(keys).split('\n')).toEqual([others, expect.stringMatching(/ meshwright$/), '']);
   });
 
-  it('finishes what an enroll that was cut off has left', async () => {
+  it('completes an interrupted enroll', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     await enroll(right, '--yes');
     const { keys, rule } = await disk();
     const before = read(keys);
     chmodSync(rule, 0o600);
-    writeFileSync(rule, '# of somebody\nben ALL=(root) NOPASSWD: /bin/sh -s\n');
+    writeFileSync(rule, '# of a person\nben ALL=(root) NOPASSWD: /bin/sh -s\n');
     const ran = await enroll(right, '--yes', '--json');
     expect(nodeOf(ran)).toMatchObject({ sudo: 'allowed', installed: { rule: 'added' } });
     expect(read(rule).split('\n').slice(1, 3)).toEqual([
@@ -83,7 +83,7 @@ describe('enroll of a Mac that nobody has enrolled', () => {
     expect(read(keys)).toBe(before);
   });
 
-  it('puts nowhere a rule that visudo does not find right (case 42)', async () => {
+  it('installs no sudo rule that visudo rejects (case 42)', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     await enroll(right, '--yes');
     const { rule } = await disk();
@@ -95,7 +95,7 @@ describe('enroll of a Mac that nobody has enrolled', () => {
     rmSync(rule);
   });
 
-  it('gives a wrong password once, says so, and puts nothing there (cases 30, 41)', async () => {
+  it('sends a wrong password once and installs nothing (cases 30, 41)', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     const ran = await enroll(wrong, '--yes');
     expect([ran.code, tracesOf(canary, ran.stdout + ran.stderr)]).toEqual([3, []]);
@@ -103,7 +103,7 @@ describe('enroll of a Mac that nobody has enrolled', () => {
     expect(codesOf(nodeOf(await enroll(right, '--json')))).toEqual(['ssh/authentication-failed', 'cli/needs-yes']);
   });
 
-  it('tells a wrong password to sudo alone, where the key is accepted, and keeps no trace of it (cases 30, 41)', async () => {
+  it('sends a wrong password only to sudo if the key is accepted, and leaves no trace of it (cases 30, 41)', async () => {
     await run('sim', 'fault', 'sudo-denied', 'studio-4');
     const bad = await enroll(wrong, '--yes', '--json', '--verbose', '--record', 'sent.ndjson');
     expect([bad.code, codesOf(nodeOf(bad))]).toEqual([3, ['enroll/sudo-refused-password']]);
@@ -115,7 +115,7 @@ describe('enroll of a Mac that nobody has enrolled', () => {
     expect(nodeOf(good)).toMatchObject({ login: 'accepted', sudo: 'allowed', installed: { rule: 'added' } });
   });
 
-  it('says where a password may come from when it has none, and when it does not resolve', async () => {
+  it('lists the sources of passwords when it has none or its source fails', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     const none = await run('enroll', '--sim', 'studio-4', '--json');
     const [{ hint }] = (nodeOf(none) as unknown as { diagnostics: { hint: string }[] }).diagnostics as [
@@ -126,7 +126,7 @@ describe('enroll of a Mac that nobody has enrolled', () => {
     expect(codesOf(nodeOf(unset))).toEqual(['ssh/authentication-failed', 'secret/missing']);
   });
 
-  it('shows at a terminal what it will write, asks, and shows nothing of the password', async () => {
+  it('shows its changes at a terminal and asks, without showing the password', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     const words = ['enroll', '--sim', 'studio-4', '--no-color'];
     const no = await onTerminal(place, words, { typing: { after: 'Install? [y/N]', keys: 'n\r' } });

@@ -37,14 +37,14 @@ const run = (plan: Plan, who: Controller, verb: string): Promise<RunReport> =>
   });
 
 describe('two controllers at once', () => {
-  it('are one that runs, and one that is told who runs what since when (case 54)', async () => {
+  it('let one run, and tell the other who runs which command since when (case 54)', async () => {
     const plan = await rack.plan();
     expect(plan.steps.length).toBeGreaterThan(0);
     const runs = [
       run(plan, controller('aaaaaaaaaaaa'), 'apply'),
       run(plan, controller('bbbbbbbbbbbb'), 'restart'),
     ] as const;
-    // Whoever has the leases hears nothing of its first step before the other one has ended.
+    // The run with the leases gets no answer to its first step before the other run has ended.
     const oneEnded = Promise.race(runs);
     const release = rack.fleet().onExec(async ({ input }) => {
       if (input.includes(' step=')) await oneEnded;

@@ -39,6 +39,7 @@ export function driftText(input: DriftTextInput): string {
   const errors = plan.diagnostics.filter((one) => one.severity === 'error');
   const blocks: readonly (readonly string[])[] = [
     headLines(plan.cluster, seenText(count, plan.unreached), page),
+    // A drift report has no effects, so it marks none.
     changeLines({ changes: plan.changes, steps: [] }, page),
     ...mergeFindings(errors).map((finding) => findingLines(finding, page)),
     driftVerdict(input, count, page),
