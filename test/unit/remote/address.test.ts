@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isHost, isTcpPort, isUser, lookupName } from '../../../src/remote/remote.ts';
 
-describe('the address of a node', () => {
+describe('the address check', () => {
   it.each(['studio-1', 'studio-1.lan', 'STUDIO.local.', '10.0.0.7', 'fe80::1%en0', '::1', 'a_b.lan'])(
-    'may be %s (case 4)',
+    'accepts %s (case 4)',
     (host) => {
       expect(isHost(host)).toBe(true);
     },
@@ -27,11 +27,11 @@ describe('the address of a node', () => {
     'fe80::1%%h',
     '[::1]',
     'x'.repeat(254),
-  ])('may not be %j (cases 2, 4)', (host) => {
+  ])('rejects %j (cases 2, 4)', (host) => {
     expect(isHost(host)).toBe(false);
   });
 
-  it('names users without marks that mean something to a shell or an option parser (case 3)', () => {
+  it('rejects user names with characters special to a shell or an option parser (case 3)', () => {
     expect(['mesh', '_www', 'first.last', 'a-b'].every(isUser)).toBe(true);
     expect(['Mesh', 'A-B', 'aB'].every(isUser)).toBe(true);
     expect(
@@ -39,12 +39,12 @@ describe('the address of a node', () => {
     ).toBe(false);
   });
 
-  it('has a port from 1 to 65535 (case 5)', () => {
+  it('accepts ports from 1 to 65535 (case 5)', () => {
     expect([1, 22, 65_535].every(isTcpPort)).toBe(true);
     expect([0, 65_536, 22.5, -1, Number.NaN].some(isTcpPort)).toBe(false);
   });
 
-  it('is looked up as OpenSSH writes it', () => {
+  it('writes lookup names as OpenSSH does in known_hosts', () => {
     expect(lookupName('Studio-1.LAN', 22)).toBe('studio-1.lan');
     expect(lookupName('10.0.0.7', 2222)).toBe('[10.0.0.7]:2222');
     expect(lookupName('fe80::1%en0', 2222)).toBe('[fe80::1%en0]:2222');

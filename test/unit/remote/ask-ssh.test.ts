@@ -9,7 +9,7 @@ import { rejection } from '../../sshd/ssh-case.ts';
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-ask-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Asks an ssh that is this script. */
+/** Runs askSsh with a script in place of ssh. */
 function ask(script: string, question: Partial<SshQuestion> = {}, configFile?: string) {
   const command = join(folder, 'ssh');
   writeFileSync(command, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -31,8 +31,8 @@ const config = {
   knownHostsFiles: [],
 };
 
-describe('the ssh of this computer', () => {
-  it('is asked with what is known, and sees a few variables only (case 33)', async () => {
+describe('askSsh', () => {
+  it('passes known options and only a few environment variables to ssh (case 33)', async () => {
     const [args, env] = [join(folder, 'args'), join(folder, 'env')];
     const spy = `printf '%s\\n' "$@" >'${args}'; env >'${env}'; ${answer}`;
     expect(await ask(spy)).toEqual(config);
@@ -46,7 +46,7 @@ describe('the ssh of this computer', () => {
     expect(seen.sort()).toEqual(['LC_ALL=C', `PATH=${process.env['PATH']}`, ...passed].sort());
   });
 
-  it('is missed where it is not there', async () => {
+  it('returns undefined if the ssh program does not exist', async () => {
     const gone = { command: join(folder, 'gone'), variables: {} };
     expect(await askSsh({ label: 'studio-1', host: 'mac' }, gone)).toBeUndefined();
   });
@@ -57,10 +57,10 @@ describe('the ssh of this computer', () => {
     ['echo port 22; echo "but this" >&2', 'but this'],
     ['echo port 22', 'the output lacks host name, port or user'],
     [`head -c 262244 /dev/zero; ${answer}`, 'stdout maxBuffer length exceeded'],
-  ])('says of %s what is wrong', async (script, said) => {
+  ])('reports why %s failed', async (script, reason) => {
     expect(await rejection(ask(script))).toMatchObject({
       code: 'ssh/config-unreadable',
-      detail: `ssh -G -- mac: ${said}`,
+      detail: `ssh -G -- mac: ${reason}`,
       subject: nodeSubject('studio-1'),
     });
   });

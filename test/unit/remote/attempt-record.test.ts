@@ -13,7 +13,7 @@ const identities = { offers: [offer], leftOut: 2, problems: [problem] };
 const seen = { type: 'ssh-ed25519', base64: 'AAAA' };
 const accepted: HostKeyVerdict = { kind: 'accepted', seen, known: { ...seen, file: 'known_hosts', line: 1 } };
 
-/** What is known of an attempt in which nothing has happened. */
+/** The record of an attempt before its first event. */
 const nothing: ConnectFailure = {
   phase: 'name',
   errors: [],
@@ -28,7 +28,7 @@ const nothing: ConnectFailure = {
   keyProblems: [problem],
 };
 
-/** An attempt by a client and a socket of which the test makes all the events. */
+/** An attempt whose client and socket emit only events that the test makes. */
 function attempt(isNamed = false) {
   const client = new EventEmitter();
   const paused: string[] = [];
@@ -46,8 +46,8 @@ const lists = [name('kex'), name('key'), name('aes', 'des'), name(), name('mac')
 const packet = Buffer.concat([Buffer.from([0, 20]), Buffer.alloc(16), ...lists, Buffer.alloc(5)]);
 const keyExchange = field(packet);
 
-describe('what is known of an attempt', () => {
-  it('is how far it has come', () => {
+describe('the record of a connection attempt', () => {
+  it('advances through the phases until authentication', () => {
     const { client, socket, paused, record } = attempt();
     expect(paused).toEqual(['paused']);
     expect(record.failure()).toEqual(nothing);
@@ -78,7 +78,7 @@ describe('what is known of an attempt', () => {
     expect(record.failure().phase).toBe('authentication');
   });
 
-  it('is what the node said first, as much as a greeting may have', () => {
+  it('keeps at most 1,024 characters of the greeting', () => {
     const { socket, record } = attempt(true);
     socket.emit('data', Buffer.alloc(65_535, 'a'));
     expect(socket.listenerCount('data')).toBe(1);
@@ -87,7 +87,7 @@ describe('what is known of an attempt', () => {
     expect(record.failure().plaintext).toEqual({ greeting: 'a'.repeat(1_024) });
   });
 
-  it('is the verdict, the login, the banner, and which keys were not signed for', () => {
+  it('holds the host key verdict, login methods, banner and unsigned keys', () => {
     const { client, record } = attempt(true);
     expect([record.judged(accepted), record.judged({ kind: 'unknown', seen })]).toEqual([true, false]);
     record.refused(['publickey', 'password'], true);
@@ -111,7 +111,7 @@ describe('what is known of an attempt', () => {
     expect(record.failure().banner).toBe(`Hello, node${'x'.repeat(65_525)}`);
   });
 
-  it('is each error, of which all but those of an agent end it', () => {
+  it('collects errors and destroys the socket on all except agent errors', () => {
     const { client, paused, record } = attempt(true);
     const agents = Object.assign(new Error('no'), { level: 'agent' });
     client.emit('error', agents);

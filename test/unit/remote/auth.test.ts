@@ -5,13 +5,13 @@ import type { Offer } from '../../../src/remote/keys/identities.ts';
 
 const weak = new Error('the node accepts RSA signatures with SHA-1 only');
 
-/** A key of a type that signs by telling with what. */
+/** A key of the given type whose signature names the data and hash. */
 function keyOf(type: string): ParsedKey {
   const key = { type, sign: (data: unknown, hash?: string) => `${data} signed by ${hash}` };
   return key as unknown as ParsedKey;
 }
 
-/** What is told of a login, and an agent of which the test says what it signs. */
+/** A record of login events, and an agent that signs or fails with the given error. */
 function makeCase(error?: Error) {
   const told: unknown[] = [];
   const record = {
@@ -39,7 +39,7 @@ interface Agent {
   readonly sign: (key: unknown, data: unknown, options: unknown, done: (...given: unknown[]) => void) => unknown;
 }
 
-/** What is tried for one answer of a node: methods that are left, or null at first. */
+/** The method that the handler tries next: `left` are the remaining methods, or null at first. */
 function tried(handler: AuthHandlerMiddleware, left: readonly string[] | null, isPartial: boolean | null = false) {
   let method: unknown;
   const result: unknown = handler(
@@ -53,7 +53,7 @@ function tried(handler: AuthHandlerMiddleware, left: readonly string[] | null, i
 }
 
 describe('a login by keys', () => {
-  it('tries one after the other, and ends where no key is taken any more', async () => {
+  it('tries keys in order until the node accepts no more keys', async () => {
     const { told, record, offer } = makeCase();
     const start = () => publickeyOnly('mesh', [offer('one', 'file'), offer('two', 'file')], record);
     const handler = await start();
@@ -74,7 +74,7 @@ describe('a login by keys', () => {
     expect(tried(await publickeyOnly('mesh', [], record), null)).toBe(false);
   });
 
-  it('asks for the methods that are left after the last key of an agent, once', async () => {
+  it("queries the remaining methods once after an agent's last key", async () => {
     const { record, offer } = makeCase();
     const agent = { type: 'agent', username: 'mesh', agent: expect.any(ssh2.OpenSSHAgent) };
     const none = { type: 'none', username: 'mesh' };
@@ -85,7 +85,7 @@ describe('a login by keys', () => {
     expect(left.map((one) => tried(mixed, one)).map((one) => one.type)).toEqual(['agent', 'publickey', undefined]);
   });
 
-  it('signs with RSA keys of files by SHA-2 alone', async () => {
+  it('signs with RSA key files only with SHA-2', async () => {
     const { record, offer } = makeCase();
     const signs = async (type: string, hash?: string) => {
       const { key } = tried(await publickeyOnly('mesh', [offer('one', 'file', type)], record), null);
@@ -98,7 +98,7 @@ describe('a login by keys', () => {
     }
   });
 
-  it('has the agent sign for one key, by SHA-2 alone, and notes whether it did', async () => {
+  it('lets the agent sign RSA only with SHA-2 and records whether it signed', async () => {
     const ask = async (type: string, hash: string | undefined, error?: Error) => {
       const { told, record, offer } = makeCase(error);
       const { agent } = tried(await publickeyOnly('mesh', [offer('one', 'agent', type)], record), null);

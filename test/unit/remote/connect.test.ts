@@ -26,11 +26,11 @@ async function start(faults: Faults = {}): Promise<FaultServer> {
   return server;
 }
 
-/** A client that has read the greeting of the node has sent its own and the list of its algorithms: so many bytes. */
+/** A client that has read the node's greeting sends its own and its list of algorithms: more bytes than this. */
 const afterGreeting = 200;
 
-/** What is said, with names in place of what is another one in each run. */
-function told(value: unknown, port = 65_536): unknown {
+/** Prints a value on the page, with names in place of what differs in each run. */
+function printed(value: unknown, port = 65_536): unknown {
   const text = (jsonText(value) ?? 'undefined')
     .replaceAll(ssh.folder, 'FOLDER')
     .replaceAll(`${port}`, 'PORT')
@@ -39,13 +39,13 @@ function told(value: unknown, port = 65_536): unknown {
   return JSON.parse(text === 'undefined' ? 'null' : text);
 }
 
-/** The diagnostics with which a promise is rejected, as codes; every word of them is on the page. */
+/** The codes of a rejection's diagnostics; the diagnostics are printed on the page. */
 async function codes(promise: Promise<unknown>, port?: number): Promise<readonly string[]> {
   try {
     await promise;
   } catch (error) {
     if (!(error instanceof FleetError)) return [String(error)];
-    told(error.diagnostics, port);
+    printed(error.diagnostics, port);
     return error.diagnostics.map(({ code }) => code);
   }
   return ['connected'];
@@ -57,7 +57,7 @@ describe('a connection by key', () => {
   const to = (server: { readonly port: number }, more: Partial<Target> = {}, at: Partial<ConnectLimits> = {}) =>
     connect(ssh.target(server.port, more), ssh.trust(server.port), { ...limits, ...at });
 
-  it('stands once the node has taken a key', async () => {
+  it('is open once the node accepts a key', async () => {
     const server = await start();
     const remote = await to(server, { rootPrefix: '/sim' });
     remote.close();
@@ -65,7 +65,7 @@ describe('a connection by key', () => {
     expect(remote.connectMs).toBeGreaterThan(0);
   });
 
-  it('is not tried without a key, with an address that is none, or with the trust of another node', async () => {
+  it("is not attempted without a key, with an invalid address, or with another node's trust", async () => {
     const server = await start();
     expect(await codes(to(server, { identityFiles: [] }), server.port)).toEqual(['ssh/no-key']);
     const missing = ['one', 'two'].map((name) => `${ssh.folder}/${name}`);
@@ -79,7 +79,7 @@ describe('a connection by key', () => {
     expect(server.counts.connections).toBe(0);
   });
 
-  it('fails for one reason', async () => {
+  it('fails with one diagnostic per cause', async () => {
     const refusing = await start({ onAuth: (context) => context.reject(['password']) });
     expect(await codes(to(refusing), refusing.port)).toEqual(['ssh/authentication-failed']);
     const changed = connect(ssh.target(refusing.port), ssh.trust(refusing.port, other), limits);
@@ -95,7 +95,7 @@ describe('a connection by key', () => {
     expect(await codes(to({ port }), port)).toEqual(['ssh/refused']);
   });
 
-  it('looks names up as it is told to', async () => {
+  it('resolves names with the given lookup', async () => {
     const server = await start();
     const named = async (lookUp: ConnectLimits['lookUp']) => {
       const target = ssh.target(server.port, { host: 'mac.lan' });
@@ -118,27 +118,27 @@ describe('a connection by key', () => {
     ['', { firstByteMs: 30_000 }, 20_000],
     ['', {}, 20_000],
     ['SSH-2.0-x\r\n', { firstByteMs: 500 }, 20_000],
-  ])('is given up where the node says %j and no more, with %j', async (said, more, passesMs) => {
+  ])('times out if the node sends only %j, with %j', async (greeting, more, passesMs) => {
     let heard = 0;
     const server = await start({
       onSocket: (socket) => {
         socket.on('data', ({ length }) => {
           heard += length;
         });
-        if (said !== '') socket.write(said);
+        if (greeting !== '') socket.write(greeting);
       },
     });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
       const failed = codes(to(server, {}, more), server.port);
-      const lookAgain = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-      while (heard < (said === '' ? 1 : afterGreeting)) await lookAgain();
+      const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+      while (heard < (greeting === '' ? 1 : afterGreeting)) await nextTurn();
       vi.advanceTimersByTime(passesMs - 1);
       let isOver = false;
       void failed.then(() => {
         isOver = true;
       });
-      for (let turn = 0; turn < 5; turn += 1) await lookAgain();
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
       expect(isOver).toBe(false);
       vi.advanceTimersByTime(1);
       expect(await failed).toEqual(['ssh/timed-out']);
@@ -159,7 +159,7 @@ describe('the deadline of a connection', () => {
     vi.useRealTimers();
   });
 
-  /** Connects to a name; `passes` says whether it is over after so many milliseconds more. */
+  /** Connects to a name; `passes` returns whether the attempt is over after this many more milliseconds. */
   function begin(server: FaultServer, lookUp: NonNullable<ConnectLimits['lookUp']>) {
     const target = ssh.target(server.port, { host: 'mac.lan' });
     const text = `[mac.lan]:${server.port} ${ssh.host.pair.publicLine}\n`;
@@ -178,7 +178,7 @@ describe('the deadline of a connection', () => {
   }
   const address = { address: '127.0.0.1', family: 4 };
 
-  it('is one for the name, and as much again for the node, also when it has begun to speak', async () => {
+  it('applies once to the name lookup and once more to the node, even after its greeting', async () => {
     let asked = 0;
     const never = begin(await start(), () => {
       asked += 1;
@@ -213,7 +213,7 @@ describe('the deadline of a connection', () => {
     expect(await slow.failed).toEqual(['ssh/timed-out']);
   });
 
-  it('does not count what came before, and every address of a name is tried', async () => {
+  it('starts with the attempt, which tries every address of a name', async () => {
     vi.advanceTimersByTime(1_000);
     const { remote } = begin(await start(), async () => [{ address: '::1', family: 6 }, address]);
     const { connectMs } = await remote;
@@ -223,7 +223,7 @@ describe('the deadline of a connection', () => {
 });
 
 describe('the host key of a node', () => {
-  it('is fetched without a login, of the types that are asked for', async () => {
+  it('is fetched without a login, only of the requested types', async () => {
     const server = await start();
     const { type, base64 } = ssh.host.pair;
     const fetched = await fetchHostKey(ssh.target(server.port), limits);
@@ -242,7 +242,7 @@ describe('a login by password', () => {
   const passwords: string[] = [];
   afterEach(() => void passwords.splice(0));
 
-  /** A server that takes the password `right`, and offers these methods. */
+  /** A server that accepts the password `right`, and offers these methods. */
   const takes = (methods: readonly string[], faults: Faults = {}): Promise<FaultServer> =>
     start({
       onAuth: (context: AuthContext) => {
@@ -266,10 +266,10 @@ describe('a login by password', () => {
     );
   const unlock = async (server: FaultServer, password?: string, key = ssh.host.pair) => {
     const answer = await unlockWithPassword(login(server, password, key), limits);
-    return (told(answer, server.port) as { readonly kind: string }).kind;
+    return (printed(answer, server.port) as { readonly kind: string }).kind;
   };
 
-  it('connects, or says why not', async () => {
+  it('connects, or reports why it cannot', async () => {
     const server = await takes(['password']);
     expect(await enter(server)).toEqual(['connected']);
     for (const wrong of ['wrong', 'half']) expect(await enter(server, wrong)).toEqual(['ssh/password-refused']);
@@ -296,7 +296,7 @@ describe('a login by password', () => {
     expect(await codes(connectWithPassword(nowhere, limits), server.port)).toEqual(['ssh/bad-address']);
   });
 
-  it('unlocks a Mac that says that it is locked', async () => {
+  it('unlocks a Mac whose banner reports that it is locked', async () => {
     const saying = (text: string, isError = false): Faults => ({
       banner: locked,
       onShell: (channel) => {
@@ -324,7 +324,7 @@ describe('a login by password', () => {
     expect(await unlock(await start(dropping))).toBe('unheard');
   });
 
-  it('sends nothing to a node that does not say it, or that is another one', async () => {
+  it('sends no password to a Mac that is not locked or has a different host key', async () => {
     expect(await unlock(await takes(['password']))).toBe('not-locked');
     let shells = 0;
     const onShell = (): void => {
@@ -338,11 +338,11 @@ describe('a login by password', () => {
     expect(passwords).toEqual([]);
   });
 
-  it('is not needed to see whether a Mac is locked', async () => {
+  it('is not needed to detect a locked Mac', async () => {
     const see = async (server: FaultServer, key = ssh.host.pair) => {
       const { target, trust } = login(server, '', key);
       const state = await seeWhetherLocked({ target, trust }, limits);
-      return [state.kind, (told(state, server.port) as { readonly diagnostic?: { code: string } }).diagnostic?.code];
+      return [state.kind, (printed(state, server.port) as { readonly diagnostic?: { code: string } }).diagnostic?.code];
     };
     expect(await see(await takes(['password'], { banner: locked }))).toEqual(['locked', undefined]);
     expect(await see(await takes(['password']))).toEqual(['other', undefined]);

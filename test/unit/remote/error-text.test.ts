@@ -5,7 +5,7 @@ import { onOnePage, say } from '../one-page.ts';
 
 const withCode = (code: unknown, message = 'it failed'): Error => Object.assign(new Error(message), { code });
 
-it('the codes of an error are its own and those of the errors that it gathers, each once', () => {
+it('errorCodes lists the codes of an error and its aggregated errors once each', () => {
   expect(errorCodes(withCode('EIO'))).toEqual(['EIO']);
   expect(errorCodes(withCode(14))).toEqual(['14']);
   for (const none of [new Error('x'), withCode(true), withCode(undefined), { code: 'EIO' }, 'EIO', undefined]) {
@@ -15,7 +15,7 @@ it('the codes of an error are its own and those of the errors that it gathers, e
   expect(errorCodes(Object.assign(many, { code: 'ECONNREFUSED' }))).toEqual(['ETIMEDOUT', 'EIO', 'ECONNREFUSED']);
 });
 
-it('an error is told by the first code that has words, else by its message', () => {
+it('errorText describes the first known code, otherwise the message', () => {
   const codes = 'ENOENT EACCES EISDIR ENOTFOUND EAI_AGAIN ECONNREFUSED ECONNRESET EHOSTUNREACH ENETUNREACH EHOSTDOWN';
   for (const code of [...codes.split(' '), 'ETIMEDOUT']) say(`${code}: ${errorText(withCode(code))}`);
   expect(errorText(withCode('EIO', 'i/o error'))).toBe('i/o error');
@@ -25,13 +25,13 @@ it('an error is told by the first code that has words, else by its message', () 
   expect(errorText('no error at all')).toBe('no error at all');
 });
 
-it('output is kept whole, however small or large the pieces are', () => {
+it('createSink keeps all output for pieces of any size', () => {
   const sink = createSink();
   expect(sink.take()).toEqual(Buffer.alloc(0));
   const pieces = [1, 4_095, 1, 5_000, 0, 20_000, 7].map((size, at) => Buffer.alloc(size, at + 1));
   for (const piece of pieces) sink.append(piece);
   expect(Buffer.compare(sink.take(), Buffer.concat(pieces))).toBe(0);
-  // Memory grows to twice as much, or to what is needed, and is a page at least.
+  // The buffer doubles or grows to the needed size, and has at least 4,096 bytes.
   expect(sink.take().buffer.byteLength).toBe(32_768);
   const large = createSink();
   large.append(Buffer.alloc(20_000));

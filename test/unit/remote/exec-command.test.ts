@@ -10,7 +10,7 @@ import {
 import { type CommandHooks, startCommand } from '../../../src/remote/ssh-remote.ts';
 import { FakeClient } from './fake-client.ts';
 
-/** Starts a command and notes what it tells; its result once it is there. */
+/** Starts a command and records its hook calls and its result. */
 function start(more: Partial<ExecLimits> = {}, isAskedAgain = false) {
   const client = new FakeClient();
   const told: unknown[] = [];
@@ -53,7 +53,7 @@ afterEach(() => {
 });
 
 describe('a command', () => {
-  it('gives its output whole with its exit once both streams are closed', () => {
+  it('returns all output and its exit once both streams are closed', () => {
     const pieces: string[] = [];
     const { client, told, seen } = start({ onOutput: (stream, piece) => pieces.push(`${stream} ${piece}`) });
     expect(client.commands).toEqual(['uname']);
@@ -81,7 +81,7 @@ describe('a command', () => {
     [[null, 'SIGKILL'], { kind: 'signalled', signal: 'KILL' }],
     [[null], { kind: 'signalled', signal: 'unknown' }],
     [undefined, unknownExit.noCode],
-  ])('with the exit %j ends so', (exit, known) => {
+  ])('returns the exit for the channel event %j', (exit, known) => {
     const { client, seen } = start();
     const channel = client.open();
     if (exit !== undefined) channel.emit('exit', ...exit);
@@ -89,7 +89,7 @@ describe('a command', () => {
     expect(seen.result).toEqual(result(known));
   });
 
-  it('is ended when it prints too much, and what comes then counts no more', () => {
+  it('is stopped when it prints too much, and ignores later output', () => {
     const pieces: string[] = [];
     const { client, told, seen } = start({ onOutput: (_stream, piece) => pieces.push(`${piece}`) });
     const channel = client.open();
@@ -108,7 +108,7 @@ describe('a command', () => {
     expect(told).toEqual([3, 2, 1, 'abandoned', 'released']);
   });
 
-  it('is given up at its deadline, whether it has a channel or not', () => {
+  it('is abandoned at its deadline, with or without a channel', () => {
     const { client, told, seen } = start();
     const channel = client.open();
     vi.advanceTimersByTime(900);
@@ -128,7 +128,7 @@ describe('a command', () => {
     expect([waiting.client.open().asked, waiting.told]).toEqual([['close'], ['abandoned']]);
   });
 
-  it('has its deadline anew with each byte where that is asked, and any length of it', () => {
+  it('restarts an idle deadline with each byte, and accepts very long deadlines', () => {
     const { client, seen } = start({ isDeadlineIdle: true });
     const channel = client.open();
     vi.advanceTimersByTime(900);
@@ -142,7 +142,7 @@ describe('a command', () => {
     expect(long.seen).toEqual({});
   });
 
-  it('is ended by its signal, also before it has a channel', () => {
+  it('is stopped by its abort signal, even before it has a channel', () => {
     const run = new AbortController();
     const { client, told, seen } = start({ signal: run.signal });
     const waiting = start({ signal: run.signal });
@@ -159,7 +159,7 @@ describe('a command', () => {
     expect(done.told).toEqual(['released']);
   });
 
-  it('is asked for again, or never ran, where the node opens no channel', () => {
+  it('is retried or reported as not run if the node opens no channel', () => {
     const again = start({}, true);
     again.client.refuse(1);
     vi.advanceTimersByTime(5_000);
@@ -180,7 +180,7 @@ describe('a command', () => {
     expect(late.told).toEqual(['abandoned', 'released']);
   });
 
-  it('keeps its exit when the connection is lost behind its last byte, and none before', () => {
+  it('keeps its exit only if the connection is lost after its last byte', () => {
     for (const [events, exit] of [
       [['exit', 'end', 'stderr end'], { kind: 'exited', code: 3 }],
       [['exit', 'end'], lost],
@@ -197,7 +197,7 @@ describe('a command', () => {
     }
   });
 
-  it('is given up where its input breaks', async () => {
+  it('is abandoned when its input fails', async () => {
     const failing = async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.from('one');
       throw new Error('unreadable');
@@ -210,8 +210,8 @@ describe('a command', () => {
   });
 });
 
-describe('a command on a connection that is half closed', () => {
-  it('ends with an unknown exit instead of an exception, and gives its place back once', async () => {
+describe('a command on a half-closed connection', () => {
+  it('returns an unknown exit without throwing, and releases its channel once', async () => {
     const told: string[] = [];
     const hooks: CommandHooks = {
       released: () => told.push('released'),

@@ -9,7 +9,7 @@ const diagnoseExit = onPage(diagnoseExitItself);
 const code = (exit: UnknownExit) => diagnoseExit('studio-1', exit)?.code;
 
 describe('an unknown exit', () => {
-  it('is told apart by its reason', () => {
+  it('has a code that depends on its reason', () => {
     expect(code(unknownExit.dropped('read ECONNRESET'))).toBe('ssh/dropped');
     expect(code(unknownExit.late(1_500))).toBe('ssh/timed-out');
     expect(code(unknownExit.tooLong(10))).toBe('ssh/exit-unknown');
@@ -18,7 +18,7 @@ describe('an unknown exit', () => {
     expect(code({ kind: 'unknown', reason: 'the command did not finish within 3 s' })).toBe('ssh/exit-unknown');
   });
 
-  it('says who and why', () => {
+  it('names the node and the reason', () => {
     const late = [diagnoseExit('studio-1', unknownExit.late(1_500)) ?? []].flat();
     expect(diagnosticsAsText(late)).toMatchObject([
       { subject: nodeSubject('studio-1'), detail: 'studio-1: the command did not finish within 1.5 s.' },
@@ -27,7 +27,7 @@ describe('an unknown exit', () => {
 });
 
 describe('a known exit', () => {
-  it('is no problem of the connection', () => {
+  it('is not a connection problem', () => {
     expect(diagnoseExit('studio-1', { kind: 'exited', code: 255 })).toBeUndefined();
     expect(diagnoseExit('studio-1', { kind: 'signalled', signal: 'KILL' })).toBeUndefined();
   });

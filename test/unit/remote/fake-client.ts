@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Client } from 'ssh2';
 
-/** A channel of which the test makes all the events; it notes what it is asked to do. */
+/** A channel whose events come only from the test; it records the calls to it. */
 export class FakeChannel extends EventEmitter {
   readonly stderr = new EventEmitter();
   readonly asked: string[] = [];
@@ -19,7 +19,7 @@ export class FakeChannel extends EventEmitter {
     this.asked.push(`write ${bytes}`);
     return true;
   }
-  /** Both of its streams end, and are closed. */
+  /** Ends and closes both streams. */
   finish(): void {
     for (const event of ['end', 'close']) for (const one of [this, this.stderr]) one.emit(event);
   }
@@ -43,7 +43,7 @@ export class FakeClient extends EventEmitter {
     this.#waiting.shift()?.(undefined, channel);
     return channel;
   }
-  /** Opens none for it; with a reason the node has said no to the channel itself. */
+  /** Opens no channel for it; a reason means that the node refused the channel itself. */
   refuse(reason?: number): void {
     this.#waiting.shift()?.(Object.assign(new Error('no channel'), reason === undefined ? {} : { reason }));
   }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ExecLimits } from '../../../src/remote/remote.ts';
 import { feedInput } from '../../../src/remote/ssh-remote.ts';
 
-/** A channel that has room for a piece where its turn says so. */
+/** A channel; `room` lists for each write whether there is room for more. */
 function makeChannel(room: readonly boolean[] = []) {
   const told: unknown[] = [];
   const rooms = [...room];
@@ -36,7 +36,7 @@ async function* pieces(...texts: readonly string[]): AsyncGenerator<Uint8Array> 
 }
 
 describe('the input of a command', () => {
-  it('is ended at once, or given whole', () => {
+  it('is closed immediately or written whole', () => {
     const none = makeChannel();
     none.feed(undefined);
     expect(none.told).toEqual([['end', undefined]]);
@@ -45,7 +45,7 @@ describe('the input of a command', () => {
     expect(whole.told).toEqual([['end', 'whole']]);
   });
 
-  it.each(['drain', 'close', 'error'])('waits for room until %s', async (event) => {
+  it.each(['drain', 'close', 'error'])('waits for room until the event %s', async (event) => {
     const { channel, told, feed } = makeChannel([true, false]);
     feed(pieces('one', 'two', 'three'));
     await turn();
@@ -57,7 +57,7 @@ describe('the input of a command', () => {
     expect(channel.eventNames()).toEqual([]);
   });
 
-  it('is asked for no more once the command takes none', async () => {
+  it('stops being read once the channel is closed', async () => {
     const { channel, told, feed } = makeChannel([false]);
     feed(pieces('one', 'two'));
     await turn();
@@ -67,7 +67,7 @@ describe('the input of a command', () => {
     expect(told).toEqual(['one', 'moved']);
   });
 
-  it('is broken where the pieces end with an error', async () => {
+  it('is broken if reading the pieces fails', async () => {
     const { told, feed } = makeChannel();
     const failing = async function* (): AsyncGenerator<Uint8Array> {
       yield* pieces('one');

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { forEachLimited } from '../../../src/remote/limit-parallel.ts';
 
-/** How many were at work at once at most, and in which order they were begun. */
+/** The highest number of items in parallel, and the order in which they began. */
 async function watch(
   count: number,
   limit: number,
@@ -35,11 +35,11 @@ describe('forEachLimited', () => {
     expect(await watch(count, limit)).toEqual({ most, begun: Array.from({ length: count }, (_, index) => index) });
   });
 
-  it('ends at once when there is nothing to do', async () => {
+  it('returns immediately for an empty list', async () => {
     expect(await watch(0, 4)).toEqual({ most: 0, begun: [] });
   });
 
-  it('lets a slow item delay nothing but itself', async () => {
+  it('does not delay other items for a slow one', async () => {
     const ended: string[] = [];
     let release = (): void => undefined;
     const slow = new Promise<void>((resolve) => {

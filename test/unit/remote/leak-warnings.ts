@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Texts of the warnings of a leak of listeners that Node gives while something is done. */
+/** The listener leak warnings that Node emits during an action. */
 export async function leakWarnings(act: () => Promise<unknown>): Promise<readonly string[]> {
   const warnings: string[] = [];
   const note = ({ name, message }: Error): void => {

@@ -7,7 +7,7 @@ const addresses: readonly LookupAddress[] = [{ address: '192.0.2.1', family: 4 }
 const isDead = (host: string): boolean => host.startsWith('dead');
 const never = new Promise<never>(() => undefined);
 
-/** Two places in which dead names stay for ever, and a spare one; everything is counted. */
+/** Two lookup slots in which dead names stay forever, and a spare process; everything is counted. */
 function makePlaces(patienceMs: number) {
   const seen = { first: [] as string[], spare: [] as string[], busy: 0, most: 0, opened: 0, closed: 0 };
   const spares: Map<string, Settle>[] = [];
@@ -45,15 +45,15 @@ function makePlaces(patienceMs: number) {
 
 const names = (word: string, count: number): readonly string[] => Array.from({ length: count }, (_, at) => word + at);
 
-describe('a lookup of names', () => {
-  it('gives the first place no more than it can do at once and opens no other while it gets on', async () => {
+describe('name lookup', () => {
+  it('limits parallel lookups and opens no spare process while they make progress', async () => {
     const { lookUp, seen } = makePlaces(60_000);
     const hosts = names('studio-', 20);
     expect(await Promise.all(hosts.map(lookUp))).toEqual(hosts.map(() => addresses));
     expect(seen).toMatchObject({ first: hosts, spare: [], most: 2, opened: 0 });
   });
 
-  it('answers every living name while more dead ones than it has places never answer', async () => {
+  it('resolves live names while dead names occupy every slot', async () => {
     const { lookUp, seen } = makePlaces(1);
     for (const host of names('dead-', 5)) void lookUp(host);
     const hosts = names('studio-', 10);
@@ -61,7 +61,7 @@ describe('a lookup of names', () => {
     expect(seen).toMatchObject({ first: ['dead-0', 'dead-1'], most: 2, opened: 1, closed: 0 });
   });
 
-  it('closes the other place when nobody waits any more, and asks the first one anew', async () => {
+  it('closes the spare process once no request is waiting', async () => {
     const { lookUp, seen, spares } = makePlaces(1);
     const dead = names('dead-', 3).map(lookUp);
     await lookUp('studio-1');
@@ -70,7 +70,7 @@ describe('a lookup of names', () => {
     expect(seen).toMatchObject({ opened: 1, closed: 1 });
   });
 
-  it('asks again when the other place is lost', async () => {
+  it('repeats a request if the spare process is lost', async () => {
     const { lookUp, seen, spares } = makePlaces(1);
     for (const host of names('dead-', 2)) void lookUp(host);
     const later = lookUp('later');
@@ -82,7 +82,7 @@ describe('a lookup of names', () => {
     expect(seen.opened).toBe(2);
   });
 
-  it('looks a name up once for everybody who asks at the same time, and again for who asks later', async () => {
+  it('shares one lookup between simultaneous requests for a name', async () => {
     const { lookUp, seen } = makePlaces(60_000);
     await Promise.all([lookUp('studio-1'), lookUp('studio-1')]);
     expect(seen.first).toEqual(['studio-1']);
@@ -90,7 +90,7 @@ describe('a lookup of names', () => {
     expect(seen.first).toEqual(['studio-1', 'studio-1']);
   });
 
-  it('hands on why a name has no address', async () => {
+  it('rejects with the reason why a name has no address', async () => {
     const { lookUp } = makePlaces(60_000);
     await expect(lookUp('nobody')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { onAbort } from '../../../src/remote/on-abort.ts';
 import { leakWarnings } from './leak-warnings.ts';
 
-describe('whoever waits for a signal', () => {
-  it('is told once, and every one of very many, without a warning from Node', async () => {
+describe('onAbort', () => {
+  it('calls each of many listeners once without a leak warning from Node', async () => {
     const controller = new AbortController();
     const signal = AbortSignal.any([controller.signal]);
     const told = Array.from({ length: 64 }, () => 0);
@@ -22,14 +22,14 @@ describe('whoever waits for a signal', () => {
     expect([new Set(told), getEventListeners(signal, 'abort').length]).toEqual([new Set([1]), 0]);
   });
 
-  it('is told at once where it has come already, and never once it listens no more', () => {
+  it('calls back immediately after an earlier abort, and never after removal', () => {
     const told: string[] = [];
-    onAbort(AbortSignal.abort(), () => told.push('at once'))();
+    onAbort(AbortSignal.abort(), () => told.push('immediately'))();
     const controller = new AbortController();
     const forget = onAbort(controller.signal, () => told.push('never'));
     forget();
     controller.abort();
     onAbort(undefined, () => told.push('never'))();
-    expect([told, getEventListeners(controller.signal, 'abort')]).toEqual([['at once'], []]);
+    expect([told, getEventListeners(controller.signal, 'abort')]).toEqual([['immediately'], []]);
   });
 });

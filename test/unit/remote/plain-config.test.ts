@@ -23,18 +23,18 @@ put('ssh/port.conf', 'Port 22');
 put('ssh/port.txt', 'Port 22');
 put('ssh/d/plain.conf', '# nothing');
 put('a1/plain.conf', '');
-// Each includes the next one; the last one says nothing.
+// Each file includes the previous one; the first is empty.
 for (let at = 0; at < 9; at += 1) put(`ssh/chain-${at}`, at === 0 ? '' : `Include chain-${at - 1}`);
 
 describe('an ssh_config', () => {
-  it('is read where there is one; what else is wrong with it is no absence', async () => {
+  it('is undefined if missing, but any other read error is thrown', async () => {
     expect(await readIfThere(put('text', 'as it is'))).toBe('as it is');
     expect(await readIfThere(join(folder, 'nowhere'))).toBeUndefined();
     expect(await readIfThere(join(folder, 'text', 'below-a-file'))).toBeUndefined();
     await expect(readIfThere(folder)).rejects.toThrow('EISDIR');
   });
 
-  it('is plain where it is missing, and not where it cannot be read', async () => {
+  it('counts as plain if missing, but not if unreadable', async () => {
     expect(await isPlainConfig({ file: join(folder, 'nowhere'), includeFolder })).toBe(true);
     expect(await isPlainConfig({ file: folder, includeFolder })).toBe(false);
   });
@@ -48,7 +48,7 @@ describe('an ssh_config', () => {
     [['Include plai?.conf nowhere']],
     [['Include d/*']],
     [['Include chain-7']],
-  ])('is plain with %j', async (lines) => {
+  ])('counts as plain with %j', async (lines) => {
     expect(await isPlain(...lines)).toBe(true);
   });
 
@@ -67,7 +67,7 @@ describe('an ssh_config', () => {
     [['Include plai[n].conf']],
     [['Include chain-8']],
     [['Include config', `Include ${folder}/config`]],
-  ])('is not plain with %j', async (lines) => {
+  ])('does not count as plain with %j', async (lines) => {
     expect(await isPlain(...lines)).toBe(false);
   });
 });

@@ -27,8 +27,8 @@ header[4] = 4;
 const intro = 'hello\r\nSSH-2.0-OpenSSH_10.0 mac\r\n';
 const whole = Buffer.concat([Buffer.from(intro), header, payload, Buffer.alloc(4)]);
 
-describe('the plaintext phase of a server', () => {
-  it('gives greeting, identification and the algorithms on offer', () => {
+describe("the plaintext phase of a server's SSH connection", () => {
+  it('contains the greeting, identification and offered algorithms', () => {
     expect(parsePlaintext(whole)).toEqual({
       greeting: 'hello\r\n',
       identification: 'SSH-2.0-OpenSSH_10.0 mac',
@@ -41,7 +41,7 @@ describe('the plaintext phase of a server', () => {
     });
   });
 
-  it('gives what has come so far, whatever was cut off', () => {
+  it('omits the parts that are cut off', () => {
     for (let length = 0; length < whole.length; length += 1) {
       const phase = parsePlaintext(whole.subarray(0, length));
       expect(phase.offer === undefined || length >= whole.length - 4).toBe(true);
@@ -49,7 +49,7 @@ describe('the plaintext phase of a server', () => {
     }
   });
 
-  it('answers any bytes at all', () => {
+  it('is parsed from arbitrary bytes with a bounded greeting', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, isSsh) => {
         const start = isSsh ? whole.subarray(0, intro.length) : Buffer.alloc(0);

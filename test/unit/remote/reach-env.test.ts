@@ -32,7 +32,7 @@ const config: SshConfig = {
 const asked = (more: Partial<SshConfig> = {}): Asked => ({ host: 'mac', config: { ...config, ...more } });
 
 describe('a path of ssh_config', () => {
-  it('has its tokens filled in', () => {
+  it('has every token expanded', () => {
     const all = '/%n/%h/%p/%r/%u/%d/%L/%l/%k/%i/j%j/%%/%C';
     const hash = createHash('sha1').update('desk.lanmac.lan2200mesh').digest('hex');
     expect(expandPath(all, asked(), env)).toBe(
@@ -43,7 +43,7 @@ describe('a path of ssh_config', () => {
     expect(expandPath('/%j/%k/%C', jumped, env)).toBe(`/bastion/rack/${jumpedHash}`);
   });
 
-  it('begins at the home folder, and has the values of variables', () => {
+  it('expands the home folder and variables', () => {
     const paths = ['~', '~/x', '~x', '/a/~/b', '/${OTHER}x', '/a${MISSING}b'];
     expect(paths.map((path) => expandPath(path, asked(), env))).toEqual([
       '/Users/ana',
@@ -55,7 +55,7 @@ describe('a path of ssh_config', () => {
     ]);
   });
 
-  it.each(['%q', '%', '%x'])('means nothing with %s', async (token) => {
+  it.each(['%q', '%', '%x'])('is rejected with the token %s', async (token) => {
     const given = Promise.resolve().then(() => expandPath(`/a/${token}`, asked(), env));
     expect(await rejection(given)).toMatchObject({
       code: 'ssh/config-unsupported',
@@ -64,7 +64,7 @@ describe('a path of ssh_config', () => {
     });
   });
 
-  it('names the agent, or a variable that does', () => {
+  it('names the agent socket directly or through a variable', () => {
     const wanted = [undefined, 'SSH_AUTH_SOCK', 'none', '$OTHER', '${OTHER}', '$MISSING', '$EMPTY', '~/agent', '/%u'];
     const sockets = wanted.map((one) => agentSocketOf(asked(one === undefined ? {} : { identityAgent: one }), env));
     const [own, other] = ['/run/agent', '/run/other'];
@@ -72,11 +72,11 @@ describe('a path of ssh_config', () => {
   });
 });
 
-describe('what ssh -G prints', () => {
+describe('the output of ssh -G', () => {
   const read = (...lines: readonly string[]) =>
     parseSshConfig(['hostname mac', 'user mesh', 'port 22', ...lines].join('\n'));
 
-  it('leaves out what is none, and takes the first of several values', () => {
+  it('omits values of none, and uses the first of several values', () => {
     const least = { ...config, hostName: 'mac', port: 22 };
     expect(read()).toEqual(least);
     expect(read('identityfile none', 'userknownhostsfile none', 'hostkeyalias none', 'proxycommand none')).toEqual(
@@ -99,13 +99,13 @@ describe('what ssh -G prints', () => {
     expect(parseSshConfig('hostname mac\nuser mesh\nport 2.5')).toBeUndefined();
   });
 
-  it('has the default keys where it has at least four of them', () => {
+  it('lists the default keys if at least four of them occur', () => {
     const files = ['id_rsa', 'id_ecdsa', 'id_ed25519', 'id_dsa'].map((name) => `~/.ssh/${name}`);
     expect([isDefaultIdentityList(files), isDefaultIdentityList(files.slice(1))]).toEqual([true, false]);
   });
 });
 
-describe('what a server says before encryption', () => {
+describe("a server's bytes before encryption", () => {
   const intro = 'SSH-2.0-x\r\n';
   const lists = ['kex', 'key', 'c', 's', 'mac', 'm', '', '', '', ''];
   const phase = (packet: Buffer) => parsePlaintext(Buffer.concat([Buffer.from(intro), packet])).offer;
@@ -119,7 +119,7 @@ describe('what a server says before encryption', () => {
     return field(Buffer.concat([payload, Buffer.alloc(padding)]));
   };
 
-  it('is a greeting of at most 1,024 letters, and an identification', () => {
+  it('have a greeting of at most 1,024 characters, then an identification', () => {
     const long = 'x'.repeat(2_000);
     expect(parsePlaintext(Buffer.from(long))).toEqual({ greeting: long.slice(0, 1_024) });
     expect(parsePlaintext(Buffer.from(`${long}\n${intro}`))).toEqual({
@@ -132,22 +132,22 @@ describe('what a server says before encryption', () => {
     });
   });
 
-  it('is an offer once five lists are whole', () => {
+  it('give an algorithm offer once five lists are complete', () => {
     const offer = { kex: ['kex'], hostKey: ['key'], cipher: ['c'], mac: ['mac'] };
     for (const count of [5, 6, 10, 12]) expect(phase(packetOf(lists.slice(0, count)))).toEqual(offer);
     for (const count of [0, 1, 2, 3, 4]) {
       expect(phase(field(packetOf(lists.slice(0, count)).subarray(4, -9)))).toBeUndefined();
     }
     expect(phase(packetOf(lists, 21))).toBeUndefined();
-    // Padding may be missing still.
+    // Padding may still be missing.
     expect(phase(packetOf(lists).subarray(0, -4))).toEqual(offer);
     for (const cut of [5, 30, 60]) expect(phase(packetOf(lists).subarray(0, -cut))).toBeUndefined();
     expect(phase(packetOf(lists).subarray(0, 5))).toBeUndefined();
   });
 });
 
-describe('work of which only so much runs at once', () => {
-  it('waits in its order, and takes the place of what failed', async () => {
+describe('a limiter for parallel work', () => {
+  it('starts waiting work in order, also after a failure', async () => {
     const run = limiter(2);
     const told: string[] = [];
     const ends: (() => void)[] = [];

@@ -32,12 +32,12 @@ const env = (file: string, more: Partial<ReachEnv> = {}): ReachEnv => ({
   configFile: file,
   ...more,
 });
-const wish: ReachWish = { label: 'studio-1', host: 'studio-1' };
+const request: ReachWish = { label: 'studio-1', host: 'studio-1' };
 const resolve = (file: string, more: Partial<ReachWish> = {}) =>
-  createReachResolver(env(file)).resolve({ ...wish, ...more });
+  createReachResolver(env(file)).resolve({ ...request, ...more });
 
-describe('how a node is reached', () => {
-  it('comes from the Host block of ssh_config', async () => {
+describe('the resolved SSH target of a node', () => {
+  it('uses the Host block of ssh_config', async () => {
     const file = configFile(
       'Host studio-*',
       'HostName %h.lan',
@@ -63,7 +63,7 @@ describe('how a node is reached', () => {
     expect(knownHostsFiles[0]).toBe(`${folder}/kh`);
   });
 
-  it('comes from the cluster file first, and Match blocks see it', async () => {
+  it('prefers values of the cluster file, which Match blocks can match', async () => {
     const file = configFile('Match user ana', 'Port 77', 'Match all', 'User mesh', 'IdentityFile ~/.ssh/other');
     expect((await resolve(file, { user: 'ana' })).target).toMatchObject({ user: 'ana', port: 77 });
     expect((await resolve(file, { port: 99, identityFile: '~/.ssh/work' })).target).toMatchObject({
@@ -74,7 +74,7 @@ describe('how a node is reached', () => {
     });
   });
 
-  it('leaves out default keys that do not exist, but not named ones', async () => {
+  it('omits default keys that do not exist, but not named keys', async () => {
     expect((await resolve(configFile(''))).target.identityFiles).toEqual([
       join(home, '.ssh', 'id_ed25519'),
       join(home, '.ssh', 'id_rsa'),
@@ -83,12 +83,12 @@ describe('how a node is reached', () => {
     expect(named.target.identityFiles).toEqual([join(home, '.ssh', 'none-ana-studio-1')]);
   });
 
-  it('asks no agent when none is wanted (case 33)', async () => {
+  it('has no agent socket for IdentityAgent none (case 33)', async () => {
     expect((await resolve(configFile('IdentityAgent none'))).target.agentSocket).toBeUndefined();
     expect(await resolve(configFile(''))).toMatchObject({ target: { agentSocket: agent } });
   });
 
-  it('takes a key file of the cluster file as it is written, without tokens or variables (case 4)', async () => {
+  it('uses a key file of the cluster file literally, without tokens or variables (case 4)', async () => {
     const identityFile = '/keys/%h-${HOME}-$(id)';
     expect((await resolve(configFile('Port 2222'), { identityFile })).target.identityFiles).toEqual([identityFile]);
   });
@@ -96,32 +96,32 @@ describe('how a node is reached', () => {
   it.each([
     ['ProxyJump bastion', 'ProxyJump bastion'],
     ['ProxyCommand nc %h %p', 'ProxyCommand nc'],
-  ])('refuses %j by name', async (line, shown) => {
+  ])('is rejected for %j, which the message names', async (line, shown) => {
     const problem = await rejection(resolve(configFile(line)));
     expect(problem).toMatchObject({ code: 'ssh/proxyjump', subject: nodeSubject('studio-1') });
     expect(plainText(problem.detail)).toContain(shown);
   });
 
-  it('refuses revoked keys that it cannot read', async () => {
+  it('is rejected for RevokedHostKeys, which is not supported', async () => {
     expect(await rejection(resolve(configFile('RevokedHostKeys /tmp/krl')))).toMatchObject({
       code: 'ssh/config-unsupported',
     });
   });
 
-  it('says what ssh says about a broken configuration', async () => {
+  it("reports ssh's message about an invalid configuration", async () => {
     const problem = await rejection(resolve(configFile('Nonsense yes')));
     expect(problem.code).toBe('ssh/config-unreadable');
     expect(plainText(problem.detail).toLowerCase()).toContain('nonsense');
   });
 
-  it('says how ssh ended where it says nothing itself', async () => {
+  it('reports how ssh failed if ssh printed no message', async () => {
     const command = join(folder, 'mute-ssh');
     writeFileSync(command, '#!/bin/sh\nexit 7\n', { mode: 0o755 });
     const file = configFile('Host studio-1', 'Port 2200');
-    const mute = await rejection(createReachResolver(env(file, { command })).resolve(wish));
+    const mute = await rejection(createReachResolver(env(file, { command })).resolve(request));
     expect(mute.detail).toMatch(/^ssh -G .*: Command failed: /);
     writeFileSync(command, '#!/bin/sh\nprintf "nothing\\n"\n');
-    const odd = await rejection(createReachResolver(env(file, { command })).resolve(wish));
+    const odd = await rejection(createReachResolver(env(file, { command })).resolve(request));
     expect(odd.detail).toMatch(/: the output lacks host name, port or user$/);
   });
 
@@ -131,35 +131,35 @@ describe('how a node is reached', () => {
     { user: '-l root' },
     { user: 'a\u0000b' },
     { port: 0 },
-  ])('refuses %j before ssh is run (cases 1, 3, 5)', async (more) => {
+  ])('is rejected for %j before ssh runs (cases 1, 3, 5)', async (more) => {
     const marker = join(folder, 'was-run');
     const command = join(folder, 'fake-ssh');
     writeFileSync(command, `#!/bin/sh\n: >'${marker}'\n`);
     chmodSync(command, 0o755);
     const resolver = createReachResolver(env(configFile('Host x', 'Port 1'), { command }));
-    expect(await rejection(resolver.resolve({ ...wish, ...more }))).toMatchObject({ code: 'ssh/bad-address' });
+    expect(await rejection(resolver.resolve({ ...request, ...more }))).toMatchObject({ code: 'ssh/bad-address' });
     expect(() => execFileSync('test', ['-e', marker])).toThrow();
   });
 
-  it('is refused when a configuration may concern it and there is no ssh to ask', async () => {
+  it('is rejected if ssh_config may affect it and ssh is missing', async () => {
     const more = { command: 'no-such-ssh-here' };
     const resolver = createReachResolver(env(configFile('Host studio-1', 'ProxyJump bastion'), more));
-    const problem = await rejection(resolver.resolve(wish));
+    const problem = await rejection(resolver.resolve(request));
     expect(problem).toMatchObject({ code: 'ssh/config-unreadable', subject: nodeSubject('studio-1') });
     expect(problem.detail).toContain('no-such-ssh-here');
-    expect((await createReachResolver(env(configFile(''), more)).resolve(wish)).target.port).toBe(22);
+    expect((await createReachResolver(env(configFile(''), more)).resolve(request)).target.port).toBe(22);
   });
 
-  it('fills in every token that ssh knows in a path', async () => {
+  it('expands every token of ssh in a path', async () => {
     const file = configFile('HostName %h.lan', 'User mesh', 'IdentityFile /k/%n-%h-%p-%r-%l-%L-%j-%k-%%-%C');
     const resolver = createReachResolver(env(file, { hostName: 'desk.lan' }));
     const hash = createHash('sha1').update('desk.lanstudio-1.lan22mesh').digest('hex');
-    expect((await resolver.resolve(wish)).target.identityFiles).toEqual([
+    expect((await resolver.resolve(request)).target.identityFiles).toEqual([
       `/k/studio-1-studio-1.lan-22-mesh-desk.lan-desk--studio-1.lan-%-${hash}`,
     ]);
   });
 
-  it('is refused by name when a path has a token that means nothing', async () => {
+  it('is rejected for an invalid token in a path, which the message names', async () => {
     const problem = await rejection(resolve(configFile('IdentityFile ~/.ssh/%q')));
     expect(problem).toMatchObject({ code: 'ssh/config-unsupported' });
     expect(problem.detail).toContain('%q');
@@ -169,14 +169,14 @@ describe('how a node is reached', () => {
 describe('ssh -G', () => {
   const never = ['Host never-this-one', 'Port 1'];
 
-  it('gives ssh a minimal environment and ends options before the host (cases 1, 33)', async () => {
+  it('gets a minimal environment and no options after the -- (cases 1, 33)', async () => {
     const file = join(folder, 'seen');
     const command = join(folder, 'spy-ssh');
     writeFileSync(command, `#!/bin/sh\n{ printf '%s\\n' "$@"; env; } >'${file}'\nexec ssh "$@"\n`);
     chmodSync(command, 0o755);
     const variables = { ...env('').variables, SECRET_TOKEN: 'x' };
     await createReachResolver(env(configFile(...never), { command, variables })).resolve({
-      ...wish,
+      ...request,
       user: 'ana',
       port: 9,
     });
@@ -189,7 +189,7 @@ describe('ssh -G', () => {
     [['']],
     [['Host *', '    SendEnv LANG LC_*', '    HashKnownHosts yes', '    GSSAPIAuthentication yes']],
     [['StrictHostKeyChecking no', 'ServerAliveInterval 5', '# User nobody']],
-  ])('is left out for %j, with the very answer it would have given', async (lines) => {
+  ])('is skipped for %j without changing the result', async (lines) => {
     const silent = env(configFile(...lines), { command: 'no-such-ssh-here', home: userInfo().homedir });
     const asked = env(configFile(...lines, ...never), { home: userInfo().homedir });
     for (const more of [
@@ -199,12 +199,12 @@ describe('ssh -G', () => {
       { user: 'ana', port: 2222 },
       { host: '10.0.0.7' },
     ]) {
-      const mine = await createReachResolver(silent).resolve({ ...wish, ...more });
-      expect(mine).toEqual(await createReachResolver(asked).resolve({ ...wish, ...more }));
+      const mine = await createReachResolver(silent).resolve({ ...request, ...more });
+      expect(mine).toEqual(await createReachResolver(asked).resolve({ ...request, ...more }));
     }
   });
 
-  it('is asked when an included file says something', async () => {
+  it('runs if an included file has relevant settings', async () => {
     const sub = join(folder, 'conf.d');
     mkdirSync(sub);
     writeFileSync(join(sub, 'a.conf'), 'Host *\n');
@@ -212,30 +212,30 @@ describe('ssh -G', () => {
     // No file of the pattern: ssh does not read it.
     writeFileSync(join(sub, 'b.txt'), 'Nonsense yes\nPort 2100\n', { mode: 0o600 });
     const unasked = createReachResolver(env(file, { command: 'no-such-ssh-here' }));
-    expect((await unasked.resolve(wish)).target.port).toBe(22);
+    expect((await unasked.resolve(request)).target.port).toBe(22);
     writeFileSync(join(sub, 'b.conf'), 'Port 2200\n', { mode: 0o600 });
     expect((await resolve(file)).target.port).toBe(2200);
   });
 
-  it('is asked about a relative Include wherever ssh looks for it, however deep it stands', async () => {
+  it('runs for a nested relative Include that ssh would read', async () => {
     const [deep, own] = [join(folder, 'deep'), join(home, '.ssh')];
     mkdirSync(deep);
     writeFileSync(join(deep, 'outer.conf'), 'Include inner.conf\n', { mode: 0o600 });
     const file = configFile(`Include ${deep}/outer.conf`);
     const fake = { command: join(folder, 'asked-ssh') };
     writeFileSync(fake.command, '#!/bin/sh\nprintf "hostname asked\\nuser asked\\nport 9\\n"\n', { mode: 0o755 });
-    const port = async () => (await createReachResolver(env(file, fake)).resolve(wish)).target.port;
+    const port = async () => (await createReachResolver(env(file, fake)).resolve(request)).target.port;
     writeFileSync(join(deep, 'inner.conf'), 'Port 2200\n', { mode: 0o600 });
     expect(await port()).toBe(22);
     writeFileSync(join(own, 'inner.conf'), 'Port 2200\n', { mode: 0o600 });
     expect(await port()).toBe(9);
     rmSync(join(own, 'inner.conf'));
-    // The real ssh agrees: a file beside the one that includes it says nothing.
-    const said = execFileSync('ssh', ['-G', '-F', file, '--', 'studio-1'], { encoding: 'utf8' });
-    expect(said).toContain('\nport 22\n');
+    // The real ssh agrees: it does not read an included file next to the including one.
+    const printed = execFileSync('ssh', ['-G', '-F', file, '--', 'studio-1'], { encoding: 'utf8' });
+    expect(printed).toContain('\nport 22\n');
   });
 
-  it('answers for 64 nodes', async () => {
+  it('resolves 64 nodes in parallel', async () => {
     const resolver = createReachResolver(env(configFile('Host node-*', 'Port 2222')));
     const all = await Promise.all(
       Array.from({ length: 64 }, (_, index) => resolver.resolve({ label: 'n', host: `node-${index}` })),
@@ -247,13 +247,13 @@ describe('ssh -G', () => {
 });
 
 describe('the trust of a resolved node', () => {
-  it('reads the known_hosts files that ssh would read', async () => {
+  it('uses the known_hosts files that ssh would read', async () => {
     const base64 = 'AAAAC3NzaC1lZDI1NTE5AAAAIF3iYH1njxwXrlcltokMInyFXfM9UiQhdOID7dzPnmJ3';
     writeFileSync(join(folder, 'my hosts'), `studio-1 ssh-ed25519 ${base64}\n`);
     const resolver = createReachResolver(
       env(configFile(`UserKnownHostsFile /nowhere "${folder}/my hosts"`, 'GlobalKnownHostsFile none')),
     );
-    const trust = await resolver.trust(await resolver.resolve(wish));
+    const trust = await resolver.trust(await resolver.resolve(request));
     expect(trust.judge(Buffer.from(base64, 'base64'))).toMatchObject({
       kind: 'accepted',
       known: { file: join(folder, 'my hosts'), line: 1 },

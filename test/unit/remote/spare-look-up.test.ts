@@ -2,8 +2,8 @@ import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
 import { openSpareLookUp } from '../../../src/remote/look-up-name.ts';
 
-describe('the process that looks names up', () => {
-  it('answers for names that are there and for names that are not', async () => {
+describe('the spare lookup process', () => {
+  it('resolves existing names and rejects missing ones', async () => {
     const spare = openSpareLookUp();
     const ask = (host: string) =>
       new Promise<readonly LookupAddress[] | string>((resolve) => {

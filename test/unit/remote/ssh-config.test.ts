@@ -18,7 +18,7 @@ revokedhostkeys none
 `;
 
 describe('the output of ssh -G', () => {
-  it('gives what the built-in client needs', () => {
+  it('contains every setting that the built-in client needs', () => {
     expect(parseSshConfig(output)).toEqual({
       hostName: 'studio-1.lan',
       port: 2222,
@@ -36,21 +36,21 @@ describe('the output of ssh -G', () => {
     });
   });
 
-  it('is nothing when it lacks host name, user or port', () => {
+  it('is rejected without a host name, user or port', () => {
     for (const key of ['hostname', 'user', 'port']) {
       expect(parseSshConfig(output.replace(new RegExp(`^${key} .*$`, 'mu'), ''))).toBeUndefined();
     }
     expect(parseSshConfig('')).toBeUndefined();
   });
 
-  it('names jumps and revoked keys', () => {
+  it('includes proxy jumps and revoked keys', () => {
     const text = output
       .replace('proxyjump none', 'proxyjump bastion')
       .replace('revokedhostkeys none', 'revokedhostkeys /k');
     expect(parseSshConfig(text)).toMatchObject({ proxyJump: 'bastion', revokedHostKeys: '/k' });
   });
 
-  it('has default key files only when every one of them is', () => {
+  it('has the default key files only if every listed file is one', () => {
     const names = ['id_rsa', 'id_ecdsa', 'id_ecdsa_sk', 'id_ed25519', 'id_ed25519_sk', 'id_xmss', 'id_dsa'];
     const files = names.map((name) => `~/.ssh/${name}`);
     expect(isDefaultIdentityList(files)).toBe(true);
@@ -61,7 +61,7 @@ describe('the output of ssh -G', () => {
 
 describe('a line of ssh_config', () => {
   it.each(['', '  # comment', 'Host *', '  SendEnv LANG LC_*', 'HashKnownHosts=yes', 'gssapiauthentication yes'])(
-    'changes nothing: %j',
+    'is irrelevant: %j',
     (line) => {
       expect(judgeConfigLine(line)).toEqual({ kind: 'irrelevant' });
     },
@@ -82,11 +82,11 @@ describe('a line of ssh_config', () => {
     'port',
     'Host',
     'Host "*"',
-  ])('could change something: %j', (line) => {
+  ])('may be relevant: %j', (line) => {
     expect(judgeConfigLine(line)).toEqual({ kind: 'relevant' });
   });
 
-  it('includes other files', () => {
+  it('is an include with its patterns', () => {
     expect(judgeConfigLine('Include /etc/ssh/ssh_config.d/* more.conf')).toEqual({
       kind: 'include',
       patterns: ['/etc/ssh/ssh_config.d/*', 'more.conf'],

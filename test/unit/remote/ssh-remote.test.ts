@@ -18,7 +18,7 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-/** A connection on which the test answers for the node. */
+/** A connection on which the test answers in place of the node. */
 function connected() {
   const [client, socket] = [new FakeClient(), new FakeSocket()];
   const about = { rootPrefix: '/sim', connectMs: 12 };
@@ -51,8 +51,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a connection', () => {
-  it('runs eight commands at once, and the others in their order', async () => {
+describe('an SSH connection', () => {
+  it('runs eight commands in parallel, and the others in order', async () => {
     const { client, remote, exec, exits } = connected();
     expect([remote.rootPrefix, remote.connectMs]).toEqual(['/sim', 12]);
     for (let at = 1; at <= 10; at += 1) exec(`${at}`);
@@ -64,7 +64,7 @@ describe('a connection', () => {
     expect(await exits()).toEqual(['exited', 'exited']);
   });
 
-  it('is closed with every command on it, and a node that does not end it is not waited for', async () => {
+  it('closes with all its commands without waiting for the node', async () => {
     const { client, socket, remote, exec, exits, results } = connected();
     for (let at = 1; at <= 9; at += 1) exec(`${at}`);
     remote.close();
@@ -86,7 +86,7 @@ describe('a connection', () => {
     expect(socket.asked).toEqual(['unref', 'destroy']);
   });
 
-  it('is lost for the reason that was said last, and stays so', async () => {
+  it('keeps the reason why it was lost', async () => {
     for (const [error, why] of [
       [new Error('read ECONNRESET'), 'read ECONNRESET'],
       [undefined, 'the node closed the connection'],
@@ -101,7 +101,7 @@ describe('a connection', () => {
     }
   });
 
-  it('is dropped when the node sends far more than was asked for', async () => {
+  it('is dropped if the node sends far more data than requested', async () => {
     const flooded = connected();
     flooded.exec('1');
     flooded.client.open().emit('data', Buffer.alloc(10));
@@ -114,13 +114,13 @@ describe('a connection', () => {
     expect(await flooded.exits()).toEqual([reason]);
   });
 
-  it('is dropped when every channel is held by a command that does not end', async () => {
+  it('is dropped if unfinished commands block every channel while another waits', async () => {
     const { client, socket, exec, exits } = connected();
     for (let at = 1; at <= 8; at += 1) exec(`${at}`, at === 8 ? 200 : 100);
     const channels = Array.from({ length: 8 }, () => client.open());
     vi.advanceTimersByTime(100);
     expect(socket.asked).toEqual([]);
-    // One of them ends after all, and its place is taken by another one.
+    // One command finishes after all, and another takes its channel.
     channels[0]?.finish();
     exec('9', 50);
     client.open();
@@ -134,8 +134,8 @@ describe('a connection', () => {
   });
 });
 
-describe('a channel that the node refuses', () => {
-  it('is a no where nothing has run', async () => {
+describe('a refused channel', () => {
+  it('fails its command if no command has run yet', async () => {
     const { client, exec, exits } = connected();
     exec('1');
     client.refuse(1);
@@ -144,7 +144,7 @@ describe('a channel that the node refuses', () => {
     expect(client.commands).toEqual(['1', '2']);
   });
 
-  it('is asked for again after ever longer pauses where something has run, and is a no in the end', async () => {
+  it('is requested again after growing pauses if a command has run, then fails', async () => {
     const { client, exec, exits } = connected();
     exec('1');
     finish(client.open());
@@ -160,7 +160,7 @@ describe('a channel that the node refuses', () => {
     }
     client.refuse(1);
     expect(await exits()).toEqual([unknownExit.noChannel.reason]);
-    // What ran then begins the count anew.
+    // A command that runs resets the count.
     exec('3');
     finish(client.open());
     exec('4');
@@ -169,7 +169,7 @@ describe('a channel that the node refuses', () => {
     expect(client.commands.slice(-2)).toEqual(['4', '4']);
   });
 
-  it('takes fewer at once, and one more after each pause, until all are allowed again', () => {
+  it('lowers the parallel commands, then allows one more after each pause', () => {
     const { client, exec } = connected();
     for (let at = 1; at <= 3; at += 1) exec(`${at}`);
     for (let at = 1; at <= 2; at += 1) client.open();
@@ -189,7 +189,7 @@ describe('a channel that the node refuses', () => {
     expect(client.commands.at(-1)).toBe('8');
   });
 
-  it('is waited for by no connection that is lost', async () => {
+  it('is not requested again on a lost connection', async () => {
     const { client, exec, exits } = connected();
     for (let at = 1; at <= 2; at += 1) exec(`${at}`);
     client.open();

@@ -1,4 +1,4 @@
-/** A value as SSH writes it: its length in four bytes, then itself. */
+/** A value in SSH encoding: its length in four bytes, then its bytes. */
 export function field(bytes: Buffer | string): Buffer {
   const body = Buffer.from(bytes);
   const length = Buffer.alloc(4);
@@ -6,7 +6,7 @@ export function field(bytes: Buffer | string): Buffer {
   return Buffer.concat([length, body]);
 }
 
-/** Several of them. */
+/** Several values in SSH encoding. */
 export const fields = (...values: readonly (Buffer | string)[]): Buffer => Buffer.concat(values.map(field));
 
 /** An Ed25519 key whose bytes are all the same. */
