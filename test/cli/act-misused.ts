@@ -1,4 +1,4 @@
-/** Verbs that act, each without a name, with a name that nothing has, or with an option that it does not take. */
+/** Commands without a name, with an unknown name, or with an invalid option. */
 export const misused: readonly (readonly string[])[] = [
   ['stop', '--sim'],
   ['restart', 'chta', '--sim'],

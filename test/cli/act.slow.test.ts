@@ -24,8 +24,8 @@ afterAll(() => endPlace(place));
 
 const run = (...words: string[]) => meshwright(place, words);
 
-describe('a placement that was never applied', () => {
-  it('is reported as that, and the real command asks about --sim while a rehearsal runs', () => {
+describe('start and stop before the first apply', () => {
+  it('suggest apply, or --sim if a simulated fleet is running', () => {
     const [simulated, real] = neverApplied.map(({ code, stderr }) => [code, stderr]);
     expect(simulated).toEqual([64, expect.stringContaining('hint: Apply it first: meshwright apply --sim')]);
     expect(real).toEqual([64, expect.stringContaining('Did you mean --sim?')]);
@@ -33,7 +33,7 @@ describe('a placement that was never applied', () => {
 });
 
 describe('ask', () => {
-  it('needs no name for the only placement, and takes no misspelled name for a question', async () => {
+  it('needs no name for the only placement, and rejects a misspelled name', async () => {
     const [answered, misspelled] = await Promise.all([
       run('ask', 'Hello?', '--sim'),
       run('ask', 'chta', 'Hello?', '--sim'),
@@ -42,7 +42,7 @@ describe('ask', () => {
     expect([misspelled.code, misspelled.stderr]).toEqual([64, expect.stringContaining('Did you mean `chat`?')]);
   });
 
-  it('prints the answer of the placement, as text and as one JSON document', async () => {
+  it('prints the answer as text and as one JSON document', async () => {
     const [text, asJson] = await Promise.all([
       run('ask', 'chat', 'Hello?', '--sim'),
       run('ask', 'chat', 'Hello?', '--sim', '--json'),
@@ -55,11 +55,11 @@ describe('ask', () => {
   });
 });
 
-describe('ask of a model that thinks aloud', () => {
+describe('ask with a thinking model', () => {
   const asJson = async (...words: string[]) =>
     json(await run('ask', 'chat', 'Think, and say hello', '--sim', '--json', ...words));
 
-  it('prints the answer alone into a pipe, and has both apart in its document', async () => {
+  it('prints only the answer to a pipe, and separates thought and answer in JSON', async () => {
     const { code, stdout } = await run('ask', 'chat', 'Think, and say hello', '--sim');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^[0-9a-f]{64}\n$/)]);
     const document = await asJson();
@@ -71,12 +71,12 @@ describe('ask of a model that thinks aloud', () => {
     });
   });
 
-  it('dims the thoughts on a terminal', async () => {
+  it('dims the thought on a terminal', async () => {
     const { stdout } = await onTerminal(place, ['ask', 'chat', 'Think, and say hello', '--sim']);
     expect(stdout).toMatch(/\u001b\[2mA question\.\nIt is asked for\.\u001b\[22m\n\n[0-9a-f]{64}\n/);
   });
 
-  it('says that there is no answer where its tokens were over before', async () => {
+  it('reports that there is no answer if the thought uses up --max-tokens', async () => {
     const ran = await run('ask', 'chat', 'Think, and say hello', '--sim', '--max-tokens', '2');
     expect([ran.code, ran.stdout]).toEqual([1, '']);
     expect(ran.stderr).toContain('--max-tokens 8');
@@ -89,7 +89,7 @@ describe('ask of a model that thinks aloud', () => {
 });
 
 describe('logs', () => {
-  it('shows what ranks have printed, of a placement or of a node', async () => {
+  it('shows the output of the ranks of a placement or a node', async () => {
     const [all, one, asJson] = await Promise.all([
       run('logs', 'chat', '--sim'),
       run('logs', 'studio-4', '--sim', '--lines', '1'),
@@ -101,19 +101,19 @@ describe('logs', () => {
     expect([all.code, one.code, asJson.code]).toEqual([0, 0, 0]);
   });
 
-  it('are not there before the placement was started', () => {
+  it('reports that no log exists before the first start', () => {
     expect([tooEarly.code, codesOf(json(tooEarly))]).toEqual([1, ['logs/none', 'logs/none']]);
   });
 });
 
-describe('a verb that disturbs', () => {
-  it('says what could be meant when nothing is named, and changes nothing', async () => {
+describe('a command for a placement or a node', () => {
+  it('rejects missing names and invalid options with a suggestion', async () => {
     const rans = await Promise.all(misused.map((words) => run(...words)));
     expect(rans.map((ran) => [ran.code, ran.stdout])).toEqual(rans.map(() => [64, '']));
     await expectGolden('act-usage', place, rans);
   });
 
-  it('needs a yes where nobody can be asked', async () => {
+  it('needs --yes without a terminal if it is disruptive', async () => {
     const ran = await run('stop', 'chat', '--sim', '--json');
     expect([ran.code, codesOf(json(ran))]).toEqual([5, ['cli/needs-yes']]);
     expect((await run('drift', '--sim')).code).toBe(0);
@@ -121,7 +121,7 @@ describe('a verb that disturbs', () => {
 });
 
 describe('stop, start and restart', () => {
-  it('bring a placement down and up again, and leave alone what is so already', async () => {
+  it('stop and start a placement, and change nothing if it already serves', async () => {
     const stopped = await run('stop', 'chat', '--sim', '--yes');
     expect([stopped.code, stopped.stdout]).toEqual([0, expect.stringContaining('placement/chat changed (stopped)')]);
     const silent = await run('ask', 'chat', 'Hello?', '--sim', '--json');
@@ -131,7 +131,7 @@ describe('stop, start and restart', () => {
     expect((await run('start', 'chat', '--sim')).code).toBe(0);
   });
 
-  it('restart without rebooting a Mac, whatever was built on this computer since', async () => {
+  it('include no reboot, even if the local archive has changed', async () => {
     await copyFile(join(place.folder, 'dist/newer.tar.gz'), join(place.folder, 'dist/reference.tar.gz'));
     const ran = await run('restart', 'chat', '--sim', '--yes', '--json');
     const document = json(ran) as { readonly steps: readonly { readonly act: string }[] };
@@ -141,8 +141,8 @@ describe('stop, start and restart', () => {
   });
 });
 
-describe('reboot and shutdown', () => {
-  it('restart a Mac, bring back what it undoes, and start what served', async () => {
+describe('power commands', () => {
+  it('restart a Mac, restore the settings lost at boot, and start its placement', async () => {
     const ran = await run('reboot', 'studio-4', '--sim', '--yes');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     expect(ran.stdout).toMatch(/studio-4 restarted/);
@@ -151,7 +151,7 @@ describe('reboot and shutdown', () => {
     expect((await run('ask', 'chat', 'Hello?', '--sim')).code).toBe(0);
   });
 
-  it('switch a Mac off, and say how it comes back', async () => {
+  it('turn a Mac off, and show how to turn it on', async () => {
     const ran = await run('shutdown', 'studio-4', '--sim', '--yes');
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain('meshwright sim power-on studio-4');
@@ -165,8 +165,8 @@ describe('reboot and shutdown', () => {
   });
 });
 
-describe('what interrupts a placement', () => {
-  it('needs consent by name in apply, and nothing is changed without it', async () => {
+describe('a change that interrupts a placement', () => {
+  it('needs --allow interrupt in addition to --yes', async () => {
     const stopped = pairFile((file) => {
       filePart(file, 'placements', 'chat')['state'] = 'stopped';
     });
@@ -181,7 +181,7 @@ describe('what interrupts a placement', () => {
 });
 
 describe('history', () => {
-  it('tells who did what, from the journals and from the nodes, also without a journal', async () => {
+  it('lists runs from the journals, and from the nodes if the journals are gone', async () => {
     const document = json(await run('history', '--sim', '--json')) as {
       readonly runs: readonly { readonly run: string; readonly verb: string; readonly from: readonly string[] }[];
     };
@@ -193,21 +193,21 @@ describe('history', () => {
     expect([whole.code, whole.stdout]).toEqual([0, expect.stringMatching(/placement\/chat: .* -> serving \(changed/)]);
     expect((await run('history', '20200101T000000-abcdef', '--sim')).code).toBe(64);
     await rm(join(place.state, 'journal'), { recursive: true });
-    const told = json(await run('history', '--sim', '--json')) as typeof document;
-    expect(told.runs.map(({ verb }) => verb)).toEqual(expect.arrayContaining(['apply', 'restart']));
-    expect(told.runs.every(({ from }) => from.join() === 'node')).toBe(true);
+    const fromNodes = json(await run('history', '--sim', '--json')) as typeof document;
+    expect(fromNodes.runs.map(({ verb }) => verb)).toEqual(expect.arrayContaining(['apply', 'restart']));
+    expect(fromNodes.runs.every(({ from }) => from.join() === 'node')).toBe(true);
   });
 });
 
 describe('a lease', () => {
-  it('is shown while a run holds it, and is released when its run is dead', async () => {
+  it('is shown during its run, and can be released after its run was killed', async () => {
     place.write('cluster.yaml', fileText(pairFile()));
     const words = ['apply', '--sim', '--yes', '--allow', 'interrupt'];
     const child = start(place, words);
     const end = ended(child, words);
     let held: unknown;
     while (held === undefined && child.exitCode === null) {
-      // While it is looked at it stands still, however slow the look is.
+      // Pause the run during the check, however slow the check is.
       child.kill('SIGSTOP');
       const { nodes } = json(await run('lease', 'status', '--sim', '--json')) as {
         readonly nodes: Readonly<Record<string, { readonly held?: boolean }>>;
@@ -242,7 +242,7 @@ describe('a fallback', () => {
     };
   const startThere = ['start', 'chat', '--fallback', '--sim', '--yes'];
 
-  it('is refused where the file has none, and changes nothing of what runs by being declared', async () => {
+  it('is rejected if the file has none, and causes no change when it is declared', async () => {
     const none = await run(...startThere, '--json');
     expect([none.code, codesOf(json(none))]).toEqual([64, ['cli/usage']]);
     place.write('cluster.yaml', fileText(fallback));
@@ -257,7 +257,7 @@ describe('a fallback', () => {
     ]);
   });
 
-  it('is started when a Mac is gone, from wherever a killed start has left it, and a second start is empty', async () => {
+  it('completes a killed start while a Mac is gone, and has no steps the second time', async () => {
     expect((await run('sim', 'fault', 'power-cut', 'studio-1')).code).toBe(0);
     const gone = await statusOf();
     expect([gone.placements.chat.state, gone.findings.map(({ code }) => code)]).toEqual([
@@ -276,7 +276,7 @@ describe('a fallback', () => {
     expect((await run('logs', 'chat', '--sim')).stdout).toMatch(/^simulated studio-4 \|/);
   });
 
-  it('is told by status, is restarted there, and no apply stops it while the Mac is away', async () => {
+  it('appears in status, survives apply, and can be restarted while the Mac is away', async () => {
     const document = await statusOf();
     expect(schemaCheck('status')(document)).toEqual([]);
     expect(document.placements.chat).toMatchObject({
@@ -295,7 +295,7 @@ describe('a fallback', () => {
     expect((await run('ask', 'chat', 'Hello?', '--sim')).code).toBe(0);
   });
 
-  it('is left as an interruption once the Mac is there again, and never without consent', async () => {
+  it('ends only with --allow interrupt after the Mac is back', async () => {
     await run('sim', 'fault', '--clear');
     while ((await statusOf()).nodes['studio-1']?.reached !== true);
     const plan = await run('plan', '--sim');

@@ -19,12 +19,12 @@ afterAll(() => endPlace(place));
 const run = (...words: string[]) => meshwright(place, words);
 const fault = (...words: string[]) => run('sim', 'fault', ...words);
 
-/** The line of a run without its time of day and what it took. */
+/** The progress lines of a run, without time of day and duration. */
 const lineOf = (text: string): readonly string[] =>
   text.split('\n').flatMap((line) => /^\d\d:\d\d:\d\d (.*?)(?: [0-9.]+ m?s)?$/.exec(line)?.[1] ?? []);
 
-/** Waits until a program has said something on its error stream, or has ended. */
-const said = (child: ChildProcess, text: string): Promise<void> =>
+/** Waits until a program has printed this text to its error stream, or has exited. */
+const printed = (child: ChildProcess, text: string): Promise<void> =>
   new Promise((resolve) => {
     let all = '';
     child.stderr?.on('data', (chunk: Buffer) => {
@@ -42,7 +42,7 @@ interface Report {
 }
 
 describe('apply without a terminal', () => {
-  it('changes nothing without a yes, and sends no script', async () => {
+  it('changes nothing and sends no script without --yes', async () => {
     await fault('power-wrong', 'studio-1');
     const [text, asJson] = await Promise.all([
       run('apply', '--sim', '--record', 'unsaid.jsonl'),
@@ -55,7 +55,7 @@ describe('apply without a terminal', () => {
     expect((await run('history', '--sim')).stdout).toContain('No run is recorded, here or on the nodes.');
   });
 
-  it('says each change, counts, and ends with 0; the second one has nothing to do', async () => {
+  it('prints each change and the totals, and has nothing to do the second time', async () => {
     await fault('power-wrong', 'studio-1');
     const ran = await run('apply', '--sim', '--yes');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
@@ -67,7 +67,7 @@ describe('apply without a terminal', () => {
     expect(fileIn(place, 'cluster.lock')).toBeUndefined();
   });
 
-  it('ends with 3 when the work list is left, or waits for the hands and goes on', async () => {
+  it('exits with 3 if manual steps remain, or waits for them with --wait-for-hands', async () => {
     await fault('rdma-disabled', 'studio-4');
     await fault('power-wrong', 'studio-4');
     const ran = await run('apply', '--sim', '--yes');
@@ -77,12 +77,12 @@ describe('apply without a terminal', () => {
     const words = ['apply', '--sim', '--yes', '--wait-for-hands'];
     const waiting = start(place, words);
     const end = ended(waiting, words);
-    await said(waiting, 'waiting for the manual steps at the rack');
+    await printed(waiting, 'waiting for the manual steps at the rack');
     await run('sim', 'hands');
     expect((await end).code).toBe(0);
   });
 
-  it('is one JSON document that its schema allows', async () => {
+  it('prints one JSON document that matches its schema', async () => {
     await fault('power-wrong', 'studio-1');
     const ran = await run('apply', '--sim', '--yes', '--json');
     const document = json(ran) as Report;
@@ -94,14 +94,14 @@ describe('apply without a terminal', () => {
     expect(readFileSync(document.lock.path, 'utf8')).toContain('studio-1:4 <-> studio-4:2');
   });
 
-  it('keeps to the nodes that were named', async () => {
+  it('changes only the named nodes', async () => {
     await fault('power-wrong', 'studio-1');
     await fault('power-wrong', 'studio-4');
     const ran = await run('apply', '--sim', '--yes', 'studio-4');
     expect([ran.code, lineOf(ran.stdout).some((line) => line.startsWith('studio-1'))]).toEqual([0, false]);
   });
 
-  it('goes on without a node that cannot be reached, and ends with 4', async () => {
+  it('continues without an unreachable node, and exits with 4', async () => {
     await fault('wrong-host-key', 'studio-4');
     const ran = await run('apply', '--sim', '--yes');
     await fault('--clear', 'wrong-host-key');
@@ -111,8 +111,8 @@ describe('apply without a terminal', () => {
   });
 });
 
-describe('apply that is interrupted', () => {
-  it('stops in order, gives its leases back, and goes on from there the next time (case 57)', async () => {
+describe('an interrupted apply', () => {
+  it('stops cleanly, releases its leases, and continues the next time (case 57)', async () => {
     await fault('bridge-active', 'studio-1');
     const words = ['apply', '--sim', '--yes', '--record', 'interrupted.jsonl'];
     const child = start(place, words);
@@ -129,7 +129,7 @@ describe('apply that is interrupted', () => {
 });
 
 describe('a saved plan', () => {
-  it('is done exactly and needs no other yes, unless anything differs: then nothing is changed (case 55)', async () => {
+  it('is applied as saved without --yes, and refused if anything differs (case 55)', async () => {
     await fault('power-wrong', 'studio-1');
     await run('plan', '--sim', '--out', 'stale.json');
     await fault('power-wrong', 'studio-4');
@@ -147,13 +147,13 @@ describe('a saved plan', () => {
     expect([twice.code, codesOf(json(twice))]).toEqual([5, ['plan/stale']]);
     const sent = (fileIn(place, 'sent.jsonl') ?? '').split('\n').filter((line) => line.includes('"script"'));
     const bodies = sent.map((line) => (JSON.parse(line) as { readonly script: string }).script);
-    // What `plan --scripts` shows is what was sent, to the byte.
+    // `plan --scripts` shows the scripts that are sent, byte for byte.
     expect(scripts.map(({ step }) => step)).toEqual(['studio-1/power/set', 'studio-4/power/set']);
     for (const { text } of scripts)
       expect(bodies.filter((body) => body.includes(`body() {\n${text}\n}`))).toHaveLength(2);
   });
 
-  it('is told from any other file (case 55)', async () => {
+  it('is distinguished from other files and misspelled nodes (case 55)', async () => {
     place.write('note.json', '{ "steps": 1 }');
     const rans = await Promise.all([
       run('apply', 'note.json', '--sim', '--json'),
@@ -171,7 +171,7 @@ describe('a saved plan', () => {
 });
 
 describe('the lock of the cluster file', () => {
-  it('is not extended without a terminal unless that is asked for', async () => {
+  it('is not extended by --yes without a terminal', async () => {
     const ran = await run('apply', '--yes', '--json');
     expect([ran.code, codesOf(json(ran))]).toEqual([65, ['lock/unresolved']]);
     expect(fileIn(place, 'cluster.lock')).toBeUndefined();
@@ -179,7 +179,7 @@ describe('the lock of the cluster file', () => {
 });
 
 describe('apply on a terminal', () => {
-  it('asks once, and changes nothing when the answer is no', async () => {
+  it('asks once, and changes nothing if the answer is no', async () => {
     await fault('power-wrong', 'studio-1');
     const no = await onTerminal(place, ['apply', '--sim'], { typing: { after: '[y/N]', keys: 'n\r' } });
     expect([no.code, no.stdout.includes('Nothing changed')]).toEqual([5, true]);
@@ -188,7 +188,7 @@ describe('apply on a terminal', () => {
     expect([yes.code, yes.stdout.includes('Done: 2 changed')]).toEqual([0, true]);
   });
 
-  it('shows below the lines of the nodes that it stops, and draws over no line', async () => {
+  it('reports an interruption below the node lines, and overwrites no line', async () => {
     await fault('power-wrong', 'studio-1');
     const typing = { after: 'studio-1  ', keys: '\u0003' };
     const { code, stdout } = await onTerminal(place, ['apply', '--sim', '--yes'], { typing });

@@ -34,7 +34,7 @@ const run = (...words: string[]) => meshwright(place, words);
 const bench = (...words: string[]) => run('bench', 'chat', '--sim', '--json', ...words);
 
 describe('bench', () => {
-  it('measures each number of requests at once, so often as it was told, and adds up the power of all Macs', async () => {
+  it('runs each number of parallel requests --runs times, and adds up the power of all Macs', async () => {
     const ran = await bench('--requests', '1,3', '--runs', '2', '--max-tokens', '8');
     const document = json(ran) as Bench;
     expect(schemaCheck('bench')(document)).toEqual([]);
@@ -45,14 +45,14 @@ describe('bench', () => {
     ]);
     for (const level of document.levels) {
       expect(level.firstTokenMs).toBeGreaterThan(0);
-      // Eight tokens two milliseconds apart, on whatever computer.
+      // Eight tokens two milliseconds apart, on any computer.
       expect(level.generationSpeed).toBeLessThan(1_000);
       expect(level.totalSpeed).toBeLessThan(level.requests * 8_000);
       expect(level.watts).toBeCloseTo(2 * 18.378, 3);
     }
   });
 
-  it('asks something new each time, and one request more than it counts, to warm up', async () => {
+  it('sends one uncounted request to warm up', async () => {
     const record = `${place.folder}/record.ndjson`;
     await bench('--requests', '2', '--runs', '1', '--record', record);
     const shown = await run('logs', 'chat', '--sim', '--lines', '9999');
@@ -60,7 +60,7 @@ describe('bench', () => {
     expect(leader.length).toBeGreaterThanOrEqual(3);
   });
 
-  it('shows the same as text', async () => {
+  it('prints its results as text', async () => {
     const ran = await run('bench', 'chat', '--sim', '--requests', '1', '--runs', '1');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     expect(ran.stdout).toMatch(
@@ -69,7 +69,7 @@ describe('bench', () => {
     expect(ran.stdout).toMatch(/\n +1 .* #{1,20}\n/);
   });
 
-  it('refuses what cannot be measured before anything is asked', async () => {
+  it('rejects unknown placements and values out of range', async () => {
     const rans = await Promise.all([
       run('bench', 'chat', 'other', '--sim'),
       run('bench', 'chta', '--sim'),
@@ -80,7 +80,7 @@ describe('bench', () => {
     expect(rans.map(({ code, stdout }) => [code, stdout])).toEqual(rans.map(() => [64, '']));
   });
 
-  it('ends in order when it is interrupted, with what it has', async () => {
+  it('stops cleanly when it is interrupted, and prints its document', async () => {
     const words = ['bench', 'chat', '--sim', '--json', '--requests', '8', '--runs', '9999'];
     const answers = async (): Promise<number> =>
       (await run('logs', 'chat', '--sim', '--lines', '9999')).stdout.split(' answered with ').length;
@@ -94,7 +94,7 @@ describe('bench', () => {
     expect([ran.code, codesOf(json(ran))]).toEqual([130, ['run/interrupted']]);
   });
 
-  it('says what failed when the placement does not answer, and where root is refused that power is unknown', async () => {
+  it('reports a placement that does not answer, and unknown power if sudo is denied', async () => {
     expect((await run('sim', 'fault', 'sudo-denied', 'studio-4')).code).toBe(0);
     const unpowered = await bench('--requests', '1', '--runs', '1');
     expect([unpowered.code, codesOf(json(unpowered))]).toEqual([0, ['bench/no-power']]);

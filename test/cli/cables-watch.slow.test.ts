@@ -14,7 +14,7 @@ let place: Place;
 let pair: Place;
 const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 
-/** The simulated hands do this, or all that is left to do. */
+/** Does one thing at the simulated rack, or all remaining manual steps. */
 async function hands(...words: string[]): Promise<void> {
   const ran = await run('sim', 'hands', ...words);
   expect([ran.code, ran.stderr]).toEqual([0, '']);
@@ -34,12 +34,12 @@ const watchIn = (where: Place, ...words: string[]): Talking => listenTo(where, [
 const watch = (...words: string[]): Talking => watchIn(place, ...words);
 
 describe('cables --watch', () => {
-  it('ends with 0 at once where all is as declared', async () => {
+  it('exits with 0 immediately if all cables match the file', async () => {
     const ran = await run('cables', '--sim', '--watch');
     expect(ran).toMatchObject({ code: 0, stdout: 'All 6 links match the file.\n', stderr: '' });
   });
 
-  it('guides hands that err, a line for each change, and ends by itself when all is as declared', async () => {
+  it('prints a line for each move, wrong ones included, and exits when all cables match', async () => {
     await hands('unplug', 'studio-2:4');
     await hands('unplug', 'studio-1:2');
     const watching = watch('--watch');
@@ -68,31 +68,31 @@ describe('cables --watch', () => {
     ]);
   });
 
-  it('asks each node once per look, for little unless something changed', async () => {
-    rmSync(join(place.folder, 'looks.ndjson'), { force: true });
+  it('sends a short command per round, and the full one only after a change', async () => {
+    rmSync(join(place.folder, 'sent.ndjson'), { force: true });
     await hands('unplug', 'studio-1:2');
-    const watching = watch('--watch', '--record', 'looks.ndjson');
+    const watching = watch('--watch', '--record', 'sent.ndjson');
     await watching.until('missing: 1-2');
     await hands('plug', 'studio-1:2', 'studio-2:2');
     await watching.end;
-    const sent = readFileSync(join(place.folder, 'looks.ndjson'), 'utf8').trimEnd().split('\n');
-    const looks = sent.map((line) => JSON.parse(line) as { readonly node: string; readonly command: string });
+    const lines = readFileSync(join(place.folder, 'sent.ndjson'), 'utf8').trimEnd().split('\n');
+    const sent = lines.map((line) => JSON.parse(line) as { readonly node: string; readonly command: string });
     const ofNode = (name: string): readonly string[] =>
-      looks
+      sent
         .filter(({ node }) => node === name)
-        .map(({ command }) => (command.includes('networksetup') ? 'whole' : 'often'));
-    expect(new Set(looks.map(({ node }) => node)).size).toBe(4);
-    // The first look and the one behind it, since a first look is news; and the last, which nothing is concluded without.
-    expect(ofNode('studio-3').slice(0, 2)).toEqual(['whole', 'whole']);
-    expect(ofNode('studio-3').at(-1)).toBe('whole');
+        .map(({ command }) => (command.includes('networksetup') ? 'full' : 'short'));
+    expect(new Set(sent.map(({ node }) => node)).size).toBe(4);
+    // Full: the first, the second (since the first brought news), and the last, which confirms the result.
+    expect(ofNode('studio-3').slice(0, 2)).toEqual(['full', 'full']);
+    expect(ofNode('studio-3').at(-1)).toBe('full');
     for (const name of ['studio-1', 'studio-2', 'studio-4']) expect(ofNode(name)).toEqual(ofNode('studio-3'));
-    for (const { command } of looks) {
+    for (const { command } of sent) {
       expect(command).toContain('SPThunderboltDataType');
       expect(command).not.toMatch(/ibv_dev|rdma_ctl|data-binary/);
     }
   });
 
-  it('tells a node that does not answer, goes on with the others, and takes it back by itself', async () => {
+  it('reports an unreachable node, continues with the others, and resumes when it answers', async () => {
     await hands('unplug', 'studio-1:2');
     await run('sim', 'fault', 'connection-drop', 'studio-4');
     const watching = watch('--watch');
@@ -107,15 +107,15 @@ describe('cables --watch', () => {
     expect(ran.stdout.match(/unknown until studio-4 can be observed/g)).toHaveLength(1);
   });
 
-  it('writes its last lines over on a terminal, green when a cable is right', async () => {
+  it('redraws its last lines on a terminal, and shows success in green', async () => {
     await hands('unplug', 'studio-1:2');
-    let tell = (): void => undefined;
-    const told = new Promise<void>((resolve) => {
-      tell = resolve;
+    let notify = (): void => undefined;
+    const notified = new Promise<void>((resolve) => {
+      notify = resolve;
     });
-    const notice = { after: '1-2', tell: () => tell() };
+    const notice = { after: '1-2', notify: () => notify() };
     const terminal = onTerminal(place, ['cables', '--sim', '--watch'], { notice });
-    await Promise.race([told, terminal]);
+    await Promise.race([notified, terminal]);
     await hands('plug', 'studio-1:2', 'studio-2:2');
     const ran = await terminal;
     expect(ran.code).toBe(0);
@@ -123,7 +123,7 @@ describe('cables --watch', () => {
     expect(ran.stdout).toContain('\u001b[32mAll 6 links match the file.\u001b[39m');
   });
 
-  it('ends with 130 at Ctrl-C, and with --json tells the last look as one document', async () => {
+  it('exits with 130 after Ctrl-C, and prints one document at its end with --json', async () => {
     await hands('unplug', 'studio-1:2');
     const watching = watch('--watch');
     await watching.until('missing: 1-2');
@@ -140,8 +140,8 @@ describe('cables --watch', () => {
   });
 });
 
-describe('a cable over which a placement runs', () => {
-  it('is no act of hands before that placement was stopped', async () => {
+describe('a cable that a placement uses', () => {
+  it('can be moved only after the placement has stopped', async () => {
     const inPair = (...words: string[]): Promise<Ran> => meshwright(pair, words);
     expect((await inPair('apply', '--sim', '--yes')).code).toBe(0);
     await inPair('sim', 'hands', 'move', 'studio-4:2', 'studio-4:5');
@@ -163,7 +163,7 @@ describe('a cable over which a placement runs', () => {
 });
 
 describe('cables --identify', () => {
-  it('says which receptacle was just plugged or unplugged, until Ctrl-C', async () => {
+  it('names each receptacle that is plugged or unplugged, until Ctrl-C', async () => {
     const watching = watch('--identify');
     await watching.until('Press Ctrl-C to stop.\n');
     await hands('unplug', 'studio-2:4');
@@ -185,7 +185,7 @@ describe('cables --identify', () => {
     );
   });
 
-  it('has no end, so that it is no document, and is another way to look than --watch', async () => {
+  it('accepts neither --json nor --watch', async () => {
     const rans = await Promise.all([run('cables', '--identify', '--json'), run('cables', '--identify', '--watch')]);
     expect(rans.map(({ code }) => code)).toEqual([64, 64]);
     expect(codesOf(json(rans[0]))).toEqual(['cli/usage']);

@@ -19,13 +19,13 @@ beforeEach(async () => {
 });
 
 describe('cables', () => {
-  it('shows a rack as declared, and ends with 0', async () => {
+  it('shows a rack that matches the file, and exits with 0', async () => {
     const ran = await run('cables', '--sim');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     await expectGolden('cables', place, [ran]);
   });
 
-  it('shows what is wrong with what hands have to do, and ends with 3', async () => {
+  it('shows wrong cables with their manual steps, and exits with 3', async () => {
     await sim('fault', 'cable-swapped', 'studio-4');
     await sim('fault', 'cable-40g', 'studio-1:2');
     const ran = await run('cables', '--sim');
@@ -34,7 +34,7 @@ describe('cables', () => {
     await expectGolden('cables-wrong', place, [ran]);
   });
 
-  it('claims nothing of cables to a node that was not seen, and ends with 4', async () => {
+  it('claims nothing about cables of an unobserved node, and exits with 4', async () => {
     await sim('fault', 'filevault-locked', 'studio-3');
     const ran = await run('cables', '--sim');
     expect(ran.code).toBe(4);
@@ -42,7 +42,7 @@ describe('cables', () => {
     await expectGolden('cables-unseen', place, [ran]);
   });
 
-  it('prints one JSON document that its schema allows, with the same moves', async () => {
+  it('prints one JSON document that matches its schema and lists the moves', async () => {
     const check = schemaCheck('cables');
     await sim('fault', 'cable-swapped', 'studio-4');
     const ran = await run('cables', '--sim', '--json');
@@ -53,7 +53,7 @@ describe('cables', () => {
     expect(codesOf(document)).toEqual([]);
   });
 
-  it('sends each node one command, which asks for no device of RDMA and for no token', async () => {
+  it('sends each node one command, without RDMA and token queries', async () => {
     await run('cables', '--sim', '--record', 'sent.ndjson');
     const lines = readFileSync(join(place.folder, 'sent.ndjson'), 'utf8').trimEnd().split('\n');
     expect(lines).toHaveLength(4);
@@ -63,7 +63,7 @@ describe('cables', () => {
     }
   });
 
-  it('takes no words and chooses no nodes, since a cable has two ends', async () => {
+  it('accepts no node names, since a cable has two ends', async () => {
     const rans = await Promise.all([run('cables', 'studio-1'), run('cables', '--nodes', 'studio-1')]);
     expect(rans.map(({ code }) => code)).toEqual([64, 64]);
   });

@@ -22,7 +22,7 @@ import type { Place } from './place.ts';
 import { readSpawnNotes, watchProcesses, writeSpawnNotes } from './process-words.ts';
 import { onTerminal } from './terminal.ts';
 
-/** Where a canary is: with its source on this computer, and in the simulator's own model of a Mac. */
+/** Files that may hold a canary: its source on this computer, and the simulator's model of a Mac. */
 const [secretFiles, macItself] = [
   /^rack\/secrets\//,
   /^state\/sim\/[^/]+\/(?:state\.json|roots\/[^/]+\/\.sim\/password)$/,
@@ -35,7 +35,7 @@ function canary(name: string, more = '', mayBeIn: readonly RegExp[] = [secretFil
   return text;
 }
 
-/** The accounts take these passwords: of each Mac its own. */
+/** The account passwords, a different one for each Mac. */
 const accounts = {
   [first]: canary('account-1', ' ü', [secretFiles, macItself]),
   [second]: canary('account-2', ' ü', [secretFiles, macItself]),
@@ -48,10 +48,10 @@ const wrong = {
 };
 const keys = { env: canary('key-env'), file: canary('key-file'), command: canary('key-command') };
 const laterKey = canary('later-key');
-const strangersKey = canary('strangers-key');
+const unauthorizedKey = canary('unauthorized-key');
 const prompt = canary('prompt');
 
-/** Not a source of secrets: the environment of a placement is in service files, plans and records, and in no log. */
+/** Not a secret: a placement's environment is in service files, plans and records, but in no log. */
 const setting = canary('setting', '', [
   secretFiles,
   /^rack\/(?:cluster\.yaml|plan\.json|record\.ndjson)$/,
@@ -59,7 +59,7 @@ const setting = canary('setting', '', [
   /^state\/sim\/[^/]+\/roots\/[^/]+\/(?:Library\/LaunchDaemons\/dev\.meshwright\.rank\.chat\.plist|\.sim\/launchd\/dev\.meshwright\.rank\.chat)$/,
 ]);
 
-/** Variables of the person who types, which every program of theirs inherits. */
+/** Variables of the operator, which every program inherits. */
 const variables = { MESH_PW: accounts[first], WRONG_PW: wrong.env, KEY_ENV: keys.env };
 
 let place: Place;
@@ -67,7 +67,7 @@ let stopWatch: ReturnType<typeof watchProcesses>;
 const notes = mkdtempSync(join(tmpdir(), 'mw-canary-notes-'));
 const [noteModule, noted] = ['notes.cjs', 'notes.ndjson'].map((name) => join(notes, name)) as [string, string];
 const screens: Ran[] = [];
-/** Commands as the simulated Macs got them. */
+/** Commands that the simulated Macs received. */
 const received: string[] = [];
 
 const env = (more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
@@ -84,7 +84,7 @@ async function run(words: readonly string[], more: Readonly<Record<string, strin
 
 const everything = ['--sim', '-v', '--log', 'run.ndjson', '--log-level', 'debug', '--record', 'record.ndjson'];
 
-/** Runs a verb on simulated Macs with everything kept that can be. */
+/** Runs a command on simulated Macs with every log and record. */
 async function verb(...words: readonly string[]): Promise<number | null> {
   return (await run([...words, ...everything])).code;
 }
@@ -104,13 +104,13 @@ const simFolder = (): string => {
   return join(place.state, 'sim', name);
 };
 
-/** The private key with which the simulated Macs are reached: a line in the middle of it. */
+/** A line from the middle of the private key that opens the simulated Macs. */
 function userKey(): Canary {
   const lines = readFileSync(join(simFolder(), 'user-key'), 'utf8').split('\n');
   return { name: 'user-key', text: lines[3] ?? '', mayBeIn: [/^state\/sim\/[^/]+\/user-key$/] };
 }
 
-/** What the simulator has noted of the commands of its Macs: the last thousand of each. */
+/** Reads the simulator's log of commands: the last thousand of each Mac. */
 async function readCommands(): Promise<void> {
   const { controlSocket } = JSON.parse(readFileSync(join(simFolder(), 'run.json'), 'utf8')) as {
     controlSocket: string;
@@ -118,7 +118,7 @@ async function readCommands(): Promise<void> {
   received.push(JSON.stringify(await askControl(controlSocket, { ask: 'log' }, 20_000)));
 }
 
-/** A keychain that has a password under each name. */
+/** A source that reads a password from a fake keychain. */
 const keychain = (item: string): FileValue => ({
   command: ['./secrets/keychain', 'find-generic-password', '-s', item, '-w'],
 });
@@ -134,7 +134,7 @@ function file(change: (file: FileValue) => void = () => undefined): FileValue {
   });
 }
 
-/** Names the source of a Mac's password. */
+/** Sets the source of a Mac's password in the file. */
 const declare = (node: string, source: FileValue): void => {
   place.write(
     'cluster.yaml',
@@ -142,7 +142,7 @@ const declare = (node: string, source: FileValue): void => {
   );
 };
 
-/** Writes the files of the sources, and the program that is the keychain. */
+/** Writes the files of the sources, and the fake keychain. */
 function writeSecrets(folder: string): void {
   const secrets = join(folder, 'secrets');
   mkdirSync(secrets, { mode: 0o700 });
@@ -158,7 +158,7 @@ function writeSecrets(folder: string): void {
   writeFileSync(join(secrets, 'keychain'), `#!/bin/sh\nexec cat "${secrets}/item-$3"\n`, { mode: 0o700 });
 }
 
-/** Gives each simulated Mac its own password, as the person has who set it up. */
+/** Gives each simulated Mac its own password. */
 async function givePasswords(): Promise<void> {
   expect((await meshwright(place, ['sim', 'down'])).code).toBe(0);
   const path = join(simFolder(), 'state.json');
@@ -186,7 +186,7 @@ afterAll(async () => {
 const patience = 300_000;
 const rootOf = (node: string): string => join(simFolder(), 'roots', node);
 
-/** The port of this computer that stands for the endpoint. */
+/** The local port of the endpoint. */
 function realPort(): number {
   const lines = readFileSync(join(rootOf(first), '.sim/link-table'), 'utf8').split('\n');
   const line = lines.find((one) => one.startsWith('127.0.0.1:8080 '));
@@ -211,7 +211,7 @@ const fault = async (...words: readonly string[]): Promise<void> => {
 describe('secrets from every source', () => {
   afterEach(readCommands);
 
-  it('unlock Macs at FileVault, and wrong ones are refused', { timeout: patience }, async () => {
+  it('unlock Macs at FileVault, unless they are wrong', { timeout: patience }, async () => {
     expect(await verb('secrets')).toBe(0);
     expect(await verb('unlock', first, '--yes', '--password-env', 'WRONG_PW', '--json')).toBe(3);
     expect(await verb('unlock', first, '--yes')).toBe(0);
@@ -226,7 +226,7 @@ describe('secrets from every source', () => {
     declare(second, { file: './secrets/account' });
   });
 
-  it('enroll Macs, and wrong ones are refused', { timeout: patience }, async () => {
+  it('enroll Macs, unless they are wrong', { timeout: patience }, async () => {
     await fault('not-enrolled', first);
     expect(await verb('enroll', first, '--yes', '--password-env', 'WRONG_PW')).toBe(3);
     expect(await verb('enroll', first, '--yes', '--json')).toBe(0);
@@ -236,7 +236,7 @@ describe('secrets from every source', () => {
     await fault('--clear');
   });
 
-  it('open a published endpoint, and others do not', { timeout: patience }, async () => {
+  it('give access to a published endpoint, unless they are wrong', { timeout: patience }, async () => {
     expect([await run(['validate', '--json']), await run(['validate'])].map(({ code }) => code)).toEqual([0, 0]);
     expect(await verb('secrets', '--json')).toBe(0);
     expect(await verb('plan', '--out', 'plan.json')).toBe(0);
@@ -245,16 +245,24 @@ describe('secrets from every source', () => {
     for (const key of Object.values(keys)) expect(await chat(key)).toBe(200);
     const kept = join(rootOf(first), 'Library/Application Support/meshwright/doorman/8080/keys/chat');
     expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual({ keys: Object.values(keys).map(hashOf).toSorted() });
-    expect(await chat(strangersKey)).toBe(401);
+    expect(await chat(unauthorizedKey)).toBe(401);
     const later = { KEY_ENV: laterKey };
     expect((await run(['apply', '--yes', '--json', ...everything], later)).code).toBe(0);
     expect([await chat(laterKey), await chat(keys.env)]).toEqual([200, 401]);
     expect((await run(['apply', '--yes', ...everything])).code).toBe(0);
   });
 
-  it('are no hindrance to verbs that look, ask, drain and restart', { timeout: patience }, async () => {
-    const looks = [['status'], ['doctor'], ['drift'], ['facts'], ['logs', 'chat'], ['history'], ['lease', 'status']];
-    for (const words of looks) {
+  it('do not hinder commands that observe, drain or restart', { timeout: patience }, async () => {
+    const observing = [
+      ['status'],
+      ['doctor'],
+      ['drift'],
+      ['facts'],
+      ['logs', 'chat'],
+      ['history'],
+      ['lease', 'status'],
+    ];
+    for (const words of observing) {
       expect([words, await verb(...words), await verb(...words, '--json')]).toEqual([words, 0, 0]);
     }
     expect((await run(['endpoints'])).code).toBe(0);
@@ -265,15 +273,15 @@ describe('secrets from every source', () => {
     expect(await verb('restart', 'chat', '--yes', '--json')).toBe(0);
   });
 
-  it('unlock a Mac that returns from a restart', { timeout: patience }, async () => {
+  it('unlock a Mac after its restart', { timeout: patience }, async () => {
     declare(second, keychain('account'));
     expect(await verb('reboot', second, '--yes')).toBe(0);
     expect(await verb('apply', '--yes')).toBe(0);
   });
 });
 
-describe('each of these secrets', () => {
-  it('is in its source, and a password also in the simulated Mac itself', () => {
+describe('each secret', () => {
+  it('is in its source, and a password also in its simulated Mac', () => {
     const own = (node: string): string => join('sim', 'roots', node, '.sim/password');
     const launchd = (node: string): string => join('sim', 'roots', node, '.sim/launchd/dev.meshwright.rank.chat');
     const found = canaries.map((one) => [
@@ -291,20 +299,20 @@ describe('each of these secrets', () => {
       'key-file': ['rack/secrets/key'],
       'key-command': ['rack/secrets/item-chat'],
       'later-key': [],
-      'strangers-key': [],
+      'unauthorized-key': [],
       prompt: [],
       setting: ['rack/cluster.yaml', launchd(first), launchd(second)],
     });
   });
 
-  it('is in no other file: state, journal, lock, log, record, plan, and both Macs with all of their files', () => {
+  it('is in no other file of this computer or of the Macs', () => {
     const log = readFileSync(join(place.folder, 'run.ndjson'), 'utf8');
     for (const code of ['ssh/password-refused', 'enroll/sudo-refused-password']) expect(log).toContain(code);
     expect(readFileSync(join(place.folder, 'record.ndjson'), 'utf8').length).toBeGreaterThan(1_000_000);
     expect(searchTree(place.root, [...canaries, userKey()])).toEqual([]);
   });
 
-  it('is on no screen, and in no command that a Mac got', () => {
+  it('is on no screen, and in no command that a Mac received', () => {
     const secrets = [...canaries.filter(({ text }) => text !== setting), userKey()];
     const shown = screens.flatMap(({ words, stdout, stderr }) => searchText(stdout + stderr, words.join(' '), secrets));
     expect(screens.length).toBeGreaterThan(40);
@@ -312,12 +320,12 @@ describe('each of these secrets', () => {
     expect([...shown, ...searchText(received.join('\n'), 'the commands', secrets)]).toEqual([]);
   });
 
-  it('is in the words of no process, and in the environment only as a variable of the person who typed', () => {
+  it('is in no process arguments, and in the environment only as a variable of the operator', () => {
     const { argv, environment } = stopWatch();
     const spawned = readSpawnNotes(noted);
     const words = [...argv, ...spawned.map((one) => one.argv.join(' '))];
     const entries = spawned.flatMap(({ env: given }) => Object.entries(given).map((one) => one.join('=')));
-    // The last is the setting of the ranks, which is no secret.
+    // APP_SETTING belongs to the ranks and is not secret.
     const own = [...Object.keys(variables), 'APP_SETTING'].map((name) => `${name}=`);
     const others = [...environment, ...entries].filter((one) => !own.some((start) => one.startsWith(start)));
     expect(words.filter((one) => one.includes('find-generic-password')).length).toBeGreaterThan(0);

@@ -3,21 +3,20 @@ import { join } from 'node:path';
 
 /** A secret made for a search. */
 export interface Canary {
-  /** What it stands for. */
   readonly name: string;
   readonly text: string;
-  /** The files that must or may have it, by their path below the searched folder. */
+  /** Files that may contain it, by their path below the searched folder. */
   readonly mayBeIn: readonly RegExp[];
 }
 
-/** A canary where it must not be, with the form in which it was found. */
+/** A canary found where it must not be, and its encoding. */
 export interface Sighting {
   readonly canary: string;
   readonly form: string;
   readonly where: string;
 }
 
-/** The characters of base64 that are the same whatever follows, with so many bytes before the text. */
+/** The base64 characters of a text behind `before` bytes that do not depend on what follows it. */
 function base64Behind(text: string, before: number): string {
   const [low, high] = [0, 255].map((byte) =>
     Buffer.concat([Buffer.alloc(before), Buffer.from(text), Buffer.alloc(2, byte)]).toString('base64'),
@@ -26,7 +25,7 @@ function base64Behind(text: string, before: number): string {
   return low.slice(before === 0 ? 0 : before + 1, same);
 }
 
-/** Every form that is searched for; written here once more, so that the product is not asked about itself. */
+/** Every encoding that is searched for; separate from the product's list, so that no mistake is shared. */
 function formsOf(text: string): readonly (readonly [form: string, bytes: string])[] {
   const base64 = [0, 1, 2].map((before) => base64Behind(text, before));
   return [
@@ -42,7 +41,7 @@ function formsOf(text: string): readonly (readonly [form: string, bytes: string]
   ];
 }
 
-/** Searches bytes for canaries, in every form. */
+/** Searches bytes for canaries in every encoding. */
 function searchBytes(bytes: Uint8Array, where: string, canaries: readonly Canary[]): readonly Sighting[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return canaries.flatMap(({ name, text }) => {
@@ -51,11 +50,11 @@ function searchBytes(bytes: Uint8Array, where: string, canaries: readonly Canary
   });
 }
 
-/** Searches a text for canaries, in every form. */
+/** Searches a text for canaries in every encoding. */
 export const searchText = (text: string, where: string, canaries: readonly Canary[]): readonly Sighting[] =>
   searchBytes(Buffer.from(text), where, canaries);
 
-/** Searches every file below a folder, its name and the target of each link included. */
+/** Searches every file below a folder, including file names and link targets. */
 export function searchTree(folder: string, canaries: readonly Canary[]): readonly Sighting[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((path) => {
     const whole = join(folder, path);
@@ -67,7 +66,7 @@ export function searchTree(folder: string, canaries: readonly Canary[]): readonl
   });
 }
 
-/** The paths below a folder that have a canary as it is. */
+/** The files below a folder that contain a canary unencoded. */
 export const placesOf = (folder: string, { text }: Canary): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => lstatSync(join(folder, path), { throwIfNoEntry: false })?.isFile())

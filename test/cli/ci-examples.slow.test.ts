@@ -11,7 +11,7 @@ import { makePlace, type Place } from './place.ts';
 
 let place: Place;
 
-/** Puts a program of this text before all others on the PATH of the steps. */
+/** Installs a program first on the PATH of the steps. */
 function install(name: string, text: string): void {
   const path = join(place.root, 'bin', name);
   mkdirSync(join(place.root, 'bin'), { recursive: true });
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => endPlace(place));
 
-/** Runs the steps of a job as its CI does, and gives the exit code of each. */
+/** Runs the steps of a job as its CI does, and returns their exit codes. */
 function runJob(ci: keyof typeof ciSteps, job: string): readonly (number | null)[] {
   const env = {
     ...place.env,
@@ -53,7 +53,7 @@ function runJob(ci: keyof typeof ciSteps, job: string): readonly (number | null)
 const textIn = (name: string): string => readFileSync(join(place.folder, name), 'utf8');
 
 describe('examples/ci/github.yml on a simulated rack', () => {
-  it('posts the plan of a pull request', () => {
+  it('posts the plan to a pull request', () => {
     expect(runJob('github', 'plan')).toEqual([0, 0, 0]);
     expect(textIn('comment.md')).toMatch(/^```\nstudio-rack {3}4 nodes[\s\S]*placement\/chat[\s\S]*```\n$/);
     expect(textIn('gh.log')).toBe('gh pr comment 12 --edit-last --create-if-none --body-file comment.md\n');
@@ -72,14 +72,14 @@ describe('examples/ci/github.yml on a simulated rack', () => {
     expect(runJob('github', 'drift')[0]).toBe(0);
   });
 
-  it('refuses the plan when the rack has changed since', async () => {
+  it('refuses the plan if the rack has changed since', async () => {
     await meshwright(place, ['sim', 'fault', 'power-wrong', 'studio-1']);
     expect(runJob('github', 'apply')[1]).toBe(5);
   });
 });
 
 describe('examples/ci/gitlab.yml on a simulated rack', () => {
-  it('plans, applies that plan, and finds no drift then', () => {
+  it('plans, applies the plan, and then finds no drift', () => {
     for (const name of ['plan.json', 'plan.txt']) rmSync(join(place.folder, name));
     expect(runJob('gitlab', 'drift')).toEqual([2]);
     expect(runJob('gitlab', 'plan')).toEqual([0, 0]);
@@ -91,7 +91,7 @@ describe('examples/ci/gitlab.yml on a simulated rack', () => {
     expect(runJob('gitlab', 'drift')).toEqual([0]);
   });
 
-  it('rolls a change out, one Mac first', async () => {
+  it('rolls out a change, one Mac first', async () => {
     await meshwright(place, ['sim', 'fault', 'power-wrong', 'studio-2']);
     expect(runJob('gitlab', 'rollout')).toEqual([0, 0]);
     expect(runJob('gitlab', 'drift')).toEqual([0]);

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync, cpSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { mainFile } from './meshwright.ts';
 import { makePlace } from './place.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** A copy of the built command that has run nothing yet, and a way to run it on the example. */
+/** A fresh copy of the built command, and a way to run it on the example. */
 function installed() {
   const place = makePlace();
   onTestFinished(() => place.remove());
@@ -29,46 +29,48 @@ function installed() {
   return { cli, run, kept };
 }
 
-it('keeps what was compiled, uses it as it is, and writes it once', () => {
-  const { run, kept } = installed();
-  const first = run();
-  expect(first.status).toBe(0);
-  const files = kept();
-  expect(files.some((file) => file.includes('/open-cluster-'))).toBe(true);
-  expect(files.filter((file) => !file.endsWith('.js'))).toEqual([]);
-  const written = files.map((file) => statSync(file).mtimeMs);
-  expect(run()).toEqual(first);
-  expect(kept().map((file) => statSync(file).mtimeMs)).toEqual(written);
-});
-
-it('compiles again where V8 refuses a kept file, and replaces it', () => {
-  const { run, kept } = installed();
-  const first = run();
-  const [file = ''] = kept();
-  const size = statSync(file).size;
-  for (const damaged of [Buffer.alloc(0), Buffer.alloc(size, 'x'), readFileSync(file).subarray(0, size - 8)]) {
-    writeFileSync(file, damaged);
+describe('the code cache of the command', () => {
+  it('is written once and reused unchanged', () => {
+    const { run, kept } = installed();
+    const first = run();
+    expect(first.status).toBe(0);
+    const files = kept();
+    expect(files.some((file) => file.includes('/open-cluster-'))).toBe(true);
+    expect(files.filter((file) => !file.endsWith('.js'))).toEqual([]);
+    const written = files.map((file) => statSync(file).mtimeMs);
     expect(run()).toEqual(first);
-    expect(readFileSync(file).equals(damaged)).toBe(false);
-  }
-});
+    expect(kept().map((file) => statSync(file).mtimeMs)).toEqual(written);
+  });
 
-it('runs without it where nothing can be written', () => {
-  const { cli, run } = installed();
-  writeFileSync(join(cli, 'compiled'), 'no folder');
-  expect(run().status).toBe(0);
-});
+  it('is written again if V8 rejects a cached file', () => {
+    const { run, kept } = installed();
+    const first = run();
+    const [file = ''] = kept();
+    const size = statSync(file).size;
+    for (const damaged of [Buffer.alloc(0), Buffer.alloc(size, 'x'), readFileSync(file).subarray(0, size - 8)]) {
+      writeFileSync(file, damaged);
+      expect(run()).toEqual(first);
+      expect(readFileSync(file).equals(damaged)).toBe(false);
+    }
+  });
 
-it.runIf(process.getuid?.() === 0)("leaves nothing of root in another account's package", () => {
-  const { cli, run } = installed();
-  chownSync(cli, 65534, 65534);
-  expect(run().status).toBe(0);
-  expect(readdirSync(cli)).not.toContain('compiled');
-});
+  it('is skipped if its folder cannot be written', () => {
+    const { cli, run } = installed();
+    writeFileSync(join(cli, 'compiled'), 'no folder');
+    expect(run().status).toBe(0);
+  });
 
-it('finds no import() in the bundle, which Node refuses in kept code', () => {
-  const { cli } = installed();
-  const texts = readdirSync(cli).map((name) => (name.endsWith('.js') ? readFileSync(join(cli, name), 'utf8') : ''));
-  expect(texts.some((text) => text.includes('require("ssh2")'))).toBe(true);
-  expect(texts.flatMap((text) => text.match(/(?<![\w.$])import\(/g) ?? [])).toEqual([]);
+  it.runIf(process.getuid?.() === 0)("is never written by root into another account's package", () => {
+    const { cli, run } = installed();
+    chownSync(cli, 65534, 65534);
+    expect(run().status).toBe(0);
+    expect(readdirSync(cli)).not.toContain('compiled');
+  });
+
+  it('relies on a bundle without import(), which Node rejects in cached code', () => {
+    const { cli } = installed();
+    const texts = readdirSync(cli).map((name) => (name.endsWith('.js') ? readFileSync(join(cli, name), 'utf8') : ''));
+    expect(texts.some((text) => text.includes('require("ssh2")'))).toBe(true);
+    expect(texts.flatMap((text) => text.match(/(?<![\w.$])import\(/g) ?? [])).toEqual([]);
+  });
 });

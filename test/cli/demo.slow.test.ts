@@ -7,8 +7,8 @@ const longestMs = 120_000;
 let place: Place | undefined;
 afterEach(() => place?.remove());
 
-/** Waits until the output of a program has this text. */
-function said(stream: NodeJS.ReadableStream | null, text: string): Promise<void> {
+/** Waits until a program has printed this text. */
+function printed(stream: NodeJS.ReadableStream | null, text: string): Promise<void> {
   let all = '';
   return new Promise((resolve) => {
     stream?.on('data', (chunk: Buffer) => {
@@ -20,7 +20,7 @@ function said(stream: NodeJS.ReadableStream | null, text: string): Promise<void>
 
 const clock = /^\d\d:\d\d:\d\d /;
 
-/** Lines that begin with the time, each in one piece whatever the width; all others as they are. */
+/** Joins the wrapped parts of lines that begin with the time. */
 function unbroken(lines: readonly string[]): readonly string[] {
   const whole: string[] = [];
   for (const line of lines) {
@@ -33,20 +33,20 @@ function unbroken(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * The output without what a machine, its speed and its zlib decide: Macs end their steps in any order, after any time,
- * and only slow ones say how far they are.
+ * The output without what depends on the computer: digests and sizes (zlib), and the order, duration and progress of
+ * steps (speed).
  */
 function settled(ran: Ran): Ran {
   const sorted: string[] = [];
-  let atOnce: string[] = [];
+  let parallel: string[] = [];
   for (const line of unbroken(ran.stdout.split('\n'))) {
     if (clock.test(line)) {
       const timeless = line.replace(clock, 'HH:MM:SS ').replace(/ (?:[\d.]+ m?s|\d+:\d\d)$/, ' TIME');
-      if (!/ \d+ % /.test(timeless)) atOnce.push(timeless);
+      if (!/ \d+ % /.test(timeless)) parallel.push(timeless);
       continue;
     }
-    sorted.push(...atOnce.sort(), line);
-    atOnce = [];
+    sorted.push(...parallel.sort(), line);
+    parallel = [];
   }
   const stdout = sorted
     .join('\n')
@@ -57,7 +57,7 @@ function settled(ran: Ran): Ran {
 }
 
 describe('demo', () => {
-  it('shows everything in order, without a terminal, in 80 columns, ends with 0 and leaves nothing behind', async () => {
+  it('shows every command in 80 columns without a terminal, and leaves nothing behind', async () => {
     place = makePlace();
     const ran = await ended(startMerged(place, ['demo']), ['demo', '2>&1'], longestMs);
     expect({ code: ran.code, end: ran.stdout.slice(-400) }).toMatchObject({ code: 0 });
@@ -74,12 +74,12 @@ describe('demo', () => {
     ['SIGTERM', 143, ' changed ('],
     ['SIGINT', 130, '$ meshwright ask'],
   ] as const)(
-    'ends with %s as %d after "%s", and leaves nothing behind',
+    'handles %s with exit code %d after "%s", and leaves nothing behind',
     async (signal, code, after) => {
       place = makePlace();
       const child = start(place, ['demo']);
       const run = ended(child, ['demo'], longestMs);
-      await said(child.stdout, after);
+      await printed(child.stdout, after);
       child.kill(signal);
       const ran = await run;
       expect([ran.code, ran.stderr.split('\n').filter((line) => line.includes('    at '))]).toEqual([code, []]);

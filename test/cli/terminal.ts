@@ -3,21 +3,21 @@ import { environment, longestRunMs, mainFile, type Ran, type RunOptions } from '
 import type { Place } from './place.ts';
 import { withoutProgress } from './placeholders.ts';
 
-/** What a person does at the terminal: when this text has appeared, these keys are typed. */
+/** Keys that are typed once this text has appeared. */
 export interface Typing {
   readonly after: string;
   readonly keys: string;
 }
 
-/** How the terminal is. */
+/** Size and use of the terminal. */
 export interface TerminalOptions extends RunOptions {
   readonly columns?: number;
   readonly typing?: Typing;
-  /** Told when this text is there, and again with whatever comes after it. */
-  readonly notice?: { readonly after: string; readonly tell: () => void };
+  /** Called when this text has appeared, and for all output after it. */
+  readonly notice?: { readonly after: string; readonly notify: () => void };
 }
 
-/** Makes a terminal; part of util-linux and of macOS. */
+/** Creates a terminal; part of util-linux and of macOS. */
 const maker = 'script';
 
 const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
@@ -29,8 +29,8 @@ const scriptWords = (command: string): readonly string[] =>
     : ['-q', '-e', '-f', '-c', command, '/dev/null'];
 
 /**
- * Runs the program on a terminal of its own (`script` makes it), which has as many columns as asked. What it wrote to
- * either stream is in `stdout`; the code is the one that the program ended with.
+ * Runs the program on a separate terminal, which `script` creates. Both streams are in `stdout`, and `code` is the exit
+ * code of the program.
  */
 export function onTerminal(place: Place, words: readonly string[], options: TerminalOptions = {}): Promise<Ran> {
   const program = [process.execPath, mainFile, ...words].map(quoted).join(' ');
@@ -45,7 +45,7 @@ export function onTerminal(place: Place, words: readonly string[], options: Term
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk.toString();
     const { typing, notice } = options;
-    if (notice !== undefined && stdout.includes(notice.after)) notice.tell();
+    if (notice !== undefined && stdout.includes(notice.after)) notice.notify();
     if (typing === undefined || hasTyped || !stdout.includes(typing.after)) return;
     hasTyped = true;
     child.stdin.write(typing.keys);
