@@ -20,7 +20,7 @@ let server: Server;
 let serverPort = 0;
 beforeAll(async () => {
   rack = await startApplyRack('failures');
-  // It takes every request and answers none.
+  // Accepts every request and answers none.
   server = createServer(() => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -62,12 +62,12 @@ function hangingModel(node: string, deadlineMs: number): readonly [Step, Step] {
 }
 
 describe('a job', () => {
-  it('that adds not one byte until its deadline is stalled', async () => {
+  it('counts as stalled if it adds no byte before its deadline', async () => {
     const report = await runPlan(planOf(hangingModel('studio-1', 5_000)), runOptions(rack));
     expect(report.diagnostics).toMatchObject([{ code: 'step/stalled', subject: nodeSubject('studio-1') }]);
   });
 
-  it('whose process is gone is launched again, but not for ever', async () => {
+  it('is launched again after its process dies, but only a few times', async () => {
     const steps = hangingModel('studio-2', 30_000);
     const { act } = steps[1];
     if (act.kind !== 'job') throw new Error('no job');
@@ -88,8 +88,8 @@ describe('a job', () => {
   });
 });
 
-describe('a node', () => {
-  it('on which the lease cannot be kept does nothing, and the others go on', async () => {
+describe('a run', () => {
+  it('skips a node where the lease cannot be stored, and changes the other nodes', async () => {
     const ours = onNode('studio-3', '/Library/Application Support/meshwright');
     rmSync(ours, { recursive: true, force: true });
     mkdirSync(dirname(ours), { recursive: true });
@@ -101,7 +101,7 @@ describe('a node', () => {
     expect(report.diagnostics).toMatchObject([{ code: 'lease/not-taken', subject: nodeSubject('studio-3') }]);
   });
 
-  it('that asks for a password for sudo says which rule is missing (case 40)', async () => {
+  it('names the missing sudo rule of a node that asks for a sudo password (case 40)', async () => {
     await rack.fleet.setFault(['sudo-denied', 'studio-4']);
     const power = aStep('power', { node: 'studio-4' });
     const report = await runPlan(planOf([power]), runOptions(rack));
@@ -110,8 +110,8 @@ describe('a node', () => {
   });
 });
 
-describe('an endpoint', () => {
-  it('that does not answer until the deadline gives no token', async () => {
+describe('a token probe', () => {
+  it('fails if the endpoint does not answer before the deadline', async () => {
     const ask = aStep('token', {
       node: 'studio-4',
       class: 'probe',

@@ -38,7 +38,7 @@ interface Model {
   readonly tree: TreeId;
   readonly source: string;
   readonly bytes: Buffer;
-  /** The staged file on the node, as this computer knows it. */
+  /** The path of the staged file on this computer. */
   readonly staged: string;
 }
 
@@ -88,8 +88,8 @@ const run = (
 const outcomes = ({ steps }: RunReport): readonly string[] => steps.map(({ step, outcome }) => `${step.id} ${outcome}`);
 const codes = ({ diagnostics }: RunReport): readonly string[] => diagnostics.map(({ code }) => code);
 
-describe('a file that is sent', () => {
-  it('arrives whole, and is not sent again', async () => {
+describe('sending a file', () => {
+  it('copies the whole file once and skips it in the next run', async () => {
     const model = aModel();
     const events: RunEvent[] = [];
     expect(outcomes(await run([prepare(model), send(model)], { events }))).toEqual(['prepare changed', 'send changed']);
@@ -100,13 +100,13 @@ describe('a file that is sent', () => {
     expect(outcomes(await run([prepare(model), send(model)]))[1]).toBe('send unchanged');
   });
 
-  it('that is empty is there too', async () => {
+  it('creates an empty file', async () => {
     const model = aModel(Buffer.alloc(0));
     expect(outcomes(await run([prepare(model), send(model)]))[1]).toBe('send changed');
     expect(statSync(model.staged).size).toBe(0);
   });
 
-  it('goes on after the part that is there and agrees (case 37)', async () => {
+  it('continues after the part already on the node if that part matches (case 37)', async () => {
     const model = aModel();
     await run([prepare(model), send(model)]);
     truncateSync(model.staged, fileBytes / 2);
@@ -121,7 +121,7 @@ describe('a file that is sent', () => {
   it.each([
     ['another beginning', (bytes: Buffer) => Buffer.concat([Buffer.from('other'), bytes.subarray(0, 1_000)])],
     ['too much', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('more')])],
-  ])('replaces what is there with %s', async (_name, damage) => {
+  ])('replaces a staged file that has %s', async (_name, damage) => {
     const model = aModel();
     await run([prepare(model)]);
     writeFileSync(model.staged, damage(model.bytes));
@@ -129,7 +129,7 @@ describe('a file that is sent', () => {
     expect(sha256(readFileSync(model.staged))).toBe(sha256(model.bytes));
   });
 
-  it('is taken up again when the connection drops on the way (case 37)', async () => {
+  it('continues when the connection drops midway (case 37)', async () => {
     const model = aModel();
     let isCut = false;
     const report = await runPlan(planOf([prepare(model), send(model)]), {
@@ -144,7 +144,7 @@ describe('a file that is sent', () => {
     expect(sha256(readFileSync(model.staged))).toBe(sha256(model.bytes));
   });
 
-  it('stops where it is when the run is interrupted', async () => {
+  it('stops in place when the run is interrupted', async () => {
     const model = aModel();
     const person = new AbortController();
     const report = await runPlan(planOf([prepare(model), send(model)]), {
@@ -154,12 +154,12 @@ describe('a file that is sent', () => {
       },
     });
     expect(outcomes(report)[1]).toBe('send interrupted');
-    // What was on its way may still be written.
+    // Bytes in transit may still be written.
     const there = readFileSync(model.staged);
     expect(model.bytes.subarray(0, there.length).equals(there)).toBe(true);
   });
 
-  it('is refused when it is not the one that was locked (case 39)', async () => {
+  it('refuses a source file that differs from the lock (case 39)', async () => {
     const model = aModel();
     const report = await run([prepare(model), send(model, sha256(Buffer.from('locked')))]);
     expect([outcomes(report)[1], codes(report)]).toEqual(['send failed', ['send/source-changed']]);
@@ -174,7 +174,7 @@ describe('a file that is sent', () => {
 
 const onNode = (path: string): string => `${rack.fleet.nodes[node]?.root}${path}`;
 
-/** Makes a tool of the node wait until the function that this gives is called. */
+/** Makes a tool of the node wait until the returned function is called. */
 function holdTool(path: string): () => void {
   const [tool, gate] = [onNode(path), join(rack.folder, 'gate')];
   const wait = `#!/bin/sh\nuntil [ -e '${gate}' ]; do /bin/sleep 0.02; done\n`;
@@ -183,14 +183,14 @@ function holdTool(path: string): () => void {
 }
 
 describe('a job', () => {
-  it('runs to its end, and is done already for the next run', async () => {
+  it('runs to its end once and counts as done in the next run', async () => {
     const model = aModel();
     const steps = [prepare(model), send(model), verify(model)];
     expect(outcomes(await run(steps))).toEqual(['prepare changed', 'send changed', 'verify changed']);
     expect(outcomes(await run(steps))).toEqual(['prepare unchanged', 'send unchanged', 'verify unchanged']);
   });
 
-  it('that says why it failed is a problem with that reason', async () => {
+  it('reports its failure as a diagnostic with the reason', async () => {
     const model = aModel();
     const wrong = sha256(Buffer.from('another file'));
     const report = await run([prepare(model), send(model), verify(model, wrong)]);
@@ -198,7 +198,7 @@ describe('a job', () => {
     expect(report.diagnostics.map(asText)[0]?.detail).toContain('weights');
   });
 
-  it('goes on while nobody is connected, and the next run finds it', async () => {
+  it('continues while no run is connected, and the next run finds it', async () => {
     const model = aModel(Buffer.from('weights'));
     await run([prepare(model)]);
     writeFileSync(model.staged, model.bytes);

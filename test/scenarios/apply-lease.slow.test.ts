@@ -23,13 +23,13 @@ beforeAll(async () => {
   setClock(rack, two, -tenYears);
 });
 afterAll(async () => {
-  letGo('hanging');
+  endScript('hanging');
   await Promise.all(hanging);
   for (const session of sessions) session.close();
   await rack.stop();
 });
 
-interface Wish {
+interface ContenderOptions {
   readonly run: string;
   readonly controller?: string;
   readonly pid?: number;
@@ -49,8 +49,8 @@ interface Contender {
 
 const runs = new Map<LeaseKeeper, string>();
 
-/** One run that wants leases, over connections of its own. */
-function contender({ run, waitMs = 0, signal, ...who }: Wish): Contender {
+/** A run that takes leases over its own connections. */
+function contender({ run, waitMs = 0, signal, ...who }: ContenderOptions): Contender {
   const { beatMs, leaseExpiryMs, busyMs } = { ...patientTiming, ...who };
   const own = new Map<string, Session>();
   const session = (node: string): Session => {
@@ -77,7 +77,7 @@ function contender({ run, waitMs = 0, signal, ...who }: Wish): Contender {
 
 const never = 1_000_000;
 
-/** A script under the lease of a run, which ends when it is let go. */
+/** A script under the lease of a run. It ends after `endScript`. */
 function runScript({ keeper }: Contender, step: string): Promise<unknown> {
   const hold = keeper.hold(one);
   const session = openSession(rack.way(one), { deadlineMs: 10_000, retryMs: 10 });
@@ -91,7 +91,7 @@ function runScript({ keeper }: Contender, step: string): Promise<unknown> {
   });
 }
 
-const letGo = (step: string): void => writeFileSync(`${rack.fleet.nodes[one]?.root}/tmp/${step}`, '');
+const endScript = (step: string): void => writeFileSync(`${rack.fleet.nodes[one]?.root}/tmp/${step}`, '');
 
 /** Marks of scripts that run under the lease. */
 const marks = (): readonly string[] => {
@@ -100,7 +100,7 @@ const marks = (): readonly string[] => {
 };
 
 describe('the lease of a node whose clock is ten years off (case 20)', () => {
-  it('is taken in the order of names, signed, renewed with what the run is at, and given back', async () => {
+  it('is taken in order of node names, signed, renewed with the current phase, and released', async () => {
     const { keeper, phases } = contender({ run: 'run-a' });
     expect(await keeper.take([two, one])).toEqual({ kind: 'taken', isInDoubt: false });
     expect(phases()).toEqual(['studio-1 taken', 'studio-2 taken']);
@@ -117,7 +117,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await next.keeper.release();
   });
 
-  it('is refused while its owner lives, and those that were taken before are given back', async () => {
+  it('is refused while its owner lives, and the run releases the leases it took before', async () => {
     const owner = contender({ run: 'run-a' });
     await owner.keeper.take([two]);
     const late = contender({ run: 'run-b', controller: 'ffff00000000' });
@@ -141,7 +141,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await owner.keeper.release();
   });
 
-  it('is waited for as long as the user wants', async () => {
+  it('is awaited as long as the user allows', async () => {
     const owner = contender({ run: 'run-a' });
     await owner.keeper.take([one]);
     const patient = contender({ run: 'run-b', waitMs: 20_000 });
@@ -152,7 +152,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await patient.keeper.release();
   });
 
-  it('is waited for no more when the run is interrupted', async () => {
+  it('is no longer awaited after an interrupt', async () => {
     const owner = contender({ run: 'run-a' });
     await owner.keeper.take([one]);
     const person = new AbortController();
@@ -164,7 +164,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await owner.keeper.release();
   });
 
-  it('is taken over from a run that renews it no more, which then finds out (case 54)', async () => {
+  it('is taken over from a run that stops renewing it, and that run notices the loss (case 54)', async () => {
     const asleep = contender({ run: 'run-a', beatMs: never });
     await asleep.keeper.take([one]);
     const next = contender({ run: 'run-b', controller: 'ffff00000000', leaseExpiryMs: 300 });
@@ -178,7 +178,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await next.keeper.release();
   });
 
-  it('is taken over at once from a process of this computer that has ended', async () => {
+  it('is taken over immediately from a dead process of this computer', async () => {
     const dead = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
     await dead.keeper.take([one]);
     const next = contender({ run: 'run-b', leaseExpiryMs: never });
@@ -187,7 +187,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await next.keeper.release();
   });
 
-  it('is not taken over while a script still runs under it, unless that hangs', async () => {
+  it('is not taken over while a script runs under it, unless the script hangs', async () => {
     const dead = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
     await dead.keeper.take([one]);
     const script = runScript(dead, 'slow');
@@ -195,7 +195,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     const next = contender({ run: 'run-b', leaseExpiryMs: never });
     const taking = next.keeper.take([one]);
     expect(await eventually(() => next.phases().includes('studio-1 expired'))).toBe(true);
-    letGo('slow');
+    endScript('slow');
     expect(await taking).toEqual({ kind: 'taken', isInDoubt: true });
     expect(rack.read(one, history)).toContain('step=slow');
     const [, at] = /^at=(\d+) .*step=slow/m.exec(rack.read(one, history) ?? '') ?? [];
@@ -213,7 +213,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await hasty.keeper.release();
   });
 
-  it('is left behind by a run that cannot wait for its script, and taken over when that has ended', async () => {
+  it("is left to a run's unfinished script and taken over when the script ends", async () => {
     const owner = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
     await owner.keeper.take([one]);
     const script = runScript(owner, 'left');
@@ -226,17 +226,17 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     const next = contender({ run: 'run-b' });
     const taking = next.keeper.take([one]);
     expect(await eventually(() => next.phases().includes('studio-1 expired'))).toBe(true);
-    letGo('left');
+    endScript('left');
     await taking;
     expect(rack.read(one, history)).toContain('step=left');
     await next.keeper.release();
     await script;
   });
 
-  it('has one winner when several take it over at once (case 54)', async () => {
+  it('has one winner when several runs take it over in parallel (case 54)', async () => {
     const asleep = contender({ run: 'run-a', beatMs: never });
     await asleep.keeper.take([one]);
-    // The winner is to be seen to renew it before it could be nobody's again.
+    // The rivals must see the winner renew the lease before it could expire.
     const rivals = ['b', 'c', 'd'].map((name) =>
       contender({ run: `run-${name}`, controller: `${name.repeat(12)}`, leaseExpiryMs: 10_000 }),
     );
@@ -246,19 +246,19 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     expect(rack.read(one, ownerFile)).toBeUndefined();
   });
 
-  it('is not to be had on a node that is not reached, and the others are taken', async () => {
+  it('is missing on an unreachable node, which does not stop the run', async () => {
     const { keeper } = contender({ run: 'run-a', port: 1 });
     expect(await keeper.take([one])).toEqual({ kind: 'taken', isInDoubt: false });
     expect(keeper.hold(one)).toMatchObject({ kind: 'none', diagnostics: [{ code: 'ssh/refused' }] });
     await keeper.release();
   });
 
-  it('is not renewed while its node restarts, and is again afterwards', async () => {
+  it('is not renewed while its node restarts, and is renewed again afterwards', async () => {
     const { keeper } = contender({ run: 'run-a' });
     await keeper.take([one]);
     keeper.suspend(one);
     keeper.setPhase('after');
-    // Several beats later.
+    // Several heartbeats later.
     await new Promise((resolve) => setTimeout(resolve, 5 * patientTiming.beatMs));
     expect(rack.read(one, ownerFile)).toContain('phase=starting');
     await keeper.resume(one);

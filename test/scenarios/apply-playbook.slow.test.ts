@@ -27,10 +27,10 @@ beforeAll(async () => {
 });
 afterAll(() => rack.stop());
 
-/** The file wants Macs that sleep after so many minutes. */
+/** A desired state in which Macs sleep after this many minutes. */
 const sleeping = (sleepMinutes: number): DesiredFleet => ({ ...rack.desired, power: { sleepMinutes } });
 
-interface Wish extends Partial<PlaybookOptions> {
+interface PlayOptions extends Partial<PlaybookOptions> {
   readonly desired?: DesiredFleet;
   readonly runWith?: Partial<RunOptions>;
 }
@@ -38,16 +38,16 @@ interface Wish extends Partial<PlaybookOptions> {
 interface Played {
   readonly report: PlaybookReport;
   /** Nodes of every observation, in order. */
-  readonly looks: readonly (readonly NodeName[])[];
+  readonly observed: readonly (readonly NodeName[])[];
   readonly phases: readonly string[];
   readonly entries: readonly JournalEntry[];
 }
 
 async function play(
   plays: readonly Partial<Play>[],
-  { desired = rack.desired, runWith, ...wish }: Wish = {},
+  { desired = rack.desired, runWith, ...more }: PlayOptions = {},
 ): Promise<Played> {
-  const looks: (readonly NodeName[])[] = [];
+  const observed: (readonly NodeName[])[] = [];
   const journal = keptJournal();
   const options = runOptions(rack, { desired, journal, ...runWith });
   const report = await runPlaybook(
@@ -58,7 +58,7 @@ async function play(
     {
       scope: { desired, targets: nodes },
       observe: (asked) => {
-        looks.push(asked);
+        observed.push(asked);
         return observeFleet(
           options.ways.filter(({ node }) => asked.includes(node)),
           options,
@@ -68,10 +68,10 @@ async function play(
       confirm: () => Promise.resolve(true),
       run: () => options,
       timing: quickTiming,
-      ...wish,
+      ...more,
     },
   );
-  return { report, looks, phases: journal.entries.map(({ phase }) => phase), entries: journal.entries };
+  return { report, observed, phases: journal.entries.map(({ phase }) => phase), entries: journal.entries };
 }
 
 const power: Task = { kind: 'converge', only: ['power'] };
@@ -87,16 +87,16 @@ const sleepOf = ({ observation }: PlaybookReport): readonly unknown[] =>
   });
 
 describe('a playbook', () => {
-  it('converges, looks again, and ends with an observation after the last write', async () => {
-    const { report, looks, phases } = await play([{ tasks: [power] }], { desired: sleeping(21) });
+  it('converges, checks again, and ends with an observation after the last write', async () => {
+    const { report, observed, phases } = await play([{ tasks: [power] }], { desired: sleeping(21) });
     expect([failedOf(report), sleepOf(report)]).toEqual([['converge:'], [21, 21, 21]]);
-    expect(looks).toEqual([nodes, nodes]);
+    expect(observed).toEqual([nodes, nodes]);
     expect(phases.filter((phase) => phase === 'intent')).toHaveLength(3);
     expect([report.isStopped, report.isDeclined, report.isInterrupted]).toEqual([false, false, false]);
     expect(rack.read('studio-1', ownerFile)).toBeUndefined();
   });
 
-  it('looks once, asks nobody and begins no journal when there is nothing to do', async () => {
+  it('observes once, asks nothing and starts no journal if there is nothing to do', async () => {
     const asked: string[] = [];
     const approve = (): Promise<boolean> => {
       asked.push('approve');
@@ -105,11 +105,11 @@ describe('a playbook', () => {
     const run = (): never => {
       throw new Error('nothing is to be run');
     };
-    const { report, looks } = await play([{ tasks: [power] }], { desired: sleeping(21), approve, run });
-    expect([looks, asked, report.works[0]?.run]).toEqual([[nodes], [], undefined]);
+    const { report, observed } = await play([{ tasks: [power] }], { desired: sleeping(21), approve, run });
+    expect([observed, asked, report.works[0]?.run]).toEqual([[nodes], [], undefined]);
   });
 
-  it('runs a plan that was shown before exactly as it is, without another look or question', async () => {
+  it('runs an approved plan unchanged, without observing or asking again', async () => {
     const desired = sleeping(22);
     const observation = await observeFleet(
       nodes.map((node) => rack.way(node)),
@@ -117,11 +117,11 @@ describe('a playbook', () => {
     );
     const plan = makePlan({ goal: { kind: 'converge', only: ['power'] }, desired, observation, targets: nodes });
     const approve = (): Promise<boolean> => Promise.reject(new Error('was approved already'));
-    const { report, looks } = await play([{ tasks: [power] }], { desired, approve, first: { plan, observation } });
-    expect([report.works[0]?.plan, looks, sleepOf(report)]).toEqual([plan, [nodes], [22, 22, 22]]);
+    const { report, observed } = await play([{ tasks: [power] }], { desired, approve, first: { plan, observation } });
+    expect([report.works[0]?.plan, observed, sleepOf(report)]).toEqual([plan, [nodes], [22, 22, 22]]);
   });
 
-  it('changes nothing when somebody says no, to a plan or to a question', async () => {
+  it('changes nothing when a plan or a question is declined', async () => {
     const no = (): Promise<boolean> => Promise.resolve(false);
     const declined = await play([{ tasks: [power] }], { desired: sleeping(23), approve: no });
     expect([declined.report.isDeclined, declined.phases, sleepOf(declined.report)]).toEqual([true, [], [22, 22, 22]]);
@@ -140,7 +140,7 @@ describe('a playbook', () => {
     ]);
   });
 
-  it('goes batch after batch, and stops when more nodes fail than it allows', async () => {
+  it('runs batch after batch, and stops when more nodes fail than it allows', async () => {
     const ways = rack.desired.nodes.map(({ name }) => rack.way(name, name === 'studio-1' ? { port: 1 } : {}));
     const own: Task = { kind: 'run', command: ['sw_vers'], effect: 'none', deadlineMs: 20_000 };
     const serial: Play['serial'] = [{ kind: 'count', count: 1 }];
@@ -153,7 +153,7 @@ describe('a playbook', () => {
     ]);
   });
 
-  it('runs own commands once under the leases, and not where they are not needed', async () => {
+  it('runs a custom command once under the leases, and skips it where `unless` succeeds', async () => {
     const tasks: Task[] = [
       { kind: 'run', command: ['sw_vers', '-productVersion'], effect: 'none', deadlineMs: 20_000 },
       { kind: 'run', command: ['sw_vers', '-buildVersion'], unless: ['sw_vers'], effect: 'none', deadlineMs: 20_000 },
@@ -172,7 +172,7 @@ describe('a playbook', () => {
     expect(phases).toEqual(['run', 'lease', 'intent', 'outcome', 'intent', 'outcome', 'lease', 'end']);
   });
 
-  it('stops where somebody else holds a lease', async () => {
+  it('stops if a different run holds a lease', async () => {
     let late: PlaybookReport | undefined;
     const held = await play([{ tasks: [power] }], {
       desired: sleeping(24),
@@ -188,7 +188,7 @@ describe('a playbook', () => {
     expect([late && sleepOf(late), held.report.isStopped]).toEqual([[24, 24, 24], false]);
   });
 
-  it('plans and asks again when somebody has restarted a Mac after its plan was shown (case 56)', async () => {
+  it('plans and asks again if a Mac restarted after its plan was shown (case 56)', async () => {
     const desired = sleeping(27);
     const observation = await observeFleet(
       nodes.map((node) => rack.way(node)),
@@ -212,7 +212,7 @@ describe('a playbook', () => {
     expect([new Set(sessions).size, sleepOf(report)]).toEqual([2, [27, 27, 27]]);
   });
 
-  it('plans and asks again when others have changed a node before its lease was taken over', async () => {
+  it('plans and asks again if a different run changed a node before the lease was taken over', async () => {
     const desired = sleeping(28);
     const observation = await observeFleet(
       nodes.map((node) => rack.way(node)),
@@ -239,7 +239,7 @@ describe('a playbook', () => {
     await dead.close();
   });
 
-  it('says what does not hold, what does not come about, and what came undone', async () => {
+  it('reports a failed assertion, a wait that timed out, and a remaining difference', async () => {
     const assert = (is: number, property = 'power/sleep'): Task => ({ kind: 'assert', property, is });
     const wrong = await play([{ maxFailures: 9, tasks: [assert(28), assert(5)] }, { tasks: [assert(1, 'power/nap')] }]);
     expect([failedOf(wrong.report), codes(wrong.report)]).toEqual([
@@ -254,7 +254,7 @@ describe('a playbook', () => {
     expect(codes(undone.report)).toContain('task/still-different');
   });
 
-  it('waits only a moment for a command that is interrupted, and says that its end is unknown', async () => {
+  it('waits only briefly for an interrupted command and records its outcome as unknown', async () => {
     const person = new AbortController();
     const { signal } = person;
     const one: Play['nodes'] = { kind: 'names', names: [nodeName('studio-1')] };
@@ -271,7 +271,7 @@ describe('a playbook', () => {
     expect(entries).toContainEqual(expect.objectContaining({ phase: 'outcome', outcome: 'unknown' }));
   });
 
-  it('ends with an interrupt', async () => {
+  it('ends after an interrupt, without a final observation', async () => {
     const person = new AbortController();
     const { report } = await play([{ tasks: [power, power] }], {
       desired: sleeping(27),

@@ -12,18 +12,18 @@ import { emptyPlan } from '../rack/plans.ts';
 import { desiredRack } from '../rack/rack.ts';
 import { type RunningRack, startRack } from '../rack/running.ts';
 
-/** Brings up four Studios; a second of theirs takes `clockFactor` of ours. */
+/** Starts four Studios. One of their seconds takes `clockFactor` real seconds. */
 export const startApplyRack = (seed: string, clockFactor = 1 / 20): Promise<RunningRack> =>
   startRack(startFleet, { desired: desiredRack, seed, clockFactor });
 
 /** In seconds. */
 export const tenYears = 315_360_000;
 
-/** Sets the clock of a node so many seconds ahead. */
+/** Sets the clock of a node this many seconds ahead. */
 export const setClock = ({ fleet }: RunningRack, node: string, seconds: number): void =>
   writeFileSync(`${fleet.nodes[node]?.root}/.sim/clock-offset`, `${seconds}\n`);
 
-/** Real times, but for what a test would wait for. A beat costs as much as a step: tests that watch one have more of them. */
+/** Real times, except those a test would wait for. A heartbeat costs as much as a step, so only some tests shorten it. */
 export const quickTiming: RunTiming = {
   ...realTiming,
   beatMs: 1_000,
@@ -41,7 +41,7 @@ export const quickTiming: RunTiming = {
   talkScale: 1 / 4,
 };
 
-/** A controller on another desk; its process lives as long as the test does. */
+/** A controller on a different computer. Its process lives as long as the test. */
 export const controller = (id = '0123456789ab', pid = process.pid): Controller => ({
   id,
   name: `ana@desk-${id.slice(0, 2)}`,
@@ -71,7 +71,7 @@ export function keptJournal(
   };
 }
 
-/** What a run is started with in tests. */
+/** The options of a run in tests. */
 export function runOptions(
   rack: RunningRack,
   more: Partial<RunOptions> & { readonly events?: RunEvent[] } = {},

@@ -44,13 +44,13 @@ const outcomes = ({ steps }: RunReport): readonly string[] => steps.map(({ outco
 const codes = ({ diagnostics }: RunReport): readonly string[] => diagnostics.map(({ code }) => code);
 const orders = (node: string): number =>
   rack.fleet.effects().filter((one) => one.node === node && (one.kind === 'reboot' || one.kind === 'power-off')).length;
-/** As if the order had been given before, and macOS had refused to go down. */
+/** Simulates a restart that was ordered before and that macOS refused. */
 const leaveMark = (node: string, from: string): void => {
   mkdirSync(`${rack.fleet.nodes[node]?.root}${ours}/ops/reboot-${from}/once`, { recursive: true });
 };
 
 describe('a restart', () => {
-  it('is proven by a new boot session, after which the run goes on under its lease', async () => {
+  it('is proven by a new boot session, and the run continues under its lease', async () => {
     const from = await bootSession('studio-1');
     const report = await run([reboot('studio-1', from), power('studio-1', ['studio-1/up'])]);
     expect([outcomes(report), codes(report), orders('studio-1')]).toEqual([['changed', 'unchanged'], [], 1]);
@@ -58,7 +58,7 @@ describe('a restart', () => {
     expect(rack.read('studio-1', `${ours}/lease/owner`)).toBeUndefined();
   });
 
-  it('is not ordered again once it has happened', async () => {
+  it('is not ordered again after it has happened', async () => {
     const from = await bootSession('studio-1');
     const before = orders('studio-1');
     await run([reboot('studio-1', from)]);
@@ -66,7 +66,7 @@ describe('a restart', () => {
     expect(orders('studio-1')).toBe(before + 1);
   });
 
-  it('is proven all the same when the answer to the order was lost', async () => {
+  it('is proven even if the answer to the order was lost', async () => {
     const from = await bootSession('studio-2');
     const proxy = await startCuttingProxy(rack.fleet.nodes['studio-2']?.port ?? 0);
     let isLost = false;
@@ -83,7 +83,7 @@ describe('a restart', () => {
     expect([isLost, outcomes(report), orders('studio-2')]).toEqual([true, ['changed'], 1]);
   });
 
-  it('that was ordered before and did not happen is said to be so, and not ordered again', async () => {
+  it('is reported, not ordered again, if an earlier order had no effect', async () => {
     const from = await bootSession('studio-3');
     leaveMark('studio-3', from);
     const report = await run([reboot('studio-3', from, 'up', 3_000), power('studio-3', ['studio-3/up'])]);
@@ -95,14 +95,14 @@ describe('a restart', () => {
     expect(rack.read('studio-3', `${ours}/lease/owner`)).toBeUndefined();
   });
 
-  it('is not ordered at all while the boot session is unknown', async () => {
+  it('is not ordered while the boot session is unknown', async () => {
     const from = unknown('garbled', 'sysctl printed something else.');
     const step = aStep('up', { node: 'studio-3', class: 'once', act: { kind: 'reboot', to: 'up', from } });
     const report = await run([step]);
     expect([codes(report), orders('studio-3')]).toEqual([['reboot/session-unknown'], 0]);
   });
 
-  it('from which a Mac does not come back says how far it was reached', async () => {
+  it('reports how far it reached a Mac that does not come back', async () => {
     const from = await bootSession('studio-4');
     await rack.fleet.setFault(['no-return', 'studio-4']);
     const report = await run([reboot('studio-4', from, 'up', 2_000)]);
@@ -118,7 +118,7 @@ describe('a restart', () => {
     await rack.fleet.hands();
   });
 
-  it('that ends at FileVault is for the hands', async () => {
+  it('becomes a manual step when the Mac waits at FileVault', async () => {
     const from = await bootSession('studio-1');
     leaveMark('studio-1', from);
     const report = await runPlan(planOf([reboot('studio-1', from)]), {
@@ -131,7 +131,7 @@ describe('a restart', () => {
     await rack.fleet.clearFault([]);
   });
 
-  it('that ends at FileVault, is tried again, and cannot be unlocked says both', async () => {
+  it('reports both the FileVault lock and the unlock that failed on the second try', async () => {
     const from = await bootSession('studio-1');
     leaveMark('studio-1', from);
     const problem = diagnose('unlock/refused-before', { subject: nodeSubject('studio-1'), detail: 'x' });
@@ -153,7 +153,7 @@ describe('a restart', () => {
     await rack.fleet.clearFault([]);
   });
 
-  it('is waited for no more after an interrupt', async () => {
+  it('is no longer awaited after an interrupt', async () => {
     const from = await bootSession('studio-1');
     const person = new AbortController();
     const events: RunEvent[] = [];
@@ -171,15 +171,15 @@ describe('a restart', () => {
   });
 });
 
-describe('an order to switch off', () => {
-  it('is done when the Mac answers no more', async () => {
+describe('a shutdown', () => {
+  it('is done when the Mac stops answering', async () => {
     const from = await bootSession('studio-2');
     const report = await run([reboot('studio-2', from, 'off')]);
     expect(outcomes(report)).toEqual(['changed']);
     expect(await eventually(() => rack.fleet.power()['studio-2'] === 'down')).toBe(true);
   });
 
-  it('that was given before and did not happen is said to be so', async () => {
+  it('is reported, not ordered again, if an earlier order had no effect', async () => {
     const from = await bootSession('studio-3');
     leaveMark('studio-3', from);
     const report = await run([reboot('studio-3', from, 'off', 3_000)]);

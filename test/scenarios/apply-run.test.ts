@@ -40,7 +40,7 @@ const file = (node: string, name = randomUUID()): Step =>
   });
 
 describe('a run of a plan', () => {
-  it('brings nodes to what its steps say, sees it at a gate, and leaves no lease', async () => {
+  it('makes the changes of its steps, confirms this at a gate, and releases its leases', async () => {
     const power = sleepAfter('studio-1/power', 'studio-1');
     const put = file('studio-2');
     const steps = [power, put, gate('seen', seenSleep('studio-1'), { needs: ['studio-1/power'] })];
@@ -69,7 +69,7 @@ describe('a run of a plan', () => {
     expect(Object.values(outcomes(again))).toEqual(['unchanged', 'unchanged', 'unchanged']);
   });
 
-  it('uses one connection per node for everything, and tells of every command with its script', async () => {
+  it('uses one connection per node and reports every command with its script', async () => {
     const { proxy, ways } = await proxied(rack, 'studio-1');
     const sent: (readonly [string, string | undefined])[] = [];
     const power = sleepAfter('studio-1/power', 'studio-1');
@@ -83,7 +83,7 @@ describe('a run of a plan', () => {
     expect(asRoot.some(([, script]) => script?.includes('must pmset'))).toBe(true);
   });
 
-  it('writes every intent down before the first byte of its step leaves', async () => {
+  it('writes each intent to the journal before it sends the step', async () => {
     const steps = [sleepAfter('studio-1/a', 'studio-1'), sleepAfter('studio-1/b', 'studio-1')];
     const seen: string[] = [];
     const journal = keptJournal('run-order', (entry) => {
@@ -120,7 +120,7 @@ describe('a run of a plan', () => {
     await expect(runPlan(planOf(steps), runOptions(rack, { journal: never }))).rejects.toBe(full);
   });
 
-  it('takes no lease and asks nobody for what only hands can do', async () => {
+  it('takes no lease and contacts no node for a manual step', async () => {
     const hands = aStep('studio-1/hands', { class: 'manual', act: { kind: 'hands', code: 'rdma/disabled' } });
     const sent: string[] = [];
     const journal = keptJournal();
@@ -132,7 +132,7 @@ describe('a run of a plan', () => {
     expect(journal.entries.map(({ phase }) => phase)).toEqual(['run', 'end']);
   });
 
-  it('fails steps of a node that is not reached, and does the others', async () => {
+  it('fails the steps of an unreachable node and runs the others', async () => {
     const { proxy, ways } = await proxied(rack, 'studio-1');
     await proxy.vanish();
     const steps = [
@@ -146,7 +146,7 @@ describe('a run of a plan', () => {
   });
 });
 
-/** Lets a script reach its node and be carried out there, and loses the answer. */
+/** Lets a script run on its node and loses the answer. */
 async function loseAnswerOf(step: string, more: StepChange = {}): Promise<{ report: RunReport; proxy: CuttingProxy }> {
   const { proxy, ways } = await proxied(rack, 'studio-1');
   let isLost = false;
@@ -165,21 +165,21 @@ async function loseAnswerOf(step: string, more: StepChange = {}): Promise<{ repo
   return { report, proxy };
 }
 
-describe('a connection that drops in the middle of a step', () => {
-  it('is made again, and a step that does no harm twice is run again', async () => {
+describe('a connection that drops during a step', () => {
+  it('is opened again, and an idempotent step runs again', async () => {
     const { report, proxy } = await loseAnswerOf('studio-1/lost');
     expect(outcomes(report)).toEqual({ 'studio-1/lost': 'unchanged', 'studio-1/lost-next': 'changed' });
     expect([timesRun(rack, 'studio-1', 'studio-1/lost'), proxy.counts.connections]).toEqual([2, 2]);
   });
 
-  it('leaves a step that may be done once unknown, and keeps its dependants from running', async () => {
+  it('leaves the outcome of a non-repeatable step unknown and skips its dependents', async () => {
     const { report } = await loseAnswerOf('studio-1/once', { class: 'once' });
     expect(outcomes(report)).toEqual({ 'studio-1/once': 'unknown', 'studio-1/once-next': 'skipped' });
     expect([timesRun(rack, 'studio-1', 'studio-1/once'), codes(report)]).toEqual([1, ['ssh/dropped']]);
     expect(rack.read('studio-1', ownerFile)).toBeUndefined();
   });
 
-  it('for good leaves that node alone; the others go on', async () => {
+  it('fails only its own node if it does not come back', async () => {
     const { proxy, ways } = await proxied(rack, 'studio-1');
     const steps = [sleepAfter('studio-1/gone', 'studio-1'), file('studio-2')];
     const report = await runPlan(

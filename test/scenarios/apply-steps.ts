@@ -1,4 +1,4 @@
-/** Small steps for runs on the rack of apply-rack.ts, and what is read from such a run. */
+/** Small steps for runs on the rack of `apply-rack.ts`, and readers of their results. */
 
 import { afterEach } from 'vitest';
 import type { RunReport } from '../../src/apply/open-run.ts';
@@ -12,23 +12,23 @@ import type { RunningRack } from '../rack/running.ts';
 import { quickTiming } from './apply-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
-/** Where meshwright keeps its own on a Mac. */
+/** The folder of meshwright on a Mac. */
 export const ours = '/Library/Application Support/meshwright';
 export const historyFile = `${ours}/log/history`;
 export const ownerFile = `${ours}/lease/owner`;
 
-/** For whoever meets a lease that somebody renews: a loaded machine shows that too before it could be nobody's. */
+/** For tests that wait for a living lease: a busy machine still shows a heartbeat before the lease could expire. */
 export const patientTiming: RunTiming = { ...quickTiming, beatMs: 100, leaseExpiryMs: 30_000 };
 
 let minutes = 20;
 
-/** Tells a Mac to sleep after minutes that no step before has named: what it finds always differs. */
+/** Sets the sleep of a Mac to a number of minutes that no earlier step used, so the value always changes. */
 export function sleepAfter(id: string, node: string, more: StepChange = {}): Step {
   minutes += 1;
   return aStep(id, { node, act: { kind: 'script', name: 'set-power', args: { sleepMinutes: minutes } }, ...more });
 }
 
-/** These minutes, as they are seen; without a number those of the newest step. */
+/** The observed minutes; by default those of the newest step. */
 export const seenSleep = (node: string, value = minutes): Patch => ({
   node: nodeName(node),
   ...addressed({ kind: 'power', part: 'sleep' }),
@@ -39,17 +39,17 @@ export const seenSleep = (node: string, value = minutes): Patch => ({
 export const gate = (id: string, patch: Patch, more: StepChange = {}): Step =>
   aStep(id, { node: patch.node, class: 'probe', act: { kind: 'gate', expect: [patch], aborts: [] }, ...more });
 
-/** How each step came out, by its id. */
+/** The outcome of each step, by its id. */
 export const outcomes = ({ steps }: RunReport): Readonly<Record<string, string>> =>
   Object.fromEntries(steps.map(({ step, outcome }) => [step.id, outcome]));
 
 export const codes = ({ diagnostics }: RunReport): readonly string[] => diagnostics.map(({ code }) => code);
 
-/** How often a node has run the script of a step, by its own account. */
+/** How often a node has run the script of a step, according to its own history. */
 export const timesRun = (rack: RunningRack, node: string, step: string): number =>
   (rack.read(node, historyFile) ?? '').split(`step=${encodeURIComponent(step)} `).length - 1;
 
-/** Puts proxies before nodes, which are stopped after each test; with the ways to all nodes, one of them through it. */
+/** Starts proxies in front of nodes and stops them after each test. Returns the SSH targets, one of them through its proxy. */
 export function cuttingProxies(): (
   rack: RunningRack,
   node: string,

@@ -44,43 +44,43 @@ const other = addressChange('10.77.0.9');
 const changes: readonly (readonly [string, NetworkCall])[] = [
   ['the removal of the bridge', removal],
   ['an address of a service', other],
-  ['an address of a service that is made for it', addressChange('10.77.0.13', 'Cable 2')],
-  ['the end of an address', clearing],
+  ['an address of a newly created service', addressChange('10.77.0.13', 'Cable 2')],
+  ['the removal of an address', clearing],
   ['the order of services', order],
 ];
 
 const begin = (call: NetworkCall): Promise<string> => beginChange(rack, node, call);
 
-/** Runs one change; told when its first half has ended and when a script of it has arrived. */
+/** Runs one change, with callbacks after its first half and for each script that arrives. */
 async function runChange(
   call: NetworkCall,
-  told: { readonly onMade?: () => void; readonly onScript?: (input: string) => unknown } = {},
+  hooks: { readonly onMade?: () => void; readonly onScript?: (input: string) => unknown } = {},
   more: Parameters<typeof runOptions>[1] = {},
 ): Promise<RunReport> {
-  const end = rack.fleet.onExec(async ({ input }) => void (await told.onScript?.(input)));
+  const end = rack.fleet.onExec(async ({ input }) => void (await hooks.onScript?.(input)));
   const plan = planOf([transaction('change', node, call)]);
   const onEvent = ({ kind }: { readonly kind: string }): void => {
-    if (kind === 'step-progress') told.onMade?.();
+    if (kind === 'step-progress') hooks.onMade?.();
   };
   const report = await runPlan(plan, runOptions(rack, { timing: shortRollback, deadlineMs: lookMs, onEvent, ...more }));
   end();
   return report;
 }
 
-/** Makes the change, loses the node with that, and is interrupted when it was not reached once. */
-function leftAlone(proxy: CuttingProxy, more: Parameters<typeof runOptions>[1]): Promise<RunReport> {
+/** Makes the change, loses the node by it, and is interrupted after one failed attempt to reach the node. */
+function abandonChange(proxy: CuttingProxy, more: Parameters<typeof runOptions>[1]): Promise<RunReport> {
   const person = new AbortController();
-  let told = 0;
+  let made = 0;
   const onMade = (): void => {
-    told += 1;
-    if (told === 1) void proxy.vanish();
+    made += 1;
+    if (made === 1) void proxy.vanish();
     else person.abort();
   };
   return runChange(other, { onMade }, { ...more, signal: person.signal });
 }
 
 describe('a network change', () => {
-  it.each(changes)('%s: is confirmed over a new connection, once', async (_, call) => {
+  it.each(changes)('confirms %s once, over a new connection', async (_, call) => {
     const before = await begin(call);
     const { proxy, ways } = await proxied(rack, node);
     const report = await runChange(call, {}, { ways, timing: quickTiming });
@@ -94,10 +94,10 @@ describe('a network change', () => {
     expect([await networkOf(rack, node), await isSettled(rack, node)]).toEqual([after, true]);
   });
 
-  it('is not begun where its rollback cannot be armed', async () => {
+  it('does not start if its rollback cannot be armed', async () => {
     const before = await begin(other);
     const plist = `${rack.fleet.nodes[node]?.root ?? ''}/Library/LaunchDaemons/dev.meshwright.rollback.plist`;
-    // In the place of the property list lies something that nobody can replace.
+    // A folder with contents at the path of the property list, which no write can replace.
     await mkdir(join(plist, 'odd'), { recursive: true });
     const report = await runChange(other);
     await rm(plist, { recursive: true });
@@ -105,7 +105,7 @@ describe('a network change', () => {
     expect([await networkOf(rack, node), await isSettled(rack, node)]).toEqual([before, true]);
   });
 
-  it('that fails half way is put back at once', async () => {
+  it('is rolled back immediately when it fails halfway', async () => {
     const before = await begin(other);
     const call: NetworkCall = { ...other, args: { ...other.args, service: 'Odd', hardwarePort: 'No such port' } };
     const report = await runChange(call);
@@ -115,8 +115,8 @@ describe('a network change', () => {
   });
 });
 
-describe('a node that is cut off, with its clock ten years behind (case 20)', () => {
-  /** What cuts, when, and whether the change can have come through. */
+describe('a node that loses its connection with its clock ten years behind (case 20)', () => {
+  /** When the connection is cut, how, and whether the node may end before or after the change. */
   const cuts: readonly (readonly [
     string,
     (proxy: CuttingProxy) => Parameters<typeof runChange>[1],
@@ -129,17 +129,17 @@ describe('a node that is cut off, with its clock ten years behind (case 20)', ()
     ],
     ['once the change is made', (proxy) => ({ onMade: () => void proxy.vanish() }), 'before'],
     [
-      'while the confirmation is heard',
+      'while the confirmation arrives',
       (proxy) => ({ onScript: (input) => isConfirmation(input) && void proxy.vanish() }),
       'after',
     ],
   ];
-  // An address and its end are cut off at every instant, in cut-transaction.test.ts.
+  // `cut-transaction.slow.test.ts` cuts the other two changes at every instant.
   const others = changes.filter(([, call]) => call !== other && call !== clearing);
   const all = others.flatMap(([what, call]) => cuts.map(([when, cut, end]) => [what, when, call, cut, end] as const));
 
   const tried = sampleOf(all, { few: 3, oneIn: 6 });
-  it.each(tried)('%s, %s: is whole and can be reached after the deadline', async (_what, _when, call, cut, end) => {
+  it.each(tried)('is intact and reachable after the deadline (%s, %s)', async (_what, _when, call, cut, end) => {
     const before = await begin(call);
     const { proxy, ways } = await proxied(rack, node);
     const timing = end === 'before' ? shortRollback : confirmable;
@@ -152,7 +152,7 @@ describe('a node that is cut off, with its clock ten years behind (case 20)', ()
     expect([outcomes(again), again.diagnostics]).toEqual([{ change: end === 'before' ? 'changed' : 'unchanged' }, []]);
   });
 
-  it('for a moment is asked again, and a change that was confirmed stays so', async () => {
+  it('is asked again after a short cut, and a confirmed change stays', async () => {
     await begin(other);
     const { proxy, ways } = await proxied(rack, node);
     let isCut = false;
@@ -165,13 +165,13 @@ describe('a node that is cut off, with its clock ten years behind (case 20)', ()
     expect(await networkOf(rack, node)).toMatch(/inet 10\.77\.0\.9 /);
   });
 
-  it('until it has put itself back says so, and writes it down', async () => {
+  it('reports and records its rollback if it was unreachable until then', async () => {
     const before = await begin(other);
     const back = async (): Promise<void> => {
       await isSettled(rack, node);
       await rack.fleet.clearFault(['wrong-host-key', node]);
     };
-    // Before the run hears that the change is made.
+    // Before the run learns that the change is made.
     const onScript = async (input: string): Promise<void> => {
       if (!isChange(input)) return;
       await rack.fleet.setFault(['wrong-host-key', node]);
@@ -187,11 +187,11 @@ describe('a node that is cut off, with its clock ten years behind (case 20)', ()
     ]);
   });
 
-  it('while nobody comes back takes no change of another run before that is settled', async () => {
+  it('refuses other changes until an abandoned change is settled', async () => {
     const before = await begin(other);
     const { proxy, ways } = await proxied(rack, node);
     const timing = { ...quickTiming, rollbackAfterMs: 600_000 };
-    await leftAlone(proxy, { ways, journal: keptJournal('run-left'), timing });
+    await abandonChange(proxy, { ways, journal: keptJournal('run-left'), timing });
     const refused = await runPlan(planOf([sleepAfter('power', node)]), runOptions(rack));
     expect([outcomes(refused), codes(refused)]).toEqual([{ power: 'failed' }, ['step/rollback-pending']]);
     expect(refused.diagnostics.map(asText)[0]?.detail).toMatch(
@@ -211,11 +211,11 @@ describe('a node that is cut off, with its clock ten years behind (case 20)', ()
     });
   });
 
-  it('and starts anew puts back what it finds, long before the deadline', async () => {
+  it('rolls back an abandoned change at its next start, long before the deadline', async () => {
     const before = await begin(other);
     const { proxy, ways } = await proxied(rack, node);
     const timing = { ...realTiming, rollbackAfterMs: 600_000, retryMs: 20 };
-    const report = await leftAlone(proxy, { ways, timing });
+    const report = await abandonChange(proxy, { ways, timing });
     expect(outcomes(report)).toEqual({ change: 'unknown' });
     expect(rack.read(node, pendingFile)).toMatch(/^step=change$/m);
     expect(await networkOf(rack, node)).not.toBe(before);
@@ -227,8 +227,8 @@ describe('a node that is cut off, with its clock ten years behind (case 20)', ()
   });
 });
 
-describe('a rollback and a confirmation at once', () => {
-  it.each([1, 100, 200, 300, 400])('end with what the run says, after %i ms', async (rollbackAfterMs) => {
+describe('a rollback at the same time as a confirmation', () => {
+  it.each([1, 100, 200, 300, 400])('ends in the state that the run reports, after %i ms', async (rollbackAfterMs) => {
     const before = await begin(clearing);
     const report = await runChange(clearing, {}, { timing: { ...quickTiming, rollbackAfterMs } });
     expect(await isSettled(rack, node)).toBe(true);

@@ -31,7 +31,7 @@ afterAll(() => rack.stop());
 const proxied = cuttingProxies();
 
 describe('a lease', () => {
-  it('of somebody else keeps the whole plan from beginning', async () => {
+  it('stops a whole plan before its start if a different run holds it', async () => {
     const person = new AbortController();
     const holder = runPlan(
       planOf([gate('wait', seenSleep('studio-2', 9_999))]),
@@ -52,7 +52,7 @@ describe('a lease', () => {
     expect(outcomes(await holder)).toEqual({ wait: 'interrupted' });
   });
 
-  it('that was taken away turns every later script away, on all nodes (case 54)', async () => {
+  it('rejects every later script on all nodes after it was stolen (case 54)', async () => {
     const journal = keptJournal('run-old', (entry) => {
       if (entry.phase !== 'intent' || entry.step !== 'studio-1/h') return;
       const stolen = `${rack.fleet.nodes['studio-1']?.root}${ownerFile}`;
@@ -76,7 +76,7 @@ describe('a lease', () => {
 });
 
 describe('an interrupt', () => {
-  it('ends a gate, rescues the group that it stands in, and gives the leases back', async () => {
+  it('ends a gate, runs the rescue steps of its group, and releases the leases', async () => {
     const person = new AbortController();
     const events: RunEvent[] = [];
     const group = 'kimi/1';
@@ -120,7 +120,7 @@ describe('a gate', () => {
       runOptions(rack),
     );
 
-  it('that is not reached names both values', async () => {
+  it('names both values when it times out', async () => {
     const report = await wait(seenSleep('studio-3', 77), [], 100);
     expect(report.diagnostics.map(asText)).toMatchObject([
       {
@@ -131,12 +131,12 @@ describe('a gate', () => {
     ]);
   });
 
-  it('ends at once at a value from which it cannot be reached', async () => {
+  it('ends immediately at a value that rules out the expected one', async () => {
     const report = await wait(seenSleep('studio-3', 77), [seenSleep('studio-3', 0)]);
     expect(report.diagnostics).toMatchObject([{ code: 'gate/aborted', related: [{ code: 'gate/not-reached' }] }]);
   });
 
-  it('says when nobody could see', async () => {
+  it('reports if the node could not be observed', async () => {
     const { proxy, ways } = await proxied(rack, 'studio-3');
     const running = runPlan(planOf([gate('wait', seenSleep('studio-3', 77))]), {
       ...runOptions(rack, { ways }),

@@ -12,7 +12,7 @@ import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } fro
 
 const server = fileURLToPath(new URL('../llama/openai-server.mjs', import.meta.url));
 
-/** Why these tests cannot be run here: the package has no library for this system. */
+/** The reason why these tests cannot run here: the package has no library for this system. */
 function whyNot(): string | undefined {
   try {
     createRequire(import.meta.url).resolve(`@fugood/node-llama-${process.platform}-${process.arch}/package.json`);
@@ -23,7 +23,7 @@ function whyNot(): string | undefined {
 }
 const reason = whyNot();
 
-/** One node, and a llama.cpp that really thinks, as far as random weights can. */
+/** One node with a real llama.cpp that computes with random weights. */
 const file = (token?: FileValue): FileValue =>
   pairFile((value) => {
     filePart(value, 'runtimes')['llama'] = {
@@ -45,7 +45,7 @@ async function writeLlama(folder: string): Promise<void> {
   await writeTinyGguf(join(folder, 'models/random/tiny.gguf'), tinyShape);
 }
 
-describe.skipIf(reason !== undefined)('a command that serves a real llama.cpp', { timeout: patience }, () => {
+describe.skipIf(reason !== undefined)('a placement on a real llama.cpp', { timeout: patience }, () => {
   let rack: ConvergeRack;
   beforeAll(async () => {
     rack = await startConvergeRack('command-llama');
@@ -53,7 +53,7 @@ describe.skipIf(reason !== undefined)('a command that serves a real llama.cpp', 
   }, patience);
   afterAll(() => rack.stop());
 
-  it('is brought to its Mac with its model, and serves when it has made a token', async () => {
+  it('is installed with its model, started, and produces a token', async () => {
     expect(await rack.declare(file())).toEqual([]);
     const { plan, report } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${first} model/random`, `${first} placement/chat`]));
@@ -62,11 +62,11 @@ describe.skipIf(reason !== undefined)('a command that serves a real llama.cpp', 
     expect(placements).toMatchObject({ kind: 'known', value: [{ token: { kind: 'answered' } }] });
   });
 
-  it('has nothing to do a second time', async () => {
+  it('needs no change in a second apply', async () => {
     expect(leftIn((await rack.apply()).plan)).toEqual([]);
   });
 
-  it('is started again when its process has ended', async () => {
+  it('is started again after its process died', async () => {
     await rack.behindOurBack(() =>
       rack.asRoot(
         first,
@@ -77,7 +77,7 @@ describe.skipIf(reason !== undefined)('a command that serves a real llama.cpp', 
     expect(changesIn(plan)).toEqual([`${first} placement/chat`]);
   });
 
-  it('is asked by a prompt where the file names the older path, for one token and for the golden answer', async () => {
+  it('answers the token request and the golden request at the older completions path', async () => {
     expect(await rack.declare(file({ path: '/v1/completions', golden: 'equal' }))).toEqual([]);
     const { report } = await rack.converge();
     expect(report?.diagnostics).toEqual([]);
@@ -89,6 +89,6 @@ describe.skipIf(reason !== undefined)('a command that serves a real llama.cpp', 
   });
 });
 
-it.runIf(reason !== undefined)(`is not tried: ${reason}`, () => {
+it.runIf(reason !== undefined)(`the real llama.cpp is skipped: ${reason}`, () => {
   expect(reason).not.toBe('');
 });

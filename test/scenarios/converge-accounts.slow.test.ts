@@ -14,7 +14,7 @@ const withAccounts =
     filePart(file, 'system')['accounts'] = { ...accounts };
   };
 
-/** What restarts the placement. */
+/** A change that restarts the placement. */
 const changed = (file: FileValue): void => {
   withAccounts(ours)(file);
   filePart(file, 'placements', 'chat')['context'] = 4_096;
@@ -33,7 +33,7 @@ const serviceText = (node: string): string => readFileSync(`${rootOf(node)}${ser
 const valueIn = (text: string, key: string): string | undefined =>
   new RegExp(`<key>${key}</key>\\s*<string>([^<]*)</string>`).exec(text)?.[1];
 
-/** What a command over ssh prints on a node. */
+/** The output of a command over ssh on a node. */
 async function printed(node: string, command: string): Promise<string> {
   const client = await connect(rack.fleet(), node);
   try {
@@ -44,15 +44,15 @@ async function printed(node: string, command: string): Promise<string> {
   }
 }
 
-/** What a service of an account prints when it runs a line of sh. */
+/** Runs a line of sh as a service of an account would. */
 function as(account: string, line: string) {
   const root = rootOf(first);
   const env = { PATH: `${root}/usr/bin:${root}/bin`, MW_SIM_ACCOUNT: account, R: root };
   return promisify(execFile)(`${root}/bin/sh`, ['-c', line], { env });
 }
 
-describe('accounts of their own', { timeout: patience }, () => {
-  it('are made once, before what runs as them is started', async () => {
+describe('separate accounts for ranks and gateway', { timeout: patience }, () => {
+  it('are created once, before their services start', async () => {
     const { plan, report, exit } = await rack.converge();
     expect(report?.steps.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
     expect(exit).toBe(0);
@@ -63,7 +63,7 @@ describe('accounts of their own', { timeout: patience }, () => {
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 
-  it('run the ranks, with folders of their own, and a log that only the ssh user reads', async () => {
+  it('run the ranks with their own folders and a log that only the ssh user reads', async () => {
     for (const node of [first, second]) {
       const text = serviceText(node);
       expect(valueIn(text, 'UserName')).toBe('_meshrank');
@@ -81,7 +81,7 @@ describe('accounts of their own', { timeout: patience }, () => {
     expect(await printed(first, 'launchctl print system/dev.meshwright.check')).toContain('Could not find service');
   });
 
-  it('cannot become root by sudo', async () => {
+  it('cannot become root with sudo', async () => {
     const { stdout } = await as('_meshrank', 'sudo -n sh -c "echo root"; echo "exit $?"; id -un');
     expect(stdout).toBe('exit 1\n_meshrank\n');
   });
@@ -101,7 +101,7 @@ describe('accounts of their own', { timeout: patience }, () => {
     expect(rack.fleet().processes()).not.toEqual(before);
   });
 
-  it('are neither used nor changed where a person made one of that name', async () => {
+  it('are neither used nor changed if a person created an account of that name', async () => {
     const dscl = (words: string) => `sudo -n dscl . ${words}`;
     await printed(first, dscl('-delete /Users/_meshrank'));
     expect(await printed(first, dscl('-create /Users/_meshrank UniqueID 0'))).toBe('');
@@ -114,7 +114,7 @@ describe('accounts of their own', { timeout: patience }, () => {
     await printed(first, dscl('-delete /Users/_meshrank'));
   });
 
-  it('are made again with their number where macOS took them away', async () => {
+  it('are created again with the same number after macOS removed them', async () => {
     const { exit, plan } = await rack.converge();
     expect([exit, plan.steps.map(({ id }) => id)]).toEqual([0, [`${first}/accounts/_meshrank/make`]]);
     expect(await printed(first, 'id -u _meshrank')).toBe('450\n');

@@ -10,10 +10,10 @@ import { hindrances } from './converge-hindrances.ts';
 import { changesIn, leftIn, patience } from './converge-rack.ts';
 
 /**
- * Kinds that this rack has nothing of: doorman-fleet.test.ts drifts the doorman, which only a leader has, and a hold is
- * nobody's wish but that of its verbs.
+ * Kinds without drift here. `doorman-fleet.slow.test.ts` drifts the gateway, which only a leader has. A hold is set by
+ * commands, not by the file.
  */
-const elsewhere: readonly string[] = ['doorman', 'hold'];
+const driftedElsewhere: readonly string[] = ['doorman', 'hold'];
 
 let drifting: DriftingRack;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => drifting.stop());
 
-/** What is to be changed after these drifts on a node, as patterns; what a placement is, its leader tells. */
+/** The changes expected after these drifts on a node, as patterns. The leader reports changes of a placement. */
 const expected = (node: string, made: readonly Drift[]): readonly string[] => {
   const on = (address: string): string => `${address === 'placement/*' ? first : node} ${address}`;
   return [...new Set(made.flatMap((one) => [one.of, ...(one.with ?? [])].map(on)))].sort();
@@ -37,7 +37,7 @@ async function driftAndHeal(node: string, made: readonly Drift[]): Promise<void>
 }
 
 describe('drift', { timeout: patience }, () => {
-  it('has a way to be made for every property of every resource', async () => {
+  it('is defined for every property of every resource', async () => {
     const desired = drifting.rack().desired();
     const targets = desired.nodes.map(({ name }) => name);
     const view = viewOf({ desired, observation: await drifting.rack().observe(), targets });
@@ -48,11 +48,11 @@ describe('drift', { timeout: patience }, () => {
     expect([...made].filter((one) => !addresses.includes(one))).toEqual([]);
     const others = kept.filter(({ properties }) => properties.length === 0).map(({ kind }) => kind);
     const unmade = others.filter((kind) => hindrances.every(({ of }) => of !== kind));
-    expect(unmade.filter((kind) => !elsewhere.includes(kind))).toEqual([]);
+    expect(unmade.filter((kind) => !driftedElsewhere.includes(kind))).toEqual([]);
   });
 
   const batches = isThorough ? ['settings', 'files', 'ranks'] : ['ranks'];
-  it.each(batches)('is seen and healed, all of its %s at once', async (batch) => {
+  it.each(batches)('is observed and repaired, with all drifts of %s together', async (batch) => {
     await driftAndHeal(
       second,
       drifts.filter((one) => one.batch === batch),
@@ -60,11 +60,14 @@ describe('drift', { timeout: patience }, () => {
   });
 
   const single = [first, second].flatMap((node) => drifts.map((one) => ({ ...one, one, node })));
-  it.each(sampleOf(single, { few: 1, oneIn: 6 }))('is seen and healed on $node: $of, $what', async ({ one, node }) => {
-    await driftAndHeal(node, [one]);
-  });
+  it.each(sampleOf(single, { few: 1, oneIn: 6 }))(
+    'is observed and repaired on $node: $of, $what',
+    async ({ one, node }) => {
+      await driftAndHeal(node, [one]);
+    },
+  );
 
-  it('is not there any more', async () => {
+  it('leaves nothing to change', async () => {
     expect(leftIn(await drifting.rack().plan())).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ afterAll(() => rack.stop());
 const nodes = [first, second].map(nodeName);
 const placements = ['chat'];
 
-/** Runs a goal to its end; the rack compares what happened with what its plan named. */
+/** Runs a goal to its end. The rack compares its real effects with those that the plan lists. */
 async function reach(goal: Goal): Promise<Applied> {
   const applied = await rack.apply({ goal });
   const outcomes = applied.report?.steps.map(({ outcome }) => outcome) ?? [];
@@ -27,8 +27,8 @@ async function reach(goal: Goal): Promise<Applied> {
 
 const kinds = ({ plan }: Applied): readonly string[] => plan.effects.map(({ kind }) => kind);
 
-describe('what a plan says that it disturbs', { timeout: patience }, () => {
-  it('is all that happens when a placement is stopped and started', async () => {
+describe('the listed effects of a plan', { timeout: patience }, () => {
+  it('cover all that a stop and a start of a placement disturb', async () => {
     expect(kinds(await reach({ kind: 'stop', placements }))).toEqual(['interrupt']);
     await keepersAtRest(rack.fleet());
     expect(rack.fleet().processes()).toEqual([]);
@@ -37,7 +37,7 @@ describe('what a plan says that it disturbs', { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 
-  it('is all that happens when Macs restart, each of them once', async () => {
+  it('cover all that a restart of each Mac disturbs', async () => {
     expect(kinds(await reach({ kind: 'reboot', nodes }))).toEqual(['interrupt', 'reboot']);
     const reboots = rack
       .fleet()
@@ -47,7 +47,7 @@ describe('what a plan says that it disturbs', { timeout: patience }, () => {
     await rack.converge();
   });
 
-  it('is missed by the comparison when the plan is kept from it', async () => {
+  it('are compared with the real effects, which are unlisted without a plan', async () => {
     const effects = rack.fleet().effects();
     const unnamed = unnamedEffects(effects, [], await rack.observe()).join('\n');
     for (const kind of ['"kickstart"', '"reboot"', '"bootout"']) expect(unnamed).toContain(kind);

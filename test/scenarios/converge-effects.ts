@@ -4,7 +4,7 @@ import { read } from '../../src/rack/fact.ts';
 import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import type { Effect } from '../../src/sim/hosts/records.ts';
 
-/** What a command on a node disturbed, in the words of plans; undefined when nothing. */
+/** What a command on a node disturbed, in the terms of a plan. */
 interface Disturbance {
   readonly node: string;
   readonly kind: 'stop' | 'start' | 'network' | 'reboot' | 'shutdown' | 'delete' | 'kill';
@@ -38,7 +38,7 @@ function disturbanceOf(effect: Effect): Disturbance | undefined {
   }
 }
 
-/** Placements that answered when a plan was made: to stop one of them is an interruption, whatever the plan calls it. */
+/** Placements that answered before the plan: a stop of one of them is always an interruption. */
 const answering = ({ nodes }: FleetObservation): ReadonlySet<string> =>
   new Set(
     Object.values(nodes).flatMap(({ facts }) => {
@@ -49,7 +49,7 @@ const answering = ({ nodes }: FleetObservation): ReadonlySet<string> =>
     }),
   );
 
-/** Whether a step says that it disturbs this. */
+/** Whether a step lists this effect. */
 function names({ node, effect }: Step, disturbance: Disturbance, answered: ReadonlySet<string>): boolean {
   if (node !== disturbance.node) return false;
   const { kind, placement = '' } = disturbance;
@@ -66,7 +66,7 @@ function names({ node, effect }: Step, disturbance: Disturbance, answered: Reado
   }
 }
 
-/** What happened on the nodes and stands in none of these steps, in words. */
+/** Effects on the nodes that none of these steps lists. */
 export function unnamedEffects(
   effects: readonly Effect[],
   steps: readonly Step[],
