@@ -3,13 +3,13 @@ import { pairFile, withEverySetting } from './converge-file.ts';
 import type { Drift, Hand } from './converge-hand.ts';
 import { type ConvergeRack, startConvergeRack } from './converge-rack.ts';
 
-/** A converged rack that somebody changes by hand, and that is made anew after a change that was not healed. */
+/** A converged rack that a test changes by hand. After a change that was not repaired, it is started from scratch. */
 export interface DriftingRack {
   readonly rack: () => ConvergeRack;
-  /** Before every change, so that each tells of itself only. */
+  /** Runs before every change, so that each change is observed separately. */
   readonly ready: () => Promise<void>;
   readonly drift: (node: string, made: readonly Drift[]) => Promise<void>;
-  /** After everything was seen to be as it was. */
+  /** Runs after everything was observed to be repaired. */
   readonly healed: () => void;
   readonly stop: () => Promise<void>;
 }
@@ -20,11 +20,11 @@ async function converged(seed: string): Promise<ConvergeRack> {
   return rack;
 }
 
-/** Starts a rack and brings it to its file. */
+/** Starts a rack and makes it match its file. */
 export async function startDriftingRack(seed: string): Promise<DriftingRack> {
   let rack = await converged(seed);
   let isHealed = true;
-  // Where things are on a node stays the same for as long as the rack.
+  // Paths and devices of a node stay the same as long as the rack.
   const hands = new Map<string, Hand>();
   return {
     rack: () => rack,

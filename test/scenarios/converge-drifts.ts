@@ -18,7 +18,7 @@ const plist = '/Library/LaunchDaemons/dev.meshwright.rank.chat.plist';
 
 const exoDaemon = '/Library/LaunchDaemons/io.exo.networksetup.plist';
 
-/** As exo's app installs it. */
+/** The property list that exo's app installs. */
 const exoPlist = (root: string): string => `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0"><dict>
@@ -43,14 +43,14 @@ async function writePreferences({ at, asRoot }: Hand, change: (text: string) => 
   await asRoot('"$R/usr/bin/pmset" -a disksleep 0');
 }
 
-/** Only the running system has the bridge: made with its preferences, which are then put back. */
+/** Adds the bridge to the running system only: creates it with its preferences, then restores these. */
 async function bridgeInterface(hand: Hand): Promise<void> {
   const before = await readFile(hand.at(preferences), 'utf8');
   await hand.fleet.setFault(['bridge-active', hand.node]);
   await writePreferences(hand, () => before);
 }
 
-/** The folder of the version of a tree that the file wants; older ones may lie beside it. */
+/** The folder of the desired version of a tree. Older versions may be next to it. */
 function treeAt({ at, rack }: Hand, name: 'runtimes/reference' | 'models/tiny'): string {
   const { runtimes, models } = rack.desired();
   const digest = name === 'models/tiny' ? models[0]?.digest : runtimes[0]?.sha256;
@@ -77,7 +77,7 @@ async function leftover({ at }: Hand): Promise<void> {
   );
 }
 
-/** As a run leaves it that changed the network and died before it could confirm it. */
+/** The state after a run that changed the network and died before its confirmation. */
 async function unconfirmed({ at }: Hand): Promise<void> {
   const pending = at(`${ours}/rollback/pending`);
   await mkdir(pending, { recursive: true });
@@ -85,41 +85,41 @@ async function unconfirmed({ at }: Hand): Promise<void> {
   await writeFile(join(pending, 'restore'), 'exit 0\n');
 }
 
-/** Every change that a node may undergo behind our back, at least one per property. */
+/** Every change that may happen to a node between runs, at least one per property. */
 export const drifts: readonly Drift[] = [
-  { of: 'rollback', what: 'a run has left a change of the network unconfirmed', make: unconfirmed },
+  { of: 'rollback', what: 'a run left a network change unconfirmed', make: unconfirmed },
   ...settingDrifts,
   {
     of: 'keeper/files',
-    what: 'what it keeps was edited',
+    what: 'the data of the keeper was edited',
     batch: 'settings',
     make: ({ at }) => appendFile(at(`${ours}/keeper/data`), 'wired 1\n'),
   },
   {
     of: 'keeper/loaded',
-    what: 'it was taken out of launchd',
+    what: 'the keeper was unloaded from launchd',
     batch: 'files',
     make: ({ asRoot }) => asRoot('"$R/bin/launchctl" bootout system/dev.meshwright.keeper'),
   },
   {
     of: 'keeper/files',
-    what: 'its property list is gone',
+    what: 'the property list of the keeper is missing',
     batch: 'ranks',
     make: ({ at }) => rm(at('/Library/LaunchDaemons/dev.meshwright.keeper.plist')),
     with: ['keeper/loaded'],
   },
   {
     of: 'thunderbolt-bridge/service',
-    what: 'there is a service for the bridge',
+    what: 'the bridge has a network service',
     batch: 'settings',
-    // One that was healed before is still there, switched off.
+    // A repaired service still exists, switched off.
     make: ({ asRoot }) =>
       asRoot(`n=$R/usr/sbin/networksetup b='Thunderbolt Bridge'
 "$n" -createnetworkservice "$b" "$b" || "$n" -setnetworkserviceenabled "$b" on`),
   },
   {
     of: 'foreign-daemon/*',
-    what: 'somebody installed exo, and its network daemon runs',
+    what: 'exo was installed, and its network daemon runs',
     batch: 'settings',
     make: async ({ at, asRoot }) => {
       await mkdir(at('/Library/Application Support/EXO'), { recursive: true });
@@ -130,7 +130,7 @@ export const drifts: readonly Drift[] = [
   },
   {
     of: 'service-order',
-    what: 'the service of a link stands before the office network',
+    what: 'the service of a link precedes the office network',
     batch: 'settings',
     make: ({ asRoot, linked }) =>
       asRoot(`n=$R/usr/sbin/networksetup
@@ -142,20 +142,20 @@ EOT
   },
   {
     of: 'link-address/*/kept',
-    what: 'a service without a link keeps an address of ours',
+    what: 'a service without a link keeps a link address',
     batch: 'settings',
     make: ({ asRoot, free }) =>
       asRoot(`"$R/usr/sbin/networksetup" -setmanual 'Thunderbolt ${free}' 10.77.0.205 255.255.255.252`),
   },
   {
     of: 'thunderbolt-bridge/preferences',
-    what: 'the preferences have the bridge',
+    what: 'the bridge is in the preferences',
     batch: 'settings',
     make: (hand) => writePreferences(hand, (text) => text.replace(/<key>Bridge<\/key>\s*<dict\/>/, bridge)),
   },
   {
     of: 'link-address/*/live',
-    what: 'the interface of a link has lost its address',
+    what: 'the interface of a link lost its address',
     batch: 'settings',
     make: ({ asRoot, device, address, linked }) =>
       asRoot(`"$R/sbin/ifconfig" ${device(linked)} inet ${address(linked)} -alias`),
@@ -163,14 +163,14 @@ EOT
   },
   {
     of: 'thunderbolt-bridge/interface',
-    what: 'the running system has the bridge',
+    what: 'the bridge is in the running system',
     batch: 'settings',
     make: bridgeInterface,
     with: ['link-address/*/live', ...placement],
   },
   {
     of: 'link-address/*/kept',
-    what: 'the service of a link goes back to DHCP, and the address stays until the next start',
+    what: 'the service of a link returned to DHCP, and the address stays until the next start',
     batch: 'files',
     make: ({ asRoot, device, address, linked }) =>
       asRoot(`"$R/usr/sbin/networksetup" -setdhcp 'Thunderbolt ${linked}'
@@ -178,7 +178,7 @@ EOT
   },
   {
     of: 'link-address/*/live',
-    what: 'an interface without a link has an address of ours',
+    what: 'an interface without a link has a link address',
     batch: 'files',
     make: ({ asRoot, device, free }) =>
       asRoot(`"$R/sbin/ifconfig" ${device(free)} inet 10.77.0.201 netmask 255.255.255.252`),
@@ -191,7 +191,7 @@ EOT
   },
   {
     of: 'runtime/*/old',
-    what: 'there are more older versions than one',
+    what: 'several older versions are installed',
     batch: 'files',
     make: async (hand) => {
       const tree = treeAt(hand, 'runtimes/reference');
@@ -202,7 +202,7 @@ EOT
   },
   {
     of: 'staging',
-    what: 'a copy of a model that nobody wants was begun and given up',
+    what: 'an unfinished copy of an undeclared model was abandoned',
     batch: 'files',
     make: async ({ at }) => {
       const staged = at('/opt/meshwright/staging/model-old-0123456789abcdef/tree');
@@ -214,7 +214,7 @@ EOT
   },
   {
     of: 'model/*',
-    what: 'one bit of its weights has changed',
+    what: 'one bit of the weights changed',
     batch: 'files',
     make: async (hand) => flip(join(treeAt(hand, 'models/tiny'), weights)),
   },
@@ -224,16 +224,16 @@ EOT
     batch: 'files',
     make: ({ at }) => appendFile(at(plist), '\n'),
   },
-  { of: 'placement', what: 'a node keeps a rank that nobody declared', batch: 'files', make: leftover },
+  { of: 'placement', what: 'a node has an orphaned rank', batch: 'files', make: leftover },
   {
     of: 'runtime/*',
-    what: 'the link to its version is gone',
+    what: 'the link to the current version is missing',
     batch: 'ranks',
     make: ({ at }) => rm(at('/opt/meshwright/runtimes/reference/current')),
   },
   {
     of: 'model/*',
-    what: 'it is gone',
+    what: 'the model is missing',
     batch: 'ranks',
     make: async (hand) => rm(treeAt(hand, 'models/tiny'), { recursive: true }),
     with: placement,
@@ -246,26 +246,26 @@ EOT
   },
   {
     of: 'runtime/*',
-    what: 'its version is gone',
+    what: 'the current version is missing',
     make: async (hand) => rm(treeAt(hand, 'runtimes/reference'), { recursive: true }),
   },
   {
     of: 'model/*',
-    what: 'it has a file more',
+    what: 'the model has an extra file',
     make: async (hand) => writeFile(join(treeAt(hand, 'models/tiny'), 'more.bin'), 'more'),
   },
   { of: 'placement/*', what: 'a rank hangs', make: ({ asRoot }) => asRoot(`"$R/bin/launchctl" kill SIGUSR1 ${label}`) },
   {
     of: 'placement/*',
-    what: 'a rank was taken out of launchd',
+    what: 'a rank was unloaded from launchd',
     make: ({ asRoot }) => asRoot(`"$R/bin/launchctl" bootout ${label}`),
   },
   {
     of: 'placement/*',
-    what: 'the record of a rank is gone',
+    what: 'the record of a rank is missing',
     make: ({ at }) => rm(at(`${ours}/placements/chat`), { recursive: true }),
   },
-  { of: 'placement/*/service-file', what: 'a service file is gone', make: ({ at }) => rm(at(plist)) },
+  { of: 'placement/*/service-file', what: 'a service file is missing', make: ({ at }) => rm(at(plist)) },
 ];
 
 const ipv4Of = ({ nodes }: FleetObservation, node: string): ReadonlyMap<string, string> => {
@@ -274,7 +274,7 @@ const ipv4Of = ({ nodes }: FleetObservation, node: string): ReadonlyMap<string, 
   return new Map(all.flatMap(({ name, ipv4 }) => (ipv4[0] === undefined ? [] : [[name, ipv4[0].address] as const])));
 };
 
-/** The hand on a node of a rack. */
+/** The access of a person to a node of a rack. */
 export async function handOn(rack: ConvergeRack, fleet: Fleet, node: string): Promise<Hand> {
   const seen = await rack.observe();
   const ports = read(seen.nodes[node]?.facts, hardwarePortsFact);

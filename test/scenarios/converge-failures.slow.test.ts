@@ -27,11 +27,11 @@ afterEach(async () => {
 });
 
 const rootOf = (node: string): string => rack.fleet().nodes[node]?.root ?? '';
-/** No target is as it should be, since the placement is on both of them. */
+/** No target matches the file, since the placement is on both of them. */
 const failed = 1;
 const weights = 'model-00001-of-00002.safetensors';
 
-/** Declares the file with another source for its model. */
+/** Declares the file with a different source for its model. */
 async function declareModel(model: FileValue): Promise<void> {
   const file = pairFile((value) => {
     filePart(value, 'models')['tiny'] = model;
@@ -39,21 +39,21 @@ async function declareModel(model: FileValue): Promise<void> {
   expect(await rack.declare(file)).toEqual([]);
 }
 
-/** Whether the version of the model that the file wants stands on a node, whole or in part. */
+/** Whether the desired version of the model is on a node, whole or in part. */
 function isPublished(node: string): boolean {
   const [model] = rack.desired().models;
   const version = model?.digest === undefined ? '' : shortDigest(model.digest);
   return existsSync(join(rootOf(node), 'opt/meshwright/models/tiny', version));
 }
 
-/** Ways of which that to the second node can be cut. */
+/** SSH targets; the test can cut that of the second node. */
 async function proxied() {
   const proxy = await startCuttingProxy(rack.fleet().nodes[second]?.port ?? 0);
   proxies.push(proxy);
   return { proxy, ways: [wayTo(rack.fleet(), first), wayTo(rack.fleet(), second, { port: proxy.port })] };
 }
 
-/** Calls `act` when the first step of the second node begins whose id this matches. */
+/** Calls `act` when the first matching step of the second node starts. */
 function atStep(pattern: RegExp, act: () => void): (event: RunEvent) => void {
   let isDone = false;
   return (event) => {
@@ -64,7 +64,7 @@ function atStep(pattern: RegExp, act: () => void): (event: RunEvent) => void {
   };
 }
 
-/** As a run leaves a Mac that changed its network and died before it could confirm it. */
+/** The state of a Mac after a run that changed its network and died before its confirmation. */
 async function armRollback(node: string): Promise<void> {
   const pending = join(rootOf(node), 'Library/Application Support/meshwright/rollback/pending');
   await mkdir(pending, { recursive: true });
@@ -76,7 +76,7 @@ const codes = (report: RunReport | undefined): readonly string[] => [
   ...new Set(report?.diagnostics.map(({ code }) => code) ?? []),
 ];
 
-/** The first node got its model, the second one nothing, and what serves was left alone. */
+/** The first node got its model, the second one nothing, and the serving mesh was not touched. */
 async function expectHalf({ report, plan, exit }: Applied): Promise<void> {
   expect(plan.changes.map(({ id }) => id)).toContain(`${second} model/tiny`);
   const outcomes = new Map(report?.steps.map(({ step, outcome }) => [String(step.id), outcome]));
@@ -89,7 +89,7 @@ async function expectHalf({ report, plan, exit }: Applied): Promise<void> {
 }
 
 describe('apply', { timeout: patience }, () => {
-  it('leaves a node that vanishes alone, and goes on with it when it is back', async () => {
+  it('skips the rest of a node that vanishes and continues there when it is back', async () => {
     await declareModel({ source: './models/newer' });
     const { proxy, ways } = await proxied();
     const half = await rack.apply({ ways, onEvent: atStep(/model\/tiny\/send/, () => void proxy.vanish()) });
@@ -99,7 +99,7 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('makes a connection that drops in the middle of a command again, and ends well', async () => {
+  it('reconnects after a cut during a command and completes', async () => {
     await declareModel({ source: './models/large' });
     const { proxy, ways } = await proxied();
     const cut = new Set<string>();
@@ -109,7 +109,7 @@ describe('apply', { timeout: patience }, () => {
       cut.add(step);
       proxy.cut();
     };
-    // A script is cut off once the node has received its last byte: the controller hears nothing of it.
+    // The cut comes after the last byte of a script arrived: the controller gets no answer.
     const end = rack.fleet().onExec(({ node, input }) => {
       if (node === second && begun !== 'send' && !input.includes('@renewed')) cutOnce(begun);
     });
@@ -120,7 +120,7 @@ describe('apply', { timeout: patience }, () => {
         const [, step] = /model\/tiny\/(prepare|send|verify|publish)/.exec(text) ?? [];
         if (!text.includes(`${second}/`)) return;
         if (event.kind === 'step-started') begun = step;
-        // The first piece of the file is on its way.
+        // The first part of the file is in transit.
         if (event.kind === 'step-progress' && step === 'send') cutOnce(step);
       },
     });
@@ -130,9 +130,9 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('does not end with 0 while a change of the network is armed, though all that it did is done', async () => {
+  it('does not exit with 0 while a network rollback is armed, even if every step succeeded', async () => {
     await rack.behindOurBack((fleet) => fleet.setFault(['power-wrong', first]));
-    // Behind its last step, and before its last look.
+    // After its last step and before its last observation.
     const end = rack.fleet().onExec(async ({ node, input }) => {
       if (node === first && input.includes('@released')) await armRollback(first);
     });
@@ -144,7 +144,7 @@ describe('apply', { timeout: patience }, () => {
     expect((await rack.converge()).exit).toBe(0);
   });
 
-  it('publishes nothing from a disk that is full, and goes on when there is room', async () => {
+  it('publishes no model on a full disk and continues when there is space', async () => {
     await declareModel({ source: './models/newer' });
     await rack.converge();
     await rack.behindOurBack(async () => {
@@ -163,7 +163,7 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('publishes nothing whose digest is wrong, and goes on when it is right (case 39)', async () => {
+  it('publishes no model with a wrong digest and continues when the file is right (case 39)', async () => {
     const source = join(rack.folder, 'models/newer');
     const files = readdirSync(source).map(async (name) => {
       const bytes = await readFile(join(source, name));
@@ -188,7 +188,7 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
     const [model] = rack.desired().models;
     if (model === undefined) throw new Error('the file has no model');
-    // The first of two is out of reach; what is read of the other one is what the same files are here.
+    // The first node is unreachable. The reading of the second equals that of the same files on this computer.
     const ways = [wayTo(rack.fleet(), first, { port: 1 }), wayTo(rack.fleet(), second)];
     const here = await readShape(
       folderSource(source),

@@ -7,10 +7,10 @@ import { writeReferenceArchive, writeTinyModel } from '../../src/sim/doubles/ref
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { textOf } from '../architecture/sources.ts';
 
-/** A cluster file as a value that a test may change: every key of it, with nothing filled in. */
+/** A cluster file as a value that a test may change, without defaults. */
 export type FileValue = { [key: string]: unknown };
 
-/** The names of the two nodes that are left of the example's four. */
+/** The two nodes kept of the example's four. */
 export const [first, second] = ['studio-1', 'studio-4'] as const;
 
 const isOfPair = (text: string): boolean => text.split(' <-> ').every((end) => /^studio-[14]:/.test(end));
@@ -21,7 +21,7 @@ function part(value: unknown, ...keys: readonly string[]): FileValue {
   return found as FileValue;
 }
 
-/** The example file cut down to two of its nodes, with the cable between them; every key of the example is in it. */
+/** The example file with only two nodes and the cable between them. It has every key of the example. */
 export function pairFile(change: (file: FileValue) => void = () => undefined): FileValue {
   const file = part(parse(textOf('cluster.example.yaml')));
   for (const name of Object.keys(part(file, 'nodes'))) {
@@ -30,7 +30,7 @@ export function pairFile(change: (file: FileValue) => void = () => undefined): F
   const thunderbolt = part(file, 'thunderbolt');
   thunderbolt['links'] = Object.values(part(thunderbolt, 'links')).map(String).filter(isOfPair);
   part(file, 'placements', 'chat')['nodes'] = [first, second];
-  // Whoever asks a hung mesh for a token waits that long.
+  // A token request to a hung mesh waits this long.
   part(file, 'placements', 'chat', 'expect')['firstToken'] = '4s';
   change(file);
   return file;
@@ -43,7 +43,7 @@ export const filePart = part;
 export const fileText = (file: FileValue): string => stringify(file);
 
 /**
- * Writes what the file names, an archive and a model, and others: `./dist/{newer,newest}.tar.gz`,
+ * Writes the archive and the model of the file, and others: `./dist/{newer,newest}.tar.gz`,
  * `./models/{newer,large,llama}`, and uv with a list of packages.
  */
 export async function writeSources(folder: string): Promise<void> {
@@ -61,14 +61,14 @@ export async function writeSources(folder: string): Promise<void> {
   await writeTinyModel(join(folder, 'models/large'), 600_000);
 }
 
-/** The tiny model as one of a kind that mlx-lm knows. */
+/** The tiny model with a model type that mlx-lm supports. */
 async function writeKnownModel(folder: string): Promise<void> {
   await writeTinyModel(folder);
   const config = await readFile(join(folder, 'config.json'), 'utf8');
   await writeFile(join(folder, 'config.json'), config.replace('"reference"', '"llama"'));
 }
 
-/** Beside the keys of the example those of which the usual value leaves a Mac as it is. */
+/** Adds the keys whose default leaves a Mac unchanged. */
 export function withEverySetting(file: FileValue): void {
   Object.assign(filePart(file, 'system'), {
     computerName: 'node',

@@ -1,32 +1,32 @@
 import type { Fleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { ConvergeRack } from './converge-rack.ts';
 
-/** What somebody does to a node, by hand. */
+/** The access of a person who changes a node by hand. */
 export interface Hand {
   readonly rack: ConvergeRack;
   readonly fleet: Fleet;
   readonly node: string;
-  /** The receptacle of the node that a link is declared at, and one without. */
+  /** A receptacle of the node with a declared link, and one without. */
   readonly linked: number;
   readonly free: number;
   /** Runs a script as root; it must succeed. */
   readonly asRoot: (script: string) => Promise<void>;
-  /** Where a path of the node lies here. */
+  /** The path on this computer of a path on the node. */
   readonly at: (path: string) => string;
   /** The network interface of a receptacle, such as `en5`. */
   readonly device: (receptacle: number) => string;
-  /** The address that it had before anything was done. */
+  /** The address of a receptacle before any change. */
   readonly address: (receptacle: number) => string;
 }
 
-/** One change of one property that nobody declared. */
+/** One undeclared change of one property. */
 export interface Drift {
   /** The address of the property, with `*` for numbers of receptacles and names of the file. */
   readonly of: string;
   readonly what: string;
-  /** Those of one batch can be made together, in their order, and none hides another. */
+  /** Drifts of one batch can be made together, in their order; none hides a different one. */
   readonly batch?: 'settings' | 'files' | 'ranks';
   readonly make: (hand: Hand) => Promise<void>;
-  /** What depends on it and changes with it, by address pattern; of the placement on its leader. */
+  /** Address patterns of dependent properties that change too; for the placement, on its leader. */
   readonly with?: readonly string[];
 }

@@ -17,8 +17,8 @@ async function breakBy(rack: ConvergeRack, fleet: Fleet, fault: Hindrance['fault
   else await fleet.setFault(fault);
 }
 
-describe('drift beside what hinders its healing', { timeout: patience }, () => {
-  it.each(hindrances)('of $of is for others to mend: $fault (case 19)', async (one) => {
+describe('an obstacle that apply cannot remove', { timeout: patience }, () => {
+  it.each(hindrances)('blocks $of and waits for a person: $fault (case 19)', async (one) => {
     await drifting.ready();
     const rack = drifting.rack();
     await drifting.drift(
@@ -35,8 +35,8 @@ describe('drift beside what hinders its healing', { timeout: patience }, () => {
       if (one.isForHands) await fleet.hands();
       else if (!('make' in one.fault)) await fleet.clearFault(one.fault);
     });
-    const mended = await rack.converge();
-    expect(changesIn(mended.plan).map(patternOf).sort()).toEqual([...(one.afterwards ?? [])].sort());
+    const repaired = await rack.converge();
+    expect(changesIn(repaired.plan).map(patternOf).sort()).toEqual([...(one.afterwards ?? [])].sort());
     drifting.healed();
   });
 });

@@ -1,40 +1,40 @@
 import type { ResourceKind } from '../../src/rack/resource-kind.ts';
 import { first, second } from './converge-file.ts';
 
-/** What somebody does as root on the second node. */
-export interface Habit {
+/** A change that a person makes as root on the second node. */
+export interface PersonChange {
   readonly what: string;
   readonly make: string;
 }
 
-/** Something of a resource that nobody but a person can change. */
+/** An obstacle of a resource that only a person can remove. */
 export interface Hindrance {
   readonly of: ResourceKind;
-  /** What breaks it: a fault of the simulator, or what somebody does as root, which only hands mend. */
-  readonly fault: readonly [string, string] | Habit;
-  /** Made beside it, so that there is something that it keeps waiting. */
+  /** The cause: a fault of the simulator, or a change as root that only a manual step reverts. */
+  readonly fault: readonly [string, string] | PersonChange;
+  /** Drift made with the obstacle, so that a change has to wait for it. */
   readonly beside?: string;
-  /** Codes of the blockers that the plan then has. */
+  /** Codes of the blockers in the plan. */
   readonly blockers: readonly string[];
-  /** What waits for them, by pattern, with its node. */
+  /** Resources that wait for the blockers, with their node, as patterns. */
   readonly waiting: readonly string[];
-  /** Whether the hands at the rack mend it; else somebody undoes the fault. */
+  /** Whether a manual step at the rack repairs it; otherwise the test clears the fault. */
   readonly isForHands: boolean;
-  /** What apply has to do after it is mended, by pattern, with its node. */
+  /** Changes of the apply after the repair, with their node, as patterns. */
   readonly afterwards?: readonly string[];
 }
 
-/** One for each resource that has nothing to change, on the second node. */
+/** One for each resource without changes of its own, on the second node. */
 export const hindrances: readonly Hindrance[] = [
   {
     of: 'identity',
     fault: ['wrong-mac', second],
-    // It has another account, too.
+    // The wrong Mac also has a different account.
     blockers: ['identity/same-mac', 'accounts/other'],
     waiting: [
       `${first} thunderbolt-link`,
       `${second} accounts/*`,
-      // The limit of the other Mac, which has more memory.
+      // The limit of the wrong Mac, which has more memory.
       `${second} keeper/files`,
       `${second} link-address/*/kept`,
       `${second} link-address/*/kept`,
@@ -66,7 +66,7 @@ export const hindrances: readonly Hindrance[] = [
   {
     of: 'login-window',
     fault: {
-      what: 'somebody is logged in by itself',
+      what: 'automatic login is on',
       make: '"$R/usr/bin/defaults" write "$R/Library/Preferences/com.apple.loginwindow" autoLoginUser -string ana',
     },
     blockers: ['login/differs'],

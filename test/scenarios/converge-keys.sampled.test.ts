@@ -21,12 +21,12 @@ const sorted = (texts: readonly string[] = []): readonly string[] => [...texts].
 const edits = keyEdits(pairFile());
 
 describe('a key of the file', () => {
-  it('has its consequences in the table, whether it is edited or removed', () => {
+  it('has its consequences in the table for its edit and its removal', () => {
     expect([...keyPaths(pairFile()).keys()].filter((key) => keys[key] === undefined)).toEqual([]);
     expect(edits.filter((edit) => !isEdit(pairFile(), edit)).map(({ key, what }) => `${key} ${what}`)).toEqual([]);
   });
 
-  it.each(edits)('changes what it is about and nothing else: $key $what', async (edit) => {
+  it.each(edits)('changes only its own subject: $key $what', async (edit) => {
     const read = await rack.preview(pairFile(edit.change));
     expect(sorted([...new Set(read.kind === 'refused' ? read.codes : [])])).toEqual(edit.refused ?? []);
     if (read.kind === 'refused') return;
@@ -39,14 +39,14 @@ describe('a key of the file', () => {
   });
 });
 
-/** The last look, until something is done behind its back. */
+/** The last observation, until a change outside of a run. */
 let last: FleetObservation | undefined;
 
-/** Declares a file, applies it, and finds nothing left to do and nothing of what was before. */
+/** Declares a file, applies it, and expects no remaining change and no leftovers. */
 async function become(change?: KeyEdit['change']): Promise<readonly string[]> {
   expect(await rack.declare(pairFile(change))).toEqual([]);
   const before = last;
-  // Whatever throws leaves nothing that the next edit could rely on.
+  // After an exception, the next edit observes again.
   last = undefined;
   const { plan, looks } = await rack.converge(before === undefined ? {} : { seen: before });
   last = looks.last;
@@ -54,21 +54,21 @@ async function become(change?: KeyEdit['change']): Promise<readonly string[]> {
   return sorted(changesIn(plan).map(patternOf));
 }
 
-describe('apply, after an edit of the file', { timeout: patience }, () => {
-  // What needs hands has tests of its own.
+describe('apply after an edit of the file', { timeout: patience }, () => {
+  // Edits with manual steps have their own tests.
   const effective = edits.filter(({ changes = [], blockers = [] }) => changes.length > 0 && blockers.length === 0);
 
   it.each(sampleOf(effective, { few: 1, oneIn: 6 }))(
-    'leaves nothing of the old, and finds its way back: $key $what',
+    'leaves no leftovers, and neither does its reversal: $key $what',
     async ({ key, change, changes }) => {
       if (key === 'placements.*.transport') {
-        // Only so many starts of a mesh over RDMA are safe between two reboots.
+        // Only a limited number of RDMA starts are safe between two reboots.
         await rack.restart();
         last = undefined;
         await become();
       }
       const made = await become(change);
-      // An older version that an earlier edit has left may go with it.
+      // An older version left by an earlier edit may be removed too.
       expect(made.filter((one) => !one.endsWith('runtime/*/old'))).toEqual(sorted(changes));
       await become();
     },

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type FileValue, filePart, first, second } from './converge-file.ts';
 
-/** What follows from one edit of the file: refused for these codes, or a plan with these changes and blockers. */
+/** The result of one edit of the file: refused with these codes, or a plan with these changes and blockers. */
 export interface Consequence {
   readonly refused?: readonly string[];
   /** `<node> <address>`, with `*` for numbers of receptacles and names of the file. */
   readonly changes?: readonly string[];
   readonly blockers?: readonly string[];
-  /** Told besides. */
+  /** Codes of notices. */
   readonly notices?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface KeyEdit extends Consequence {
 }
 
 type Entry = Consequence & {
-  /** The new value; or a change of the whole file, where one key alone makes no sense. */
+  /** The new value, or a change of the whole file if changing only one key makes no sense. */
   readonly to?: unknown;
   readonly change?: (file: FileValue) => void;
 };
@@ -28,7 +28,7 @@ const both = (...addresses: readonly string[]): readonly string[] =>
   [first, second].flatMap((node) => addresses.map((address) => `${node} ${address}`));
 const restarted = [`${first} placement/*`];
 const refused = (...codes: readonly string[]): Entry => ({ refused: codes });
-/** What the keeper holds follows from other keys. */
+/** The data of the keeper depends on other keys. */
 const kept = both('keeper/files');
 const missing = refused('schema/missing-key');
 const nothing: Entry = {};
@@ -36,7 +36,7 @@ const nothing: Entry = {};
 const place = (file: FileValue): FileValue => filePart(file, 'placements', 'chat');
 const thunderbolt = (file: FileValue): FileValue => filePart(file, 'thunderbolt');
 
-/** The file for the first node alone. */
+/** Keeps only the first node in the file. */
 export function withoutSecond(file: FileValue): void {
   delete filePart(file, 'nodes')[second];
   thunderbolt(file)['links'] = [];
@@ -70,8 +70,8 @@ const linkAddresses = [
 ];
 
 /**
- * What each key of the example does: edited, and taken out. Patterns of names are `*`. Machine settings stay as they
- * are when their key leaves the file; what carries our mark does not (rule 16).
+ * The effect of an edit and of a removal of each key of the example. Names are `*`. Settings of a Mac stay as they
+ * are when their key is removed; artifacts marked as meshwright's do not (rule 16).
  */
 export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remove: Entry }>> = {
   schema: { edit: { to: 2, ...refused('schema/unsupported-version') }, remove: missing },
@@ -253,7 +253,7 @@ const named: readonly string[] = ['nodes', 'runtimes', 'models', 'placements', '
 const isSection = (value: unknown): value is FileValue =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Every path of keys in a file; of several nodes the last one stands for all. */
+/** Every path of keys in a file; the last of several nodes represents all. */
 export function keyPaths(
   value: FileValue,
   at: readonly string[] = [],
@@ -289,7 +289,7 @@ export const keyEdits = (file: FileValue): readonly KeyEdit[] =>
     }));
   });
 
-/** Whether an edit makes a difference to the file at all. */
+/** Whether an edit changes the file. */
 export function isEdit(file: FileValue, { change }: KeyEdit): boolean {
   const edited = structuredClone(file);
   change(edited);

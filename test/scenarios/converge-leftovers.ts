@@ -8,7 +8,7 @@ import type { ConvergeRack } from './converge-rack.ts';
 const ours = 'Library/Application Support/meshwright';
 const list = (folder: string): readonly string[] => (existsSync(folder) ? readdirSync(folder).sort() : []);
 
-/** What carries our mark on a node, besides models and the record of what was done. */
+/** Everything of meshwright on a node, except models and the history. */
 interface Kept {
   readonly services: readonly string[];
   readonly sealedFiles: number;
@@ -16,9 +16,9 @@ interface Kept {
   readonly logs: readonly string[];
   readonly leases: readonly string[];
   readonly staging: readonly string[];
-  /** Besides the mark of the last restart. */
+  /** Without the mark of the last restart. */
   readonly jobs: readonly string[];
-  /** The version in use, and how many there are. */
+  /** The current version, and the number of versions. */
   readonly runtimes: Readonly<Record<string, { readonly current: string; readonly versions: number }>>;
 }
 
@@ -73,7 +73,7 @@ function expectKept({ placements, runtimes, system }: DesiredFleet, node: string
   expect(Object.entries(kept.runtimes).filter(([name, { versions }]) => versions > most(name))).toEqual([]);
 }
 
-/** Nothing that carries our mark may be on a node that the file does not want there, but for what rule 16 keeps. */
+/** Expects that a node has nothing of meshwright that the file does not declare, except what rule 16 keeps. */
 export function expectNothingOld(rack: ConvergeRack): void {
   const { nodes, placements } = rack.desired();
   for (const { name } of nodes) expectKept(rack.desired(), name, keptIn(rack.fleet().nodes[name]?.root ?? ''));

@@ -13,7 +13,7 @@ const unnamed = (file: FileValue): void => {
 
 let rack: ConvergeRack;
 beforeAll(async () => {
-  // The Macs are made by the first file: ssh enters one of them as root, and later no file says so.
+  // The first file creates the Macs: ssh logs in to one of them as root, and later files no longer set this.
   const asRoot = (file: FileValue): void => {
     unnamed(file);
     filePart(file, 'nodes', second)['user'] = 'root';
@@ -32,11 +32,11 @@ const userOn = (node: string): string | undefined => {
   return /<key>UserName<\/key>\s*<string>([^<]*)<\/string>/.exec(text)?.[1];
 };
 
-describe('a file that names no user and no account', { timeout: patience }, () => {
-  it('has ranks that run as the ssh user, and a warning that says so', async () => {
+describe('a file without user and account', { timeout: patience }, () => {
+  it('runs ranks as the ssh user and gives a warning', async () => {
     const { plan } = await rack.converge();
-    const told = plan.diagnostics.filter(({ code }) => code === 'accounts/login');
-    expect(told.map(({ severity, subject }) => `${severity} ${subjectText(subject)}`)).toEqual([
+    const warnings = plan.diagnostics.filter(({ code }) => code === 'accounts/login');
+    expect(warnings.map(({ severity, subject }) => `${severity} ${subjectText(subject)}`)).toEqual([
       `warning nodes ${first}, ${second}`,
     ]);
     expect([userOn(first), userOn(second)]).toEqual(['mesh', 'root']);
@@ -44,7 +44,7 @@ describe('a file that names no user and no account', { timeout: patience }, () =
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 
-  it('leaves nothing to be done a second time', async () => {
+  it('leaves no remaining change', async () => {
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 });

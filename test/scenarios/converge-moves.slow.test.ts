@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rack.stop());
 
-/** Declares a file, applies it, and finds nothing left to do and nothing of what was before. */
+/** Declares a file, applies it, and expects no remaining change and no leftovers. */
 async function become(change?: KeyEdit['change']): Promise<readonly string[]> {
   expect(await rack.declare(pairFile(change))).toEqual([]);
   const { plan } = await rack.converge();
@@ -21,8 +21,8 @@ async function become(change?: KeyEdit['change']): Promise<readonly string[]> {
   return changesIn(plan).map(patternOf).sort();
 }
 
-describe('apply, after one edit of the file upon another', { timeout: patience }, () => {
-  it('keeps one older version of a runtime, and removes those before it', async () => {
+describe('apply after several edits of the file', { timeout: patience }, () => {
+  it('keeps one older version of a runtime and removes earlier ones', async () => {
     const archive = (name: string) => (file: Parameters<KeyEdit['change']>[0]) => {
       filePart(file, 'runtimes', 'reference')['archive'] = `./dist/${name}.tar.gz`;
     };
@@ -32,7 +32,7 @@ describe('apply, after one edit of the file upon another', { timeout: patience }
     expect(await become()).toEqual(expect.arrayContaining(removed));
   });
 
-  it('moves a link to other receptacles once hands have moved the cable', async () => {
+  it('moves a link to other receptacles after a person moved the cable', async () => {
     const moved = pairFile((file) => {
       filePart(file, 'thunderbolt')['links'] = [`${first}:3 <-> ${second}:3`];
     });
@@ -46,11 +46,11 @@ describe('apply, after one edit of the file upon another', { timeout: patience }
     expectNothingOld(rack);
   });
 
-  it('stops at a node that left the file, until it is forgotten', async () => {
-    const alone = pairFile(withoutSecond);
-    expect(await rack.declare(alone)).toEqual(['lock/node-left-file']);
+  it('stops at a node that left the file until `forget`', async () => {
+    const onlyFirst = pairFile(withoutSecond);
+    expect(await rack.declare(onlyFirst)).toEqual(['lock/node-left-file']);
     rack.relock((lock) => withoutNode(lock, second));
-    expect(await rack.declare(alone)).toEqual([]);
+    expect(await rack.declare(onlyFirst)).toEqual([]);
     const { plan } = await rack.converge();
     expect(changesIn(plan).every((id) => id.startsWith(first))).toBe(true);
     expect(leftIn(await rack.plan())).toEqual([]);

@@ -37,64 +37,64 @@ import { keepersAtRest } from './keepers-at-rest.ts';
 import { writePublishedSources } from './published-sources.ts';
 import { runPlan } from './run-plan.ts';
 
-/** One apply: what it began from, what it showed and did, and what is left to be done. */
+/** One apply: its observations, its plan, its report and the remaining plan. */
 export interface Applied {
-  /** The first look and the last one, which are the same when nothing was run. */
+  /** The first and the last observation. They are the same if nothing was run. */
   readonly looks: { readonly first: FleetObservation; readonly last: FleetObservation };
   readonly plan: Plan;
-  /** Absent when the plan had no step, so that nothing was run. */
+  /** Absent if the plan had no step. */
   readonly report?: RunReport;
   readonly after: Plan;
-  /** What the command line would end with, by the last look. */
+  /** The exit code of the command line after the last observation. */
   readonly exit: number;
 }
 
-/** What an apply may be given: everything of a run, and ways of its own. */
-export type ApplyWish = Partial<RunOptions> & {
+/** The options of an apply: those of a run, and its own. */
+export type ApplyOptions = Partial<RunOptions> & {
   /** As with `--allow rdma-start`. */
   readonly allow?: 'rdma-start';
   readonly goal?: Goal;
-  /** The last look, where nothing was done on a node since. */
+  /** The last observation, if no node changed since. */
   readonly seen?: FleetObservation;
 };
 
-/** A simulated rack in this process, with a cluster file whose wishes are resolved, and what is done with them. */
+/** A simulated rack in this process with a resolved cluster file, and the actions of tests on them. */
 export interface ConvergeRack<F extends RunningFleet = Fleet> {
-  /** Private to the test; the cluster file would lie here. */
+  /** Private to the test; the folder of the cluster file. */
   readonly folder: string;
   readonly fleet: () => F;
   readonly desired: () => DesiredFleet;
   readonly lock: () => ClusterLock;
-  /** What another cluster file would be. */
+  /** Reads a different cluster file without using it. */
   readonly preview: (file: FileValue) => Promise<Read>;
-  /** Another cluster file, from now on. Gives the codes of its errors; then the file stays as it was. */
+  /** Uses a different cluster file from now on. Returns the codes of its errors; then the file stays unchanged. */
   readonly declare: (file: FileValue) => Promise<readonly string[]>;
-  /** Changes what the lock keeps, as `forget` does. */
+  /** Changes the lock, as `forget` does. */
   readonly relock: (change: (lock: ClusterLock) => ClusterLock) => void;
   readonly ways: () => readonly NodeWay[];
   readonly observe: () => Promise<FleetObservation>;
-  /** Observes, and makes the plan. Nothing may be disturbed by that. */
+  /** Observes and makes the plan. This must disturb nothing. */
   readonly plan: (goal?: Goal) => Promise<Plan>;
-  /** Observes, plans, runs, observes again and plans again. Nothing may be disturbed that the plan did not name. */
-  readonly apply: (wish?: ApplyWish) => Promise<Applied>;
-  /** The same, which has to end with nothing left to do. */
-  readonly converge: (wish?: ApplyWish) => Promise<Applied>;
+  /** Observes, plans, runs, observes again and plans again. Only listed effects may happen. */
+  readonly apply: (options?: ApplyOptions) => Promise<Applied>;
+  /** The same, with the expectation that nothing is left to do. */
+  readonly converge: (options?: ApplyOptions) => Promise<Applied>;
   /** Runs a script as root on a node, outside of every plan; `$R` is its root. */
   readonly asRoot: (node: string, script: string) => Promise<Ran>;
-  /** Hears every command of observations and runs from now on; nothing any more when it is undefined. */
+  /** Receives every command of observations and runs from now on; undefined removes the listener. */
   readonly listen: (listener?: RemoteListener) => void;
-  /** Whatever this disturbs needs no plan. */
+  /** Changes nodes outside of a plan. */
   readonly behindOurBack: <T>(act: (fleet: F) => Promise<T>) => Promise<T>;
-  /** Every Mac goes down and starts from its disk. */
+  /** Stops every Mac and starts it from its disk. */
   readonly restart: () => Promise<void>;
-  /** Ends everything. No Mac may have been asked what it would not have known. */
+  /** Ends everything. Expects that no Mac got a command that it does not know. */
   readonly stop: () => Promise<void>;
 }
 
-/** For a test that applies several times, in milliseconds. */
+/** Timeout of a test with several applies, in milliseconds. */
 export const patience = 180_000;
 
-/** What runs and observations have in common. */
+/** Limits common to runs and observations. */
 const limits = { parallel: 16, deadlineMs: 60_000, newToken: () => randomBytes(16).toString('hex') };
 
 const allTargets = (fleet: DesiredFleet) => fleet.nodes.map(({ name }) => name);
@@ -106,44 +106,44 @@ export const planFor = (
   goal: Goal = { kind: 'converge' },
 ): Plan => makePlan({ goal, desired, observation, targets: allTargets(desired) });
 
-/** The file as a goal has it: an uninstalled node has nothing placed on it. */
+/** The file for a goal: an uninstalled node has no placement. */
 const fleetFor = (fleet: DesiredFleet, goal?: Goal): DesiredFleet =>
   goal?.kind === 'uninstall' ? fleetWithout(fleet, goal.nodes).fleet : fleet;
 
-/** What a rack is made of; the fleet and the file may be replaced by others. */
+/** The parts of a rack. Its fleet and its file may change. */
 interface Parts<F extends RunningFleet = RunningFleet> {
   readonly folder: string;
   readonly start: (desired: DesiredFleet) => Promise<F>;
   fleet: F;
   settled: SettledFleet;
-  /** How many effects somebody has answered for. */
+  /** The number of effects already compared with a plan. */
   named: number;
-  /** What `listen` was given last. */
+  /** The listener of the last `listen`. */
   onRemote?: RemoteListener | undefined;
 }
 
-/** What an observation or a run of this rack is bounded by, and who hears its commands. */
+/** The limits and the listener of an observation or a run of this rack. */
 const limitsOf = ({ onRemote }: Parts) => ({ ...limits, ...(onRemote === undefined ? {} : { onRemote }) });
 
 const waysOf = ({ fleet, settled }: Parts): readonly NodeWay[] =>
   allTargets(settled.fleet).map((name) => wayTo(fleet, name));
 
-/** What happened since the last call. */
+/** The effects since the last call. */
 function newEffects(parts: Parts): readonly Effect[] {
   const effects = parts.fleet.effects().slice(parts.named);
   parts.named += effects.length;
   return effects;
 }
 
-/** Nothing may have been disturbed since, but by these steps. */
+/** Expects only effects of these steps since the last call. */
 const expectNamed = (parts: Parts, seen: FleetObservation, steps: readonly Step[] = []): void =>
   expect(unnamedEffects(newEffects(parts), steps, seen)).toEqual([]);
 
-async function apply(parts: Parts, { goal, seen: shown, allow, ...wish }: ApplyWish = {}): Promise<Applied> {
+async function apply(parts: Parts, { goal, seen: shown, allow, ...options }: ApplyOptions = {}): Promise<Applied> {
   const fleet = fleetFor(parts.settled.fleet, goal);
   const desired: DesiredFleet = { ...fleet, ...(allow === undefined ? {} : { mayPassBudget: true }) };
   await keepersAtRest(parts.fleet);
-  const ways = wish.ways ?? waysOf(parts);
+  const ways = options.ways ?? waysOf(parts);
   const seen = shown ?? (await observeFleet(ways, limitsOf(parts)));
   const plan = planFor(desired, seen, goal);
   expectNamed(parts, seen);
@@ -168,7 +168,7 @@ async function apply(parts: Parts, { goal, seen: shown, allow, ...wish }: ApplyW
     timing: quickTiming,
     leaseWaitMs: 0,
     onEvent: () => undefined,
-    ...wish,
+    ...options,
   });
   expectNamed(parts, seen, [...plan.steps, ...plan.rescues.flatMap((rescue) => rescue.steps)]);
   const later = await observeFleet(ways, limitsOf(parts));
@@ -179,15 +179,15 @@ async function apply(parts: Parts, { goal, seen: shown, allow, ...wish }: ApplyW
   return { looks: { first: seen, last: later }, plan, report, after, exit: exitOf(after, later) };
 }
 
-async function converge(parts: Parts, wish?: ApplyWish): Promise<Applied> {
-  const applied = await apply(parts, wish);
+async function converge(parts: Parts, options?: ApplyOptions): Promise<Applied> {
+  const applied = await apply(parts, options);
   const failed = applied.report?.steps.filter(({ outcome }) => outcome !== 'changed' && outcome !== 'unchanged');
   expect((failed ?? []).map(({ step, outcome, diagnostics }) => ({ id: step.id, outcome, diagnostics }))).toEqual([]);
   expect(isEmptyPlan(applied.after) ? [] : leftIn(applied.after)).toEqual([]);
   return applied;
 }
 
-/** Other Macs than every day, for `npm run nightly`. */
+/** Different Macs for each `npm run nightly`. */
 const otherSeed = process.env['MESHWRIGHT_SEED'] ?? '';
 
 type Starter<F> = (options: StartFleetOptions) => Promise<F>;
@@ -201,13 +201,13 @@ async function startParts<F extends RunningFleet>(by: Starter<F>, seed: string, 
   const run = join(folder, 'run');
   const start = async (desired: DesiredFleet): Promise<F> => {
     const model = modelledFleet(desired, `${seed}${otherSeed}`, await readSavedState(run));
-    // No minute passes: what heals itself in the meantime would be neither drift nor change.
+    // No minute passes: a drift that repairs itself in the meantime would be neither drift nor change.
     return by({ folder: run, model, clockFactor: 1 / 100, intervalFactor: 1_000 });
   };
   return { folder, start, fleet: await start(read.settled.fleet), settled: read.settled, named: 0 };
 }
 
-/** Brings a rack up for a cluster file: the example's, cut down to two nodes, unless another one is given. */
+/** Starts a rack for a cluster file; by default the example with only two nodes. */
 export const startConvergeRack = (seed: string, file?: FileValue): Promise<ConvergeRack> =>
   startConvergeRackBy(startFleet, seed, file);
 
@@ -242,8 +242,8 @@ export async function startConvergeRackBy<F extends RunningFleet>(
       expectNamed(parts, seen);
       return planFor(parts.settled.fleet, seen, goal);
     },
-    apply: (wish) => apply(parts, wish),
-    converge: (wish) => converge(parts, wish),
+    apply: (options) => apply(parts, options),
+    converge: (options) => converge(parts, options),
     asRoot: (node, script) => sh(parts.fleet, node, script),
     listen: (listener) => {
       parts.onRemote = listener;
@@ -274,11 +274,11 @@ export async function startConvergeRackBy<F extends RunningFleet>(
   };
 }
 
-/** Nobody may have asked a Mac what it would not have known. */
+/** Expects that no Mac got a command that it does not know. */
 const expectKnown = async (fleet: RunningFleet): Promise<void> =>
   expect(Object.values(await fleet.unknown()).flat()).toEqual([]);
 
-/** Everything that a plan still wants, one line each. */
+/** Everything left to do in a plan, one line each. */
 export const leftIn = ({ changes, steps, waiting, blockers }: Plan): readonly string[] => [
   ...changes.map(({ id, from, to }) => `change ${id}: ${from} -> ${to}`),
   ...steps.map(({ id }) => `step ${id}`),

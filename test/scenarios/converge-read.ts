@@ -9,7 +9,7 @@ import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import { type FileValue, fileText } from './converge-file.ts';
 import { keysOf, withBuiltDoorman } from './published-sources.ts';
 
-/** A cluster file with its wishes resolved, or the codes of the errors that keep it from being used. */
+/** A resolved cluster file, or the codes of its errors. */
 export type Read =
   | { readonly kind: 'settled'; readonly settled: SettledFleet }
   | { readonly kind: 'refused'; readonly codes: readonly string[] };
@@ -26,7 +26,7 @@ const byName = async <T>(
   return Object.fromEntries(await Promise.all(all));
 };
 
-/** Reads the headers of models that lie here. */
+/** Reads the headers of models on this computer. */
 async function withShapes(settled: SettledFleet): Promise<SettledFleet> {
   const read = settled.fleet.models.map(async ({ name, source, files }) => {
     const paths = files.map(({ path }) => path);

@@ -13,7 +13,7 @@ afterAll(() => rack.stop());
 
 const nodes = [first, second];
 
-/** Names of what lies in a folder of a node. */
+/** The names of the files in a folder of a node. */
 const inFolder = (node: string, folder: string): readonly string[] =>
   readdirSync(join(rack.fleet().nodes[node]?.root ?? '', folder)).sort();
 
@@ -28,7 +28,7 @@ async function declareModel(source: string, archive = './dist/reference.tar.gz')
   expect(await rack.declare(file)).toEqual([]);
 }
 
-/** Applies until a copy has begun on a node, and gives up there. */
+/** Applies until a copy started on a node, and stops there. */
 async function giveUp(): Promise<void> {
   const stop = new AbortController();
   await rack.apply({
@@ -40,7 +40,7 @@ async function giveUp(): Promise<void> {
 }
 
 describe('apply', { timeout: patience }, () => {
-  it('leaves no staging folder and no job behind, however often a model and a runtime change', async () => {
+  it('leaves no staging folder and no job after several changes of model and runtime', async () => {
     const files = [
       ['./models/tiny'],
       ['./models/newer', './dist/newer.tar.gz'],
@@ -55,7 +55,7 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('keeps a copy that was begun as long as somebody may go on with it', async () => {
+  it('keeps an unfinished copy as long as it can be continued', async () => {
     await rack.behindOurBack(async () => {
       for (const node of nodes) await rack.asRoot(node, 'rm -rf "$R/opt/meshwright/models/tiny"');
     });
@@ -68,12 +68,12 @@ describe('apply', { timeout: patience }, () => {
     expect(changesIn(again)).toContain(`${first} model/tiny`);
   });
 
-  it('says that it takes away what was begun for a model that nobody wants any more, and does', async () => {
+  it('lists and removes an unfinished copy of a model that is no longer declared', async () => {
     await declareModel('./models/newer');
     const { plan } = await rack.converge();
-    const told = plan.changes.filter(({ resource }) => resource === 'staging');
-    expect(told.length).toBeGreaterThan(0);
-    for (const { from, to } of told) {
+    const listed = plan.changes.filter(({ resource }) => resource === 'staging');
+    expect(listed.length).toBeGreaterThan(0);
+    for (const { from, to } of listed) {
       expect([from, to]).toEqual([
         expect.stringMatching(/^model-tiny-[0-9a-f]{16}(?:, 1 finished job)? left over$/),
         'nothing left over',
@@ -83,7 +83,7 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('keeps one mark of a restart, however often a Mac is restarted', async () => {
+  it('keeps only one restart mark after several restarts of a Mac', async () => {
     const only = nodes.filter((node) => node === second);
     for (let times = 0; times < 2; times += 1) {
       const goal = {

@@ -21,7 +21,7 @@ const addresses = (...names: readonly string[]): readonly string[] =>
 const sorted = (texts: readonly string[]): readonly string[] => [...texts].sort();
 
 describe('apply', { timeout: patience }, () => {
-  it('brings two Macs that have everything wrong to their file, up to a token', async () => {
+  it('makes two unconfigured Macs match the file, up to a token', async () => {
     const { plan, report } = await rack.converge();
     const everywhere = addresses(
       'accounts/_meshrank',
@@ -43,7 +43,7 @@ describe('apply', { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 
-  it('has no step a second time, takes no lease, and looks once at each Mac', async () => {
+  it('needs no step the second time, takes no lease, and observes each Mac once', async () => {
     const before = rack.fleet().counts();
     const { plan, report } = await rack.apply();
     expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
@@ -54,7 +54,7 @@ describe('apply', { timeout: patience }, () => {
     }
   });
 
-  it('gives cables their addresses back that DHCP and the Internet Sharing of a peer took', async () => {
+  it('restores link addresses lost to DHCP and to Internet Sharing of a peer', async () => {
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['dhcp-reset', first]);
       await fleet.setFault(['internet-sharing', `${second}:2`]);
@@ -68,7 +68,7 @@ describe('apply', { timeout: patience }, () => {
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 
-  it('brings back what a start of every Mac undoes and no keeper brings back, and nothing else', async () => {
+  it('restores only what every restart undoes and the keeper does not restore', async () => {
     await rack.restart();
     const { plan } = await rack.converge();
     expect(sorted(changesIn(plan))).toEqual([`${first} placement/chat`]);

@@ -30,10 +30,10 @@ afterAll(() => rack.stop());
 
 const changes: readonly (readonly [string, NetworkCall])[] = [
   ['an address of a service', addressChange('10.77.0.9')],
-  ['the end of an address', clearing],
+  ['the removal of an address', clearing],
 ];
 
-/** What a run sends, by what only it contains. */
+/** The scripts of a run, recognized by their contents. */
 const scripts: readonly (readonly [key: string, is: (input: string) => boolean])[] = [
   ['exec lease taken', (input) => input.includes('@taken')],
   ['exec lease renewed', (input) => input.includes('@renewed')],
@@ -45,7 +45,7 @@ const scripts: readonly (readonly [key: string, is: (input: string) => boolean])
 interface Trial {
   readonly node: string;
   readonly call: NetworkCall;
-  /** Told of every instant: a script that has arrived, of which nobody has heard anything, or a record that is about to be kept. */
+  /** Receives every instant: a script that arrived and is not yet answered, or a record that is about to be written. */
   readonly onInstant: (key: string) => unknown;
   readonly more?: Parameters<typeof runOptions>[1];
 }
@@ -67,7 +67,7 @@ async function runOnce({ node, call, onInstant, more }: Trial): Promise<RunRepor
   }
 }
 
-/** Every instant of a run that nobody disturbs, in its order; and how the network is after it. */
+/** Every instant of an undisturbed run, in order, and the network after it. */
 async function rehearse(node: string, call: NetworkCall) {
   const before = await beginChange(rack, node, call);
   const instants = new Set<string>();
@@ -78,7 +78,7 @@ async function rehearse(node: string, call: NetworkCall) {
 
 type Rehearsal = Awaited<ReturnType<typeof rehearse>>;
 
-/** In the order in which a run comes to them; a beat of the clock comes at any time. */
+/** In the order of a run. A heartbeat comes at any time. */
 const allInstants = [
   'record 0 run',
   'record 1 plan',
@@ -92,13 +92,13 @@ const allInstants = [
   'record 1 lease released',
   'record 1 end',
 ];
-const beat = 'exec lease renewed';
+const heartbeat = 'exec lease renewed';
 
-/** Whether this instant is one at which, or after which, a change that was confirmed in time stands. */
+/** Whether a change that was confirmed in time stays after a cut at this instant. */
 const isConfirmed = (instant: string): boolean =>
   allInstants.indexOf(instant) >= allInstants.indexOf('exec confirmation');
 
-/** What came of it when the network ends at this instant. */
+/** The result of a cut at this instant. */
 async function cutAt(instant: string, node: string, call: NetworkCall, { before, after }: Rehearsal) {
   expect(await beginChange(rack, node, call)).toBe(before);
   const { proxy, ways } = await proxied(rack, node);
@@ -117,39 +117,39 @@ async function cutAt(instant: string, node: string, call: NetworkCall, { before,
     instant,
     isCut,
     isQuiet,
-    stands: now === after,
+    isKept: now === after,
     isWhole: now === before || now === after,
-    said: outcomes(report)['change'],
+    outcome: outcomes(report)['change'],
     again: [outcomes(again)['change'], ...codes(again)],
     isConverged: (await networkOf(rack, node)) === after,
   };
 }
 
-/** From the confirmation on a change stands; until then it is taken back, and no run says that it is made. */
-function expected(instant: string, stood: boolean) {
-  const stands = instant === beat ? stood : isConfirmed(instant);
-  const said = stands
+/** From its confirmation on, a change stays. Until then it is rolled back, and no run reports it as made. */
+function expected(instant: string, wasKept: boolean) {
+  const isKept = instant === heartbeat ? wasKept : isConfirmed(instant);
+  const outcome = isKept
     ? expect.stringMatching(/^(changed|unknown)$/)
     : expect.stringMatching(/^(skipped|failed|unknown)$/);
-  const again = [stands ? 'unchanged' : 'changed'];
-  return { instant, isCut: true, isQuiet: true, stands, isWhole: true, said, again, isConverged: true };
+  const again = [isKept ? 'unchanged' : 'changed'];
+  return { instant, isCut: true, isQuiet: true, isKept, isWhole: true, outcome, again, isConverged: true };
 }
 
-describe('a node that is cut off at any instant of a change of its network', () => {
-  it.each(changes)('%s: is whole, can be reached, and converges', { timeout: 300_000 }, async (_, call) => {
+describe('a node that is cut off at any instant of a network change', () => {
+  it.each(changes)('is intact and reachable and converges after %s', { timeout: 300_000 }, async (_, call) => {
     const nodes = rack.desired.nodes.map(({ name }) => name);
-    // Each node has instants of its own, since most of the time a rollback is waited for.
+    // Each node tries different instants, since a rollback takes most of the time.
     const tries = nodes.map(async (node, at) => {
       const rehearsal = await rehearse(node, call);
-      expect(rehearsal.instants.filter((one) => one !== beat)).toEqual(allInstants);
+      expect(rehearsal.instants.filter((one) => one !== heartbeat)).toEqual(allInstants);
       const results = [];
-      for (const instant of [...allInstants, beat].filter((_one, nth) => nth % nodes.length === at)) {
+      for (const instant of [...allInstants, heartbeat].filter((_one, nth) => nth % nodes.length === at)) {
         results.push(await cutAt(instant, node, call, rehearsal));
       }
       return results;
     });
     const results = (await Promise.all(tries)).flat();
-    expect(results).toEqual(results.map(({ instant, stands }) => expected(instant, stands)));
+    expect(results).toEqual(results.map(({ instant, isKept }) => expected(instant, isKept)));
     expect(results).toHaveLength(allInstants.length + 1);
   });
 });

@@ -3,17 +3,17 @@ import { connect, createServer, type Socket } from 'node:net';
 /** A TCP connection to a node that a test can cut at any moment. */
 export interface CuttingProxy {
   readonly port: number;
-  /** Once so many more bytes have gone to the node, nothing that it says comes through on connections that are open. */
+  /** After this many more bytes to the node, drops all bytes from the node on open connections. */
   readonly muteAfter: (bytes: number) => void;
-  /** Ends every open connection; new ones are taken. */
+  /** Ends every open connection and accepts new ones. */
   readonly cut: () => void;
-  /** Cuts, and refuses whoever comes. */
+  /** Ends every open connection and refuses new ones. */
   readonly vanish: () => Promise<void>;
   readonly counts: { readonly connections: number };
   readonly stop: () => Promise<void>;
 }
 
-/** Stands between a run and one node. */
+/** Starts a proxy between a run and one node. */
 export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const counts = { connections: 0 };

@@ -3,7 +3,7 @@ import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { eventually, type RunningRack, sh } from '../rack/running.ts';
 import { startExampleRackBy } from './observe-rack.ts';
 
-/** Half an hour of a daemon is a third of a second. */
+/** Half an hour of a daemon takes a third of a second. */
 const intervalFactor = 1 / 6_000;
 const node = 'studio-3';
 
@@ -25,7 +25,7 @@ const isFixed = async (): Promise<boolean> =>
   (await asRoot(`${setup} -getinfo 'Thunderbolt 2'`)).startsWith('Manual Configuration');
 
 describe("exo's network daemon on a simulated Mac", () => {
-  it('takes an address away that somebody gave a cable behind its back, again and again', async () => {
+  it('repeatedly removes an address that a person set on a cable', async () => {
     await rack.fleet.setFault(['daemon-conflict', node]);
     for (const _ of [1, 2]) {
       await asRoot(fix);
@@ -33,7 +33,7 @@ describe("exo's network daemon on a simulated Mac", () => {
     }
   });
 
-  it('leaves the cables alone once it is unloaded and disabled, and counts as mended then', async () => {
+  it('leaves the cables unchanged once it is unloaded and disabled, which repairs its fault', async () => {
     await asRoot(
       '"$R/bin/launchctl" bootout system/io.exo.networksetup; "$R/bin/launchctl" disable system/io.exo.networksetup',
     );

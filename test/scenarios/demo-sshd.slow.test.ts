@@ -18,7 +18,7 @@ afterEach(async () => {
   await endPlace(place);
 });
 
-/** Types the commands of the demo; from `sim up` on every node is reached through an sshd. */
+/** Runs the commands of the demo. After `sim up`, every node is reached through an sshd. */
 async function playOverSshd(at: Place): Promise<readonly Ran[]> {
   const rans: Ran[] = [];
   for (const { words } of scenes.flatMap(({ types }) => types)) {
@@ -29,11 +29,11 @@ async function playOverSshd(at: Place): Promise<readonly Ran[]> {
   return rans;
 }
 
-/** Whatever the command printed, in lines. */
+/** The whole output of a command. */
 const printed = ({ stdout, stderr }: Ran): string => `${stdout}${stderr}`;
 
 describe.skipIf(!hasSshd())('the demo over OpenSSH', () => {
-  it('ends every command as over the simulated servers, from the work list to the restart of a hung mesh', async () => {
+  it('exits every command as over the simulated servers, from manual steps to the restart of a hung mesh', async () => {
     place = makePlace();
     await prepareDemo(place.folder);
     const rans = await playOverSshd(place);

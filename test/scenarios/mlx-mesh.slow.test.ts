@@ -11,7 +11,7 @@ import { asText } from '../unit/as-text.ts';
 import { type FileValue, filePart } from './converge-file.ts';
 import {
   type Applied,
-  type ApplyWish,
+  type ApplyOptions,
   type ConvergeRack,
   changesIn,
   leftIn,
@@ -130,7 +130,7 @@ const beforeStep =
   };
 
 /** Ends all ranks, and starts them again while something happens. */
-const startWith = (onEvent: RunListener, wish: ApplyWish = {}): Promise<Applied> =>
+const startWith = (onEvent: RunListener, wish: ApplyOptions = {}): Promise<Applied> =>
   rack.behindOurBack(async () => {
     for (const node of nodes) endRank(node, 'SIGKILL');
     return rack.apply({ ...wish, onEvent });

@@ -17,7 +17,7 @@ import type { RunningRack } from '../rack/running.ts';
 import { planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { cuttingProxies } from './apply-steps.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
-import { type ApplyWish, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
+import { type ApplyOptions, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 import { publish } from './published-sources.ts';
 import { runPlan } from './run-plan.ts';
@@ -36,7 +36,7 @@ const expectGolden = async (name: string, parts: readonly string[]): Promise<voi
   expect(parts.join('\n')).toMatchFileSnapshot(`../cases/transcripts/${name}.txt`);
 
 /** One apply of a rack: its title in the transcript, and what it is given. */
-type Apply = readonly [title: string, wish?: ApplyWish];
+type Apply = readonly [title: string, wish?: ApplyOptions];
 
 /** Records applies, one after another, and compares their transcript. */
 async function expectTranscript(rack: ConvergeRack, name: string, applies: readonly Apply[]): Promise<void> {
