@@ -1,6 +1,6 @@
 import { canonicalAddress } from '../desired/addresses.ts';
 import { didYouMean, listText } from '../desired/did-you-mean.ts';
-import { pointerTo } from '../desired/draft.ts';
+import { pointerTo, renamedKeys } from '../desired/draft.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { groupBy } from '../model/lists.ts';
 import { upperFirst } from '../model/text/prose.ts';
@@ -178,6 +178,8 @@ function dangerIn(text: string): string | undefined {
 function unknownKey({ schema, document, error, part }: Context): Problem {
   const key = String(error.params['additionalProperty']);
   const pointer = pointerTo(error.instancePath, key);
+  const renamed = renamedKeys.get(pointer);
+  if (renamed !== undefined) return renamedKey(document, { pointer, key, renamed });
   const known = keysOf(part.node);
   const glued = gluedAmong(key, known);
   const near = glued === undefined ? didYouMean(key, known) : undefined;
@@ -191,6 +193,19 @@ function unknownKey({ schema, document, error, part }: Context): Problem {
     ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
   };
 }
+
+/** The problem of a key that a previous release accepted under this name. */
+const renamedKey = (
+  { map }: ReadDocument,
+  { pointer, key, renamed }: { readonly pointer: string; readonly key: string; readonly renamed: string },
+): Problem => ({
+  code: 'schema/unknown-key',
+  span: spanOf(map, { pointer, at: 'key' }),
+  pointer,
+  detail: `The key ${quoted(key)} is now called \`${renamed}\`.`,
+  hint: `Rename the key to \`${renamed}\`. Its values stay the same.`,
+  label: `now ${renamed}`,
+});
 
 /** A known key without the space before its value: `host:b.lan`. */
 function gluedAmong(key: string, known: readonly string[]): GluedKey | undefined {

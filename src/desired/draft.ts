@@ -129,7 +129,7 @@ export interface Draft {
   readonly users: readonly string[];
   /** Whether the file has a pool, valid or not. */
   readonly hasPool: boolean;
-  readonly hasDoorman: boolean;
+  readonly hasGateway: boolean;
   /** The first word of each secret source that is a command. */
   readonly secretPrograms: readonly DraftText[];
   readonly runtimes: readonly DraftRuntime[];
@@ -139,6 +139,9 @@ export interface Draft {
   readonly runtimeNames: ReadonlySet<string>;
   readonly modelNames: ReadonlySet<string>;
 }
+
+/** New names of renamed keys, by the pointer of the old key. */
+export const renamedKeys: ReadonlyMap<string, string> = new Map([['/doorman', 'gateway']]);
 
 /** The port of an endpoint that does not set one. */
 export const defaultEndpointPort = 8_080;
@@ -170,7 +173,7 @@ export function makeDraft(root: unknown, raw: RawText): Draft {
     links: read,
     hasAllLinks: read.length === list(links).length,
     avoid: items(below(file, 'thunderbolt', 'avoid'), draftLimits.avoid).flatMap(draftAvoid),
-    hasDoorman: below(file, 'doorman').value !== undefined,
+    hasGateway: ['gateway', 'doorman'].some((key) => below(file, key).value !== undefined),
     secretPrograms: secretPrograms(file),
     runtimes: entries(file, 'runtimes', draftLimits.runtimes).map(draftRuntime),
     models: draftModels(file),

@@ -99,9 +99,9 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
   };
 }
 
-/** The accounts that apply creates, unless the file names others. Without a doorman, there is no gateway account. */
-function resolveAccounts({ system, doorman }: ClusterSpec): DesiredFleet['system']['accounts'] {
-  const { ranks = ranksAccount, gateway = doorman && gatewayAccount } = system?.accounts ?? {};
+/** The accounts that apply creates, unless the file names others. Without a gateway, there is no gateway account. */
+function resolveAccounts({ system, gateway: program }: ClusterSpec): DesiredFleet['system']['accounts'] {
+  const { ranks = ranksAccount, gateway = program && gatewayAccount } = system?.accounts ?? {};
   return {
     ...(ranks === 'login' ? {} : { ranks }),
     ...(gateway === undefined || gateway === 'login' ? {} : { gateway }),
@@ -225,9 +225,9 @@ function resolvePublication(
 export const doormanFile = 'doorman.mjs';
 
 /** The gateway of a file. The source of its own file is only a name until the command line sets its path. */
-function resolveDoorman({ doorman }: ClusterSpec): DesiredDoorman | undefined {
-  if (doorman === undefined) return undefined;
-  const { node, program } = doorman;
+function resolveDoorman({ gateway }: ClusterSpec): DesiredDoorman | undefined {
+  if (gateway === undefined) return undefined;
+  const { node, program } = gateway;
   const folder = node.slice(node.lastIndexOf('/') + 1).replace(/\.(?:tar\.gz|tar\.xz|zip)$/, '');
   return {
     name: doormanTree,

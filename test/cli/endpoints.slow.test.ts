@@ -12,7 +12,7 @@ const text = `${exampleText
     'endpoint: { port: 8080 }',
     'endpoint: { port: 8080, listen: lan, servedName: tiny-1, apiKey: { env: CHAT_KEY } }',
   )
-  .replace('placements:\n', 'doorman: { node: ./dist/node-v22.0.0-darwin-arm64.tar.gz }\n\nplacements:\n')}
+  .replace('placements:\n', 'gateway: { node: ./dist/node-v22.0.0-darwin-arm64.tar.gz }\n\nplacements:\n')}
   open:
     model: tiny
     runtime: reference

@@ -103,7 +103,7 @@ describe('unlock of a simulated rack', () => {
     const text = readFileSync(join(place.folder, 'cluster.yaml'), 'utf8');
     const keys = 'apiKey: [{ env: KEY_OF_ANA }, { env: KEY_OF_BEN }]';
     const published = `
-doorman: { node: ./dist/node-v22.0.0-darwin-arm64.tar.gz }
+gateway: { node: ./dist/node-v22.0.0-darwin-arm64.tar.gz }
 runtimes: { reference: { driver: command, archive: ./reference.tar.gz, command: ["{runtime}/bin/rank"] } }
 models: { tiny: { source: ./tiny } }
 placements:

@@ -66,7 +66,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   'models.shelf.files.weights/part-1.bin': ['sha256', 'size'],
   'models.fetched': ['source'],
   'models.fetched.files.config.json': ['sha256', 'size'],
-  doorman: ['node'],
+  gateway: ['node'],
   'placements.chat': needsOfPlacement,
   'placements.chat.fallback': ['nodes'],
   'placements.pair': needsOfPlacement,
@@ -139,7 +139,7 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'models.fetched': inPlacements('model', 'alone/model'),
   'models.fetched.files': ['model/files-missing /models/fetched'],
   'models.fetched.files.config.json': ['schema/out-of-range /models/fetched/files'],
-  doorman: ['chat', 'wide'].map((name) => `placement/doorman-missing /placements/${name}/endpoint/listen`),
+  gateway: ['chat', 'wide'].map((name) => `placement/doorman-missing /placements/${name}/endpoint/listen`),
   'placements.chat.sharding': ['chat', 'chat/fallback'].map((name) => `placement/sharding-missing /placements/${name}`),
   'placements.chat.endpoint': samePort,
   'placements.chat.endpoint.port': samePort,
@@ -177,7 +177,7 @@ const isSameAsDefault: readonly string[] = [
   'runtimes.llamacpp.server',
   'runtimes.llamacpp.worker',
   'runtimes.exo.program',
-  'doorman.program',
+  'gateway.program',
 ];
 
 /** Notices are left out: the file has unequal Macs on purpose. */

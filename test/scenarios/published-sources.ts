@@ -14,7 +14,7 @@ const nodeArchive = './dist/node-v22.0.0-darwin-arm64.tar.gz';
 
 /** Publishes the one placement of a file. */
 export function publish(file: FileValue, endpoint: FileValue = { apiKey: { env: 'CLIENT_KEY' } }): void {
-  file['doorman'] = { node: nodeArchive };
+  file['gateway'] = { node: nodeArchive };
   filePart(file, 'placements', 'chat')['endpoint'] = { port: 8_080, listen: 'lan', servedName: 'tiny', ...endpoint };
 }
 

@@ -3,12 +3,13 @@
  * that serve behind one gateway, an older version of their runtime, a model that is half fetched, a change of the network
  * that nothing has confirmed, and a Mac on hold.
  */
+import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { endPlace } from '../cli/fleet.ts';
-import { ended, json, meshwright, type Ran, type RunOptions, runWith } from '../cli/meshwright.ts';
+import { ended, json, mainFile, meshwright, type Ran, type RunOptions, runWith } from '../cli/meshwright.ts';
 import { fileTree, serviceList } from '../cli/node-snapshot.ts';
 import { makePlace, type Place } from '../cli/place.ts';
 import { processesBelow } from '../processes-below.ts';
@@ -81,6 +82,7 @@ export async function startYesterdayRack(): Promise<YesterdayRack> {
     files,
     type: (program, words, options) => {
       const all = simulated(words);
+      renameKeys(place, program);
       return ended(runWith(program, place, all, options), all, longestMs);
     },
     remove: async () => {
@@ -88,6 +90,19 @@ export async function startYesterdayRack(): Promise<YesterdayRack> {
       await endPlace(place);
     },
   };
+}
+
+/** Keys of the cluster file that the old build has under other names; empty it together with the tables of decision 16. */
+const oldKeys: Readonly<Record<string, string>> = { gateway: 'doorman' };
+
+/** Gives the keys of the cluster file the names that a program knows. */
+function renameKeys(place: Place, program: string): void {
+  let text = readFileSync(join(place.folder, 'cluster.yaml'), 'utf8');
+  for (const [now, before] of Object.entries(oldKeys)) {
+    const [from, to] = program === mainFile ? [before, now] : [now, before];
+    text = text.replace(new RegExp(`^${from}:`, 'm'), `${to}:`);
+  }
+  place.write('cluster.yaml', text);
 }
 
 /** The same words for simulated Macs; what stands behind `--` is for another program. */
@@ -179,6 +194,7 @@ async function leaveChangePending(rack: YesterdayRack, program: string): Promise
 /** The model of the third placement is on its way when the run dies; the job goes on without it. */
 async function leaveHalfFetched({ place, files }: YesterdayRack, program: string): Promise<void> {
   const words = simulated(['apply', first, '--yes', '--update-lock']);
+  renameKeys(place, program);
   const child = runWith(program, place, words);
   const end = ended(child, words, longestMs);
   await Promise.race([files.halfSent, end]);

@@ -54,7 +54,7 @@ const runtimes: Readonly<
 
 type Swaps = Readonly<Record<string, string>>;
 
-const published = `doorman:
+const published = `gateway:
   node: ./dist/node-v22.22.0-darwin-arm64.tar.gz
 
 `;

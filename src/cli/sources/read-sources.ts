@@ -102,7 +102,7 @@ export async function missingPrograms(
 
 /** The key that names a program; without such a key, the runtime is marked. */
 function pointerOf(runtime: DesiredRuntime | DesiredDoorman, program: string): string {
-  if (!('driver' in runtime)) return '/doorman/program';
+  if (!('driver' in runtime)) return '/gateway/program';
   const key = driverOf(runtime).programKey?.(runtime, program) ?? 'program';
   return `${pointerTo('/runtimes', runtime.name)}/${key}`;
 }
@@ -144,7 +144,7 @@ export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFa
     const isLocked = Object.hasOwn(extra === undefined ? lock.runtimes : (lock.runtimeFiles ?? {}), name);
     if (seen.kind === 'known' || isLocked) return [];
     const key = extra === undefined ? 'archive' : extra === requirementsName ? 'requirements' : 'wheels';
-    const pointer = runtime === 'doorman' ? '/doorman' : `${pointerTo('/runtimes', runtime)}/${key}`;
+    const pointer = runtime === 'doorman' ? '/gateway' : `${pointerTo('/runtimes', runtime)}/${key}`;
     return [told(pointer, runtime === 'doorman' ? namedSubject(runtime) : runtimeSubject(runtime), seen)];
   };
   const isWheels = ([name]: readonly [string, FolderFact]): boolean => name.includes('/');

@@ -67,7 +67,7 @@ function currentProperty(target: ObservedTarget, runtime: Program): Property {
     node: target.desired.name,
     ...treeAddress('runtime', runtime.name),
     ...compared(wanted, observed, treeWords),
-    reason: runtime.name === doormanTree ? 'doorman.node' : `runtimes.${runtime.name}.archive`,
+    reason: runtime.name === doormanTree ? 'gateway.node' : `runtimes.${runtime.name}.archive`,
   };
 }
 

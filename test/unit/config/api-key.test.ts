@@ -9,7 +9,7 @@ runtimes:
   reference: { driver: command, archive: ./reference.tar.gz, command: ["{runtime}/bin/rank"] }
 models:
   tiny: { source: ./tiny }
-doorman: { node: ./node-v22.22.0-darwin-arm64.tar.gz }
+gateway: { node: ./node-v22.22.0-darwin-arm64.tar.gz }
 placements:
   chat:
     model: tiny

@@ -60,9 +60,9 @@ describe('a resolved fleet', () => {
       fileVault: 'any',
       accounts: { ranks: '_meshrank' },
     });
-    const doorman = { node: './node.tar.gz' };
+    const gateway = { node: './node.tar.gz' };
     const accountsOf = (accounts: { ranks?: string; gateway?: string }) =>
-      resolveFleet({ ...smallest, doorman, system: { accounts } }).system.accounts;
+      resolveFleet({ ...smallest, gateway, system: { accounts } }).system.accounts;
     expect(accountsOf({})).toEqual({ ranks: '_meshrank', gateway: '_meshgate' });
     expect(accountsOf({ ranks: 'login', gateway: 'gates' })).toEqual({ gateway: 'gates' });
     expect(accountsOf({ gateway: 'login' })).toEqual({ ranks: '_meshrank' });

@@ -1,6 +1,6 @@
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Codes about published endpoints and their API gateway (`doorman` in cluster.yaml). */
+/** Codes about published endpoints and their API gateway (`gateway` in cluster.yaml). */
 export const endpointCodes = {
   'placement/endpoint-not-published': {
     summary: 'This key is only for published endpoints.',
@@ -9,10 +9,10 @@ export const endpointCodes = {
     hint: 'Add `listen: lan`, or remove the key.',
   },
   'placement/doorman-missing': {
-    summary: 'A published endpoint needs an API gateway (`doorman`).',
+    summary: 'A published endpoint needs an API gateway.',
     cause:
       'Runtimes accept any API key and any model name, and a wrong name makes mlx_lm.server unload the model on all ranks. So the office network reaches only the gateway, a small Node.js program.',
-    hint: 'Add `doorman: { node: ./dist/node-v22.….tar.gz }`, the Node.js archive for macOS on arm64 from nodejs.org.',
+    hint: 'Add `gateway: { node: ./dist/node-v22.….tar.gz }`, the Node.js archive for macOS on arm64 from nodejs.org.',
   },
   'placement/endpoint-unguarded': {
     summary: 'A published endpoint does not say who may use it.',
