@@ -18,8 +18,8 @@ const answer = (startedAtMs: number, endedAtMs: number, rest: Partial<BenchAnswe
   ...rest,
 });
 
-describe('a level of a measurement', () => {
-  it('is the median over its runs, and of all requests together the tokens over the time of the round', () => {
+describe('a benchmark level', () => {
+  it('has medians over its runs, and the total tokens per second of each round', () => {
     const rounds = [
       [answer(0, 1_000, { firstTokenMs: 100, generationSpeed: 20 }), answer(0, 2_000, { firstTokenMs: 300 })],
       [answer(5_000, 6_000, { firstTokenMs: 200 }), answer(5_000, 9_000, { firstTokenMs: 900 })],
@@ -38,7 +38,7 @@ describe('a level of a measurement', () => {
     });
   });
 
-  it('has no speed of a round in which a request came to nothing, since the others had the mesh for themselves', () => {
+  it('has no total speed for a round with a failed request, which leaves the others more of the mesh', () => {
     const level = benchLevel(2, [[answer(0, 1_000), undefined]], 5);
     expect([level.answered, level.failed, level.totalSpeed, level.tokensPerJoule]).toEqual([
       1,
@@ -48,26 +48,26 @@ describe('a level of a measurement', () => {
     ]);
   });
 
-  it('takes the middle of numbers', () => {
+  it('calculates the median of numbers', () => {
     expect([median([]), median([3]), median([4, 1]), median([9, 1, 2])]).toEqual([undefined, 3, 2.5, 2]);
   });
 });
 
-describe('the power of a Mac', () => {
-  it('is the combined power of the published output, in watts', () => {
+describe('parsePower', () => {
+  it('returns the combined power of published output in watts', () => {
     expect(parsePower(captured('powermetrics-cpu-gpu.m3ultra.excerpt.txt'))).toBe(18.378);
     expect(parsePower('GPU Power: 9462 mW\n')).toBeUndefined();
   });
 });
 
 describe('published speeds', () => {
-  it('name a public source each, and no two of them are the same', () => {
+  it('each name a public source and have no duplicates', () => {
     for (const one of publishedSpeeds) expect(one.source).toMatch(/^https:\/\/[\w.-]+\/\S+$/);
     const keys = publishedSpeeds.map((one) => [one.model, one.nodes, one.runtime].join());
     expect(new Set(keys).size).toBe(publishedSpeeds.length);
   });
 
-  it('are those of the same model on as many Macs, by its name or by where it comes from', () => {
+  it('match the model by name or source, and the number of Macs', () => {
     const kimi = publishedFor(['kimi', 'hf:mlx-community/Kimi-K2-Thinking'], 4);
     expect(kimi.map((one) => [one.runtime, one.generationSpeed])).toEqual([
       ['exo 1.0', 28.3],
@@ -112,8 +112,8 @@ const shown: BenchTextInput = {
   unicode: false,
 };
 
-describe('the text of a measurement', () => {
-  it('has a line and a bar for each level, and what was published below it', async () => {
+describe('the text of a benchmark', () => {
+  it('has a line and a bar for each level, then published speeds', async () => {
     const plain: BenchTextInput = {
       ...shown,
       levels: [level(1, 8.1)],
@@ -126,12 +126,12 @@ describe('the text of a measurement', () => {
     expect(texts[0]).toMatch(/^[\x20-\x7e\n]*$/);
   });
 
-  it('has no legend where nothing was measured', () => {
+  it('has no legend if nothing was measured', () => {
     const text = benchText({ ...shown, levels: [] });
     expect(text.split('\n').slice(1)).toEqual(['', 'No request was answered, so nothing was measured.', '']);
   });
 
-  it('keeps to the page; only addresses for copying do not', () => {
+  it('fits the page width except for addresses to copy', () => {
     for (const columns of [80, 60, 40, 20]) {
       const lines = benchText({ ...shown, columns }).split('\n');
       expect(lines.filter((line) => line.length > columns && !line.includes('https://'))).toEqual([]);

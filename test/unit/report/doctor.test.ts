@@ -11,7 +11,7 @@ import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../..
 
 const disabled = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] } as const;
 
-/** One of nearly everything. */
+/** A rack with nearly every kind of finding. */
 const broken: RackChanges = {
   cables: meshOfFour.slice(1),
   values: {
@@ -42,23 +42,23 @@ const show = (changes: RackChanges, columns = 80): string => doctorText({ ...inp
 
 const golden = (name: string): string => `golden/doctor-${name}.txt`;
 
-describe('the page of the doctor', () => {
-  it('says in one line that nothing is broken', async () => {
+describe('the text of doctor', () => {
+  it('reports a healthy rack in one line', async () => {
     await expect(show({})).toMatchFileSnapshot(golden('healthy'));
   });
 
-  it('has one cause, one action and the evidence of each broken thing, in the order of the walk', async () => {
+  it('lists a cause, an action and evidence for each finding, in repair order', async () => {
     await expect(show(broken)).toMatchFileSnapshot(golden('broken'));
   });
 
-  it.each([20, 40, 59])('stays within %s columns, but for commands to copy', (columns) => {
+  it.each([20, 40, 59])('fits %s columns except for commands to copy', (columns) => {
     const wide = show(broken, columns)
       .split('\n')
       .filter((line) => line.length > columns && !/meshwright|sudo|rdma_ctl/.test(line));
     expect(wide).toEqual([]);
   });
 
-  it('says which nodes were not asked, and why one could not be observed', () => {
+  it('lists nodes that were not asked, and why a node could not be observed', () => {
     const failures = {
       'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.', subject: nodeSubject('studio-2') })],
     };
@@ -67,7 +67,7 @@ describe('the page of the doctor', () => {
     expect(text).toContain('studio-2: No answer.');
   });
 
-  it('shows whatever a node printed harmless (case 59)', () => {
+  it('escapes all text from a node (case 59)', () => {
     const text = show({
       values: { 'studio-1': { identity: { serial: 'A\u001b[2J', hardwareUuid: 'UUID-studio-3' } } },
     });
@@ -76,7 +76,7 @@ describe('the page of the doctor', () => {
   });
 });
 
-describe('the doctor as JSON', () => {
+describe('the JSON output of doctor', () => {
   const schema: unknown = JSON.parse(
     readFileSync(new URL('../../../schemas/doctor.schema.json', import.meta.url), 'utf8'),
   );
@@ -86,7 +86,7 @@ describe('the doctor as JSON', () => {
     expect(validate(doctorJson(input(changes))) ? [] : validate.errors).toEqual([]);
   });
 
-  it('names no command for a Mac on which sudo is not allowed', () => {
+  it('names no command for a Mac that denies sudo', () => {
     const power = { power: { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true } };
     const commandsWith = (sudo: 'allowed' | 'denied') =>
       doctorJson(input({ values: { 'studio-1': { ...power, sudo } } })).troubles.find(
@@ -95,7 +95,7 @@ describe('the doctor as JSON', () => {
     expect([commandsWith('allowed'), commandsWith('denied')]).toEqual([['meshwright apply --sim'], []]);
   });
 
-  it('has every fact behind a trouble with what it said', () => {
+  it('has the value of every fact behind a finding', () => {
     const { troubles, recovery } = doctorJson(input(broken));
     expect(recovery?.nodes).toEqual(['studio-2', 'studio-3']);
     expect(troubles[0]).toMatchObject({

@@ -35,8 +35,8 @@ const unknown: PlacementSurvey = {
 const lines = (placements: readonly PlacementSurvey[], columns = 80): readonly string[] =>
   placementLines(placements, { columns, unicode: false, paint: plainPaint, isSimulated: false });
 
-describe('lines of placements', () => {
-  it('stand in columns, with what is known only', () => {
+describe('the lines of placements', () => {
+  it('have columns with known values only', () => {
     expect(lines([serving('kimi', 4), hung, unknown])).toEqual([
       '  kimi   serving   rdma   studio-1..4   tensor   gen 12   port 8080 on studio-1',
       '  qwen   hung      rdma   studio-1,2    tensor   gen 12',
@@ -45,13 +45,13 @@ describe('lines of placements', () => {
     ]);
   });
 
-  it.each([4, 16])('fit on 80 columns with %s nodes', (count) => {
+  it.each([4, 16])('fit in 80 columns with %s nodes', (count) => {
     const found = lines([serving('kimi', count)]);
     expect(found).toEqual([`  kimi   serving   rdma   studio-1..${count}   tensor   gen 12   port 8080 on studio-1`]);
     expect(Math.max(...found.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  it('are stacked where the page is too narrow for a table, and never wider than it', () => {
+  it('are stacked on a page too narrow for a table, and never exceed its width', () => {
     expect(lines([serving('kimi', 4)], 40)).toEqual([
       '  kimi   serving',
       '    rdma   studio-1..4   tensor   gen 12',
@@ -64,7 +64,7 @@ describe('lines of placements', () => {
     }
   });
 
-  it('have below them what each node holds, beside what was predicted where that is another number', () => {
+  it("are followed by each node's memory use, with the prediction if it differs", () => {
     const held = { weights: 7_090_000_000, cache: 12_580_000, compute: 1 };
     const one: PlacementSurvey = {
       ...hung,
@@ -83,7 +83,7 @@ describe('lines of placements', () => {
     ]);
   });
 
-  it('say of one that gave no token in time by what it is known to serve', () => {
+  it('show the evidence of a busy placement that gave no token in time', () => {
     const evidence = 'busy: its gateway has 2 requests in flight and sent part of an answer 0.8 s ago';
     expect(lines([{ ...serving('qwen', 2), evidence, proof: 'traffic' }]).slice(1)).toEqual([
       '    busy: its gateway has 2 requests in flight and sent part of an answer 0.8 s',
@@ -91,7 +91,7 @@ describe('lines of placements', () => {
     ]);
   });
 
-  it('are warnings only where the file wants something else', () => {
+  it('are warnings only if the desired state differs', () => {
     const tones = (one: PlacementSurvey): readonly string[] => {
       const found: string[] = [];
       const paint = (tone: string, text: string): string => {
@@ -107,8 +107,8 @@ describe('lines of placements', () => {
   });
 });
 
-describe('names of nodes in a span', () => {
-  it('are one range when they count upwards, and a list or a count when they do not', () => {
+describe('a span of node names', () => {
+  it('is a range for consecutive numbers, otherwise a list or a count', () => {
     expect(nodeSpan(counted(4))).toBe('studio-1..4');
     expect(nodeSpan(['mini-08', 'mini-09', 'mini-10'])).toBe('mini-08..10');
     expect(nodeSpan(['a-2', 'a-1', 'a-3'])).toBe('a-2,1,3');

@@ -12,12 +12,12 @@ import { mergeFindings } from '../../../src/report/findings.ts';
 import { fitLines, sideBySide } from '../../../src/report/page.ts';
 
 describe('units', () => {
-  it('label memory as Apple does', () => {
+  it('label memory like Apple', () => {
     expect([2 ** 39, 2 ** 36, 96 * 2 ** 30].map(memoryText)).toEqual(['512 GB', '64 GB', '96 GB']);
     expect(memoryText(500e9)).toBe('465.7 GiB');
   });
 
-  it('count disks in decimal', () => {
+  it('show disk sizes in decimal units', () => {
     expect([0, 1, 999, 1e3, 12e6, 494e9, 7.9e12, 2e15, 3e18].map(diskText)).toEqual([
       '0 B',
       '1 B',
@@ -31,7 +31,7 @@ describe('units', () => {
     ]);
   });
 
-  it('give speeds and amounts of time without needless digits', () => {
+  it('show speeds and durations without unnecessary digits', () => {
     expect([80e9, 2.5e9].map(speedText)).toEqual(['80 Gb/s', '2.5 Gb/s']);
     expect([12, -4_200, 119_000, 600_000, 7_200_000, 259_200_000].map(durationText)).toEqual([
       '12 ms',
@@ -44,8 +44,8 @@ describe('units', () => {
   });
 });
 
-describe('time of boot', () => {
-  it('is the same as the calendar of the platform says', () => {
+describe('a UTC time', () => {
+  it('equals the time of the platform calendar', () => {
     const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
     fc.assert(
       fc.property(seconds, (epoch) => {
@@ -56,19 +56,19 @@ describe('time of boot', () => {
     );
   });
 
-  it('is not invented for a number that is no time', () => {
+  it('is unknown for an invalid number', () => {
     expect(utcText(Number.NaN)).toBe('at an unknown time');
   });
 });
 
-describe('layout', () => {
-  it('cuts a word that is wider than the page, and never before a colon', () => {
+describe('the text layout', () => {
+  it('breaks a word wider than the page, but never before a colon', () => {
     expect(fitLines('abcdefgh', 3)).toEqual(['abc', 'def', 'gh']);
     expect(fitLines('abcdefghij::x', 10)).toEqual(['abcdefghi', 'j::x']);
     expect(fitLines('abcdefghi::x', 10)).toEqual(['abcdefgh', 'i::x']);
   });
 
-  it('begins no line with a colon, whatever a node prints', () => {
+  it('never begins a line with a colon', () => {
     const text = fc.string({ unit: fc.constantFrom(':', ':', 'a', '/'), minLength: 2, maxLength: 40 });
     fc.assert(
       fc.property(text, fc.integer({ min: 4, max: 12 }), (word, columns) => {
@@ -78,13 +78,13 @@ describe('layout', () => {
     );
   });
 
-  it('reads downwards side by side', () => {
+  it('fills columns from top to bottom', () => {
     expect(sideBySide(['1', '2', '3', '4', '5'], 12)).toEqual(['1    3    5', '2    4']);
     expect(sideBySide([], 12)).toEqual([]);
   });
 });
 
-describe('findings told together', () => {
+describe('merged findings', () => {
   const low = (name: string, detail = 'Only 1 GB of 1 TB is free.') =>
     diagnose(codes['disk/low'], {
       subject: nodeSubject(name),
@@ -92,7 +92,7 @@ describe('findings told together', () => {
       hint: prose`Free up space on the data volume of ${named(name)}.`,
     });
 
-  it('are those with one code and one cure, with the names put back', () => {
+  it('have the same code and hint, which lists all names', () => {
     const [only, ...others] = mergeFindings([low('studio-1'), low('studio-11')]);
     expect(others).toEqual([]);
     expect(only?.subjects).toEqual(['studio-1', 'studio-11']);
@@ -100,11 +100,11 @@ describe('findings told together', () => {
     expect(plainText(only?.hint ?? '')).toBe('Free up space on the data volume of studio-1, studio-11.');
   });
 
-  it('name the node before each detail that differs', () => {
+  it('name the node before each different detail', () => {
     expect(mergeFindings([low('a', 'One.'), low('b', 'Two.')])[0]?.details).toEqual(['a: One.', 'b: Two.']);
   });
 
-  it('give a command of ours its names as a shell takes them', () => {
+  it('list all names in a meshwright command', () => {
     const ask = (name: string) =>
       diagnose('fact/unknown', {
         subject: nodeSubject(name),
@@ -114,7 +114,7 @@ describe('findings told together', () => {
     expect(plainText(mergeFindings([ask('a'), ask('b')])[0]?.hint ?? '')).toBe('See why: meshwright facts a b');
   });
 
-  it('keep apart the hosts of nodes that are called as their Macs', () => {
+  it('keep the host names of nodes whose name equals their host name', () => {
     const noKey = (name: string, host: string) =>
       diagnose('ssh/no-key', { subject: nodeSubject(name), detail: `No SSH key available for chuck@${host}.` });
     expect(mergeFindings([noKey('mac1', 'mac1'), noKey('mac2', 'mac2.local')])[0]?.details).toEqual([
@@ -123,7 +123,7 @@ describe('findings told together', () => {
     ]);
   });
 
-  it('come with errors first and keep their order otherwise', () => {
+  it('list errors first and otherwise keep their order', () => {
     const error = diagnose(codes['cabling/missing'], {
       subject: linkSubject(['a', 'b'].map((name) => ({ node: nodeName(name), receptacle: 1 })) as never),
       detail: 'None.',

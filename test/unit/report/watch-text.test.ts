@@ -22,8 +22,8 @@ function shown(changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readon
   return watchParagraphs({ work, lost: changes.unreachable ?? [] }, page).flat();
 }
 
-describe('what the hands read while they are watched', () => {
-  it('is the next act, and how far they are by the numbers of the nodes', () => {
+describe('the text of watched cabling', () => {
+  it('shows the next act and the progress by node numbers', () => {
     expect(shown({ cables: meshOfFour.slice(0, 5) })).toEqual([
       '  next: connect studio-3 receptacle 4 and studio-4 receptacle 4 with a',
       '        Thunderbolt 5 cable (studio-3:4: back, 4th from Ethernet; studio-4:4:',
@@ -32,7 +32,7 @@ describe('what the hands read while they are watched', () => {
     ]);
   });
 
-  it('has the full names of nodes that are not numbered alike', () => {
+  it('shows full names of nodes without a common number pattern', () => {
     const wishes = {
       nodes: ['ash', 'oak'].map((name) => desiredNode(name)),
       thunderbolt: { ...desiredFleet().thunderbolt, links: links(['ash:2 <-> oak:2']) },
@@ -40,7 +40,7 @@ describe('what the hands read while they are watched', () => {
     expect(shown({ names: ['ash', 'oak'], cables: [] }, wishes).at(-1)).toBe('  done: -     missing: ash-oak');
   });
 
-  it('is silent about what nobody can know before a node answers', () => {
+  it('shows links of an unobserved node as unknown', () => {
     expect(shown({ unreachable: ['studio-4'] })).toEqual([
       '  next: unknown until studio-4 can be observed',
       '  done: 1-2  1-3  2-3     missing: -     unknown: 1-4  2-4  3-4',
@@ -48,7 +48,7 @@ describe('what the hands read while they are watched', () => {
     ]);
   });
 
-  it('is nothing but the cable of a ring while bridged Macs form one', () => {
+  it('shows only the cable to unplug while bridged Macs form a ring', () => {
     const ring = ['studio-1:2 <-> studio-2:2', 'studio-2:3 <-> studio-3:3', 'studio-1:3 <-> studio-3:2'];
     const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
     const values = Object.fromEntries(
@@ -64,7 +64,7 @@ describe('what the hands read while they are watched', () => {
     ]);
   });
 
-  it('names the verb that takes the bridges away, where apply does', () => {
+  it('names the command that removes bridges only if apply removes them', () => {
     const cables = meshOfFour.slice(1);
     const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
     const { interfaces } = healthyFacts('studio-2', receptacles('studio-2', 6, cables));
@@ -79,20 +79,20 @@ describe('what the hands read while they are watched', () => {
     expect(waiting('verify')).toContain('wait: first remove the Thunderbolt Bridge on studio-2; then connect');
   });
 
-  it('fits a phone', () => {
+  it('fits a page of 40 columns', () => {
     const work = cableWork(desiredFleet(), observedFleet({ cables: [] }));
     const lines = watchParagraphs({ work, lost: [] }, { ...page, columns: 40 }).flat();
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
   });
 
-  it('escapes what a Mac calls itself', () => {
+  it('escapes the name of a Mac', () => {
     const advice = 'sees a Mac that is not in the file (\u001b[2J)';
     expect(eventLines({ kind: 'plugged', at: end('studio-1:5'), advice }, page).join('')).not.toContain('\u001b');
     const plug = { at: end('studio-1:5'), isEitherEnd: false, sees: 'a dock \u001b[2J' };
     expect(identifyLines(plug, true, page)).toEqual(['studio-1 receptacle 5: plugged in, sees a dock \\u{1b}[2J']);
   });
 
-  it('names both receptacles of a cable that was plugged in or pulled', () => {
+  it('names both receptacles of a cable that was plugged in or unplugged', () => {
     const ends = { at: end('studio-2:4'), far: end('studio-1:3') };
     const plug = { ...ends, isEitherEnd: false, sees: 'studio-1:3', bitsPerSecond: 80e9 };
     expect(identifyLines(plug, true, page)).toEqual([
@@ -110,7 +110,7 @@ describe('what the hands read while they are watched', () => {
     expect(eventLines(event, page).join(' ')).toContain(`plugged in: ${pair}: this cable`);
   });
 
-  it('ends with one line', () => {
+  it('ends with a line about the links of the file', () => {
     expect([0, 1, 6].map((count) => doneLine(count, page))).toEqual([
       'The file declares no link.',
       'The only link matches the file.',

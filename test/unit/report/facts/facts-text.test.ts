@@ -129,30 +129,30 @@ const changes: RackChanges = {
 const show = (columns: number, names: readonly FactName[] = every, unicode = false): string =>
   factsText({ observation: observedFleet(changes), order: ['studio-1'], names, isSimulated: true, columns, unicode });
 
-describe('facts of a node in words', () => {
-  it('take one line each where they fit, in units people use', async () => {
+describe('the text of facts', () => {
+  it('has one line for each fact that fits, in common units', async () => {
     await expect(show(80)).toMatchFileSnapshot('golden/facts.txt');
   });
 
-  it('stand under their names on a phone', async () => {
+  it('shows values below their names on a narrow page', async () => {
     await expect(show(40)).toMatchFileSnapshot('golden/facts-narrow.txt');
   });
 
-  it('are only those that were asked for', () => {
+  it('has only the requested facts', () => {
     expect(show(80, ['sudo', 'hardware']).split('\n').slice(1, 3)).toEqual([
       '  sudo      allowed',
       '  hardware  Mac15,14, Apple M3 Ultra, 512 GB',
     ]);
   });
 
-  it('use a plus-minus sign where the terminal has one', () => {
+  it('uses a plus-minus sign with Unicode', () => {
     expect(show(80, ['clock'], true)).toContain('4.2 s behind this computer (±35 ms)');
   });
 
-  it('are nothing for a node that was not observed', () => {
-    const nobody = { nodes: {}, failures: {} };
+  it('is empty for a node that was not observed', () => {
+    const nothing = { nodes: {}, failures: {} };
     const text = factsText({
-      observation: nobody,
+      observation: nothing,
       order: ['studio-1'],
       names: every,
       isSimulated: false,

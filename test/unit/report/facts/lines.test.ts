@@ -4,7 +4,7 @@ import { interfacesFact } from '../../../../src/rack/network/interfaces-fact.ts'
 import { valueLines } from '../../../../src/report/facts-text.ts';
 import { cabledReceptacle, end } from '../../../rack/rack.ts';
 
-describe('line of a receptacle', () => {
+describe('the line of a receptacle', () => {
   const lineOf = (advertisesRdma: boolean | 'unknown'): string => {
     const own = cabledReceptacle('a', 1, end('b:1'));
     return valueLines(
@@ -14,13 +14,13 @@ describe('line of a receptacle', () => {
     ).join();
   };
 
-  it('says RDMA only of a peer that advertises it', () => {
+  it('shows RDMA only for a peer that advertises it', () => {
     expect(lineOf(true)).toMatch(/, RDMA$/);
     expect(lineOf(false)).not.toContain('RDMA');
     expect(lineOf('unknown')).toMatch(/, RDMA unknown$/);
   });
 
-  it('says that something is plugged in and nothing answers', () => {
+  it('shows a plugged-in cable on which nothing answers', () => {
     const own = cabledReceptacle('a', 1, end('b:1'));
     expect(valueLines(thunderboltFact, [{ ...own, state: 'silent', peers: [] }], true).join()).toMatch(
       /80 Gb\/s, nothing answers$/,
@@ -28,10 +28,10 @@ describe('line of a receptacle', () => {
   });
 });
 
-describe('line of an interface', () => {
+describe('the line of an interface', () => {
   const bare = { isUp: true, mtuBytes: 1500, ipv4: [], status: 'active' as const, members: [] };
 
-  it('counts an address that is IPv6 only, but not the one that every interface gives itself', () => {
+  it('shows IPv6 addresses but not link-local ones', () => {
     const own = { ...bare, name: 'en0', ipv6: ['fe80::1%en0', 'fd00::5'] };
     const local = { ...bare, name: 'en1', ipv6: ['fe80::2%en1', 'FE80::3'] };
     expect(valueLines(interfacesFact, [own, local], true)).toEqual(['en0 active, fd00::5', 'without address: en1']);

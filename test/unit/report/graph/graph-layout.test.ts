@@ -16,14 +16,14 @@ const boxesOf = ({ macs }: GraphLayout): readonly Box[] => macs.map(({ box }) =>
 const pairs = <T>(all: readonly T[]): readonly (readonly [T, T])[] =>
   all.flatMap((a, index) => all.slice(index + 1).map((b) => [a, b] as const));
 
-/** As many cables as receptacles allow: of more than seven Macs only neighbours are joined. */
+/** As many cables as receptacles allow: with more than seven Macs, only neighbors are linked. */
 const meshOf = (count: number): readonly string[] =>
   count <= 7 ? fullMesh(count) : studios(count - 1).map((name, index) => `${name}:2 <-> studio-${index + 2}:1`);
 
 const drawings = [
   ...counts.map((count) => [`${count} Macs`, { count, declared: meshOf(count) }] as const),
-  ['exchanged ends', swappedRack] as const,
-  ['strange things', strangeRack] as const,
+  ['swapped cable ends', swappedRack] as const,
+  ['unusual devices', strangeRack] as const,
   ['seven Macs with faults', brokenSeven] as const,
 ];
 
@@ -33,21 +33,21 @@ describe('the drawing of a rack', () => {
     expect(all.filter(([a, b]) => overlap(a, b, 10))).toEqual([]);
   });
 
-  it.each(drawings.filter(([, { count }]) => count <= 8))('leads no cable over a Mac: %s', (_name, rack) => {
+  it.each(drawings.filter(([, { count }]) => count <= 8))('routes no cable over a Mac: %s', (_name, rack) => {
     const layout = graphLayout(seenPicture(rack));
     const points = [...layout.cables, ...layout.tails].flatMap(({ curve }) => pointsOf(curve, 60));
     const boxes = boxesOf(layout);
     expect(points.filter((point) => boxes.some((box) => contains(box, point, -2)))).toEqual([]);
   });
 
-  it.each(drawings)('writes nothing over a Mac or over another text: %s', (_name, rack) => {
+  it.each(drawings)('places no label over a Mac or a different label: %s', (_name, rack) => {
     const layout = graphLayout(seenPicture(rack));
     const texts = layout.labels.map(({ box }) => box);
     expect(pairs(texts).filter(([a, b]) => overlap(a, b))).toEqual([]);
     expect(texts.filter((text) => boxesOf(layout).some((box) => overlap(text, box)))).toEqual([]);
   });
 
-  it('draws every cable and writes the whole move on it', () => {
+  it('draws every cable and labels it with its whole move', () => {
     const picture = seenPicture(swappedRack);
     const { cables, labels } = graphLayout(picture);
     expect(cables).toHaveLength(picture.graph.cables.length);
@@ -57,7 +57,7 @@ describe('the drawing of a rack', () => {
     }
   });
 
-  it('has everything inside its bounds', () => {
+  it('keeps every cable inside its bounds', () => {
     for (const [, rack] of drawings) {
       const layout = graphLayout(seenPicture(rack));
       const points = layout.cables.flatMap(({ curve }) => pointsOf(curve));

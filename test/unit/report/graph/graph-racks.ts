@@ -17,7 +17,7 @@ import {
 export const studios = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `studio-${index + 1}`);
 
-/** A cable between every two of so many Macs, each Mac filling its receptacles from the first on. */
+/** A cable between every two of `count` Macs; each Mac uses its receptacles from the first on. */
 export function fullMesh(count: number): readonly string[] {
   const next = new Map(studios(count).map((name) => [name, 1]));
   const take = (name: string): string => {
@@ -32,7 +32,7 @@ export function fullMesh(count: number): readonly string[] {
   );
 }
 
-/** A rack for a drawing; everything is as declared unless said otherwise. */
+/** A rack for a drawing; everything is as declared unless set otherwise. */
 export interface DrawnRack extends RackChanges {
   readonly count: number;
   readonly declared: readonly string[];
@@ -48,7 +48,7 @@ const fleetOf = ({ count, declared }: DrawnRack) =>
     thunderbolt: { ...desiredFleet().thunderbolt, links: links(declared) },
   });
 
-/** The picture of a rack that was looked at. */
+/** The picture of an observed rack. */
 export function seenPicture(rack: DrawnRack): GraphPicture {
   const observation = observedFleet({ cables: rack.declared, ...rack, names: studios(rack.count) });
   const { examination, acts, loops } = cableWork(fleetOf(rack), observation);
@@ -56,7 +56,7 @@ export function seenPicture(rack: DrawnRack): GraphPicture {
   return { graph: rackGraph(examination, acts), placements: serving(rack.count), isSimulated: true, warnings };
 }
 
-/** The picture of its file alone. */
+/** The picture of its file only. */
 export function declaredPicture(rack: DrawnRack): GraphPicture {
   const fleet = fleetOf(rack);
   const nodes = fleet.nodes.map((node) => ({ ...node, hardware: { model: 'Mac15,14' } }));
@@ -65,7 +65,7 @@ export function declaredPicture(rack: DrawnRack): GraphPicture {
 
 const four = { count: 4, declared: fullMesh(4) };
 
-/** Two ends exchanged, one cable missing. */
+/** Two swapped cable ends and a missing cable. */
 export const swappedRack: DrawnRack = {
   ...four,
   cables: [
@@ -79,7 +79,7 @@ export const swappedRack: DrawnRack = {
 
 const ownOf = (name: string) => receptacles(name, 6, four.declared);
 
-/** A slow cable, a hub between two Macs, a foreign Mac, a dock, an end that one side does not see. */
+/** A slow cable, a hub between two Macs, a foreign Mac, a dock, and a cable that one end does not see. */
 export const strangeRack: DrawnRack = {
   ...four,
   values: {
@@ -107,7 +107,7 @@ export const strangeRack: DrawnRack = {
   },
 };
 
-/** Seven Macs of which one cannot be reached, with wrong and missing cables among the others. */
+/** Seven Macs: one is unreachable, the others have wrong and missing cables. */
 export const brokenSeven: DrawnRack = {
   count: 7,
   declared: fullMesh(7),
@@ -117,7 +117,7 @@ export const brokenSeven: DrawnRack = {
   unreachable: ['studio-7'],
 };
 
-/** What a Mac shows whose Thunderbolt Bridge has these receptacles. */
+/** The facts of a Mac whose Thunderbolt Bridge has these receptacles. */
 function bridgedFacts(name: string, numbers: readonly number[]) {
   const own = receptacles(name, 6, four.declared);
   const members = numbers.map((number) => `en${number + 1}`);

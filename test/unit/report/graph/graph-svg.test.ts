@@ -19,73 +19,76 @@ const strange = seenPicture(strangeRack);
 const bridged = seenPicture(bridgedRack);
 const pictures: readonly (readonly [string, GraphPicture])[] = [
   ['as declared', healthy],
-  ['exchanged ends', swapped],
-  ['strange things', strange],
+  ['swapped cable ends', swapped],
+  ['unusual devices', strange],
   ['bridged Macs', bridged],
   ['seven Macs with faults', seenPicture(brokenSeven)],
-  ['the file alone', declaredPicture({ count: 4, declared: fullMesh(4) })],
+  ['the file only', declaredPicture({ count: 4, declared: fullMesh(4) })],
   ['no cable at all', seenPicture({ count: 1, declared: [] })],
 ];
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
-/** What is written in it, without its markup and with the lines of one text put together. */
+/** Its text without markup, with the lines of each text joined. */
 const words = (svg: string): string =>
   svg
     .replaceAll(/<(?:title|desc|style)>[\s\S]*?<\/(?:title|desc|style)>/g, '')
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ');
 
-describe('the drawing as SVG', () => {
-  it.each(pictures)('is well formed and the same bytes each time: %s', (_name, picture) => {
+describe('the SVG drawing', () => {
+  it.each(pictures)('is well formed and reproducible: %s', (_name, picture) => {
     const svg = graphSvg(picture);
     expect(elementsOf(svg)[0]).toBe('svg');
     expect(graphSvg(picture)).toBe(svg);
   });
 
-  it.each(pictures)('has every receptacle and every cable of the rack: %s', (_name, picture) => {
+  it.each(pictures)('contains every receptacle and cable: %s', (_name, picture) => {
     const svg = graphSvg(picture);
     const receptacles = picture.graph.nodes.flatMap((node) => node.receptacles).length;
     expect(count(svg, '<g class="receptacle"')).toBe(receptacles);
     expect(count(svg, '<g class="cable ')).toBe(picture.graph.cables.length + picture.graph.strays.length);
   });
 
-  it.each(pictures)('has a literal light color on every shape, with a dark twin in the style: %s', (_name, picture) => {
-    const svg = graphSvg(picture);
-    expect(svg).not.toContain('var(');
-    const shapes = svg.match(/<(?:rect|text|path) [^>]*>/g) ?? [];
-    expect(shapes.length).toBeGreaterThan(5);
-    for (const shape of shapes) expect(shape).toMatch(/ fill="(?:#[0-9a-f]{6}|none)"/);
-    for (const path of svg.match(/<path [^>]*>/g) ?? []) expect(path).toMatch(/ fill="none" stroke="#/);
-    for (const [used] of svg.matchAll(/(?<= )(?:fill|stroke)="#[0-9a-f]{6}"/g)) expect(svg).toContain(`[${used}]{`);
-  });
+  it.each(pictures)(
+    'has a literal light color on every shape and a dark equivalent in the style: %s',
+    (_name, picture) => {
+      const svg = graphSvg(picture);
+      expect(svg).not.toContain('var(');
+      const shapes = svg.match(/<(?:rect|text|path) [^>]*>/g) ?? [];
+      expect(shapes.length).toBeGreaterThan(5);
+      for (const shape of shapes) expect(shape).toMatch(/ fill="(?:#[0-9a-f]{6}|none)"/);
+      for (const path of svg.match(/<path [^>]*>/g) ?? []) expect(path).toMatch(/ fill="none" stroke="#/);
+      for (const [used] of svg.matchAll(/(?<= )(?:fill|stroke)="#[0-9a-f]{6}"/g)) expect(svg).toContain(`[${used}]{`);
+    },
+  );
 
-  it('needs no script and nothing from elsewhere', () => {
+  it('contains no script and no external reference', () => {
     const svg = graphSvg(strange);
     expect(svg).not.toMatch(/<script|javascript:|@import|url\(|href=/);
     expect(svg.replace('xmlns="http://www.w3.org/2000/svg"', '')).not.toContain('http');
   });
 
-  it('writes the move on the wrong cables and lists it below', () => {
+  it('shows the move on the wrong cables and in the list below', () => {
     const [move] = swapped.graph.moves;
     expect(count(words(graphSvg(swapped)), `${move?.number}. ${move?.text}`)).toBeGreaterThanOrEqual(2);
   });
 
-  it('tells by words and not by colour alone what is wrong', () => {
+  it('names faults in words, not only by color', () => {
     const text = words(graphSvg(strange));
-    for (const told of [
+    for (const words of [
       'slow: 40 Gb/s',
       'through a hub',
       'Mac: Mac16,9',
       'not in the file',
       'TS5 &lt;Plus&gt; &amp; more',
     ]) {
-      expect(text).toContain(told);
+      expect(text).toContain(words);
     }
     expect(words(graphSvg(seenPicture(brokenSeven)))).toContain('not observed');
   });
 
-  it('tells of a ring of bridged Macs before the work, and what comes before a cable on the cable and in the list', () => {
+  it('warns of a ring of bridged Macs before the steps, and shows prerequisites of cables', () => {
     const text = words(graphSvg(bridged));
     const order = [
       'Bridged Macs are cabled in a ring. link studio-',
@@ -98,20 +101,20 @@ describe('the drawing as SVG', () => {
     expect(text).toContain('a Thunderbolt 5 cable; not yet, see below');
   });
 
-  it('says that it is simulated, and nothing of the kind where only the file was read', () => {
+  it('is marked as simulated only for simulated Macs', () => {
     expect(words(graphSvg(healthy))).toContain('simulated');
     expect(words(graphSvg({ ...healthy, isSimulated: false }))).not.toContain('simulated');
   });
 
-  it('explains the lines that occur and no others', () => {
+  it('explains only line styles that occur', () => {
     expect(words(graphSvg(healthy))).toContain('in the file and seen');
     expect(words(graphSvg(healthy))).not.toContain('not seen');
     expect(words(graphSvg(swapped))).toContain('in the file, not seen');
   });
 });
 
-describe('the drawing as DOT', () => {
-  it.each(pictures)('has a statement for every Mac and every cable: %s', (_name, picture) => {
+describe('the DOT drawing', () => {
+  it.each(pictures)('has a statement for every Mac and cable: %s', (_name, picture) => {
     const { graph } = picture;
     const statements = statementsOf(graphDot(picture));
     expect(statements.filter((one) => one.includes(' -- '))).toHaveLength(graph.cables.length + graph.strays.length);
@@ -119,7 +122,7 @@ describe('the drawing as DOT', () => {
     expect(graphDot(picture)).toBe(graphDot(picture));
   });
 
-  it('names both receptacles of a cable as ports and writes the move on it', () => {
+  it("names a cable's receptacles as ports and its move as the label", () => {
     const dot = graphDot(swapped);
     expect(dot).toContain('"studio-1":r1 -- "studio-2":r1 [color="#1b7a48", style=solid];');
     expect(dot.replaceAll('\\n', ' ')).toContain(`label="1. ${swapped.graph.moves[0]?.text}"`);

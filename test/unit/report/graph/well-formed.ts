@@ -1,19 +1,19 @@
-/** An attribute with its value in quotes, in which nothing is left to be taken for markup. */
+/** An attribute with a quoted value without unescaped markup. */
 const attribute = /\s+[\w:-]+="[^"<&]*(?:&(?:amp|lt|gt|quot|#39);[^"<&]*)*"/y;
 const text = /[^<&]*(?:&(?:amp|lt|gt|quot|#39);[^<&]*)*/y;
 const tagStart = /<(\/?)([a-zA-Z][\w-]*)/y;
-/** What XML 1.0 allows as a character at all. */
+/** The characters that XML 1.0 allows. */
 const characters = /^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u;
 
-/** Reads on at `at` with a sticky pattern. */
+/** Matches a sticky pattern at `at`. */
 function take(pattern: RegExp, source: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(source);
 }
 
 /**
- * The names of the elements of an XML text without comments, declarations and other entities, in their order.
- * Throws at the first thing that a parser of XML would not take.
+ * The element names of an XML text without comments, declarations and other entities, in order.
+ * Throws at the first error that an XML parser would report.
  */
 export function elementsOf(source: string): readonly string[] {
   if (!characters.test(source)) throw new Error('a character that XML does not have');
@@ -48,14 +48,14 @@ export function elementsOf(source: string): readonly string[] {
   return names;
 }
 
-/** One statement of DOT as `graphDot` writes it: words, strings in quotes, one label of HTML, no bare quote between. */
+/** One DOT statement of `graphDot`: words, quoted strings, one HTML label, no bare quote between. */
 const string = '"(?:[^"\\\\\\n]|\\\\.)*"';
 const value = `(?:${string}|[\\w.]+|<(?:[^<>]|<[^<>]*>)*>)`;
 const attributes = `\\[\\w+=${value}(?:, \\w+=${value})*\\]`;
 const endpoint = `(?:${string}(?::r\\d+)?|graph|node|edge)`;
 const statement = new RegExp(`^ {2}${endpoint}(?: -- ${endpoint})? ${attributes};$`);
 
-/** The statements of a DOT text. Throws at the first line that is none. */
+/** The statements of a DOT text. Throws at the first line that is not a statement. */
 export function statementsOf(source: string): readonly string[] {
   const lines = source.split('\n');
   if (!new RegExp(`^graph ${string} \\{$`).test(lines[0] ?? '')) throw new Error(`no head: ${lines[0]}`);

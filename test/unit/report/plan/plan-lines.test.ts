@@ -7,8 +7,8 @@ import { transferTexts } from '../../../../src/report/plan/plan-text.ts';
 import { anyDigest, blocker, stepOn, waits } from '../../../rack/plans.ts';
 import { fakeRun } from '../../cli/console-of.ts';
 
-describe('the bytes that a plan sends', () => {
-  it('are one amount for nodes whose amounts read alike', () => {
+describe('the transfers of a plan', () => {
+  it('are merged for nodes with equal rounded amounts', () => {
     const to = { kind: 'node-path', path: '/opt' } as const;
     const send = (node: string, sizeBytes: number) =>
       stepOn(node, 'model/send', { act: { kind: 'send', source: '/a', to, sha256: anyDigest, sizeBytes } });
@@ -19,8 +19,8 @@ describe('the bytes that a plan sends', () => {
   });
 });
 
-describe('what waits in a plan', () => {
-  it('names its manual steps in the order of their numbers', () => {
+describe('a waiting resource in a plan', () => {
+  it('names its manual steps in numeric order', () => {
     const names = ['studio-1', 'studio-2', 'studio-3'];
     const blockers = names.map((name) => blocker(name, { blocks: ['studio-1 placement/kimi'] }));
     const waiting = [waits('placement/kimi', 'studio-1', blockers.toReversed())];
@@ -38,7 +38,7 @@ describe('the command for a saved plan', () => {
       plainText(line),
     )[0];
 
-  it('allows what the plan interrupts, and nothing else', () => {
+  it('allows only the interruptions of the plan', () => {
     expect(commandFor('interrupt')).toMatch(/meshwright apply p\.json --allow interrupt$/);
     expect(commandFor('start')).toMatch(/meshwright apply p\.json$/);
   });

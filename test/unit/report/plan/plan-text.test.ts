@@ -31,7 +31,7 @@ const changes = [
   change('studio-3', 'model/kimi-k2', 'absent', '12 files, 735 GB'),
 ];
 
-/** Something of everything that a plan may hold. */
+/** A plan with every kind of entry. */
 const full = emptyPlan({
   changes,
   steps: [
@@ -82,18 +82,18 @@ const linesOfChanges = (text: string): readonly string[] =>
     .find((block) => block.startsWith('Changes'))
     ?.split('\n') ?? [];
 
-describe('a plan as text', () => {
-  it('begins with the work list, then says what changes, what waits and what to type', async () => {
+describe('the text of a plan', () => {
+  it('lists manual steps, then changes, waiting resources and the next command', async () => {
     const text = show(full, { lock: { shown: 'cluster.lock', additions: ['model kimi-k2: 12 files, 735 GB'] } });
     expect(widest(text)).toBeLessThanOrEqual(80);
     await expect(text).toMatchFileSnapshot('golden/plan-full.txt');
   });
 
-  it('has what an apply brings by itself between the work of hands and the rest', () => {
+  it('lists blockers that apply removes between manual steps and other blockers', () => {
     const isHands = false;
     const missing = blocker('studio-2', { code: 'plan/not-converged', isHands, action: 'Type: meshwright apply' });
-    const [hands, held] = [blocker('studio-3'), blocker('studio-1', { code: 'macos/outside-accept', isHands })];
-    const titles = show(emptyPlan({ blockers: [held, missing, hands] }))
+    const [manual, macos] = [blocker('studio-3'), blocker('studio-1', { code: 'macos/outside-accept', isHands })];
+    const titles = show(emptyPlan({ blockers: [macos, missing, manual] }))
       .split('\n')
       .filter((line) => /^\S.*\(\d\)/.test(line));
     expect(titles.map((line) => line.replace(/ {3}.*/, ''))).toEqual([
@@ -101,7 +101,7 @@ describe('a plan as text', () => {
       'Run apply first (1)',
       'Not done by apply (1)',
     ]);
-    expect([[], [held, missing, hands], [held, missing], [missing], [held]].map(neededFor)).toEqual([
+    expect([[], [macos, missing, manual], [macos, missing], [missing], [macos]].map(neededFor)).toEqual([
       undefined,
       'hands needed',
       'blocked',
@@ -110,7 +110,7 @@ describe('a plan as text', () => {
     ]);
   });
 
-  it('shows nodes with equal changes together', () => {
+  it('groups nodes with equal changes', () => {
     const same = (node: string) => change(node, 'power/sleep', 'sleeps after 10 min', 'never sleeps');
     const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-5'];
     const other = change('studio-4', 'power/sleep', 'sleeps after 5 min', 'never sleeps');
@@ -137,19 +137,19 @@ describe('a plan as text', () => {
     expect(lines.filter((one) => /^ *!/.test(one))).toEqual([line, '! disruptive, see Effects below']);
   });
 
-  it('fits a phone', async () => {
+  it('fits a page of 40 columns', async () => {
     const text = show(full, { columns: 40, next: [] });
     await expect(text).toMatchFileSnapshot('golden/plan-narrow.txt');
     expect(widest(text)).toBeLessThanOrEqual(40);
   });
 
-  it('says in one line that nothing is to be done, and names no command then', () => {
+  it('reports an empty plan in one line without a command', () => {
     expect(show(emptyPlan(), { isSimulated: false })).toBe(
       'studio-rack   4 nodes\n\nNothing to change: 4 nodes match the file.\n',
     );
   });
 
-  it('counts the nodes that were seen among all that were asked, and says nothing of the others', () => {
+  it('counts observed nodes and names unreached ones', () => {
     const { 'studio-4': _lost, ...observed } = emptyPlan().observed;
     const reason = { code: 'ssh/refused', reason: 'The node refused the connection.' } as const;
     expect(show(emptyPlan({ observed, unreached: { 'studio-4': reason } }), { isSimulated: false })).toBe(
@@ -157,7 +157,7 @@ describe('a plan as text', () => {
     );
   });
 
-  it('does not call a rack good that nobody saw', () => {
+  it('does not claim that an unobserved rack matches the file', () => {
     expect(show(emptyPlan({ observed: {} }))).toContain('No node was observed.');
     const waiting = [waits('power', 'studio-1', ['power is unknown'], true)];
     const text = show(emptyPlan({ waiting }));
@@ -165,7 +165,7 @@ describe('a plan as text', () => {
     expect(text).not.toContain('Nothing to change');
   });
 
-  it('escapes what a node made up', () => {
+  it('escapes text from a node', () => {
     const odd = emptyPlan({
       changes: [change('studio-1', 'runtime/x', 'a\u001b[2Jb', 'c\nd')],
       steps: [stepOn('studio-1', 'x')],
@@ -173,7 +173,7 @@ describe('a plan as text', () => {
     expect(show(odd)).toContain('a\\u{1b}[2Jb -> c\\u{a}d');
   });
 
-  it.each(['placement/kimi', 'placement/kimi/rank'])('names a stop of %s that gives no token', (address) => {
+  it.each(['placement/kimi', 'placement/kimi/rank'])('reports the stop of the hung %s', (address) => {
     const effects = [{ kind: 'start', nodes: [], placements: ['kimi', 'qwen'] }] as const;
     const changes = [change('studio-1', address, 'hung', 'stopped')];
     expect(effectTexts({ effects, changes, steps: [] })).toEqual([
@@ -183,7 +183,7 @@ describe('a plan as text', () => {
     expect(effectTexts({ effects, changes: [], steps: [] })).toEqual(['starts kimi, qwen']);
   });
 
-  it('names the stop of a placement that hangs, before its start', () => {
+  it('reports the stop of a hung placement before its start', () => {
     const effects = [{ kind: 'start', nodes: [], placements: ['kimi'] }] as const;
     const { steps } = planOfMesh({
       of: meshFleet(),
@@ -198,7 +198,7 @@ describe('a plan as text', () => {
     );
   });
 
-  it('denies only what the plan does not do', () => {
+  it('lists only absent effects in its denial', () => {
     expect(denialText([])).toBe('Nothing is interrupted, rebooted, switched off or deleted.');
     expect(denialText([{ kind: 'interrupt', nodes: [], placements: ['kimi'] }])).toBe(
       'Nothing is rebooted, switched off or deleted.',

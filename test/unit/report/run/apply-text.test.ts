@@ -34,21 +34,21 @@ const ended = (fields: Partial<EndedStep>): readonly string[] =>
   });
 
 describe('the line of a step', () => {
-  it('is left out for what went well, for what only looks, and for what was never begun', () => {
+  it('is omitted after success and for a step that never began', () => {
     expect(ended({})).toEqual([]);
     expect(ended({ outcome: 'unchanged' })).toEqual([]);
     expect(ended({ outcome: 'skipped' })).toEqual([]);
     expect(ended({ outcome: 'blocked' })).toEqual([]);
   });
 
-  it('says that a Mac has been restarted or switched off', () => {
+  it('reports that a Mac restarted or was switched off', () => {
     const restart = (to: 'up' | 'off') =>
       stepOn('studio-1', 'reboot', { act: { kind: 'reboot', to, from: known('B0') }, class: 'once' });
     expect(ended({ step: restart('up'), ms: 34_000 })).toEqual(['studio-1 restarted 34 s']);
     expect(ended({ step: restart('off'), ms: 34_000 })).toEqual(['studio-1 switched off 34 s']);
   });
 
-  it('says what failed and why, escaped', () => {
+  it('reports a failure and its escaped reason', () => {
     const failure = diagnose('cli/cannot-write', { detail: 'No \u001bspace left.' });
     expect(ended({ outcome: 'failed', diagnostics: [failure] })).toEqual([
       'studio-1 power/set failed after 700 ms: No \\u{1b}space left',
@@ -56,14 +56,14 @@ describe('the line of a step', () => {
     expect(ended({ outcome: 'failed', diagnostics: [failure], rescues: 'kimi' })[0]).toContain('(cleaning up kimi)');
   });
 
-  it('calls an unknown end neither success nor failure', () => {
+  it('distinguishes an unknown result from success and failure', () => {
     expect(ended({ outcome: 'unknown' })).toEqual([
       'studio-1 power/set: result unknown until the node is observed again',
     ]);
     expect(ended({ outcome: 'interrupted' })).toEqual(['studio-1 power/set was interrupted']);
   });
 
-  it('shows how far a long one has come', () => {
+  it('shows the progress of a long step', () => {
     const fetch = stepOn('studio-3', 'model/kimi-k2/fetch');
     expect(progressLine(fetch, { doneBytes: 412e9, totalBytes: 735e9 })).toBe(
       'studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB',
@@ -81,14 +81,14 @@ describe('the line of a change', () => {
   const set = stepOn('studio-1', 'set', { changes: ids });
   const gate = stepOn('studio-1', 'gate', { changes: ids.slice(0, 1) });
 
-  it('is told once, when the last of its steps has ended', () => {
+  it('is printed once, after its last step', () => {
     const watch = watchChanges({ changes, steps: [set, gate] });
     expect(watch.ended({ step: set, outcome: 'changed' })).toEqual([bridge]);
     expect(watch.ended({ step: gate, outcome: 'unchanged' })).toEqual([sleep]);
     expect(watch.ended({ step: gate, outcome: 'unchanged' })).toEqual([]);
   });
 
-  it('is left out when nothing had to be changed, or a step went wrong', () => {
+  it('is omitted if nothing changed or a step failed', () => {
     const calm = watchChanges({ changes, steps: [set] });
     expect(calm.ended({ step: set, outcome: 'unchanged' })).toEqual([]);
     const broken = watchChanges({ changes, steps: [set, gate] });
@@ -96,7 +96,7 @@ describe('the line of a change', () => {
     expect(broken.ended({ step: gate, outcome: 'changed' })).toEqual([]);
   });
 
-  it('says what it is now, and how long it took', () => {
+  it('shows the new value and the duration', () => {
     const [first] = changes;
     if (first === undefined) throw new Error('there are changes');
     expect(madeChangeLine({ change: first, ms: 700 })).toBe('studio-1 power/sleep changed (never sleeps) 700 ms');
@@ -115,7 +115,7 @@ describe('the last line of a run', () => {
     unseen: [],
   };
 
-  it('counts, and says that nothing is left only when that was seen', () => {
+  it('counts results and reports "nothing left to do" only if observed', () => {
     expect(summaryText('done', counts)).toBe('Done: 9 changed, 31 already right. Checked again: nothing left to do.');
     expect(summaryText('done', counts, 'chat is stopped')).toContain('Checked again: chat is stopped.');
     expect(
@@ -135,12 +135,12 @@ describe('the last line of a run', () => {
     );
   });
 
-  it('counts nothing of a node that was not reached', () => {
+  it('has no counts if no node was reached', () => {
     const nothing = { ...counts, changed: null, failed: null, unchanged: null, unseen: ['studio-1'] };
     expect(summaryText('failed', nothing)).toBe('Failed. Not reached: studio-1.');
   });
 
-  it('counts the changes of an interrupted run of which every step did its work', () => {
+  it('counts changes of an interrupted run only if all their steps finished', () => {
     const set = stepOn('studio-1', 'set', { changes: both });
     const gate = stepOn('studio-1', 'gate', { changes: both.slice(0, 1) });
     const plan = emptyPlan({ changes, steps: [set, gate] });
@@ -161,7 +161,7 @@ describe('the last line of a run', () => {
     );
   });
 
-  const sight = (last: Parameters<typeof emptyPlan>[0]) =>
+  const countsAfter = (last: Parameters<typeof emptyPlan>[0]) =>
     countRun({
       planned: changes,
       last: emptyPlan(last),
@@ -170,18 +170,18 @@ describe('the last line of a run', () => {
       targets: ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName),
     });
 
-  it('takes as changed only what the last look has seen', () => {
-    const all = sight({});
+  it('counts a change only if the final check observed it', () => {
+    const all = countsAfter({});
     expect(all).toMatchObject({ changed: 2, failed: 0, left: 0, unseen: [] });
     expect(all.unchanged).toBeGreaterThan(10);
-    expect(sight({ changes: changes.slice(0, 1) })).toMatchObject({ changed: 1, failed: 1, left: 1 });
+    expect(countsAfter({ changes: changes.slice(0, 1) })).toMatchObject({ changed: 1, failed: 1, left: 1 });
     const waiting = [waits('power/sleep', 'studio-1', [], true)];
-    expect(sight({ waiting })).toMatchObject({ changed: 1, failed: 1, waiting: 1 });
-    expect(sight({ blockers: [blocker('studio-3')] })).toMatchObject({ blockers: 0, hands: 1 });
+    expect(countsAfter({ waiting })).toMatchObject({ changed: 1, failed: 1, waiting: 1 });
+    expect(countsAfter({ blockers: [blocker('studio-3')] })).toMatchObject({ blockers: 0, hands: 1 });
   });
 
-  it('does not count what happened on a node that was not seen again', () => {
+  it('does not count changes on a node missing from the final check', () => {
     const { 'studio-1': _lost, ...observed } = emptyPlan().observed;
-    expect(sight({ observed })).toMatchObject({ changed: null, failed: 2, unseen: ['studio-1'] });
+    expect(countsAfter({ observed })).toMatchObject({ changed: null, failed: 2, unseen: ['studio-1'] });
   });
 });

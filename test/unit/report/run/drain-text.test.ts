@@ -12,8 +12,8 @@ const closed = '/Library/Application Support/meshwright/doorman/8080/closed/qwen
 const drainLines = (...about: Parameters<typeof drainProse>): readonly string[] =>
   drainProse(...about).map((line) => plainText(line));
 
-/** What is said when this is seen of the leader. */
-function said(seen: Partial<FactValues>): string {
+/** The drain verdict for these facts of the leader. */
+function verdict(seen: Partial<FactValues>): string {
   const values = { ...settledValues(), 'studio-3': { ...settledValues()['studio-3'], ...seen } as FactValues };
   const [line, ...more] = drainLines(qwen, { fleet: rackOfThree, seen: observedFleet({ values }), waitMs: 90_000 });
   expect(more).toEqual([]);
@@ -22,63 +22,65 @@ function said(seen: Partial<FactValues>): string {
 
 const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact' }];
 const services: FactValues['services'] = [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7 }];
-/** What is said of the leader that nobody could ask. */
+/** The line for a leader that could not be observed. */
 const awayLine = [
   'qwen: could not ask studio-3 whether its gateway for qwen is closed and has requests in flight. It may still',
   'accept requests, now or as soon as that Mac is back. Bring studio-3 back, then: meshwright drain qwen. If it is',
   'gone for good, remove it from the nodes of qwen in the file.',
 ].join(' ');
-const inside = (running: number): FactValues['doormen'] => [doormanSight([doorSight({ placement: 'qwen', running })])];
+const inFlight = (running: number): FactValues['doormen'] => [
+  doormanSight([doorSight({ placement: 'qwen', running })]),
+];
 
 describe('the verdict of a drain', () => {
-  it('says that nobody is inside, and what opens the door again', () => {
-    expect(said({ files, services, doormen: inside(0) })).toBe(
+  it('reports no requests in flight and how to reopen the gateway', () => {
+    expect(verdict({ files, services, doormen: inFlight(0) })).toBe(
       'qwen is drained: its gateway is closed, with no request in flight. To reopen it: meshwright start qwen, or the next apply.',
     );
   });
 
-  it('says how many are inside after how long, and that the door stays closed', () => {
-    expect(said({ files, services, doormen: inside(2) })).toMatch(
+  it('reports requests in flight, the wait, and that the gateway stays closed', () => {
+    expect(verdict({ files, services, doormen: inFlight(2) })).toMatch(
       /^qwen is not drained: 2 requests in flight after 90 s\. Its gateway stays closed;/,
     );
   });
 
-  it('is no success where the door is open, the doorman silent or the leader away', () => {
-    expect(said({ services, doormen: inside(0) })).toBe('qwen is not drained: its gateway on studio-3 is open.');
+  it('is not success for an open gateway, a silent gateway or an unreachable leader', () => {
+    expect(verdict({ services, doormen: inFlight(0) })).toBe('qwen is not drained: its gateway on studio-3 is open.');
     const silent: FactValues['doormen'] = [{ kind: 'silent', port: 8_080, reason: 'no answer in time' }];
-    expect(said({ files, services, doormen: silent })).toMatch(
+    expect(verdict({ files, services, doormen: silent })).toMatch(
       /^qwen: requests in flight are unknown\. The gateway at/,
     );
     const seen = observedFleet({ values: settledValues(), unreachable: ['studio-3'] });
     expect(drainLines(qwen, { fleet: rackOfThree, seen, waitMs: 1 })).toEqual([awayLine]);
   });
 
-  it('counts who is inside at the door that an endpoint has left, and knows nothing where no doorman has it', () => {
+  it("includes requests in flight at the endpoint's former port, and reports a missing gateway", () => {
     const service = (port: number, ...behind: readonly string[]) =>
       ({ label: `dev.meshwright.doorman.${port}`, state: 'running', pid: port, behind }) as const;
     const old = doormanSight([doorSight({ placement: 'qwen', running: 3 })], 8_070);
     const left: FactValues['files'] = [{ path: closed.replace('8080', '8070'), digest: '00', state: 'intact' }];
-    const beside = { services: [service(8_070, 'qwen'), service(8_080, 'qwen')], doormen: [old, ...inside(0)] };
-    expect(said({ ...beside, files: [...files, ...left] })).toMatch(
+    const beside = { services: [service(8_070, 'qwen'), service(8_080, 'qwen')], doormen: [old, ...inFlight(0)] };
+    expect(verdict({ ...beside, files: [...files, ...left] })).toMatch(
       /^qwen is not drained: 3 requests in flight after 90 s\./,
     );
-    expect(said({ ...beside, files })).toBe('qwen is not drained: its gateway on studio-3 is open.');
+    expect(verdict({ ...beside, files })).toBe('qwen is not drained: its gateway on studio-3 is open.');
     const others = { ...beside, services: [service(8_070, 'qwen'), service(8_080, 'chat')] };
-    expect(said({ ...others, files: left })).toMatch(/^qwen is not drained: 3 requests in flight after 90 s\./);
+    expect(verdict({ ...others, files: left })).toMatch(/^qwen is not drained: 3 requests in flight after 90 s\./);
     const missing = 'qwen is not drained. The gateway at port 8080 does not serve qwen yet.';
     const first = 'Run meshwright apply first, then meshwright drain qwen.';
     const gone = 'The gateway from an earlier file is closed, with no request in flight.';
     const empty = doormanSight([doorSight({ placement: 'qwen', running: 0 })], 8_070);
     for (const kept of [left, [...files, ...left]]) {
-      expect(said({ ...others, doormen: [empty], files: kept })).toBe(`${missing} ${gone} ${first}`);
+      expect(verdict({ ...others, doormen: [empty], files: kept })).toBe(`${missing} ${gone} ${first}`);
     }
-    const alone = { services: [service(8_080, 'chat')], doormen: inside(0) };
-    expect(said({ ...alone, files })).toBe(`${missing} ${first}`);
+    const chatOnly = { services: [service(8_080, 'chat')], doormen: inFlight(0) };
+    expect(verdict({ ...chatOnly, files })).toBe(`${missing} ${first}`);
   });
 
-  it('is told leader by leader where one of them is away or not drained, and once where both are', () => {
+  it('has a line for each leader unless both are drained', () => {
     const [first, second] = [settledValues()['studio-3'], settledValues()['studio-2']];
-    const drained = { files, services, doormen: inside(0) };
+    const drained = { files, services, doormen: inFlight(0) };
     const placement = { ...qwen, fallback: { nodes: ['studio-2', 'studio-3'].map(nodeName), contextTokens: 2_048 } };
     const fleet = { ...rackOfThree, placements: [placement] };
     const both = (one: Partial<FactValues>, unreachable: readonly string[] = []): readonly string[] => {
@@ -90,14 +92,14 @@ describe('the verdict of a drain', () => {
     const other = `qwen is drained on studio-2: its gateway is closed, with no request in flight. ${opening}`;
     expect(both(drained)).toEqual([`qwen is drained: its gateway is closed, with no request in flight. ${opening}`]);
     expect(both({}, ['studio-3'])).toEqual([other, awayLine]);
-    expect(both({ files, services, doormen: inside(2) })).toEqual([
+    expect(both({ files, services, doormen: inFlight(2) })).toEqual([
       other,
       expect.stringMatching(/^qwen is not drained on studio-3: 2 requests in flight after 90 s\. /),
     ]);
   });
 
-  it('counts a door that an earlier file has left on another Mac, and knows nothing of one that nobody could ask', () => {
-    const drained = { files, services, doormen: inside(0) };
+  it('includes gateways that an earlier file left on a different Mac, also unreachable ones', () => {
+    const drained = { files, services, doormen: inFlight(0) };
     const behind = [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, behind: ['qwen'] }] as const;
     const lines = (former: Partial<FactValues>, unreachable: readonly string[] = []): readonly string[] => {
       const all = settledValues();
@@ -109,24 +111,24 @@ describe('the verdict of a drain', () => {
       const seen = observedFleet({ values: shown as Record<string, FactValues>, unreachable });
       return drainLines(qwen, { fleet: rackOfThree, seen, waitMs: 90_000 });
     };
-    const nobody = 'its gateway is closed, with no request in flight.';
+    const idle = 'its gateway is closed, with no request in flight.';
     const [byStart, byApply] = [
       'To reopen it: meshwright start qwen, or the next apply.',
       'To accept requests again: meshwright apply.',
     ];
-    expect(lines({})).toEqual([`qwen is drained: ${nobody} ${byStart}`]);
+    expect(lines({})).toEqual([`qwen is drained: ${idle} ${byStart}`]);
     expect(lines({ services: behind })).toEqual([
       'qwen is not drained: its gateway on studio-1 is open.',
-      `qwen is drained on studio-3: ${nobody} ${byApply}`,
+      `qwen is drained on studio-3: ${idle} ${byApply}`,
     ]);
-    expect(lines({ ...drained, services: behind })).toEqual([`qwen is drained: ${nobody} ${byApply}`]);
+    expect(lines({ ...drained, services: behind })).toEqual([`qwen is drained: ${idle} ${byApply}`]);
     const silent = { label: 'dev.meshwright.doorman.8070', state: 'running', pid: 7 } as const;
-    expect(lines({ services: [silent] })).toEqual([`qwen is drained: ${nobody} ${byStart}`]);
+    expect(lines({ services: [silent] })).toEqual([`qwen is drained: ${idle} ${byStart}`]);
     expect(lines({}, ['studio-1'])).toEqual([
       expect.stringMatching(
         /^qwen: could not ask studio-1 whether an earlier file left a gateway for qwen there. It may still .* remove it from the file\.$/,
       ),
-      `qwen is drained on studio-3: ${nobody} ${byStart}`,
+      `qwen is drained on studio-3: ${idle} ${byStart}`,
     ]);
   });
 });

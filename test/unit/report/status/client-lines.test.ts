@@ -32,8 +32,8 @@ const of = (sight: ClientCounts['sight']): ClientCounts => ({ placement: 'kimi',
 const lines = (sight: ClientCounts['sight'], columns = 80) =>
   clientLines([of(sight)], { columns, unicode: false, paint: plainPaint, isSimulated: false });
 
-describe('what came through a door', () => {
-  it('stands in a paragraph of the page, with since when', () => {
+describe('the request counts of a gateway', () => {
+  it('fit the page in one paragraph with their start time', () => {
     expect(lines(known(busy))).toEqual([
       '  clients of kimi: 412 answered since 2026-09-21 14:13:20 UTC, 3 failed, 9',
       '                   refused, 6 in flight (2 waiting), no output for 40 ms, 31.4',
@@ -42,7 +42,7 @@ describe('what came through a door', () => {
     for (const line of lines(known(busy), 40)) expect(line.length).toBeLessThanOrEqual(40);
   });
 
-  it('says no speed where nothing was streamed, and escapes what the node says', () => {
+  it('have no speed if nothing was streamed, and escape text from the node', () => {
     expect(lines(known(idle))).toEqual([
       '  clients of kimi: 0 answered, 0 in flight, closed: it is stopped\\u{1b}[31m.',
     ]);
@@ -57,7 +57,7 @@ describe('what came through a door', () => {
     });
   });
 
-  it('is not known, and not none, where the doorman did not say', () => {
+  it('are unknown, not zero, if the gateway did not report', () => {
     expect(lines(unknown('failed', 'no report from the gateway at port 8080: it did not answer in time'))).toEqual([
       '  clients of kimi: unknown: no report from the gateway at port 8080: it did not',
       '                   answer in time',
@@ -66,7 +66,7 @@ describe('what came through a door', () => {
   });
 });
 
-describe('the counts of a published placement', () => {
+describe('the client counts of a published placement', () => {
   const plain = meshFleet();
   const desired = {
     ...plain,
@@ -93,7 +93,7 @@ describe('the counts of a published placement', () => {
     return clientCounts(view, placements);
   };
 
-  it('are those of its leader, in a document that the schema allows', () => {
+  it('come from its leader and are valid in the JSON schema', () => {
     const { view, placements, observation } = seen('busy');
     const clients = clientCounts(view, placements);
     expect(clients).toEqual([of(known(busy))]);
@@ -105,7 +105,7 @@ describe('the counts of a published placement', () => {
     }
   });
 
-  it('are absent where no doorman knows it or nobody asked its leader, and unknown where none answers', () => {
+  it('are absent without a gateway or an observed leader, and unknown if the gateway is silent', () => {
     expect(countsOf('none')).toEqual([]);
     expect(countsOf('busy', ['studio-2'])).toEqual([]);
     expect(countsOf('silent')).toMatchObject([{ sight: { kind: 'unknown' } }]);

@@ -30,19 +30,19 @@ function show(changes: RackChanges, isSimulated = false): StatusDocument {
   return statusJson({ desired, observation, findings, placements: [], isSimulated });
 }
 
-/** A rack with the placement `kimi`, of which these nodes are asked. */
+/** A rack with the placement `kimi`; `targets` are the observed nodes. */
 function showMesh(
   members: Parameters<typeof threeMembers>[0],
   targets: readonly string[],
-  { desired = meshFleet(), said = [] }: { desired?: DesiredFleet; said?: readonly string[] } = {},
+  { desired = meshFleet(), log = [] }: { desired?: DesiredFleet; log?: readonly string[] } = {},
 ): StatusDocument {
-  const observation = observeMesh(desired, { members: threeMembers(members, { changes: { said } }) });
+  const observation = observeMesh(desired, { members: threeMembers(members, { changes: { said: log } }) });
   const placements = surveyPlacements(viewOf({ desired, observation, targets: targets.map(nodeName) }));
   return statusJson({ desired, observation, findings: [], placements, isSimulated: false });
 }
 
-describe('status as JSON', () => {
-  it('follows its schema for racks that are healthy, broken and out of reach', () => {
+describe('the JSON output of status', () => {
+  it('follows its schema for healthy, broken and unreachable racks', () => {
     const failures = {
       'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.', subject: nodeSubject('studio-2') })],
     };
@@ -53,7 +53,7 @@ describe('status as JSON', () => {
     ).toEqual([]);
   });
 
-  it('says how each placement is, and where it answers while it serves', () => {
+  it('has the state of each placement, and the endpoint while it serves', () => {
     const all = ['studio-1', 'studio-2', 'studio-3'];
     const serving = showMesh(['joined', 'joined', 'joined'], all);
     const never = showMesh(['absent', 'absent', 'absent'], all);
@@ -75,10 +75,10 @@ describe('status as JSON', () => {
     });
   });
 
-  it('says in words why a rank failed, and what to do', () => {
+  it('explains why a rank failed and how to fix it', () => {
     const all = ['studio-1', 'studio-2', 'studio-3'];
     const line = '[jaccl] Changing queue pair to RTR failed with errno 22';
-    const failed = showMesh(['exited', 'exited', 'exited'], all, { desired: exoFleet(), said: [line] });
+    const failed = showMesh(['exited', 'exited', 'exited'], all, { desired: exoFleet(), log: [line] });
     expect(validate(failed)).toEqual([]);
     expect(failed.placements['kimi']?.failure).toEqual({
       node: 'studio-1',
@@ -89,16 +89,16 @@ describe('status as JSON', () => {
     });
   });
 
-  it('is refused by the schema with a key that nobody described', () => {
+  it('does not match its schema with an unknown key', () => {
     expect(validate({ ...show({}), more: 1 })).toHaveLength(1);
   });
 
-  it('leaves out what is unknown', () => {
+  it('omits unknown values', () => {
     const { nodes } = show({ unreachable: ['studio-2'] });
     expect(nodes['studio-2']).toEqual({ reached: false, rdma: 'unknown', bridge: 'unknown' });
   });
 
-  it('gives every declared link its judgement and every seen cable its ends', () => {
+  it('has a judgement for every declared link and the ends of every observed cable', () => {
     const { links, cables } = show({ cables: meshOfFour.slice(1), unreachable: ['studio-4'] });
     expect(links.map((link) => `${link.ends.join(' ')} ${link.judgement}`)).toEqual([
       'studio-1:2 studio-2:2 missing',
@@ -114,7 +114,7 @@ describe('status as JSON', () => {
     ]);
   });
 
-  it('says that the nodes are simulated, and only then', () => {
+  it('has the key "simulated" only for simulated nodes', () => {
     expect(show({}, true).simulated).toBe(true);
     expect('simulated' in show({})).toBe(false);
   });

@@ -19,11 +19,11 @@ import {
 } from '../../../rack/rack.ts';
 
 interface Shown extends Partial<Pick<StatusInput, 'columns' | 'unicode' | 'isSimulated' | 'paint'>> {
-  readonly wishes?: Partial<DesiredFleet>;
+  readonly settings?: Partial<DesiredFleet>;
 }
 
-function show(changes: RackChanges, { wishes = {}, ...page }: Shown = {}): string {
-  const desired = desiredFleet(wishes);
+function show(changes: RackChanges, { settings = {}, ...page }: Shown = {}): string {
+  const desired = desiredFleet(settings);
   const observation = observedFleet(changes);
   const findings = diagnoseFleet(desired, observation);
   const shown = { desired, observation, findings, placements: [], isSimulated: true };
@@ -38,7 +38,7 @@ const swapped = meshOfFour.map((text) =>
 
 const tired = { power: { sleepMinutes: 10, diskSleepMinutes: 10, restartAfterPowerLoss: false } };
 
-/** One of nearly everything. */
+/** A rack with nearly every kind of finding. */
 const broken: RackChanges = {
   cables: swapped.slice(1),
   values: {
@@ -72,8 +72,8 @@ const onFallback: StatusInput['placements'][number] = {
   onFallback: { contextTokens: 4_096, away: [] },
 };
 
-describe('the headline of a rack on which nothing is wrong', () => {
-  it('excepts what serves and is not as the file says', () => {
+describe('the headline of a healthy rack', () => {
+  it('names a serving placement that differs from the file', () => {
     const shown = { desired: desiredFleet({}), observation: observedFleet({}), findings: [], isSimulated: false };
     const headlineWith = (placements: StatusInput['placements']) =>
       statusText({ ...shown, placements, columns: 80, unicode: false }).split('\n')[2];
@@ -85,7 +85,7 @@ describe('the headline of a rack on which nothing is wrong', () => {
     );
   });
 
-  it('claims no RDMA that only the file declares', () => {
+  it('does not claim RDMA that was not observed', () => {
     const one = { ...onFallback, standing: 'met', transport: 'rdma' } as const;
     const shown = { desired: desiredFleet({}), observation: observedFleet({}), findings: [], isSimulated: false };
     const textWith = (transportProof: 'log' | 'start' | 'none') =>
@@ -101,20 +101,20 @@ describe('the headline of a rack on which nothing is wrong', () => {
   });
 });
 
-describe('status of a rack', () => {
-  it('says in one line that all is well', async () => {
+describe('the status text of a rack', () => {
+  it('reports a healthy rack in one line', async () => {
     await expect(show({})).toMatchFileSnapshot(golden('healthy'));
   });
 
-  it('shows each trouble once with one thing to do', async () => {
+  it('shows each finding once with one action', async () => {
     await expect(show(broken)).toMatchFileSnapshot(golden('broken'));
   });
 
-  it('says of an unreachable node why, and judges none of its links', async () => {
+  it('explains why a node is unreachable and reports nothing about its links', async () => {
     await expect(show(unreachable)).toMatchFileSnapshot(golden('unreachable'));
   });
 
-  it('shows Macs with 3, 4 and 6 receptacles side by side, and everything that can be plugged in', async () => {
+  it('shows Macs with 3, 4 and 6 receptacles, docks and slow cables', async () => {
     const declared = ['mini:1 <-> max:1', 'max:2 <-> ultra:2', 'mini:2 <-> ultra:3', 'max:3 <-> ultra:4'];
     const dock = { name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' };
     const own = receptacles('ultra', 6, declared).map((one) => {
@@ -139,40 +139,40 @@ describe('status of a rack', () => {
       },
     };
     const { thunderbolt } = desiredFleet();
-    const wishes = {
+    const settings = {
       nodes: ['max', 'mini', 'ultra'].map((name) => desiredNode(name)),
       thunderbolt: { ...thunderbolt, links: links(declared) },
     };
-    await expect(show(changes, { wishes, unicode: true, isSimulated: false })).toMatchFileSnapshot(golden('mixed'));
+    await expect(show(changes, { settings, unicode: true, isSimulated: false })).toMatchFileSnapshot(golden('mixed'));
   });
 
-  it('stacks the nodes on a phone', async () => {
+  it('stacks nodes on a page of 40 columns', async () => {
     await expect(show(broken, { columns: 40 })).toMatchFileSnapshot(golden('narrow'));
   });
 
-  it('stacks nodes whose names leave no room for a table', async () => {
+  it('stacks nodes with names too long for a table', async () => {
     const long = `${'rack-room-2-'.repeat(5)}a`;
     const names = [long, 'b'];
     const declared = [`${long}:1 <-> b:1`];
     const { thunderbolt } = desiredFleet();
-    const wishes = {
+    const settings = {
       nodes: names.map((name) => desiredNode(name)),
       thunderbolt: { ...thunderbolt, links: links(declared) },
     };
-    await expect(show({ names, cables: declared }, { wishes })).toMatchFileSnapshot(golden('long-names'));
+    await expect(show({ names, cables: declared }, { settings })).toMatchFileSnapshot(golden('long-names'));
   });
 });
 
-describe('status of the largest rack', () => {
-  it.each([1, 10, 80])('has every one of 256 nodes on a page of %i columns (case 60)', (columns) => {
+describe('the status text of the largest rack', () => {
+  it.each([1, 10, 80])('names all 256 nodes on a page of %i columns (case 60)', (columns) => {
     const names = Array.from({ length: 256 }, (_, at) => `n${at}`);
-    const words = new Set(show({ names }, { wishes: desiredFleet({ names }), columns }).split(/\s+/));
+    const words = new Set(show({ names }, { settings: desiredFleet({ names }), columns }).split(/\s+/));
     expect(names.filter((name) => !words.has(name))).toEqual([]);
   });
 });
 
-describe('finding of several lines', () => {
-  it('keeps its lines, each escaped by itself', () => {
+describe('a finding with several lines', () => {
+  it('keeps its lines and escapes each separately', () => {
     const detail = 'The host key changed:\nknown SHA256:a\nseen SHA256:b\u001b[2J';
     const one = diagnose('ssh/unreachable', {
       subject: nodeSubject('studio-4'),
@@ -184,7 +184,7 @@ describe('finding of several lines', () => {
     expect(text).toContain('SHA256:b\\u{1b}[2J\n           -> Compare:\n              ssh-keygen -lf\n');
   });
 
-  it('keeps a command on a line of its own, whole on any page', () => {
+  it('keeps a command unbroken on a separate line at any width', () => {
     const command = `  sudo /usr/libexec/PlistBuddy -c "Delete :a:b" ${'/Library/Preferences'.repeat(6)}`;
     const hint = `On studio-4:\n${command}\nThen restart the Mac.`;
     const one = diagnose('ssh/unreachable', { subject: nodeSubject('studio-4'), detail: 'It is.', hint });
@@ -198,19 +198,19 @@ describe('finding of several lines', () => {
     }
   });
 
-  it('shows no line break of a finding as an escape', () => {
+  it('does not escape its own line breaks', () => {
     const text = show({ values: { 'studio-3': { sudo: 'denied' } } });
     expect(text).toMatch(/See the line to add:\n +meshwright enroll studio-3 --sim\n/);
     expect(text).not.toContain('\\u{');
   });
 
-  it('keeps a path whole, however narrow the page', () => {
+  it('keeps a path unbroken on a narrow page', () => {
     const path = `/Users/mesh/.local/state/meshwright/${'runs/'.repeat(8)}host:22/known_hosts`;
     const one = diagnose('ssh/unreachable', { subject: nodeSubject('studio-4'), detail: `See ${path} for it.` });
     expect(show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } }, { columns: 60 })).toContain(path);
   });
 
-  it('cannot be made by a name that a node invents', () => {
+  it('cannot be forged by a device name', () => {
     const dock = { name: 'dock\n  error    studio-9: gone', vendor: 'x', mode: 'usb_four' };
     const own = receptacles('studio-1', 6, []).map((one) =>
       one.receptacle === 2 ? { ...one, state: 'connected' as const, devices: [dock] } : one,
@@ -221,8 +221,8 @@ describe('finding of several lines', () => {
   });
 });
 
-describe('row of a node that was not reached', () => {
-  it('has a reason that fits for every code of the connection', () => {
+describe('the row of an unreached node', () => {
+  it('has a fitting reason for every connection code', () => {
     for (const code of Object.keys(sshCodes) as (keyof typeof sshCodes)[]) {
       const one = diagnose(code, { subject: nodeSubject('studio-4'), detail: 'It is so.' });
       const changes = { unreachable: ['studio-4'], failures: { 'studio-4': [one] } };
@@ -234,7 +234,7 @@ describe('row of a node that was not reached', () => {
     }
   });
 
-  it('has a short reason where no node was reached at all', () => {
+  it('has a short reason if no node was reached', () => {
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
     const locked = (name: string) => diagnose('ssh/locked-at-filevault', { subject: nodeSubject(name), detail: 'x' });
     const failures = Object.fromEntries(names.map((name) => [name, [locked(name)]]));
@@ -243,13 +243,13 @@ describe('row of a node that was not reached', () => {
   });
 });
 
-describe('width of the status', () => {
+describe('the width of the status text', () => {
   /** Commands to copy are never broken. */
   const isCommand = (line: string): boolean => /^ +(?:sudo|meshwright) /.test(line);
   const widest = (text: string): number =>
     Math.max(...text.split('\n').map((line) => (isCommand(line) ? 0 : line.length)));
 
-  it('is 80 columns when the terminal does not say', () => {
+  it('is 80 columns if the terminal width is unknown', () => {
     const usual = show(broken);
     for (const columns of [0, Number.NaN, Number.POSITIVE_INFINITY, -1]) {
       expect(show(broken, { columns })).toBe(usual);
@@ -257,7 +257,7 @@ describe('width of the status', () => {
     expect(widest(usual)).toBe(80);
   });
 
-  it('is never exceeded from 40 columns up, but by a command to copy, which stays in one piece', () => {
+  it('is exceeded from 40 columns up only by commands to copy', () => {
     for (let columns = 40; columns <= 200; columns += 1) {
       const text = show({ ...broken, ...unreachable }, { columns });
       expect(widest(text.replaceAll(/^ +(?:sudo|meshwright) .*$/gm, ''))).toBeLessThanOrEqual(columns);
@@ -265,19 +265,19 @@ describe('width of the status', () => {
     }
   });
 
-  it('is used on a wide terminal', () => {
+  it('uses all columns of a wide terminal', () => {
     expect(widest(show(broken, { columns: 200 }))).toBe(200);
   });
 });
 
-describe('status', () => {
-  it('means nothing by colour alone: without the paint the text is the same', () => {
+describe('the status text', () => {
+  it('has the same words with and without color', () => {
     const painted = show(broken, { paint: (tone, text) => `\u0001${tone}\u0002${text}\u0003` });
     expect(painted).toContain('\u0001bad\u0002');
     expect(painted.replaceAll(/\u0001\w+\u0002|\u0003/g, '')).toBe(show(broken));
   });
 
-  it('names the nodes that were not looked at and does not count their links as wrong', () => {
+  it('names unobserved nodes and does not report their links as wrong', () => {
     const desired = desiredFleet();
     const { nodes } = observedFleet();
     const observation = { nodes: Object.fromEntries(Object.entries(nodes).slice(0, 2)), failures: {} };
