@@ -30,8 +30,8 @@ const doctor = async (): Promise<DoctorDocument> => json(await run('doctor', '--
 const suspects = async (): Promise<readonly string[]> =>
   (await doctor()).troubles.map(({ code, subject, hanging }) => [code, subject, ...hanging].join(' | '));
 
-describe('what only traffic can show', () => {
-  it('is not suspected while the placement serves, and what they take is read from the kernel', async () => {
+describe('an RDMA fault that only traffic can show', () => {
+  it('is not suspected while the placement serves, and launches are read from the kernel', async () => {
     const { troubles, launches } = await doctor();
     expect(troubles).toEqual([]);
     expect(launches).toEqual({
@@ -43,7 +43,7 @@ describe('what only traffic can show', () => {
     );
   });
 
-  it('is a port that idled for too long when a token fails, and stays so when a start does', async () => {
+  it('is reported as a port that idled too long, after a failed token and a failed start', async () => {
     await run('sim', 'fault', 'idle-dead-port', 'studio-1:4');
     let hung = await run('doctor', '--sim');
     // The rank writes to its log a moment after its port has died.
@@ -57,7 +57,7 @@ describe('what only traffic can show', () => {
     expect(await suspects()).toEqual(['rdma/suspected-idle-dead | link studio-1:4 <-> studio-4:2 | placement chat']);
   });
 
-  it('is over when both Macs have restarted', async () => {
+  it('is gone after both Macs have restarted', async () => {
     expect((await run('reboot', 'studio-1', 'studio-4', '--sim', '--yes')).code).toBe(0);
     const ran = await run('apply', '--sim', '--yes');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
@@ -65,7 +65,7 @@ describe('what only traffic can show', () => {
     expect([troubles, launches['studio-1']?.starts]).toEqual([[], 1]);
   });
 
-  it('is a Mac without a protection domain: seen before a start, and when a start says so, until it has restarted', async () => {
+  it('is reported as leaked protection domains before and after a start, until the Mac restarts', async () => {
     await run('sim', 'fault', 'pd-leak', 'studio-4');
     expect(await suspects()).toEqual(['rdma/left-in-kernel | node studio-4']);
     expect((await run('restart', 'chat', '--sim', '--yes')).code).toBe(3);
@@ -80,8 +80,8 @@ describe('what only traffic can show', () => {
   });
 });
 
-describe('what the kernel holds', () => {
-  it('is what the ranks of a placement that serves have, and no finding', async () => {
+describe('RDMA objects in the kernel', () => {
+  it('cause no finding if they belong to the ranks of a serving placement', async () => {
     const { nodes } = json(await run('facts', '--sim', 'studio-4', '--fact', 'rdma-objects', '--json')) as {
       readonly nodes: Readonly<Record<string, unknown>>;
     };
@@ -89,7 +89,7 @@ describe('what the kernel holds', () => {
     expect(await suspects()).toEqual([]);
   });
 
-  it('is another program until it is ended, with the command that ends it', async () => {
+  it('are attributed to a foreign program, with the command that stops it', async () => {
     await run('sim', 'fault', 'rdma-held', 'studio-4');
     const [found] = (await doctor()).troubles;
     expect([found?.code, found?.subject]).toEqual(['rdma/held', 'node studio-4']);
@@ -100,7 +100,7 @@ describe('what the kernel holds', () => {
     expect(await suspects()).toEqual([]);
   });
 
-  it('is a process that hangs, so that no verbs tool is started, until the Mac has restarted', async () => {
+  it('are attributed to hung processes, and no verbs tool runs until the Mac restarts', async () => {
     await run('sim', 'fault', 'verbs-hang', 'studio-4');
     const shown = await run('doctor', '--sim');
     expect(shown.stdout).toContain('  error    studio-4: mesh-allreduce (pid 98027) and ibv_devinfo (pid 98143)');

@@ -25,13 +25,13 @@ interface DoctorDocument {
 }
 
 describe('doctor', () => {
-  it('finds nothing in a healthy rack and ends with 0', async () => {
+  it('finds nothing in a healthy rack and exits with 0', async () => {
     const [text, some] = [await run('doctor', '--sim'), await run('doctor', '--sim', 'studio-2')];
     expect([text.code, some.code, text.stderr]).toEqual([0, 0, '']);
     await expectGolden('doctor-healthy', place, [text, some]);
   });
 
-  it('tells one cause, one action and the evidence in the order of the walk', async () => {
+  it('shows cause, action and evidence of each finding in repair order', async () => {
     await breakThings(
       ['gid-missing', 'studio-1:2'],
       ['cable-missing', 'studio-1:4'],
@@ -53,14 +53,14 @@ describe('doctor', () => {
     await expectGolden('doctor-broken', place, [text]);
   });
 
-  it('is one work list for all Macs that have to go to Recovery, and ends with 3', async () => {
+  it('shows one list of manual steps for all Macs that need Recovery, and exits with 3', async () => {
     await breakThings(['rdma-disabled', 'studio-2'], ['rdma-disabled', 'studio-3']);
     const ran = await run('doctor', '--sim');
     expect(ran.code).toBe(3);
     await expectGolden('doctor-recovery', place, [ran]);
   });
 
-  it('tells beside what it found which node could not be observed, and ends with 4', async () => {
+  it('reports an unreachable node next to its other findings, and exits with 4', async () => {
     await breakThings(['connection-drop', 'studio-2'], ['power-wrong', 'studio-1']);
     const ran = await run('doctor', '--sim', '--json');
     const { troubles } = json(ran) as DoctorDocument;

@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => endPlace(place));
 
-describe('a rehearsal without the archives of its file', () => {
-  it('serves by doubles of llama.cpp and Node, which every command lists', async () => {
+describe('a simulated rack without the archives of its file', () => {
+  it('serves with doubles of llama.cpp and Node, which commands list', async () => {
     const applied = await run('apply', '--sim', '--yes');
     expect([applied.code, applied.stderr]).toEqual([
       0,
@@ -29,7 +29,7 @@ describe('a rehearsal without the archives of its file', () => {
     expect(document).toMatchObject({ placements: { chat: { state: 'serving' } } });
   });
 
-  it('has nothing to do a second time', async () => {
+  it('has no drift afterwards', async () => {
     const { stdout, code } = await run('drift', '--sim');
     expect([code, stdout]).toEqual([0, expect.stringContaining('No drift')]);
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fileText, first, pairFile } from '../scenarios/converge-file.ts';
 import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
 import { endPlace } from './fleet.ts';
@@ -19,44 +19,52 @@ beforeAll(async () => {
 });
 afterAll(() => endPlace(place));
 
-it('drain closes the door, says so twice, shows in doctor, keeps ask and bench, and ends with a start', async () => {
-  const drained = await run('drain', 'chat', '--yes');
-  expect([drained.code, drained.stderr]).toEqual([0, '']);
-  expect(flat(drained.stdout)).toContain(
-    'chat is drained: its gateway is closed, with no request in flight. To reopen it: meshwright start chat --sim, or the next apply.',
-  );
-  const again = await run('drain', '--all');
-  expect([again.code, again.stderr]).toEqual([0, '']);
-  expect(again.stdout).toContain('chat is drained');
-  const looked = await run('doctor');
-  expect([looked.code, looked.stdout]).toEqual([0, expect.stringMatching(/get\s+503: it was drained by its operator/)]);
-  // Both go past the door, which stays closed.
-  const past = [await run('ask', 'chat', 'Hello?'), await run('bench', 'chat', '--requests', '1', '--runs', '1')];
-  expect(past.map(({ code }) => code)).toEqual([0, 0]);
-  expect((await run('drain', 'chat')).stdout).toContain('chat is drained');
-  const started = await run('start', 'chat', '--yes');
-  expect([started.code, started.stderr]).toEqual([0, '']);
-  expect(started.stdout).toContain('doorman/8080/chat/door');
-  expect((await run('doctor')).stdout).not.toContain('503');
-});
+describe('drain', () => {
+  it('closes the gateway for clients, but not for ask and bench, until the next start', async () => {
+    const drained = await run('drain', 'chat', '--yes');
+    expect([drained.code, drained.stderr]).toEqual([0, '']);
+    expect(flat(drained.stdout)).toContain(
+      'chat is drained: its gateway is closed, with no request in flight. To reopen it: meshwright start chat --sim, or the next apply.',
+    );
+    const again = await run('drain', '--all');
+    expect([again.code, again.stderr]).toEqual([0, '']);
+    expect(again.stdout).toContain('chat is drained');
+    const doctor = await run('doctor');
+    expect([doctor.code, doctor.stdout]).toEqual([
+      0,
+      expect.stringMatching(/get\s+503: it was drained by its operator/),
+    ]);
+    // Both bypass the gateway, which stays closed.
+    const bypassing = [
+      await run('ask', 'chat', 'Hello?'),
+      await run('bench', 'chat', '--requests', '1', '--runs', '1'),
+    ];
+    expect(bypassing.map(({ code }) => code)).toEqual([0, 0]);
+    expect((await run('drain', 'chat')).stdout).toContain('chat is drained');
+    const started = await run('start', 'chat', '--yes');
+    expect([started.code, started.stderr]).toEqual([0, '']);
+    expect(started.stdout).toContain('doorman/8080/chat/door');
+    expect((await run('doctor')).stdout).not.toContain('503');
+  });
 
-it('drain says what an apply has to bring first, and which Mac nobody could ask', async () => {
-  place.write('cluster.yaml', fileText(file(8_090)));
-  const moved = await run('drain', 'chat', '--yes');
-  expect([moved.code, moved.stderr]).toEqual([3, '']);
-  const said = flat(moved.stdout);
-  expect(said).toContain('Run apply first (1)');
-  expect(said).toContain('Apply needed first: 1 changed');
-  expect(said).toContain('Run meshwright apply --sim first, then meshwright drain chat --sim.');
-  expect(said).not.toMatch(/hands|Not done by apply/);
-  place.write('cluster.yaml', fileText(file(8_080)));
-  expect((await meshwright(place, ['sim', 'fault', 'power-cut', first])).code).toBe(0);
-  const away = await run('drain', 'chat', '--yes');
-  expect(away.code).toBe(1);
-  expect(flat(away.stdout)).toContain(`chat: could not ask ${first} whether its gateway for chat is closed`);
-  expect(flat(away.stdout)).toContain(`Bring ${first} back, then: meshwright drain chat --sim.`);
-  const document: { readonly diagnostics: readonly { readonly code: string }[] } = JSON.parse(
-    (await run('drain', 'chat', '--yes', '--json')).stdout,
-  );
-  expect(document.diagnostics.map(({ code }) => code)).toContain('endpoint/door-not-asked');
+  it('reports if an apply is needed first, or if the Mac is unreachable', async () => {
+    place.write('cluster.yaml', fileText(file(8_090)));
+    const moved = await run('drain', 'chat', '--yes');
+    expect([moved.code, moved.stderr]).toEqual([3, '']);
+    const text = flat(moved.stdout);
+    expect(text).toContain('Run apply first (1)');
+    expect(text).toContain('Apply needed first: 1 changed');
+    expect(text).toContain('Run meshwright apply --sim first, then meshwright drain chat --sim.');
+    expect(text).not.toMatch(/hands|Not done by apply/);
+    place.write('cluster.yaml', fileText(file(8_080)));
+    expect((await meshwright(place, ['sim', 'fault', 'power-cut', first])).code).toBe(0);
+    const away = await run('drain', 'chat', '--yes');
+    expect(away.code).toBe(1);
+    expect(flat(away.stdout)).toContain(`chat: could not ask ${first} whether its gateway for chat is closed`);
+    expect(flat(away.stdout)).toContain(`Bring ${first} back, then: meshwright drain chat --sim.`);
+    const document: { readonly diagnostics: readonly { readonly code: string }[] } = JSON.parse(
+      (await run('drain', 'chat', '--yes', '--json')).stdout,
+    );
+    expect(document.diagnostics.map(({ code }) => code)).toContain('endpoint/door-not-asked');
+  });
 });

@@ -6,7 +6,7 @@ import { schemaCheck } from './schema-check.ts';
 const place = makePlace();
 afterAll(() => place.remove());
 
-/** The example with its one placement published, and two others: for anybody, and for its node alone. */
+/** The example with its placement published, and two more: one open to anybody, one only for its node. */
 const text = `${exampleText
   .replace(
     'endpoint: { port: 8080 }',
@@ -32,7 +32,7 @@ place.write('cluster.yaml', text);
 const run = (...words: string[]) => meshwright(place, words, { env: { CHAT_KEY: 'never-to-be-shown-0123456789' } });
 
 describe('endpoints', () => {
-  it('gives settings to be copied for each client, and no key', async () => {
+  it('prints the settings for each client, without the key', async () => {
     const rans = [await run('endpoints'), await run('endpoints', 'inner'), await run('endpoints', 'innr')];
     expect(rans.map(({ code }) => code)).toEqual([0, 0, 64]);
     for (const { stdout, stderr } of rans) expect(stdout + stderr).not.toContain('never-to-be-shown');
@@ -40,7 +40,7 @@ describe('endpoints', () => {
     await expectGolden('endpoints', place, rans);
   });
 
-  it('names the file of a key by its absolute path, and keeps the key out of the words of curl', async () => {
+  it('prints the absolute path of a key file, and keeps the key out of curl arguments', async () => {
     place.write('filed.yaml', text.replace('{ env: CHAT_KEY }', '{ file: keys/chat }'));
     const { stdout } = await run('endpoints', 'chat', '--file', 'filed.yaml');
     const path = `${place.folder}/keys/chat`;
@@ -49,7 +49,7 @@ describe('endpoints', () => {
     expect(stdout).toContain(`{file:${path}}`);
   });
 
-  it('prints a document that its schema allows, with where the key comes from', async () => {
+  it('prints one JSON document that matches its schema and names the key source', async () => {
     const ran = await run('endpoints', '--json');
     const document = json(ran);
     expect(schemaCheck('endpoints')(document)).toEqual([]);

@@ -19,10 +19,10 @@ afterEach(async () => {
 });
 afterAll(() => place.remove());
 
-/** A node that answers the question for sudo with these words and this exit. */
-const sudoSays = (words: string, code: number): Faults => ({
+/** A node whose sudo prints this text and exits with this code. */
+const sudoPrints = (text: string, code: number): Faults => ({
   onExec: ({ channel }) => {
-    channel.stderr.write(words);
+    channel.stderr.write(text);
     channel.exit(code);
     channel.end();
   },
@@ -38,34 +38,34 @@ async function enroll(faults: Faults, ...more: string[]): Promise<Ran> {
 const lines = (text: string): readonly string[] => text.split('\n').map((line) => line.trim());
 
 describe('enroll', () => {
-  it('is done when the key is accepted and sudo runs', async () => {
+  it('succeeds if the key is accepted and sudo works', async () => {
     const ran = await enroll({});
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     await expectGolden('enroll-done', place, [ran]);
     expect(server?.commands).toHaveLength(1);
   });
 
-  it('shows the exact sudoers line in one piece when sudo wants a password', async () => {
-    const ran = await enroll(sudoSays('sudo: a password is required\n', 1));
+  it('prints the sudo rule on one line if sudo asks for a password', async () => {
+    const ran = await enroll(sudoPrints('sudo: a password is required\n', 1));
     expect(ran.code).toBe(3);
     expect(lines(ran.stderr)).toContain('mesh ALL=(root) NOPASSWD: /bin/sh -s');
     await expectGolden('enroll-sudo-password', place, [ran]);
   });
 
-  it('says that the user may not use sudo at all', async () => {
-    const ran = await enroll(sudoSays('mesh is not in the sudoers file.\n', 1), '--json');
+  it('reports that the user may not use sudo', async () => {
+    const ran = await enroll(sudoPrints('mesh is not in the sudoers file.\n', 1), '--json');
     const document = json(ran) as { readonly nodes: { readonly '127.0.0.1': unknown } };
     expect([ran.code, codesOf(document.nodes['127.0.0.1'])]).toEqual([3, ['ssh/sudo-denied']]);
     expect(schemaCheck('enroll')(document)).toEqual([]);
   });
 
-  it('says that nobody knows about sudo when its answer is unheard of', async () => {
-    const ran = await enroll(sudoSays('sh: /usr/bin/sudo: not found\n', 127));
+  it('reports sudo as unknown if its answer is not recognized', async () => {
+    const ran = await enroll(sudoPrints('sh: /usr/bin/sudo: not found\n', 127));
     expect(ran.code).toBe(3);
     await expectGolden('enroll-sudo-unknown', place, [ran]);
   });
 
-  it('pins the key of a Mac that is locked at FileVault, and asks for hands', async () => {
+  it('pins the key of a Mac that is locked at FileVault, without a login by password', async () => {
     const ran = await enroll({ banner, onAuth: (context) => context.reject(['password']) });
     expect(ran.code).toBe(3);
     await expectGolden('enroll-locked', place, [ran]);
@@ -73,7 +73,7 @@ describe('enroll', () => {
     expect(server?.logins).not.toContain('password');
   });
 
-  it('says when what answers is no SSH server', async () => {
+  it('reports a server that does not speak SSH', async () => {
     const ran = await enroll({ onSocket: (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n') }, '--json');
     const document = json(ran) as { readonly nodes: { readonly '127.0.0.1': unknown } };
     expect([ran.code, codesOf(document.nodes['127.0.0.1'])]).toEqual([1, ['ssh/not-ssh']]);
@@ -82,7 +82,7 @@ describe('enroll', () => {
 });
 
 describe('replace', () => {
-  it('writes nothing down when nobody could see which Mac it is', async () => {
+  it('writes no lock if the Mac cannot be identified', async () => {
     server = await startFaultServer({ privateKey: readFileSync(hostKey.file, 'utf8'), pair: hostKey }, {});
     const ssh = `{ user: mesh, port: ${server.port}, identityFile: ${key.file} }`;
     const file = join(place.folder, 'replaced', 'cluster.yaml');
@@ -95,7 +95,7 @@ describe('replace', () => {
   });
 });
 
-describe('enroll --replace of a known Mac that does not say which one it is', () => {
+describe('enroll --replace of a Mac that cannot be identified', () => {
   const known = makeKey(place.home, 'known');
   const passwordOnly: Faults = {
     onAuth: (context) => (context.method === 'password' ? context.accept() : context.reject(['publickey', 'password'])),
@@ -104,7 +104,7 @@ describe('enroll --replace of a known Mac that does not say which one it is', ()
   it.each([
     ['by password', passwordOnly, 'password'],
     ['by key', {}, 'publickey:signed'],
-  ] as const)('keeps the known key when it is let in %s', async (how, faults, login) => {
+  ] as const)('keeps the known host key after a login %s', async (how, faults, login) => {
     server = await startFaultServer({ privateKey: readFileSync(hostKey.file, 'utf8'), pair: hostKey }, faults);
     const folder = join(place.folder, how.replace(' ', '-'));
     const ssh = `{ user: mesh, port: ${server.port}, identityFile: ${key.file} }`;

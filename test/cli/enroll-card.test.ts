@@ -11,7 +11,7 @@ const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 const text = readFileSync(new URL('../../cluster.example.yaml', import.meta.url), 'utf8');
 
 describe('enroll --card', () => {
-  it('is a page of 80 columns in ASCII for each node of the file, and says the same in JSON', async () => {
+  it('prints an ASCII page of 80 columns for each node of the file, also as JSON', async () => {
     place.write('cluster.yaml', text);
     const [page, all, asJson] = [
       await run('enroll', '--card', 'studio-1'),
@@ -26,7 +26,7 @@ describe('enroll --card', () => {
     expect(schemaCheck('enroll')(json(asJson))).toEqual([]);
   });
 
-  it('follows what the file wants of FileVault, login, account and RDMA', async () => {
+  it('follows the settings of the file for FileVault, login, account and RDMA', async () => {
     const file = (system: string, model: string): string =>
       `schema: 1\nname: rack\n${system}nodes:\n  mini: { host: mini.lan, hardware: { model: "${model}" } }\n`;
     place.write('cluster.yaml', file('system: { fileVault: disabled, automaticLogin: required }\n', 'Mac16,10'));
@@ -41,7 +41,7 @@ describe('enroll --card', () => {
     expect(enabled).toContain('Automatically log in as: Off.');
   });
 
-  it('takes no option of somebody who connects, and no node that the file does not have', async () => {
+  it('rejects options for a connection and nodes that are not in the file', async () => {
     place.write('cluster.yaml', text);
     const expected = await run('enroll', '--card', '--expect', 'SHA256:x');
     const unknown = await run('enroll', '--card', 'studio-9');

@@ -32,7 +32,7 @@ const nodeOf = (document: unknown) =>
   (document as { nodes: Record<string, { login?: string; pin: string }> }).nodes['127.0.0.1'];
 
 describe('enroll', () => {
-  it('takes a key that is typed relative to the current folder from there, whatever file lies above', async () => {
+  it('resolves --identity against the current folder, even below a folder with a cluster file', async () => {
     await serve({});
     place.write('cluster.yaml', 'schema: 1\nname: rack\nnodes:\n  studio-1: { host: 127.0.0.9 }\n');
     const folder = join(place.folder, 'below');
@@ -41,7 +41,7 @@ describe('enroll', () => {
     expect([ran.code, ran.stderr]).toEqual([0, '']);
   });
 
-  it('believes no lock that others may write: says so, and refuses it in CI', async () => {
+  it('warns about a lock that others can write, and refuses it in CI', async () => {
     await serve({});
     const pin = `"[127.0.0.1]:${server.port}":\n    - "${hostKey.type} ${hostKey.base64}"`;
     place.write('cluster.lock', `lock: 1\nhostKeys:\n  ${pin}\n`);
@@ -52,7 +52,7 @@ describe('enroll', () => {
     expect(server.logins.filter((one) => one === 'publickey:signed')).toHaveLength(1);
   });
 
-  it('does not call a login refused when the node broke off instead', async () => {
+  it('reports an unknown login, not a refused one, if the node drops the connection', async () => {
     let connections = 0;
     await serve({
       onSocket: (socket, speakSsh) => {
@@ -71,7 +71,7 @@ describe('enroll', () => {
     expect(schemaCheck('enroll')(document)).toEqual([]);
   });
 
-  it('pins nothing after Ctrl-C while it waits for the key', async () => {
+  it('pins nothing after Ctrl-C while it waits for the host key', async () => {
     let isAsked = false;
     await serve({
       onSocket: () => {

@@ -29,7 +29,7 @@ interface Node {
 }
 const nodeOf = (ran: Ran): Node => (json(ran) as { nodes: Record<string, Node> }).nodes['studio-4'] as Node;
 
-/** Files of the simulated Mac as they lie on its disk. */
+/** Paths of two files on the disk of the simulated Mac. */
 async function disk(): Promise<{ keys: string; rule: string }> {
   const { nodes } = json(await run('sim', 'status', '--json')) as { nodes: Record<string, { root: string }> };
   const root = nodes['studio-4']?.root ?? '';

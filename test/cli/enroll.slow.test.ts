@@ -49,12 +49,12 @@ async function fingerprint(): Promise<string> {
   return document.nodes['127.0.0.1']?.fingerprint ?? '';
 }
 
-/** Another key in the place of the server's own, as after a reinstallation. */
+/** A lock with a different host key than the server's, as after a reinstallation. */
 const pinned = (wrong: KeyPair): string =>
   `lock: 1\nhostKeys:\n  "${name()}":\n    - "${wrong.type} ${wrong.base64}"\n`;
 
-describe.runIf(hasSshd())('enroll before there is a cluster file', () => {
-  it('pins nothing when nobody is there to say yes, and names the words that do', async () => {
+describe.runIf(hasSshd())('enroll without a cluster file', () => {
+  it('pins nothing without a terminal, and shows the options that confirm', async () => {
     const [text, asJson] = [await enroll(), await enroll('--json')];
     expect([text.code, asJson.code, lockText()]).toEqual([5, 5, '']);
     expect(schemaCheck('enroll')(json(asJson))).toEqual([]);
@@ -62,7 +62,7 @@ describe.runIf(hasSshd())('enroll before there is a cluster file', () => {
     await expectGolden('enroll-nobody-there', place, [text]);
   });
 
-  it('pins by address into cluster.lock of this folder with --yes, and is content the next time', async () => {
+  it('pins by address in cluster.lock of this folder with --yes, and changes nothing the next time', async () => {
     const [first, again] = [await enroll('--yes'), await enroll()];
     expect(lockText()).toContain(`"${name()}":\n    - "${sshd.hostKey.type} ${sshd.hostKey.base64}"`);
     expect(first.stdout).toContain('pinned now in cluster.lock');
@@ -71,7 +71,7 @@ describe.runIf(hasSshd())('enroll before there is a cluster file', () => {
     expect(schemaCheck('enroll')(json(await enroll('--json')))).toEqual([]);
   });
 
-  it('pins the fingerprint that is expected and no other', async () => {
+  it('pins only the fingerprint given with --expect', async () => {
     const right = await fingerprint();
     const wrong = await enroll('--expect', 'SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA');
     expect([wrong.code, lockText()]).toEqual([5, '']);
@@ -80,7 +80,7 @@ describe.runIf(hasSshd())('enroll before there is a cluster file', () => {
     expect(lockText()).toContain(sshd.hostKey.base64);
   });
 
-  it('refuses a key that has changed, and replaces it only when told to (case 23)', async () => {
+  it('refuses a changed key, and replaces it only with --replace and --expect (case 23)', async () => {
     writeFileSync(lockPath, pinned(other));
     const refused = await enroll('--yes');
     expect([refused.code, lockText()]).toEqual([5, pinned(other)]);
@@ -94,14 +94,14 @@ describe.runIf(hasSshd())('enroll before there is a cluster file', () => {
     expect(lockText()).not.toContain(other.base64);
   });
 
-  it('shows the exact line for authorized_keys in one piece when the key is refused', async () => {
+  it('prints the authorized_keys entry on one line if the key is refused', async () => {
     const ran = await enroll('--yes', '--identity', other.file);
     expect(ran.code).toBe(3);
     expect(ran.stderr.split('\n').map((line) => line.trim())).toContain(other.publicLine);
     await expectGolden('enroll-key-refused', place, [ran]);
   });
 
-  it('says that nothing listens there', async () => {
+  it('reports that nothing listens at the port', async () => {
     const gone = await startSshd({ userKeys: [] });
     await gone.stop();
     const ran = await meshwright(place, ['enroll', '127.0.0.1', '--port', String(gone.port), '--yes']);
@@ -119,26 +119,26 @@ describe.runIf(hasSshd())('enroll at a terminal', () => {
     ['yeah', 'yeah\r', 'not pinned: you answered no', 5],
     ['Ctrl-D', '\u0004', 'not pinned: you answered no', 5],
     ['Ctrl-C', '\u0003', 'interrupted: stopping cleanly', 130],
-  ] as const)('asks, and takes %s for what it is', async (_name, keys, says, code) => {
+  ] as const)('pins the key only after y or yes: %s', async (_name, keys, shown, code) => {
     const ran = await onTerminal(place, words('--no-color'), { typing: { after: 'Pin this key? [y/N]', keys } });
-    expect(ran.stdout).toContain(says);
+    expect(ran.stdout).toContain(shown);
     expect(ran.stdout).not.toContain('    at ');
     if (code !== undefined) expect([ran.code, lockText()]).toEqual([code, '']);
     else expect(lockText()).toContain(sshd.hostKey.base64);
   });
 
-  it('shows the key, the place to compare it and the question on one screen', async () => {
+  it('shows the key, where to compare it, and the question on one screen', async () => {
     const typing = { after: 'Pin this key? [y/N]', keys: 'n\r' };
     const ran = await onTerminal(place, words('--no-color'), { typing, env: { TERM: 'dumb' } });
     await expectGolden('enroll-question', place, [ran]);
   });
 });
 
-describe.runIf(hasSshd())('enroll of a node of the file', () => {
+describe.runIf(hasSshd())('enroll of a node in the file', () => {
   const clusterText = () =>
     `schema: 1\nname: rack\nssh: { user: ${sshd.user}, port: ${sshd.port}, identityFile: ${key.file} }\nnodes:\n  studio-1: { host: 127.0.0.1 }\n`;
 
-  it('pins into the lock beside the file, and facts then trusts the node', async () => {
+  it('pins in the lock next to the file, so that facts trusts the node', async () => {
     place.write('cluster.yaml', clusterText());
     const before = await meshwright(place, ['facts', '--json']);
     expect([before.code, codesOf(json(before))]).toEqual([1, ['ssh/host-key-unknown']]);
@@ -147,7 +147,7 @@ describe.runIf(hasSshd())('enroll of a node of the file', () => {
     expect(codesOf(json(after))).not.toContain('ssh/host-key-unknown');
   });
 
-  it('shows facts and exec what to do about an unknown host key (case 22)', async () => {
+  it('is suggested by facts and exec for an unknown host key (case 22)', async () => {
     place.write('cluster.yaml', clusterText());
     await expectGolden('host-key-unknown', place, [
       await meshwright(place, ['facts']),
@@ -157,7 +157,7 @@ describe.runIf(hasSshd())('enroll of a node of the file', () => {
 });
 
 describe('enroll', () => {
-  it('says what is missing or means nothing, and exit 64', async () => {
+  it('rejects missing and invalid arguments with exit code 64', async () => {
     const some = 'schema: 1\nname: rack\nnodes:\n  studio-1: { host: 127.0.0.1 }\n  studio-2: { host: 127.0.0.2 }\n';
     const without = [
       ['enroll'],

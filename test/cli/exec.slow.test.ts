@@ -30,7 +30,7 @@ const onOne = async (...command: string[]): Promise<ExecDocument['nodes'][string
 };
 
 describe('exec', () => {
-  it('hands every word over exactly as it was typed (case 6)', async () => {
+  it('passes every argument exactly as it was typed (case 6)', async () => {
     const words = [
       'a b',
       '*',
@@ -60,7 +60,7 @@ describe('exec', () => {
     expect(stdout.split('\0').slice(0, -1)).toEqual(words);
   });
 
-  it('shows output, errors and exits behind the names of their nodes', async () => {
+  it('prefixes output, errors and exit codes with the names of their nodes', async () => {
     const rans = [
       await run('exec', '--sim', '--all', '--', 'sw_vers', '-productVersion'),
       await run('exec', '--sim', 'studio-1', 'studio-4', '--', 'sh', '-c', 'echo out; echo wrong >&2; exit 3'),
@@ -71,12 +71,12 @@ describe('exec', () => {
     await expectGolden('exec', place, rans);
   });
 
-  it('ends with 4 when it went well on some nodes only', async () => {
+  it('exits with 4 if the command succeeded on only some nodes', async () => {
     const ran = await run('exec', '--sim', '--all', '--', 'sh', '-c', '[ "$(whoami)" = ana ]');
     expect([ran.code, ran.stderr.match(/exit 1$/gm)?.length]).toEqual([4, 3]);
   });
 
-  it('is one JSON document that its schema allows', async () => {
+  it('prints one JSON document that matches its schema', async () => {
     const ran = await run('exec', '--sim', '--json', '--all', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7');
     const document = json(ran) as ExecDocument;
     expect(schemaCheck('exec')(document)).toEqual([]);
@@ -90,7 +90,7 @@ describe('exec', () => {
     });
   });
 
-  it('cuts output that has no end, and says so (case 15)', async () => {
+  it('truncates endless output, and marks it as truncated (case 15)', async () => {
     const flood = 'a=0123456789abcdef; a=$a$a$a$a; a=$a$a$a$a; a=$a$a$a$a; while :; do echo "$a"; done';
     const ran = await run('exec', '--sim', '--json', 'studio-1', '--', 'sh', '-c', flood);
     const one = (json(ran) as ExecDocument).nodes['studio-1'];
@@ -99,7 +99,7 @@ describe('exec', () => {
     expect(one?.stdout.length).toBeLessThanOrEqual(16 * 1024 * 1024);
   });
 
-  it('gives up after its deadline with an exit that nobody knows', async () => {
+  it('gives up after its deadline with an unknown exit code', async () => {
     const ran = await run('exec', '--sim', '--deadline', '5s', 'studio-1', '--', 'sh', '-c', 'while :; do :; done');
     expect(ran.code).toBe(1);
     expect(ran.stderr).toMatch(/^simulated studio-1 ! exit unknown: /m);
@@ -115,7 +115,7 @@ describe('exec', () => {
     );
   });
 
-  it('says what could be meant when target or command is missing, and sends nothing', async () => {
+  it('rejects a missing target or command with a suggestion', async () => {
     const rans = await Promise.all([
       run('exec', '--sim', '--', 'uptime'),
       run('exec', '--sim', '--all'),

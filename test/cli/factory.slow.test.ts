@@ -21,7 +21,7 @@ interface PlanJson {
 }
 
 describe('sim up --factory', () => {
-  it('rehearses the whole way of new Macs: enroll, plan, apply, the visits, serving, and nothing left to do', async () => {
+  it('simulates new Macs from enroll through manual steps to a serving placement', async () => {
     const up = await run('sim', 'up', '--factory');
     expect([up.code, up.stdout]).toEqual([0, expect.stringContaining('meshwright enroll --all --sim\n')]);
     expect((await run('plan', '--sim')).code).toBe(1);

@@ -13,7 +13,7 @@ afterAll(() => endPlace(place));
 
 const run = (...words: string[]) => meshwright(place, words);
 
-/** Where each fault is set, and how `status` must end: 3 when only hands can mend it, 4 when some nodes are wrong. */
+/** The target of each fault, and the exit code of `status`: 3 if only a manual step helps, 4 if some nodes are wrong. */
 const shows: Readonly<Record<FaultName, { readonly target: string; readonly exit: number }>> = {
   'bridge-active': { target: 'studio-2', exit: 4 },
   'bridge-rebuilt': { target: 'studio-2', exit: 4 },
@@ -59,14 +59,14 @@ const shows: Readonly<Record<FaultName, { readonly target: string; readonly exit
   'wrong-mac': { target: 'studio-1,studio-2', exit: 4 },
 };
 
-/** A start of a Mac loses it; both Macs that are restarted here have 512 GiB. */
+/** A boot resets it; both Macs that are restarted here have 512 GiB. */
 async function setWiredLimit(node: string): Promise<void> {
   const ran = await run('exec', '--sim', node, '--', 'sudo', '-n', 'sysctl', 'iogpu.wired_limit_mb=491520');
   expect(ran.code).toBe(0);
 }
 
 describe('status of a broken rack', () => {
-  it.each(faultNames)('says what %s breaks, what to do, and ends as the table of exits says', async (fault) => {
+  it.each(faultNames)('shows the findings, the repair and the exit code of %s', async (fault) => {
     const { target, exit } = shows[fault];
     const set = await run('sim', 'fault', fault, target);
     const seen = await run('status', '--sim');
@@ -76,7 +76,7 @@ describe('status of a broken rack', () => {
     expect([set.code, seen.code, cleared.code]).toEqual([0, exit, 0]);
   });
 
-  it('ends with 1 when no node is right', async () => {
+  it('exits with 1 if no node is right', async () => {
     for (const node of ['studio-1', 'studio-2']) await run('sim', 'fault', 'bridge-active', node);
     const ran = await run('status', '--sim', 'studio-1', 'studio-2');
     await run('sim', 'fault', '--clear');
@@ -84,8 +84,8 @@ describe('status of a broken rack', () => {
   });
 });
 
-describe('facts of nodes that cannot be reached', () => {
-  it('says why beside the facts of the others, in text and in JSON', async () => {
+describe('facts with unreachable nodes', () => {
+  it('shows the reason next to the facts of other nodes, in text and JSON', async () => {
     await run('sim', 'fault', 'filevault-locked', 'studio-1');
     await run('sim', 'fault', 'wrong-host-key', 'studio-2');
     const [text, asJson, locked] = await Promise.all([
@@ -101,7 +101,7 @@ describe('facts of nodes that cannot be reached', () => {
 });
 
 describe('sim fault', () => {
-  it('refuses what is no fault and no target, with what was meant', async () => {
+  it('rejects unknown faults and targets with a suggestion', async () => {
     const rans = await Promise.all([
       run('sim', 'fault'),
       run('sim', 'fault', 'rdma-disable', 'studio-1'),

@@ -27,7 +27,7 @@ const config = {
   moe_intermediate_size: 2_048,
 };
 
-/** 579.4 GB in 61 layers: of each file there is the header, and as many bytes behind it as it says. */
+/** 579.4 GB in 61 layers: each file has its header, followed by zeros for its data. */
 const { header, dataBytes } = tensorsInRow(
   Object.fromEntries(
     Array.from({ length: layerCount * 3 }, (_, index) => [
@@ -37,12 +37,12 @@ const { header, dataBytes } = tensorsInRow(
   ),
 );
 const head = safetensorsBytes(header);
-const asked: string[] = [];
+const requested: string[] = [];
 
-/** A server of a model that nobody could download here: it gives headers alone. */
+/** Serves a model that is too large to download: only its headers are real. */
 const server = createServer(({ url = '', headers }, response) => {
   const file = url.replace('/kimi/', '');
-  asked.push(`${file} ${headers.range ?? 'whole'}`);
+  requested.push(`${file} ${headers.range ?? 'whole'}`);
   const files: Readonly<Record<string, readonly [bytes: Buffer, size: number]>> = {
     'config.json': [Buffer.from(JSON.stringify(config)), JSON.stringify(config).length],
     'model.safetensors.index.json': [Buffer.from('{"weight_map":{"a":"model-00001-of-00001.safetensors"}}'), 55],
@@ -68,7 +68,7 @@ const tiny = ggufBytes(
   [{ name: 'blk.0.ffn_up.weight', dims: [256, 256], type: 1, offset: 0 }],
 );
 
-/** A file whose one model is as large as `bytes`, and a lock that has its shape. */
+/** Writes a cluster file with one model of this size, and a lock with the model's shape. */
 function writeCluster(bytes: number, changes: (text: string) => string = (text) => text): void {
   const files = [{ path: 'config.json', sha256: digest('a'.repeat(64)), sizeBytes: 2 }];
   const shape = evenShape(bytes, { cache: 1_152 });
@@ -96,14 +96,14 @@ afterAll(() => {
   place.remove();
 });
 
-/** Without the port, which differs from run to run. */
+/** Replaces the address, whose port differs from run to run. */
 const steady = <T extends { readonly words: readonly string[] }>(ran: T): T => ({
   ...ran,
   words: ran.words.map((word) => word.replace(base, 'https://models.lan/kimi/')),
 });
 
 describe('fit MODEL', () => {
-  it('says in 80 columns what a model takes of Macs that nobody has yet, and what would do', async () => {
+  it('shows in 80 columns whether a model fits on planned Macs, and what would suffice', async () => {
     const rans = [
       await run('fit', base, '--on', '2xMac15,14:512GB', '--context', '128k'),
       await run('fit', base, '--on', '3xMac15,14:512GB'),
@@ -118,8 +118,8 @@ describe('fit MODEL', () => {
     await expectGolden('fit-model', place, rans.map(steady));
   });
 
-  it('reads headers by ranges and nothing else', () => {
-    expect(new Set(asked)).toEqual(
+  it('downloads only headers, by range requests', () => {
+    expect(new Set(requested)).toEqual(
       new Set([
         'model.safetensors.index.json bytes=0-67108863',
         'config.json bytes=0-4194303',
@@ -128,7 +128,7 @@ describe('fit MODEL', () => {
     );
   });
 
-  it('is one JSON document that its schema allows', async () => {
+  it('prints one JSON document that matches its schema', async () => {
     const check = schemaCheck('fit');
     const rans = [
       await run('fit', base, '--on', '2xMac15,14:512GB', '--json'),
@@ -147,7 +147,7 @@ describe('fit MODEL', () => {
     });
   });
 
-  it('takes a model of the file beside what else serves on its nodes', async () => {
+  it('includes the other placements on the nodes for a model of the file', async () => {
     writeCluster(61 * 5e9, (text) =>
       `${text}  second:\n    model: other\n    runtime: reference\n    nodes: [studio-1]\n    transport: tcp\n    context: 4k\n    endpoint: { port: 8081 }\n`.replace(
         'models:\n',
@@ -164,7 +164,7 @@ describe('fit MODEL', () => {
     });
   });
 
-  it('takes the runtime of its placement, with the mlx-lm of its locked list', async () => {
+  it('uses the runtime of the placement and its locked mlx-lm, unless --mlx-lm is given', async () => {
     mkdirSync(join(place.folder, 'mlx'), { recursive: true });
     const hash = '0'.repeat(64);
     const list = ['mlx==0.32.1', 'mlx-lm==0.31.3'].map((line) => `${line} --hash=sha256:${hash}\n`).join('');
@@ -177,14 +177,14 @@ describe('fit MODEL', () => {
     writeCluster(61 * 5e9, (text) => text.replace(/ {4}driver: command[\s\S]*?\n\nmodels:/, `${mlx}\nmodels:`));
     const ran = await run('fit', 'tiny', '--on', 'studio-1,studio-2', '--json');
     expect(json(ran)).toMatchObject({ driver: 'mlx', mlxLm: { version: '0.31.3', assumed: false }, problems: [] });
-    const asked = await run('fit', 'tiny', '--on', 'studio-1,studio-2', '--mlx-lm', '0.29.1', '--json');
-    expect(json(asked)).toMatchObject({
+    const explicit = await run('fit', 'tiny', '--on', 'studio-1,studio-2', '--mlx-lm', '0.29.1', '--json');
+    expect(json(explicit)).toMatchObject({
       mlxLm: { version: '0.29.1', assumed: false },
       problems: ['mlx-lm 0.29.1 is too old; at least 0.31.0 is needed.'],
     });
   });
 
-  it('refuses what it does not understand', async () => {
+  it('rejects invalid arguments and unreadable models', async () => {
     writeCluster(61e6);
     const rans = [
       await run('fit', 'tiny'),
@@ -217,7 +217,7 @@ describe('validate', () => {
     place.write('dist/reference.tar.gz', tarGz([{ path: 'bin/rank', mode: 0o755, content }]));
   });
 
-  it('refuses what does not fit by the file and its lock, at its place', async () => {
+  it('rejects a placement that does not fit, with its position in the file', async () => {
     writeCluster(61 * 50e9);
     const ran = await run('validate', '--json');
     expect([ran.code, codesOf(json(ran))]).toEqual([65, ['placement/does-not-fit']]);
@@ -227,7 +227,7 @@ describe('validate', () => {
     });
   });
 
-  it('is content where it fits, and says nothing of what it cannot know', async () => {
+  it('accepts a placement that fits or that it cannot check', async () => {
     writeCluster(61 * 5e9);
     expect(await run('validate')).toMatchObject({ code: 0, stdout: 'cluster.yaml is valid.\n' });
     place.write('cluster.lock', renderLock(emptyLock('cluster.lock')));

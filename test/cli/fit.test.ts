@@ -9,7 +9,7 @@ afterAll(() => place.remove());
 const run = (...words: string[]) => meshwright(place, words);
 
 describe('fit --mesh', () => {
-  it('says in 80 columns which Macs can be fully meshed, and with which cables', async () => {
+  it('shows in 80 columns which Macs can form a full mesh, and with which cables', async () => {
     const rans = await Promise.all([
       run('fit', '--mesh', '5xMac15,14'),
       run('fit', '--mesh', '3xMac15,14', '2xMac16,11'),
@@ -21,7 +21,7 @@ describe('fit --mesh', () => {
     await expectGolden('fit', place, rans);
   });
 
-  it('reads several Macs from one word and from a repeated option alike', async () => {
+  it('accepts several Macs in one argument, in several, or with a repeated option', async () => {
     const forms = [
       ['--mesh', '3xMac15,14', '2xMac16,11'],
       ['--mesh', '3xMac15,14+2xMac16,11'],
@@ -32,13 +32,13 @@ describe('fit --mesh', () => {
     expect(new Set(rans.map((ran) => ran.stdout)).size).toBe(1);
   });
 
-  it('is whole on a narrow page, with the cables in one piece', async () => {
+  it('fits on a narrow page without breaking cable lines', async () => {
     const ran = await meshwright(place, ['fit', '--mesh', '2xMac15,14'], { env: { COLUMNS: '40' } });
     expect(widest(ran.stdout)).toBeLessThanOrEqual(40);
     expect(ran.stdout).toContain('\n    - studio-1:2 <-> studio-2:2\n');
   });
 
-  it('prints one JSON document that its schema allows', async () => {
+  it('prints one JSON document that matches its schema', async () => {
     const check = schemaCheck('fit');
     for (const [macs, code, codes] of [
       ['5xMac15,14', 0, []],
@@ -51,7 +51,7 @@ describe('fit --mesh', () => {
     }
   });
 
-  it('refuses what it does not understand, and names the models that it knows', async () => {
+  it('rejects invalid arguments, and lists the known Macs', async () => {
     const rans = await Promise.all([
       run('fit'),
       run('fit', '--mesh'),

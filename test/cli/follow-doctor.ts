@@ -6,14 +6,14 @@ import type { Place } from './place.ts';
 
 const mostSteps = 6;
 
-/** Where a fault is set on the pair; those that have no target of their own there break a Mac or the cable. */
+/** The target of a fault on the pair: that of its cure, or else a Mac or the cable. */
 export function targetOf(fault: FaultName): string {
   const cure = faultCures[fault];
   if (cure.kind !== 'verb') return cure.target;
   return fault === 'idle-dead-port' ? 'studio-1:4' : 'studio-4';
 }
 
-/** Sets faults, one after the other; false where the fleet refuses one beside those before it. */
+/** Sets faults one after another; false if the fleet refuses a fault next to the earlier ones. */
 export async function setFaults(place: Place, faults: readonly FaultName[]): Promise<boolean> {
   for (const fault of faults) {
     const { code } = await meshwright(place, ['sim', 'fault', fault, targetOf(fault)]);
@@ -22,7 +22,7 @@ export async function setFaults(place: Place, faults: readonly FaultName[]): Pro
   return true;
 }
 
-interface Trouble {
+interface Finding {
   readonly code: string;
   readonly severity: string;
   readonly subject?: string;
@@ -30,15 +30,15 @@ interface Trouble {
   readonly commands: readonly string[];
 }
 interface Doctor {
-  readonly troubles: readonly Trouble[];
+  readonly troubles: readonly Finding[];
   readonly launches: unknown;
 }
 interface Status {
   readonly placements: { readonly chat: { readonly state: string } };
 }
 
-/** Whether a trouble says what a person does: a hint that only names where to look does not. */
-const isForPerson = ({ severity, commands, hint }: Trouble): boolean =>
+/** Whether a finding has a manual step; a hint that only names where to look is none. */
+const isManual = ({ severity, commands, hint }: Finding): boolean =>
   severity !== 'notice' &&
   commands.length === 0 &&
   hint
@@ -48,7 +48,7 @@ const isForPerson = ({ severity, commands, hint }: Trouble): boolean =>
         /\bmeshwright (?:enroll|replace|unlock) /.test(one) || !/^(?:See|Look|Read|Wait)\b|meshwright /.test(one),
     );
 
-/** The words of a command, with the answer to its question before those of a command for the node. */
+/** The arguments of a command with `--yes`, in front of a command for the node. */
 function agreed(command: string): readonly string[] {
   const words = command.split(' ').slice(1);
   const end = words.indexOf('--');
@@ -61,8 +61,8 @@ async function isServing(place: Place): Promise<boolean> {
 }
 
 /**
- * Types the first command of `doctor --json` until the placement serves without an error, or doctor names a person's work
- * and no command. A command may be typed again only when doctor has shown something else since.
+ * Runs the first command of `doctor --json` until the placement serves without an error, or doctor shows only a manual
+ * step. A command may run again only if doctor has shown something else in between.
  */
 export async function followDoctor(place: Place): Promise<void> {
   const typed: string[] = [];
@@ -73,19 +73,19 @@ export async function followDoctor(place: Place): Promise<void> {
     const next = troubles.flatMap(({ commands }) => commands)[0];
     const hasErrors = troubles.some(({ severity }) => severity === 'error');
     if (!hasErrors && (await isServing(place))) return;
-    // doctor and status look one after the other, and a mesh may be asked for a token in between: once more tells.
+    // The mesh may change between doctor and status, so check once more.
     if (troubles.length === 0 && !isQuiet) {
       isQuiet = true;
       continue;
     }
     if (next === undefined) {
-      expect(troubles.some(isForPerson), `no command and no person's work:\n${JSON.stringify(troubles)}`).toBe(true);
+      expect(troubles.some(isManual), `neither a command nor a manual step:\n${JSON.stringify(troubles)}`).toBe(true);
       return;
     }
     const shown = troubles.map(({ code, severity, subject }) => [code, severity, subject]);
-    const look = JSON.stringify([next, shown, launches]);
-    expect(seen.has(look), `typed before, and nothing has changed since:\n${[...typed, next].join('\n')}`).toBe(false);
-    seen.add(look);
+    const state = JSON.stringify([next, shown, launches]);
+    expect(seen.has(state), `repeated without a change:\n${[...typed, next].join('\n')}`).toBe(false);
+    seen.add(state);
     expect(typed.length, `too many steps:\n${[...typed, next].join('\n')}`).toBeLessThan(mostSteps);
     typed.push(next);
     const { code, stderr } = await meshwright(place, agreed(next));

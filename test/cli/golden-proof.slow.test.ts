@@ -9,7 +9,7 @@ import type { Place } from './place.ts';
 let place: Place;
 const run = (...words: string[]) => meshwright(place, words);
 
-/** The reference runtime mixes its generation into every answer: here it is the same for all starts, or that of each. */
+/** The reference runtime mixes this generation into every answer: a constant, or that of each start. */
 const withGeneration =
   (generation: string) =>
   (file: FileValue): void => {
@@ -19,14 +19,14 @@ const withGeneration =
     reference['token'] = { golden: 'equal' };
   };
 
-interface Member {
+interface Rank {
   readonly generation: number;
   readonly golden?: { readonly sha256: string; readonly firstTokenMs: number };
 }
 
-async function leader(): Promise<Member | undefined> {
+async function leader(): Promise<Rank | undefined> {
   const document = json(await run('facts', '--sim', '--json', '--fact', 'placements', '--nodes', 'studio-1')) as {
-    readonly nodes: Readonly<Record<string, { readonly placements: { readonly value: readonly Member[] } }>>;
+    readonly nodes: Readonly<Record<string, { readonly placements: { readonly value: readonly Rank[] } }>>;
   };
   return document.nodes['studio-1']?.placements.value[0];
 }
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => endPlace(place));
 
 describe('the golden answer', () => {
-  it('is kept at the first start, and the same after the next one', async () => {
+  it('is recorded at the first start, and equal after a restart', async () => {
     const first = await leader();
     expect(first?.golden?.sha256).toMatch(/^[0-9a-f]{64}$/);
     expect((await run('restart', 'chat', '--sim', '--yes')).code).toBe(0);
@@ -48,7 +48,7 @@ describe('the golden answer', () => {
     expect((await run('plan', '--sim', '--detailed-exitcode')).code).toBe(0);
   });
 
-  it('fails a start that answers otherwise, and nothing is left running', async () => {
+  it('fails a start with a different answer, and leaves nothing running', async () => {
     place.write('cluster.yaml', stringify(pairFile(withGeneration('{generation}'))));
     const other = await run('apply', '--sim', '--yes', '--allow', 'interrupt');
     expect([other.code, other.stderr]).toEqual([0, '']);

@@ -18,7 +18,7 @@ const run = (...words: string[]) => meshwright(place, ['graph', ...words]);
 
 const drawn = (name: string): string => readFileSync(join(place.folder, name), 'utf8');
 
-const hasCode = ({ code, stderr, stdout }: Ran) => ({ code, stderr, stdout });
+const resultOf = ({ code, stderr, stdout }: Ran) => ({ code, stderr, stdout });
 
 interface GraphDocument {
   readonly cables: readonly { readonly state: string; readonly ends: readonly string[] }[];
@@ -26,7 +26,7 @@ interface GraphDocument {
 }
 
 describe('graph', () => {
-  it('draws the file alone without a connection to any node', async () => {
+  it('draws the file without a connection to any node', async () => {
     const [svg, dot] = await Promise.all([run('--declared'), run('--declared', '--format', 'dot')]);
     expect([svg.code, svg.stderr, dot.code, dot.stderr]).toEqual([0, '', 0, '']);
     expect(elementsOf(svg.stdout)[0]).toBe('svg');
@@ -35,14 +35,14 @@ describe('graph', () => {
     await expect(dot.stdout).toMatchFileSnapshot('golden/graph-declared.dot');
   });
 
-  it('draws what is seen, the same bytes each time, and says that it is simulated', async () => {
+  it('draws the observed rack, marked as simulated and identical each time', async () => {
     const [first, second] = await Promise.all([run('--sim'), run('--sim')]);
     expect([first.code, first.stderr, second.stdout]).toEqual([0, '', first.stdout]);
     expect(first.stdout).toContain('>simulated<');
     await expect(first.stdout).toMatchFileSnapshot('golden/graph-seen.svg');
   });
 
-  it('writes the move on the wrong cable, in both formats and in the document', async () => {
+  it('labels a wrong cable with its move, in SVG, DOT and JSON', async () => {
     expect((await meshwright(place, ['sim', 'fault', 'cable-swapped', 'studio-4'])).code).toBe(0);
     const [svg, dot, asJson] = await Promise.all([
       run('--sim', '--out', 'rack.svg'),
@@ -60,7 +60,7 @@ describe('graph', () => {
     await expectGolden('graph-out', place, [svg, dot]);
   });
 
-  it('draws a Mac that cannot be reached as one of which nothing is known, and ends with 4', async () => {
+  it('draws the cables of an unreachable Mac as unknown, and exits with 4', async () => {
     expect((await meshwright(place, ['sim', 'fault', 'connection-drop', 'studio-2'])).code).toBe(0);
     const [svg, asJson] = await Promise.all([run('--sim'), run('--sim', '--json')]);
     expect((await meshwright(place, ['sim', 'fault', '--clear'])).code).toBe(0);
@@ -74,7 +74,7 @@ describe('graph', () => {
     expect(own.map(({ state }) => state)).toEqual(['unknown', 'unknown', 'unknown']);
   });
 
-  it('shows no SVG on a terminal, and says what to type instead', async () => {
+  it('prints no SVG to a terminal, and suggests --out', async () => {
     const [svg, dot] = await Promise.all([
       onTerminal(place, ['graph', '--declared']),
       onTerminal(place, ['graph', '--declared', '--format', 'dot']),
@@ -85,7 +85,7 @@ describe('graph', () => {
     expect(dot.stdout).toContain('graph "studio-rack" {');
   });
 
-  it('refuses what it cannot draw before any node is asked', async () => {
+  it('rejects invalid formats and options', async () => {
     const rans = await Promise.all([
       run('--format', 'png'),
       run('--out', 'rack.png'),
@@ -94,6 +94,6 @@ describe('graph', () => {
     ]);
     expect(rans.map(({ code }) => code)).toEqual([64, 64, 64, 64]);
     await expectGolden('graph-usage', place, rans);
-    expect(hasCode(await run('--declared', '--out', 'nowhere/rack.svg'))).toMatchObject({ code: 1, stdout: '' });
+    expect(resultOf(await run('--declared', '--out', 'nowhere/rack.svg'))).toMatchObject({ code: 1, stdout: '' });
   });
 });

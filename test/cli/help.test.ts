@@ -7,7 +7,7 @@ afterAll(() => place.remove());
 
 const run = (...words: string[]) => meshwright(place, words);
 
-/** Every verb and family of verbs, as they stand in the help. */
+/** Every command and group of commands in the help. */
 const shown = [
   ...[
     'enroll',
@@ -51,31 +51,31 @@ const shown = [
 ];
 
 describe('meshwright --help', () => {
-  it('names every verb with one line each, in 80 columns', async () => {
+  it('lists the commands in 80 columns', async () => {
     const help = await run('--help');
     expect(widest(help.stdout)).toBeLessThanOrEqual(80);
     await expectGolden('help', place, [help]);
   });
 
-  it.each(shown)('tells everything about %s in 80 columns', async (verb) => {
+  it.each(shown)('explains %s in 80 columns', async (verb) => {
     const help = await run(verb, '--help');
     expect(widest(help.stdout)).toBeLessThanOrEqual(80);
     await expectGolden(`help-${verb}`, place, [help]);
   });
 
-  it('tells everything about the verbs of sim in 80 columns', async () => {
+  it('explains the commands of sim in 80 columns', async () => {
     const helps = await Promise.all(['up', 'down', 'status', 'fault'].map((verb) => run('sim', verb, '--help')));
     expect(Math.max(...helps.map((help) => widest(help.stdout)))).toBeLessThanOrEqual(80);
     await expectGolden('help-sim-verbs', place, helps);
   });
 
-  it('tells everything about the verbs of lease in 80 columns', async () => {
+  it('explains the commands of lease in 80 columns', async () => {
     const helps = await Promise.all(['status', 'release'].map((verb) => run('lease', verb, '--help')));
     expect(Math.max(...helps.map((help) => widest(help.stdout)))).toBeLessThanOrEqual(80);
     await expectGolden('help-lease-verbs', place, helps);
   });
 
-  it('is the same in the words of a newcomer', async () => {
+  it('prints the same as the help command', async () => {
     const [asked, typed, all, none] = await Promise.all([
       run('facts', '--help'),
       run('help', 'facts'),
@@ -87,7 +87,7 @@ describe('meshwright --help', () => {
     expect([typed.code, none.code]).toEqual([0, 0]);
   });
 
-  it.each(['0', '1', '10', '40', '200'])('is whole on a page of %s columns', async (columns) => {
+  it.each(['0', '1', '10', '40', '200'])('lists every command on a page of %s columns', async (columns) => {
     const { code, stdout } = await meshwright(place, ['--help'], { env: { COLUMNS: columns } });
     expect(code).toBe(0);
     for (const verb of shown) {
@@ -106,8 +106,8 @@ describe('meshwright --version', () => {
   });
 });
 
-describe('a command line that cannot be understood', () => {
-  it('is answered with what was meant, and exit 64', async () => {
+describe('an invalid command line', () => {
+  it('gets a suggestion and exit code 64', async () => {
     const rans = await Promise.all([
       run('vaildate'),
       run('validate', '--jsn'),
@@ -131,14 +131,14 @@ describe('a command line that cannot be understood', () => {
     await expectGolden('usage-errors', place, rans);
   });
 
-  it('is the help on the error stream when no verb is named', async () => {
+  it('gets the help on the error stream if no command is named', async () => {
     const [none, help, family] = await Promise.all([run(), run('--help'), run('sim')]);
     expect(none).toMatchObject({ code: 64, stdout: '', stderr: help.stdout });
     expect(family).toMatchObject({ code: 64, stdout: '' });
     expect(family.stderr).toContain('meshwright sim COMMAND');
   });
 
-  it('is refused where --sim stands in the place of a value: its pages would speak of simulated Macs', async () => {
+  it('is rejected if --sim was read as the value of another option', async () => {
     const rans = await Promise.all(['--record', '--log', '--nodes'].map((option) => run('status', option, '--sim')));
     for (const ran of rans) {
       expect([ran.code, ran.stdout]).toEqual([64, '']);
@@ -146,7 +146,7 @@ describe('a command line that cannot be understood', () => {
     }
   });
 
-  it('is one JSON document with --json', async () => {
+  it('gets one JSON document with --json', async () => {
     const rans = await Promise.all([run('--json'), run('vaildate', '--json'), run('demo', '--json')]);
     expect(rans.map((ran) => codesOf(json(ran)))).toEqual([['cli/usage'], ['cli/usage'], ['cli/usage']]);
     expect(rans.map((ran) => [ran.code, ran.stderr])).toEqual(rans.map(() => [64, '']));

@@ -24,13 +24,13 @@ interface Counted {
 const plan = async (): Promise<Counted> => json(await run('plan', '--json')) as Counted;
 
 describe('hold and release', () => {
-  it('leave a node alone and let it be changed again, for whoever comes next', async () => {
+  it('protect a node from changes, and allow changes again', async () => {
     const held = await run('hold', 'studio-4', '--reason', 'power supply', '--until', '2099-12-31', '--yes');
     expect([held.code, held.stderr]).toEqual([0, '']);
     const again = await run('hold', 'studio-4', '--reason', 'power supply', '--until', '2099-12-31', '--yes');
     expect([again.code, again.stdout.includes('set-hold')]).toEqual([0, false]);
 
-    // Nothing waits: a held node that is as the file says keeps nobody busy.
+    // A held node that matches the file leaves nothing to do.
     const quiet = await run('apply', '--yes', '--json');
     expect([quiet.code, codesOf(json(quiet))]).toEqual([0, ['hold/held']]);
 
@@ -73,7 +73,7 @@ describe('hold and release', () => {
     expect((await plan()).steps).toEqual([]);
   });
 
-  it('obey the file as well, and a day that is over holds no more', async () => {
+  it('respect holds in the file, unless they have expired', async () => {
     const file = pairFile();
     filePart(file, 'power')['sleep'] = 43;
     filePart(file, 'nodes', 'studio-1')['hold'] = { reason: 'fan', until: '2020-01-31' };
@@ -89,7 +89,7 @@ describe('hold and release', () => {
     ]);
   });
 
-  it('say what is missing before anything is sent', async () => {
+  it('reject missing and invalid arguments', async () => {
     const rans = await Promise.all([
       run('hold'),
       run('hold', 'studio-9'),
