@@ -43,10 +43,10 @@ interface Sent {
   readonly stdin: string;
 }
 
-/** curl says `000` and ends with this where nobody listens. */
+/** curl prints `000` and exits with status 7 if no process listens. */
 const refused = '\n000 refused';
 
-/** Nodes on which curl says what a test wants it to; `lost` ones are out of reach. */
+/** Nodes on which curl prints the test's answers; `lost` is an unreachable node. */
 function talkWith(
   answer: (sent: Sent) => string,
   options: { readonly lost?: NodeName; readonly signal?: AbortSignal },
@@ -60,11 +60,11 @@ function talkWith(
       const { command, stdin } = build('/root-of-node');
       const one = { node, command, stdin: stdin instanceof Uint8Array ? Buffer.from(stdin).toString('utf8') : '' };
       sent.push(one);
-      const said = answer(one);
-      const isRefused = said === refused;
+      const output = answer(one);
+      const isRefused = output === refused;
       const result = {
         exit: { kind: 'exited' as const, code: isRefused ? 7 : 0 },
-        stdout: Buffer.from(isRefused ? '\n000' : said),
+        stdout: Buffer.from(isRefused ? '\n000' : output),
         stderr: Buffer.alloc(0),
         isTruncated: false,
         durationMs: 1,
@@ -90,15 +90,15 @@ const ready = exoCase('state-2node-ring-pipeline-loading.json').replaceAll(
   '{"RunnerReady":{}}',
 );
 
-/** Two nodes on which the placement is there already. */
+/** Two nodes on which the placement already exists. */
 const placed = ({ node, command }: Sent): string => {
   if (command.includes('/node_id')) return `${JSON.stringify(ids[node === first ? 0 : 1])}\n200`;
   if (command.includes('/models')) return `${exoCase('models.json')}\n200`;
   return command.includes('/state') ? `${ready}\n200` : '{}\n404';
 };
 
-describe('a dialogue with the nodes of a placement', () => {
-  it('asks each node itself, under its root, and tells how far it is', async () => {
+describe('a dialogue step', () => {
+  it('sends requests on each node under its root and reports its progress', async () => {
     const { sent, progress, run } = talkWith(placed, {});
     expect(await run(stepWith(60_000))).toEqual({ outcome: 'changed', diagnostics: [] });
     expect(sent.slice(0, 2).map(({ node }) => node)).toEqual([first, second]);
@@ -116,7 +116,7 @@ describe('a dialogue with the nodes of a placement', () => {
     ]);
   });
 
-  it('fails with the words of the dialogue, about its placement', async () => {
+  it("fails with the dialogue's diagnostic for the placement", async () => {
     const { run } = talkWith((sent) => (sent.command.includes('/node_id') ? `"${ids[0]}"\n200` : '{}\n404'), {});
     expect(await run(stepWith(60_000))).toMatchObject({
       outcome: 'failed',
@@ -130,7 +130,7 @@ describe('a dialogue with the nodes of a placement', () => {
     });
   });
 
-  it('ends with its step, and with a node that is lost', async () => {
+  it("fails at the step's deadline or if a node is lost", async () => {
     expect(await talkWith(() => '\n000', {}).run(stepWith(1))).toMatchObject({
       diagnostics: [{ code: 'exo/stuck', detail: 'kimi: timed out; last: reading the exo id of studio-1.' }],
     });
@@ -141,32 +141,32 @@ describe('a dialogue with the nodes of a placement', () => {
     });
   });
 
-  it('only tells what it did not come to where everything goes on without it', async () => {
+  it('only warns about a failed graceful shutdown, which is optional', async () => {
     const farewell: Step = {
       ...stepWith(60_000),
       act: { kind: 'dialogue', placement: 'kimi', name: 'exo-farewell', args: { node: first, port: 52_500 } },
     };
-    const told = { severity: 'warning', code: 'exo/no-farewell', subject: placementSubject('kimi') };
+    const warning = { severity: 'warning', code: 'exo/no-farewell', subject: placementSubject('kimi') };
     expect(await talkWith(() => refused, {}).run(farewell)).toEqual({ outcome: 'changed', diagnostics: [] });
     expect(await talkWith(() => '\n000', {}).run(farewell)).toMatchObject({
       outcome: 'unchanged',
-      diagnostics: [{ ...told, detail: 'kimi on studio-1: its API does not answer.' }],
+      diagnostics: [{ ...warning, detail: 'kimi on studio-1: its API does not answer.' }],
     });
     expect(await talkWith(() => '{}\n500', {}).run(farewell)).toMatchObject({
       outcome: 'unchanged',
-      diagnostics: [{ ...told, detail: 'kimi on studio-1: its API returned status 500.' }],
+      diagnostics: [{ ...warning, detail: 'kimi on studio-1: its API returned status 500.' }],
     });
     expect(await talkWith(() => '', {}).run(farewell)).toMatchObject({
       outcome: 'unchanged',
-      diagnostics: [{ ...told, detail: 'kimi on studio-1: no request reached its API.' }],
+      diagnostics: [{ ...warning, detail: 'kimi on studio-1: no request reached its API.' }],
     });
     expect(await talkWith(placed, { lost: first }).run(farewell)).toMatchObject({
       outcome: 'unchanged',
-      diagnostics: [{ ...told, detail: 'kimi: studio-1 cannot be reached; last: reading its placements.' }],
+      diagnostics: [{ ...warning, detail: 'kimi: studio-1 cannot be reached; last: reading its placements.' }],
     });
   });
 
-  it('is interrupted between two requests', async () => {
+  it('can be interrupted between two requests', async () => {
     const stop = new AbortController();
     const answer = (sent: Sent): string => {
       stop.abort();

@@ -6,8 +6,8 @@ import type { Step } from '../../../src/model/step.ts';
 import { aStep, gateAct, jobAct, unknownSession } from '../../rack/plans.ts';
 import { aborted, play } from './play-steps.ts';
 
-describe('the order of steps', () => {
-  it('is that of what they need, across nodes', async () => {
+describe('executeSteps', () => {
+  it('runs steps after the steps they need, across nodes', async () => {
     const { log } = await play([
       aStep('c', { node: 'studio-3', needs: ['b'] }),
       aStep('b', { node: 'studio-2', needs: ['a'] }),
@@ -16,38 +16,38 @@ describe('the order of steps', () => {
     expect(log).toEqual(['+a', '-a', '+b', '-b', '+c', '-c']);
   });
 
-  it('is that of the plan on one node, one at a time', async () => {
+  it('runs the steps of one node one at a time in plan order', async () => {
     const { log, most } = await play([aStep('a'), aStep('b'), aStep('c')]);
     expect([log, most]).toEqual([['+a', '-a', '+b', '-b', '+c', '-c'], 1]);
   });
 
-  it('lets different nodes work at once, at most so many', async () => {
+  it('runs different nodes in parallel up to the limit', async () => {
     const steps = ['1', '2', '3', '4'].map((at) => aStep(at, { node: `studio-${at}` }));
     expect((await play(steps)).most).toBe(4);
     expect((await play(steps, { options: { parallel: 2 } })).most).toBe(2);
   });
 
-  it('lets a job go on beside the scripts of its node, and a gate beside everything', async () => {
+  it('runs a job in parallel with scripts of its node, and a gate with everything', async () => {
     const job = aStep('job', { class: 'job', act: jobAct });
     const gate = aStep('gate', { class: 'probe', act: gateAct });
     expect((await play([job, aStep('script'), gate])).most).toBe(3);
     expect((await play([job, aStep('again', { class: 'job', act: jobAct })])).most).toBe(1);
   });
 
-  it('lets nothing run beside a restart', async () => {
+  it('runs nothing in parallel with a restart', async () => {
     const reboot = aStep('reboot', { class: 'once', act: { kind: 'reboot', to: 'up', from: unknownSession } });
     const { log } = await play([aStep('job', { class: 'job', act: jobAct }), reboot, aStep('script')]);
     expect(log).toEqual(['+job', '+script', '-job', '-script', '+reboot', '-reboot']);
   });
 
-  it('is refused when steps wait for each other, or for one that is not there', async () => {
+  it('rejects steps that need each other or a missing step', async () => {
     const circle = [aStep('a', { needs: ['b'] }), aStep('b', { needs: ['a'] })];
     await expect(play(circle)).rejects.toThrow('wait for each other: a, b');
     await expect(play([aStep('a', { needs: ['z'] })])).rejects.toThrow('does not have: z');
   });
 });
 
-describe('a step that only comes after another', () => {
+describe('a step ordered after another step', () => {
   const steps = [
     aStep('leader'),
     aStep('follower', { node: 'studio-2', after: ['leader'] }),
@@ -55,7 +55,7 @@ describe('a step that only comes after another', () => {
   ];
 
   it.each(['changed', 'failed', 'unknown', 'blocked'] as const)(
-    'begins when that has ended with %s',
+    'begins once the other step ended as %s',
     async (outcome) => {
       const seen = await play(steps, { outcomes: { leader: outcome } });
       expect(seen.log.slice(0, 4)).toEqual(['+leader', '-leader', '+follower', '-follower']);
@@ -63,20 +63,20 @@ describe('a step that only comes after another', () => {
     },
   );
 
-  it('begins too when that is never run, and is refused when that is not there', async () => {
+  it('begins if the other step is skipped, and is rejected if it does not exist', async () => {
     const skipped = [
-      aStep('door'),
-      ...steps.map((step) => (step.id === 'leader' ? aStep('leader', { needs: ['door'] }) : step)),
+      aStep('first'),
+      ...steps.map((step) => (step.id === 'leader' ? aStep('leader', { needs: ['first'] }) : step)),
     ];
-    const seen = await play(skipped, { outcomes: { door: 'failed' } });
+    const seen = await play(skipped, { outcomes: { first: 'failed' } });
     expect(seen.outcomes).toMatchObject({ leader: 'skipped', follower: 'changed' });
     await expect(play([aStep('a', { after: ['z'] })])).rejects.toThrow('does not have: z');
   });
 });
 
-describe('a step that fails', () => {
+describe('a failed step', () => {
   it.each(['failed', 'unknown', 'blocked', 'interrupted'] as const)(
-    'with %s keeps its dependants from running, and nobody else',
+    'with outcome %s skips only the steps that need it',
     async (outcome) => {
       const steps = [
         aStep('a'),
@@ -90,7 +90,7 @@ describe('a step that fails', () => {
     },
   );
 
-  it('is reported in the order of the plan, and a step that never ran took no time', async () => {
+  it('is reported in plan order; a skipped step has no duration', async () => {
     const seen = await play([aStep('a'), aStep('b', { needs: ['a'] })], { outcomes: { a: 'failed' } });
     expect(seen.reports.map(({ step, ms }) => [step.id, ms > 0])).toEqual([
       ['a', true],
@@ -109,12 +109,12 @@ const kicks = members.map((node, at) => aStep(`kick-${at + 1}`, { node, group })
 const ready = aStep('ready', { act: gateAct, class: 'probe', group, needs: ['kick-1', 'kick-2', 'kick-3'] });
 
 describe('a group', () => {
-  it('is not rescued when all of it was done', async () => {
+  it('is not rescued after success', async () => {
     const { groups } = await play([...kicks, ready], { rescues: [rescue] });
     expect(groups).toEqual([]);
   });
 
-  it('is rescued on all members, in order, once nothing of it runs any more', async () => {
+  it('is rescued on all nodes in order after its running steps end', async () => {
     const seen = await play([...kicks, ready], {
       rescues: [rescue],
       outcomes: { 'kick-2': 'failed', 'stop-1': 'failed' },
@@ -130,7 +130,7 @@ describe('a group', () => {
     ]);
   });
 
-  it('is rescued when a step outside keeps the rest of it from running', async () => {
+  it('is rescued if a failed step outside prevents its remaining steps', async () => {
     const steps = [aStep('outside'), kicks[0], kicks[1], kicks[2], { ...ready, needs: [...ready.needs, 'outside'] }];
     const seen = await play(
       steps.flatMap((one) => (one ? [one as Step] : [])),
@@ -143,13 +143,13 @@ describe('a group', () => {
     expect(seen.groups).toEqual([group]);
   });
 
-  it('needs no rescue when nothing of it was begun', async () => {
+  it('is not rescued if none of its steps began', async () => {
     const steps = [aStep('before'), ...kicks.map((step) => ({ ...step, needs: [aStep('before').id] }))];
     const seen = await play(steps, { rescues: [rescue], outcomes: { before: 'failed' } });
     expect([seen.groups, seen.outcomes['kick-1']]).toEqual([[], 'skipped']);
   });
 
-  it('leaves nobody behind who waits for a signal once its steps are over', async () => {
+  it('removes its abort listeners after its steps end', async () => {
     const forbidden = new AbortController();
     const many = Array.from({ length: 12 }, (_, at) => aStep(`kick-${at}`, { node: `studio-${at}`, group }));
     const options = { forbidden: forbidden.signal };
@@ -157,7 +157,7 @@ describe('a group', () => {
     expect(getEventListeners(forbidden.signal, 'abort')).toEqual([]);
   });
 
-  it('waits no more at a gate when another member has failed', async () => {
+  it('stops waiting at a gate after another step of the group fails', async () => {
     const gate = aStep('gate', { act: gateAct, class: 'probe', group });
     const seen = await play([gate, kicks[0] as Step], {
       rescues: [rescue],
@@ -169,7 +169,7 @@ describe('a group', () => {
 });
 
 describe('an interrupt', () => {
-  it('begins nothing new, waits for what runs, and rescues a group in the middle of its start', async () => {
+  it('begins no new step, waits for running steps, and rescues a starting group', async () => {
     const person = new AbortController();
     const seen = await play([...kicks, ready, aStep('later', { needs: ['ready'] })], {
       rescues: [rescue],
@@ -183,7 +183,7 @@ describe('an interrupt', () => {
     expect(seen.log.slice(-6)).toEqual(['+stop-1', '-stop-1', '+stop-2', '-stop-2', '+stop-3', '-stop-3']);
   });
 
-  it('gives a script up that does not end, and nobody knows how it ended', async () => {
+  it('abandons a script that does not end, with outcome unknown', async () => {
     const person = new AbortController();
     const seen = await play([aStep('long'), aStep('next')], {
       options: { interrupt: person.signal },
@@ -195,14 +195,14 @@ describe('an interrupt', () => {
     expect(seen.outcomes).toEqual({ long: 'unknown', next: 'interrupted' });
   });
 
-  it('before the begin runs nothing', async () => {
+  it('runs no step if given before the start', async () => {
     const seen = await play([aStep('a')], { options: { interrupt: AbortSignal.abort() } });
     expect([seen.log, seen.outcomes]).toEqual([[], { a: 'interrupted' }]);
   });
 });
 
-describe('a run that may not go on', () => {
-  it('begins nothing at all when a lease is lost, not even a rescue', async () => {
+describe('a run that must stop', () => {
+  it('begins no step and no rescue after losing a lease', async () => {
     const lost = new AbortController();
     const seen = await play([...kicks, ready], {
       rescues: [rescue],
@@ -215,7 +215,7 @@ describe('a run that may not go on', () => {
     expect([seen.groups, seen.outcomes['ready'], seen.outcomes['stop-1']]).toEqual([[], 'skipped', undefined]);
   });
 
-  it('still rescues when only the journal is gone', async () => {
+  it('still rescues a group if only the journal fails', async () => {
     const gone = new AbortController();
     const seen = await play(
       [kicks[0] as Step, aStep('next', { needs: ['kick-1'], group }), aStep('other', { node: 'z', needs: ['kick-1'] })],

@@ -9,30 +9,30 @@ import {
 import type { Rescue } from '../../../src/engine/plan/plan.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
 
-/** How steps are played. */
+/** How `play` runs steps. */
 export interface Play {
   readonly options?: Partial<ExecuteOptions>;
   readonly rescues?: readonly Rescue[];
-  /** How steps come out; `changed` for those that are not named. */
+  /** The outcomes of steps, by default `changed`. */
   readonly outcomes?: Readonly<Record<string, StepOutcome>>;
   /** Runs inside a step. */
   readonly inside?: (id: string, signal: AbortSignal) => Promise<void> | void;
 }
 
-/** What was seen of that. */
+/** What `play` observed. */
 export interface Seen {
-  /** `+id` for a begin, `-id` for an end, in their order. */
+  /** `+id` for each start and `-id` for each end, in order. */
   readonly log: readonly string[];
   readonly outcomes: Readonly<Record<string, StepOutcome>>;
   readonly reports: readonly StepReport[];
-  /** The most steps that ran at once. */
+  /** The most steps that ran in parallel. */
   readonly most: number;
   readonly groups: readonly string[];
 }
 
 const never = new AbortController().signal;
 
-/** Runs steps that do nothing but take a moment, or what is inside of them. */
+/** Runs steps that only take a moment, or that call `inside`. */
 export async function play(
   steps: readonly Step[],
   { options, rescues = [], outcomes, inside }: Play = {},
@@ -67,7 +67,7 @@ export async function play(
   return { log, outcomes: byId, reports, most, groups };
 }
 
-/** Resolves when a signal is given. */
+/** Resolves when a signal is aborted. */
 export const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();

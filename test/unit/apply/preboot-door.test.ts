@@ -13,8 +13,8 @@ const target: Target = {
   identityFiles: [],
 };
 
-describe('trust in the key that a locked Mac shows', () => {
-  it.each([{}, { hostKeyAlias: 'studio' }, { port: 2222 }])('is for exactly this target: %j', (more) => {
+describe('trust in a preboot key', () => {
+  it.each([{}, { hostKeyAlias: 'studio' }, { port: 2222 }])('applies only to its target: %j', (more) => {
     const at = { ...target, ...more };
     const trust = trustIn(at, key);
     expect(trust.name).toBe(trustName(at));

@@ -7,12 +7,12 @@ import { onOnePage, onPage } from '../one-page.ts';
 
 const deadlineOf = onPage(deadlineOfItself);
 
-describe('the times of a run', () => {
-  it('are those of real Macs when nothing is scaled', () => {
+describe('scaledTiming', () => {
+  it('equals the real timing at factor 1', () => {
     expect(scaledTiming(1)).toEqual(realTiming);
   });
 
-  it('let a lease outlive several lost renewals, however fast the clocks are', () => {
+  it('keeps leases longer than several lost renewals at any factor', () => {
     for (const factor of [1, 0.05, 0.001]) {
       const { beatMs, leaseExpiryMs, leaseLookMs } = scaledTiming(factor);
       expect(leaseExpiryMs).toBeGreaterThanOrEqual(6 * beatMs);
@@ -20,7 +20,7 @@ describe('the times of a run', () => {
     }
   });
 
-  it("let a node take a change back before its lease is nobody's, and not before it can be confirmed", () => {
+  it('rolls back before the lease expires but leaves time to confirm', () => {
     for (const factor of [1, 0.5, 0.05, 0.001]) {
       const { leaseExpiryMs, rollbackAfterMs } = scaledTiming(factor);
       expect(rollbackAfterMs).toBeLessThan(leaseExpiryMs);
@@ -28,7 +28,7 @@ describe('the times of a run', () => {
     }
   });
 
-  it('give ranks that make no progress as long as a slow computer may take to show any, however fast the clocks are', () => {
+  it('gives ranks enough time to show progress on a slow computer at any factor', () => {
     for (const factor of [1, 0.05, 0.001]) {
       const { gateStallMs, tokenStallMs } = scaledTiming(factor);
       expect(gateStallMs).toBeGreaterThanOrEqual(20_000);
@@ -36,7 +36,7 @@ describe('the times of a run', () => {
     }
   });
 
-  it('become shorter where a Mac is waited for, and not below what this computer needs', () => {
+  it('shortens deadlines, but not below what this computer needs', () => {
     const timing = scaledTiming(0.05);
     const script = aStep('a', { deadlineMs: 60_000 });
     const gate = aStep('b', { deadlineMs: 600_000, act: gateAct });

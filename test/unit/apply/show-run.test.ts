@@ -31,13 +31,17 @@ const lineOf = (name: string, events: readonly RunEvent[], steps: readonly Step[
 const textOf = (name: string, events: readonly RunEvent[], columns = 74): string =>
   lineText(lineOf(name, events, [power, bridge, address, model, start]), 8, columns);
 
-describe('the lines of a run', () => {
-  it('are the nodes in the order of the plan, without what only hands do', () => {
-    const hands = aStep('h', { node: 'studio-9', class: 'manual', act: { kind: 'hands', code: 'rdma/disabled' } });
-    expect(linesOf([power, model, start, hands]).map(({ name }) => name)).toEqual(['studio-1', 'studio-3', 'studio-2']);
+describe('the node lines of a run', () => {
+  it('list the nodes in plan order, without manual steps', () => {
+    const manual = aStep('h', { node: 'studio-9', class: 'manual', act: { kind: 'hands', code: 'rdma/disabled' } });
+    expect(linesOf([power, model, start, manual]).map(({ name }) => name)).toEqual([
+      'studio-1',
+      'studio-3',
+      'studio-2',
+    ]);
   });
 
-  it('say what waits, what runs, and what was done in what time', () => {
+  it('show waiting, running and finished steps with their time', () => {
     expect(textOf('studio-1', [])).toBe('studio-1  3 steps waiting');
     expect(textOf('studio-1', [started(power)])).toBe('studio-1  power');
     const done = [power, bridge, address].map((step) => ended(step));
@@ -49,7 +53,7 @@ describe('the lines of a run', () => {
     expect(columnsOf(textOf('studio-1', done))).toBe(74);
   });
 
-  it('say how far bytes have come, or what is waited for', () => {
+  it('show transferred bytes or the current wait', () => {
     const progress: RunEvent = {
       kind: 'step-progress',
       step: model.id,
@@ -62,14 +66,14 @@ describe('the lines of a run', () => {
     expect(textOf('studio-2', [started(start), waiting])).toBe('studio-2  placement  rank 2 \\u{1b}[2J');
   });
 
-  it('say what failed, with its code', () => {
+  it('show a failure with its code', () => {
     expect(textOf('studio-3', [started(model), ended(model, 'failed')])).toBe('studio-3  model failed (ssh/dropped)');
     expect(textOf('studio-3', [ended(model, 'unknown')])).toBe('studio-3  model result unknown');
     expect(textOf('studio-3', [ended(model, 'skipped', 0)])).toBe('studio-3  not started');
     expect(textOf('studio-3', [ended(model, 'unchanged')])).toContain('unchanged');
   });
 
-  it('say what was done before a run was interrupted', () => {
+  it('show the steps done before an interrupt', () => {
     const stop: RunEvent = { kind: 'interrupted' };
     const cut = [ended(power), ended(bridge), stop, ended(address, 'interrupted', 0)];
     expect(textOf('studio-1', cut)).toBe('studio-1  power, thunderbolt-bridge; 2 of 3 steps done');
@@ -77,21 +81,21 @@ describe('the lines of a run', () => {
     expect(textOf('studio-3', [stop])).toBe('studio-3  not started');
   });
 
-  it('are not about what only hands do', () => {
-    const hands = aStep('h', { class: 'manual', act: { kind: 'hands', code: 'rdma/disabled' } });
+  it('ignore manual steps', () => {
+    const manual = aStep('h', { class: 'manual', act: { kind: 'hands', code: 'rdma/disabled' } });
     const line = lineOf(
       'studio-1',
-      [started(hands), ended(power), ended(bridge), ended(address)],
-      [power, bridge, address, hands],
+      [started(manual), ended(power), ended(bridge), ended(address)],
+      [power, bridge, address, manual],
     );
     expect(stateOf(line)).toBe('done');
   });
 
-  it('say that a run is stopping', () => {
+  it('show that a run is stopping', () => {
     expect(textOf('studio-1', [started(power), { kind: 'interrupted' }])).toBe('studio-1  stopping: power');
   });
 
-  it('are never wider than the page', () => {
+  it('fit the page width', () => {
     expect(columnsOf(textOf('studio-1', [started(bridge)], 24))).toBeLessThanOrEqual(24);
     expect(
       columnsOf(
@@ -111,7 +115,7 @@ describe('the lines of a run', () => {
     ['done', [ended(power), ended(bridge), ended(address, 'unchanged')]],
     ['failed', [ended(power), ended(bridge, 'failed'), ended(address, 'skipped')]],
     ['skipped', [ended(power), ended(bridge, 'interrupted'), ended(address)]],
-  ] as const)('stand %s', (state, events) => {
+  ] as const)('have the state %s', (state, events) => {
     expect(stateOf(lineOf('studio-1', events, [power, bridge, address]))).toBe(state);
   });
 });
@@ -135,7 +139,7 @@ describe('the view of a run', () => {
     ended(start, 'skipped', 0),
   ];
 
-  it('ends with one line for each, whatever came before it was drawn', async () => {
+  it('ends with one line for each node', async () => {
     const { stream, text } = terminal();
     const view = showRun(steps, { stream, columns: 80, hasUnicode: true, hasColor: false });
     for (const event of events) view.listen(event);
@@ -149,7 +153,7 @@ describe('the view of a run', () => {
     ]);
   });
 
-  it('is ASCII and without colour where the terminal wants that', async () => {
+  it('uses only ASCII and no color if the terminal requires it', async () => {
     const { stream, text } = terminal();
     const view = showRun(steps, { stream, columns: 80, hasUnicode: false, hasColor: false });
     for (const event of events) view.listen(event);
@@ -160,7 +164,7 @@ describe('the view of a run', () => {
     expect(text()).not.toMatch(/\u001b\[\d*m/);
   });
 
-  it('leaves no line running when the run ended before all was done', async () => {
+  it('shows no running line after the run ended early', async () => {
     const { stream, text } = terminal();
     const view = showRun(steps, { stream, columns: 80, hasUnicode: false, hasColor: false });
     view.listen(started(power));
@@ -170,7 +174,7 @@ describe('the view of a run', () => {
     );
   });
 
-  it('keeps what is said meanwhile below its lines, once', async () => {
+  it('keeps notes below its lines, once each', async () => {
     const { stream, text } = terminal();
     const view = showRun(steps, { stream, columns: 80, hasUnicode: false, hasColor: false });
     view.note('studio-1 is held by another run');

@@ -18,7 +18,7 @@ const desired = fleetWithFallback();
 const silent = { kind: 'silent', reason: 'status 503' } as const;
 const hung: MeshRack['members'] = { ...onItsNodes, 'studio-1': [{ state: 'joined', rank: 0, token: silent }] };
 
-/** The seals of the service files of the fourth start on its own nodes, and of the fifth on the fallback. */
+/** The seals of the service files: start 4 on the own nodes, start 5 on the fallback. */
 const seals = [kimi(desired), onFallback(kimi(desired))].map((one, at) => {
   const configured = configurePlacement(one, desired, 4 + at, lastingNames);
   return configured.kind === 'configured' ? configured.ranks : [];
@@ -28,7 +28,7 @@ const sealsOn = (name: string, layout: number) =>
     .filter(({ node }) => node === name)
     .map(({ service }) => ({ path: serviceFile('kimi').path, digest: textDigest(service), state: 'intact' as const }));
 
-/** Waits until all that has a member on studio-2 serves, and looks once. */
+/** Waits until every placement with a rank on studio-2 serves, with a single check. */
 async function wait(members: MeshRack['members'], away: readonly string[], layout: 0 | 1 = 0) {
   const seen = desired.nodes.map(({ name }) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
@@ -43,12 +43,12 @@ async function wait(members: MeshRack['members'], away: readonly string[], layou
   );
   const options = { scope, timing: realTiming, observe: () => Promise.resolve({ ...observation, failures }) };
   const { failed = [], diagnostics = [] } = await waitFor(work, { options, forget: () => undefined });
-  return { failed, told: diagnostics.map(({ detail }) => plainText(detail).split(',')[0]) };
+  return { failed, names: diagnostics.map(({ detail }) => plainText(detail).split(',')[0]) };
 }
 
-describe('a wait for a Mac', () => {
-  it('reports at each look what is missing and how long it may still take', async () => {
-    const told: string[] = [];
+describe('a wait for observed nodes', () => {
+  it('reports the missing nodes and the remaining time at each check', async () => {
+    const reported: string[] = [];
     const signal = new AbortController();
     const failures = { 'studio-2': [diagnose('ssh/refused', { detail: 'nothing listens' })] };
     const options = {
@@ -57,13 +57,13 @@ describe('a wait for a Mac', () => {
       signal: signal.signal,
       observe: () => Promise.resolve({ nodes: {}, failures }),
       onWait: (missing: readonly string[], leftMs: number) => {
-        told.push(...missing, leftMs > 0 ? 'time is left' : 'no time is left');
+        reported.push(...missing, leftMs > 0 ? 'time is left' : 'no time is left');
         signal.abort();
       },
     };
     const work = { kind: 'wait', for: 'observed', nodes: nodes(2), placements: [], deadlineMs: 900_000 } as const;
     expect(await waitFor(work, { options, forget: () => undefined })).toEqual({});
-    expect(told).toEqual(['studio-2 (The node refused the connection)', 'time is left']);
+    expect(reported).toEqual(['studio-2 (The node refused the connection)', 'time is left']);
     const task = { kind: 'wait', for: 'observed' } as const;
     expect(taskText(task, ['studio-2'], { failed: [], isCut: true })).toBe(
       'studio-2: interrupted before this was checked: observed',
@@ -72,18 +72,21 @@ describe('a wait for a Mac', () => {
 });
 
 describe('a wait until a placement serves', () => {
-  it('fails for every node that may carry it when it hangs, whichever node only its fallback has is away', async () => {
+  it('fails for all its nodes if it hangs, even if a fallback node is unreachable', async () => {
     const seen = await wait(hung, []);
-    expect(seen).toEqual({ failed: nodes(1, 2, 3, 4), told: ['studio-1'] });
+    expect(seen).toEqual({ failed: nodes(1, 2, 3, 4), names: ['studio-1'] });
     expect(await wait(hung, ['studio-4'])).toEqual(seen);
   });
 
-  it('names the nodes of it that nobody could look at', async () => {
-    expect(await wait(onItsNodes, ['studio-3'])).toEqual({ failed: nodes(1, 2, 3, 4), told: ['studio-1', 'studio-3'] });
+  it('names its unobserved nodes', async () => {
+    expect(await wait(onItsNodes, ['studio-3'])).toEqual({
+      failed: nodes(1, 2, 3, 4),
+      names: ['studio-1', 'studio-3'],
+    });
   });
 
-  it('ends while it serves on its fallback, without the nodes that are away', async () => {
-    expect(await wait(onTheFallback(desired), ['studio-2', 'studio-3'], 1)).toEqual({ failed: [], told: [] });
-    expect(await wait(onItsNodes, ['studio-4'])).toEqual({ failed: [], told: [] });
+  it('succeeds on the fallback, without the unreachable nodes', async () => {
+    expect(await wait(onTheFallback(desired), ['studio-2', 'studio-3'], 1)).toEqual({ failed: [], names: [] });
+    expect(await wait(onItsNodes, ['studio-4'])).toEqual({ failed: [], names: [] });
   });
 });

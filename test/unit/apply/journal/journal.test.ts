@@ -49,7 +49,7 @@ const begin = { phase: 'run', cluster: 'studio-rack', verb: 'apply', controller:
 const end = { phase: 'end', isInterrupted: false } as const;
 
 describe('a journal', () => {
-  it('has one line per record, on the disk as soon as it is written, for its owner alone (cases 32, 59)', () => {
+  it('writes each record immediately as a line that only its owner can read (cases 32, 59)', () => {
     const folder = freshFolder();
     const journal = openJournal(folder, 'run-1');
     const path = join(folder, 'run-1.ndjson');
@@ -62,7 +62,7 @@ describe('a journal', () => {
     expect([statSync(path).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
   });
 
-  it('is refused where it cannot be written, and where one of its name lies (cases 32, 52)', () => {
+  it('fails to open if its folder is not writable or its file exists (cases 32, 52)', () => {
     const folder = freshFolder();
     mkdirSync(join(folder, '..'), { recursive: true });
     writeFileSync(folder, 'a file');
@@ -72,7 +72,7 @@ describe('a journal', () => {
     expect(codeOf(() => openJournal(other, 'run-1'))).toBe('journal/cannot-write');
   });
 
-  it('is for its owner alone under any umask, and takes no link for a file (case 32)', () => {
+  it('has owner-only permissions under any umask and follows no symbolic link (case 32)', () => {
     const before = process.umask(0);
     try {
       const folder = freshFolder();
@@ -87,7 +87,7 @@ describe('a journal', () => {
     }
   });
 
-  it('refuses a record of which only a part fits on the disk, and has all before it (cases 52, 53)', async () => {
+  it('reports a record that does not fit on the disk and keeps all earlier ones (cases 52, 53)', async () => {
     const folder = freshFolder();
     const module = `import { openJournal } from './src/apply/journal/journal.ts';
 const journal = openJournal(${JSON.stringify(folder)}, 'run-1');
@@ -101,7 +101,7 @@ for (let done = 0; ; done += 1) {
     expect(run?.records.length).toBe(Number(said.split(' ')[0]));
   });
 
-  it('takes no record after its end', () => {
+  it('accepts no record after it is closed', () => {
     const journal = openJournal(freshFolder(), 'run-1');
     journal.close();
     expect(codeOf(() => journal.write(end))).toBe('journal/cannot-write');
@@ -111,7 +111,7 @@ for (let done = 0; ; done += 1) {
     expect(newRunId(new Date('2026-11-20T11:18:44.123Z'))).toMatch(/^20261120T111844-[0-9a-f]{6}$/);
   });
 
-  it('is kept for the last fifty runs', () => {
+  it('is deleted after fifty newer runs', () => {
     const folder = freshFolder();
     for (let at = 100; at < 160; at += 1) openJournal(folder, `run-${at}`).close();
     const names = readdirSync(folder).sort();
@@ -120,7 +120,7 @@ for (let done = 0; ; done += 1) {
 });
 
 describe('the reader of journals', () => {
-  it('gives runs newest first, and says which came to their end', () => {
+  it('lists runs newest first with whether they ended', () => {
     const folder = freshFolder();
     for (const runId of ['20260101T000000-aaaaaa', '20260102T000000-aaaaaa']) {
       const journal = openJournal(folder, runId);
@@ -135,7 +135,7 @@ describe('the reader of journals', () => {
     ]);
   });
 
-  it('leaves out what was cut off while it was written (case 53)', () => {
+  it('ignores a record that was cut off while being written (case 53)', () => {
     const folder = freshFolder();
     const journal = openJournal(folder, 'run-1');
     journal.write(begin);
@@ -145,7 +145,7 @@ describe('the reader of journals', () => {
     expect(parseJournal('')).toEqual({ records: [], damaged: 0 });
   });
 
-  it('counts records that are damaged, missing, or of a wrong type, and keeps the others (case 53)', () => {
+  it('counts damaged, missing and mistyped records and keeps the others (case 53)', () => {
     const folder = freshFolder();
     const journal = openJournal(folder, 'run-1');
     const lease = { phase: 'lease', node: 'studio-1', state: 'taken', token: 7 } as const;
@@ -169,14 +169,14 @@ describe('the reader of journals', () => {
     ]);
   });
 
-  it('believes the journals of older versions, which have no checksums, but no wrong type', () => {
+  it('accepts older journals without checksums, but not mistyped records', () => {
     const old = { seq: 1, runId: 'run-1', at: '2026-01-01T00:00:00Z' };
     const text = (record: object): string => `${JSON.stringify({ ...old, ...record })}\n`;
     expect(parseJournal(text(begin))).toEqual({ records: [{ ...old, ...begin }], damaged: 0 });
     expect(parseJournal(text({ ...begin, verb: 7 }) + text({ ...end, seq: 2 }))).toMatchObject({ damaged: 1 });
   });
 
-  it('gives nothing before the first run, and names what it cannot read beside what it can', () => {
+  it('returns readable journals and names unreadable files', () => {
     const folder = freshFolder();
     expect(readJournals(folder)).toEqual({ runs: [], problems: [] });
     openJournal(folder, 'run-2').close();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { controllerId, hasEnded, processStart, thisController } from '../../../../src/apply/lease/controller.ts';
 
 describe('a controller', () => {
-  it('is known by its host name and its process table, and is the same each time', async () => {
+  it('has a stable id from its host name and process table', async () => {
     const id = controllerId('desk', 'boot pid:[1]');
     expect(id).toMatch(/^[0-9a-f]{12}$/);
     expect(controllerId('desk', 'boot pid:[1]')).toBe(id);
@@ -12,7 +12,7 @@ describe('a controller', () => {
     expect((await thisController()).id).toBe((await thisController()).id);
   });
 
-  it('names this process so that another one with its number is told apart', async () => {
+  it('identifies its process by pid and start time', async () => {
     const me = await thisController();
     expect(me.pid).toBe(process.pid);
     expect(me.name).toMatch(/^.+@.+$/);
@@ -20,7 +20,7 @@ describe('a controller', () => {
     expect(me.pidStart).not.toMatch(/\s|^$|unknown/);
   });
 
-  it('sees that a process has ended, and that its number belongs to another one', async () => {
+  it('detects that a process ended or that its pid was reused', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)']);
     const pid = child.pid ?? 0;
     const start = (await processStart(pid)) ?? '';

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { keepLease } from '../../../../src/apply/lease/lease-keeper.ts';
 import type { Exit } from '../../../../src/model/probe.ts';
 
-describe('the renewal of a lease', () => {
+describe('a lease renewal', () => {
   const kept = (exit: Exit) => {
     const result = { exit, stdout: new Uint8Array(), stderr: new Uint8Array() };
     return keepLease({ ask: async () => ({ kind: 'answered', result }) } as never, 1_000, () => 'true');
   };
 
-  it('is lost by the one exit that means it, and unheard by every other failure', async () => {
+  it('reports a lost lease only for exit 75, otherwise an unheard answer', async () => {
     expect(await kept({ kind: 'exited', code: 0 })).toBe('kept');
     expect(await kept({ kind: 'exited', code: 75 })).toBe('lost');
     for (const code of [1, 74, 76, 127, 255]) expect(await kept({ kind: 'exited', code })).toBe('unheard');

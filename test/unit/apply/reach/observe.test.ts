@@ -5,8 +5,8 @@ import { nodeName } from '../../../../src/model/node.ts';
 
 const options = { parallel: 4, deadlineMs: 1_000, newToken: () => '0'.repeat(32) };
 
-describe('an observation', () => {
-  it('knows nothing of a node that was not asked, whatever its name', async () => {
+describe('a fleet observation', () => {
+  it('has no entry for nodes that were not asked', async () => {
     const problem = diagnose('ssh/no-key', { detail: 'There is no key.' });
     const way = { node: nodeName('b'), way: { kind: 'no-way', diagnostics: [problem] } } as const;
     const observed = await observeFleet([way], options);

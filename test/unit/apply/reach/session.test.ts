@@ -52,8 +52,8 @@ const inWords = (answer: SessionAnswer): string =>
     ? `${exitText(answer.result.exit).split(':')[0]} ${textOf(answer.result.stdout)}`.trim()
     : answer.diagnostics.map(({ code }) => code).join();
 
-describe('a session', () => {
-  it('connects when it is first asked, and once for everything', async () => {
+describe('an SSH session', () => {
+  it('connects once, with its first command', async () => {
     const session = await sessionTo(answering);
     expect(server?.counts.connections).toBe(0);
     const answers = await Promise.all(['one', 'two', 'three'].map((word) => ask(session, word)));
@@ -61,15 +61,15 @@ describe('a session', () => {
     expect(server?.counts.connections).toBe(1);
   });
 
-  it('reports its connection, each command with its script before it is sent, and how the command ended', async () => {
-    const told: unknown[] = [];
+  it('reports its connection, and each command before sending and after its end', async () => {
+    const events: unknown[] = [];
     const session = await sessionTo(answering, {
-      onRemote: (event) => void told.push([event, server?.commands.length]),
+      onRemote: (event) => void events.push([event, server?.commands.length]),
     });
     await session.ask((rootPrefix) => ({ command: `ls ${rootPrefix}`, script: 'true', ...execLimits }));
     const name = 'test';
     const fingerprint = expect.stringMatching(/^SHA256:/);
-    expect(told).toMatchObject([
+    expect(events).toMatchObject([
       [{ kind: 'connecting', address: expect.stringMatching(/@127\.0\.0\.1:\d+$/) }, 0],
       [{ kind: 'host-key', node, verdict: 'accepted', fingerprint }, 0],
       [{ kind: 'connected', node }, 0],
@@ -78,7 +78,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('sends nothing again that broke off, and connects anew for the next question', async () => {
+  it('does not repeat an aborted command, and reconnects for the next command', async () => {
     let asked = 0;
     const again: number[] = [];
     const faults: Faults = {
@@ -94,7 +94,7 @@ describe('a session', () => {
     expect([server?.commands, server?.counts.connections, again]).toEqual([['one', 'two'], 2, [1]]);
   });
 
-  it('gives a node up that breaks off three times in a row, and asks it nothing more', async () => {
+  it('abandons a node after three dropped connections in a row', async () => {
     const session = await sessionTo({ onExec: ({ socket }) => socket.destroy() });
     const answers: string[] = [];
     for (const word of ['one', 'two', 'three', 'four']) answers.push(inWords(await ask(session, word)));
@@ -102,7 +102,7 @@ describe('a session', () => {
     expect([session.isLost(), server?.counts.connections]).toEqual([true, 3]);
   });
 
-  it('counts anew after a command that ended', async () => {
+  it('resets the count of dropped connections after a finished command', async () => {
     let asked = 0;
     const session = await sessionTo({
       onExec: (exec) => {
@@ -115,7 +115,7 @@ describe('a session', () => {
     expect([session.isLost(), server?.counts.connections]).toEqual([false, 5]);
   });
 
-  it('is as new after it was forgotten', async () => {
+  it('opens a new connection after forget', async () => {
     const session = await sessionTo(answering);
     await ask(session, 'one');
     session.forget();
@@ -123,7 +123,7 @@ describe('a session', () => {
     expect(server?.counts.connections).toBe(2);
   });
 
-  it('asks nothing any more once it is closed', async () => {
+  it('sends nothing after it is closed', async () => {
     const session = await sessionTo(answering);
     await ask(session, 'one');
     session.close();
@@ -131,7 +131,7 @@ describe('a session', () => {
     expect(server?.commands).toEqual(['one']);
   });
 
-  it('hands on why there is no way', async () => {
+  it('reports why the node has no SSH target', async () => {
     const problem = diagnose('ssh/proxyjump', { detail: 'behind bastion' });
     const session = openSession(
       { node, way: { kind: 'no-way', diagnostics: [problem] } },

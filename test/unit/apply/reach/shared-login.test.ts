@@ -13,7 +13,7 @@ const node = nodeName('studio-1');
 const way = { kind: 'way', target: sshCase.target(22), trust: sshCase.trust(22) } as const;
 const limits = { deadlineMs: 1_000 };
 
-/** A login that counts how often it was made and ended; one that takes all but 10 ms of the time, or that fails. */
+/** A login that counts its starts and ends. It uses all but 10 ms of the deadline, or fails. */
 function counted(fails = false): { readonly logIn: LogIn; readonly counts: { made: number; ended: number } } {
   const counts = { made: 0, ended: 0 };
   const logIn: LogIn = async () => {
@@ -34,13 +34,13 @@ function counted(fails = false): { readonly logIn: LogIn; readonly counts: { mad
 const use = (logIn: LogIn): Promise<Reached<readonly [string, number]>> =>
   withRemote({ node, way }, limits, async (remote, leftMs) => [remote.rootPrefix, leftMs] as const, logIn);
 
-describe('a shared login', () => {
-  it('is made by its first use, and ended by its maker alone', async () => {
+describe('a shared SSH login', () => {
+  it('is made by its first use and ended only by its owner', async () => {
     const { logIn, counts } = counted();
     const shared = sharedLogin(logIn);
     expect(counts).toEqual({ made: 0, ended: 0 });
     const uses = [await use(shared.logIn), await use(shared.logIn)];
-    // The second one has waited for no login.
+    // The second use does not wait for a login.
     expect(uses).toEqual([
       { kind: 'reached', value: ['/root', 10] },
       { kind: 'reached', value: ['/root', 1_000] },
@@ -50,7 +50,7 @@ describe('a shared login', () => {
     expect(counts).toEqual({ made: 1, ended: 1 });
   });
 
-  it('that failed is not tried again', async () => {
+  it('is not retried after a failure', async () => {
     const { logIn, counts } = counted(true);
     const shared = sharedLogin(logIn);
     const uses = [await use(shared.logIn), await use(shared.logIn)];
@@ -59,7 +59,7 @@ describe('a shared login', () => {
     expect(counts).toEqual({ made: 1, ended: 0 });
   });
 
-  it('that was ended while it was being made is ended as soon as it is there', async () => {
+  it('is closed once made if its owner ended it earlier', async () => {
     const { logIn, counts } = counted();
     const shared = sharedLogin(logIn);
     const using = use(shared.logIn);

@@ -19,17 +19,17 @@ const exited = running.replace('|\tstate = running\n|\tpid = 4711\n', '|\tstate 
 interface Mac {
   readonly rank: number;
   readonly services: string;
-  /** Of the request for a token; it has none before it is aborted where absent. */
+  /** The answer to the token request; if absent, the request waits until it is aborted. */
   readonly token?: string;
 }
 
-/** What the script of the probe prints of one member. */
+/** The output of the probe script for one rank. */
 const members = (rank: number, token = ''): string =>
   shown('stdout.txt')
     .replace('|rank=0', `|rank=${rank}`)
     .replace(/^token.*\n/m, token);
 
-/** Both commands of an observation, answered by a Mac without a network. */
+/** A Mac that answers both commands of an observation without a network. */
 const macRemote = ({ rank, services, token }: Mac): Remote => ({
   rootPrefix: '',
   connectMs: 1,
@@ -37,7 +37,7 @@ const macRemote = ({ rank, services, token }: Mac): Remote => ({
   exec: (command, limits) => {
     const isForToken = limits.signal !== undefined;
     const probes = isForToken ? tokenProbes() : unaskingProbes();
-    const said = probes.map(({ name }) => ({
+    const outputs = probes.map(({ name }) => ({
       out:
         name === 'placement-members'
           ? members(rank, isForToken ? token : '')
@@ -45,7 +45,7 @@ const macRemote = ({ rank, services, token }: Mac): Remote => ({
             ? services
             : '',
     }));
-    const whole = result(printFrames(tokenIn(decoded(command)), said));
+    const whole = result(printFrames(tokenIn(decoded(command)), outputs));
     return isForToken && token === undefined ? untilAborted(limits) : Promise.resolve(whole);
   },
 });
@@ -67,7 +67,7 @@ const untilAborted = ({ signal }: ExecLimits): Promise<ExecResult> =>
     signal?.addEventListener('abort', end);
   });
 
-async function look(macs: Readonly<Record<string, Mac>>) {
+async function observe(macs: Readonly<Record<string, Mac>>) {
   const logIn: LogIn = async ({ target }) => macRemote(macs[target.label] ?? { rank: 9, services: 'end\n' });
   const ways = Object.keys(macs).map(
     (node) => ({ node: nodeName(node), way: { kind: 'way', target: { label: node } } }) as unknown as NodeWay,
@@ -88,24 +88,24 @@ async function look(macs: Readonly<Record<string, Mac>>) {
 const follower: Mac = { rank: 1, services: running };
 const lost: Mac = { rank: 1, services: exited };
 
-describe('the token of a leader', () => {
-  it('is not waited for once a rank of its mesh is seen without a process', async () => {
-    const { seen, token } = await look({ a: { rank: 0, services: running }, b: lost });
+describe("a leader's token", () => {
+  it('is no longer awaited once a rank of its mesh has no process', async () => {
+    const { seen, token } = await observe({ a: { rank: 0, services: running }, b: lost });
     expect([seen, token]).toEqual([['a', 'b'], { kind: 'not-asked' }]);
   });
 
-  it('counts where it came before a rank was found lost', async () => {
+  it('counts if it came before a rank was found lost', async () => {
     const silent = { kind: 'silent', reason: 'none came before the deadline of 4 s', isTimeout: true };
-    expect((await look({ a: { rank: 0, services: running, token: 'token kimi 28 000\n' }, b: lost })).token).toEqual(
+    expect((await observe({ a: { rank: 0, services: running, token: 'token kimi 28 000\n' }, b: lost })).token).toEqual(
       silent,
     );
     expect(
-      (await look({ a: { rank: 0, services: running, token: 'token kimi 28 000\n' }, b: follower })).token,
+      (await observe({ a: { rank: 0, services: running, token: 'token kimi 28 000\n' }, b: follower })).token,
     ).toEqual(silent);
   });
 });
 
-describe('a mesh that may give a token', () => {
+describe('hasLostMeshes', () => {
   const seenAs = async (macs: Readonly<Record<string, Mac>>, away: readonly string[] = []): Promise<SeenSoFar> => {
     const logIn: LogIn = async ({ target }) => macRemote(macs[target.label] ?? follower);
     const problem = diagnose('ssh/no-key', { detail: 'There is no key.' });
@@ -120,24 +120,24 @@ describe('a mesh that may give a token', () => {
   const isLost = (seen: SeenSoFar, countsUnseen = false, layouts = mesh): boolean =>
     hasLostMeshes(nodeName('a'), layouts, seen, countsUnseen);
 
-  it('has all ranks, or members that were not looked at', async () => {
+  it('is false if no observed rank is lost', async () => {
     const seen = await seenAs({ a: leader, b: follower });
     expect([isLost(seen), isLost(seen, true)]).toEqual([false, false]);
   });
 
-  it('has a member that cannot be reached only as long as patience lasts', async () => {
+  it('is true for an unreachable rank only if unobserved nodes count', async () => {
     const seen = await seenAs({ a: leader, b: follower }, ['c']);
     expect([isLost(seen), isLost(seen, true)]).toEqual([false, true]);
   });
 
-  it('is of a size that the file does not have, or of no placement of the file', async () => {
+  it('is true only for a size and placement of the file', async () => {
     const seen = await seenAs({ a: leader, b: lost });
     expect(isLost(seen)).toBe(true);
     expect(isLost(seen, true, [layout('a', 'b')])).toBe(false);
     expect(isLost(seen, true, [])).toBe(false);
   });
 
-  it('runs in one of two layouts of which the other has lost a rank', async () => {
+  it('is false while a different layout of the leader may run', async () => {
     const seen = await seenAs({ a: leader, b: lost });
     expect(isLost(seen, false, [...mesh, layout('a', 'c', 'd', 'e')])).toBe(false);
   });

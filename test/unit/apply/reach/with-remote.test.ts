@@ -38,7 +38,7 @@ const answering: Faults = {
 };
 
 describe('withRemote', () => {
-  it('gives what the body gives, tells of the command before it is sent, and ends the connection', async () => {
+  it('returns the result, reports the command before sending, and closes the connection', async () => {
     const way = await wayTo(answering);
     const sent: string[] = [];
     const { signal } = new AbortController();
@@ -54,7 +54,7 @@ describe('withRemote', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('of many nodes waits for one signal, and Node warns of no leak', async () => {
+  it('shares one abort signal among many nodes without a leak warning from Node', async () => {
     const way = await wayTo(answering);
     const signal = AbortSignal.any([new AbortController().signal]);
     const most: number[] = [];
@@ -68,14 +68,14 @@ describe('withRemote', () => {
     expect([Math.max(...most), warnings, getEventListeners(signal, 'abort')]).toEqual([12, [], []]);
   });
 
-  it('hands on the reasons why there is no way, and asks nobody', async () => {
+  it('returns the diagnostics of a node without an SSH target', async () => {
     const problem = diagnose('ssh/proxyjump', { detail: 'behind bastion' });
     const body = () => Promise.reject(new Error('was asked'));
     const reached = await withRemote({ node, way: { kind: 'no-way', diagnostics: [problem] } }, { deadlineMs }, body);
     expect(reached).toEqual({ kind: 'unreached', diagnostics: [problem] });
   });
 
-  it('makes an expected failure of the body a reason, and rejects with a bug', async () => {
+  it('returns an expected failure as diagnostics and throws other errors', async () => {
     const way = await wayTo(answering);
     const expected = new FleetError([diagnose('ssh/dropped', { detail: 'gone' })]);
     expect(codes(await withRemote(way, { deadlineMs }, () => Promise.reject(expected)))).toEqual(['ssh/dropped']);
@@ -83,8 +83,8 @@ describe('withRemote', () => {
   });
 });
 
-describe('withRemote of a run that is interrupted', () => {
-  it('before it began never reaches the body', async () => {
+describe('withRemote in an interrupted run', () => {
+  it('does nothing if already aborted', async () => {
     const way = await wayTo(answering);
     let asked = 0;
     const reached = await withRemote(way, { deadlineMs, signal: AbortSignal.abort() }, async () => {
@@ -93,7 +93,7 @@ describe('withRemote of a run that is interrupted', () => {
     expect([codes(reached), asked, server?.commands]).toEqual([['run/interrupted'], 0, []]);
   });
 
-  it('while it connects gives up at once and lets go of the socket', async () => {
+  it('closes the socket immediately while connecting', async () => {
     const controller = new AbortController();
     let closed = 0;
     const way = await wayTo({
@@ -111,7 +111,7 @@ describe('withRemote of a run that is interrupted', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  it('while a command runs ends the connection, and nobody knows the exit', async () => {
+  it('closes the connection of a running command, whose exit is unknown', async () => {
     const controller = new AbortController();
     const way = await wayTo({ onExec: () => controller.abort() });
     const reached = await withRemote(way, { deadlineMs, signal: controller.signal }, (remote) =>
@@ -121,7 +121,7 @@ describe('withRemote of a run that is interrupted', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  it('says nothing about a node that was reached before', async () => {
+  it('keeps the result of a node that finished before', async () => {
     const way = await wayTo(answering);
     const controller = new AbortController();
     const reached = await withRemote(way, { deadlineMs, signal: controller.signal }, () => Promise.resolve('seen'));

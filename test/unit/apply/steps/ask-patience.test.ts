@@ -42,7 +42,7 @@ interface Limits {
   readonly signal?: AbortSignal;
 }
 
-/** A node whose endpoint answers so after so many looks at its ranks, which say what they do. */
+/** A node whose endpoint gives each answer after a number of progress checks, which return `looks` in order. */
 function meshThat(
   looks: readonly string[],
   answers: readonly { readonly afterLooks: number; readonly text: string }[],
@@ -80,7 +80,7 @@ function meshThat(
   return { context, commands, ended };
 }
 
-/** The same, where so much time may pass between two looks of a busy machine. */
+/** The context with stall deadlines that suit a busy machine. */
 const patient = (context: StepContext, tokenStallMs = 600_000, gatePollMs = 5): StepContext => ({
   ...context,
   timing: { ...context.timing, tokenStallMs, gatePollMs },
@@ -89,33 +89,33 @@ const patient = (context: StepContext, tokenStallMs = 600_000, gatePollMs = 5): 
 const grows = Array.from({ length: 60 }, (_, index) => `rss=${(index + 1) * 4_194_304}\nlog=0\n`);
 const seconds = (command = ''): number => Number(/ m=(\d+)\n/.exec(command)?.[1]) / 1_000;
 
-describe('a request to a mesh that loads', () => {
-  it('is one request with the whole bound of the step, which is not cut off while the load gets on', async () => {
+describe('a request to a loading mesh', () => {
+  it("has the step's whole deadline and is not aborted while loading progresses", async () => {
     const { context, commands, ended } = meshThat(grows, [
       { afterLooks: 30, text: token },
       { afterLooks: 0, text: token },
     ]);
-    // Thirty looks take longer than nothing may move.
+    // Thirty checks take longer than the stall deadline.
     expect((await runAsk(step(60, 180_000), patient(context, 1_000, 40))).outcome).toBe('unchanged');
     expect(seconds(commands[0])).toBeCloseTo(180, 0);
     expect(ended).toEqual([]);
   });
 
-  it('is answered by a counted token without text, where the runtime counts', async () => {
+  it('accepts a counted token without text if the runtime counts tokens', async () => {
     const body = '{"choices":[{"finish_reason":"length","message":{"content":null}}],"usage":{"completion_tokens":1}}';
     const { context } = meshThat(grows, [{ afterLooks: 0, text: `${body}\n200` }]);
     const counted = step(60, 180_000, { countPointer: '/usage/completion_tokens' });
     expect((await runAsk(counted, patient(context))).outcome).toBe('unchanged');
   });
 
-  it('is ended, and not repeated, when nothing moves any more', async () => {
+  it('is aborted and not repeated without progress', async () => {
     const { context, commands, ended } = meshThat(['rss=1048576\nlog=0\n'], []);
     const { outcome, diagnostics } = await runAsk(step(60, 180_000), context);
     expect([outcome, diagnostics[0]?.code, commands.length, ended.length]).toEqual(['failed', 'ask/no-token', 1, 1]);
     expect(diagnostics.map(asText)[0]?.detail).toContain('its ranks made no progress');
   });
 
-  it('ends at once when the processes of a rank are gone', async () => {
+  it('is aborted immediately if the processes of a rank are gone', async () => {
     const { context, ended } = meshThat(['rss=1048576\nlog=0\n', 'rss=0\nlog=0\n'], []);
     const { diagnostics } = await runAsk(step(600_000, 900_000), context);
     expect([ended.length, diagnostics.map(asText)[0]?.detail]).toEqual([
@@ -124,7 +124,7 @@ describe('a request to a mesh that loads', () => {
     ]);
   });
 
-  it('waits as long as a first compile may take, and longer than the file gives a loaded mesh', async () => {
+  it('waits for a first compile beyond the deadline for a loaded mesh', async () => {
     const { context } = meshThat(
       ['rss=1048576\nlog=0\n'],
       [
@@ -135,7 +135,7 @@ describe('a request to a mesh that loads', () => {
     expect((await runAsk(step(1, 180_000), patient(context))).outcome).toBe('unchanged');
   });
 
-  it('fails a loaded mesh that takes longer than the file gives it', async () => {
+  it("fails if the loaded mesh then exceeds the file's deadline", async () => {
     const { context, commands } = meshThat(grows, [
       { afterLooks: 30, text: token },
       { afterLooks: 0, text: '\n000' },
@@ -145,7 +145,7 @@ describe('a request to a mesh that loads', () => {
   });
 });
 
-describe('the rank that failed first', () => {
+describe('the first failing rank', () => {
   const { context } = meshThat(['@last exit code = 1\n@log\nboom\n'], []);
   const codes = async (code: 'ask/no-token' | 'mesh/another-answer'): Promise<readonly string[]> => {
     const { patience: _, judge: __, request: ___, ...act } = step(1, 1).act;
@@ -154,7 +154,7 @@ describe('the rank that failed first', () => {
     return (await withFailingRank(prove, context, result)).diagnostics.map((one) => one.code);
   };
 
-  it('is named of a proof without an answer, not of one that got another answer', async () => {
+  it('is named for a proof without an answer, not for a different answer', async () => {
     expect(await codes('ask/no-token')).toEqual(['ask/no-token', 'mesh/first-failing-rank']);
     expect(await codes('mesh/another-answer')).toEqual(['mesh/another-answer']);
   });

@@ -37,7 +37,7 @@ const step = (more: Partial<StepOf<'prove'>['act']> = {}): StepOf<'prove'> => ({
   deadlineMs: 60_000,
 });
 
-interface Said {
+interface Answer {
   readonly body?: unknown;
   readonly seconds: number;
   readonly status?: number;
@@ -48,8 +48,8 @@ const answerOf = (content: string, tokens?: number): unknown => ({
   ...(tokens === undefined ? {} : { usage: { completion_tokens: tokens } }),
 });
 
-/** A node whose endpoint answers so, in this order; what it is sent as root is noted. */
-function nodeThat(...answers: readonly Said[]) {
+/** A node whose endpoint gives these answers in order, and that records its requests and root scripts. */
+function nodeThat(...answers: readonly Answer[]) {
   const asked: string[] = [];
   const scripts: string[] = [];
   const left = [...answers];
@@ -70,11 +70,11 @@ function nodeThat(...answers: readonly Said[]) {
         return ended('@changed\n');
       }
       asked.push(Buffer.from(stdin).toString());
-      const said = left.shift();
+      const answer = left.shift();
       return ended(
-        said === undefined
+        answer === undefined
           ? ''
-          : `${JSON.stringify(said.body ?? {})}\n${said.seconds.toFixed(6)} ${said.status ?? 200}`,
+          : `${JSON.stringify(answer.body ?? {})}\n${answer.seconds.toFixed(6)} ${answer.status ?? 200}`,
       );
     },
   };
@@ -99,10 +99,10 @@ const codes = (result: Awaited<ReturnType<typeof runProve>>): readonly string[] 
   ...result.diagnostics.map(({ code }) => code),
 ];
 
-const first: Said = { body: answerOf('one', 1), seconds: 0.1 };
+const first: Answer = { body: answerOf('one', 1), seconds: 0.1 };
 
 describe('the proof of a started mesh', () => {
-  it('asks for one token and then the golden question, and keeps what it was answered and how fast', async () => {
+  it('asks for one token, then the golden question, and stores answer and speed', async () => {
     const { context, asked, scripts } = nodeThat(first, { body: answerOf(text, 32), seconds: 1.65 });
     expect(codes(await runProve(step(), context))).toEqual(['changed']);
     expect(asked).toEqual(['{"max_tokens":1}', '{"max_tokens":32}']);
@@ -118,7 +118,7 @@ describe('the proof of a started mesh', () => {
     }
   });
 
-  it('takes the same answer as before, and no other one', async () => {
+  it('accepts only the same answer as before', async () => {
     const whole = { body: answerOf(text, 32), seconds: 1.65 };
     expect(codes(await runProve(step({ kept: sha256 }), nodeThat(first, whole).context))).toEqual(['changed']);
     const other = nodeThat(first, whole);
@@ -126,7 +126,7 @@ describe('the proof of a started mesh', () => {
     expect(other.scripts).toEqual([]);
   });
 
-  it('compares with what was kept, and keeps nothing, where nobody knows on which macOS it runs', async () => {
+  it('compares the answer but stores nothing if the macOS version is unknown', async () => {
     const whole = { body: answerOf(text, 32), seconds: 1.65 };
     const { key: _, ...act } = step({ kept: sha256 }).act;
     const same = nodeThat(first, whole);
@@ -139,7 +139,7 @@ describe('the proof of a started mesh', () => {
     expect([same.scripts, other.scripts]).toEqual([[], []]);
   });
 
-  it('takes a first token that was counted and has no text, where the runtime counts', async () => {
+  it('accepts a counted first token without text if the runtime counts tokens', async () => {
     const thinking = {
       choices: [{ finish_reason: 'length', message: { content: null } }],
       usage: { completion_tokens: 1 },
@@ -153,7 +153,7 @@ describe('the proof of a started mesh', () => {
     expect(codes(await runProve(step(), nodeThat(...answers).context))).toEqual(['failed', 'ask/no-token']);
   });
 
-  it('is put off, and fails no start, where requests of clients are in flight', async () => {
+  it('is postponed without failing the start if client requests are in flight', async () => {
     const busy = { seconds: 0, status: 425 };
     for (const answers of [[busy], [first, busy]]) {
       const { context, scripts } = nodeThat(...answers);
@@ -162,7 +162,7 @@ describe('the proof of a started mesh', () => {
     }
   });
 
-  it('compares nothing where equal answers are not to be expected', async () => {
+  it('does not compare answers if they may differ', async () => {
     const { context } = nodeThat(first, { body: answerOf(text, 32), seconds: 1.65 });
     expect(codes(await runProve(step({ kept: key, check: 'printable' }), context))).toEqual(['changed']);
   });
@@ -174,13 +174,13 @@ describe('the proof of a started mesh', () => {
     expect(result.diagnostics[0]?.detail).toContain('1 tokens/s; the file expects 20');
   });
 
-  it('says that nobody knows its speed where the endpoint counts no tokens, and keeps the rest', async () => {
+  it('reports an unknown speed if the endpoint counts no tokens, and stores the rest', async () => {
     const { context, scripts } = nodeThat(first, { body: answerOf(text), seconds: 1.65 });
     expect(codes(await runProve(step({ tokensPerSecond: 20 }), context))).toEqual(['changed', 'mesh/speed-unknown']);
     expect(scripts[0]).not.toContain('PerSecond');
   });
 
-  it('takes the whole time where the answer took no longer than one token, as the least that it gives', async () => {
+  it('uses the total time as a lower bound if the answer took less than one token', async () => {
     const quick = { body: answerOf(text, 8), seconds: 0.08 };
     expect(codes(await runProve(step({ tokensPerSecond: 100 }), nodeThat(first, quick).context))).toEqual(['changed']);
     const result = await runProve(step({ tokensPerSecond: 101 }), nodeThat(first, quick).context);
@@ -188,22 +188,22 @@ describe('the proof of a started mesh', () => {
     expect(result.diagnostics[0]?.detail).toContain('only proves 100 tokens/s, so it is unknown');
   });
 
-  it('says that one token tells nothing of a speed', async () => {
+  it('reports an unknown speed for a single token', async () => {
     const { context } = nodeThat(first, { body: answerOf(text, 1), seconds: 0.2 });
     const result = await runProve(step({ tokensPerSecond: 1 }), context);
     expect(codes(result)).toEqual(['changed', 'mesh/speed-unknown']);
     expect(result.diagnostics[0]?.detail).toContain('gave only one token');
   });
 
-  describe('beside an earlier start', () => {
+  describe('compared with an earlier start', () => {
     const kept = (more: object = {}) => step({ kept: sha256, keptPerSecond: 100, ...more });
-    /** An answer at so many tokens in a second. */
-    const at = (perSecond: number, tokens = 32): Said => ({
+    /** An answer at this many tokens per second. */
+    const at = (perSecond: number, tokens = 32): Answer => ({
       body: answerOf(text, tokens),
       seconds: 0.1 + (tokens - 1) / perSecond,
     });
 
-    it('fails where it is much slower every time, and keeps the better speed', async () => {
+    it('fails if every measurement is much slower, and reports the best speed', async () => {
       const { context, asked, scripts } = nodeThat(first, at(10), first, at(8), first, at(19));
       const result = await runProve(kept(), context);
       expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
@@ -215,7 +215,7 @@ describe('the proof of a started mesh', () => {
       });
     });
 
-    it('asks again before it fails: a Mac may have been busy for a moment', async () => {
+    it('measures again before it fails, as a Mac may be briefly busy', async () => {
       const { context, asked, scripts } = nodeThat(first, at(10), first, at(80));
       expect(codes(await runProve(kept(), context))).toEqual(['changed']);
       expect(asked).toHaveLength(4);
@@ -224,12 +224,12 @@ describe('the proof of a started mesh', () => {
 
     const another = { ...first, seconds: 3 };
     it.each([
-      ['at least so many tokens', [another, { body: answerOf(text, 32), seconds: 2.9 }]],
+      ['only a minimum speed', [another, { body: answerOf(text, 32), seconds: 2.9 }]],
       ['too few tokens', [first, at(15, 7)]],
       ['too little time', [another, { body: answerOf(text, 32), seconds: 3.1 }]],
-      ['tokens that nobody counts', [first, { body: answerOf(text), seconds: 0.2 }]],
+      ['uncounted tokens', [first, { body: answerOf(text), seconds: 0.2 }]],
       ['no first token', [{ body: {}, seconds: 0.1 }, at(80)]],
-    ])('fails where it is asked again and gives %s', async (_, again) => {
+    ])('fails if the repeated measurement has %s', async (_, again) => {
       const { context, asked, scripts } = nodeThat(first, at(10), ...again, ...again);
       const result = await runProve(kept(), context);
       expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
@@ -238,31 +238,31 @@ describe('the proof of a started mesh', () => {
       expect(codes(await runProve(kept(), sure.context))).toEqual(['changed']);
     });
 
-    it('lets a mesh be that is through before it can be measured, at a speed that is enough as a whole', async () => {
+    it('passes if the repeated answer is too quick to measure but fast enough overall', async () => {
       const { context, asked } = nodeThat(first, at(10), first, at(400));
       expect(codes(await runProve(kept(), context))).toEqual(['changed']);
       expect(asked).toHaveLength(4);
     });
 
-    it('measures by one token that is asked for anew', async () => {
+    it('repeats the first token for each measurement', async () => {
       const busy = nodeThat({ ...first, seconds: 3 }, { body: answerOf(text, 32), seconds: 6.1 }, first, at(80));
       expect(codes(await runProve(kept(), busy.context))).toEqual(['changed']);
       expect(busy.scripts[0]).toContain('tokensPerSecond=80');
     });
 
     it.each([
-      ['is a fifth of it and more', [at(20)], {}],
-      ['is too short to tell', [at(10, 7)], {}],
-      ['is counted by nobody', [{ body: answerOf(text), seconds: 9 }], {}],
-      ['is what the file expects', [at(10)], { tokensPerSecond: 9 }],
-      ['is the first one', [at(10)], { keptPerSecond: undefined }],
-    ])('lets a start be whose speed %s', async (_, answers, more) => {
+      ['is at least a fifth', [at(20)], {}],
+      ['comes from too few tokens', [at(10, 7)], {}],
+      ['is not counted', [{ body: answerOf(text), seconds: 9 }], {}],
+      ['meets the file', [at(10)], { tokensPerSecond: 9 }],
+      ['has no predecessor', [at(10)], { keptPerSecond: undefined }],
+    ])('passes without a second measurement if the speed %s', async (_, answers, more) => {
       const { context, asked } = nodeThat(first, ...answers);
       expect(codes(await runProve(kept(more), context))).toEqual(['changed']);
       expect(asked).toHaveLength(2);
     });
 
-    it('keeps the faster one of the two, and what was kept where this one is too short', async () => {
+    it('stores a new best speed only if measured reliably', async () => {
       for (const [answer, most] of [
         [at(150), 150],
         [at(50), 100],
@@ -279,7 +279,7 @@ describe('the proof of a started mesh', () => {
   it.each([
     ['no token', [{ body: {}, seconds: 0.1 }]],
     ['no whole answer', [first, { body: answerOf('\u0000'), seconds: 1 }]],
-    ['nothing', []],
+    ['no response', []],
   ])('fails with %s', async (_, answers) => {
     expect(codes(await runProve(step(), nodeThat(...answers).context))).toEqual(['failed', 'ask/no-token']);
   });

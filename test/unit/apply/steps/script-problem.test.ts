@@ -11,7 +11,7 @@ const scriptProblem = onPage((...given: Parameters<typeof scriptProblemItself>) 
 
 const step = aStep('studio-1/runtime', { node: 'studio-1' });
 
-describe('the problem that a script names', () => {
+describe('the diagnostic of a failed script', () => {
   it.each([
     ['disk-full', 'step/disk-full'],
     ['wrong-digest', 'step/wrong-digest'],
@@ -23,7 +23,7 @@ describe('the problem that a script names', () => {
     ['rollback-pending', 'step/rollback-pending'],
     ['pmset', 'step/failed'],
     ['constructor', 'step/failed'],
-  ])('%s is %s', (slug, code) => {
+  ])('maps %s to %s', (slug, code) => {
     expect(scriptProblem(step, { slug, text: 'said so' })).toMatchObject({
       code,
       subject: nodeSubject('studio-1'),
@@ -31,25 +31,25 @@ describe('the problem that a script names', () => {
     });
   });
 
-  it('says which Mac to restart, and what to do about an archive or a source', () => {
+  it('has a hint for a restart, an archive and a source', () => {
     expect(scriptProblem(step, { slug: 'needs-reboot', text: 'x' }).hint).toContain('meshwright reboot studio-1');
     expect(scriptProblem(step, { slug: 'unsafe-archive', text: 'x' }).hint).toContain('pack it again');
     expect(scriptProblem(step, { slug: 'no-source', text: 'x' }).hint).toContain('folder on the node itself');
   });
 
-  it('says which key of the file names another account', () => {
+  it('names the key of the file that sets the account', () => {
     const { hint } = scriptProblem(step, { slug: 'account-unfit', text: 'rdma: Operation not permitted' });
     expect(hint).toContain('system.accounts.ranks');
   });
 
-  it('names the port at which a doorman does not listen', () => {
+  it('names the port on which a gateway does not listen', () => {
     const args = { port: 8080, reload: false, isTaken: false, left: [], user: '' };
     const load = { ...step, act: { kind: 'script', name: 'load-doorman', args } } as const;
     const { hint } = scriptProblem(load, { slug: 'not-listening', text: 'x' });
     expect(hint).toContain('lsof -nP -iTCP:8080');
   });
 
-  it('shows nothing that a terminal would obey, and says when there is nothing to show', () => {
+  it('escapes control characters and reports a missing message', () => {
     expect(scriptProblem(step, { slug: 'pmset', text: '\u001b[2J' }).detail).toContain('\\u{1b}[2J');
     expect(scriptProblem(step, { slug: 'pmset', text: ' ' }).detail).toContain('no message');
   });

@@ -14,16 +14,16 @@ function stopStep(more: Partial<ScriptArgs['stop-rank']> = {}): StepOf<'script'>
   return { ...aStep('studio-1/stop'), act };
 }
 
-const codes = (step: StepOf<'script'>, said: readonly string[]) => stopWords(step, said).map(({ code }) => code);
+const codes = (step: StepOf<'script'>, lines: readonly string[]) => stopWords(step, lines).map(({ code }) => code);
 const wired = ['wired=2', 'baseline=1', 'ended=needs-reboot'];
 
-describe('what is told of a stop that went well', () => {
-  it('is nothing of a rank that ended by itself, and that it was killed of another', () => {
+describe('the report of a successful stop', () => {
+  it('is empty for a clean exit and names a kill', () => {
     expect(stopWords(stopStep(), ['ended=clean'])).toEqual([]);
     expect(codes(stopStep(), ['sample=sample-kimi-3.txt', 'ended=killed'])).toEqual(['mesh/killed']);
   });
 
-  it('is the restart that a Mac needs, as a warning where that restart follows anyway', () => {
+  it('names a required restart, only as a warning if the restart follows anyway', () => {
     expect(stopWords(stopStep(), wired)).toMatchObject([
       { code: 'mesh/needs-reboot', severity: 'error', hint: expect.stringContaining('meshwright reboot studio-1') },
     ]);
@@ -32,7 +32,7 @@ describe('what is told of a stop that went well', () => {
     ]);
   });
 
-  it('names the kill as well as the restart where a killed rank leaves memory wired', () => {
+  it('names both the kill and the restart if a killed rank leaves memory wired', () => {
     expect(codes(stopStep(), ['sample=sample-kimi-3.txt', ...wired])).toEqual(['mesh/killed', 'mesh/needs-reboot']);
     expect(codes(stopStep({ beforeReboot: true }), ['sample=sample-kimi-3.txt', ...wired])).toEqual([
       'mesh/killed',
@@ -40,30 +40,30 @@ describe('what is told of a stop that went well', () => {
     ]);
   });
 
-  it('never calls killed what KILL did not end, and shows nothing that a terminal would obey', () => {
-    const said = ['sample=sample-kimi-3.txt', 'processes=71 \u001b[2J', 'ended=needs-reboot'];
-    expect(stopWords(stopStep({ beforeReboot: true }), said)).toMatchObject([
+  it('does not report processes that survived KILL as killed, and escapes their text', () => {
+    const lines = ['sample=sample-kimi-3.txt', 'processes=71 \u001b[2J', 'ended=needs-reboot'];
+    expect(stopWords(stopStep({ beforeReboot: true }), lines)).toMatchObject([
       {
         code: 'mesh/left-to-restart',
         subject: nodeSubject('studio-1'),
         detail: expect.stringContaining('(71 \\u{1b}[2J)'),
       },
     ]);
-    expect(codes(stopStep({ beforeReboot: true }), said)).toEqual(['mesh/left-to-restart']);
+    expect(codes(stopStep({ beforeReboot: true }), lines)).toEqual(['mesh/left-to-restart']);
   });
 });
 
-describe('what is told of a door before a stop', () => {
+describe('the report of a drained gateway before a stop', () => {
   const args = { port: 8080, placement: 'kimi', waitMs: 1 };
   const drain: StepOf<'script'> = { ...aStep('studio-1/drain'), act: { kind: 'script', name: 'drain-door', args } };
 
-  it('is nothing when nobody is inside, and a warning when somebody is or may be', () => {
+  it('is empty without requests in flight, otherwise a warning', () => {
     expect(codes(drain, ['left=0'])).toEqual([]);
     expect(stopWords(drain, ['left=3'])).toMatchObject([
       { code: 'mesh/cut-off', severity: 'warning', detail: expect.stringContaining('3 requests to kimi') },
     ]);
-    for (const said of [['left=unknown'], ['left=\u001b[2J'], []]) {
-      expect(stopWords(drain, said)).toMatchObject([
+    for (const lines of [['left=unknown'], ['left=\u001b[2J'], []]) {
+      expect(stopWords(drain, lines)).toMatchObject([
         { code: 'mesh/cut-off', detail: expect.stringContaining('did not report its requests') },
       ]);
     }

@@ -24,7 +24,7 @@ const answer = field(
   ]),
 );
 
-it('an ssh agent offers no DSA key and none of an unknown type', async () => {
+it('listAgentKeys omits DSA keys and keys of unknown types', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'mw-agent-'));
   const agent = createServer((socket) => void socket.on('data', () => socket.end(answer)));
   await new Promise<void>((resolve) => agent.listen(join(folder, 'agent'), resolve));
@@ -34,7 +34,7 @@ it('an ssh agent offers no DSA key and none of an unknown type', async () => {
   expect(keys.map(({ key }) => key.type)).toEqual(['ssh-ed25519']);
 });
 
-it('an ssh agent that does not listen is named, with the reason', async () => {
+it('listAgentKeys names an agent that does not listen, with the reason', async () => {
   const socket = join(tmpdir(), 'mw-no-agent', 'agent');
   expect(await listAgentKeys(socket)).toMatchObject({
     keys: [],

@@ -25,26 +25,26 @@ const file = (...lines: readonly string[]) => ({
 const verdict = (sources: Parameters<typeof trustFor>[1], at = target) => trustFor(at, sources).judge(here.blob);
 
 describe('the verdict on a host key', () => {
-  it('is accepted with the line that knows the key', () => {
+  it('is accepted with the matching line', () => {
     expect(verdict(file('# mine', `studio-1.lan,10.0.0.7 ${here.line} comment`))).toMatchObject({
       kind: 'accepted',
       known: { file: 'known_hosts', line: 2 },
     });
   });
 
-  it('is unknown when no line speaks of the node', () => {
+  it('is unknown without a line for the node', () => {
     expect(verdict(file(`studio-2.lan ${here.line}`)).kind).toBe('unknown');
     expect(verdict({ knownHosts: [] }).kind).toBe('unknown');
   });
 
-  it('is changed when another key is known, with its line', () => {
+  it('is changed with the line of a different known key', () => {
     expect(verdict(file('', `studio-1.lan ${other.line}`))).toMatchObject({
       kind: 'changed',
       known: { line: 2, base64: other.base64 },
     });
   });
 
-  it('is revoked wherever the line stands, even beside a good one or a pin', () => {
+  it('is revoked even if a good line or a pin has the key', () => {
     const lines = [`studio-1.lan ${here.line}`, `@revoked * ${here.line}`];
     const lock = {
       file: 'cluster.lock',
@@ -55,14 +55,14 @@ describe('the verdict on a host key', () => {
     expect(verdict(file(`studio-1.lan ${here.line}`, `@revoked studio-2.lan ${here.line}`)).kind).toBe('accepted');
   });
 
-  it('names a certificate authority only when no plain key decides', () => {
+  it('names a certificate authority only without a plain key for the node', () => {
     const authority = `@cert-authority *.lan ${other.line}`;
     expect(verdict(file(authority))).toMatchObject({ kind: 'certificate-authority', known: { line: 1 } });
     expect(verdict(file(authority, `studio-1.lan ${here.line}`)).kind).toBe('accepted');
     expect(verdict(file(authority, `studio-1.lan ${other.line}`)).kind).toBe('changed');
   });
 
-  it('follows the pins of cluster.lock for the address and nothing else', () => {
+  it('uses only the pins of cluster.lock if they have the address', () => {
     const pin = (name: string, key: typeof here) => ({
       file: 'cluster.lock',
       hostKeys: { [name]: [{ type: 'ssh-ed25519', base64: key.base64, line: 9 }] },
@@ -79,26 +79,26 @@ describe('the verdict on a host key', () => {
     );
   });
 
-  it('finds hashed names, by the name with its port', () => {
+  it('matches hashed names that include the port', () => {
     const salt = Buffer.alloc(20, 7);
     const hashed = `|1|${salt.toString('base64')}|${createHmac('sha1', salt).update('[studio-1.lan]:2222').digest('base64')}`;
     expect(verdict(file(`${hashed} ${here.line}`), { host: 'STUDIO-1.lan', port: 2222 }).kind).toBe('accepted');
     expect(verdict(file(`${hashed} ${here.line}`)).kind).toBe('unknown');
   });
 
-  it('does not take the key of an authority under the bare host for the key of the node', () => {
+  it('does not accept the key of a certificate authority for the bare host', () => {
     const authority = file(`@cert-authority studio-1.lan ${here.line}`);
     expect(verdict(authority, { host: 'studio-1.lan', port: 2_222 }).kind).not.toBe('accepted');
   });
 
-  it('looks under the bare host only while the name with its port is unknown, as OpenSSH does', () => {
+  it('uses the bare host only if the name with its port is unknown, like OpenSSH', () => {
     const at = { host: 'studio-1.lan', port: 2222 };
     expect(verdict(file(`studio-1.lan ${here.line}`), at).kind).toBe('accepted');
     expect(verdict(file(`studio-1.lan ${here.line}`, `[studio-1.lan]:2222 ${other.line}`), at).kind).toBe('changed');
     expect(verdict(file(`studio-1.lan ${other.line}`), at).kind).toBe('unknown');
   });
 
-  it('goes by HostKeyAlias when there is one', () => {
+  it('uses HostKeyAlias if set', () => {
     const trust = trustFor(
       { ...target, port: 2222, hostKeyAlias: 'rack' },
       file(`rack ${here.line}`, `[studio-1.lan]:2222 ${other.line}`),
@@ -107,7 +107,7 @@ describe('the verdict on a host key', () => {
     expect(trust.judge(here.blob).kind).toBe('accepted');
   });
 
-  it('is unreadable for rubbish', () => {
+  it('is unreadable for malformed bytes', () => {
     for (const blob of [
       Buffer.alloc(0),
       Buffer.from('hello'),
@@ -118,7 +118,7 @@ describe('the verdict on a host key', () => {
     }
   });
 
-  it('stays quick on a hostile pattern', () => {
+  it('is found quickly for hostile patterns', () => {
     const pattern = `${'*a'.repeat(400)}b`;
     const trust = trustFor(
       { host: `${'a'.repeat(60)}.lan`, port: 22 },
@@ -140,13 +140,13 @@ describe('the order of host-key algorithms', () => {
     return `ecdsa-sha2-nistp256 ${Buffer.concat([field('ecdsa-sha2-nistp256'), field('nistp256'), field(point)]).toString('base64')}`;
   };
 
-  it('begins with the known types (case 25)', () => {
+  it('begins with known types (case 25)', () => {
     expect(trustFor(target, file(`studio-1.lan ${p256()}`)).algorithms[0]).toBe('ecdsa-sha2-nistp256');
     expect(trustFor(target, file(`studio-1.lan ${here.line}`)).algorithms[0]).toBe('ssh-ed25519');
     expect(trustFor(target, { knownHosts: [] }).algorithms[0]).toBe('ssh-ed25519');
   });
 
-  it('asks for SHA-2 signatures only of RSA keys', () => {
+  it('contains only SHA-2 signatures for RSA keys', () => {
     const jwk = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
     const modulus = Buffer.concat([Buffer.from([0]), Buffer.from(jwk.n ?? '', 'base64url')]);
     const blob = Buffer.concat([field('ssh-rsa'), field(Buffer.from(jwk.e ?? '', 'base64url')), field(modulus)]);
@@ -156,14 +156,14 @@ describe('the order of host-key algorithms', () => {
     expect(trust.judge(blob).kind).toBe('accepted');
   });
 
-  it('leaves out types whose line is broken', () => {
+  it('ignores types from malformed lines', () => {
     expect(trustFor(target, file(`studio-1.lan ${ecdsa}`, 'studio-1.lan')).algorithms[0]).toBe('ssh-ed25519');
   });
 });
 
 describe('a fingerprint', () => {
-  it('is the one that ssh-keygen -l prints', () => {
-    // ssh-keygen -lf of this very key, OpenSSH 9.2.
+  it('equals the output of ssh-keygen -l', () => {
+    // ssh-keygen -lf of this key, OpenSSH 9.2.
     const base64 = 'AAAAC3NzaC1lZDI1NTE5AAAAIF3iYH1njxwXrlcltokMInyFXfM9UiQhdOID7dzPnmJ3';
     expect(fingerprint({ type: 'ssh-ed25519', base64 })).toBe('SHA256:UqWrXDeHpKt5mMGLDyu+ypmADk50Z5O+l4Zn7UG3XsU');
     expect(parseHostKey(Buffer.from(base64, 'base64'))).toEqual({ type: 'ssh-ed25519', base64 });

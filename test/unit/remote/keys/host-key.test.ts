@@ -5,13 +5,13 @@ import { edKey, fields } from '../wire.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 
-/** The point of a fresh key on a curve, as SSH writes it. */
+/** The point of a new key on a curve, in SSH encoding. */
 function pointOn(crv: string): Buffer {
   const { x = '', y = '' } = generateKeyPairSync('ec', { namedCurve: crv }).publicKey.export({ format: 'jwk' });
   return Buffer.concat([Buffer.from([4]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
 }
 
-/** A number of so many bits, all of them one. */
+/** A number with this many bits, all set. */
 const number = (bits: number): Buffer => hex(`00${((1n << BigInt(bits)) - 1n).toString(16).padStart(256, '0')}`);
 
 const p256 = pointOn('P-256');
@@ -19,7 +19,7 @@ const points = { nistp256: p256, nistp384: pointOn('P-384'), nistp521: pointOn('
 const one = hex('01');
 const sk = 'sk-ecdsa-sha2-nistp256@openssh.com';
 
-/** The last byte of it is another one. */
+/** The bytes with a changed last byte. */
 const bent = (bytes: Buffer): Buffer => Buffer.concat([bytes.subarray(0, -1), Buffer.from([(bytes.at(-1) ?? 0) ^ 1])]);
 
 describe('a host key', () => {
@@ -32,7 +32,7 @@ describe('a host key', () => {
     ['ssh-dss', one, one, one, one],
     ...Object.entries(points).map(([curve, point]) => [`ecdsa-sha2-${curve}`, curve, point]),
     [sk, 'nistp256', p256, 'ssh:'],
-  ])('of %s is read', (type, ...more) => {
+  ])('is parsed for the type %s', (type, ...more) => {
     const blob = fields(type ?? '', ...more);
     expect(parseHostKey(blob)).toEqual({ type, base64: blob.toString('base64') });
   });
@@ -69,23 +69,23 @@ describe('a host key', () => {
     ['ecdsa-sha2-nistp192', 'nistp192', p256],
     [sk, 'nistp256', p256],
     [`the ${sk}`, 'nistp256', p256, 'ssh:'],
-  ])('of %s is refused where it is not whole or not well formed', (...all) => {
+  ])('is rejected if malformed or incomplete: %s', (...all) => {
     expect(parseHostKey(fields(...all))).toBeUndefined();
   });
 
-  it('is refused where its lengths do not add up', () => {
+  it('is rejected if its lengths do not match', () => {
     for (const cut of [1, 31, 32, 35, 36, 40]) expect(parseHostKey(edKey(7).subarray(0, -cut))).toBeUndefined();
     expect(parseHostKey(Buffer.concat([edKey(7), hex('00')]))).toBeUndefined();
   });
 
-  it('has the fingerprint that ssh-keygen prints', () => {
+  it('has the same fingerprint as in ssh-keygen', () => {
     const base64 = 'AAAAC3NzaC1lZDI1NTE5AAAAIF3iYH1njxwXrlcltokMInyFXfM9UiQhdOID7dzPnmJ3';
     expect(fingerprint({ type: 'ssh-ed25519', base64 })).toBe('SHA256:UqWrXDeHpKt5mMGLDyu+ypmADk50Z5O+l4Zn7UG3XsU');
   });
 });
 
-describe('what SSH sends', () => {
-  it('is a row of fields, each with its length', () => {
+describe('the SSH encoding', () => {
+  it('consists of fields with a length each', () => {
     expect(wireFields(Buffer.alloc(0))).toEqual([]);
     expect(wireFields(fields('ab', '', 'c', ''))).toEqual(['ab', '', 'c', ''].map((text) => Buffer.from(text)));
     expect(wireFields(hex('00000001ff'))).toEqual([hex('ff')]);
@@ -94,7 +94,7 @@ describe('what SSH sends', () => {
     }
   });
 
-  it('is written in base64 that has blanks and nothing else besides', () => {
+  it('accepts base64 with white space but no other extra characters', () => {
     expect(strictBase64(' YW\tJj\r\n\v\f')).toEqual(Buffer.from('abc'));
     expect(strictBase64('YQ==')).toEqual(Buffer.from('a'));
     for (const bad of ['', ' ', 'YQ', 'YR==', 'YQ==YQ==', 'Y-Q=', 'YWJj!']) expect(strictBase64(bad)).toBeUndefined();

@@ -25,7 +25,7 @@ function put(name: string, text: string): string {
   return join(folder, name);
 }
 
-/** So many files with keys of their own, made once. */
+/** Files with a different key each, generated once. */
 const plain = [0, 1, 2, 3, 4, 5].map((at) => {
   const pair = ssh2.utils.generateKeyPairSync('ed25519', {
     comment: at === 0 ? 'mesh at desk' : at === 1 ? 'Jörg' : '',
@@ -35,7 +35,7 @@ const plain = [0, 1, 2, 3, 4, 5].map((at) => {
 const files = plain.map(({ file }) => file);
 const offeredFiles = plain.map(({ file, blob }) => [labelOf(file, blob), 'file']);
 
-/** Starts an agent that holds these keys, and gives its socket. */
+/** Starts an agent with these keys and returns its socket. */
 async function agentWith(...blobs: readonly Buffer[]): Promise<string> {
   const count = Buffer.from([12, 0, 0, 0, blobs.length]);
   const answer = field(Buffer.concat([count, ...blobs.map((blob) => fields(blob, `key of ${blob.at(-1)}`))]));
@@ -49,27 +49,27 @@ const held = [1, 2, 3, 4, 5, 6].map(edKey);
 const target: Target = { label: 'n', host: 'n', port: 22, user: 'mesh', rootPrefix: '', identityFiles: [] };
 const socket = await agentWith(...held);
 
-/** What is offered, how many are left out, and what is said of the rest. */
+/** The offered keys, the number left out, and the problems with the rest. */
 async function collected(more: Partial<Target>) {
   const { offers, leftOut, problems } = await collectIdentities({ ...target, ...more });
-  const said = problems.map(({ code, detail, hint }) => [code, detail, hint]);
-  return { offers: offers.map(({ label, signer }) => [label, signer.kind]), leftOut, said };
+  const reported = problems.map(({ code, detail, hint }) => [code, detail, hint]);
+  return { offers: offers.map(({ label, signer }) => [label, signer.kind]), leftOut, reported };
 }
 const ofAgent = (byte: number) => [labelOf(`agent: key of ${byte}`, edKey(byte)), 'agent'];
 
-describe('the keys that are offered to a node', () => {
-  it('are five of files, or four with one of an agent among the first five (case 47)', async () => {
+describe('the keys offered to a node', () => {
+  it('number at most five, or four if one of the first five needs the agent (case 47)', async () => {
     expect(await collected({ identityFiles: files.slice(0, 5) })).toEqual({
       offers: offeredFiles.slice(0, 5),
       leftOut: 0,
-      said: [],
+      reported: [],
     });
     expect(await collected({ identityFiles: files })).toMatchObject({ offers: offeredFiles.slice(0, 5), leftOut: 1 });
     const onlyOne = await collected({ identityFiles: files.slice(0, 1), agentSocket: socket });
     expect(onlyOne).toEqual({
       offers: [...offeredFiles.slice(0, 1), ...[1, 2, 3].map(ofAgent)],
       leftOut: 3,
-      said: [],
+      reported: [],
     });
     const five = await collected({ identityFiles: files.slice(0, 5), agentSocket: socket });
     expect(five).toMatchObject({ offers: offeredFiles.slice(0, 5), leftOut: 6 });
@@ -78,23 +78,23 @@ describe('the keys that are offered to a node', () => {
     const first = put('first.pub', lineOf(edKey(6)));
     const mixed = { identityFiles: [first, ...files], agentSocket: socket };
     const offers = [[labelOf(first, edKey(6)), 'agent'], ...offeredFiles.slice(0, 3)];
-    expect(await collected({ ...mixed, isIdentitiesOnly: true })).toEqual({ offers, leftOut: 3, said: [] });
-    // That the agent has it last of all moves it nowhere.
-    expect(await collected(mixed)).toEqual({ offers, leftOut: 8, said: [] });
+    expect(await collected({ ...mixed, isIdentitiesOnly: true })).toEqual({ offers, leftOut: 3, reported: [] });
+    // The order in the agent does not matter.
+    expect(await collected(mixed)).toEqual({ offers, leftOut: 8, reported: [] });
   });
 
-  it('are each offered once, by the first that has it, and of an agent only those that are named where that is asked', async () => {
+  it('have no duplicates, and with IdentitiesOnly no unnamed agent keys', async () => {
     const named = put('named.pub', lineOf(edKey(2)));
     const both = [named, files[0] ?? '', files[0] ?? ''];
     const [own, ofFile] = [[labelOf(named, edKey(2)), 'agent'], offeredFiles[0]];
     const only = await collected({ identityFiles: both, agentSocket: socket, isIdentitiesOnly: true });
-    expect(only).toEqual({ offers: [own, ofFile], leftOut: 0, said: [] });
+    expect(only).toEqual({ offers: [own, ofFile], leftOut: 0, reported: [] });
     const two = await agentWith(edKey(2), edKey(3));
     const all = await collected({ identityFiles: both, agentSocket: two });
-    expect(all).toEqual({ offers: [own, ofFile, ofAgent(3)], leftOut: 0, said: [] });
+    expect(all).toEqual({ offers: [own, ofFile, ofAgent(3)], leftOut: 0, reported: [] });
   });
 
-  it('are none of a file that the agent would have to sign for and does not hold', async () => {
+  it('exclude a file that needs the agent if the agent does not have its key', async () => {
     const locked = ssh2.utils.generateKeyPairSync('ed25519', { passphrase: 'x', cipher: 'aes256-ctr', rounds: 1 });
     const blob = Buffer.from(locked.public.split(' ')[1] ?? '', 'base64');
     const [encrypted, half] = [put('locked', locked.private), put('half.pub', lineOf(edKey(9)))];
@@ -103,7 +103,7 @@ describe('the keys that are offered to a node', () => {
     expect(refused).toEqual({
       offers: [],
       leftOut: 0,
-      said: [
+      reported: [
         [
           'ssh/key-encrypted',
           `${encrypted} is encrypted, and the ssh agent does not have its key.`,
@@ -125,11 +125,11 @@ describe('the keys that are offered to a node', () => {
         [labelOf(half, edKey(9)), 'agent'],
       ],
       leftOut: 0,
-      said: [],
+      reported: [],
     });
   });
 
-  it('are known by the first of them, and by their lines, with a comment that is plain text', async () => {
+  it('have a first key and authorized_keys lines with plain-text comments', async () => {
     const [first, second] = plain.map(({ blob }) => lineOf(blob));
     expect(await firstKey({ ...target, identityFiles: files })).toEqual({ label: offeredFiles[0]?.[0], line: first });
     expect(await firstKey(target)).toBeUndefined();

@@ -10,7 +10,7 @@ import { edKey, field, fields } from '../wire.ts';
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-key-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes a file and gives its path. */
+/** Writes a file and returns its path. */
 function put(name: string, text: string | Buffer, mode = 0o600): string {
   const path = join(folder, name);
   writeFileSync(path, text);
@@ -28,11 +28,11 @@ const secretPem = (type: 'sec1' | 'pkcs8') =>
     privateKeyEncoding: { type, format: 'pem', cipher: 'aes-128-cbc', passphrase: 'x' },
   }).privateKey;
 
-/** A DSA key of small numbers in PEM. */
+/** A DSA key with small numbers in PEM. */
 const dsa = Buffer.from([0x30, 18, ...[0, 23, 11, 4, 8, 3].flatMap((one) => [2, 1, one])]).toString('base64');
 const dsaPem = `-----BEGIN DSA PRIVATE KEY-----\n${dsa}\n-----END DSA PRIVATE KEY-----\n`;
 
-/** The beginning of an encrypted key as OpenSSH writes it, with this behind its three words. */
+/** The start of an encrypted OpenSSH key, with `rest` after its three strings. */
 function openSsh(rest: Buffer, magic = 'openssh-key-v1\0'): string {
   const bytes = Buffer.concat([Buffer.from(magic), fields('aes', 'bcrypt', 'options'), rest]);
   const pem = `-----BEGIN OPENSSH PRIVATE KEY-----\n${bytes.toString('base64')}\n-----END OPENSSH PRIVATE KEY-----`;
@@ -43,7 +43,7 @@ const one = Buffer.from([0, 0, 0, 1]);
 const unusable = (path: string, reason: string) => ({ kind: 'unusable', path, reason });
 
 describe('a key file', () => {
-  it('holds a key of its own, or a public one that others may read', async () => {
+  it('contains a private key, or a public key that other users may read', async () => {
     const path = put('plain', plain.private);
     const read = await readKeyFile(path);
     expect(read).toMatchObject({ kind: 'private', path, key: { type: 'ssh-ed25519' } });
@@ -51,7 +51,7 @@ describe('a key file', () => {
     expect(await readKeyFile(beside)).toEqual({ kind: 'public', path: beside, publicBase64: blobOf(plain.public) });
   });
 
-  it('gives its public half where it is encrypted, or the file beside it does', async () => {
+  it('provides the public key of an encrypted key, itself or from its .pub file', async () => {
     const path = put('locked', locked.private);
     expect(await readKeyFile(path)).toEqual({ kind: 'encrypted', path, publicBase64: blobOf(locked.public) });
     for (const type of ['sec1', 'pkcs8'] as const) {
@@ -76,7 +76,7 @@ describe('a key file', () => {
     expect(await readKeyFile(other)).toEqual({ kind: 'encrypted', path: other });
   });
 
-  it('is refused for what it is', async () => {
+  it('is rejected with the reason if missing, too long or not a supported key', async () => {
     const nowhere = join(folder, 'nowhere');
     expect(await readKeyFile(nowhere)).toEqual(unusable(nowhere, 'the file does not exist'));
     expect(await readKeyFile(folder)).toEqual(unusable(folder, 'the path is a folder'));
@@ -91,7 +91,7 @@ describe('a key file', () => {
     expect(await readKeyFile(broken)).toEqual(unusable(broken, 'DSA keys are broken and no longer accepted'));
   });
 
-  it('is refused where others can read it, unless it is not ours', async () => {
+  it('is rejected if other users can read it, unless a different user owns it', async () => {
     for (const mode of [0o640, 0o604, 0o620, 0o601]) {
       for (const text of [plain.private, locked.private]) {
         const open = put('open', text, mode);

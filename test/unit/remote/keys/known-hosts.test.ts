@@ -8,7 +8,7 @@ const base64 = edKey(1).toString('base64');
 const key = `ssh-ed25519 ${base64}`;
 const rsa = fields('ssh-rsa', Buffer.from([3]), Buffer.concat([Buffer.from([0]), Buffer.alloc(128, 0xff)]));
 
-/** The line numbers that speak of `mac.lan`. */
+/** The numbers of the lines that match `mac.lan`. */
 const found = (...lines: readonly string[]): readonly number[] =>
   matchingLines('mac.lan', lines.join('\n')).map(({ line }) => line);
 
@@ -38,7 +38,7 @@ describe('a line of known_hosts', () => {
       (type) => `mac.lan ${type} AAAA`,
     ),
     'mac.lan ssh-ed25519-cert-v01@openssh.com AAAA',
-  ])('speaks of a node: %s', (line) => {
+  ])('matches the node: %s', (line) => {
     expect(found('', line)).toEqual([2]);
   });
 
@@ -68,11 +68,11 @@ describe('a line of known_hosts', () => {
     'mac.lan ssh-ed25519',
     `mac.lan ssh-ed25519 #${base64}`,
     `mac.lan ssh-new ${base64}`,
-  ])('speaks of no node, or not of this one: %s', (line) => {
+  ])('does not match the node: %s', (line) => {
     expect(found(line)).toEqual([]);
   });
 
-  it('is given with its marker, and with what stands after the names', () => {
+  it('is returned with its marker and the text after the names', () => {
     expect(matchingLines('mac.lan', `# first\n@revoked mac.lan  ${key} me\r\nmac.lan \t${key}\n`)).toEqual([
       { line: 2, marker: 'revoked', rest: `${key} me\r` },
       { line: 3, marker: 'none', rest: key },
@@ -81,7 +81,7 @@ describe('a line of known_hosts', () => {
 });
 
 describe('an entry of known_hosts', () => {
-  it('is a key that can be read, with its file and line', () => {
+  it('is a valid key with its file and line', () => {
     const text = [
       `mac.lan ${key}`,
       `@cert-authority *.lan ${key} comment`,
@@ -106,7 +106,7 @@ describe('an entry of known_hosts', () => {
   });
 });
 
-describe('a pattern', () => {
+describe('matchesPattern', () => {
   it.each([
     ['', ''],
     ['', '*'],
@@ -121,7 +121,7 @@ describe('a pattern', () => {
     ['aXbXc', 'a*b*c'],
     ['aabab', '*ab'],
     ['a*b', 'a*b'],
-  ])('%j is matched by %j', (text, pattern) => {
+  ])('matches %j with the pattern %j', (text, pattern) => {
     expect(matchesPattern(text, pattern)).toBe(true);
   });
 
@@ -138,16 +138,16 @@ describe('a pattern', () => {
     ['aXb', 'a*c'],
     ['abc', 'a?'],
     ['aXbYc', 'a*c*b'],
-  ])('%j is not matched by %j', (text, pattern) => {
+  ])('does not match %j with the pattern %j', (text, pattern) => {
     expect(matchesPattern(text, pattern)).toBe(false);
   });
 });
 
-describe('what is offered to a node', () => {
+describe('the algorithms offered to a node', () => {
   const rest = ['ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521'];
   const rsaOnes = ['rsa-sha2-512', 'rsa-sha2-256'];
 
-  it('begins with the types of the keys that are known', () => {
+  it('begin with the types of known keys', () => {
     expect(orderHostKeyAlgorithms([])).toEqual(['ssh-ed25519', ...rest, ...rsaOnes]);
     expect(orderHostKeyAlgorithms(['ssh-rsa'])).toEqual([...rsaOnes, 'ssh-ed25519', ...rest]);
     expect(orderHostKeyAlgorithms(['ecdsa-sha2-nistp521', 'ssh-dss'])).toEqual([
@@ -158,7 +158,7 @@ describe('what is offered to a node', () => {
     ]);
   });
 
-  it('has no SHA-1, no CBC, no ChaCha20, and the fastest first (cases 28, 29)', () => {
+  it('exclude SHA-1, CBC and ChaCha20, and begin with the fastest (cases 28, 29)', () => {
     expect(strictAlgorithms).toEqual({
       kex: [
         'curve25519-sha256',

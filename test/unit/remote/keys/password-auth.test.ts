@@ -6,17 +6,17 @@ import { passwordOnly } from '../../../../src/remote/keys/password-login.ts';
 type Left = readonly string[] | null;
 type Prompt = (...given: readonly unknown[]) => void;
 
-/** What a login asks of ssh2 for each answer of a node, and what is told meanwhile. */
+/** The method that a login requests from ssh2 for each answer of a node, and the reported events. */
 function login(answers: readonly (readonly [Left, (boolean | null)?])[], maySend = true) {
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   const watch = {
-    refused: (methods: readonly string[], isPartial: boolean) => told.push(['refused', methods, isPartial]),
+    refused: (methods: readonly string[], isPartial: boolean) => events.push(['refused', methods, isPartial]),
     maySend: () => {
-      told.push('may it be sent?');
+      events.push('may it be sent?');
       return maySend;
     },
-    sent: () => told.push('sent'),
-    strange: () => told.push('strange'),
+    sent: () => events.push('sent'),
+    strange: () => events.push('strange'),
   };
   const handler = passwordOnly('mesh', concealed('secret'), watch);
   const tried = answers.map(([left, isPartial = false]) => {
@@ -27,7 +27,7 @@ function login(answers: readonly (readonly [Left, (boolean | null)?])[], maySend
     const result: unknown = handler(left as never, isPartial as never, next as never);
     return result === false ? false : (method as AnyAuthMethod & { readonly prompt?: Prompt });
   });
-  return { tried, told };
+  return { tried, events };
 }
 
 const password = { type: 'password', username: 'mesh', password: 'secret' };
@@ -35,46 +35,51 @@ const none = { type: 'none', username: 'mesh' };
 const asksFor = (...methods: readonly string[]) => ['refused', methods, false];
 
 describe('a login by password', () => {
-  it('asks for the methods, then sends the password once', () => {
-    const { tried, told } = login([[null, null], [['password', 'keyboard-interactive']], [['password']]]);
+  it('requests the methods, then sends the password once', () => {
+    const { tried, events } = login([[null, null], [['password', 'keyboard-interactive']], [['password']]]);
     expect(tried).toEqual([none, password, false]);
-    expect(told).toEqual([asksFor('password', 'keyboard-interactive'), 'may it be sent?', 'sent', asksFor('password')]);
+    expect(events).toEqual([
+      asksFor('password', 'keyboard-interactive'),
+      'may it be sent?',
+      'sent',
+      asksFor('password'),
+    ]);
   });
 
-  it('sends nothing where it may not, where no method is right, and after a part of a login', () => {
+  it('sends nothing if not allowed, without a suitable method, or after a partial login', () => {
     expect(login([[['password']]], false)).toEqual({
       tried: [false],
-      told: [asksFor('password'), 'may it be sent?'],
+      events: [asksFor('password'), 'may it be sent?'],
     });
     expect(login([[['publickey']], [['password']]])).toEqual({
       tried: [false, false],
-      told: [asksFor('publickey'), 'may it be sent?', asksFor('password')],
+      events: [asksFor('publickey'), 'may it be sent?', asksFor('password')],
     });
-    expect(login([[['password'], true]])).toEqual({ tried: [false], told: [['refused', ['password'], true]] });
+    expect(login([[['password'], true]])).toEqual({ tried: [false], events: [['refused', ['password'], true]] });
   });
 
-  it('answers one hidden prompt, once, and nothing else', () => {
+  it('answers only one hidden prompt and only once', () => {
     const begin = () => {
-      const { tried, told } = login([[['publickey', 'keyboard-interactive']]]);
+      const { tried, events } = login([[['publickey', 'keyboard-interactive']]]);
       const [method] = tried;
       if (method === undefined || method === false) throw new Error('nothing was tried');
       expect(method).toEqual({ type: 'keyboard-interactive', username: 'mesh', prompt: expect.any(Function) });
-      told.splice(0);
+      events.splice(0);
       const ask = (...prompts: readonly unknown[]): void =>
-        method.prompt?.('', '', '', prompts, (answers: unknown) => told.push(answers));
-      return { ask, told };
+        method.prompt?.('', '', '', prompts, (answers: unknown) => events.push(answers));
+      return { ask, events };
     };
     const honest = begin();
     honest.ask({ prompt: 'Password:', echo: false });
     honest.ask({ prompt: 'Password:', echo: false });
-    expect(honest.told).toEqual(['sent', ['secret'], 'strange']);
+    expect(honest.events).toEqual(['sent', ['secret'], 'strange']);
     for (const prompts of [[], [{ echo: true }], [{ echo: false }, { echo: false }]]) {
       const odd = begin();
       odd.ask(...prompts);
-      expect(odd.told).toEqual(['strange']);
+      expect(odd.events).toEqual(['strange']);
     }
     const bare = begin();
     bare.ask({ prompt: 'Password:' });
-    expect(bare.told).toEqual(['sent', ['secret']]);
+    expect(bare.events).toEqual(['sent', ['secret']]);
   });
 });

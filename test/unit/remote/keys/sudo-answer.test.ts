@@ -8,8 +8,8 @@ const diagnoseSudo = onPage(diagnoseSudoItself);
 
 const exited = (code: number) => ({ kind: 'exited', code }) as const;
 
-describe('what keeps sudo from working', () => {
-  it('becomes a diagnostic with the exact line to add (case 40)', () => {
+describe('the diagnostic of a sudo failure', () => {
+  it('contains the exact line to add (case 40)', () => {
     const problem = diagnoseSudo('studio-1', 'mesh', exited(1), 'sudo: a password is required\n');
     expect(problem).toMatchObject({ code: 'ssh/sudo-needs-password', subject: nodeSubject('studio-1') });
     expect(problem?.hint).toContain('mesh ALL=(root) NOPASSWD: /bin/sh -s');
@@ -19,16 +19,16 @@ describe('what keeps sudo from working', () => {
     expect(diagnoseSudo('studio-1', 'mesh', exited(0), '')).toBeUndefined();
   });
 
-  it('is the terminal and not the password when sudoers has requiretty (case 40)', () => {
+  it('names the terminal, not the password, for requiretty (case 40)', () => {
     const problem = diagnoseSudo('studio-1', 'mesh', exited(1), 'sudo: sorry, you must have a tty to run sudo\n');
     expect(problem).toMatchObject({ code: 'ssh/sudo-needs-terminal' });
     expect(problem?.hint).toMatch(/\n {2}Defaults:mesh !requiretty$/u);
   });
 });
 
-it('is quoted by its last line', () => {
-  const said = 'lecture\nsudo: a password is required\n';
-  expect(plainText(diagnoseSudo('studio-1', 'mesh', exited(1), said)?.detail ?? '')).toBe(
+it('diagnoseSudo quotes the last line of sudo', () => {
+  const stderr = 'lecture\nsudo: a password is required\n';
+  expect(plainText(diagnoseSudo('studio-1', 'mesh', exited(1), stderr)?.detail ?? '')).toBe(
     'studio-1: sudo -n printed "sudo: a password is required" for mesh.',
   );
 });
