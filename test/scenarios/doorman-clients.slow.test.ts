@@ -36,8 +36,8 @@ const errorOf = async (work: Promise<unknown>): Promise<InstanceType<typeof Open
   return error;
 };
 
-describe('the doorman before the openai client', () => {
-  it('gives whole and streamed answers, and the runtime gets its own name of the model and no key', async () => {
+describe('the gateway in front of a mesh', () => {
+  it('answers whole and streamed, and sends the runtime its own model name and no key', async () => {
     const { door, upstream } = await opened();
     const whole = await door.client.chat.completions.create(chat());
     expect(whole.choices[0]?.message.content).toBe('Hello there');
@@ -49,7 +49,7 @@ describe('the doorman before the openai client', () => {
     );
   });
 
-  it('passes a stream on piece by piece, while the runtime still works', async () => {
+  it('forwards a stream piece by piece while the runtime is still generating', async () => {
     const { door, upstream } = await opened({ isHeld: true, words: ['a', 'b', 'c'] });
     const stream = await door.client.chat.completions.create({ ...chat(), stream: true });
     const seen: string[] = [];
@@ -65,7 +65,7 @@ describe('the doorman before the openai client', () => {
     expect(seen).toEqual(['a', 'b', 'c']);
   });
 
-  it('lists the served name alone and refuses every other one, with the names that there are', async () => {
+  it('lists only the served name and refuses other names, listing the valid ones', async () => {
     const { door, upstream } = await opened();
     const models = await door.client.models.list();
     expect(models.data.map(({ id }) => id)).toEqual(['tiny']);
@@ -78,7 +78,7 @@ describe('the doorman before the openai client', () => {
     expect(upstream.asked).toEqual([]);
   });
 
-  it('refuses a wrong key and none, everywhere', async () => {
+  it('refuses a wrong or missing key on every path', async () => {
     const { door, upstream } = await opened();
     for (const key of ['wrong', `${rightKey}x`, hashOf(rightKey)]) {
       const error = await errorOf(door.clientWith(key).chat.completions.create(chat()));
@@ -92,7 +92,7 @@ describe('the doorman before the openai client', () => {
     expect((await door.status()).strangers).toBe(11);
   });
 
-  it('takes a key that was put since, and no longer the one that was taken away', async () => {
+  it('accepts a key as soon as it is installed, and refuses it as soon as it is removed', async () => {
     const { door } = await opened();
     door.setKeys({ chat: [hashOf('another-key-of-the-tests')] });
     expect((await errorOf(door.client.models.list())).status).toBe(401);
@@ -101,22 +101,22 @@ describe('the doorman before the openai client', () => {
     expect((await door.clientWith('whatever').models.list()).data).toHaveLength(1);
   });
 
-  it('tells the node who is inside and since when the runtime is quiet', async () => {
+  it('reports requests in flight and how long the runtime has been silent', async () => {
     const { door, upstream } = await opened({ isHeld: true });
     const asked = door.client.chat.completions.create({ ...chat(), stream: true }).then(textOf);
     await until(() => upstream.running() === 1);
-    const sight = async () => (await door.status()).placements[0];
-    expect(await sight()).toMatchObject({ running: 1, quietMs: expect.any(Number), streamQuietMs: expect.any(Number) });
-    expect(await sight()).not.toHaveProperty('closed');
+    const state = async () => (await door.status()).placements[0];
+    expect(await state()).toMatchObject({ running: 1, quietMs: expect.any(Number), streamQuietMs: expect.any(Number) });
+    expect(await state()).not.toHaveProperty('closed');
     upstream.step(1);
-    await until(async () => (await sight())?.lastByteMsAgo !== undefined);
+    await until(async () => (await state())?.lastByteMsAgo !== undefined);
     upstream.step();
     await asked;
-    expect(await sight()).toMatchObject({ running: 0, lastByteMsAgo: expect.any(Number) });
-    expect(await sight()).not.toHaveProperty('quietMs');
+    expect(await state()).toMatchObject({ running: 0, lastByteMsAgo: expect.any(Number) });
+    expect(await state()).not.toHaveProperty('quietMs');
   });
 
-  it('answers 200 requests at once, never more at the runtime than it may have', async () => {
+  it("answers 200 parallel requests without exceeding the runtime's limit", async () => {
     const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 5 });
     const asked = Array.from({ length: 200 }, (_, at) =>
       at % 2 === 0
@@ -136,7 +136,7 @@ describe('the doorman before the openai client', () => {
     expect([after?.running, after?.waiting]).toEqual([0, 0]);
   });
 
-  it('counts what the runtime says of its tokens, and keeps that over a restart', async () => {
+  it('counts the tokens that the runtime reports and saves the count', async () => {
     const { door } = await opened({ usage: 41 });
     await textOf(await door.client.chat.completions.create({ ...chat(), stream: true }));
     expect((await door.status()).placements[0]?.counts.tokens).toBe(41);
@@ -145,7 +145,7 @@ describe('the doorman before the openai client', () => {
     expect(kept).toMatchObject({ chat: { requests: 1, tokens: 41 } });
   });
 
-  it('gives an answer up at the runtime when its client is gone, and the turn to the next', async () => {
+  it('aborts an answer at the runtime when its client disconnects, and serves the next request', async () => {
     const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 1 });
     const abort = new AbortController();
     const stream = await door.client.chat.completions.create({ ...chat(), stream: true }, { signal: abort.signal });
@@ -158,7 +158,7 @@ describe('the doorman before the openai client', () => {
     expect((await door.status()).placements[0]?.counts).toMatchObject({ requests: 1, failed: 1 });
   });
 
-  it('reads an answer to its end where the runtime cannot be broken off', async () => {
+  it('reads an answer to its end if the runtime cannot cancel it', async () => {
     const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 1, canCancel: false });
     const abort = new AbortController();
     const stream = await door.client.chat.completions.create({ ...chat(), stream: true }, { signal: abort.signal });
@@ -172,7 +172,7 @@ describe('the doorman before the openai client', () => {
     expect([upstream.brokenOff(), upstream.mostAtOnce(), upstream.written()]).toEqual([0, 1, 3]);
   });
 
-  it('forgets a request whose client leaves while it waits', async () => {
+  it('drops a waiting request when its client disconnects', async () => {
     const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 1 });
     const first = door.client.chat.completions.create(chat());
     await until(() => upstream.running() === 1);
@@ -187,7 +187,7 @@ describe('the doorman before the openai client', () => {
     expect(upstream.asked).toHaveLength(1);
   });
 
-  it('holds the runtime back when the client does not read', async () => {
+  it('throttles the runtime while the client does not read', async () => {
     const { door, upstream } = await opened({ words: Array.from({ length: 4_000 }, () => 'x'.repeat(8_192)) });
     const body = JSON.stringify({ ...chat(), stream: true });
     const headers = { authorization: `Bearer ${rightKey}`, 'content-type': 'application/json' };
@@ -208,25 +208,25 @@ describe('the doorman before the openai client', () => {
   });
 });
 
-describe('a doorman before a mesh that is down, closed or breaking', () => {
-  it('answers 503 with the reason while nothing listens there', async () => {
+describe('the gateway in front of a mesh that is down, closed or failing', () => {
+  it("answers 503 with the reason while nothing listens on the runtime's port", async () => {
     const { door, upstream } = await opened();
     await upstream.close();
     const error = await errorOf(door.client.chat.completions.create(chat()));
     expect([error.status, error.code]).toEqual([503, 'mesh_down']);
     expect(error.message).toContain('tiny is down: nothing listens on its port');
     expect(error.headers?.get('retry-after')).toBe('10');
-    // The name is still there: clients that read the list keep their settings.
+    // The name stays in the list, so that clients keep their settings.
     expect((await door.client.models.list()).data.map(({ id }) => id)).toEqual(['tiny']);
   });
 
-  it('passes on what the runtime itself declines', async () => {
+  it('forwards an error of the runtime', async () => {
     const { door } = await opened({ status: 400 });
     const error = await errorOf(door.client.chat.completions.create(chat()));
     expect([error.status, error.code]).toEqual([400, 'declined']);
   });
 
-  it('cuts a stream that the runtime breaks off, so that nobody takes it for whole', async () => {
+  it('cuts a stream that the runtime aborts, so that no client takes it for complete', async () => {
     const { door, upstream } = await opened({ isHeld: true, breaksAfter: 1 });
     const stream = await door.client.chat.completions.create({ ...chat(), stream: true });
     upstream.step();
@@ -234,7 +234,7 @@ describe('a doorman before a mesh that is down, closed or breaking', () => {
     expect((await door.status()).placements[0]?.counts).toMatchObject({ requests: 0, failed: 1 });
   });
 
-  it('drains: takes nobody in with 503 and the reason, and lets those inside finish', async () => {
+  it('refuses new requests with 503 and the reason while it drains, and completes those in flight', async () => {
     const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 8 });
     const inside = Array.from({ length: 8 }, () =>
       door.client.chat.completions.create({ ...chat(), stream: true }).then(textOf),
@@ -260,7 +260,7 @@ describe('a doorman before a mesh that is down, closed or breaking', () => {
     expect((await door.client.chat.completions.create(chat())).choices).toHaveLength(1);
   });
 
-  it('ends when it is told to after those inside have their answers', async () => {
+  it('stops only after the answers in flight', async () => {
     const { door, upstream } = await opened({ isHeld: true });
     const inside = door.client.chat.completions.create({ ...chat(), stream: true }).then(textOf);
     await until(() => upstream.running() === 1);
@@ -271,7 +271,7 @@ describe('a doorman before a mesh that is down, closed or breaking', () => {
     await expect(fetch(`${door.url}/v1/models`)).rejects.toThrow();
   });
 
-  it('serves several placements under one URL, each to its own keys', async () => {
+  it('serves several placements under one URL, each with its own keys', async () => {
     const [one, two] = [await startUpstream({ words: ['one'] }), await startUpstream({ words: ['two'] })];
     const door = await startDoor([
       upstreamAt(one.port),

@@ -6,10 +6,10 @@ import { type Doorman, type DoormanLimits, startDoorman, usualLimits } from '../
 import type { DoormanUpstream } from '../../src/model/gateway.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
 
-/** The key of every test; a second one opens another placement alone. */
+/** The key of every test. */
 export const rightKey = 'key-of-the-tests-0123456789';
 
-/** A doorman of the tests with the files that meshwright would have put. */
+/** A gateway of the tests, with the files that meshwright would install. */
 export interface TestDoor {
   readonly doorman: Doorman;
   readonly url: string;
@@ -24,7 +24,7 @@ export interface TestDoor {
   readonly end: () => Promise<void>;
 }
 
-/** What `GET /doorman/status` says of its placements. */
+/** The answer of `GET /doorman/status`. */
 export interface TestStatus {
   readonly strangers: number;
   readonly placements: readonly {
@@ -46,7 +46,7 @@ export interface TestStatus {
   }[];
 }
 
-/** An upstream as the file of a doorman names it. */
+/** An upstream as in the configuration of a gateway. */
 export const upstreamAt = (port: number, more: Partial<DoormanUpstream> = {}): DoormanUpstream => ({
   placement: 'chat',
   servedName: 'tiny',
@@ -57,7 +57,7 @@ export const upstreamAt = (port: number, more: Partial<DoormanUpstream> = {}): D
   ...more,
 });
 
-/** Starts a doorman on loopback, with {@link rightKey} for all of its placements. */
+/** Starts a gateway on loopback, with {@link rightKey} for all of its placements. */
 export async function startDoor(
   upstreams: readonly DoormanUpstream[],
   limits: Partial<DoormanLimits> = {},
@@ -103,7 +103,7 @@ export async function startDoor(
   };
 }
 
-/** Waits until something is true, without a limit of its own: the test has one. */
+/** Waits until a condition is true. The timeout of the test is its only limit. */
 export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 2));
 }

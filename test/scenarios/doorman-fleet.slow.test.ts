@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rack?.stop());
 
-/** The port of this machine that stands for one of a node. */
+/** The port of this computer behind a port of a node. */
 async function realPort(node: string, port: number): Promise<number> {
   const table = await readFile(`${rack.fleet().nodes[node]?.root}/.sim/link-table`, 'utf8');
   const line = table.split('\n').find((one) => one.startsWith(`127.0.0.1:${port} `));
@@ -44,7 +44,7 @@ async function chat(
 const signalRank = (signal: 'SIGSTOP' | 'SIGCONT') =>
   rack.behindOurBack(() => rack.asRoot(first, `"$R/bin/launchctl" kill ${signal} system/dev.meshwright.rank.chat`));
 
-/** How many the doorman has inside; undefined where the placement has no such key. */
+/** The number of requests in flight; undefined if the placement lacks one of these keys. */
 async function insideNow(keys: readonly string[] = []): Promise<number | undefined> {
   const answer = await fetch(`http://127.0.0.1:${await realPort(first, 8_080)}/doorman/status`);
   const { placements } = (await answer.json()) as { placements: readonly Record<string, unknown>[] };
@@ -55,7 +55,7 @@ async function insideNow(keys: readonly string[] = []): Promise<number | undefin
 const at = (path: string): string => `${rack.fleet().nodes[first]?.root}${path}`;
 const label = 'dev.meshwright.doorman.8080';
 
-/** Every file of ours, and of launchd, on the leader. */
+/** Every file below /Library on the leader. */
 async function keptTexts(): Promise<readonly { readonly path: string; readonly text: string }[]> {
   const entries = await readdir(at('/Library'), { recursive: true, withFileTypes: true });
   const paths = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
@@ -63,7 +63,7 @@ async function keptTexts(): Promise<readonly { readonly path: string; readonly t
 }
 
 describe('a published endpoint', { timeout: patience }, () => {
-  it('gets a doorman, which gives a token to a key and none without', async () => {
+  it('gets a gateway that requires the key', async () => {
     const { plan } = await rack.converge();
     expect(changesIn(plan).filter((id) => id.includes('doorman'))).toEqual([
       `${first} runtime/doorman`,
@@ -78,7 +78,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect((await chat(clientKey, 'chat')).status).toBe(404);
   });
 
-  it('says in an observation what it has counted, which is no change of anything', async () => {
+  it('shows its counters in an observation, which are no change', async () => {
     const before = await rack.plan();
     await chat(clientKey);
     const doormen = read((await rack.observe()).nodes[first]?.facts, doormenFact);
@@ -96,7 +96,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect(after.observed).toEqual(before.observed);
   });
 
-  it('keeps the key itself, in every form, from every file of the node (case 30)', async () => {
+  it('stores no key, in any form, in any file of the node (case 30)', async () => {
     const kept = await readFile(at('/Library/Application Support/meshwright/doorman/8080/keys/chat'), 'utf8');
     expect(JSON.parse(kept)).toEqual({ keys: [expect.stringMatching(/^[0-9a-f]{64}$/)] });
     const texts = await keptTexts();
@@ -104,7 +104,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect(texts.flatMap(({ text }) => tracesOf(clientKey, text))).toEqual([]);
   });
 
-  it('leaves nothing of a prompt on its node, and nothing of an answer with the doorman', async () => {
+  it('leaves no prompt on its node and no answer in the files of the gateway', async () => {
     const { content } = JSON.parse((await chat(clientKey)).text).choices[0].message;
     const texts = await keptTexts();
     expect(texts.filter(({ text }) => text.includes('Say hello.'))).toEqual([]);
@@ -114,7 +114,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect(JSON.stringify(read((await rack.observe()).nodes[first]?.facts, doormenFact))).not.toContain(content);
   });
 
-  it('comes back by itself when its process dies, and by an apply when it is unloaded', async () => {
+  it('recovers when its process dies, and is restored by apply when it is unloaded', async () => {
     await rack.behindOurBack(async () => {
       await rack.asRoot(first, `"$R/bin/launchctl" kill SIGKILL system/${label}`);
     });
@@ -129,7 +129,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect((await chat(clientKey)).status).toBe(200);
   });
 
-  it('gets back what somebody changed of its keys and of what it is told, and the mesh goes on', async () => {
+  it('gets its edited keys and settings restored while the mesh keeps running', async () => {
     const folder = '"$R/Library/Application Support/meshwright/doorman/8080"';
     await rack.behindOurBack(async () => {
       await rack.asRoot(first, `printf '{"keys":"anybody"}' >${folder}/keys/chat; rm ${folder}/config.json`);
@@ -140,7 +140,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect((await chat(clientKey)).status).toBe(200);
   });
 
-  it('says why while the mesh is down, and serves again after the next apply', async () => {
+  it('gives the reason while the mesh is down, and serves again after the next apply', async () => {
     await rack.behindOurBack(async () => {
       await rack.asRoot(first, '"$R/bin/launchctl" kill SIGKILL system/dev.meshwright.rank.chat');
     });
@@ -162,7 +162,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 
-  it('is left alone while a client is inside, and is given no second request', async () => {
+  it('needs no change while a client is in flight, and gets no second request', async () => {
     await signalRank('SIGSTOP');
     const answered = chat(clientKey);
     expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
@@ -174,7 +174,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 
-  it('is drained while its mesh goes on: whoever is inside gets a whole answer, whoever comes is told why', async () => {
+  it('drains while its mesh keeps running: completes requests in flight and refuses new ones', async () => {
     const drain: Goal = { kind: 'drain', placements: ['chat'], waitMs: 60_000 };
     await signalRank('SIGSTOP');
     const answered = chat(clientKey);
@@ -193,13 +193,13 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect(leftIn(await rack.plan(drain))).toEqual([]);
   });
 
-  it('serves behind its closed door, so that a start only opens it', async () => {
+  it('only needs its gateway opened by a start after a drain', async () => {
     const { plan } = await rack.apply({ goal: { kind: 'start', placements: ['chat'] } });
     expect(plan.steps.map(({ id }) => id)).toEqual([`${first}/doorman/8080/chat/door/open`]);
     expect((await chat(clientKey)).status).toBe(200);
   });
 
-  it('is not drained while somebody is inside for longer than the deadline, and says how many', async () => {
+  it('reports the requests still in flight when a drain misses its deadline', async () => {
     await signalRank('SIGSTOP');
     const answered = chat(clientKey);
     expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
@@ -214,7 +214,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect((await answered).status).toBe(200);
   });
 
-  it('is opened by an apply, which shows that as a step, where it was left closed', async () => {
+  it('is opened by apply, as a listed step, if it was left closed', async () => {
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual([`${first} doorman/8080/chat/door`]);
     expect(plan.effects).toEqual([]);
@@ -225,19 +225,19 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect((await chat(clientKey)).status).toBe(200);
   });
 
-  it('takes anybody in when the file says so, without a restart of doorman or mesh', async () => {
+  it('accepts clients without a key if the file allows it, without a restart', async () => {
     await rack.declare(pairFile((file) => publish(file, { access: 'anybody' })));
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual([`${first} doorman/8080/chat/keys`]);
     expect((await chat(undefined)).status).toBe(200);
   });
 
-  it('lets whoever is inside finish at the port that it leaves, before its mesh is stopped, and says where it went', async () => {
+  it('completes requests at its old port before its mesh stops, and names the new port', async () => {
     await signalRank('SIGSTOP');
     const answered = chat(undefined);
     expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
     await rack.declare(pairFile((file) => publish(file, { port: 8_090, access: 'anybody' })));
-    // A rank that stands still gives no token: the plan stops and starts the mesh, too.
+    // A suspended rank gives no token: the plan also restarts the mesh.
     const moving = rack.converge();
     expect(await eventually(async () => (await insideNow(['closed'])) === 1)).toBe(true);
     const refused = await chat(undefined);
@@ -257,7 +257,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     await rack.converge();
   });
 
-  it('leaves nothing behind when the endpoint is published no more', async () => {
+  it('leaves no files when it is no longer published', async () => {
     await rack.declare(pairFile());
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toContain(`${first} doorman/8080`);
@@ -265,7 +265,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect(left.stdout).not.toContain('doorman');
   });
 
-  it('takes the place of an endpoint that only its node reached, while that is still at the port', async () => {
+  it('replaces an unpublished endpoint that still uses the port', async () => {
     await rack.declare(published);
     await rack.converge();
     expect(await eventually(async () => (await chat(clientKey)).status === 200)).toBe(true);
@@ -273,14 +273,14 @@ describe('a published endpoint', { timeout: patience }, () => {
   });
 });
 
-describe('a published placement with a fallback that another node leads', () => {
+describe('a published placement with a fallback on a different leader', () => {
   const fallen = pairFile((file) => {
     publish(file);
     filePart(file, 'placements', 'chat')['fallback'] = { nodes: [second], context: '4k' };
   });
   const statuses = async () => [(await chat(clientKey)).status, (await chat(clientKey, 'tiny', second)).status];
 
-  it('has a doorman at both leaders, answers where it was started, and at its own again once it was moved back', async () => {
+  it('has a gateway on both leaders and answers only where it runs', async () => {
     expect(await rack.declare(fallen)).toEqual([]);
     const changes = changesIn((await rack.converge()).plan);
     expect(changes).toEqual(expect.arrayContaining([`${second} runtime/doorman`, `${second} doorman/8080`]));

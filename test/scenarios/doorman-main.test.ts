@@ -10,7 +10,7 @@ import { until, upstreamAt } from './doorman-door.ts';
 
 const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
 
-/** Writes the files of a gateway with one placement. @returns the words that start it at an address */
+/** Writes the files of a gateway with one placement. @returns the arguments that start it at an address */
 function gatewayAt(address: string): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
   const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts.json'].map((name) => join(folder, name));
@@ -19,52 +19,52 @@ function gatewayAt(address: string): readonly string[] {
   return [program, config, address];
 }
 
-const told = { time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), placements: ['chat'] };
+const common = { time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), placements: ['chat'] };
 const refusal = expect.stringContaining('EADDRNOTAVAIL');
 
-/** What a gateway has logged. */
+/** The lines that a gateway logged. */
 const lines = (text: string): readonly unknown[] =>
   text
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
 
-it('says at once why it cannot listen', () => {
+it('a gateway logs immediately why it cannot listen', () => {
   // 192.0.2.1 is an example address, which no computer has (RFC 5737).
   const ended = spawnSync(process.execPath, gatewayAt('192.0.2.1:0'), { encoding: 'utf8', timeout: 60_000 });
   expect([ended.status, lines(ended.stderr)]).toEqual([
     1,
-    [{ ...told, level: 'error', placements: [], event: 'failed', reason: refusal, msg: refusal }],
+    [{ ...common, level: 'error', placements: [], event: 'failed', reason: refusal, msg: refusal }],
   ]);
 });
 
-it('says once that its port is taken, listens there as soon as it is free, and opens no debugger and leaves no core file (case 34)', async () => {
+it('a gateway logs a taken port once, listens when the port is free, and leaves no core file (case 34)', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const address = other.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const child = spawn(process.execPath, gatewayAt(`127.0.0.1:${port}`), { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
+  let logged = '';
   child.stderr.on('data', (text) => {
-    said += text;
+    logged += text;
   });
-  await until(() => said !== '');
-  // trust L2: Node would listen at 127.0.0.1:9229, and say so.
+  await until(() => logged !== '');
+  // trust L2: Node would open its debugger at 127.0.0.1:9229 and log this.
   child.kill('SIGUSR1');
   other.close();
-  await until(() => said.includes('listening'));
-  // By itself Node would end with SIGQUIT.
+  await until(() => logged.includes('listening'));
+  // Without a handler, Node would die by SIGQUIT.
   child.kill('SIGQUIT');
   expect(await once(child, 'close')).toEqual([0, null]);
   const at = `127.0.0.1:${port}`;
-  expect(lines(said)).toEqual([
-    { ...told, level: 'warn', event: 'port-taken', port, msg: `port ${port} is taken; waiting for it` },
-    { ...told, level: 'info', event: 'listening', address: '127.0.0.1', port, msg: `listening on ${at}` },
-    { ...told, level: 'info', event: 'stopping', msg: 'stopping' },
+  expect(lines(logged)).toEqual([
+    { ...common, level: 'warn', event: 'port-taken', port, msg: `port ${port} is taken; waiting for it` },
+    { ...common, level: 'info', event: 'listening', address: '127.0.0.1', port, msg: `listening on ${at}` },
+    { ...common, level: 'info', event: 'stopping', msg: 'stopping' },
   ]);
 });
 
-it.runIf(existsSync('/dev/full'))('listens, also when nothing can be written to its log', async () => {
+it.runIf(existsSync('/dev/full'))('a gateway listens even if its log cannot be written', async () => {
   const free = createServer().listen(0, '127.0.0.1');
   await once(free, 'listening');
   const address = free.address();

@@ -34,7 +34,7 @@ async function askOwn(door: TestDoor, own: Readonly<Record<string, string>> = {}
 const inFlight = async (door: TestDoor): Promise<unknown> => (await fetch(`${door.url}/doorman/ask/chat`)).json();
 
 describe('a token request of the node at the gateway', () => {
-  it('is passed on without a key, as it is, and is not counted', async () => {
+  it('is forwarded unchanged without a key, and is not counted', async () => {
     const { door, upstream } = await opened();
     expect(await askOwn(door, { 'meshwright-wait': '1000' })).toMatchObject({
       status: 200,
@@ -46,13 +46,13 @@ describe('a token request of the node at the gateway', () => {
     expect((await door.status()).placements[0]?.counts).toMatchObject({ requests: 0, tokens: 0 });
   });
 
-  it('is passed on while the gateway is closed to clients, since a start asks before it opens', async () => {
+  it('is forwarded while the gateway is closed to clients', async () => {
     const { door } = await opened();
     door.closeDoor('chat', 'it is starting.');
     expect((await askOwn(door)).status).toBe(200);
   });
 
-  it('is never a second request beside that of a client, and takes its turn behind it', async () => {
+  it("never runs next to a client's request, and waits for its turn", async () => {
     const { door, upstream } = await opened({ isHeld: true });
     const client = door.client.chat.completions.create(chat());
     await until(() => upstream.running() === 1);
@@ -63,7 +63,7 @@ describe('a token request of the node at the gateway', () => {
     expect([(await own).status, (await client).object, upstream.mostAtOnce()]).toEqual([200, 'chat.completion', 1]);
   });
 
-  it('is not passed on where a client has just got a token, and the asker takes that for proof', async () => {
+  it('is refused with the time of the last token if a client just got one', async () => {
     const { door, upstream } = await opened();
     await door.client.chat.completions.create(chat());
     expect(await askOwn(door, { 'meshwright-proof': 'traffic' })).toEqual({
@@ -74,7 +74,7 @@ describe('a token request of the node at the gateway', () => {
     expect((await askOwn(door)).status).toBe(200);
   });
 
-  it('is passed on where a client has only got bytes without text', async () => {
+  it('is forwarded if a client got only bytes without text', async () => {
     const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 2 });
     const stream = await door.client.chat.completions.create({ ...chat(), stream: true });
     await until(async () => (await door.status()).placements[0]?.lastByteMsAgo !== undefined);
@@ -85,7 +85,7 @@ describe('a token request of the node at the gateway', () => {
     for await (const _ of stream);
   });
 
-  it('does not count as traffic, holds up no drain, and shows how long it has waited', async () => {
+  it('neither counts as traffic nor delays a drain, and reports its age', async () => {
     const { door, upstream } = await opened({ isHeld: true });
     const leaves = new AbortController();
     const first = askOwn(door, {}, { signal: leaves.signal }).catch(() => 'left');
@@ -102,7 +102,7 @@ describe('a token request of the node at the gateway', () => {
     upstream.step();
   });
 
-  it('is refused behind a proxy, about a placement that is not there, and with a body that is none', async () => {
+  it('is refused behind a proxy, for an unknown placement, and with an invalid body or method', async () => {
     const { door, upstream } = await opened();
     expect((await askOwn(door, { 'x-forwarded-for': '10.0.0.9' })).status).toBe(404);
     expect((await fetch(`${door.url}/doorman/ask/other`)).status).toBe(404);

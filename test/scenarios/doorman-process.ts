@@ -10,15 +10,15 @@ import { rightKey } from './doorman-door.ts';
 
 const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
 
-/** A gateway in a process of its own, as launchd starts it. */
+/** A gateway in a separate process, as launchd starts it. */
 export interface GatewayProcess {
   readonly port: number;
-  /** The most memory that it has had, in bytes; undefined where the system does not say. */
+  /** Its peak memory in bytes; undefined if the system does not report it. */
   readonly peakBytes: () => number | undefined;
   readonly end: () => void;
 }
 
-/** Starts one on loopback for a placement, with {@link rightKey}. */
+/** Starts a gateway on loopback for a placement, with {@link rightKey}. */
 export async function startGatewayProcess(upstream: DoormanUpstream): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
   const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts'].map((name) => join(folder, name));
@@ -44,7 +44,7 @@ function peakOf({ pid }: ChildProcess): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;
 }
 
-/** The head of a chat whose body has so many bytes. */
+/** The request head of a chat with a body of this many bytes. */
 export const chatHead = (length: number): string =>
   [
     'POST /v1/chat/completions HTTP/1.1',

@@ -23,7 +23,7 @@ afterAll(async () => {
 const numRuns = isWhole ? 5_000 : isThorough ? 1_000 : 200;
 const fuzzed = { numRuns, seed: sampleSeed | 0 };
 
-/** All bytes up to 255 by one letter each. */
+/** One byte per character, for codes up to 255. */
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 const body = JSON.stringify(chat());
 const [host, json, close] = ['Host: door\r\n', 'Content-Type: application/json\r\n', 'Connection: close\r\n\r\n'];
@@ -31,7 +31,7 @@ const key = `Authorization: Bearer ${rightKey}\r\n`;
 const lengthOf = (text: string): string => `Content-Length: ${text.length}\r\n`;
 const asks = (path = '/v1/chat/completions'): string => `POST ${path} HTTP/1.1\r\n${host}`;
 const models = `GET /v1/models HTTP/1.1\r\n${host}`;
-/** A chat with these headers beside the host and the type. */
+/** A chat with these headers in addition to host and type. */
 const withHeaders = (headers: string, sent = body): string => `${asks()}${json}${headers}${close}${sent}`;
 const withBody = (sent: string): string => withHeaders(key + lengthOf(sent), sent);
 const chunked = 'Transfer-Encoding: chunked\r\n';
@@ -39,13 +39,13 @@ const chunks = (trailer = '', extension = ''): string =>
   `${body.length.toString(16)}${extension}\r\n${body}\r\n0\r\n${trailer}\r\n`;
 const inside = `${models}${key}\r\n`;
 
-/** What a client sends, the statuses of the answers, and how many requests the runtime got. */
+/** The bytes of a client, the statuses of the answers, and the number of forwarded requests. */
 type Form = readonly [name: string, sent: string, statuses: readonly number[], passed: number];
 
 const lengths: readonly Form[] = [
-  ['as it should be', withHeaders(key + lengthOf(body)), [200], 1],
+  ['a valid length', withHeaders(key + lengthOf(body)), [200], 1],
   ['two lengths', withHeaders(key + lengthOf(body) + lengthOf('x')), [400], 0],
-  ['twice the same length', withHeaders(key + lengthOf(body) + lengthOf(body)), [400], 0],
+  ['the same length twice', withHeaders(key + lengthOf(body) + lengthOf(body)), [400], 0],
   ['a length and chunks', withHeaders(key + lengthOf(body) + chunked, chunks()), [400], 0],
   ['chunks and a length', withHeaders(key + chunked + lengthOf('x'), chunks()), [400], 0],
   ['a negative length', withHeaders(`${key}Content-Length: -1\r\n`), [400], 0],
@@ -59,33 +59,33 @@ const lengths: readonly Form[] = [
   ['an unknown coding', withHeaders(`${key}Transfer-Encoding: xchunked\r\n`, chunks()), [400], 0],
   ['chunked, then identity', withHeaders(`${key + chunked}Transfer-Encoding: identity\r\n`, chunks()), [400], 0],
   ['a body that ends early', withHeaders(`${key}Content-Length: ${body.length + 9}\r\n`), [], 0],
-  ['a request within the body of another', withHeaders(lengthOf(inside), inside), [401], 0],
+  ['a request within the body of a request', withHeaders(lengthOf(inside), inside), [401], 0],
   [
     'a request behind a body that is too long',
     `${asks()}${json}${key}${lengthOf(body)}\r\n${body}xx${inside}`,
     [400],
     1,
   ],
-  ['two requests at once', `${inside}${models}${key}${close}`, [200, 200], 0],
+  ['two pipelined requests', `${inside}${models}${key}${close}`, [200, 200], 0],
 ];
 
 const lines: readonly Form[] = [
   ['a folded header', withHeaders(`Authorization: Bearer\r\n ${rightKey}\r\n${lengthOf(body)}`), [400], 0],
   ['a space before the colon', `${models}Authorization : Bearer ${rightKey}\r\n${close}`, [400], 0],
-  ['lines that end with LF alone', withHeaders(key + lengthOf(body)).replaceAll('\r', ''), [400], 0],
-  ['lines that end with CR alone', withHeaders(key + lengthOf(body)).replaceAll('\n', ''), [400], 0],
+  ['lines that end with LF only', withHeaders(key + lengthOf(body)).replaceAll('\r', ''), [400], 0],
+  ['lines that end with CR only', withHeaders(key + lengthOf(body)).replaceAll('\n', ''), [400], 0],
   ['a NUL in a header', `${models}X: a\0b\r\n${key}${close}`, [400], 0],
   ['no host', `${models.replace(host, '')}${key}${close}`, [400], 0],
   ['HTTP/1.0 without a host', `GET /v1/models HTTP/1.0\r\n${key}\r\n`, [200], 0],
   ['HTTP/0.9', 'GET /v1/models\r\n\r\n', [401], 0],
-  ['HTTP/2 at once', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400], 0],
+  ['HTTP/2 without an upgrade', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400], 0],
   ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001', [400], 0],
   ['nothing', '\r\n', [], 0],
   ['headers of 20 MB', `${models}X: ${'x'.repeat(20_000_000)}\r\n${close}`, [431], 0],
   ['1,900 headers', `${models}${key}${'X: y\r\n'.repeat(1_900)}${close}`, [200], 0],
-  ['a key behind more headers than are kept', `${models}${'X: y\r\n'.repeat(2_100)}${key}${close}`, [401], 0],
+  ['a key after more headers than are kept', `${models}${'X: y\r\n'.repeat(2_100)}${key}${close}`, [401], 0],
   ['two keys', `${models}Authorization: Bearer wrong\r\n${key}${close}`, [401], 0],
-  ['a key of other letters', `${models}Authorization: Bearer \u00e9\u00ff\r\n${close}`, [401], 0],
+  ['a key with non-ASCII characters', `${models}Authorization: Bearer \u00e9\u00ff\r\n${close}`, [401], 0],
   ['no key', `${models}${close}`, [401], 0],
 ];
 
@@ -95,31 +95,31 @@ const paths: readonly Form[] = [
   ['an upgrade to h2c', `${models}${key}Upgrade: h2c\r\nConnection: upgrade, http2-settings\r\n\r\n`, [200], 0],
   ['an unknown method', `MEOW /v1/models HTTP/1.1\r\n${host}${key}${close}`, [400], 0],
   ['TRACE', `TRACE /v1/models HTTP/1.1\r\n${host}${key}${close}`, [405], 0],
-  ['a whole address', `GET http://elsewhere/v1/models HTTP/1.1\r\n${host}${key}${close}`, [200], 0],
-  ['a path that climbs', `${asks('/v1/../slots')}${key}${close}`, [404], 0],
-  ['a path that climbs in code', `${asks('/v1/%2e%2e/slots')}${key}${close}`, [404], 0],
-  ['a slash in code', `${asks('/v1/chat%2fcompletions')}${key}${close}`, [404], 0],
+  ['an absolute URL', `GET http://elsewhere/v1/models HTTP/1.1\r\n${host}${key}${close}`, [200], 0],
+  ['a path with ..', `${asks('/v1/../slots')}${key}${close}`, [404], 0],
+  ['a path with encoded ..', `${asks('/v1/%2e%2e/slots')}${key}${close}`, [404], 0],
+  ['an encoded slash', `${asks('/v1/chat%2fcompletions')}${key}${close}`, [404], 0],
   ['two slashes', `${asks('//v1/chat/completions')}${key}${close}`, [404], 0],
-  ['a question', `${asks('/v1/chat/completions?x=1')}${json}${key}${lengthOf(body)}${close}${body}`, [200], 1],
+  ['a query', `${asks('/v1/chat/completions?x=1')}${json}${key}${lengthOf(body)}${close}${body}`, [200], 1],
   ['a space in the path', `${asks('/v1/chat completions')}${key}${close}`, [400], 0],
-  ['a star as the path', `OPTIONS * HTTP/1.1\r\n${host}${key}${close}`, [404], 0],
+  ['an asterisk as the path', `OPTIONS * HTTP/1.1\r\n${host}${key}${close}`, [404], 0],
 ];
 
 const deep = `{"model":"tiny","a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
 const bodies: readonly Form[] = [
-  ['200,000 brackets within each other', withBody(deep), [400], 0],
-  ['a field in code', withBody('{"\\u006dodel":"tiny","messages":[]}'), [200], 1],
+  ['200,000 nested brackets', withBody(deep), [400], 0],
+  ['a field with an escape', withBody('{"\\u006dodel":"tiny","messages":[]}'), [200], 1],
   ['a field twice', withBody('{"model":"x","messages":[],"model":"tiny"}'), [200], 1],
-  ['a name of a model of 1 MB', withBody(`{"model":"${'x'.repeat(1_000_000)}"}`), [404], 0],
-  ['a model that is no name', withBody(`{"model":["tiny"]}`), [400], 0],
+  ['a model name of 1 MB', withBody(`{"model":"${'x'.repeat(1_000_000)}"}`), [404], 0],
+  ['a model that is not a string', withBody(`{"model":["tiny"]}`), [400], 0],
   ['bytes that are not UTF-8', withBody('{"model":"tiny","a":"\u00ff"}'), [400], 0],
-  ['JSON with a comma too many', withBody('{"model":"tiny",}'), [400], 0],
+  ['JSON with a trailing comma', withBody('{"model":"tiny",}'), [400], 0],
 ];
 
 const forms = [...lengths, ...lines, ...paths, ...bodies];
 
-describe('what clients send', () => {
-  it.each(forms)('%s', async (_name, sent, statuses, passed) => {
+describe('a raw client of the gateway', () => {
+  it.each(forms)('gets the expected status for %s', async (_name, sent, statuses, passed) => {
     const before = runtime.asked.length;
     const answer = await sendRaw(door.doorman.port, latin1(sent));
     expect(answer.statuses).toEqual(statuses);
@@ -132,7 +132,7 @@ describe('what clients send', () => {
     for (const one of asked) expect(one.headers).not.toHaveProperty('authorization');
   });
 
-  it(`harms no other client, and reaches the runtime only with a key, in ${numRuns} forms drawn by the commit`, async () => {
+  it(`harms no other client and needs a key to reach the runtime, in ${numRuns} random forms`, async () => {
     const cut = fc.tuple(
       fc.nat(),
       fc.nat(12),
@@ -170,13 +170,13 @@ describe('what clients send', () => {
 const ok = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 const answers: readonly (readonly [name: string, bytes: string])[] = [
   ['nothing', ''],
-  ['no HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
+  ['a protocol other than HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
   ['a status of 99', 'HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n'],
   ['a status of 0', 'HTTP/1.1 000 None\r\nContent-Length: 0\r\n\r\n'],
   ['a status of 600', 'HTTP/1.1 600 High\r\nContent-Length: 0\r\n\r\n'],
   ['a status of 999', 'HTTP/1.1 999 High\r\nContent-Length: 0\r\n\r\n'],
   ['a status of 1000', 'HTTP/1.1 1000 High\r\nContent-Length: 0\r\n\r\n'],
-  ['100 and no more', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['only 100', 'HTTP/1.1 100 Continue\r\n\r\n'],
   ['101', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
   ['101 to another protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nhello'],
   ['103 before its answer', `HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n${ok}Content-Length: 2\r\n\r\n{}`],
@@ -189,18 +189,21 @@ const answers: readonly (readonly [name: string, bytes: string])[] = [
   ['more than its length', `${ok}Content-Length: 2\r\n\r\n{}{}{}`],
   ['a chunk with a bad length', `${ok}${chunked}\r\nzz\r\n{}\r\n0\r\n\r\n`],
   ['chunks that end early', `${ok}${chunked}\r\nff\r\n{}`],
-  ['a type with other letters', 'HTTP/1.1 200 OK\r\nContent-Type: \u00e9\u00ff\t\u0080\r\nContent-Length: 2\r\n\r\n{}'],
+  [
+    'a type with non-ASCII characters',
+    'HTTP/1.1 200 OK\r\nContent-Type: \u00e9\u00ff\t\u0080\r\nContent-Length: 2\r\n\r\n{}',
+  ],
   ['a type with a NUL', 'HTTP/1.1 200 OK\r\nContent-Type: a\0b\r\nContent-Length: 2\r\n\r\n{}'],
   ['headers without end', `${ok}X: ${'x'.repeat(100_000)}`],
   [
-    'a stream that is no stream',
+    'an event stream cut within its JSON',
     `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {"choices":[{"delta":`,
   ],
   ['JSON nested 200,000 times', `${ok}\r\n${deep}`],
-  ['a stream of such JSON', `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: ${deep}\n\n`],
+  ['an event stream of nested JSON', `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: ${deep}\n\n`],
 ];
 
-describe('what a runtime answers', () => {
+describe('the gateway in front of a broken runtime', () => {
   const askOdd = async (): Promise<number | string> => {
     const headers = { authorization: `Bearer ${rightKey}`, 'content-type': 'application/json' };
     const signal = AbortSignal.timeout(10_000);
@@ -218,14 +221,14 @@ describe('what a runtime answers', () => {
     }
   };
 
-  it.each(answers)('%s ends no other answer', async (_name, bytes) => {
+  it.each(answers)('keeps serving other placements after %s', async (_name, bytes) => {
     odd.answerWith(latin1(bytes));
-    // Whole, refused or cut off, but never without an end.
+    // Complete, refused or cut off, but never endless.
     expect(await askOdd()).not.toBe('TimeoutError');
     expect((await door.client.chat.completions.create(chat())).choices[0]?.message.content).toBe('Hello there');
   });
 
-  it(`never ends the gateway, in ${numRuns} forms drawn by the commit`, async () => {
+  it(`survives ${numRuns} random answers`, async () => {
     const piece = fc.tuple(
       fc.nat(),
       fc.nat(9),

@@ -1,13 +1,13 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** What came back on a connection until its end, or until nothing more was to come. */
+/** The answer on a connection until its end or until it is quiet. */
 export interface RawAnswer {
   /** Of each answer, in order. */
   readonly statuses: readonly number[];
   readonly text: string;
 }
 
-/** So long after its last bytes a side that keeps the connection open has nothing more to say. */
+/** A connection without bytes for this long counts as quiet. */
 const quietMs = 300;
 
 /** Sends bytes as they are, and reads until the other side closes or is quiet. */
@@ -32,7 +32,7 @@ export interface RawUpstream {
   readonly close: () => Promise<void>;
 }
 
-/** Starts one on loopback. */
+/** Starts a raw upstream on loopback. */
 export async function startRawUpstream(): Promise<RawUpstream> {
   const sockets = new Set<Socket>();
   let answer: Buffer = Buffer.alloc(0);

@@ -18,7 +18,7 @@ async function opened(): Promise<{ door: TestDoor; upstream: TestUpstream }> {
   return { door, upstream };
 }
 
-/** The status of an answer to an address that no client library would send. */
+/** The status of the answer to a path that no client library would send. */
 const statusOf = (door: TestDoor, path: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const asked = request({ host: '127.0.0.1', port: door.doorman.port, path }, (answer) => {
@@ -28,7 +28,7 @@ const statusOf = (door: TestDoor, path: string): Promise<number | undefined> =>
     asked.on('error', reject).end();
   });
 
-describe('what a doorman refuses of a request', () => {
+describe('the request filter of a gateway', () => {
   const post = (door: TestDoor, body: string, type = 'application/json'): Promise<Response> =>
     fetch(`${door.url}/v1/chat/completions`, {
       method: 'POST',
@@ -36,7 +36,7 @@ describe('what a doorman refuses of a request', () => {
       body,
     });
 
-  it('refuses what is no JSON object, names no model, or is too large', async () => {
+  it('refuses a body that is not JSON, has no model, or is too large', async () => {
     const upstream = await startUpstream();
     const door = await startDoor([upstreamAt(upstream.port)], { mostBodyBytes: 1_000 });
     open.push(door, { end: upstream.close });
@@ -48,7 +48,7 @@ describe('what a doorman refuses of a request', () => {
     expect(upstream.asked).toEqual([]);
   });
 
-  it('lets no client have the runtime load something else', async () => {
+  it('refuses fields that would make the runtime load a different model', async () => {
     const upstream = await startUpstream();
     const door = await startDoor([
       upstreamAt(upstream.port, { refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'] }),
@@ -78,7 +78,7 @@ describe('what a doorman refuses of a request', () => {
     expect(upstream.asked[1]?.body).toMatchObject({ adapters: 'x', model: 'default_model' });
   });
 
-  it('passes on only what asks for text, and by POST', async () => {
+  it('forwards only text requests, and only by POST', async () => {
     const { door } = await opened();
     const headers = { authorization: `Bearer ${rightKey}` };
     expect((await fetch(`${door.url}/v1/chat/completions`, { headers })).status).toBe(405);
@@ -88,19 +88,19 @@ describe('what a doorman refuses of a request', () => {
     }
   });
 
-  it('answers 400 to an address that is none, and logs nothing of it', async () => {
+  it('answers 400 to an invalid address without logging it', async () => {
     const { door } = await opened();
-    const said: unknown[] = [];
-    const log = vi.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(text) > 0);
+    const logged: unknown[] = [];
+    const log = vi.spyOn(process.stderr, 'write').mockImplementation((text) => logged.push(text) > 0);
     try {
       for (const path of ['//', 'http://[']) expect(await statusOf(door, path)).toBe(400);
     } finally {
       log.mockRestore();
     }
-    expect(said).toEqual([]);
+    expect(logged).toEqual([]);
   });
 
-  it('tells its counts to nobody behind a proxy', async () => {
+  it('hides its counts from clients behind a proxy', async () => {
     const { door } = await opened();
     expect((await fetch(`${door.url}/doorman/status`)).status).toBe(200);
     for (const name of ['forwarded', 'x-forwarded-for', 'X-Forwarded-Proto', 'via', 'X-Real-IP']) {
@@ -110,12 +110,12 @@ describe('what a doorman refuses of a request', () => {
     }
   });
 
-  it('takes the key from x-api-key too', async () => {
+  it('accepts the key in x-api-key too', async () => {
     const { door } = await opened();
     expect((await fetch(`${door.url}/v1/models`, { headers: { 'x-api-key': rightKey } })).status).toBe(200);
   });
 
-  it('keeps its other doors as they are while the key file of one cannot be read', async () => {
+  it('keeps serving other placements if the key file of one is unreadable', async () => {
     const upstream = await startUpstream();
     const door = await startDoor([
       upstreamAt(upstream.port),
@@ -132,7 +132,7 @@ describe('what a doorman refuses of a request', () => {
     expect((await door.client.chat.completions.create(chat())).choices).toHaveLength(1);
   });
 
-  it('takes each key of a list, until it is taken away', async () => {
+  it('accepts each key of a list until it is removed', async () => {
     const { door } = await opened();
     const [ana, ben] = ['key-of-ana-0123456789', 'key-of-ben-0123456789'] as const;
     door.setKeys({ chat: [ana, ben].map(hashOf) });

@@ -23,7 +23,7 @@ async function opened({ limits, proxies, ...wish }: Setup): Promise<{ door: Test
   return { door, upstream };
 }
 
-/** A connection that says nothing by itself. */
+/** A connection that sends nothing by itself. */
 interface Silent {
   readonly socket: Socket;
   readonly isOpen: () => boolean;
@@ -48,45 +48,42 @@ const body = JSON.stringify(chat());
 const answerOf = async (door: TestDoor): Promise<string | null | undefined> =>
   (await door.client.chat.completions.create(chat())).choices[0]?.message.content;
 
-describe('connections', () => {
-  it('are served beside 1,030 silent ones of the same address, of which 256 are kept', async () => {
+describe('the connections of a gateway', () => {
+  it('are served despite 1,030 silent ones of the same address, of which 256 are kept', async () => {
     const { door } = await opened({});
     const all: Silent[] = [];
     for (let count = 0; count < 1_030; count += 1) all.push(await connected(door.doorman.port));
     expect(await answerOf(door)).toBe('Hello there');
     await until(() => all.filter((one) => one.isOpen()).length <= 256);
-    // The newest ones are kept: a client that has just come is about to ask.
+    // The newest ones are kept: a new client is about to send its request.
     expect(all.slice(-200).every((one) => one.isOpen())).toBe(true);
   });
 
-  it.skipIf(process.platform === 'darwin')(
-    'with a request make no room for others, of their address or in all',
-    async () => {
-      const { door, upstream } = await opened({ isHeld: true, limits: { mostConnections: 5, mostPerAddress: 3 } });
-      const busy = async (address: string): Promise<Silent> => {
-        const one = await connected(door.doorman.port, address);
-        one.socket.write(chatHead(body.length) + body);
-        return one;
-      };
-      const first = [await busy('127.0.0.1'), await busy('127.0.0.1'), await busy('127.0.0.1')];
-      await until(() => upstream.running() === 3);
-      const tooMany = await busy('127.0.0.1');
-      await until(() => !tooMany.isOpen());
-      const others = [await busy('127.0.0.2'), await busy('127.0.0.3')];
-      await until(() => upstream.running() === 5);
-      const full = await busy('127.0.0.4');
-      await until(() => !full.isOpen());
-      expect([...first, ...others].every((one) => one.isOpen())).toBe(true);
-      upstream.step();
-      await until(() => upstream.running() === 0);
-      // Those inside have their answers and are silent now: the next one takes the place of the oldest.
-      const next = await busy('127.0.0.4');
-      await until(() => upstream.asked.length === 6 && !first[0]?.isOpen());
-      expect([next, ...others, ...first.slice(1)].every((one) => one.isOpen())).toBe(true);
-    },
-  );
+  it.skipIf(process.platform === 'darwin')('with a request in flight are never closed for new ones', async () => {
+    const { door, upstream } = await opened({ isHeld: true, limits: { mostConnections: 5, mostPerAddress: 3 } });
+    const busy = async (address: string): Promise<Silent> => {
+      const one = await connected(door.doorman.port, address);
+      one.socket.write(chatHead(body.length) + body);
+      return one;
+    };
+    const first = [await busy('127.0.0.1'), await busy('127.0.0.1'), await busy('127.0.0.1')];
+    await until(() => upstream.running() === 3);
+    const tooMany = await busy('127.0.0.1');
+    await until(() => !tooMany.isOpen());
+    const others = [await busy('127.0.0.2'), await busy('127.0.0.3')];
+    await until(() => upstream.running() === 5);
+    const full = await busy('127.0.0.4');
+    await until(() => !full.isOpen());
+    expect([...first, ...others].every((one) => one.isOpen())).toBe(true);
+    upstream.step();
+    await until(() => upstream.running() === 0);
+    // All have their answers and are silent now: the next connection replaces the oldest.
+    const next = await busy('127.0.0.4');
+    await until(() => upstream.asked.length === 6 && !first[0]?.isOpen());
+    expect([next, ...others, ...first.slice(1)].every((one) => one.isOpen())).toBe(true);
+  });
 
-  it('keep their place as long as any of several requests on them has no answer', async () => {
+  it('stay open as long as one of several requests on them has no answer', async () => {
     const { door, upstream } = await opened({ isHeld: true, limits: { mostPerAddress: 1 } });
     const both = await connected(door.doorman.port);
     both.socket.write(`${chatHead(body.length)}${body}${chatHead(body.length)}${body}`);
@@ -100,7 +97,7 @@ describe('connections', () => {
     expect(both.isOpen()).toBe(true);
   });
 
-  it('of a proxy are bounded by the number of all alone', async () => {
+  it('are limited only in total if they come from a proxy', async () => {
     const limits = { mostConnections: 5, mostPerAddress: 3 };
     const { door } = await opened({ limits, proxies: ['127.0.0.1'] });
     const all: Silent[] = [];
@@ -110,14 +107,14 @@ describe('connections', () => {
   });
 });
 
-describe('large bodies', () => {
+describe('large request bodies', () => {
   const large = (bytes: number): string => {
     const text = JSON.stringify({ ...chat(), padding: '' });
     return text.replace('"padding":""', `"padding":"${'x'.repeat(bytes - text.length)}"`);
   };
   const limits = { smallBodyBytes: 1_000, mostBodyBytes: 50_000, bodyRoomBytes: 100_000, bodyRoomMs: 60_000 };
 
-  it('wait for their room in the order in which they came, and small ones do not', async () => {
+  it('wait for memory in order of arrival without delaying small ones', async () => {
     const { door, upstream } = await opened({ limits });
     const text = large(50_000);
     const slow: Silent[] = [];
@@ -130,7 +127,7 @@ describe('large bodies', () => {
     slow[2]?.socket.write('}');
     expect(await answerOf(door)).toBe('Hello there');
     expect(upstream.asked).toHaveLength(2);
-    // The first one leaves its room to the third, which has all of its bytes by now.
+    // The first body frees its memory for the third, which is already complete.
     slow[0]?.socket.destroy();
     await until(() => upstream.asked.length === 3);
     slow[1]?.socket.write('}');
@@ -141,7 +138,7 @@ describe('large bodies', () => {
     ]);
   });
 
-  it('that find no room in time are refused with when to come again, and take none', async () => {
+  it('are refused with Retry-After if memory stays full', async () => {
     const { door, upstream } = await opened({ limits: { ...limits, bodyRoomMs: 50 } });
     const text = large(50_000);
     const slow = [await connected(door.doorman.port), await connected(door.doorman.port)];
@@ -159,7 +156,7 @@ describe('large bodies', () => {
     expect((await post()).status).toBe(200);
   });
 
-  it('never take more memory than their room: 100 of 64 MiB at once', async () => {
+  it('never exceed their memory limit, even 100 parallel ones of 64 MiB', async () => {
     const upstream = await startUpstream();
     const gateway = await startGatewayProcess(upstreamAt(upstream.port));
     toEnd.push(upstream.close, async () => gateway.end());
@@ -172,7 +169,7 @@ describe('large bodies', () => {
       const { socket } = await connected(port);
       socket.write(chatHead(bytes));
       socket.write(start);
-      // All but the last piece, so that none of them ends.
+      // All but the last piece, so that no body ends.
       let left = Math.floor((bytes - start.length) / piece.length) - 1;
       const more = (): void => {
         while (left > 0) {

@@ -1,23 +1,23 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** What a runtime of the tests was asked. */
+/** A request that a runtime of the tests received. */
 export interface AskedOnce {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A small server that speaks as runtimes do and counts what it sees. */
+/** A small server that answers like a runtime and counts its requests. */
 export interface TestUpstream {
   readonly port: number;
   readonly asked: readonly AskedOnce[];
-  /** Answers that it writes now, the most at once, and how many of its clients broke off. */
+  /** Answers in progress, their highest number so far, and the number of aborted answers. */
   readonly running: () => number;
   readonly mostAtOnce: () => number;
   readonly brokenOff: () => number;
-  /** Pieces that it has written, over all answers. */
+  /** Pieces written, over all answers. */
   readonly written: () => number;
-  /** Lets every answer that waits write its next piece; `undefined` sets them free for good. */
+  /** Lets waiting answers write this many pieces in total; without a number, all of them. */
   readonly step: (pieces?: number) => void;
   readonly close: () => Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface UpstreamWish {
   readonly words?: readonly string[];
   /** Each piece waits for {@link TestUpstream.step}. */
   readonly isHeld?: boolean;
-  /** Writes so many pieces and cuts the connection. */
+  /** Cuts the connection after this many pieces. */
   readonly breaksAfter?: number;
   readonly status?: number;
   /** Ends a stream with its usage, as `stream_options.include_usage` asks for. */
@@ -46,7 +46,7 @@ interface State {
   credit: number;
 }
 
-/** Starts one on loopback. */
+/** Starts an upstream on loopback. */
 export async function startUpstream(wish: UpstreamWish = {}): Promise<TestUpstream> {
   const isFree = wish.isHeld !== true;
   const state: State = { wish, asked: [], waiting: [], running: 0, most: 0, broken: 0, written: 0, isFree, credit: 0 };
@@ -145,7 +145,7 @@ async function stream(state: State, words: readonly string[], response: ServerRe
   response.end('data: [DONE]\n\n');
 }
 
-/** Ends when the client takes more, or is gone. */
+/** Resolves when the client reads more or has disconnected. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

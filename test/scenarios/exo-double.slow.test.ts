@@ -7,7 +7,7 @@ import { type Dialect, type Doubles, makeDoubles, modelId, type Name, names } fr
 let doubles: Doubles | undefined;
 afterEach(() => doubles?.close());
 
-/** Both, with the lines of their control files there from the beginning. */
+/** Starts both doubles, with the lines of their control files in place from the start. */
 async function started(
   dialect: Dialect,
   faults: Readonly<Partial<Record<Name, readonly string[]>>> = {},
@@ -34,7 +34,7 @@ const chat = (rack: Doubles, { model = modelId, limitMs = 20_000 } = {}) =>
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 }),
   });
 
-/** Every path of keys in a value; ids, ranks and addresses are all one. */
+/** Every key path in a value, with a common name for ids, ranks and addresses. */
 function shapeOf(value: unknown, path = ''): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((one: unknown) => shapeOf(one, `${path}[]`));
   if (typeof value !== 'object' || value === null) return [path];
@@ -46,7 +46,7 @@ const nameOf = (key: string): string => (/^[0-9a-f-]{32,36}$|^12D3Koo/.test(key)
 const shape = (text: string): ReadonlySet<string> => new Set(shapeOf(JSON.parse(text)));
 
 describe.each(['1.0.71', 'main'] as const)('the double of exo, dialect %s', (dialect) => {
-  it('places tensor over RDMA on both, answers, and forgets all of it with its master', async () => {
+  it('places tensor over RDMA on both nodes, answers, and forgets the placement with its master', async () => {
     const rack = await started(dialect);
     expect(await rack.talk()).toEqual({ kind: 'done', note: 'Tensor over MlxJaccl on 2 nodes' });
     const { status, body } = await chat(rack);
@@ -68,7 +68,7 @@ describe.each(['1.0.71', 'main'] as const)('the double of exo, dialect %s', (dia
     expect((await rack.talk()).kind).toBe('done');
   });
 
-  it('has states and previews of the same form as exo', async () => {
+  it('has states and previews of the same shape as exo', async () => {
     const rack = await started(dialect);
     await rack.talk({ sharding: 'Pipeline', meta: 'MlxRing' });
     const { body } = await rack.ask('studio-1', { method: 'GET', path: '/state' });
@@ -86,7 +86,7 @@ describe.each(['1.0.71', 'main'] as const)('the double of exo, dialect %s', (dia
 });
 
 describe('the double of exo', () => {
-  it('answers 200 to a placement that its master refuses, and the dialogue finds out', async () => {
+  it('answers 200 to a placement that its master refuses, which the dialogue detects', async () => {
     const rack = await started('main', { 'studio-1': ['refuse-placement'] });
     expect(await rack.talk()).toMatchObject({ kind: 'failed', code: 'exo/placement-refused' });
     const body = JSON.stringify({ model_id: modelId, sharding: 'Tensor', instance_meta: 'MlxJaccl', min_nodes: 9 });
@@ -94,7 +94,7 @@ describe('the double of exo', () => {
     expect(await rack.log('studio-1')).toContain('Error in command processor');
   });
 
-  it('offers a ring of one node as tensor over RDMA, which is never chosen', async () => {
+  it('offers a one-node ring as tensor over RDMA', async () => {
     const rack = await started('main');
     await rack.talk();
     const { body } = await rack.ask('studio-1', { method: 'GET', path: `/instance/previews?model_id=${modelId}` });
@@ -108,7 +108,7 @@ describe('the double of exo', () => {
     ]);
   });
 
-  it('refuses fields that it does not know', async () => {
+  it('refuses unknown fields', async () => {
     const rack = await started('1.0.71');
     await rack.talk();
     const previews = await rack.ask('studio-1', { method: 'GET', path: `/instance/previews?model_id=${modelId}` });
@@ -121,13 +121,13 @@ describe('the double of exo', () => {
   it.each([
     ['stuck-connect', 'while the runners were connecting', 'runners are connected'],
     ['stuck-warmup', 'while the model was warming up', 'runners are warmed up'],
-  ])('stays where it is with %s, and is given up in time', async (fault, reason, still) => {
+  ])('makes no progress with %s, so that the dialogue gives up', async (fault, reason, still) => {
     const rack = await started('main', { 'studio-1': [fault], 'studio-2': [fault] });
     expect(await rack.talk({}, still)).toMatchObject({ code: 'exo/stuck', reason: expect.stringContaining(reason) });
     expect((await stateOf(rack)).instances).toEqual([]);
   });
 
-  it('starts failed runners again, five times, and then takes the instance away', async () => {
+  it('restarts failed runners five times and then deletes the instance', async () => {
     const rack = await started('main', { 'studio-2': ['fail-runner ValueError: Out of luck'] });
     expect(await rack.talk()).toMatchObject({
       code: 'exo/runner-failed',
@@ -136,7 +136,7 @@ describe('the double of exo', () => {
     expect(await rack.log('studio-2')).toContain('exceeded 5 retries, requesting deletion');
   });
 
-  it('loses a placement when its session ends while it is made', async () => {
+  it('loses a placement if its session ends during the placement', async () => {
     const rack = await started('main', { 'studio-1': ['stuck-warmup', 'session 1'], 'studio-2': ['stuck-warmup'] });
     const talk = rack.talk();
     expect(
@@ -148,7 +148,7 @@ describe('the double of exo', () => {
     expect(await talk).toMatchObject({ code: 'exo/master-lost' });
   });
 
-  it('still names nodes that are gone, and runners of no instance, which nobody minds', async () => {
+  it('lists former nodes and stale runners, which the dialogue tolerates', async () => {
     const rack = await started('main', { 'studio-1': ['ghosts 2', 'stale-runner'] });
     expect(await rack.talk()).toEqual({
       kind: 'done',
@@ -156,14 +156,14 @@ describe('the double of exo', () => {
     });
   });
 
-  it('gives no answer when a member is silent', async () => {
+  it('gives no answer if one node is dead', async () => {
     const rack = await started('main');
     await rack.talk();
     await rack.stop('studio-2', 'SIGKILL');
     expect(await eventually(async () => (await chat(rack, { limitMs: 3_000 })).status !== 200)).toBe(true);
   });
 
-  it('says which of its runners its end has cut off, and which have ended before', async () => {
+  it('logs only the runners that it had to kill at its end', async () => {
     const rack = await started('main');
     await rack.talk();
     await rack.stop('studio-2');
@@ -177,7 +177,7 @@ describe('the double of exo', () => {
     expect(await rack.log('studio-2')).not.toContain("didn't respond");
   });
 
-  it('is alone when it sees nobody', async () => {
+  it('waits for its peer if it sees no other node', async () => {
     const rack = await started('main', { 'studio-2': ['alone'] });
     const still = 'exo does not see studio-2';
     expect(await rack.talk({}, still)).toMatchObject({ code: 'exo/mesh-incomplete', reason: still });
@@ -189,19 +189,19 @@ describe('the double of exo', () => {
     ['main', { words: ['--libp2p-port', '5'] }, 2, 'unrecognized arguments: --libp2p-port'],
     ['1.0.71', { words: ['--namespace', 'x'] }, 2, 'unrecognized arguments: --namespace'],
     ['1.0.71', { env: { HOME: '/dev/null/x' } }, 1, 'PermissionError'],
-  ] as const)('ends as exo %s does with %j', async (dialect, start, code, said) => {
+  ] as const)('exits like exo %s with %j', async (dialect, start, code, output) => {
     doubles = await makeDoubles(dialect);
     doubles.start('studio-1', start);
     const end = await doubles.ended('studio-1');
-    expect([end.code, end.said]).toEqual([code, expect.stringContaining(said)]);
+    expect([end.code, end.output]).toEqual([code, expect.stringContaining(output)]);
   });
 
-  it('runs once in a home', async () => {
+  it('runs only once per home', async () => {
     const rack = await started('main');
     expect(
       await eventually(async () => (await rack.ask('studio-1', { method: 'GET', path: '/node_id' })).status === 200),
     ).toBe(true);
     rack.start('studio-1');
-    expect((await rack.ended('studio-1')).said).toContain('already running');
+    expect((await rack.ended('studio-1')).output).toContain('already running');
   });
 });

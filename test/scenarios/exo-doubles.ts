@@ -15,7 +15,7 @@ import { expectNobodyBelow } from '../rack/running.ts';
 /** The dialects of exo. */
 export type Dialect = '1.0.71' | 'main';
 
-/** A model that lies in the folder of all of them; no card of exo's own has it. */
+/** A model in the folder of every double. It is not among exo's own model cards. */
 export const modelId = 'acme/tiny';
 
 const apiPort = 52_500;
@@ -23,20 +23,20 @@ const meshPort = 53_000;
 /** In rank order. */
 export const names = ['studio-1', 'studio-2'] as const;
 
-/** One of them. */
+/** The name of a double. */
 export type Name = (typeof names)[number];
 
-/** The words of a command line, and what of the environment differs. */
+/** The arguments of a command line, and changes of the environment. */
 export interface Start {
   readonly words?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Two doubles of exo on Macs that are a few scripts, with one cable between them. */
+/** Two doubles of exo on Macs made of a few scripts, with one cable between them. */
 export interface Doubles {
   readonly start: (name: Name, more?: Start) => void;
-  /** Whether it has ended, and what it said. */
-  readonly ended: (name: Name) => Promise<{ readonly code: number | null; readonly said: string }>;
+  /** The exit code and the output of a double after its end. */
+  readonly ended: (name: Name) => Promise<{ readonly code: number | null; readonly output: string }>;
   readonly stop: (name: Name, signal?: NodeJS.Signals) => Promise<void>;
   /** The lines of its control file. */
   readonly fault: (name: Name, ...lines: readonly string[]) => Promise<void>;
@@ -45,8 +45,8 @@ export interface Doubles {
     request: Pick<TalkRequest, 'method' | 'path' | 'body' | 'limitMs'>,
   ) => Promise<{ readonly status: number; readonly body: string }>;
   /**
-   * Talks a placement over with them as a step does, ten times as fast. Its time is counted by its looks: whoever is slow
-   * is not given up any sooner. Where nothing moves any more, by what `still` says, the rest of the looks comes at once.
+   * Runs the dialogue of a placement step ten times as fast. Its time is counted in polls, so a slow computer does not
+   * shorten it. When nothing changes any more, according to `still`, the remaining polls follow immediately.
    */
   readonly talk: (change?: Partial<ExoPlacement>, still?: string) => Promise<Talk>;
   readonly log: (name: Name) => Promise<string>;
@@ -55,7 +55,7 @@ export interface Doubles {
 
 const script = (lines: string): string => `#!/bin/sh\n${lines}\n`;
 
-/** The tools that exo asks by name, as far as it asks them. */
+/** The tools that exo calls by name. */
 function toolsOf(at: number): Readonly<Record<string, string>> {
   const bus = {
     domain_uuid_key: `U${at}`,
@@ -72,11 +72,11 @@ function toolsOf(at: number): Readonly<Record<string, string>> {
   };
 }
 
-/** One that was started, with everything that it has said. */
+/** A started double with its output. */
 interface Started {
   readonly child: ChildProcess;
-  readonly said: Buffer[];
-  /** Resolves when it has ended and nothing that it said is still to come. */
+  readonly output: Buffer[];
+  /** Resolves after its end, with the output complete. */
   readonly closed: Promise<unknown>;
 }
 
@@ -85,7 +85,7 @@ async function end(one: Started | undefined, signal: NodeJS.Signals): Promise<vo
   await one?.closed;
 }
 
-/** Makes both, and starts none of them. */
+/** Creates both doubles without starting them. */
 export async function makeDoubles(dialect: Dialect): Promise<Doubles> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-exo-'));
   const claims = createPortClaims();
@@ -97,7 +97,7 @@ export async function makeDoubles(dialect: Dialect): Promise<Doubles> {
     await makeMac(join(folder, name), { at, meet, api: api[at] ?? 0, folder });
   }
   const running = new Map<Name, Started>();
-  // More than run under a name: another one that is started in the same home ends, and the first one goes on.
+  // Several can have the same name: a second one in the same home exits, and the first continues.
   const all: Started[] = [];
   const own = dialect === 'main' ? ['--namespace', 'test', '--zenoh-port'] : ['--libp2p-port'];
   const ask: Doubles['ask'] = async (name, { method, path, body, limitMs = 20_000 }) => {
@@ -129,16 +129,16 @@ export async function makeDoubles(dialect: Dialect): Promise<Doubles> {
           ...env,
         },
       });
-      const said: Buffer[] = [];
-      for (const output of [child.stdout, child.stderr]) output.on('data', (piece: Buffer) => said.push(piece));
-      const one = { child, said, closed: once(child, 'close') };
+      const output: Buffer[] = [];
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => output.push(piece));
+      const one = { child, output, closed: once(child, 'close') };
       all.push(one);
       running.set(name, one);
     },
     ended: async (name) => {
       const one = running.get(name);
       await one?.closed;
-      return { code: one?.child.exitCode ?? null, said: saidBy(one) };
+      return { code: one?.child.exitCode ?? null, output: saidBy(one) };
     },
     stop,
     fault: (name, ...lines) =>
@@ -170,7 +170,7 @@ export async function makeDoubles(dialect: Dialect): Promise<Doubles> {
   };
 }
 
-const saidBy = (one: Started | undefined): string => Buffer.concat(one?.said ?? []).toString('utf8');
+const saidBy = (one: Started | undefined): string => Buffer.concat(one?.output ?? []).toString('utf8');
 
 interface Mac {
   readonly at: number;

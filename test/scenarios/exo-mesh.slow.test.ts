@@ -51,7 +51,7 @@ const logOf = async (node: string): Promise<string> => (await rack.asRoot(node, 
 
 const secret = 'purple elephants of tomorrow';
 
-/** Every file of the first node that holds a text. */
+/** Every file of the first node that contains a text. */
 const holding = (text: string): readonly string[] =>
   readdirSync(rack.fleet().nodes[first]?.root ?? '', { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile())
@@ -62,7 +62,7 @@ const stop = { kind: 'stop', placements: ['chat'] } as const;
 
 type Dialogue = Extract<Act, { readonly kind: 'dialogue' }>['name'];
 
-/** What a dialogue of a run came to, by its name. */
+/** The outcomes of a dialogue of a run, by its name. */
 const talkOf = (report: RunReport | undefined, name: Dialogue = 'exo-place') =>
   report?.steps
     .filter(({ step }) => step.act.kind === 'dialogue' && step.act.name === name)
@@ -77,7 +77,7 @@ describe.each(['1.0.71', 'main'] as const)('a placement on exo, dialect %s', { t
   }, patience);
   afterAll(() => rack.stop());
 
-  it("comes from nothing to a token, though exo's own daemon was there", async () => {
+  it("starts from nothing to a token although exo's own daemon is installed", async () => {
     await rack.behindOurBack((fleet) => fleet.setFault(['daemon-conflict', second]));
     const { plan, report } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${first} runtime/exo`, `${first} placement/chat`]));
@@ -92,15 +92,15 @@ describe.each(['1.0.71', 'main'] as const)('a placement on exo, dialect %s', { t
     expect(await logOf(first)).toContain('Starting node');
   });
 
-  it('has nothing to do a second time', async () => {
+  it('needs no change in a second apply', async () => {
     const { plan } = await rack.apply();
     expect([leftIn(plan), plan.effects]).toEqual([[], []]);
   });
 
-  it('is placed again when a member was killed, since exo forgot it', async () => {
+  it('is placed again after a rank was killed, since exo forgot the placement', async () => {
     await rack.behindOurBack(async (fleet) => {
       for (const one of fleet.processes()) if (one.node === second) process.kill(one.pid, 'SIGKILL');
-      // The others answer until they miss it.
+      // The other rank answers until it misses the killed one.
       const log = join(fleet.nodes[first]?.root ?? '', logPath);
       expect(await eventually(() => readFileSync(log, 'utf8').includes('due to inactivity'))).toBe(true);
     });
@@ -110,13 +110,13 @@ describe.each(['1.0.71', 'main'] as const)('a placement on exo, dialect %s', { t
     expect(plan.changes.map(({ id }) => id)).toContain(`${first} placement/chat`);
     expect(talkOf(report)).toEqual([{ outcome: 'changed', codes: [] }]);
     expect((await logOf(first)).match(/Starting node/g)).toHaveLength(2);
-    // The log of the other one was too long.
+    // The log of the killed rank was too long.
     expect((await logOf(second)).match(/Starting node/g)).toHaveLength(1);
-    // Its group has no other member than the account.
+    // The account is the only member of its group.
     expect([statSync(`${log}.1`).size, statSync(log).mode & 0o777]).toEqual([mostLogBytes + 1, 0o660]);
   });
 
-  it("keeps no word of a prompt but in exo's own event log, and that one only while it runs", async () => {
+  it("stores a prompt only in exo's event log, and only while exo runs", async () => {
     const body = JSON.stringify({
       model: 'acme/indexed',
       messages: [{ role: 'user', content: `tell me of ${secret}` }],
@@ -130,7 +130,7 @@ describe.each(['1.0.71', 'main'] as const)('a placement on exo, dialect %s', { t
     expect([eventLog, others]).toEqual([expect.stringMatching(/files\/home\/\.exo\/event_log\/api\/events\.bin$/), []]);
   });
 
-  it('ends its runners itself before its processes are told to end', async () => {
+  it('stops its runners gracefully before its processes', async () => {
     const { report } = await rack.converge({ goal: stop });
     expect(talkOf(report, 'exo-farewell')).toEqual([{ outcome: 'changed', codes: [] }]);
     expect(rack.fleet().processes()).toEqual([]);
@@ -144,7 +144,7 @@ describe.each(['1.0.71', 'main'] as const)('a placement on exo, dialect %s', { t
   });
 });
 
-describe('a placement that exo does not make', { timeout: patience }, () => {
+describe('a placement that exo refuses or fails', { timeout: patience }, () => {
   beforeAll(async () => {
     rack = await startConvergeRack('exo-refuses', pairFile());
     await writeExoImage(join(rack.folder, 'dist/exo-main.dmg'), 'main');
@@ -157,19 +157,19 @@ describe('a placement that exo does not make', { timeout: patience }, () => {
     ['refuse-placement', 'exo/placement-refused'],
     ['stuck-warmup', 'exo/stuck'],
     ['fail-runner ValueError: [jaccl] Changing queue pair to RTR failed with errno 96', 'exo/runner-failed'],
-  ])('is stopped as a whole, and says why: %s', async (line, code) => {
+  ])('is stopped as a whole and reports the reason: %s', async (line, code) => {
     await fault(line);
     const { report } = await rack.behindOurBack(() => rack.apply({ timing: hurried }));
     expect(talkOf(report)).toEqual([{ outcome: 'failed', codes: expect.arrayContaining([code]) }]);
     expect(rack.fleet().processes()).toEqual([]);
   });
 
-  it('is made when exo makes it', async () => {
+  it('is placed as soon as exo accepts it', async () => {
     await fault();
     expect(leftIn((await rack.converge()).after)).toEqual([]);
   });
 
-  it('is made again when a run was cut off behind the farewell', async () => {
+  it('is placed again if a run was cut off after the graceful shutdown', async () => {
     const script = `ask() { "$R/usr/bin/curl" -q -s -m 5 "$@"; }
 i=$(ask http://127.0.0.1:8080/state)
 i=\${i#*'"instanceId":"'}
@@ -183,7 +183,7 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     expect(plan.changes.map(({ id }) => id)).toEqual([`${first} placement/chat`]);
   });
 
-  it('serves on when the file names a commit of which the archive is no build', async () => {
+  it('keeps serving if the archive is not a build of the commit in the file', async () => {
     const [commit, other] = ['b5375f8cee4368d09e1ce96a56b9f81fb0bc81aa', 'cdf1add8673b1a1d7fcc7b36eead1a0f2adca15a'];
     await writeExoBuild(join(rack.folder, 'dist/exo-build.tar.gz'), commit);
     const fromSource = exoFile('main', (file) => {
@@ -205,17 +205,17 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     expect(changesIn(plan)).toEqual(nodes.map((node) => `${node} staging`));
   });
 
-  it('is stopped all the same when its runners do not end, and that is said', async () => {
+  it('is stopped even if its runners do not end, which is reported', async () => {
     await fault('stuck-shutdown');
     const { report, exit } = await rack.apply({ goal: stop, timing: hurried });
     expect(talkOf(report, 'exo-farewell')).toEqual([{ outcome: 'unchanged', codes: ['exo/no-farewell'] }]);
     expect([rack.fleet().processes(), exit]).toEqual([[], 0]);
-    const isTold = async (): Promise<boolean> => (await logOf(second)).includes("didn't respond to SIGTERM, killing");
-    expect(await eventually(isTold)).toBe(true);
+    const isLogged = async (): Promise<boolean> => (await logOf(second)).includes("didn't respond to SIGTERM, killing");
+    expect(await eventually(isLogged)).toBe(true);
     await fault();
   });
 
-  it('is refused beforehand without the name or the index that exo wants, and with words of its driver', async () => {
+  it('is refused early without a repository or an index, or with reserved arguments', async () => {
     const codesOf = async (change: (file: FileValue) => void): Promise<readonly string[]> => {
       expect(await rack.declare(exoFile('main', change))).toEqual([]);
       return [...new Set((await rack.plan()).blockers.map(({ code }) => code))];

@@ -4,21 +4,21 @@ import type { RunTiming } from '../../src/apply/run-timing.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { quickTiming } from './apply-rack.ts';
 
-/** For a start that is given up: its deadlines, and what a dialogue waits for, in a tenth of their time. */
+/** For a start that fails: its deadlines and the waits of a dialogue, ten times as fast. */
 export const hurried: RunTiming = { ...quickTiming, scale: 1 / 10, talkScale: 1 / 10 };
 
-/** Something that a test lets happen in the middle of a start. */
+/** An event that a test causes during a start. */
 export interface Happening {
   readonly listen: RunListener;
-  /** Whether the start has come to that step. */
+  /** Whether the start reached that step. */
   readonly hasHappened: () => boolean;
 }
 
 /**
- * Lets something happen once, just before a step of the start of `chat` begins; steps that clean up after a failure are
- * none of a start.
+ * Causes one event just before a step of the start of `chat`. Steps that clean up after a failure do not
+ * count.
  *
- * @param node of the step; on any when it is not given
+ * @param node of the step; any node by default
  */
 export function justBefore(step: string, happen: () => void, node?: string): Happening {
   let hasHappened = false;
@@ -32,7 +32,7 @@ export function justBefore(step: string, happen: () => void, node?: string): Hap
   return { listen, hasHappened: () => hasHappened };
 }
 
-/** What a start has told of its ranks: the one that failed first, with what it said, or that none says why. */
+/** The diagnostics of a start about its ranks: the first failed rank with its output, or that none gave a reason. */
 export const toldOfRanks = (
   report: RunReport | undefined,
 ): readonly { readonly code: string; readonly detail: string }[] =>

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterEach(() => rack.fleet.clearFault([]));
 afterAll(() => rack.stop());
 
-/** What the product finds over SSH; the faults are known to the simulator alone. */
+/** The findings of the product over SSH. Only the simulator knows the faults. */
 async function find(): Promise<readonly string[]> {
   const observation = await observe(rack.names.map((name) => rack.way(name)));
   return diagnoseFleet(rack.desired, observation).map(
@@ -23,18 +23,18 @@ async function find(): Promise<readonly string[]> {
 }
 
 describe('diagnosis over SSH', () => {
-  it('finds nothing in the healthy rack', async () => {
+  it('reports nothing in the healthy rack', async () => {
     expect(await find()).toEqual([]);
   });
 
-  it.each(faultNames)('finds exactly what %s breaks, and nothing after it', async (fault) => {
+  it.each(faultNames)('reports exactly the findings of %s, and nothing after its repair', async (fault) => {
     const { target, findings, restarts } = faultRows[fault];
-    const mend = restarts && (await keepWiredLimit(rack.fleet, target));
+    const repair = restarts && (await keepWiredLimit(rack.fleet, target));
     const set = await rack.fleet.setFault([fault, target]);
     expect(set.kind).toBe('done');
     expect(await find()).toEqual(findings);
     await rack.fleet.clearFault([fault]);
-    if (mend) await mend();
+    if (repair) await repair();
     expect(await find()).toEqual([]);
   });
 });

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const meshOf = (count: number): GraphPicture => seenPicture({ count, declared: fullMesh(count) });
 
-/** A Mac and a dock with names that look like markup, on a node with the longest name. */
+/** A Mac and a dock with names that shown like markup, on a node with the longest name. */
 function hostilePicture(): GraphPicture {
   const model = '</text></svg><script>document.title = "caught"</script>';
   const own = receptacles('studio-1', 6, []).map((one) => {
@@ -46,7 +46,7 @@ function hostilePicture(): GraphPicture {
   return { ...picture, placements: [{ name: '<i>placement</i>'.repeat(6), nodes: ['studio-2'], state: 'serving' }] };
 }
 
-/** Names of the greatest length, and of eight Macs the ring. */
+/** A ring of eight Macs with names of the greatest length. */
 function wideRing(): GraphPicture {
   const ring = studios(8).map((name, index) => `${name}:2 <-> studio-${((index + 1) % 8) + 1}:1`);
   const picture = seenPicture({ count: 8, declared: ring });
@@ -65,14 +65,14 @@ const pictures: readonly (readonly [string, () => GraphPicture])[] = [
   ['four Macs with exchanged ends', () => seenPicture(swappedRack)],
   ['four Macs with strange things', () => seenPicture(strangeRack)],
   ['four bridged Macs', () => seenPicture(bridgedRack)],
-  ['the file alone', () => declaredPicture({ count: 4, declared: fullMesh(4) })],
+  ['only the file', () => declaredPicture({ count: 4, declared: fullMesh(4) })],
   ['seven Macs', () => meshOf(7)],
   ['seven Macs with faults', () => seenPicture(brokenSeven)],
   ['eight Macs with long names', wideRing],
   ['hostile names', hostilePicture],
 ];
 
-async function look(picture: GraphPicture, scheme: 'light' | 'dark'): Promise<SeenDrawing> {
+async function shown(picture: GraphPicture, scheme: 'light' | 'dark'): Promise<SeenDrawing> {
   const svg = graphSvg(picture);
   const [, width = '', height = ''] = /width="(\d+)" height="(\d+)"/.exec(svg) ?? [];
   const path = join(folder, 'rack.svg');
@@ -102,16 +102,16 @@ const badStates = ['slow', 'through-hub', 'one-sided', 'missing', 'wrong'];
 describe.each(pictures)('the drawing of %s in Chromium', (_name, picture) => {
   let drawing: SeenDrawing;
   beforeAll(async () => {
-    drawing = await look(picture(), 'light');
+    drawing = await shown(picture(), 'light');
   });
 
-  it('is taken for a whole SVG document, without anything that runs', async () => {
+  it('is a complete SVG document without active content', async () => {
     expect([drawing.root, drawing.isBroken]).toEqual(['svg', false]);
     expect(await page.evaluate('document.querySelectorAll("script, foreignObject, image, a").length')).toBe(0);
     expect(await page.evaluate('document.title')).not.toBe('caught');
   });
 
-  it('shows every text inside the page and inside its frame, none over another', () => {
+  it('shows every text inside the page and its frame without overlaps', () => {
     const { texts } = drawing;
     expect(texts.length).toBeGreaterThan(5);
     expect(texts.filter(({ area }) => !isInside(area, drawing.page)).map(({ text }) => text)).toEqual([]);
@@ -123,7 +123,7 @@ describe.each(pictures)('the drawing of %s in Chromium', (_name, picture) => {
     expect(texts.filter(({ isOnTop }) => !isOnTop).map(({ text }) => text)).toEqual([]);
   });
 
-  it('shows every receptacle, and no text over it but its own sign', () => {
+  it('shows every receptacle, covered only by its own sign', () => {
     const { graph } = picture();
     expect(drawing.sockets.map(({ key }) => key)).toEqual(
       graph.nodes.flatMap(({ name, receptacles: own }) => own.map(({ receptacle }) => `${name}:${receptacle}`)),
@@ -134,7 +134,7 @@ describe.each(pictures)('the drawing of %s in Chromium', (_name, picture) => {
     expect(covered).toEqual([]);
   });
 
-  it('shows every cable for the most part, and each kind by its own line', () => {
+  it('shows most of each cable, and each kind with its own line style', () => {
     const { graph } = picture();
     expect(drawing.lines).toHaveLength(graph.cables.length + graph.strays.length);
     for (const { length, visible, ends } of drawing.lines) {
@@ -149,7 +149,7 @@ describe.each(pictures)('the drawing of %s in Chromium', (_name, picture) => {
     }
   });
 
-  it('shows in red, and in words on the cable, what is wrong, and nothing else', () => {
+  it('marks only wrong cables in red and with a note', () => {
     const { graph } = picture();
     const strayAt = new Map(graph.strays.map((stray) => [stray.kind as string, stray.isInTheWay]));
     for (const { state, stroke, ends } of drawing.lines) {
@@ -166,8 +166,8 @@ describe.each(pictures)('the drawing of %s in Chromium', (_name, picture) => {
     }
   });
 
-  it.each(['light', 'dark'] as const)('can be read on a %s page', async (scheme) => {
-    const { texts, lines, paper } = await look(picture(), scheme);
+  it.each(['light', 'dark'] as const)('is readable on a %s page', async (scheme) => {
+    const { texts, lines, paper } = await shown(picture(), scheme);
     expect(channelsOf(paper).every((channel) => (scheme === 'dark' ? channel < 64 : channel > 230))).toBe(true);
     const faint = texts.filter(({ colour, behind }) => contrast(colour, behind) < 4.5);
     expect(faint.map(({ text, colour, behind }) => [text, colour, behind])).toEqual([]);
@@ -176,10 +176,9 @@ describe.each(pictures)('the drawing of %s in Chromium', (_name, picture) => {
 });
 
 describe.each(pictures)('the DOT of %s in graphviz', (_name, picture) => {
-  it('is drawn without a word of complaint, every Mac and every cable', () => {
+  it('renders without warnings, with every Mac and every cable', () => {
     const dot = findProgram(['dot']);
-    if (dot === undefined)
-      throw new Error('This test draws with graphviz, and there is none: apt-get install graphviz');
+    if (dot === undefined) throw new Error('This test needs graphviz: apt-get install graphviz');
     const { graph } = picture();
     const svg = execFileSync(dot, ['-Tsvg'], {
       input: graphDot(picture()),

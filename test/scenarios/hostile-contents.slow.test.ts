@@ -31,19 +31,19 @@ afterAll(async () => {
 
 const textOf = ({ out }: Said): string => out.toString();
 
-/** The honest answers with some of them changed, by the name of the probe. */
+/** The honest answers, with some changed by probe name. */
 const but = (changes: Readonly<Record<string, (text: string) => string>>): readonly Said[] =>
   honest.map((said, index) => {
     const change = changes[probes[index]?.name ?? ''];
     return change === undefined ? said : { ...said, out: change(textOf(said)) };
   });
 
-/** Every string in every place of a JSON text replaced, keys left as they are. */
+/** Replaces every string value of a JSON text, but no key. */
 function poisonJson(text: string, poison: string): string {
   return JSON.stringify(JSON.parse(text), (_, value: unknown) => (typeof value === 'string' ? poison : value));
 }
 
-/** The same of a property list in XML, whose strings have no escapes for such characters. */
+/** The same for a property list in XML, whose strings have no escapes for such characters. */
 const poisonXml = (text: string, poison: string): string =>
   text.replaceAll(/<string>[^<]*/g, () => `<string>${poison.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}`);
 
@@ -51,34 +51,34 @@ const isXml = (text: string): boolean => text.startsWith('<?xml');
 const isJson = (text: string): boolean => text.trimStart().startsWith('{') || text.trimStart().startsWith('[');
 const oneLine = (text: string): string => text.replaceAll(/[\n\r]+/g, ' ').trim();
 
-/** What a hostile node says, and what must become of it. */
+/** The output of a hostile node, and its required result. */
 interface Row {
-  readonly say: () => readonly Said[];
-  /** Facts that are unknown in the end, and why; all others are known, some from a second source. `every`: all but those. */
+  readonly output: () => readonly Said[];
+  /** Facts that become unknown, and why. All others are known, some from a second source. */
   readonly unknown: Readonly<Record<string, string>> | 'every';
-  /** Exit codes of `facts` and `status` for this node alone. */
+  /** Exit codes of `facts` and `status` for only this node. */
   readonly exits: readonly [facts: number, status: number];
 }
 
-/** The documented result of everything that can stand inside well-formed frames. */
+/** The documented result of everything that well-formed frames can contain. */
 const table: Readonly<Record<string, Row>> = {
   'poison as the whole output of every tool': {
-    say: () => honest.map(() => ({ out: everyPoison })),
+    output: () => honest.map(() => ({ out: everyPoison })),
     unknown: 'every',
     exits: [0, 1],
   },
   'poison on stderr of every tool, which fails': {
-    say: () => honest.map(() => ({ out: '', err: everyPoison, code: 1 })),
+    output: () => honest.map(() => ({ out: '', err: everyPoison, code: 1 })),
     unknown: 'every',
     exits: [0, 1],
   },
   'printable poison on stderr of every tool, which fails': {
-    say: () => honest.map((_, index) => ({ out: '', err: `${poisonAt(index)}\n`, code: 1 })),
+    output: () => honest.map((_, index) => ({ out: '', err: `${poisonAt(index)}\n`, code: 1 })),
     unknown: 'every',
     exits: [0, 1],
   },
   'poison in every string of every JSON answer and property list': {
-    say: () =>
+    output: () =>
       honest.map((said) => {
         const text = textOf(said);
         if (isXml(text)) return { ...said, out: poisonXml(text, everyPoison) };
@@ -87,8 +87,8 @@ const table: Readonly<Record<string, Row>> = {
     unknown: { thunderbolt: 'garbled', 'service-addresses': 'garbled' },
     exits: [0, 1],
   },
-  'bytes that are no UTF-8 in every answer': {
-    say: () =>
+  'invalid UTF-8 in every answer': {
+    output: () =>
       honest.map((said) => ({
         ...said,
         out: Buffer.concat([Buffer.from(said.out), Buffer.from([0xff, 0xfe, 0xc0, 0xaf])]),
@@ -96,8 +96,8 @@ const table: Readonly<Record<string, Row>> = {
     unknown: 'every',
     exits: [0, 1],
   },
-  'JSON and property lists that are cut, nested without end, or have keys of JavaScript itself': {
-    say: () => {
+  'JSON and property lists that are cut, nested too deeply, or have keys of JavaScript objects': {
+    output: () => {
       const json = [
         '{"SPHardwareDataType":[{"serial',
         `${'['.repeat(200_000)}`,
@@ -117,8 +117,8 @@ const table: Readonly<Record<string, Row>> = {
     },
     exits: [0, 1],
   },
-  'numbers that no Mac can have': {
-    say: () =>
+  'impossible numbers': {
+    output: () =>
       but({
         sysctl: (text) =>
           text
@@ -140,7 +140,7 @@ const table: Readonly<Record<string, Row>> = {
     exits: [0, 1],
   },
   'a serial number with a line break and a command': {
-    say: () =>
+    output: () =>
       but({
         'hardware-profile': (text) => text.replace(/"serial_number" *: *"[^"]*"/, '"serial_number":"ABC\\n::error::x"'),
       }),
@@ -153,7 +153,7 @@ const printable = Object.values(poisons).map(oneLine);
 const poisonAt = (index: number): string => printable[index % printable.length] ?? '';
 
 async function withRow(row: Row, body: (node: HostileNode) => Promise<void>): Promise<void> {
-  const node = await startHostileNode(keys.host, { onExec: saying(row.say()) });
+  const node = await startHostileNode(keys.host, { onExec: saying(row.output()) });
   try {
     await body(node);
   } finally {
@@ -161,17 +161,17 @@ async function withRow(row: Row, body: (node: HostileNode) => Promise<void>): Pr
   }
 }
 
-/** How many facts a node has. */
+/** The number of facts of a node. */
 const factCount = factNames.length;
 
-/** What was printed can be obeyed by nobody. */
+/** Expects output that no terminal, shell or CI obeys. */
 function expectHarmless({ stdout, stderr }: Printed): void {
   expect(harmIn(stdout)).toEqual([]);
   expect(harmIn(stderr)).toEqual([]);
 }
 
-describe('a node whose tools are hostile (case 14)', () => {
-  it.each(Object.entries(table))('%s', async (_, row) => {
+describe('a node with hostile tools (case 14)', () => {
+  it.each(Object.entries(table))('gives the documented facts and harmless output with %s', async (_, row) => {
     await withRow(row, async (node) => {
       const observed = await observe([node.way(rack, 'studio-1')]);
       expect(observed.failures).toEqual({});
@@ -193,14 +193,14 @@ describe('a node whose tools are hostile (case 14)', () => {
   });
 });
 
-describe('the search for harm', () => {
-  it.each(Object.entries(poisons))('finds %s, or there is nothing in it to be obeyed raw', (name, text) => {
+describe('the harm detector', () => {
+  it.each(Object.entries(poisons))('detects %s unless it is harmless in raw form', (name, text) => {
     const isForEvaluators = ['template', 'shell', 'javascript', 'markup', 'lookup'].includes(name);
     expect(harmIn(text).length > 0).toBe(!isForEvaluators);
   });
 });
 
-describe('a text of a node in the page of facts', () => {
+describe('a text of a node on the page of facts', () => {
   const withName = (chip: string) =>
     observedFleet({ names: ['studio-1'], values: { 'studio-1': { hardware: { model: chip, chip, memoryBytes: 1 } } } });
   const page = (text: string, columns: number): string =>
@@ -213,11 +213,11 @@ describe('a text of a node in the page of facts', () => {
       unicode: true,
     });
 
-  it.each(Object.entries(poisons))('shows %s so that nobody obeys it (case 14)', (_, text) => {
+  it.each(Object.entries(poisons))('is rendered harmless if it is %s (case 14)', (_, text) => {
     for (const columns of [20, 40, 80, 200]) expect(harmIn(page(text, columns))).toEqual([]);
   });
 
-  it('never breaks a long word so that a command stands at the start of a line', () => {
+  it('never wraps so that a command starts a line', () => {
     for (let before = 0; before < 200; before += 1) {
       expect(harmIn(page(`${'x'.repeat(before)}::error file=a::${'y'.repeat(50)}##[error]`, 80))).toEqual([]);
       expect(harmIn(page(`${'x'.repeat(before)}::error::boom`, 37))).toEqual([]);

@@ -8,7 +8,7 @@ import { startExampleRack } from './observe-rack.ts';
 
 const token = '0123456789abcdef0123456789abcdef';
 const oldToken = 'fedcba9876543210fedcba9876543210';
-/** The full run looks at every offset. */
+/** The full run tries every offset. */
 const longMs = 240_000;
 const probes = allProbes();
 let recording: Recording;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const read = (bytes: Buffer): readonly Answer[] => parseFrames(bytes, { probes, token });
 
-/** Every fact is the right one or unknown; returns how many are known. */
+/** Expects every fact to be right or unknown; returns the number of known facts. */
 function expectRightOrUnknown(answers: readonly Answer[]): number {
   const right = factsJson(parseFacts(whole, recording.asked));
   const facts = Object.entries(factsJson(parseFacts(answers, recording.asked)));
@@ -36,7 +36,7 @@ function expectRightOrUnknown(answers: readonly Answer[]): number {
   return facts.filter(([, fact]) => 'value' in fact).length;
 }
 
-/** Which answers there are: the same as of the whole recording, or missing with a reason. */
+/** The state of each answer: the same as in the whole recording, or missing with a reason. */
 function arrived(bytes: Buffer): string {
   return read(bytes)
     .map((answer, at) => answer.missing ?? (JSON.stringify(answer) === JSON.stringify(whole[at]) ? 'whole' : 'WRONG'))
@@ -44,22 +44,22 @@ function arrived(bytes: Buffer): string {
 }
 
 describe('the recorded frames', () => {
-  it('hold an answer to every probe', () => {
+  it('contain an answer to every probe', () => {
     expect(whole.filter(({ missing }) => missing !== undefined)).toEqual([]);
     expect(expectRightOrUnknown(whole)).toBe(Object.keys(parseFacts(whole, recording.asked)).length);
   });
 
-  it('are what the description of the protocol says', () => {
+  it('match the protocol description', () => {
     const printed = printFrames(token, saidBy(whole));
     const noTotal = (bytes: Buffer): string => bytes.toString('latin1').replace(/^ *\d+ total$/m, 'total');
-    // Each wc has its own padding.
+    // Each wc pads differently.
     const packed = (bytes: Buffer): string => noTotal(bytes).replaceAll(/^ +(?=\d+ \d+\.[oe]$)/gm, '');
     expect(packed(printed)).toBe(packed(recording.bytes));
   });
 });
 
-describe('a frame that is cut', () => {
-  it('at any offset: every answer is whole or truncated, and every fact right or unknown', () => {
+describe('frames with a missing part', () => {
+  it('give whole or truncated answers and no wrong fact when the end is missing', () => {
     const { bytes } = recording;
     const seen = new Map<string, number>();
     for (let length = 0; length <= bytes.length; length += 1) {
@@ -69,12 +69,12 @@ describe('a frame that is cut', () => {
     expect([...seen.keys()].join(' ').split(' ')).not.toContain('WRONG');
     expect([...seen.keys()].join(' ').split(' ')).not.toContain('garbled');
     const known = [...seen.values()].map((length) => expectRightOrUnknown(read(bytes.subarray(0, length))));
-    // The answers come one after another, so more and more is known.
+    // The answers arrive in order, so the number of known facts only grows.
     expect(known).toEqual([...known].sort((a, b) => a - b));
     expect(seen.size).toBe(probes.length + 1);
   });
 
-  it('at its front, at any offset: nothing is believed without the beginning', { timeout: longMs }, () => {
+  it('give no answer when the start is missing', { timeout: longMs }, () => {
     const { bytes } = recording;
     const start = bytes.indexOf(`${token} begin`);
     for (const from of offsets(bytes.length, { from: start + 1, oneIn: 7 })) {
@@ -82,7 +82,7 @@ describe('a frame that is cut', () => {
     }
   });
 
-  it('in the middle, at any offset and of any length: no answer is wrong', { timeout: longMs }, () => {
+  it('give no wrong fact when any middle part is missing', { timeout: longMs }, () => {
     const { bytes } = recording;
     for (const from of offsets(bytes.length, { oneIn: 11 })) {
       for (const length of [1, 2, 33, 1_000]) {
@@ -94,28 +94,28 @@ describe('a frame that is cut', () => {
 });
 
 function expectNothingWrong(bytes: Buffer): void {
-  // A cut that takes a blank of the padding, or a whole zero of the exit lines, changes nothing that was said.
+  // A cut of a padding blank, or of a whole zero in an exit line, does not change the meaning.
   if (arrived(bytes).includes('WRONG')) expectRightOrUnknown(read(bytes));
 }
 
-/** Pieces that a node, or what runs before and after the script, could put into the stream. */
-const rubbish: readonly (readonly [what: string, text: string])[] = [
+/** Text that a node, or programs before and after the script, could write to the stream. */
+const noises: readonly (readonly [what: string, text: string])[] = [
   ['a banner', 'Last login: today\nWelcome!\n'],
-  ['another token', `\n${oldToken} begin 1 ${probes.length}\n${oldToken} 1 0 0\n`],
-  ['an end of another token', `\n${oldToken} end\n`],
+  ['a different token', `\n${oldToken} begin 1 ${probes.length}\n${oldToken} 1 0 0\n`],
+  ['an end with a different token', `\n${oldToken} end\n`],
   ['a separator without a token', '\n 1 out\n'],
   ['control characters', '\u001b]0;x\u0007\u001b[2J\u009b31m\r\n'],
-  ['bytes that are no text', '\u0000\u00ff\u00fe'],
+  ['bytes that are not text', '\u0000\u00ff\u00fe'],
   ['a line of sizes', '\n      12 1.o\n'],
 ];
 
-describe('rubbish around the frames', () => {
-  it.each(rubbish)('%s before and after them costs nothing', (_, text) => {
+describe('noise in the stream of frames', () => {
+  it.each(noises)('changes no answer when %s comes before and after the frames', (_, text) => {
     const noise = Buffer.from(text, 'latin1');
     expect(read(Buffer.concat([noise, recording.bytes, noise]))).toEqual(whole);
   });
 
-  it.each(rubbish)('%s at any place inside makes no fact wrong', { timeout: longMs }, (_, text) => {
+  it.each(noises)('makes no fact wrong when %s is inside the frames', { timeout: longMs }, (_, text) => {
     const noise = Buffer.from(text, 'latin1');
     const { bytes } = recording;
     for (const at of offsets(bytes.length, { oneIn: 11 })) {
@@ -125,40 +125,40 @@ describe('rubbish around the frames', () => {
 });
 
 describe('a forged frame (case 16)', () => {
-  const lie = (tokenOfLie: string): Buffer =>
+  const lie = (forgedToken: string): Buffer =>
     printFrames(
-      tokenOfLie,
+      forgedToken,
       whole.map(() => ({ out: 'ProductName: macOS\nProductVersion: 99.9\nBuildVersion: 99Z99\n' })),
     );
 
-  it('with the token of an earlier observation is not seen, before or after the real one', () => {
+  it('is ignored before and after the real one if it has the token of an earlier observation', () => {
     expect(read(Buffer.concat([lie(oldToken), recording.bytes]))).toEqual(whole);
     expect(read(Buffer.concat([recording.bytes, lie(oldToken)]))).toEqual(whole);
   });
 
-  it('with the token of an earlier observation alone is no answer', () => {
+  it('counts as no answer if there is no real one and its token is old', () => {
     expect(read(lie(oldToken)).every(({ missing }) => missing === 'truncated')).toBe(true);
   });
 
-  it('with a token in capitals, shortened or lengthened is no answer', () => {
+  it('counts as no answer if its token is in capitals, shortened or lengthened', () => {
     for (const other of [token.toUpperCase(), token.slice(1), token.slice(0, -1), `${token}0`, `0${token}`]) {
       expect(read(lie(other)).every(({ missing }) => missing !== undefined)).toBe(true);
     }
   });
 
-  it('inside the output of a tool costs that tool alone, for it cannot know the token', () => {
+  it('affects only the tool that prints it, which cannot know the token', () => {
     const said = saidBy(whole).map((one, at) => (at === 2 ? { ...one, out: lie(oldToken) } : one));
     const answers = read(printFrames(token, said));
     expect(answers.filter((_, at) => at !== 2)).toEqual(whole.filter((_, at) => at !== 2));
     expectRightOrUnknown(answers.filter(({ probe }) => probe !== whole[2]?.probe));
   });
 
-  it('with the right token after the real one makes what is told twice unbelievable, and nothing wrong', () => {
+  it('makes duplicate answers invalid if it has the right token', () => {
     const doubled = read(Buffer.concat([recording.bytes, lie(token)]));
     expect(doubled.every(({ missing }) => missing === 'garbled')).toBe(true);
   });
 
-  it('with an exit code, a size or a number of probes that cannot be is no answer', () => {
+  it('counts as no answer if its exit code, size or number of probes is impossible', () => {
     const text = recording.bytes.toString('latin1');
     const first = new RegExp(`^${token} 1 0 0$`, 'm');
     const changes: readonly (readonly [RegExp, string])[] = [

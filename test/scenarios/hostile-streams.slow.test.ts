@@ -21,7 +21,7 @@ import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
 import { commandPlace } from './observe-command.ts';
 import { observe, startExampleRack, timelessFacts, unknownFacts } from './observe-rack.ts';
 
-/** `.ci/run` also prints the two other forms. */
+/** `.ci/run` also tries the two other forms. */
 const verbs: readonly (readonly string[])[] = [
   ['facts', '--json'],
   ['status'],
@@ -33,9 +33,9 @@ let rack: RunningRack;
 let keys: SshCase;
 let quietPeakBytes: number;
 
-/** What a client that has ended may still have been sent: its ssh window and what the two kernels hold. */
+/** Bytes sent to a client that already ended: its ssh window and the buffers of the two kernels. */
 const onItsWay = 16 * mebibyte;
-/** For garbage that is not collected yet. */
+/** For uncollected garbage. */
 const memoryRoom = 128 * mebibyte;
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rack.stop();
 });
 
-/** Writes the same piece again and again, as fast as it is read. */
+/** Writes the same bytes endlessly, as fast as they are read. */
 function pourRaw(socket: Socket, piece: Buffer): void {
   const pour = (): void => {
     while (socket.writable && socket.write(piece));
@@ -65,44 +65,44 @@ function pourRaw(socket: Socket, piece: Buffer): void {
 const ident = 'SSH-2.0-OpenSSH_9.8\r\n';
 const lines = Buffer.from(`${'x'.repeat(79)}\n`.repeat(800));
 
-/** What a node does on the wire, the code of the failure that is shown for it, and the words of the command. */
+/** The behavior of a node on the wire, the code of the reported failure, and the arguments of the command. */
 interface Row {
   readonly faults: Faults;
   readonly code: string;
   readonly words?: readonly string[];
-  /** True when it sends without end and must not be read to the deadline. */
+  /** True if it sends endlessly and must not be read until the deadline. */
   readonly isEndless?: true;
 }
 
-/** The documented result of everything that can happen around the frames. `facts` and `status` both end with 1. */
+/** The documented result of everything that can happen around the frames. `facts` and `status` both exit with 1. */
 const table: Readonly<Record<string, Row>> = {
-  'prints lines without end': { faults: { onExec: pouring(lines) }, code: 'fact/too-much-output', isEndless: true },
-  'prints one line without end': {
+  'prints endless lines': { faults: { onExec: pouring(lines) }, code: 'fact/too-much-output', isEndless: true },
+  'prints one endless line': {
     faults: { onExec: pouring(Buffer.alloc(65_536, 'x')) },
     code: 'fact/too-much-output',
     isEndless: true,
   },
-  'prints without end on stderr': {
+  'prints endlessly on stderr': {
     faults: { onExec: pouring(Buffer.from(everyPoison.repeat(40)), 'stderr') },
     code: 'fact/too-much-output',
     isEndless: true,
   },
-  'greets without end': {
+  'sends an endless greeting': {
     faults: { onSocket: (socket) => pourRaw(socket, lines) },
     code: 'ssh/not-ssh',
     isEndless: true,
   },
-  'greets with a line without end': {
+  'sends an endless line as its greeting': {
     faults: { onSocket: (socket) => pourRaw(socket, Buffer.alloc(65_536, 'x')) },
     code: 'ssh/not-ssh',
     isEndless: true,
   },
-  'greets with poison and hangs up': {
+  'sends poison as its greeting and hangs up': {
     faults: { onSocket: (socket) => socket.end(`${everyPoison}\r\n`) },
     code: 'ssh/not-ssh',
   },
-  // Each packet is read and forgotten: the deadline ends it, and the memory stays flat meanwhile.
-  'sends packets without meaning and without end': {
+  // Each packet is read and dropped: the deadline stops this, and memory stays flat.
+  'sends endless meaningless packets': {
     faults: {
       onSocket: (socket) => {
         socket.write(ident);
@@ -112,26 +112,26 @@ const table: Readonly<Record<string, Row>> = {
     words: ['--deadline', '2s'],
     code: 'ssh/timed-out',
   },
-  'calls itself by a name that is poison': {
+  'identifies itself with poison': {
     faults: { onSocket: (socket) => socket.end(`SSH-2.0-${everyPoison.replaceAll(/[\r\n]/g, ' ').slice(0, 200)}\r\n`) },
     code: 'ssh/dropped',
   },
-  'disconnects with a reason that is poison': {
+  'disconnects with poison as the reason': {
     faults: { onSocket: (socket) => socket.end(Buffer.concat([Buffer.from(ident), disconnectPacket(everyPoison)])) },
     code: 'ssh/dropped',
   },
-  'speaks only algorithms whose names are poison': {
+  'offers only algorithms with poison as names': {
     faults: { onSocket: (socket) => socket.end(Buffer.concat([Buffer.from(ident), keyExchangePacket(everyPoison)])) },
     code: 'ssh/no-common-algorithm',
   },
-  'refuses the login with a banner that is poison': {
+  'refuses the login with poison as the banner': {
     faults: {
       banner: everyPoison,
       onAuth: (context) => context.reject(['password', everyPoison.slice(0, 60)] as never),
     },
     code: 'ssh/authentication-failed',
   },
-  'runs nothing and says poison': {
+  'runs nothing and prints poison': {
     faults: {
       onExec: ({ channel }) => {
         channel.write(everyPoison);
@@ -142,31 +142,31 @@ const table: Readonly<Record<string, Row>> = {
     },
     code: 'fact/no-frames',
   },
-  'ends the command with a signal whose name is poison': {
+  'ends the command with a signal named poison': {
     faults: { onExec: signalling(everyPoison, everyPoison) },
     code: 'fact/no-frames',
   },
-  'closes the channel without an exit': {
+  'closes the channel without an exit code': {
     faults: { onExec: ({ channel }) => channel.close() },
     code: 'ssh/exit-unknown',
   },
-  'cuts the connection instead of an answer': {
+  'cuts the connection instead of answering': {
     faults: { onExec: ({ socket }) => socket.destroy() },
     code: 'ssh/dropped',
   },
-  'takes the command and never ends it': {
+  'accepts the command and never ends it': {
     faults: { onExec: ({ channel }) => channel.write('wait ...\n') },
     words: ['--deadline', '2s'],
     code: 'ssh/timed-out',
   },
 };
 
-// Those that are waited for to a deadline come last and side by side.
+// Rows that last until a deadline run last and in parallel.
 const isWaitedFor = ([, { words }]: readonly [string, Row]): boolean => words !== undefined;
 const rows = Object.entries(table);
 
-/** What the command says of one node, beside what it should. */
-async function judge(_: string, { faults, code, words = [], isEndless }: Row): Promise<void> {
+/** Expects that the command reports the documented failure of one node. */
+async function expectFailure(_: string, { faults, code, words = [], isEndless }: Row): Promise<void> {
   const node = await startHostileNode(keys.host, faults);
   const place = await commandPlace({ 'studio-1': node.run }, rack.fleet.userKey.path);
   try {
@@ -191,12 +191,18 @@ async function judge(_: string, { faults, code, words = [], isEndless }: Row): P
 }
 
 describe('a hostile node (cases 14, 15)', () => {
-  it.each(rows.filter((row) => !isWaitedFor(row)))('%s', judge);
-  it.concurrent.each(rows.filter(isWaitedFor))('%s', judge);
+  it.each(rows.filter((row) => !isWaitedFor(row)))(
+    'fails with the documented code and harms nothing when it %s',
+    expectFailure,
+  );
+  it.concurrent.each(rows.filter(isWaitedFor))(
+    'fails with the documented code and harms nothing when it %s',
+    expectFailure,
+  );
 });
 
 describe('the output of a command on a hostile node', () => {
-  it('is shown behind the name of the node, escaped, and whole in JSON (cases 17, 59)', async () => {
+  it("is shown after the node's name, escaped, and complete in JSON (cases 17, 59)", async () => {
     const node = await startHostileNode(keys.host, {
       onExec: ({ channel }) => {
         channel.write(everyPoison);
@@ -217,7 +223,7 @@ describe('the output of a command on a hostile node', () => {
   });
 });
 
-describe('an observation that breaks off over real SSH', () => {
+describe('an observation that is cut over real SSH', () => {
   const phases = [0, 0.05, 0.3, 0.5, 0.8, 0.999];
 
   const token = '0123456789abcdef0123456789abcdef';
@@ -228,12 +234,12 @@ describe('an observation that breaks off over real SSH', () => {
     text = (await recordFrames(rack.way('studio-1'), token)).bytes.toString('latin1');
   });
 
-  it.each(phases)('at %d of its answer keeps what had arrived whole, and nothing else', async (share) => {
+  it.each(phases)('keeps only complete answers when cut at %d of its output', async (share) => {
     const node = await startHostileNode(keys.host, {
       onExec: ({ channel, command, socket }) => {
         const mine = Buffer.from(text.replaceAll(token, tokenIn(command)), 'latin1');
         channel.write(mine.subarray(0, Math.floor(mine.length * share)));
-        // Everything that was written before has left by then: the socket ends in order.
+        // Earlier bytes have left by then: the socket ends in order.
         setImmediate(() => socket.end());
       },
     });

@@ -4,7 +4,7 @@ import { subjectText } from '../../src/model/subject.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
-/** Nothing has to be served for this. */
+/** This test needs no placement. */
 const file = pairFile((value) => {
   for (const key of ['runtimes', 'models', 'placements']) delete value[key];
 });
@@ -23,8 +23,8 @@ const breakNetwork = (node: string): Promise<void> =>
     for (const fault of ['bridge-active', 'dhcp-reset', 'no-full-disk-access']) await fleet.setFault([fault, node]);
   });
 
-describe('a Mac that lets no ssh session change its network', { timeout: patience }, () => {
-  it('gets its addresses and loses its bridge all the same, and is told of', async () => {
+describe('a Mac without Full Disk Access for ssh sessions', { timeout: patience }, () => {
+  it('gets its addresses and loses its bridge anyway, with a diagnostic', async () => {
     await breakNetwork(second);
     const { plan, exit } = await rack.converge();
     const touched = plan.changes.filter(({ node }) => node === second).map(({ resource }) => resource);
@@ -39,12 +39,12 @@ describe('a Mac that lets no ssh session change its network', { timeout: patienc
     expect([exit, await found()]).toEqual([0, [`network/no-full-disk-access node ${second}`]]);
   });
 
-  it('has nothing left to do at the next look, and nobody tries again', async () => {
+  it('needs no change in the next apply, which tries nothing again', async () => {
     const { plan, report } = await rack.apply();
     expect([leftIn(plan), report]).toEqual([[], undefined]);
   });
 
-  it('is set up by networksetup as soon as it may be, and loses its mark with that', async () => {
+  it('is configured by networksetup as soon as access is granted, and loses its mark', async () => {
     await rack.behindOurBack(async (fleet) => {
       await fleet.clearFault(['no-full-disk-access']);
       await fleet.setFault(['gid-missing', second]);
@@ -55,7 +55,7 @@ describe('a Mac that lets no ssh session change its network', { timeout: patienc
     expect(await found()).toEqual([]);
   });
 
-  it('fails and names the switch where the file wants no keeper', async () => {
+  it('fails and names the missing switch if the file sets no keeper', async () => {
     filePart(file, 'system')['keeper'] = 'none';
     await rack.declare(file);
     await rack.converge();

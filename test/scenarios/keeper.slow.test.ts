@@ -5,14 +5,14 @@ import { eventually } from '../rack/running.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, planFor, startConvergeRackBy } from './converge-rack.ts';
 
-/** Nothing has to be served for this. */
+/** This test needs no placement. */
 const file = pairFile((value) => {
   for (const key of ['runtimes', 'models', 'placements']) delete value[key];
 });
 
 let rack: ConvergeRack;
 beforeAll(async () => {
-  // A minute of launchd is a fifth of a second.
+  // A minute of launchd takes a fifth of a second.
   rack = await startConvergeRackBy((options) => startFleet({ ...options, intervalFactor: 1 / 300 }), 'keeper', file);
 });
 afterAll(() => rack?.stop());
@@ -22,7 +22,7 @@ const logAt = (node: string): Promise<string> =>
     () => '',
   );
 
-/** What is left to do by a look: whatever the keeper did in the meantime is in no plan. */
+/** What an observation leaves to do. Changes by the keeper in the meantime are in no plan. */
 const left = (): Promise<readonly string[]> =>
   rack.behindOurBack(async () => leftIn(planFor(rack.desired(), await rack.observe())));
 
@@ -32,7 +32,7 @@ async function healed(): Promise<void> {
   expect(await left()).toEqual([]);
 }
 
-/** Waits until launchd has begun so many more rounds: all but the last of them are over. */
+/** Waits until launchd started this many more rounds. All but the last are over then. */
 async function roundsOf(node: string, more: number): Promise<void> {
   const printed = `${rack.fleet().nodes[node]?.root}/.sim/launchd/dev.meshwright.keeper`;
   const runs = async (): Promise<number> => Number(/^\truns = (\d+)$/m.exec(await readFile(printed, 'utf8'))?.[1]);
@@ -50,7 +50,7 @@ async function reboot(node: string): Promise<void> {
 }
 
 describe('the keeper', { timeout: patience }, () => {
-  it('is brought and loaded by an apply, which the next one leaves as it is', async () => {
+  it('is installed and loaded by apply, and left unchanged by the next one', async () => {
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual(
       [first, second].flatMap((node) => [
@@ -62,13 +62,13 @@ describe('the keeper', { timeout: patience }, () => {
     expect(await logAt(first)).toBe('');
   });
 
-  it('brings back the wired limit after a start, without any apply', async () => {
+  it('restores the wired limit after a restart, without apply', async () => {
     await reboot(first);
     await healed();
     expect(await logAt(first)).toMatch(/^at=\d+ wired-limit from=0 to=491520$/m);
   });
 
-  it('takes away a bridge that macOS makes anew, and gives the interface its address again', async () => {
+  it('removes a bridge that macOS recreates, and restores the address of its interface', async () => {
     await rack.behindOurBack((fleet) => fleet.setFault(['bridge-rebuilt', first]));
     await healed();
     const log = await logAt(first);
@@ -79,7 +79,7 @@ describe('the keeper', { timeout: patience }, () => {
     expect((await logAt(first)).match(/from=preferences/g)).toHaveLength(2);
   });
 
-  it('gives a link its address again after configd has put its service on DHCP, and leaves the service to apply', async () => {
+  it('restores a link address lost to DHCP, and leaves the service to apply', async () => {
     await rack.behindOurBack((fleet) => fleet.setFault(['dhcp-reset', `${second}:2`]));
     expect(await eventually(async () => (await logAt(second)).includes('address receptacle=2'))).toBe(true);
     expect((await left()).filter((line) => line.startsWith('change'))).toEqual([
@@ -88,11 +88,11 @@ describe('the keeper', { timeout: patience }, () => {
     await rack.converge();
   });
 
-  it('does nothing while a change of the network waits for its confirmation', async () => {
+  it('does nothing while a network change waits for its confirmation', async () => {
     await rack.behindOurBack(async () => {
       const pending = '"$R/Library/Application Support/meshwright/rollback/pending"';
       await rack.asRoot(second, `"$R/bin/mkdir" -p ${pending}`);
-      // A round that has begun before that has seen nothing of it.
+      // A round that started before did not observe it.
       await roundsOf(second, 2);
       const before = await logAt(second);
       await rack.asRoot(second, '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096');
@@ -104,7 +104,7 @@ describe('the keeper', { timeout: patience }, () => {
     expect(await logAt(second)).toContain('wired-limit from=4096 to=245760');
   });
 
-  it('goes when the file says so, with its files and without what it has put back', async () => {
+  it('is removed with its files if the file disables it', async () => {
     filePart(file, 'system')['keeper'] = 'none';
     await rack.declare(file);
     const { plan } = await rack.converge();

@@ -21,7 +21,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const digestOfModel = 'a'.repeat(64);
 
-/** Runs the program before a worker that only says with which words it was started; gives the lines of both, sorted. */
+/** Runs the program before a worker that only prints its arguments; returns the lines of both, sorted. */
 function verify(cache: string, model = digestOfModel): readonly string[] {
   const words = [join(folder, 'verify.pl'), cache, model, join(folder, 'worker'), '--host', '10.77.0.2'];
   return execFileSync('perl', words, { encoding: 'utf8' }).trim().split('\n').sort();
@@ -39,7 +39,7 @@ async function cacheOf(name: string, contents: readonly Uint8Array[]): Promise<s
 const namesIn = (cache: string): Promise<string[]> => readdir(join(cache, 'rpc'));
 
 describe('the cache of a worker', () => {
-  it('keeps what is what its name says, and loses everything else by name, before the worker starts', async () => {
+  it('keeps files that match their names and removes all others before the worker starts', async () => {
     const contents = fc.sample(fc.uint8Array({ minLength: 1, maxLength: 70_000 }), { seed: 7, numRuns: 30 });
     const cache = await cacheOf('mixed', contents);
     const names = await namesIn(cache);
@@ -60,7 +60,7 @@ describe('the cache of a worker', () => {
     expect(verify(cache).some((line) => line.includes('was not'))).toBe(false);
   });
 
-  it('is empty for another model, and may not be there yet', async () => {
+  it('is emptied for a different model, and may not exist yet', async () => {
     const cache = await cacheOf('other', [Buffer.from('a tensor')]);
     expect(verify(cache, 'b'.repeat(64))).toEqual(['worker --host 10.77.0.2']);
     expect(await namesIn(cache)).toEqual([]);
@@ -70,7 +70,7 @@ describe('the cache of a worker', () => {
 });
 
 describe.skipIf(found.kind === 'missing')('the cache of a real worker', () => {
-  it('names tensors by the hash of their bytes; a changed one gives another answer in silence, unless verified', async () => {
+  it('names tensors by their hash and silently uses a changed tensor unless it is verified', async () => {
     const packages = llamaPackages(found);
     const model = join(folder, 'model.gguf');
     await writeTinyGguf(model, cachedShape);

@@ -58,7 +58,7 @@ const cases: fc.Arbitrary<Case> = fc
     contextTokens,
   }));
 
-/** The shape as the product reads it from the file. */
+/** The shape that the product reads from the file. */
 async function shapeIn(path: string): Promise<ModelShape> {
   const content = await readFile(path);
   const header = ggufHeader(content, content.length);
@@ -68,19 +68,19 @@ async function shapeIn(path: string): Promise<ModelShape> {
   return fact.shape;
 }
 
-/** The MiB that a log says of a kind of buffer on each worker, as they are printed; `0.00` where it says nothing. */
+/** The MiB that a log reports for a kind of buffer on each worker, as printed; `0.00` if there is no line. */
 const loggedIn = (log: string, kind: string, ports: readonly number[]): readonly string[] =>
   ports.map((port) => {
     const line = new RegExp(`RPC\\d+\\[127\\.0\\.0\\.1:${port}\\] +${kind} buffer size = +([\\d.]+) MiB`);
     return line.exec(log)?.[1] ?? '0.00';
   });
 
-/** The last printed digit may be either of two where the bytes are half of one. */
+/** The last printed digit may be rounded up or down. */
 const isPrinted = (bytes: number, printed: string): boolean =>
   Math.abs(bytes / 2 ** 20 - Number(printed)) <= 0.005 + 1e-9;
 
-describe.skipIf(found.kind === 'missing')('what each device holds of a model of the real llama.cpp', () => {
-  it('is what the product has predicted, for 30 random shapes', { timeout: 240_000 }, async () => {
+describe.skipIf(found.kind === 'missing')('the memory of each device for a model of the real llama.cpp', () => {
+  it('matches the prediction of the product for 30 random shapes', { timeout: 240_000 }, async () => {
     const wrong: unknown[] = [];
     for (const one of fc.sample(cases, { seed: 20_260_928, numRuns: 30 })) {
       const path = join(folder, 'model.gguf');
@@ -92,7 +92,7 @@ describe.skipIf(found.kind === 'missing')('what each device holds of a model of 
         ...['--ctx-size', String(one.contextTokens), '--parallel', '1', '--log-verbosity', '4', '--no-warmup'],
       ]);
       await server.stop();
-      // A computer without a GPU has the workers alone; llama.cpp's last device is what a leader is to the product.
+      // A computer without a GPU has only the workers. To the product, llama.cpp's last device is the leader.
       const inRankOrder = [...one.shares.slice(-1), ...one.shares.slice(0, -1)];
       const ranks = llamaBytes(await shapeIn(path), inRankOrder, one.contextTokens);
       const devices = [...ranks.slice(1), ...ranks.slice(0, 1)];
@@ -103,7 +103,7 @@ describe.skipIf(found.kind === 'missing')('what each device holds of a model of 
           isPrinted(weightBytes, weights[device] ?? '') && isPrinted(cacheBytes, caches[device] ?? ''),
       );
       expect(server.log()).toMatch(/model buffer size = +[\d.]+ MiB/);
-      // All of them are at one address here, so that the product adds them up.
+      // All workers have the same address here, so the product adds them up.
       const { held = [] } = observe(server.log().split('\n'));
       const ofWorkers = held.find(({ address }) => address === '127.0.0.1');
       const sumOf = (printed: readonly string[]): number =>

@@ -4,10 +4,10 @@ import { chooseKills, kindsOf, stepsWithout } from './choose-kills.ts';
 import type { KillScenario } from './scenarios.ts';
 import { type KillBench, openBench } from './try-kills.ts';
 
-/** Ends a run in which nothing happens any more; no machine is so slow. */
+/** Ends a run that makes no progress. No computer is this slow. */
 const limitMs = isThorough ? 3_600_000 : 600_000;
 
-/** Kills the controllers of these scenarios, at every point of their rehearsal and for each successor. */
+/** Kills the controllers of these scenarios at every point of their rehearsal, for each successor. */
 export function describeKills(seed: string, scenarios: readonly KillScenario[]): void {
   let bench: KillBench;
   beforeAll(async () => {
@@ -16,7 +16,7 @@ export function describeKills(seed: string, scenarios: readonly KillScenario[]):
   afterAll(() => bench.stop(), limitMs);
 
   describe.each(scenarios)('a controller that is killed in $name (cases 37, 51)', (scenario) => {
-    it('leaves nothing that the next apply does not bring to the same end', { timeout: limitMs }, async () => {
+    it('leaves a state that the next apply completes', { timeout: limitMs }, async () => {
       const rehearsal = await bench.rehearse(scenario);
       const { plans, points } = rehearsal;
       expect(kindsOf(plans)).toEqual({ classes: scenario.classes, acts: scenario.acts });

@@ -6,19 +6,19 @@ import { type FileValue, filePart, first, second } from '../converge-file.ts';
 import { publish } from '../published-sources.ts';
 import type { KillRack, Verb } from './kill-rack.ts';
 
-/** A verb that is killed, again and again from the same beginning. */
+/** A command that is killed repeatedly from the same initial state. */
 export interface KillScenario {
   readonly name: string;
   readonly verb: Verb;
   readonly targets: readonly string[];
-  /** What its steps are, without repetition and sorted. */
+  /** The classes and kinds of its steps, without repetition and sorted. */
   readonly classes: readonly StepClass[];
   readonly acts: readonly Act['kind'][];
-  /** How the file differs while this is tried. */
+  /** The change of the file for this scenario. */
   readonly file?: (file: FileValue) => void;
-  /** Once, before all of it; and what takes it back after all of it. */
+  /** Set once before the scenario and cleared after it. */
   readonly faults?: readonly (readonly string[])[];
-  /** Before every run: undoes on the nodes what the run is to do. */
+  /** Before every run: undoes the changes of the run on the nodes. */
   readonly begin: (rack: KillRack) => Promise<void>;
 }
 
@@ -38,25 +38,25 @@ async function asRoot({ rack }: KillRack, node: string, script: string): Promise
   if (code !== 0) throw new Error(`${script}: ${stderr}`);
 }
 
-/** Nothing is served, so that nothing of it is disturbed by the rest. */
+/** Stops the placement, so that the other changes do not disturb it. */
 const stopped = (file: FileValue): void => {
   filePart(file, 'placements', 'chat')['state'] = 'stopped';
 };
 
-/** The same, with an account of ours for the ranks, which also fetches models. */
+/** The same, with a separate account for the ranks, which also fetches models. */
 const stoppedWithAccount = (file: FileValue): void => {
   stopped(file);
   filePart(file, 'system')['accounts'] = { ranks: ranksAccount };
 };
 
-/** The account may not be there yet. */
+/** The account may not exist yet. */
 const withoutAccount = ['Users', 'Groups']
   .map((kind) => `"$R/usr/bin/dscl" . -delete /${kind}/${ranksAccount} 2>/dev/null || :`)
   .join('\n');
 
-/** Power, the bridge, an address, a limit and an account; one Mac has to be visited. */
+/** Power, the bridge, an address, a limit and an account; one Mac needs a manual step. */
 export const settings: KillScenario = {
-  name: 'apply: settings, the network, and work for hands',
+  name: 'apply of settings, the network, and manual steps',
   verb: 'apply',
   targets: [first, second],
   classes: ['converge', 'manual', 'probe'],
@@ -72,9 +72,9 @@ export const settings: KillScenario = {
   },
 };
 
-/** One Mac has lost its runtime, the other its model. */
+/** One Mac lost its runtime, the other its model. */
 export const trees: KillScenario = {
-  name: 'apply: a runtime from here, a model from the web',
+  name: 'apply of a local runtime and a model from the web',
   verb: 'apply',
   targets: [first, second],
   classes: ['converge', 'job', 'probe'],
@@ -88,7 +88,7 @@ export const trees: KillScenario = {
 
 const untouched = (): Promise<void> => Promise.resolve();
 
-/** A mesh that serves is stopped, and started again. */
+/** A serving mesh is stopped and started again. */
 export const restart: KillScenario = {
   name: 'restart',
   verb: 'restart',
@@ -98,7 +98,7 @@ export const restart: KillScenario = {
   begin: untouched,
 };
 
-/** A Mac that serves by itself goes down and comes back; the start of a mesh is killed in `restart`. */
+/** A Mac that serves without peers restarts. The scenario `restart` covers the start of a mesh. */
 export const reboot: KillScenario = {
   name: 'reboot',
   verb: 'reboot',
@@ -113,7 +113,7 @@ export const reboot: KillScenario = {
 
 const published = (file: FileValue): void => publish(file, { access: 'anybody' });
 
-/** A file of which nothing runs, so that the whole file is a first start for both Macs. */
+/** A file without services, so that the next file is a first start for both Macs. */
 const idle = (file: FileValue): void => {
   delete file['placements'];
   filePart(file, 'system')['keeper'] = 'none';
@@ -121,14 +121,14 @@ const idle = (file: FileValue): void => {
 
 /** A mesh, its gateway and the keepers start for the first time. */
 export const firstStart: KillScenario = {
-  name: 'apply: a first start with gateway and keepers',
+  name: 'apply of a first start with gateway and keepers',
   verb: 'apply',
   targets: [first, second],
   classes: ['converge', 'probe'],
   acts: ['ask', 'gate', 'put', 'script'],
   file: published,
   begin: async ({ rack, file }) => {
-    // What the killed run before has done is judged by now.
+    // The effects of the previous killed run are already checked.
     await rack.behindOurBack(() => Promise.resolve());
     for (const change of [idle, published]) {
       const problems = await rack.declare(file(change));
@@ -138,5 +138,5 @@ export const firstStart: KillScenario = {
   },
 };
 
-/** All that are killed. */
+/** All scenarios. */
 export const killScenarios: readonly KillScenario[] = [settings, trees, restart, reboot, firstStart];
