@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A published output that a simulated answer is compared with. */
+/** A published output to compare with a simulated answer. */
 export const captured = (name: string): string =>
   readFileSync(new URL(`../../cases/sim/captures/${name}`, import.meta.url), 'utf8');
 
@@ -17,11 +17,11 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/smd\[\d+\]/g, 'smd[<pid>]'],
 ];
 
-/** The text with everything masked that differs from Mac to Mac: what remains is the layout. */
+/** The text with every value masked that differs between Macs: only the layout remains. */
 export const layout = (text: string): string =>
   masks.reduce((masked, [pattern, name]) => masked.replaceAll(pattern, name), text);
 
-/** The lines of a text whose indentation was spoilt by a web page, without the ones that were left out. */
+/** The lines of a text from a web page with damaged indentation, without omitted lines. */
 export const wordLines = (text: string): readonly string[] =>
   text
     .split('\n')

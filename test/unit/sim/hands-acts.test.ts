@@ -6,7 +6,7 @@ import { answer, broken, simulated } from '../../rack/rack.ts';
 
 const healthy = simulated();
 
-/** Lets the hands do what is typed, line by line. */
+/** Performs the typed manual steps line by line. */
 function typed(fleet: SimulatedFleet, ...lines: readonly string[]): SimulatedFleet {
   return lines.reduce((before, line) => {
     const parsed = parseHands(before, line.split(' '));
@@ -25,8 +25,8 @@ const hanging = (fleet: SimulatedFleet): readonly string[] => fleet.hanging.map(
 const seen = (fleet: SimulatedFleet, node: string): number =>
   answer(fleet, node, 'system_profiler/SPThunderboltDataType_-json.out').match(/receptacle_connected/g)?.length ?? 0;
 
-describe('the hands at the simulated rack', () => {
-  it('leave the cable hanging from its other end, which nobody sees, and plug it in elsewhere', () => {
+describe('manual steps at the simulated rack', () => {
+  it('leave an unplugged cable hanging and can plug it in at a different receptacle', () => {
     const pulled = typed(healthy, 'unplug studio-1:2');
     expect([hanging(pulled), seen(pulled, 'studio-1'), seen(pulled, 'studio-2')]).toEqual([['studio-2:2'], 2, 2]);
     const plugged = typed(pulled, 'plug studio-1:5 studio-2:2');
@@ -35,20 +35,20 @@ describe('the hands at the simulated rack', () => {
     expect(cables(typed(plugged, 'move studio-1:5 studio-1:2'))).toEqual(cables(healthy));
   });
 
-  it('have a cable out when both of its plugs are out', () => {
+  it('remove a cable once both its plugs are out', () => {
     const out = typed(healthy, 'unplug studio-1:2 studio-2:2');
     expect([hanging(out), out.cables.length]).toEqual([[], 5]);
     expect(cables(typed(out, 'plug studio-2:2 studio-1:2 40g'))).toContain('studio-1:2 studio-2:2 40');
   });
 
-  it('exchange two plugs as a person does with one of them in the hand', () => {
+  it('swap two plugs with the same result as single moves', () => {
     const swapped = typed(healthy, 'swap studio-4:2 studio-4:3');
     expect(swapped).toEqual(broken(healthy, { fault: 'cable-swapped', target: 'studio-4:2,studio-4:3' }));
     const byHand = typed(healthy, 'unplug studio-4:2', 'move studio-4:3 studio-4:2', 'plug studio-1:4 studio-4:3');
     expect(cables(byHand)).toEqual(cables(swapped));
   });
 
-  it('keep a cable as fast as it is, and a link as fast as its Macs allow', () => {
+  it('keep the speed of a cable', () => {
     const slow = broken(healthy, { fault: 'cable-40g', target: 'studio-1:2' });
     expect(cables(typed(slow, 'unplug studio-1:2', 'plug studio-2:2 studio-3:6'))).toContain(
       'studio-2:2 studio-3:6 40',
@@ -66,11 +66,11 @@ describe('the hands at the simulated rack', () => {
     ['unplug studio-1:9', 'studio-1 has no receptacle 9. A Mac15,14 has receptacles 1 to 6.'],
     ['unplug studio-9:1', 'This rack has no node "studio-9".'],
     ['shove studio-1:1', 'Unknown manual step: shove studio-1:1.'],
-  ])('cannot %s', (line, reason) => {
+  ])('reject %s', (line, reason) => {
     expect(() => typed(healthy, line)).toThrow(reason);
   });
 
-  it('do not take one hanging cable for another', () => {
+  it('do not mistake one hanging cable for a different one', () => {
     const two = typed(healthy, 'unplug studio-1:2 studio-1:3');
     expect(() => typed(two, 'plug studio-2:2 studio-3:2')).toThrow('a cable with a loose end is in studio-3:2');
     expect(() => typed(two, 'plug studio-2:2 studio-1:2 40g')).toThrow(
@@ -83,7 +83,7 @@ describe('a dock on a cable', () => {
   const profile = (fleet: SimulatedFleet, node: string): string =>
     answer(fleet, node, 'system_profiler/SPThunderboltDataType_-json.out');
 
-  it('shows the far Mac one level deeper from its own side alone, or not at all', () => {
+  it('shows the far Mac one level deeper only from its side, or hides it', () => {
     const between = broken(healthy, { fault: 'hub-between', target: 'studio-1:2' });
     expect(profile(between, 'studio-1')).toContain('"TS5 Plus"');
     expect(profile(between, 'studio-1').match(/"Mac15,14"/g)).toHaveLength(3);
@@ -93,7 +93,7 @@ describe('a dock on a cable', () => {
     expect(profile(hidden, 'studio-2')).toBe(profile(healthy, 'studio-2'));
   });
 
-  it('stays in its receptacle when the far plug is pulled', () => {
+  it('stays in its receptacle when the far plug is unplugged', () => {
     const between = broken(healthy, { fault: 'hub-between', target: 'studio-1:2' });
     const pulled = typed(between, 'unplug studio-2:2');
     expect([seen(pulled, 'studio-1'), seen(pulled, 'studio-2')]).toEqual([3, 2]);

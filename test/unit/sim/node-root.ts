@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { SimulatedFleet } from '../../../src/sim/model/fleet.ts';
 import { nodeFiles } from '../../../src/sim/render-node.ts';
 
-/** What one command line gave. */
+/** The result of one command line. */
 export interface Ran {
   readonly status: number | null;
   readonly stdout: string;
@@ -17,12 +17,12 @@ export interface NodeRoot {
   readonly path: string;
   /** Runs a tool of the node; a word that begins with `$R` is a path below the root. */
   readonly run: (tool: string, ...args: readonly string[]) => Ran;
-  /** The command lines that the table did not know. */
+  /** The command lines missing from the table. */
   readonly unknown: () => readonly string[];
   readonly remove: () => void;
 }
 
-/** Writes the files of a node. A blank and a quote in the folder's name must not matter. */
+/** Writes the files of a node. The folder's name has a space and a quote on purpose. */
 export function nodeRoot(fleet: SimulatedFleet, node: string, shell: readonly string[] = []): NodeRoot {
   const path = mkdtempSync(join(tmpdir(), "mw it's "));
   for (const file of nodeFiles(fleet, node)) {

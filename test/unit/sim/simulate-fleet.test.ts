@@ -11,7 +11,7 @@ const { pool, ...withoutPool } = desiredRack.thunderbolt;
 
 const oneNode = (hardware: DesiredNode['hardware'], changes: Partial<DesiredFleet> = {}): DesiredFleet => ({
   ...desiredRack,
-  nodes: [desiredNode('alone', hardware)],
+  nodes: [desiredNode('single', hardware)],
   thunderbolt: { ...desiredRack.thunderbolt, links: [] },
   ...changes,
 });
@@ -28,7 +28,7 @@ function refusals(desired: DesiredFleet): readonly string[] {
 }
 
 describe('a simulated fleet', () => {
-  it('is the same for the same file and seed, and another for another seed', () => {
+  it('depends only on the file and the seed', () => {
     expect(simulateFleet(desiredRack, 'test')).toEqual(simulateFleet(desiredRack, 'test'));
     const serials = (seed: string): readonly string[] => {
       const result = simulateFleet(desiredRack, seed);
@@ -38,7 +38,7 @@ describe('a simulated fleet', () => {
     for (const serial of serials('one')) expect(serial).toMatch(/^[A-Z0-9]{10}$/);
   });
 
-  it('gives no two Macs the same identity', () => {
+  it('gives every Mac a unique identity', () => {
     const { macs } = simulated();
     const identities = macs.flatMap((mac) => [
       mac.serial,
@@ -61,7 +61,7 @@ describe('a simulated fleet', () => {
     expect(uuids(smaller.macs[0])).toEqual(uuids(simulated().macs[2]));
   });
 
-  it('gives every link its /30 of the pool in declared order', () => {
+  it('gives each link a /30 of the pool in declared order', () => {
     const addresses = simulated().macs.map((mac) =>
       mac.receptacles.map(({ device }) => {
         const ipv4 = servicesOf(mac).find((service) => service.device === device)?.ipv4;
@@ -76,13 +76,13 @@ describe('a simulated fleet', () => {
     ]);
   });
 
-  it('lets cabled interfaces assign themselves an address when there is no pool', () => {
+  it('has self-assigned addresses on cabled interfaces without a pool', () => {
     const fleet = simulated({ ...desiredRack, thunderbolt: withoutPool });
     expect(answer(fleet, 'studio-1', 'ifconfig/en3.out')).toMatch(/inet 169\.254\.\d+\.\d+ netmask 0xffff0000/);
     expect(answer(fleet, 'studio-1', 'ifconfig/en2.out')).not.toContain('inet ');
   });
 
-  it('keeps an office address that the file names', () => {
+  it('uses an office address set in the file', () => {
     const [first] = desiredRack.nodes;
     const desired = oneNode({});
     const named = { ...desired, nodes: desired.nodes.map((node) => ({ ...node, host: '192.168.1.20' })) };
@@ -91,7 +91,7 @@ describe('a simulated fleet', () => {
     expect(first?.host).toBe('studio-1.lan');
   });
 
-  it('leaves the bridge with every receptacle when the file keeps it', () => {
+  it('has a bridge of all receptacles if the file keeps it', () => {
     const fleet = simulated({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } });
     expect(answer(fleet, 'studio-1', 'ifconfig/bridge0.out').match(/member: en[2-7] /g)).toHaveLength(6);
     expect(answer(fleet, 'studio-1', 'ifconfig/en3.out')).not.toContain('inet');
@@ -101,8 +101,8 @@ describe('a simulated fleet', () => {
   });
 });
 
-describe('one simulated Mac', () => {
-  it('is a Mac15,14 with the least memory when the file is silent', () => {
+describe('a simulated Mac', () => {
+  it('is by default a Mac15,14 with the least memory', () => {
     const mac = only(oneNode({}, { macos: {}, power: {}, system: { fileVault: 'any', accounts: {} } }));
     expect([mac.model.id, mac.memoryBytes, mac.macos.version, mac.macos.build]).toEqual([
       'Mac15,14',
@@ -113,7 +113,7 @@ describe('one simulated Mac', () => {
     expect([mac.isFileVaultOn, mac.wiredLimitMegabytes, mac.power.sleepMinutes]).toEqual([false, 0, 0]);
   });
 
-  it('is what the file says', () => {
+  it('has the settings of the file', () => {
     const mac = only(
       oneNode(
         { model: 'Mac16,9', memoryBytes: 2 ** 37, serial: 'ABC123' },
@@ -137,11 +137,11 @@ describe('one simulated Mac', () => {
   it.each([
     [2 ** 39, 491_520],
     [2 ** 36, 57_344],
-  ])('of %i bytes leaves the larger of 8 GiB and a sixteenth unwired by itself', (memoryBytes, megabytes) => {
+  ])('with %i bytes leaves the larger of 8 GiB and a sixteenth unwired by default', (memoryBytes, megabytes) => {
     expect(only(oneNode({ memoryBytes })).wiredLimitMegabytes).toBe(megabytes);
   });
 
-  it('has a build of the usual form for a version that nobody published', () => {
+  it('has a build number of the usual form for an unpublished version', () => {
     expect(only(oneNode({}, { macos: { version: '28.3.2' } })).macos.build).toMatch(/^27D\d{2,3}$/);
   });
 
@@ -152,20 +152,20 @@ describe('one simulated Mac', () => {
     ['Mac16,10', ['en2', 'en3', 'en4']],
     ['Mac17,6', ['en1', 'en6', 'en2']],
     ['Mac17,7', ['en1', 'en6', 'en2']],
-  ])('of model %s has its interfaces in the order of its receptacles', (model, devices) => {
+  ])('has interfaces in the order of receptacles on model %s', (model, devices) => {
     const mac = only(oneNode({ model }));
     expect(mac.receptacles.map(({ device }) => device)).toEqual(devices);
     expect(mac.receptacles.map(({ number }) => number)).toEqual(devices.map((_, index) => index + 1));
   });
 
-  it.each(modelIds)('of model %s has no device twice', (model) => {
+  it.each(modelIds)('has no duplicate device on model %s', (model) => {
     const mac = only(oneNode({ model }));
     const devices = [...mac.ports, ...mac.receptacles].map(({ device }) => device);
     expect(new Set(devices).size).toBe(devices.length);
     expect(devices).toContain(mac.lan.device);
   });
 
-  it('with Thunderbolt 4 says that RDMA is enabled and has no device', () => {
+  it('reports RDMA as enabled but has no device with Thunderbolt 4', () => {
     const fleet = simulated({
       ...oneNode({ model: 'Mac16,10' }),
       nodes: ['one', 'two'].map((name) => desiredNode(name, { model: 'Mac16,10' })),
@@ -181,14 +181,14 @@ describe('one simulated Mac', () => {
 });
 
 describe('a file that cannot be simulated', () => {
-  it('is refused for a model that is not in the table', () => {
+  it('is rejected for an unknown model', () => {
     expect(refusals(oneNode({ model: 'Mac99,1' }))).toEqual([
-      'sim/unknown-model: alone is declared as Mac99,1, and nothing is known about its receptacles and interfaces.',
+      'sim/unknown-model: single is declared as Mac99,1, and nothing is known about its receptacles and interfaces.',
     ]);
     expect(refusals(oneNode({ model: 'constructor' }))).toHaveLength(1);
   });
 
-  it('is refused for every cable that cannot be plugged in', () => {
+  it('is rejected for every cable that cannot be plugged in', () => {
     const impossible = links([
       'studio-1:2 <-> studio-2:2',
       'studio-1:2 <-> studio-3:2',
@@ -204,7 +204,7 @@ describe('a file that cannot be simulated', () => {
     ]);
   });
 
-  it('is refused when the pool has no room for its links', () => {
+  it('is rejected if the pool has too few addresses for its links', () => {
     const small = { address: '10.77.0.0', prefixLength: 28 };
     expect(refusals({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, pool: small } })).toEqual([
       'sim/pool-too-small: 10.77.0.0/28 has room for 4 links of four addresses; 6 are declared.',

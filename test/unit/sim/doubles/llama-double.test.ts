@@ -31,7 +31,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** A program of the double with all that it has printed, once that matches. */
+/** Starts a program of the double and waits until its output matches. */
 async function start(name: string, words: readonly string[], ready: RegExp) {
   const child = spawn('perl', [join(folder, name), ...words], { env: { GGML_RPC_NO_RDMA: '1' } });
   started.push(child);
@@ -48,8 +48,8 @@ const ask = async (port: number): Promise<Response> =>
     body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 }),
   });
 
-describe('the double of llama.cpp', () => {
-  it('answers while its worker lives, and ends as a real server does when the worker is gone', async () => {
+describe('the llama.cpp double', () => {
+  it('answers while its worker runs, and crashes like a real server without it', async () => {
     const [workerPort, port] = [await freePort(), await freePort()];
     const worker = await start('ggml-rpc-server', ['--host', '127.0.0.1', '--port', String(workerPort)], /transport/);
     const words = ['--model', join(folder, 'tiny.gguf'), '--host', '127.0.0.1', '--port', String(port)];
@@ -66,7 +66,7 @@ describe('the double of llama.cpp', () => {
     expect(server.text()).toContain('Remote RPC server crashed or returned malformed response');
   });
 
-  it('refuses options that llama.cpp would not be given, and weights that are no GGUF', async () => {
+  it('rejects unknown options and weights that are not GGUF', async () => {
     await writeFile(join(folder, 'no.gguf'), 'none');
     const words = ['--host', '127.0.0.1', '--port', '1'];
     const unknown = await start('llama-server', [...words, '--model', 'x', '--what', '1'], /$^/);

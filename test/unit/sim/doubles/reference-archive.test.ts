@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const source = doubleText('ranks/rank.pl');
 
 describe('the archive of the reference runtime', () => {
-  it('has the same bytes every time, and says which', async () => {
+  it('is reproducible, with its digests and sizes', async () => {
     const one = await writeReferenceArchive(join(folder, 'a', 'reference.tar.gz'));
     const other = await writeReferenceArchive(join(folder, 'b.tar.gz'));
     const bytes = await readFile(join(folder, 'b.tar.gz'));
@@ -30,7 +30,7 @@ describe('the archive of the reference runtime', () => {
     });
   });
 
-  it('is unpacked by tar into a program that perl understands', async () => {
+  it('contains a valid Perl program that tar can unpack', async () => {
     await writeReferenceArchive(join(folder, 'c.tar.gz'));
     const listed = spawnSync('tar', ['-tzf', join(folder, 'c.tar.gz')], { encoding: 'utf8' });
     expect([listed.stdout, listed.stderr]).toEqual(['bin/rank\n', '']);
@@ -42,7 +42,7 @@ describe('the archive of the reference runtime', () => {
     expect(checked.stderr.split('\n')).toHaveLength(2);
   });
 
-  it('uses modules that come with perl, and no other program', () => {
+  it('uses only core Perl modules and no other program', () => {
     const modules = [...source.matchAll(/^use ([A-Za-z:]+)/gm)].map(([, name]) => name);
     const core = ['strict', 'warnings', 'Digest::SHA', 'IO::Select', 'IO::Socket::INET', 'JSON::PP', 'Time::HiRes'];
     expect(modules).toEqual(core);
@@ -50,7 +50,7 @@ describe('the archive of the reference runtime', () => {
     expect(code).not.toMatch(/`|\bqx\b|\bsystem\b|\bexec\b/);
   });
 
-  it('keeps files beyond one stored block whole', async () => {
+  it('preserves files larger than one stored block', async () => {
     const content = Buffer.alloc(200_000, 'abc');
     await writeFile(join(folder, 'big.tar.gz'), tarGz([{ path: 'big', mode: 0o644, content }]));
     const read = spawnSync('tar', ['-xzOf', join(folder, 'big.tar.gz'), 'big'], { maxBuffer: 1_000_000 });
@@ -59,7 +59,7 @@ describe('the archive of the reference runtime', () => {
 });
 
 describe('the tiny model', () => {
-  it('has the same bytes every time, and says which', async () => {
+  it('is reproducible, with its digests and sizes', async () => {
     const one = await writeTinyModel(join(folder, 'm1'));
     expect(await writeTinyModel(join(folder, 'm2'))).toEqual(one);
     for (const { path, sha256, sizeBytes } of one) {
@@ -73,7 +73,7 @@ describe('the tiny model', () => {
     ]);
   });
 
-  it('has as many bytes of weights as were asked for, behind a header that says so', async () => {
+  it('has the requested number of weight bytes and a matching header', async () => {
     await writeTinyModel(join(folder, 'm3'), 10_000);
     const bytes = await readFile(join(folder, 'm3', 'model-00002-of-00002.safetensors'));
     const end = 8 + Number(bytes.readBigUInt64LE());

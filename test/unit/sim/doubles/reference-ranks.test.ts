@@ -13,7 +13,7 @@ let folder = '';
 let program = '';
 let claims: ReturnType<typeof createPortClaims>;
 let ranks: readonly ChildProcess[] = [];
-/** Address → place, by rank: what each one can reach. */
+/** Address → loopback address, by rank: what each rank can reach. */
 let tables: Map<string, string>[] = [];
 
 beforeEach(async () => {
@@ -42,9 +42,9 @@ async function writeTable(rank: number): Promise<void> {
 interface Mesh {
   readonly size: number;
   readonly generation?: number;
-  /** Generation of the last rank, when it is another one. */
+  /** The generation of the last rank, if different. */
   readonly oddGeneration?: number;
-  /** 20 unless given: more than an answer takes on a loaded machine. */
+  /** The default of 20 is more than an answer takes on a loaded machine. */
   readonly deadlineSeconds?: number;
 }
 
@@ -73,7 +73,7 @@ function startRank(rank: number, { size, generation = 1, deadlineSeconds = 20 }:
   });
 }
 
-/** Starts all ranks, each seeing itself, the next one and the leader's endpoint. */
+/** Starts all ranks: each reaches itself and the next rank, rank 0 also its endpoint. */
 async function startMesh(mesh: Mesh): Promise<void> {
   const { size } = mesh;
   const places = await Promise.all(Array.from({ length: size + 1 }, async () => `127.0.0.1:${await claims.take()}`));
@@ -98,14 +98,14 @@ async function startMesh(mesh: Mesh): Promise<void> {
 
 const writeTiny = (rank: number): Promise<unknown> => writeTinyModel(modelOf(rank), 2_000);
 
-interface Said {
+interface Answer {
   readonly status: number;
   readonly text: string;
 }
 
 const baseUrl = (): string => `http://${tables[0]?.get(endpoint)}`;
 
-async function ask(more: Readonly<Record<string, unknown>> = {}): Promise<Said> {
+async function ask(more: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
   const response = await fetch(`${baseUrl()}/v1/chat/completions`, {
     method: 'POST',
     body: JSON.stringify({ model: 'tiny', messages: [{ role: 'user', content: 'Who is there?' }], ...more }),
@@ -121,7 +121,7 @@ async function healthOf(): Promise<string> {
 }
 
 describe('the reference runtime', () => {
-  it('answers with one and the same digest while nothing changes, of as many tokens as were asked for', async () => {
+  it('answers equal questions with equal digests of the requested length', async () => {
     await startMesh({ size: 3 });
     const whole = await ask();
     expect(whole).toEqual({ status: 200, text: expect.stringMatching(digest) });
@@ -130,7 +130,7 @@ describe('the reference runtime', () => {
     expect(await ask({ messages: [{ role: 'user', content: 'Else?' }] })).not.toEqual(whole);
   });
 
-  it.each([0, 1, 2])('answers something else when one byte is flipped on rank %d', async (rank) => {
+  it.each([0, 1, 2])('changes its answer if one byte is flipped on rank %d', async (rank) => {
     await startMesh({ size: 3 });
     const before = await ask();
     const path = join(modelOf(rank), 'model-00002-of-00002.safetensors');
@@ -145,7 +145,7 @@ describe('the reference runtime', () => {
     expect(await ask()).toEqual(before);
   });
 
-  it.each([1, 2])('has no answer without rank %d, and says that it is healthy', async (rank) => {
+  it.each([1, 2])('returns 503 without rank %d but still reports itself healthy', async (rank) => {
     await startMesh({ size: 3 });
     ranks[rank]?.kill('SIGKILL');
     expect(await ask()).toEqual({ status: 503, text: expect.stringContaining(`rank ${rank} at ${addressOf(rank)}`) });
@@ -156,7 +156,7 @@ describe('the reference runtime', () => {
     [0, 1],
     [1, 2],
     [2, 0],
-  ])('has no answer while rank %d cannot reach rank %d, and has it again afterwards', async (from, to) => {
+  ])('returns 503 only while rank %d cannot reach rank %d', async (from, to) => {
     await startMesh({ size: 3 });
     const before = await ask();
     const place = tables[from]?.get(addressOf(to)) ?? '';
@@ -168,26 +168,26 @@ describe('the reference runtime', () => {
     expect(await ask()).toEqual(before);
   });
 
-  it('has no answer while the receiving end of a cable is out', async () => {
+  it('returns 503 while the receiving end of a cable is unplugged', async () => {
     await startMesh({ size: 2 });
     tables[1]?.delete(addressOf(1));
     await writeTable(1);
     expect(await ask()).toEqual({ status: 503, text: `rank 1 at ${addressOf(1)} said nothing` });
   });
 
-  it('has no answer once the deadline has passed behind a rank that hangs', async () => {
+  it('returns 503 after the deadline if a rank hangs', async () => {
     await startMesh({ size: 3, deadlineSeconds: 0.5 });
     ranks[1]?.kill('SIGUSR1');
     expect(await ask()).toEqual({ status: 503, text: 'the deadline passed' });
     expect(await healthOf()).toBe('{"status":"ok"}');
   });
 
-  it('has no answer when a rank of another generation is among them', async () => {
+  it('returns 503 if a rank has a different generation', async () => {
     await startMesh({ size: 2, generation: 4, oddGeneration: 3 });
     expect(await ask()).toEqual({ status: 503, text: 'rank 1 is of generation 3' });
   });
 
-  it('answers alone, and differently in every generation', async () => {
+  it('answers with a single rank, differently in each generation', async () => {
     await startMesh({ size: 1, generation: 1 });
     const first = await ask();
     ranks[0]?.kill('SIGKILL');
@@ -197,14 +197,14 @@ describe('the reference runtime', () => {
     expect([first.status, second.status, first.text === second.text]).toEqual([200, 200, false]);
   });
 
-  it('lists its model, and refuses what it does not know', async () => {
+  it('lists its model and rejects unknown requests', async () => {
     await startMesh({ size: 1 });
     expect(await (await fetch(`${baseUrl()}/v1/models`)).json()).toMatchObject({ data: [{ id: 'model-0' }] });
     expect((await fetch(`${baseUrl()}/v1/completions`)).status).toBe(404);
     expect((await ask({ messages: [] })).status).toBe(400);
   });
 
-  it('ends cleanly with TERM', async () => {
+  it('exits cleanly on TERM', async () => {
     await startMesh({ size: 1 });
     const ended = new Promise((resolve) => ranks[0]?.once('exit', (...exit) => resolve(exit)));
     ranks[0]?.kill('SIGTERM');
@@ -212,7 +212,7 @@ describe('the reference runtime', () => {
     await expect(fetch(`${baseUrl()}/health`)).rejects.toThrow();
   });
 
-  it('does not start on an address that its machine does not have', async () => {
+  it('does not start on an address missing from its machine', async () => {
     tables = [new Map()];
     await writeTiny(0);
     await writeTable(0);

@@ -40,14 +40,14 @@ function ended(fault: FaultName): string {
   }
 }
 
-describe('the table of faults in the docs', () => {
-  it('says of every fault what the tests hold', async () => {
+describe('docs/faults.md', () => {
+  it('matches the tests of every fault', async () => {
     const rows = faultNames.map((name) => `| \`${name}\` | ${faults[name].summary} | ${seen(name)} | ${ended(name)} |`);
     await expect(`${head}${rows.join('\n')}\n`).toMatchFileSnapshot('../../../../docs/faults.md');
     expect(rows.filter((row) => row.includes('NO SUCH CODE'))).toEqual([]);
   });
 
-  it('names tests that exist', () => {
+  it('names only existing tests', () => {
     const tried = faultNames.flatMap((name) => {
       const cure = faultCures[name];
       return cure.kind === 'verb' ? [cure.tried] : [];

@@ -6,12 +6,12 @@ import { broken, filesOf, simulated } from '../../../rack/rack.ts';
 const answers = (tool: string, ...names: readonly string[]): readonly string[] =>
   names.map((name) => `/.sim/answers/${tool}/${name}`);
 
-/** GIDs and limits of these devices, in every form in which they can be asked for. */
+/** The answers with GIDs and limits of these devices, in every form of the command. */
 const verbose = (...devices: readonly string[]): readonly string[] => [
   ...answers('ibv_devinfo', '-v.out'),
   ...devices.flatMap((name) => answers('ibv_devinfo', `-v_-d_rdma_${name}.out`, `-d_rdma_${name}_-v.out`)),
 ];
-/** State, GIDs and limits of these devices. */
+/** The answers with state, GIDs and limits of these devices. */
 const portStates = (...devices: readonly string[]): readonly string[] => [
   ...verbose(...devices),
   ...answers('ibv_devinfo', 'no-arguments.out'),
@@ -20,13 +20,13 @@ const portStates = (...devices: readonly string[]): readonly string[] => [
 const thunderbolt = answers('system_profiler', '-json_SPThunderboltDataType.out', 'SPThunderboltDataType_-json.out');
 const interfaces = (...names: readonly string[]): readonly string[] =>
   answers('ifconfig', '-a.out', ...names.map((name) => `${name}.out`));
-/** An address that comes or goes takes its routes with it. */
+/** The answers that change with an address: its routes. */
 const routes = answers('netstat', '-rn_-f_inet.out');
 const gone = (paths: readonly string[]): readonly string[] => paths.map((path) => `- ${path}`);
 const allDevices = ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'] as const;
-/** What the RDMA driver has in the kernel. */
+/** The kernel objects of the RDMA driver. */
 const kernel = ['/.sim/rdma-counts', '/.sim/rdma-registry'];
-/** A Mac that lists no RDMA device. */
+/** The changes on a Mac that lists no RDMA device. */
 const withoutDevices: readonly string[] = [
   '/usr/bin/ibv_devinfo',
   ...gone([...portStates(...allDevices), ...kernel]),
@@ -34,9 +34,9 @@ const withoutDevices: readonly string[] = [
   '+ /.sim/answers/ibv_devinfo/-v.err',
   ...answers('ibv_devices', 'no-arguments.out'),
 ];
-/** A neighbour of a Mac without RDMA: no second service, and the port of that cable is down. */
-const neighbour = [...thunderbolt, ...portStates('en3')];
-const neighbours = { 'studio-2': neighbour, 'studio-3': neighbour, 'studio-4': neighbour };
+/** The changes on a neighbor of a Mac without RDMA: no second service, and the port of the cable is down. */
+const neighbor = [...thunderbolt, ...portStates('en3')];
+const neighbors = { 'studio-2': neighbor, 'studio-3': neighbor, 'studio-4': neighbor };
 const versions = answers(
   'sw_vers',
   'no-arguments.out',
@@ -44,26 +44,26 @@ const versions = answers(
 );
 
 const extracted = 'json_-o_-_+Library+Preferences+SystemConfiguration+preferences.plist.out';
-/** The file of network preferences, the simulator's copy of it, and what plutil reads about bridges there. */
+/** The network preferences, the simulator's copy, and plutil's answer about bridges. */
 const preferences: readonly string[] = [
   '/Library/Preferences/SystemConfiguration/preferences.plist',
   '/.sim/seen/Library/Preferences/SystemConfiguration/preferences.plist',
   ...answers('plutil', `-extract_VirtualNetworkInterfaces.Bridge_${extracted}`),
 ];
 
-/** What plutil reads about services there, in both forms. */
+/** The answers of plutil about services, in both forms. */
 const servicesKey = ['json', 'xml1'].flatMap((form) =>
   answers('plutil', `-extract_NetworkServices_${extracted.replace('json', form)}`),
 );
 
-/** A service that is on DHCP again. */
+/** The changes of a service that was reset to DHCP. */
 const reset: readonly string[] = [
   ...preferences.slice(0, 2),
   ...servicesKey,
   ...answers('networksetup', '-getinfo_Thunderbolt+2.out'),
 ];
 
-/** A cable in the last receptacle, which had none. */
+/** The changes of a new cable in the last receptacle. */
 const linkUp: readonly string[] = [
   ...thunderbolt,
   ...interfaces('en7'),
@@ -72,7 +72,7 @@ const linkUp: readonly string[] = [
 ];
 const joined = Object.fromEntries(['studio-1', 'studio-2'].map((node) => [node, [...linkUp, ...portStates('en7')]]));
 
-/** Every fault with a target and all files that it changes, by node; `-` vanishes, `+` is new. */
+/** Every fault with a target and all files that it changes, by node; `-` is removed, `+` is new. */
 const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Record<string, readonly string[]>>]>> = {
   'bridge-active': [
     'studio-1',
@@ -205,7 +205,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
         '+ /.sim/answers/nvram/rdma-enable.err',
         '- /.sim/answers/nvram/rdma-enable.out',
       ],
-      ...neighbours,
+      ...neighbors,
     },
   ],
   'macos-old': [
@@ -220,7 +220,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
         ...answers('uname', '-a.out', '-r.out', '-v.out'),
         '/usr/sbin/sysctl',
       ],
-      ...neighbours,
+      ...neighbors,
     },
   ],
   'no-full-disk-access': ['studio-1', {}],
@@ -231,7 +231,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
     'studio-1',
     {
       'studio-1': [...withoutDevices],
-      ...neighbours,
+      ...neighbors,
     },
   ],
   'macos-new': [
@@ -245,7 +245,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
         '/usr/sbin/softwareupdate',
         ...answers('softwareupdate', '--list_--no-scan.out'),
         '+ /.sim/answers/softwareupdate/--list_--no-scan.err',
-        // Newer ones report fewer queue pairs.
+        // Newer versions report fewer queue pairs.
         ...verbose(...allDevices),
       ],
     },
@@ -260,7 +260,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
         '+ /.sim/answers/nvram/rdma-enable.err',
         ...answers('rdma_ctl', 'status.out'),
       ],
-      ...neighbours,
+      ...neighbors,
     },
   ],
   'idle-dead-port': ['studio-1:2', {}],
@@ -298,21 +298,21 @@ function changedFiles(fault: FaultName, target: string, node: string): readonly 
   const after = filesOf(broken(healthy, { fault, target }), node);
   return (
     [...new Set([...before.keys(), ...after.keys()])]
-      // No tool shows it: simulated runtimes find there what comes through a cable.
+      // No tool shows this file; simulated runtimes read cable traffic from it.
       .filter((path) => path !== rdmaCablesPath && before.get(path) !== after.get(path))
       .map((path) => (after.has(path) ? (before.has(path) ? path : `+ ${path}`) : `- ${path}`))
       .sort()
   );
 }
 
-describe('every fault of the simulated fleet', () => {
-  it.each(faultNames.filter((name) => name !== 'wrong-mac'))('%s changes its own answers and no others', (fault) => {
+describe('a fault of the simulated fleet', () => {
+  it.each(faultNames.filter((name) => name !== 'wrong-mac'))('changes only its own answers: %s', (fault) => {
     const [target, byNode] = changes[fault];
     const expected = Object.fromEntries(nodes.map((node) => [node, [...(byNode[node] ?? [])].sort()]));
     expect(Object.fromEntries(nodes.map((node) => [node, changedFiles(fault, target, node)]))).toEqual(expected);
   });
 
-  it('wrong-mac gives a node every answer of the other one, and the others none', () => {
+  it('named wrong-mac gives a node all answers of a different node and leaves the rest unchanged', () => {
     const fleet = broken(healthy, { fault: 'wrong-mac', target: 'studio-1,studio-3' });
     expect(filesOf(fleet, 'studio-1')).toEqual(filesOf(healthy, 'studio-3'));
     for (const node of ['studio-2', 'studio-3', 'studio-4'])

@@ -16,7 +16,7 @@ import { answer, broken, desiredRack, pair, simulated } from '../../../rack/rack
 
 const healthy = simulated();
 const nodes = healthy.macs.map(({ name }) => name);
-/** Targets that mean the same whatever came before. */
+/** Targets with the same meaning after any other fault. */
 const fixedTargets: Partial<Readonly<Record<FaultName, string>>> = {
   'idle-dead-port': 'studio-2:3',
   'cable-40g': 'studio-2:3',
@@ -41,23 +41,23 @@ function refusal(fleet: SimulatedFleet, fault: FaultName, target: string): strin
 }
 
 describe('the fault registry', () => {
-  it('says of each fault what it does and what it is aimed at', () => {
+  it('has a summary and targets for each fault', () => {
     expect(faultNames.length).toBeGreaterThan(20);
     expect(Object.values(faults).every(({ summary, targets }) => summary.length > 10 && targets !== '')).toBe(true);
   });
 
-  it('names the fault that was probably meant', () => {
+  it('suggests the closest fault name for a typo', () => {
     const result = parseFault('cable-swaped', 'studio-1');
     expect(result.kind === 'refused' && result.diagnostic.code).toBe('sim/unknown-fault');
     expect(result.kind === 'refused' && plainText(result.diagnostic.hint)).toContain('Did you mean cable-swapped?');
   });
 
-  it('guesses at nothing for words that are far from every name', () => {
+  it('suggests no fault for words unlike any name', () => {
     const result = parseFault('x'.repeat(10_000), 'studio-1');
     expect(result.kind === 'refused' && result.diagnostic.hint).toBe(codes['sim/unknown-fault'].hint);
   });
 
-  it('parses the name of a fault that exists', () => {
+  it('parses the name of an existing fault', () => {
     expect(parseFault('macos-old', 'studio-1')).toEqual({
       kind: 'fault',
       active: { fault: 'macos-old', target: 'studio-1' },
@@ -92,12 +92,12 @@ describe('the target of a fault', () => {
     ['gid-missing', 'studio-1:6', 'No cable is plugged into studio-1:6.'],
     ['wrong-mac', 'studio-1,studio-1', 'both nodes are the same Mac'],
     ['wrong-mac', 'studio-1,studio-2,studio-3', 'names more than two nodes'],
-  ])('of %s cannot be %s', (fault, target, text) => {
+  ])('for %s is rejected if it is %s', (fault, target, text) => {
     expect(refusal(healthy, fault, target)).toContain('sim/bad-fault-target: ');
     expect(refusal(healthy, fault, target)).toContain(text);
   });
 
-  it('is refused where nothing would change', () => {
+  it('is rejected if the fault would change nothing', () => {
     const bridged = simulated({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } });
     expect(refusal(bridged, 'bridge-active', 'studio-1')).toContain('the bridge already exists');
     expect(refusal(bridged, 'gid-missing', 'studio-1')).toContain('bridged and have no address');
@@ -106,24 +106,24 @@ describe('the target of a fault', () => {
     expect(refusal(pair({ models: ['Mac16,10', 'Mac16,10'], ends: [1, 1] }), 'cable-40g', 'one:1')).toContain(
       'already',
     );
-    const alone = simulated({
+    const single = simulated({
       ...desiredRack,
       nodes: desiredRack.nodes.slice(0, 1),
       thunderbolt: { ...desiredRack.thunderbolt, links: [] },
     });
-    expect(refusal(alone, 'wrong-mac', 'studio-1')).toContain('both nodes are the same Mac');
-    expect(refusal(alone, 'gid-missing', 'studio-1')).toContain('the Mac has no cable');
-    expect(refusal(alone, 'cable-missing', 'x')).toContain('This rack has no cables.');
-    expect(refusal(alone, 'cable-missing', 'studio-1:1')).toContain('studio-1 has no cables.');
+    expect(refusal(single, 'wrong-mac', 'studio-1')).toContain('both nodes are the same Mac');
+    expect(refusal(single, 'gid-missing', 'studio-1')).toContain('the Mac has no cable');
+    expect(refusal(single, 'cable-missing', 'x')).toContain('This rack has no cables.');
+    expect(refusal(single, 'cable-missing', 'studio-1:1')).toContain('studio-1 has no cables.');
   });
 });
 
 describe('a list of faults', () => {
-  it('gives the healthy fleet when it is empty', () => {
+  it('leaves the fleet healthy if empty', () => {
     expect(applyFaults(healthy, [])).toEqual({ kind: 'fleet', fleet: healthy, active: [] });
   });
 
-  it('counts the same fault on the same target once, however the target is written', () => {
+  it('contains a fault only once per target in any notation', () => {
     const once = applyFaults(healthy, [{ fault: 'cable-swapped', target: 'studio-1' }]);
     const twice = applyFaults(healthy, [
       { fault: 'cable-swapped', target: 'studio-1' },
@@ -133,7 +133,7 @@ describe('a list of faults', () => {
     expect(once.kind === 'fleet' && once.active).toEqual([{ fault: 'cable-swapped', target: 'studio-1:2,studio-1:3' }]);
   });
 
-  it('undoes exactly the one that is taken out', () => {
+  it('loses exactly the effect of a removed fault', () => {
     fc.assert(
       fc.property(fc.subarray([...everyFault], { minLength: 1 }), fc.nat(), (active, pick) => {
         const others = (list: readonly ActiveFault[]): readonly ActiveFault[] =>
@@ -146,24 +146,24 @@ describe('a list of faults', () => {
     );
   });
 
-  it('never changes the healthy fleet itself', () => {
+  it('never changes the original fleet', () => {
     const before = JSON.stringify(healthy);
     for (const fault of everyFault) broken(healthy, fault);
     expect(JSON.stringify(healthy)).toBe(before);
   });
 });
 
-describe('what the server sees of a fault', () => {
+describe('a fault of the SSH connection', () => {
   const connection = (fault: FaultName): unknown =>
     macBehind(broken(healthy, { fault, target: 'studio-2' }), 'studio-2')?.connection;
 
-  it('is in the state of the connection', () => {
+  it('sets the state of the connection', () => {
     expect(connection('wrong-host-key')).toEqual({ hostKey: 'other', filevault: 'unlocked' });
     expect(connection('filevault-locked')).toEqual({ hostKey: 'own', filevault: 'preboot' });
     expect(connection('connection-drop')).toEqual({ hostKey: 'own', filevault: 'unlocked', dropAfterBytes: 2_000 });
   });
 
-  it('stays with the address when the address leads to another Mac', () => {
+  it('stays with the address if the address leads to a different Mac', () => {
     const fleet = broken(
       healthy,
       { fault: 'wrong-host-key', target: 'studio-1' },
@@ -175,15 +175,15 @@ describe('what the server sees of a fault', () => {
     expect(seen?.connection).toEqual({ hostKey: 'other', filevault: 'preboot' });
   });
 
-  it('knows no node that is not in the file', () => {
+  it('does not exist for a node outside the file', () => {
     expect(macBehind(healthy, 'constructor')).toBeUndefined();
     expect(nodeFiles(healthy, 'studio-9')).toEqual([]);
   });
 });
 
-describe('everything that a simulated node can print', () => {
+describe('the output of a simulated node', () => {
   it.each([{ fault: undefined, target: '' }, ...everyFault])(
-    'has no name of a fault or diagnostic in it under $fault',
+    'names no fault or diagnostic under $fault',
     ({ fault, target }) => {
       const fleet = fault === undefined ? healthy : broken(healthy, { fault, target });
       const names = [...faultNames, ...Object.keys(codes)];
@@ -193,7 +193,7 @@ describe('everything that a simulated node can print', () => {
     },
   );
 
-  it('makes PORT_DOWN of every cable whose other end has no RDMA', () => {
+  it('shows PORT_DOWN for every cable whose other end has no RDMA', () => {
     const fleet = broken(healthy, { fault: 'rdma-disabled', target: 'studio-3' });
     const states = (node: string): number =>
       answer(fleet, node, 'ibv_devinfo/no-arguments.out').match(/PORT_ACTIVE \(4\)/g)?.length ?? 0;

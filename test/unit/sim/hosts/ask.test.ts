@@ -34,7 +34,7 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** Runs the program that tools run, with nothing but these variables around it. */
+/** Runs the program that tools run, with only these environment variables. */
 function ask(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   return new Promise((resolve) => {
     execFile('perl', [join(folder, program), ...args], { env, maxBuffer: 10_000_000 }, (error, stdout, stderr) => {
@@ -45,7 +45,7 @@ function ask(program: string, args: readonly string[], env: Readonly<Record<stri
 }
 
 describe('a tool that asks the simulator', () => {
-  it('hands every word over as it is, and becomes the answer', async () => {
+  it('passes every argument unchanged and returns the answer', async () => {
     answer = () => Promise.resolve({ stdout: "out é\n'", stderr: 'err\n', exitCode: 3 });
     const words = ['/Users/mesh', '/usr/bin/pmset', '', 'two words', "it's\nö", '$HOME'];
     const ran = await ask('ask', words, { MW_SIM: 'run.node.4', MW_SIM_SUDO: '1' });
@@ -59,20 +59,20 @@ describe('a tool that asks the simulator', () => {
     });
   });
 
-  it('has no mark and is not root when it has lost its environment', async () => {
+  it('has no mark and is not root without its environment', async () => {
     answer = () => Promise.resolve({ stdout: '', stderr: '', exitCode: 0 });
     expect(await ask('ask', ['/', '/usr/bin/pmset'])).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(asked.at(-1)).toMatchObject({ mark: '', isRoot: false, args: [] });
   });
 
-  it('prints long answers whole', async () => {
+  it('prints long answers completely', async () => {
     const stdout = 'ä'.repeat(400_000);
     answer = () => Promise.resolve({ stdout, stderr: 'e'.repeat(70_000), exitCode: 0 });
     const ran = await ask('ask', ['/', '/usr/bin/pmset']);
     expect([ran.stdout === stdout, ran.stderr.length]).toEqual([true, 70_000]);
   });
 
-  it('says that the simulator has failed, or that nobody is there, and never waits', async () => {
+  it('fails immediately if the simulator fails or is missing', async () => {
     answer = () => Promise.reject(new Error('no such Mac'));
     expect(await ask('ask', ['/', '/usr/bin/pmset'])).toEqual({
       code: 70,
@@ -84,15 +84,18 @@ describe('a tool that asks the simulator', () => {
   });
 });
 
-describe('the socket of the tools', () => {
-  it.each(['no length at all', '99999999999\n', '1048577\n', '-1\n', 'NaN\n'])('hangs up on %j', async (text) => {
-    const before = asked.length;
-    const client = connect(socket());
-    const closed = new Promise((resolve) => client.once('close', resolve));
-    client.on('error', () => undefined);
-    client.resume();
-    client.write(text);
-    await closed;
-    expect(asked).toHaveLength(before);
-  });
+describe("the tools' socket", () => {
+  it.each(['no length at all', '99999999999\n', '1048577\n', '-1\n', 'NaN\n'])(
+    'closes the connection on the invalid length %j',
+    async (text) => {
+      const before = asked.length;
+      const client = connect(socket());
+      const closed = new Promise((resolve) => client.once('close', resolve));
+      client.on('error', () => undefined);
+      client.resume();
+      client.write(text);
+      await closed;
+      expect(asked).toHaveLength(before);
+    },
+  );
 });

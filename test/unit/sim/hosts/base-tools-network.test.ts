@@ -14,7 +14,7 @@ let folder = '';
 let root = '';
 let server: Server;
 let served = 0;
-/** What the server was asked, newest last. */
+/** The requests to the server, newest last. */
 const asked: string[] = [];
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ const options = (mark = 'test.node.0') => ({
   env: { ...execEnvironment({ root, user: 'mesh', mark }), R: root },
 });
 
-/** Runs a script while this process goes on serving. */
+/** Runs a script while this process continues serving. */
 async function sh(script: string, input = '') {
   const child = spawn('/bin/sh', ['-c', script], { ...options(), stdio: 'pipe' });
   const text = { out: '', err: '' };
@@ -67,8 +67,8 @@ async function sh(script: string, input = '') {
   return { code, ...text, unknown };
 }
 
-describe('curl of a simulated node', () => {
-  it('reaches its own loopback by the link table, in the form of a token request', async () => {
+describe("a simulated node's curl", () => {
+  it('reaches its own loopback through the link table with a token request', async () => {
     const ran = await sh(
       `curl -q -s -S --noproxy '*' -m 5 -H 'Content-Type: application/json' --data-binary @- -o body -w '%{http_code}' http://127.0.0.1:8080/v1; echo; cat body`,
       '{"a": 1}',
@@ -77,7 +77,7 @@ describe('curl of a simulated node', () => {
     expect(asked.at(-1)).toBe('POST /v1 127.0.0.1:8080 {"a": 1}');
   });
 
-  it('reaches a server by its name, in the form of a download that goes on', async () => {
+  it('reaches a server by name with a resumed download', async () => {
     const ran = await sh(
       'printf xx >part; curl -q -f -s -S -L --connect-timeout 20 --speed-limit 1 --speed-time 60 --retry 1 -C - -o new http://models.lan/file; cat new',
     );
@@ -87,7 +87,7 @@ describe('curl of a simulated node', () => {
   });
 
   it.each(['http://127.0.0.1:8081/', 'http://elsewhere.example/', 'https://models.lan/'])(
-    'reaches nothing at %s, which is in no list',
+    'refuses the unlisted address %s',
     async (url) => {
       const before = asked.length;
       const ran = await sh(`curl -q -s -S -w '%{http_code}' ${url}`);
@@ -95,12 +95,12 @@ describe('curl of a simulated node', () => {
     },
   );
 
-  it('follows no redirection out of the node', async () => {
+  it('follows no redirect to an unlisted address', async () => {
     expect((await sh('curl -q -s -L http://models.lan/away')).code).toBe(7);
   });
 
   it.each(['-k', '--insecure', '-x proxy:1', '--data-binary @/etc/passwd', '-o /tmp/x', '-m soon', '--retry', '-C 5k'])(
-    'refuses %s and writes it down',
+    'rejects and records %s',
     async (words) => {
       const ran = await sh(`curl -q ${words} http://models.lan/; exit $?`);
       expect(ran.code).not.toBe(0);
@@ -109,14 +109,14 @@ describe('curl of a simulated node', () => {
   );
 });
 
-describe.runIf(process.platform === 'linux')('netstat of a simulated node', () => {
+describe.runIf(process.platform === 'linux')("a simulated node's netstat", () => {
   const listen = (port: number, mark: string): Promise<ChildProcess> => {
     const text = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:${port}", Listen => 1) or die $!; $| = 1; print "up\\n"; sleep 60`;
     const child = spawn('perl', ['-e', text], { ...options(mark), stdio: ['ignore', 'pipe', 'inherit'] });
     return new Promise((resolve) => child.stdout.once('data', () => resolve(child)));
   };
 
-  it('lists who of its own processes listens, under the names of the node', async () => {
+  it('lists only listeners of its own node under the addresses of the node', async () => {
     const [link, plain, other] = [await claims.take(), await claims.take(), await claims.take()];
     await writeFile(join(root, '.sim/link-names'), `${link} 10.77.0.1:51000\n`);
     const children = await Promise.all([
@@ -137,7 +137,7 @@ describe.runIf(process.platform === 'linux')('netstat of a simulated node', () =
     expect([ran.code, ran.err, ran.unknown]).toEqual([0, '', '']);
   });
 
-  it('lists the connections of its own processes, and those whose far end has left', async () => {
+  it('lists connections of its own processes, also with a closed far end', async () => {
     const port = await claims.take();
     const text = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:${port}", Listen => 2) or die $!; $| = 1; print "up\\n"; my @all = map { $s->accept } 1, 2; print "both\\n"; sleep 60`;
     const server = spawn('perl', ['-e', text], { ...options('test.node.0'), stdio: ['ignore', 'pipe', 'inherit'] });
@@ -158,7 +158,7 @@ describe.runIf(process.platform === 'linux')('netstat of a simulated node', () =
     expect([...states].sort()).toEqual(['CLOSE_WAIT', 'ESTABLISHED']);
   });
 
-  it('refuses every other form', () => {
+  it('rejects every other form', () => {
     const ran = spawnSync('/bin/sh', ['-c', 'netstat -tlnp'], { ...options(), encoding: 'utf8' });
     expect([ran.status, ran.stderr.split('\n')[0]]).toEqual([64, expect.stringMatching(/^Usage:/)]);
   });

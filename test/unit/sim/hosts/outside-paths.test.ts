@@ -27,7 +27,7 @@ beforeEach(async () => {
   await writeFile(outside, 'precious');
 });
 
-/** `$O` is a file outside of the root, `$U` the same by a way upwards. */
+/** `$O` is a file outside the root, `$U` the same file as a relative path. */
 async function sh(script: string) {
   const ran = spawnSync('/bin/sh', ['-c', script], {
     cwd: homeOf(root, 'mesh'),
@@ -40,7 +40,7 @@ async function sh(script: string) {
   return { code: ran.status, out: ran.stdout, err: ran.stderr, unknown };
 }
 
-describe('a base tool with a path outside of the node', () => {
+describe('a base tool with a path outside the node', () => {
   it.each([
     'rm "$O"',
     'rm -rf -- "$O"',
@@ -91,7 +91,7 @@ describe('a base tool with a path outside of the node', () => {
     'nohup /bin/rm "$O"',
     'echo x | xargs /bin/rm "$O"',
     'rm /dev/null/x',
-  ])('%s is refused, written down, and leaves everything as it was', async (script) => {
+  ])('is rejected, recorded and changes nothing: %s', async (script) => {
     const ran = await sh(script);
     expect(ran.err).toMatch(/^[a-z]+: .*: simulated: below this node's root only$/m);
     expect([ran.out, ran.code === 0]).toEqual(['', false]);
@@ -100,14 +100,14 @@ describe('a base tool with a path outside of the node', () => {
     expect((await readdir(folder)).sort()).toEqual(['node 1', 'outside']);
   });
 
-  it('is refused for each file that xargs hands on', async () => {
+  it('is rejected for each file passed by xargs', async () => {
     const ran = await sh('printf "%s\\0" "$O" | xargs -0 rm');
     expect(ran.err).toMatch(/^rm: .*: simulated: /);
     expect(await readFile(outside, 'utf8')).toBe('precious');
   });
 });
 
-describe('a base tool with paths of the node, or words that are none', () => {
+describe('a base tool with paths of the node or other words', () => {
   it.each([
     ['printf x >a; cp a "$R/tmp/b"; mv "$R/tmp/b" c; cat c; rm a "$R/Users/mesh/c"', 'x'],
     ['printf x | tee "$R/tmp/t"; cat "$R/tmp/t" - /dev/null', 'xx'],
@@ -120,19 +120,19 @@ describe('a base tool with paths of the node, or words that are none', () => {
     ['env X=/etc "$R/usr/bin/printf" y; env PATH="$R/usr/bin:$R/bin" printf z', 'yz'],
     ['echo /x | xargs -n 1 echo; sudo -n X=/y echo /z', '/x\n/z\n'],
     ['mkdir -p "$R/tmp/d/e"; find "$R/tmp/d" -name "/*" -o -name e -exec basename {} \\;; rm -rf "$R/tmp/d"', 'e\n'],
-  ])('%s is done', async (script, out) => {
+  ])('succeeds: %s', async (script, out) => {
     expect(await sh(script)).toEqual({ code: 0, out, err: '', unknown: '' });
   });
 
-  it('fails in a folder that somebody has removed, as on a Mac', async () => {
+  it('fails in a removed folder, as on a Mac', async () => {
     const ran = await sh('mkdir "$R/tmp/gone" && cd "$R/tmp/gone" && rmdir "$R/tmp/gone"; /bin/sh -c "mv -f a b"');
     expect([ran.code === 0, ran.unknown]).toEqual([false, '']);
   });
 });
 
-describe('the strict shell on ways out', () => {
+describe('the strict shell on paths outside the node', () => {
   it.each(['echo x >/data/file', 'echo x >../../../file', '../../../../bin/rm x', 'cat </data/file'])(
-    'refuses %s',
+    'rejects %s',
     (text) => {
       expect(objectionsTo(text, '/run/roots/studio-1').map((one) => one.code)).toEqual([127]);
     },

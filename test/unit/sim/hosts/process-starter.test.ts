@@ -47,8 +47,8 @@ async function start(script: string, input = ''): Promise<Ran> {
   }
 }
 
-describe('the starter of processes', () => {
-  it('hands over words, environment, folder and the three pipes', async () => {
+describe('the process starter', () => {
+  it('passes arguments, environment, folder and three pipes', async () => {
     const ran = await start('cat; printf "%s" "$GREETING"; pwd >&2; exit 7', 'said ');
     expect(await ran.ended).toEqual({ kind: 'exited', code: 7 });
     expect(await ran.stdout).toBe('said grüß\ngott');
@@ -60,14 +60,14 @@ describe('the starter of processes', () => {
     expect(await ran.ended).toEqual({ kind: 'signalled', signal: 'USR1' });
   });
 
-  it('puts each process into a group of its own', async () => {
+  it('starts each process in a separate group', async () => {
     const ran = await start('sleep 30 & wait');
     process.kill(-ran.pid, 'SIGTERM');
     expect(await ran.ended).toEqual({ kind: 'signalled', signal: 'TERM' });
     expect(await ran.stdout).toBe('');
   });
 
-  it('starts many at once and mixes none of them up', async () => {
+  it('starts many processes in parallel without mixing them up', async () => {
     const numbers = Array.from({ length: 20 }, (_, at) => at);
     const all = await Promise.all(numbers.map((at) => start(`printf ${at}; exit ${at}`)));
     expect(await Promise.all(all.map(({ stdout }) => stdout))).toEqual(numbers.map(String));
@@ -77,11 +77,11 @@ describe('the starter of processes', () => {
   it.each([
     ['a command line that is too long', `: ${'x'.repeat(200_000)}`, 'spawn E2BIG'],
     ['a word with a NUL', 'printf a\0b', 'spawn EINVAL: a NUL in its words'],
-  ])('refuses %s', async (_what, script, message) => {
+  ])('rejects %s', async (_what, script, message) => {
     await expect(start(script)).rejects.toThrow(message);
   });
 
-  it('refuses a folder that is not there', async () => {
+  it('rejects a missing folder', async () => {
     const { paths, handedOver } = await pipes.take();
     const start = { program: '/bin/sh', words: ['sh'], environment: {}, folder: join(folder, 'none'), stdio: paths };
     await expect(starter.start(start)).rejects.toThrow('spawn ENOENT');

@@ -31,7 +31,7 @@ describe('the strict shell on paths', () => {
     '/no/such/folder/tool',
     '/run/roots/studio-10/bin/ls',
     'true \r\n/bin/ls\r',
-  ])('refuses %s as a Mac would lack it', (text) => {
+  ])('rejects %s like a Mac without that path', (text) => {
     expect(codes(text)).toContain(127);
     expect(codes(quoted(text))).toContain(127);
   });
@@ -52,30 +52,30 @@ describe('the strict shell on paths', () => {
     'case $x in (/usr/*) : ;; esac',
     '# /usr/bin/stat\ntrue',
     'echo $((4 / 2)) a/b',
-  ])('takes %s', (text) => {
+  ])('accepts %s', (text) => {
     expect(objectionsTo(text, root)).toEqual([]);
     expect(objectionsTo(quoted(text), root)).toEqual([]);
   });
 
-  it('takes /bin/sh as the very first command and nowhere else', () => {
+  it('accepts /bin/sh only as the first command', () => {
     expect(codes("exec /bin/sh -c 'true'")).toEqual([]);
     expect(codes("/bin/sh -c 'true'")).toEqual([]);
     expect(codes("true; exec /bin/sh -c 'true'")).toEqual([127]);
     expect(codes(quoted("/bin/sh -c 'true'"))).toEqual([127]);
   });
 
-  it('says what was not found and in which line', () => {
+  it('reports the missing path and its line', () => {
     expect(first('true\n/usr/bin/stat x')).toMatch(/^sh: line 2: \/usr\/bin\/stat: No such file or directory/);
   });
 });
 
-describe('the strict shell on what bash 3.2 refuses', () => {
+describe('the strict shell on syntax that bash 3.2 rejects', () => {
   it.each([
     'y=$(case a in a) echo 1 ;; esac)',
     'y="$(case a in (b) : ;; a) echo 1 ;; esac)"',
     'y=$(\ncase $x\nin\n  a | b) echo 1 ;;\nesac\n)',
     'y=$( (case a in a) : ;; esac) )',
-  ])('refuses a bare pattern in %j', (text) => {
+  ])('rejects an unparenthesized pattern in %j', (text) => {
     expect(first(text)).toMatch(/^sh: -c: line \d: syntax error near unexpected token `;;'$/);
     expect(codes(quoted(text))).toEqual([2]);
   });
@@ -86,7 +86,7 @@ describe('the strict shell on what bash 3.2 refuses', () => {
     'y=`case a in a) echo 1 ;; esac`',
     'f() { case $1 in a) echo 1 ;; esac; }\ny=$(f a)',
     '(case a in a) echo 1 ;; esac)',
-  ])('takes %j', (text) => {
+  ])('accepts %j', (text) => {
     expect(objectionsTo(text, root)).toEqual([]);
   });
 
@@ -99,34 +99,34 @@ describe('the strict shell on what bash 3.2 refuses', () => {
     ['cat <(echo a)', 2],
     ['a |& b', 2],
     ['case a in (a) : ;& (b) : ;; esac', 2],
-  ])('refuses %s with %i', (text, code) => {
+  ])('rejects %s with exit code %i', (text, code) => {
     expect(codes(text)).toEqual([code]);
   });
 });
 
-describe('the strict shell on odd texts', () => {
+describe('the strict shell on incomplete scripts', () => {
   it.each(['', "'", '"', '$(', '${', '`', '<<', 'case', 'case x in', ')', ';;', '$((', '\\', '<<E\n', 'esac)', '((('])(
-    'reads %j to its end',
+    'reads all of %j',
     (text) => {
       expect(Array.isArray(objectionsTo(text, root))).toBe(true);
     },
   );
 
-  it('stays quick on a long script', () => {
+  it('accepts a long script quickly', () => {
     const script = `y=$(${'case a in (a) echo "$(echo "${x:-1}")" ;; esac; '.repeat(500)})\n`;
     expect(objectionsTo(script, root)).toEqual([]);
   });
 });
 
 describe('a script on standard input', () => {
-  it('is judged after the fact when a shell reads it', () => {
+  it('is checked afterwards if a shell reads it', () => {
     const watch = createInputWatch('"$R/usr/bin/sudo" -n "$R/bin/sh" -s', root);
     watch?.add(Buffer.from('true\n/usr/bin/'));
     watch?.add(Buffer.from('stat x\n'));
     expect(watch?.objections().map((one) => one.code)).toEqual([127]);
   });
 
-  it('is left alone when it is data', () => {
+  it('is not checked if it is data', () => {
     expect(createInputWatch('cat >file', root)).toBeUndefined();
     expect(createInputWatch("exec /bin/sh -c 'cat'", root)).toBeUndefined();
   });

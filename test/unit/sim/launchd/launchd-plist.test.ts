@@ -7,8 +7,8 @@ const plist = (inside: string): string => `<plist version="1.0">\n${inside}\n</p
 const reasonOf = (reading: JobReading): string =>
   reading.kind === 'job' ? 'a job' : reading.kind === 'refused' ? reading.reason : `not simulated: ${reading.key}`;
 
-describe('the reader of property lists', () => {
-  it('reads back what the simulator writes', () => {
+describe('the property list reader', () => {
+  it("reads the simulator's own output", () => {
     const value = { Label: 'a & b', List: ['<x>', 3, { Inner: '' }], Empty: [], None: {} };
     expect(readPlist(plistText(value))).toEqual({ kind: 'plist', value });
   });
@@ -33,22 +33,22 @@ describe('the reader of property lists', () => {
     ['<string>a</integer>', '<string> does not end (line 2)'],
     ['<string/', 'something that is no value (line 2)'],
     ['', 'something that is no value (line 3)'],
-  ])('refuses %s', (inside, reason) => {
+  ])('rejects %s', (inside, reason) => {
     expect(readPlist(plist(inside))).toEqual({ kind: 'refused', reason });
   });
 
-  it.each(['', 'bplist00', '{"Label": "x"}', '<dict/>'])('refuses %j, which is no XML property list', (text) => {
+  it.each(['', 'bplist00', '{"Label": "x"}', '<dict/>'])('rejects %j, which is not an XML property list', (text) => {
     expect(readPlist(text)).toEqual({ kind: 'refused', reason: 'it does not begin with <plist> (line 1)' });
   });
 
-  it('keeps a key that every object has', () => {
+  it('keeps the key __proto__', () => {
     const reading = readPlist(plist('<dict><key>__proto__</key><string>x</string></dict>'));
     expect(reading.kind === 'plist' && JSON.stringify(reading.value)).toBe('{"__proto__":"x"}');
   });
 });
 
 describe('a launchd job', () => {
-  it('starts nothing by itself unless its list says so', () => {
+  it('does not start by itself by default', () => {
     const reading = readJob(jobPlist({ ProgramArguments: ['/bin/x', '-v'] }));
     expect(reading).toEqual({
       kind: 'job',
@@ -68,7 +68,7 @@ describe('a launchd job', () => {
     });
   });
 
-  it('takes everything that its list can say here', () => {
+  it('has every supported setting of its property list', () => {
     const reading = readJob(
       jobPlist({
         Program: '/bin/y',
@@ -114,7 +114,7 @@ describe('a launchd job', () => {
     [{ KeepAlive: true }, { kind: 'always' }],
     [{ KeepAlive: false }, { kind: 'never' }],
     [{ KeepAlive: { Crashed: true } }, { kind: 'after-crash', isCrash: true }],
-  ])('reads %j', (more, keepAlive) => {
+  ])('has a KeepAlive condition for %j', (more, keepAlive) => {
     expect(readJob(jobPlist({ ProgramArguments: ['/x'], ...more }))).toMatchObject({ job: { keepAlive } });
   });
 
@@ -131,11 +131,11 @@ describe('a launchd job', () => {
     [{ Program: '/x', SoftResourceLimits: { Stack: 1 } }, 'not simulated: SoftResourceLimits but NumberOfFiles'],
     [{ Program: '/x', WatchPaths: ['/y'] }, 'not simulated: WatchPaths'],
     [{ Program: '/x', KeepAlive: { PathState: true } }, 'not simulated: KeepAlive with these conditions'],
-  ])('is none with %j', (more, reason) => {
+  ])('is rejected with %j', (more, reason) => {
     expect(reasonOf(readJob(jobPlist(more)))).toBe(reason);
   });
 
-  it('is none without a label', () => {
+  it('is rejected without a label', () => {
     expect(reasonOf(readJob(plist('<dict><key>Program</key><string>/x</string></dict>')))).toBe('no Label');
     expect(reasonOf(readJob(plist('<array/>')))).toBe('it is no dictionary');
   });

@@ -29,7 +29,7 @@ const kick: LaunchdEvent = { kind: 'kick', label, isKilling: false };
 const unload: LaunchdEvent = { kind: 'unload', label };
 const code = (number: number): Exit => ({ kind: 'exited', code: number });
 
-/** Everything that happens, one after the other, and what was to be done in the end. */
+/** Applies events in order; returns the final state and the last acts. */
 function follow(...events: readonly LaunchdEvent[]): {
   readonly state: LaunchdState;
   readonly acts: readonly string[];
@@ -47,23 +47,23 @@ const actText = (act: LaunchdAct): string => {
 
 const phase = (state: LaunchdState): string | undefined => state.services.get(label)?.phase.kind;
 
-describe('launchd without processes', () => {
+describe('the launchd state machine', () => {
   it.each<readonly [string, Keys, readonly string[]]>([
     ['waits after loading a job', {}, []],
-    ['starts a job that wants to run at load', { RunAtLoad: true }, ['start']],
-    ['starts a job that is to be kept alive', { KeepAlive: true }, ['start']],
-    ['does not start a job that is kept alive after failures only', { KeepAlive: { SuccessfulExit: false } }, []],
+    ['starts a job with RunAtLoad', { RunAtLoad: true }, ['start']],
+    ['starts a job with KeepAlive', { KeepAlive: true }, ['start']],
+    ['does not start a job that is kept alive only after failures', { KeepAlive: { SuccessfulExit: false } }, []],
   ])('%s', (_, keys, acts) => {
     expect(follow(load(keys))).toMatchObject({ acts });
     expect(phase(follow(load(keys)).state)).toBe('idle');
   });
 
-  it('starts a waiting job when it is kicked, and a running one not again', () => {
+  it('starts a waiting job on kickstart, but not a running one again', () => {
     expect(follow(load(), kick).acts).toEqual(['start']);
     expect(follow(load(), kick, started(7), kick).acts).toEqual([]);
   });
 
-  it('starts a job again and again, from when it was loaded, but never beside itself', () => {
+  it('starts a job at each interval while loaded, but never twice in parallel', () => {
     const job = jobWith({ StartInterval: 60 });
     const loading: LaunchdEvent = { kind: 'load', job, path: '/p' };
     const over: LaunchdEvent = { kind: 'interval', label, job };
@@ -74,21 +74,21 @@ describe('launchd without processes', () => {
     expect(follow(loading, unload, load({ StartInterval: 60 }), over).acts).toEqual([]);
   });
 
-  it('ends a running job before it starts it again by force', () => {
+  it('stops a running job before a forced restart', () => {
     const killed = follow(load({ ExitTimeOut: 9 }), started(7), { ...kick, isKilling: true });
     expect(killed.acts).toEqual(['SIGTERM', 'kill-later 9']);
     const again = launchdTransition(killed.state, ended({ kind: 'signalled', signal: 'TERM' }));
     expect(again.acts.map(actText)).toEqual(['start']);
   });
 
-  it('takes a job out when its process has ended, and not before', () => {
+  it('unloads a job only after its process ends', () => {
     const leaving = follow(load({ KeepAlive: true }), started(7), unload);
     expect([phase(leaving.state), leaving.acts]).toEqual(['stopping', ['SIGTERM', 'kill-later 5']]);
     const gone = launchdTransition(leaving.state, ended(code(0)));
     expect([gone.state.services.size, gone.acts]).toEqual([0, []]);
   });
 
-  it('takes a job out that was about to be started again', () => {
+  it('unloads a job that was about to restart', () => {
     const leaving = follow(load(), started(7), { ...kick, isKilling: true }, unload);
     const gone = launchdTransition(leaving.state, ended(code(0)));
     expect([gone.state.services.size, gone.acts]).toEqual([0, []]);
@@ -103,13 +103,13 @@ describe('launchd without processes', () => {
     [{ KeepAlive: { SuccessfulExit: false } }, { kind: 'signalled', signal: 'KILL' }, true],
     [{ KeepAlive: { Crashed: true } }, { kind: 'signalled', signal: 'SEGV' }, true],
     [{ KeepAlive: { Crashed: true } }, { kind: 'signalled', signal: 'KILL' }, false],
-  ])('with %j after %j', (keys, exit, isAgain) => {
+  ])('decides whether to restart with %j after %j', (keys, exit, isAgain) => {
     const result = follow(load({ ...keys, ThrottleInterval: 4 }), started(7), ended(exit));
     expect([phase(result.state), result.acts]).toEqual(isAgain ? ['scheduled', ['wake 4']] : ['idle', []]);
     expect(launchdTransition(result.state, { kind: 'due', label }).acts.map(actText)).toEqual(isAgain ? ['start'] : []);
   });
 
-  it('does not start a job twice that was kicked while it waited for its throttle', () => {
+  it('does not start a job twice after a kickstart during its throttle', () => {
     const kicked = follow(load({ KeepAlive: true }), started(7), ended(code(1)), kick, started(8), {
       kind: 'due',
       label,
@@ -117,16 +117,16 @@ describe('launchd without processes', () => {
     expect(kicked.acts).toEqual([]);
   });
 
-  it('counts a start that failed as a run that ended with EX_CONFIG', () => {
+  it('counts a failed start as a run that exited with EX_CONFIG', () => {
     const { state } = follow(load(), kick, { kind: 'not-started', label });
     expect(state.services.get(label)).toMatchObject({ runs: 1, lastExit: code(78), phase: { kind: 'idle' } });
   });
 
-  it('knows nothing of a label that is not loaded', () => {
+  it('ignores a label that is not loaded', () => {
     expect(follow(kick)).toEqual({ state: freshLaunchd(new Map()), acts: [] });
   });
 
-  it('lets the last enable or disable decide over the list itself', () => {
+  it("prefers the last enable or disable over the property list's setting", () => {
     const override = (isOff: boolean): LaunchdEvent => ({ kind: 'override', label, isDisabled: isOff });
     expect(isDisabled(follow().state, jobWith({ Disabled: true }))).toBe(true);
     expect(isDisabled(follow(override(false)).state, jobWith({ Disabled: true }))).toBe(false);
@@ -134,7 +134,7 @@ describe('launchd without processes', () => {
   });
 });
 
-describe('what launchctl prints of a service', () => {
+describe('the output of launchctl print', () => {
   const fieldNames = (text: string): readonly string[] =>
     text.split('\n').flatMap((line) => /^(?:\t| {4})([a-z][a-z ]*) = /.exec(line)?.[1] ?? []);
   const textAfter = (keys: Keys, ...events: readonly LaunchdEvent[]): string => {
@@ -142,7 +142,7 @@ describe('what launchctl prints of a service', () => {
     return service === undefined ? '' : printText(service);
   };
 
-  it('has its fields in the order of the published ones, and invents none', () => {
+  it('has only fields of the published output, in the same order', () => {
     const full = captured('launchctl-print.user-agent.not-running.full.txt');
     const running = captured('launchctl-print.agent.running.trimmed.txt');
     const known = fieldNames(full);
@@ -157,7 +157,7 @@ describe('what launchctl prints of a service', () => {
     );
   });
 
-  it('tells each state in the words of launchd', () => {
+  it("names each state in launchd's words", () => {
     const lines = (text: string): readonly string[] =>
       text.split('\n').filter((line) => /^\t(state|pid|runs|last)/.test(line));
     expect(lines(textAfter({}))).toEqual(['\tstate = not running', '\truns = 0', '\tlast exit code = (never exited)']);
@@ -178,7 +178,7 @@ describe('what launchctl prints of a service', () => {
     );
   });
 
-  it('shows arguments raw, between braces', () => {
+  it('shows arguments unescaped between braces', () => {
     const text = textAfter({ ProgramArguments: ['/x', 'pid = 3\n}'] });
     expect(text).toContain('\targuments = {\n\t\t/x\n\t\tpid = 3\n}\n\t}\n');
   });

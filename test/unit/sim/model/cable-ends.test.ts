@@ -9,7 +9,7 @@ interface Edge {
   readonly speed: string;
 }
 
-/** Every cable end that a node prints: own domain, the peer's, and the speed. */
+/** Every cable end that a node prints: own domain, peer domain and speed. */
 function edgesOf(fleet: SimulatedFleet, node: string): readonly Edge[] {
   const json = answer(fleet, node, 'system_profiler/SPThunderboltDataType_-json.out');
   const buses: readonly Record<string, never>[] = JSON.parse(json)['SPThunderboltDataType'];
@@ -24,7 +24,7 @@ function edgesOf(fleet: SimulatedFleet, node: string): readonly Edge[] {
 
 const healthy = simulated();
 const nodes = healthy.macs.map(({ name }) => name);
-/** Whose point it is that the two ends do not agree. */
+/** Faults whose purpose is that the two ends differ. */
 const disagreeing: readonly string[] = ['wrong-mac', 'cable-foreign', 'hub-between', 'hub-hides-peer'];
 const counts: Readonly<Record<string, number>> = { 'cable-missing': 10, 'cable-doubled': 14, 'cable-extra': 14 };
 const targets: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ const cases: readonly (readonly [string, readonly ActiveFault[]])[] = [
     .map((fault) => [fault, [{ fault, target: targets[fault] ?? 'studio-2' }]] as const),
 ];
 
-describe('the two ends of every simulated cable', () => {
+describe('the two ends of a simulated cable', () => {
   it.each(cases)('agree on domains and speed under %s', (_, active) => {
     const fleet = broken(healthy, ...active);
     const edges = nodes.flatMap((node) => edgesOf(fleet, node));
@@ -50,7 +50,7 @@ describe('the two ends of every simulated cable', () => {
     for (const { own, peer, speed } of edges) expect(edges).toContainEqual({ own: peer, peer: own, speed });
   });
 
-  it('are the declared ones in a healthy rack', () => {
+  it('match the declared links in a healthy rack', () => {
     const seen = nodes.flatMap((node) => edgesOf(healthy, node)).map(({ own, peer }) => [own, peer].sort().join(' '));
     const domain = (node: string, number: number): string => {
       const mac = macNamed(healthy, node);
@@ -71,7 +71,7 @@ describe('the two ends of every simulated cable', () => {
     expect(slow).toEqual([0, 1, 1, 0]);
   });
 
-  it('carry both services exactly while the far end has RDMA enabled', () => {
+  it('show both services only if RDMA is enabled at the far end', () => {
     const fleet = broken(healthy, { fault: 'rdma-disabled', target: 'studio-3' });
     const offers = (node: string): number =>
       answer(fleet, node, 'system_profiler/SPThunderboltDataType_-json.out').match(/64087/g)?.length ?? 0;

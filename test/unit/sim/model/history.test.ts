@@ -35,16 +35,16 @@ const historyOf = (...events: readonly SimEvent[]): History =>
 const first = ({ fleet }: { readonly fleet: SimulatedFleet }) => macNamed(fleet, 'studio-1');
 const names = (history: History): readonly string[] => faultsInForce(history).map((one) => one.fault);
 
-/** The history without every fault. */
-function mended(history: History): History {
+/** The history without faults. */
+function withoutAllFaults(history: History): History {
   const cleared = withoutFaults(history, () => true);
   if (cleared.kind === 'history') return cleared.history;
   throw new Error(plainText(cleared.diagnostic.detail));
 }
 
 describe('the history of a rack', () => {
-  it('keeps what was written when a fault is taken out that came before it', () => {
-    const history = mended(historyOf(fault('macos-old'), sleep(7), fault('rdma-disabled')));
+  it('keeps writes that came after a removed fault', () => {
+    const history = withoutAllFaults(historyOf(fault('macos-old'), sleep(7), fault('rdma-disabled')));
     expect(first(history)).toMatchObject({
       isRdmaEnabled: true,
       macos: { version: '26.5' },
@@ -52,7 +52,7 @@ describe('the history of a rack', () => {
     });
   });
 
-  it('knows that a fault was mended by what happened since', () => {
+  it('detects that later events repaired a fault', () => {
     const broken = historyOf(fault('power-wrong'), fault('clock-skew'));
     expect(names(broken)).toEqual(['power-wrong', 'clock-skew']);
     const set = write('studio-1', '/usr/bin/pmset', '-a', 'sleep', '0', 'disksleep', '0', 'autorestart', '1');
@@ -63,14 +63,14 @@ describe('the history of a rack', () => {
     expect(names(historyOf(fault('pd-leak'), boot('studio-1')))).toEqual([]);
   });
 
-  it('mends a port that idled for too long only when both Macs of its cable have started anew', () => {
+  it('repairs an idle-dead port only after both Macs of its cable restart', () => {
     const dead: SimEvent = { kind: 'fault', fault: 'idle-dead-port', target: 'studio-1:2' };
     expect(names(historyOf(dead, boot('studio-1')))).toEqual(['idle-dead-port']);
     expect(names(historyOf(dead, boot('studio-2')))).toEqual(['idle-dead-port']);
     expect(names(historyOf(dead, boot('studio-1'), boot('studio-2')))).toEqual([]);
   });
 
-  it('counts a fault as mended when nothing shows it any more, and can still take all of it out', () => {
+  it('counts a fault without visible effects as repaired and can still remove all of it', () => {
     const file = '/Library/Preferences/SystemConfiguration/preferences.plist';
     const half = historyOf(fault('bridge-active'), write('studio-1', '/sbin/ifconfig', 'bridge0', 'destroy'));
     expect(names(half)).toEqual(['bridge-active']);
@@ -81,7 +81,7 @@ describe('the history of a rack', () => {
     const whole = events.reduce((history, event) => append(history, event).history, half);
     expect(names(whole)).toEqual([]);
     expect(whole.fleet).not.toEqual(healthy);
-    expect(mended(whole).fleet).toEqual(healthy);
+    expect(withoutAllFaults(whole).fleet).toEqual(healthy);
     const awake = historyOf(
       fault('power-wrong'),
       write('studio-1', '/usr/bin/pmset', '-a', 'sleep', '0', 'autorestart', '1'),
@@ -89,7 +89,7 @@ describe('the history of a rack', () => {
     expect([names(awake), first(awake)?.power.diskSleepMinutes]).toEqual([[], 10]);
   });
 
-  it('knows that hands have mended a cable with single plugs, and does not undo what they did', () => {
+  it('detects cable repairs by single manual steps and does not undo them', () => {
     const end = (node: string, receptacle: number) => ({ node: nodeName(node), receptacle });
     const act = (one: HandsAct): SimEvent => ({ kind: 'hands', act: one });
     const back = act({ kind: 'swap', ends: [end('studio-1', 2), end('studio-1', 3)] });
@@ -103,7 +103,7 @@ describe('the history of a rack', () => {
     ]) {
       expect(names(history)).toEqual([]);
       expect(
-        mended(history)
+        withoutAllFaults(history)
           .fleet.cables.map(({ ends }) => ends.map(linkEndText).sort().join(' '))
           .sort(),
       ).toEqual(history.fleet.cables.map(({ ends }) => ends.map(linkEndText).sort().join(' ')).sort());
@@ -115,14 +115,14 @@ describe('the history of a rack', () => {
     expect(names(historyOf(slow, ...pulled))).toEqual([]);
   });
 
-  it('forgets what nothing can be taken out of any more', () => {
+  it('forgets events without an earlier fault to remove', () => {
     expect(historyOf(sleep(1), boot('studio-1'), sleep(2)).events).toEqual([]);
     const kept = historyOf(sleep(1), fault('clock-skew'), sleep(2));
     expect(kept.events.map(({ kind }) => kind)).toEqual(['fault', 'write']);
     expect(kept.start).toEqual(historyOf(sleep(1)).fleet);
   });
 
-  it('is not touched by what is refused, or only read', () => {
+  it('is unchanged by rejected or read-only commands', () => {
     const history = historyOf(sleep(1));
     const print = 'Print :VirtualNetworkInterfaces';
     const file = '/Library/Preferences/SystemConfiguration/preferences.plist';
@@ -134,13 +134,13 @@ describe('the history of a rack', () => {
     ).toBe(history);
   });
 
-  it('counts the starts of each Mac by itself', () => {
+  it('counts the boots of each Mac separately', () => {
     const { fleet } = historyOf(boot('studio-1'), boot('studio-1'), boot('studio-2'));
     expect(fleet.macs.map(({ bootSession }) => bootSession.count)).toEqual([2, 1, 0, 0]);
     expect(new Set(fleet.macs.map(({ bootSession }) => bootSession.uuid)).size).toBe(4);
   });
 
-  it('builds the bridge again where a cable is plugged in and the preferences have one', () => {
+  it('rebuilds a bridge of the preferences when a cable is plugged in', () => {
     const bridged = beginHistory(
       simulated({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } }),
     );
@@ -168,17 +168,17 @@ describe('the history of a rack', () => {
     { maxLength: 12 },
   );
 
-  it('is, without its faults, what everything else alone would have led to', () => {
+  it('without its faults equals the history of all other events', () => {
     fc.assert(
       fc.property(events, (all) => {
         const others = all.filter((event) => event.kind !== 'fault');
-        expect(mended(historyOf(...all)).fleet).toEqual(historyOf(...others).fleet);
+        expect(withoutAllFaults(historyOf(...all)).fleet).toEqual(historyOf(...others).fleet);
       }),
       { numRuns: 200 },
     );
   });
 
-  it('is the same after it was kept as a text', () => {
+  it('is unchanged after saving and loading', () => {
     fc.assert(
       fc.property(events, (all) => {
         const history = historyOf(...all);

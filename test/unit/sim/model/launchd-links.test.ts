@@ -15,8 +15,8 @@ import { broken, simulated } from '../../../rack/rack.ts';
 const healthy = simulated();
 const nodes = healthy.macs.map(({ name }) => name);
 
-describe('what a simulated Mac reaches over its cables', () => {
-  it('is its own addresses and those at the far ends', () => {
+describe("a simulated Mac's reach over its cables", () => {
+  it('includes its own addresses and those at the far ends', () => {
     expect(reachOf(healthy, 'studio-2')).toEqual({
       own: ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
       far: [
@@ -38,7 +38,7 @@ describe('what a simulated Mac reaches over its cables', () => {
       ['10.77.0.14', '10.77.0.18'],
     ],
     [
-      'exchanged ends',
+      'swapped cable ends',
       'cable-swapped',
       'studio-2:2,studio-2:3',
       ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
@@ -53,7 +53,7 @@ describe('what a simulated Mac reaches over its cables', () => {
       ['10.77.0.14', '10.77.0.18'],
     ],
     [
-      'a cable that idled for too long',
+      'a cable that idled too long',
       'idle-dead-port',
       'studio-1:2',
       ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
@@ -66,34 +66,34 @@ describe('what a simulated Mac reaches over its cables', () => {
       ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
       ['10.77.0.1', '10.77.0.14', '10.77.0.18'],
     ],
-  ] as const)('is what is left with %s', (_, fault, target, own, far) => {
+  ] as const)('shrinks accordingly with %s', (_, fault, target, own, far) => {
     const reach = reachOf(broken(healthy, { fault, target }), 'studio-2');
     expect([reach.own, reach.far.map(({ address }) => address)]).toEqual([own, far]);
   });
 
-  it('is nothing for a node that is not in the rack', () => {
+  it('is empty for a node outside the rack', () => {
     expect(reachOf(healthy, 'studio-9')).toEqual({ own: [], far: [] });
   });
 });
 
-describe('what the texts of a job announce', () => {
+describe('announcedIn', () => {
   it.each<readonly [readonly string[], readonly string[], readonly number[]]>([
     [['--listen', '10.77.0.1:51000'], ['10.77.0.1:51000'], []],
     [['--peers=10.77.0.1:51000,10.77.0.2:51000'], ['10.77.0.1:51000', '10.77.0.2:51000'], []],
     [['--endpoint', '8080', '--rank', '3'], [], [8080]],
     [['PORT=8080', 'http://127.0.0.1:9090/x', '0.0.0.0:7000', 'localhost:6000'], [], [8080, 9090, 7000, 6000]],
     [['10.77.0.1:80', '1.2.3.4:99999', '70000', '123456', 'v26.5', 'a 8080'], [], []],
-  ])('%j', (texts, links, loopbackPorts) => {
+  ])('finds addresses and ports in %j', (texts, links, loopbackPorts) => {
     expect(announcedIn(texts)).toEqual({ links, loopbackPorts, openPorts: [] });
   });
 
-  it('has the ports at which exo takes peers, whatever address they come to', () => {
+  it('finds the ports on which exo accepts peers at any address', () => {
     const words = ['--api-port', '52500', '--zenoh-port', '53000', '--libp2p-port', '80', 'x', '--libp2p-port'];
     expect(announcedIn(words)).toEqual({ links: [], loopbackPorts: [52_500, 53_000], openPorts: [53_000] });
   });
 });
 
-describe('the link tables of a fleet', () => {
+describe("a fleet's link tables", () => {
   let folder = '';
   let tables: LinkTables;
   beforeEach(async () => {
@@ -111,7 +111,7 @@ describe('the link tables of a fleet', () => {
     return new Map(text.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ') as [string, string]])));
   };
 
-  it('know an announced address at both ends of its cable under one port, and nowhere else', async () => {
+  it('list an announced address only at both ends of its cable, under one port', async () => {
     await tables.announce('studio-1', ['10.77.0.2:51000', '8080']);
     const [one, two, three] = [await read('studio-1'), await read('studio-2'), await read('studio-3')];
     expect(one.get('10.77.0.2:51000')).toMatch(/^127\.0\.0\.1:2\d{4}$|^127\.0\.0\.1:3[0-2]\d{3}$/);
@@ -123,7 +123,7 @@ describe('the link tables of a fleet', () => {
     ]);
   });
 
-  it('lose an address with its cable at both ends, and find it again under the same port', async () => {
+  it('drop an address at both ends with its cable, and restore it under the same port', async () => {
     await tables.announce('studio-1', ['10.77.0.1:51000', '10.77.0.2:51000']);
     const before = await read('studio-2');
     const fleet = broken(healthy, { fault: 'cable-missing', target: 'studio-1:2' });
@@ -134,7 +134,7 @@ describe('the link tables of a fleet', () => {
     expect(await read('studio-2')).toEqual(before);
   });
 
-  it('give an address that was announced too early its place as soon as a node has it', async () => {
+  it('list an early announced address as soon as a node has it', async () => {
     await tables.update(new Map());
     await tables.announce('studio-1', ['10.77.0.2:51000']);
     expect((await read('studio-2')).size).toBe(0);
@@ -144,7 +144,7 @@ describe('the link tables of a fleet', () => {
 });
 
 describe('claimed loopback ports', () => {
-  it('are free, and are given to nobody else', async () => {
+  it('are free and unique', async () => {
     const [one, other] = [createPortClaims(), createPortClaims()];
     const ports = await Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? one : other).take()));
     expect(new Set(ports).size).toBe(20);

@@ -16,7 +16,7 @@ describe('a Mac out of its box', () => {
     expect(services.every(({ ipv4, isEnabled }) => isEnabled && ipv4.kind === 'dhcp')).toBe(true);
   });
 
-  it('has the settings of macOS, and nothing that enroll or apply brings', () => {
+  it('has the default settings of macOS, and none from enroll or apply', () => {
     expect(boxed).toMatchObject({
       isRdmaEnabled: false,
       wiredLimitMegabytes: 0,
@@ -27,7 +27,7 @@ describe('a Mac out of its box', () => {
     expect([boxed.power.sleepMinutes > 0, boxed.indexed.length > 0]).toEqual([true, true]);
   });
 
-  it('is the same Mac', () => {
+  it('keeps its identity and hardware', () => {
     const { serial, hardwareUuid, receptacles, password, isFileVaultOn } = mac;
     expect(boxed).toMatchObject({ serial, hardwareUuid, receptacles, password, isFileVaultOn });
   });

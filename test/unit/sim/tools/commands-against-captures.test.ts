@@ -13,25 +13,25 @@ const busesOf = (json: string): readonly Record<string, unknown>[] => JSON.parse
 
 describe('the simulated system_profiler', () => {
   it.each(['sp-thunderbolt-json.m3ultra.pairA-studio.json', 'sp-hardware-json.m2-air.json'])(
-    'lays JSON out byte for byte like %s',
+    'formats JSON byte for byte like %s',
     (name) => {
       const text = captured(name);
       expect(`${appleJson(JSON.parse(text))}\n`).toBe(text);
     },
   );
 
-  it('has the hardware keys of the capture, and no others', () => {
+  it('has exactly the hardware keys of the capture', () => {
     const keys = (text: string): string[] => Object.keys(JSON.parse(text)['SPHardwareDataType'][0]);
     const simulated = answer(studioAndLaptop, 'one', 'system_profiler/SPHardwareDataType_-json.out');
     expect(keys(simulated)).toEqual(keys(captured('sp-hardware-json.m2-air.json')));
   });
 
-  it('shows both ends of the captured pair as they were: one with RDMA, one without', () => {
+  it('shows both ends of the captured pair, of which only one has RDMA', () => {
     const fleet = broken(studioAndLaptop, { fault: 'rdma-disabled', target: 'one' });
     const name = 'system_profiler/SPThunderboltDataType_-json.out';
     const cases = [
       ['one', 'sp-thunderbolt-json.m3ultra.pairA-studio.json', ['thunderboltusb4_bus_3']],
-      // The free receptacle of bus 2 carries a firmware version there, as no other free one does.
+      // Only in this capture does a free receptacle, that of bus 2, have a firmware version.
       ['two', 'sp-thunderbolt-json.m5max-mbp.pairA-macbook.json', ['thunderboltusb4_bus_2']],
     ] as const;
     for (const [node, file, others] of cases) {
@@ -95,7 +95,7 @@ describe('the simulated network tools', () => {
     expect(own.filter((line) => line.startsWith('default') && line.includes('en7'))).toHaveLength(1);
   });
 
-  it('print the DHCP packet of a cable in the lines of the captured one, which is of Ethernet', () => {
+  it('print the DHCP packet of a cable in the lines of the captured Ethernet packet', () => {
     const fleet = broken(lastReceptacle, { fault: 'internet-sharing', target: 'one:6' });
     const shape = (text: string): string =>
       text
@@ -112,7 +112,7 @@ describe('the simulated network tools', () => {
     expect(text).toMatch(/^server_identifier \(ip\): 192\.168\.2\.1$/m);
   });
 
-  it('print no DHCP packet of a cable to a Mac that shares nothing', () => {
+  it('print no DHCP packet for a cable to a Mac without Internet Sharing', () => {
     expect(answer(lastReceptacle, 'one', 'ipconfig/getpacket_en7.out')).toBe('');
   });
 
@@ -182,7 +182,7 @@ describe('the simulated RDMA tools', () => {
     ]);
   });
 
-  it('say the state and the refusal byte for byte', () => {
+  it('print the state and the refusal byte for byte', () => {
     expect(answer(studioAndLaptop, 'one', 'rdma_ctl/status.out')).toBe(captured('rdma_ctl-status.m3ultra.enabled.txt'));
     expect(answer(studioAndLaptop, 'one', 'rdma_ctl/enable.err')).toBe(
       captured('rdma_ctl-enable.outside-recovery.stderr.txt'),
@@ -207,7 +207,7 @@ describe('the other simulated tools', () => {
     expect(numbers(answer(locked, 'one', 'sw_vers/no-arguments.out'))).toBe(numbers(captured('sw_vers.macos27.txt')));
   });
 
-  it('list Safari, the update of macOS 26 and macOS 27 byte for byte as captured', () => {
+  it('list Safari, the macOS 26 update and macOS 27 byte for byte as captured', () => {
     expect(answer(studioAndLaptop, 'one', 'softwareupdate/--list_--no-scan.out')).toBe(
       captured('softwareupdate-list.macos26.6.safari-tahoe-and-27.txt'),
     );
@@ -227,12 +227,12 @@ describe('the other simulated tools', () => {
     expect(answer(fleet, 'studio-1', `${name}.err`)).toBe(nothing);
   });
 
-  it('print the power settings of a laptop as captured, apart from what the file wants', () => {
-    const wanted = (text: string): string => text.replaceAll(/(disksleep +)\d+/g, '$1N');
-    expect(wanted(answer(locked, 'one', 'pmset/-g_custom.out'))).toBe(wanted(captured('pmset-g-custom.mbp.txt')));
+  it("print a laptop's power settings as captured, apart from values of the file", () => {
+    const masked = (text: string): string => text.replaceAll(/(disksleep +)\d+/g, '$1N');
+    expect(masked(answer(locked, 'one', 'pmset/-g_custom.out'))).toBe(masked(captured('pmset-g-custom.mbp.txt')));
   });
 
-  it('list what a desktop can do in the form of the capture, autorestart included', () => {
+  it("list a desktop's capabilities like the capture, including autorestart", () => {
     const [head, ...known] = captured('pmset-g-cap.desktop-intel.txt').split('\n');
     const [simulatedHead, ...names] = answer(locked, 'two', 'pmset/-g_cap.out').split('\n');
     expect(simulatedHead).toBe(head);
@@ -241,7 +241,7 @@ describe('the other simulated tools', () => {
     expect(answer(locked, 'one', 'pmset/-g_cap.out')).not.toContain('autorestart');
   });
 
-  it('set the nine columns of df under their heads', () => {
+  it('align the nine columns of df with their headings', () => {
     const [head = '', row = ''] = answer(locked, 'two', 'df/-k_+System+Volumes+Data.out').split('\n');
     const [knownHead = '', , knownRow = ''] = captured('df-k.m3ultra-8tb.modelled.txt').split('\n');
     expect(wordLines(head)).toEqual(wordLines(knownHead));

@@ -6,7 +6,7 @@ import { simulated } from '../../../rack/rack.ts';
 
 const path = '/Library/Preferences/some.plist';
 
-/** A form, arguments that have it, and what stands in its open places. */
+/** A form, matching arguments, and the values of its placeholders. */
 const known: readonly (readonly [form: string, args: readonly string[], values: readonly string[]])[] = [
   ['bridge0 create', ['bridge0', 'create'], []],
   ['-setmanual SERVICE ADDRESS', ['-setmanual', 'Thunderbolt 2', '10.0.0.1'], ['Thunderbolt 2', '10.0.0.1']],
@@ -29,11 +29,11 @@ const unknown: readonly (readonly [form: string, args: readonly string[]])[] = [
 ];
 
 describe('a form of a command line', () => {
-  it.each(known)('%s has its open places', (form, args, values) => {
+  it.each(known)('extracts placeholder values: %s', (form, args, values) => {
     expect(valuesIn(form, args)).toEqual(values);
   });
 
-  it.each(known)('%s gets as far as the simulator, also below a root', (form, args) => {
+  it.each(known)('matches in the shell, also below a root: %s', (form, args) => {
     const typed = args.map((word) => (word === path ? `/root${word}` : word));
     const { status } = spawnSync('sh', [
       '-c',
@@ -44,11 +44,11 @@ describe('a form of a command line', () => {
     expect(status).toBe(0);
   });
 
-  it.each(unknown)('%s does not have other words: %j', (form, args) => {
+  it.each(unknown)('does not match other arguments: %s with %j', (form, args) => {
     expect(valuesIn(form, args)).toBeUndefined();
   });
 
-  it('that no tool has changes nothing, not even for root', () => {
+  it('changes nothing if no tool has it, even for root', () => {
     const fleet = simulated();
     const ask = { node: 'studio-1', tool: '/sbin/shutdown', args: ['-k', 'now'], isRoot: true };
     expect(applyWrite(fleet, ask)).toMatchObject({ fleet, isKnown: false, exitCode: 1, stdout: '' });

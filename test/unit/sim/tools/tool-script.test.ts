@@ -14,7 +14,7 @@ const kept = (root: NodeRoot): NodeRoot => {
 };
 const bash = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path));
 const shells: readonly (readonly [string, readonly string[]])[] = [
-  ['the own sh', []],
+  ["this computer's sh", []],
   ...(bash === undefined ? [] : [['bash --posix', [bash, '--posix']] as const]),
 ];
 
@@ -25,7 +25,7 @@ afterAll(() => {
 describe.each(shells)('a simulated tool under %s', (_, shell) => {
   const root = kept(nodeRoot(healthy, 'studio-1', shell));
 
-  it('prints the stored answer of a command line and nothing else', () => {
+  it('prints exactly the stored answer of a command line', () => {
     const stored = filesOf(healthy, 'studio-1').get('/.sim/answers/networksetup/-getinfo_Thunderbolt+2.out');
     expect(root.run('/usr/sbin/networksetup', '-getinfo', 'Thunderbolt 2')).toEqual({
       status: 0,
@@ -35,7 +35,7 @@ describe.each(shells)('a simulated tool under %s', (_, shell) => {
     expect(root.unknown()).toEqual([]);
   });
 
-  it('takes a path below its own root', () => {
+  it('accepts a path below its own root', () => {
     const args = ['-extract', 'VirtualNetworkInterfaces.Bridge', 'json', '-o', '-'];
     expect(root.run('/usr/bin/plutil', ...args, preferences)).toEqual({ status: 0, stdout: '{}\n', stderr: '' });
     expect(root.run('/bin/df', '-k', '$R/System/Volumes/Data').stdout).toMatch(
@@ -43,7 +43,7 @@ describe.each(shells)('a simulated tool under %s', (_, shell) => {
     );
   });
 
-  it('fails as the real one does', () => {
+  it('fails like the real tool', () => {
     expect(root.run('/usr/bin/rdma_ctl', 'enable')).toEqual({
       status: 77,
       stdout: '',
@@ -57,7 +57,7 @@ describe.each(shells)('a simulated tool under %s', (_, shell) => {
     });
   });
 
-  it('repeats the name of what is not there', () => {
+  it('repeats the name of a missing object', () => {
     const { stderr } = root.run('/bin/launchctl', 'print', 'system/dev.meshwright.keeper');
     expect(stderr.replace('dev.meshwright.keeper', 'com.openssh.sshd')).toBe(
       captured('launchctl-print.sshd.off.stderr.txt'),
@@ -78,7 +78,7 @@ describe.each(shells)('a simulated tool under %s', (_, shell) => {
     expect(root.unknown()).toEqual([]);
   });
 
-  it('answers names as sysctl does, unknown ones on stderr', () => {
+  it('answers known names like sysctl and reports unknown ones on stderr', () => {
     expect(root.run('/usr/sbin/sysctl', '-n', 'hw.model', 'hw.memsize').stdout).toBe('Mac15,14\n549755813888\n');
     expect(root.run('/usr/sbin/sysctl', 'hw.nothing', 'hw.model')).toEqual({
       status: 1,
@@ -101,10 +101,10 @@ describe.each(shells)('a simulated tool under %s', (_, shell) => {
   });
 });
 
-describe('a command line that the table does not know', () => {
+describe('a command line missing from the table', () => {
   const root = kept(nodeRoot(healthy, 'studio-1'));
 
-  it('gets the usage of the tool on stderr and leaves one line each', () => {
+  it("prints the tool's usage on stderr and is recorded in one line", () => {
     const lines: readonly (readonly string[])[] = [
       ['/usr/bin/sw_vers', '-nonsense'],
       ['/usr/bin/sw_vers', '-productVersion', ''],
@@ -131,23 +131,23 @@ describe('a command line that the table does not know', () => {
     ]);
   });
 
-  it('is never taken for one that has the same words in other arguments', () => {
+  it('is not mistaken for the same words in different arguments', () => {
     expect(root.run('/usr/bin/sw_vers', '').status).toBe(1);
     expect(root.run('/usr/sbin/system_profiler', 'SPHardwareDataType -json').status).toBe(1);
     expect(root.run('/usr/bin/pmset', '*').status).toBe(1);
   });
 });
 
-describe('a tool that a Mac does not have', () => {
-  it('is absent before macOS 26.2, and the others are there', () => {
+describe('an RDMA tool', () => {
+  it('is the only kind of tool missing before macOS 26.2', () => {
     const root = kept(nodeRoot(broken(healthy, { fault: 'macos-old', target: 'studio-1' }), 'studio-1'));
     const missing = tools.filter(({ path }) => !existsSync(root.path + path)).map(({ path }) => path);
     expect(missing).toEqual(['/usr/bin/ibv_devices', '/usr/bin/ibv_devinfo', '/usr/bin/rdma_ctl']);
   });
 });
 
-describe('a Mac whose RDMA is switched off', () => {
-  it('says so in every RDMA tool', () => {
+describe('a simulated Mac with RDMA disabled', () => {
+  it('reports it in every RDMA tool', () => {
     const root = kept(nodeRoot(broken(healthy, { fault: 'rdma-disabled', target: 'studio-1' }), 'studio-1'));
     expect(root.run('/usr/bin/rdma_ctl', 'status')).toEqual({ status: 0, stdout: 'disabled\n', stderr: '' });
     expect(root.run('/usr/bin/ibv_devices').stdout.split('\n')).toHaveLength(3);

@@ -33,7 +33,7 @@ const state = (sudo: string, clockOffset: number): Promise<void> =>
     { path: '/.sim/password', text: 'simulated\n', isExecutable: false },
   ]);
 
-/** Runs a script as a command over SSH would be, and says what it printed and what was written down as unknown. */
+/** Runs a script like a command over SSH; returns its output and the commands recorded as unknown. */
 async function sh(script: string, input = '') {
   const ran = spawnSync('/bin/sh', ['-c', script], {
     cwd: homeOf(root, 'mesh'),
@@ -103,7 +103,7 @@ describe('base tools of a simulated node', () => {
     ['printf "1\\n2\\n" | awk -F / "{ n += \\$1 } END { print n }"', '3\n'],
     ['mkdir u1 u2; printf in >u1/f; tar -cJf a.txz -C u1 f; tar -tf a.txz; tar -xmf a.txz -C u2; cat u2/f', 'f\nin'],
     ['printf x | shasum -a 256', '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881  -\n'],
-  ])('%s', async (script, out) => {
+  ])('run as on a Mac: %s', async (script, out) => {
     expect(await sh(script)).toEqual({ code: 0, out, err: '', unknown: '' });
   });
 
@@ -144,7 +144,7 @@ describe('base tools of a simulated node', () => {
     ['rmdir -p a/b', 1, 'rmdir: illegal option -- p'],
     ['cksum -a sha256 f', 1, 'cksum: illegal option -- a'],
     ['find . -cmin 1', 1, 'find: -cmin: unknown primary or operator'],
-  ])('%s is refused as on a Mac and written down', async (script, code, complaint) => {
+  ])('reject as on a Mac and record: %s', async (script, code, complaint) => {
     const ran = await sh(`: >f; ${script}`);
     expect([ran.code, ran.out]).toEqual([code, '']);
     expect(ran.err.split('\n')[0]).toMatch(complaint === '' ? /^usage: / : complaint);
@@ -152,48 +152,48 @@ describe('base tools of a simulated node', () => {
   });
 
   it.each(['timeout 1 true', 'sha256sum f', 'ip link', 'systemctl status', 'nproc', 'setsid true'])(
-    '%s is not there',
+    'do not include: %s',
     async (script) => {
       expect((await sh(script)).code).toBe(127);
     },
   );
 
-  it('options behind the operands are operands, as getopt of a Mac has it', async () => {
+  it('treat options after operands as operands, like getopt on a Mac', async () => {
     const ran = await sh(': >keep; rm keep -f');
     expect([ran.code, ran.unknown]).toEqual([1, '']);
     expect(ran.err).toMatch(/-f/);
   });
 
-  it('chown needs root and files that are there', async () => {
+  it('include a chown that requires root and existing files', async () => {
     expect((await sh(': >k; chown root:wheel k')).err).toBe('chown: k: Operation not permitted\n');
     expect((await sh('sudo -n chown root:wheel nobody')).err).toBe('chown: nobody: No such file or directory\n');
   });
 
-  it.runIf(process.platform === 'linux')('kill ends the processes of its own node only', async () => {
+  it.runIf(process.platform === 'linux')('include a kill that reaches only processes of its own node', async () => {
     const ran = await sh(`sleep 60 & "$R/bin/kill" -9 ${process.pid} $!; echo $?; "$R/bin/kill" -0 ${process.pid}`);
     expect([ran.out, ran.code]).toEqual(['1\n', 1]);
     expect(ran.err).toMatch(`kill: ${process.pid}: No such process\n`);
   });
 
-  it.runIf(process.platform === 'linux')('ps knows no process of another node or another boot', async () => {
+  it.runIf(process.platform === 'linux')('include a ps that hides processes of other nodes and boots', async () => {
     const ran = await sh(
       `ps -o pid= -p ${process.pid}; echo $?; MW_SIM=test.nod; export MW_SIM; ps -o pid= -p $$; echo $?`,
     );
     expect([ran.out, ran.unknown]).toEqual(['1\n1\n', '']);
   });
 
-  it('ps without a process number shows the processes of the node only', async () => {
+  it('include a ps that lists only the processes of the node', async () => {
     const ran = await sh('ps -axo pid= | { n=0; while read -r p; do n=$((n + 1)); done; [ "$n" -lt 8 ] && echo few; }');
     expect(ran.out).toBe('few\n');
   });
 
-  it('each name their source and the forms they take', () => {
+  it('each name their source and accepted forms', () => {
     for (const tool of baseTools) {
       expect([tool.path, tool.source.text.length > 5, tool.forms.length > 2]).toEqual([tool.path, true, true]);
     }
   });
 
-  it('are written for both systems in a form that a shell can read', () => {
+  it('have wrapper scripts with valid shell syntax for both systems', () => {
     for (const tool of baseTools) {
       for (const isBsd of [true, false]) {
         const text = wrapperText(tool, { host: `/bin/${tool.path.slice(-3)}`, isBsd, user: 'mesh' });
@@ -203,7 +203,7 @@ describe('base tools of a simulated node', () => {
     }
   });
 
-  it('leave out what the machine itself lacks', () => {
+  it('omit tools that the machine lacks', () => {
     const paths = baseToolFiles('mesh').map((file) => file.path);
     expect(paths).toContain('/bin/rm');
     expect(paths).not.toContain('/usr/bin/timeout');
@@ -218,19 +218,19 @@ describe('the simulated sudo', () => {
     expect(ran).toEqual({ code: 0, out: '0\n-mesh\nroot\n0\n', err: '', unknown: '' });
   });
 
-  it('drops what the caller exported, but keeps LC_ALL', async () => {
+  it("drops the caller's environment but keeps LC_ALL", async () => {
     const ran = await sh('export LC_ALL=C OTHER=x; sudo -n env');
     expect(ran.out).toMatch(/^LC_ALL=C$/m);
     expect(ran.out).not.toMatch(/OTHER/);
   });
 
-  it('asks for a password that nobody can give', async () => {
+  it('requires a password and records a call without -n', async () => {
     await state('needs-password', 0);
     expect(await sh('sudo -n true')).toEqual({ code: 1, out: '', err: 'sudo: a password is required\n', unknown: '' });
     expect((await sh('sudo true')).unknown).toMatch(/^\/usr\/bin\/sudo 1:true$/);
   });
 
-  it('lists to root alone what it lets another account do', async () => {
+  it("lists a different account's rules only to root", async () => {
     await state('allowed', 0);
     const asRoot = (line: string) => sh('sudo -n "$R/bin/sh" -s', `${line}\n`);
     const listed = (name: string) => asRoot(`sudo -l -n -U ${name}`);
@@ -243,7 +243,7 @@ describe('the simulated sudo', () => {
     expect(await sh('sudo -l -n -U _www')).toMatchObject({ code: 1, err: 'sudo: a password is required\n' });
   });
 
-  it('follows the rules of the account that asks', async () => {
+  it('applies the rules of the calling account', async () => {
     const rule = `printf '_www ALL=(root) NOPASSWD: /bin/sh -s\\n' >"$R/private/etc/sudoers.d/w"`;
     const asks = 'sudo -n "$(command -v sh)" -s </dev/null && echo root; sudo -n true; echo $?';
     const ask = () => sh('sudo -n "$R/bin/sh" -s', `sudo -n -H -u _www sh -c '${asks}'\n`);
@@ -254,13 +254,13 @@ describe('the simulated sudo', () => {
     await sh('rm -f "$R"/private/etc/sudoers.d/w');
   });
 
-  it('refuses a user who is not in sudoers', async () => {
+  it('rejects a user who is not in sudoers', async () => {
     await state('denied', 0);
     const ran = await sh('sudo -n true');
     expect([ran.code, ran.err.split('\n')[0]]).toEqual([1, 'mesh is not in the sudoers file.']);
   });
 
-  it('takes the password from standard input and leaves what follows it to the command', async () => {
+  it('reads the password from standard input and passes the rest to the command', async () => {
     await state('needs-password', 0);
     const ran = await sh(`sudo -S -p '' -k "$R/bin/sh" -c 'id -u; cat'`, 'simulated\nrest\n');
     expect(ran).toEqual({ code: 0, out: '0\nrest\n', err: '', unknown: '' });
@@ -270,11 +270,11 @@ describe('the simulated sudo', () => {
     ['bad\n', 'Sorry, try again.\n\nsudo: no password was provided\nsudo: 1 incorrect password attempt\n'],
     ['bad\nbad\nbad\n', 'Sorry, try again.\nSorry, try again.\nsudo: 3 incorrect password attempts\n'],
     ['', '\nsudo: no password was provided\nsudo: a password is required\n'],
-  ])('says of %j what sudo says', async (typed, err) => {
+  ])('fails like sudo after the input %j', async (typed, err) => {
     expect(await sh(`sudo -S -p '' -k true`, typed)).toEqual({ code: 1, out: '', err, unknown: '' });
   });
 
-  it('follows a rule of its folder as it is written, and none whose name has a dot', async () => {
+  it('applies rule files of its folder except names with a dot', async () => {
     const rule = `printf 'mesh ALL=(root) NOPASSWD: /bin/sh -s\\n' >"$R/private/etc/sudoers.d`;
     const use = `sudo -n "$R/bin/sh" -s; sudo -n id -u; echo $?`;
     const dotted = await sh(`${rule}/a.b"; ${use}`, 'id -u\n');
@@ -291,19 +291,19 @@ describe('the simulated visudo', () => {
     ['# only words', 0, /r: parsed OK\n$/],
     ['mesh ALL=(root NOPASSWD: /bin/sh -s', 1, /r:1:\d+: syntax error\n/],
     ['me sh ALL=(root) NOPASSWD: /bin/sh -s', 1, /r:1:\d+: syntax error\n/],
-  ] as const)('judges %j', async (line, code, says) => {
+  ] as const)('checks %j', async (line, code, output) => {
     const ran = await sh(`printf '%s\\n' '${line}' >r; "$R/usr/sbin/visudo" -cf "$PWD/r"`);
-    expect([ran.code, ran.out + ran.err]).toEqual([code, expect.stringMatching(says)]);
+    expect([ran.code, ran.out + ran.err]).toEqual([code, expect.stringMatching(output)]);
   });
 
-  it('says when there is no such file', async () => {
+  it('reports a missing file', async () => {
     const ran = await sh('visudo -cf "$R/tmp/none"');
     expect([ran.code, ran.err]).toEqual([1, expect.stringMatching(/^visudo: unable to open .*: No such file/)]);
   });
 });
 
 describe('the simulated clock', () => {
-  it('runs ahead by the offset of the node', async () => {
+  it("runs ahead by the node's offset", async () => {
     await state('allowed', 86_400 * 400);
     const ran = await sh('date -u +%s; date -u +%Y');
     const [seconds, year] = ran.out.trim().split('\n').map(Number);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FleetError } from '../../../../../src/diagnostics/diagnostic.ts';
 import { requirePrograms } from '../../../../../src/sim/hosts/base-tools/all-base-tools.ts';
 
-/** The codes and details that a machine without these programs is refused with. */
+/** The codes and details of the refusal of a machine without these programs. */
 function refusals(...missing: readonly string[]): readonly string[] {
   try {
     requirePrograms((name) => (missing.includes(name) ? undefined : `/usr/bin/${name}`));
@@ -13,17 +13,17 @@ function refusals(...missing: readonly string[]): readonly string[] {
   }
 }
 
-describe('the programs that simulated Macs are made of', () => {
-  it('are named where this machine lacks them', () => {
+describe('the programs required for simulated Macs', () => {
+  it('are named if this machine lacks them', () => {
     expect(refusals('ps', 'curl')).toEqual(['sim/missing-programs: Not found: curl, ps.']);
     expect(refusals('sh', 'perl')).toEqual(['sim/missing-programs: Not found: perl, sh.']);
   });
 
-  it('are no more than what a tool of a Mac calls', () => {
+  it('include no programs that simulated tools do not call', () => {
     expect(refusals('gcc', 'python3', 'none')).toEqual([]);
   });
 
-  it('are all on this machine', () => {
+  it('all exist on this machine', () => {
     expect(() => requirePrograms()).not.toThrow();
   });
 });

@@ -15,8 +15,8 @@ function thrown(code: string): unknown {
   }
 }
 
-describe('ending the process of a simulated fleet', () => {
-  it('says that it belongs to another user', () => {
+describe('endProcess', () => {
+  it('reports a process of a different user', () => {
     const error = thrown('EPERM');
     expect(error).toBeInstanceOf(FleetError);
     const [first] = error instanceof FleetError ? error.diagnostics : [];
@@ -24,15 +24,15 @@ describe('ending the process of a simulated fleet', () => {
     expect(first && plainText(first.hint)).toMatch(/user who started it/);
   });
 
-  it('is content when it has ended already', () => {
+  it('succeeds if the process already ended', () => {
     expect(thrown('ESRCH')).toBeUndefined();
   });
 
-  it('hides no other error', () => {
+  it('throws every other error', () => {
     expect(thrown('EINVAL')).toMatchObject({ message: 'kill EINVAL' });
   });
 
-  it('sends KILL to this process', () => {
+  it('sends KILL to the process', () => {
     const sent: unknown[] = [];
     endProcess(4_000_000, (...all) => sent.push(all));
     expect(sent).toEqual([[4_000_000, 'SIGKILL']]);

@@ -3,7 +3,7 @@ import { plainText } from '../../../../../src/diagnostics/prose-text.ts';
 import { type Machine, requireNamespaces } from '../../../../../src/sim/hosts/namespace/namespace-host.ts';
 import { rejection } from '../../../../sshd/ssh-case.ts';
 
-/** A machine that has everything. */
+/** A machine that meets every requirement. */
 const able: Machine = {
   platform: 'linux',
   userNumber: 0,
@@ -17,24 +17,28 @@ const refused = async (machine: Partial<Machine>): Promise<readonly [string, str
 };
 
 describe('requireNamespaces', () => {
-  it('is content with root on Linux', async () => {
+  it('accepts root on Linux', async () => {
     await expect(requireNamespaces(able)).resolves.toBeUndefined();
   });
 
   it.each<readonly [string, Partial<Machine>, string]>([
-    ['another system', { platform: 'darwin' }, 'This is darwin, and only Linux has the namespaces that are needed.'],
-    ['another user', { userNumber: 501 }, 'Only root can make them.'],
     [
-      'programs that are not there',
+      'a different system',
+      { platform: 'darwin' },
+      'This is darwin, and only Linux has the namespaces that are needed.',
+    ],
+    ['a user other than root', { userNumber: 501 }, 'Only root can make them.'],
+    [
+      'missing programs',
       { find: (program) => (program === 'sudo' || program === 'tc' ? undefined : program) },
       'Not found: sudo, tc.',
     ],
     [
-      'a kernel that does not want to',
+      'a kernel that refuses namespaces',
       { unshare: () => Promise.reject(new Error('unshare failed: Operation not permitted')) },
       'The kernel refuses them: unshare failed: Operation not permitted.',
     ],
-  ])('names %s as sim/no-namespaces', async (_, machine, detail) => {
+  ])('reports %s as sim/no-namespaces', async (_, machine, detail) => {
     expect(await refused(machine)).toEqual(['sim/no-namespaces', detail]);
   });
 });

@@ -31,7 +31,7 @@ function sh(script: string) {
 }
 const sizeOf = async (name: string): Promise<number> => (await stat(join(homeOf(root, 'mesh'), name))).size;
 
-describe('a full disk of a simulated node', () => {
+describe("a simulated node's full disk", () => {
   it.each([
     ['cp big copied', 'cp: copied: No space left on device'],
     ['cat big >joined', 'cat: stdout: No space left on device'],
@@ -39,18 +39,18 @@ describe('a full disk of a simulated node', () => {
     ['tail -c 4000 big >rest', 'No space left on device'],
     ['cat big | tee teed >"$R/dev/null" 2>&1; cat big >>teed', 'No space left on device'],
     ['mkdir t; tar -xf big.tgz -C t', 'big: Write failed: No space left on device'],
-  ])('ends %s', (script, complaint) => {
+  ])('makes this command fail: %s', (script, complaint) => {
     const ran = sh(`mkdir -p "$R/dev"; ${script}`);
     expect(ran.code).not.toBe(0);
     expect(ran.err).toContain(complaint);
   });
 
-  it('leaves what fitted', async () => {
+  it('keeps the bytes that fit', async () => {
     sh('cp big partly');
     expect(await sizeOf('partly')).toBe(2_048);
   });
 
-  it('lets small files through, and everything that goes through a pipe', async () => {
+  it('permits small files and data in pipes', async () => {
     const ran = sh('cp small s1 && cat small >s2 && mkdir u && tar -xf small.tgz -C u && cat big | wc -c');
     expect(ran).toEqual({ code: 0, out: '    5000\n', err: '' });
     expect(await sizeOf('s1')).toBe(100);

@@ -23,7 +23,7 @@ const numbers = (...fields: readonly (readonly [value: number, bytes: 2 | 4])[])
     }),
   );
 
-/** A zip archive as tools write it (APPNOTE 4.3): local headers with data, the directory, its end. */
+/** A zip archive (APPNOTE 4.3): local headers with data, the directory, its end. */
 function zip(entries: readonly Entry[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -71,13 +71,13 @@ function sh(script: string) {
 const rank: Entry = { path: 'bin/rank', text: '#!/bin/sh\n'.repeat(99), mode: 0o100755, isPacked: true };
 const note: Entry = { path: 'note', text: 'plain', mode: 0o100640, isPacked: false };
 
-describe.runIf(process.platform === 'linux')('tar of a simulated node, given a zip archive', () => {
-  it('lists its names', async () => {
+describe.runIf(process.platform === 'linux')("a simulated node's tar with a zip archive", () => {
+  it('lists the names', async () => {
     await writeFile(home('a.zip'), zip([rank, note]));
     expect(sh('tar -tf a.zip')).toEqual({ code: 0, out: 'bin/rank\nnote\n', err: '' });
   });
 
-  it('unpacks it with permissions, packed or stored', async () => {
+  it('unpacks compressed and stored entries with permissions', async () => {
     await writeFile(home('a.zip'), zip([{ ...note, path: 'bin/', text: '', mode: 0o040755 }, rank, note]));
     expect(sh('tar -xf a.zip -C to')).toEqual({ code: 0, out: '', err: '' });
     expect(await readFile(home('to/bin/rank'), 'utf8')).toBe(rank.text);
@@ -87,12 +87,12 @@ describe.runIf(process.platform === 'linux')('tar of a simulated node, given a z
     ]);
   });
 
-  it('refuses a way out of the folder', async () => {
+  it('rejects a path outside the folder', async () => {
     await writeFile(home('a.zip'), zip([{ ...note, path: '../out' }]));
     expect(sh('tar -xf a.zip -C to')).toEqual({ code: 1, out: '', err: "tar: ../out: Path contains '..'\n" });
   });
 
-  it('ends at a full disk and at an archive that is cut off', async () => {
+  it('fails on a full disk and on a truncated archive', async () => {
     await writeFile(home('a.zip'), zip([{ ...rank, text: 'x'.repeat(9_000) }]));
     await writeFile(join(root, '.sim/room'), '1024\n');
     expect(sh('tar -xf a.zip -C to').err).toBe('bin/rank: Write failed: No space left on device\n');

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 beforeEach(() => writeFile(join(root, '.sim/unknown'), ''));
 
-/** Runs a script as a command over SSH would be, and says what it printed and what was written down as unknown. */
+/** Runs a script like a command over SSH; returns its output and the commands recorded as unknown. */
 async function sh(script: string) {
   const env = { ...execEnvironment({ root, user: 'mesh', mark: 'test.node' }), R: root };
   const ran = spawnSync('/bin/sh', ['-c', script], {
@@ -30,10 +30,10 @@ async function sh(script: string) {
   return { code: ran.status, out: ran.stdout, err: ran.stderr, unknown };
 }
 
-describe('disk images of a simulated node', () => {
+describe("a simulated node's disk images", () => {
   const attach = 'hdiutil attach -nobrowse -readonly -noautoopen -mountpoint';
 
-  it('are mounted at a folder, copied from, and gone from there when they are detached', async () => {
+  it('can be attached at a folder, copied from and detached', async () => {
     const ran = await sh(`mkdir -p tree/EXO.app/bin image copy; printf x >tree/EXO.app/bin/exo
 tar -czf exo.dmg -C tree EXO.app; ${attach} image exo.dmg | cut -f 3
 ditto image/EXO.app copy/EXO.app; hdiutil detach image -force; find copy image -type f; hdiutil detach image -force`);
@@ -45,7 +45,7 @@ ditto image/EXO.app copy/EXO.app; hdiutil detach image -force; find copy image -
     });
   });
 
-  it('are refused when they are none, and with any other options', async () => {
+  it('are rejected if invalid or with other options', async () => {
     expect(await sh(`mkdir -p there; printf x >no.dmg; ${attach} there no.dmg`)).toMatchObject({
       code: 1,
       err: 'hdiutil: attach failed - image not recognized\n',

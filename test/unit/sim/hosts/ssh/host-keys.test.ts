@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe('a key of the simulated fleet', () => {
-  it('is read by ssh2 every time, and signs', () => {
+describe("a simulated fleet's SSH key", () => {
+  it('can always be parsed by ssh2 and can sign', () => {
     for (let round = 0; round < 300; round += 1) {
       const { privateText, publicText } = createKeyText('simulated');
       const [whole, open] = [ssh2.utils.parseKey(privateText), ssh2.utils.parseKey(publicText)];
@@ -25,14 +25,14 @@ describe('a key of the simulated fleet', () => {
     }
   });
 
-  it('is read by ssh-keygen', async () => {
+  it('can be read by ssh-keygen', async () => {
     const key = await loadOrCreateKey(join(folder, 'deep', 'a-key'), 'simulated studio-1');
     const shown = execFileSync('ssh-keygen', ['-y', '-f', key.path], { encoding: 'utf8' });
     expect(shown.trim()).toBe(`${key.publicText} simulated studio-1`);
     expect((await stat(key.path)).mode & 0o777).toBe(0o600);
   });
 
-  it('is kept, and replaced only when it cannot be read', async () => {
+  it('is kept and replaced only if unreadable', async () => {
     const path = join(folder, 'kept');
     const first = await loadOrCreateKey(path, 'simulated');
     expect(await loadOrCreateKey(path, 'simulated')).toEqual(first);
