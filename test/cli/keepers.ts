@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { eventually } from '../rack/running.ts';
 import type { Place } from './place.ts';
 
-/** What launchd says of the keeper of each simulated Mac of this place; empty where there is none. */
+/** What launchd prints about the keeper of each simulated Mac; empty without a keeper. */
 function prints(place: Place): readonly string[] {
   const fleets = join(place.state, 'sim');
   return readdirSync(fleets).flatMap((fleet) => {
@@ -19,7 +19,7 @@ function prints(place: Place): readonly string[] {
   });
 }
 
-/** Waits until every keeper has ended a round since its Mac was started: what that brings back is there again. */
+/** Waits until every keeper has finished a round since boot, so that its settings are restored. */
 export async function keepersAtRest(place: Place): Promise<void> {
   const isAtRest = (text: string): boolean =>
     /^\tstate = not running$/m.test(text) && /^\tlast exit code = 0$/m.test(text);

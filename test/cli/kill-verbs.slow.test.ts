@@ -18,7 +18,7 @@ const file = (archive = 'reference') =>
 const env = { OWN_PASSWORD: 'simulated' };
 const withPassword = ['--sim', '--yes', '--password-env', 'OWN_PASSWORD'];
 
-/** What a Mac shows that is not the one in the lock. */
+/** The fingerprint of a Mac that differs from the lock. */
 async function fingerprint(place: Place): Promise<string> {
   const ran = await meshwright(place, ['replace', 'studio-4', ...withPassword, '--json'], { env });
   const { nodes } = json(ran) as { readonly nodes: Readonly<Record<string, { readonly fingerprint: string }>> };
@@ -54,7 +54,7 @@ const kills: readonly VerbKill[] = [
     env,
     points: /./,
     begin: (run) => run('sim', 'fault', 'filevault-locked', 'studio-4'),
-    // The start that led to the lock has ended the ranks there.
+    // The restart that locked the Mac has stopped its ranks.
     undo: (run) => run(...apply),
     leaves: 'changes',
   },
@@ -90,7 +90,7 @@ const kills: readonly VerbKill[] = [
   },
 ];
 
-/** A rack on which the pair serves. */
+/** A rack with a serving pair. */
 async function servingPlace(): Promise<Place> {
   const place = await placeWithPair(file());
   await writePublishedSources(place.folder);
@@ -99,9 +99,9 @@ async function servingPlace(): Promise<Place> {
   return place;
 }
 
-// Each on a rack of its own: most of the time they wait for leases to expire.
+// Each on its own rack, in parallel: most of the time they wait for leases to expire.
 describe.concurrent.each(kills)('$name, killed at any instant (case 51)', (kill) => {
-  it('leaves nothing that the next command does not finish', { timeout: 3_600_000 }, async ({ onTestFinished }) => {
+  it('is completed by the next command', { timeout: 3_600_000 }, async ({ onTestFinished }) => {
     const place = await servingPlace();
     onTestFinished(() => endPlace(place));
     await expectEveryKillHeals(place, kill);

@@ -19,7 +19,7 @@ afterAll(() => endPlace(place));
 const run = (...words: string[]) => meshwright(place, words);
 const launch = (script: string) => run('launch', 'chat', '--sim', '--yes', '--', 'sh', '-c', script);
 
-/** What the ranks printed, by rank, without the prefixes. */
+/** The output of a rank, without the prefixes. */
 const printed = (stdout: string, rank: number): readonly string[] =>
   stdout.split('\n').flatMap((line) => new RegExp(`^simulated rank ${rank} \\S+ \\| (.*)$`).exec(line)?.[1] ?? []);
 
@@ -30,12 +30,12 @@ interface Leases {
 }
 
 describe.each([
-  ['the account of ranks', [], '_meshrank', ', as _meshrank'],
-  ['the ssh user', ['--as', 'login'], 'mesh', ', as the ssh user, who can become root'],
+  ['the rank account', [], '_meshrank', ', as _meshrank'],
+  ['the SSH user', ['--as', 'login'], 'mesh', ', as the ssh user, who can become root'],
 ] as const)('launch as %s', (_, as, account, whom) => {
   const launch = (script: string) => run('launch', 'chat', ...as, '--sim', '--yes', '--', 'sh', '-c', script);
 
-  it('runs one rank on each Mac of the placement, with what they find each other by, and brings the placement back', async () => {
+  it('runs one rank per Mac with a host file, and then starts the placement again', async () => {
     const ran = await launch(
       'echo "$MLX_RANK of {size}"; cat "{hostfile}"; cat "${MLX_IBV_DEVICES:-$MLX_HOSTFILE}"; id -un; pwd',
     );
@@ -57,14 +57,14 @@ describe.each([
     expect(left.stdout).not.toMatch(/ [1-9]\d*$/m);
   });
 
-  it('ends as the worst rank does, ends the others, and brings the placement back all the same', async () => {
+  it('exits like the worst rank, stops the others, and starts the placement again', async () => {
     const ran = await launch('[ "$MLX_RANK" = 1 ] && exit 7; sleep 600');
     expect([ran.code, await serves()]).toEqual([7, true]);
     expect(ran.stderr).toContain('rank 1 studio-4 ! exit 7; stopping the others');
     expect(ran.stderr).toContain('launch: ranks of chat ended; worst exit code 7\n');
   });
 
-  it('ends all ranks on Ctrl-C, and brings the placement back', async () => {
+  it('stops all ranks on Ctrl-C, and starts the placement again', async () => {
     const words = ['launch', 'chat', ...as, '--sim', '--yes', '--', 'sh', '-c', 'echo up; sleep 600'];
     const child = start(place, words);
     const watched = ended(child, words);
@@ -81,7 +81,7 @@ describe.each([
 });
 
 describe('launch', () => {
-  it('starts no rank as an account that is not there, or for which sudo has a rule', async () => {
+  it('starts no rank under a missing account or one with sudo rights', async () => {
     const refused = await run('launch', 'chat', '--as', 'ben', '--sim', '--yes', '--', 'id', '-un');
     expect([refused.code, refused.stdout, refused.stderr.includes('launch/account')]).toEqual([5, '', true]);
     expect(refused.stderr.replaceAll(/\s+/g, ' ')).toContain(
@@ -99,14 +99,14 @@ describe('launch', () => {
       );
     const rules = '$R/private/etc/sudoers.d/ranks';
     expect((await asRoot(`echo '_meshrank ALL=(root) NOPASSWD: ALL' >'${rules}'`)).code).toBe(0);
-    // The placement runs as the same account: it could not be started again, so it is not stopped either.
+    // The placement uses the same account and could not start again, so it is not stopped.
     const asked = await launch('id -un');
     expect([asked.code, printed(asked.stdout, 0), await serves()]).toEqual([1, [], true]);
     expect(asked.stderr.replaceAll(/\s+/g, ' ')).toContain('sudo -l -U _meshrank: User _meshrank may run');
     const again = await run('restart', 'chat', '--sim', '--yes');
     expect([again.code, await serves()]).toEqual([1, true]);
     expect(again.stdout).toContain('Failed: 0 changed, 1 failed');
-    // Where nothing serves, each rank finds it by itself.
+    // If nothing serves, each rank reports the rule.
     expect((await run('stop', 'chat', '--sim', '--yes')).code).toBe(0);
     const idle = await launch('id -un');
     expect([idle.code, printed(idle.stdout, 0)]).toEqual([73, []]);
@@ -115,7 +115,7 @@ describe('launch', () => {
     expect((await run('apply', '--sim', '--yes')).code).toBe(0);
   });
 
-  it('ends all ranks when another run takes a lease, as one that has failed', async () => {
+  it('stops all ranks and fails if another run takes over a lease', async () => {
     const words = ['launch', 'chat', '--sim', '--yes', '--', 'sh', '-c', 'echo up; sleep 600'];
     const child = start(place, words);
     const watched = ended(child, words);
@@ -138,14 +138,14 @@ describe('launch', () => {
     expect(await serves()).toBe(true);
   });
 
-  it('runs nothing on a Mac that is held, or that does not say whether it is, though nothing is to be stopped', async () => {
+  it('runs nothing on a Mac that is on hold or whose hold is unknown', async () => {
     expect((await run('stop', 'chat', '--sim', '--yes')).code).toBe(0);
     expect((await run('hold', 'studio-4', '--reason', 'fan', '--sim', '--yes')).code).toBe(0);
     const held = await launch('echo up');
     expect([held.code, held.stdout, held.stderr.includes('studio-4: it is on hold (fan)')]).toEqual([5, '', true]);
     expect(held.stderr).toContain('launch/held');
     const other = await run('launch', '--nodes', 'studio-1', '--sim', '--yes', '--', 'echo', 'up');
-    // The placement that is to serve there has its other member on the held Mac, and stays as it is.
+    // The placement of studio-1 needs a rank on the held Mac, so it stays stopped.
     expect([other.code, printed(other.stdout, 0)]).toEqual([3, ['up']]);
     expect((await run('release', 'studio-4', '--sim', '--yes')).code).toBe(0);
     expect((await run('sim', 'fault', 'not-enrolled', 'studio-4')).code).toBe(0);
@@ -159,14 +159,14 @@ describe('launch', () => {
     expect((await run('sim', 'fault', '--clear', 'not-enrolled')).code).toBe(0);
   });
 
-  it('takes nodes in the order in which they are typed', async () => {
+  it('assigns ranks in the order of --nodes', async () => {
     const ran = await run('launch', '--nodes', 'studio-4,studio-1', '--sim', '--yes', '--', 'sh', '-c', 'echo {rank}');
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain('simulated rank 0 studio-4 | 0\n');
     expect(await serves()).toBe(true);
   });
 
-  it('says what is missing before anything is sent', async () => {
+  it('rejects missing and invalid arguments', async () => {
     const rans = await Promise.all([
       run('launch', 'chat', '--sim'),
       run('launch', '--sim', '--', 'true'),

@@ -15,11 +15,11 @@ beforeAll(async () => {
   expect((await run('apply', '--sim', '--yes')).code).toBe(0);
   expect((await run('sim', 'fault', 'power-wrong', 'studio-1', 'studio-4')).code).toBe(0);
   before = await pending();
-  place.write('hold.yaml', holding);
+  place.write('hold.yaml', leasing);
   const words = ['run', 'hold.yaml', '--sim', '--yes'];
   holder = start(place, words);
   holderEnd = ended(holder, words, 200_000);
-  while (!(await heldNow()).includes('studio-4')) {
+  while (!(await leasedNow()).includes('studio-4')) {
     if (holder.exitCode !== null) throw new Error(`the holder ended: ${(await holderEnd).stderr}`);
   }
 });
@@ -30,8 +30,8 @@ afterAll(() => {
 
 const run = (...words: string[]) => meshwright(place, words);
 
-/** A run that holds the second of two nodes until a file is there; minutes of a simulated Mac take seconds. */
-const holding = `playbook: 1
+/** A run that has the lease of the second node until a file exists; minutes of a simulated Mac take seconds. */
+const leasing = `playbook: 1
 plays:
   - nodes: [studio-4]
     tasks:
@@ -41,7 +41,7 @@ plays:
           deadline: 90m
 `;
 
-/** What a plan would change now. */
+/** The changes that a plan shows now. */
 async function pending(): Promise<unknown> {
   const { changes } = json(await run('plan', '--sim', '--json')) as { readonly changes: readonly unknown[] };
   expect(changes.length).toBeGreaterThan(1);
@@ -52,14 +52,14 @@ interface LeaseDocument {
   readonly nodes: Readonly<Record<string, { readonly held?: boolean; readonly run?: string }>>;
 }
 
-/** The nodes that somebody holds. */
-async function heldNow(): Promise<readonly string[]> {
+/** The nodes with a lease. */
+async function leasedNow(): Promise<readonly string[]> {
   const { nodes } = json(await run('lease', 'status', '--sim', '--json')) as LeaseDocument;
   return Object.entries(nodes).flatMap(([name, { held, run: by }]) => (held && by !== undefined ? [name] : []));
 }
 
-describe('apply while another run holds a node', () => {
-  it('ends with 75, says who holds it since when and how to wait, and changes nothing anywhere', async () => {
+describe('apply while another run has a lease', () => {
+  it('exits with 75, shows who has the lease since when, and changes nothing', async () => {
     const ran = await run('apply', '--sim', '--yes', '--record', 'refused.jsonl');
     expect([ran.code, holder.exitCode]).toEqual([75, null]);
     expect(ran.stderr).toContain('lease/held');
@@ -68,12 +68,12 @@ describe('apply while another run holds a node', () => {
     );
     expect(ran.stderr).toContain('--lease-wait');
     expect(await pending()).toEqual(before);
-    // Of what was sent with root's rights all was about the lease; the first node was given back.
+    // Root scripts only took and released leases; the lease of the first node was released.
     expect(fileIn(place, 'refused.jsonl')).not.toMatch(/ step=|pmset -a/);
-    expect(await heldNow()).toEqual(['studio-4']);
+    expect(await leasedNow()).toEqual(['studio-4']);
   });
 
-  it('says the same in one JSON document that its schema allows', async () => {
+  it('reports the lease in one JSON document that matches its schema', async () => {
     const ran = await run('apply', '--sim', '--yes', '--json');
     const document = json(ran) as { readonly steps: readonly { readonly outcome: string }[] };
     expect(schemaCheck('report')(document)).toEqual([]);
@@ -87,13 +87,13 @@ describe('apply while another run holds a node', () => {
     expect(await pending()).toEqual(before);
   });
 
-  it('changes the nodes that nobody holds when only they are chosen', async () => {
+  it('changes a chosen node that has no lease', async () => {
     const ran = await run('apply', 'studio-1', '--sim', '--yes');
     expect([ran.code, holder.exitCode]).toEqual([0, null]);
-    expect(await heldNow()).toEqual(['studio-4']);
+    expect(await leasedNow()).toEqual(['studio-4']);
   });
 
-  it('waits as long as it is told to, and goes on when the other run has ended', async () => {
+  it('waits at most --lease-wait, and continues when the other run has ended', async () => {
     const short = await run('apply', '--sim', '--yes', '--lease-wait', '2s', '--json');
     expect([short.code, codesOf(json(short))]).toEqual([75, expect.arrayContaining(['lease/held'])]);
     const words = ['apply', '--sim', '--yes', '--lease-wait', '2m'];
@@ -114,6 +114,6 @@ describe('apply while another run holds a node', () => {
     const ran = await end;
     expect([(await holderEnd).code, ran.code]).toEqual([0, 0]);
     expect(ran.stdout).toContain('studio-4 power/sleep changed');
-    expect(await heldNow()).toEqual([]);
+    expect(await leasedNow()).toEqual([]);
   });
 });

@@ -12,11 +12,11 @@ describe('the built library', () => {
   let place: Place;
   let file = '';
   const node = async (...words: string[]): Promise<string> => {
-    // What loads TypeScript leaves a folder there.
+    // tsx leaves a folder in TMPDIR.
     const options = { cwd: root, env: { ...place.env, TMPDIR: tmpdir() }, timeout: longestRunMs };
     return (await promisify(execFile)(process.execPath, words, options)).stdout;
   };
-  /** What a program prints in which `cluster` is the one of the file. */
+  /** The output of a program in which `cluster` is the opened file. */
   const program = (text: string, options = ''): Promise<string> =>
     node(
       '--input-type=module',
@@ -45,7 +45,7 @@ describe('the built library', () => {
     expect((await meshwright(place, ['sim', 'status', '-f', file])).stderr).toContain('sim/not-running');
   });
 
-  it('applies no plan that has become stale, and nothing after it was aborted', async () => {
+  it('rejects a stale plan, and changes nothing after an abort', async () => {
     await meshwright(place, ['sim', 'up', '-f', file]);
     const stale = `import { execFileSync } from 'node:child_process';
       const plan = await cluster.plan();
@@ -56,14 +56,14 @@ describe('the built library', () => {
     expect(await program(aborted, 'signal: AbortSignal.abort()')).toBe('AbortError\n');
   });
 
-  it('plans for the nodes that were chosen, and applies that plan', async () => {
+  it('plans for the chosen nodes, and applies that plan', async () => {
     const chosen = `const plan = await cluster.plan();
       const { steps } = await cluster.apply({ plan });
       console.log(JSON.parse(plan.text).targets.join(), [...new Set(steps.map(({ node }) => node))].join());`;
     expect(await program(chosen, "nodes: ['studio-1']")).toBe('studio-1 studio-1\n');
   });
 
-  it('reads a file from the current folder, and rejects where there is none', async () => {
+  it('rejects if the current folder has no cluster file', async () => {
     const text = `import('meshwright').then(({ openCluster }) => openCluster())
       .catch((error) => console.log(error.diagnostics[0].code));`;
     expect(await node('-e', text)).toBe('cli/no-cluster-file\n');

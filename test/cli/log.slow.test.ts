@@ -25,8 +25,8 @@ const linesOf = (name: string): readonly Line[] =>
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
-describe('the log of a verb', () => {
-  it('has each connection, host key, command, lease and step of an apply, the plans and the exit', async () => {
+describe('the log of a command', () => {
+  it('records connections, host keys, commands, leases, steps, plans and the exit code of apply', async () => {
     await run('sim', 'fault', 'cable-swapped', 'studio-1');
     const ran = await run('apply', '--sim', '--yes', '--json', '--log', 'apply.ndjson', '--log-level', 'debug');
     const lines = linesOf('apply.ndjson');
@@ -38,7 +38,7 @@ describe('the log of a verb', () => {
     for (const event of ['connecting', 'host-key', 'connected', 'sent', 'answered', 'lease', 'step-started']) {
       expect([event, nodesOf(event)]).toEqual([event, nodes]);
     }
-    // A command is logged before it leaves and when it has ended; none is without a name.
+    // Every command is logged with its name when it is sent and when it has ended.
     expect(seen('sent').map(({ name }) => name)).toEqual(expect.arrayContaining(['observe', 'take-lease', 'put']));
     expect(
       seen('answered')
@@ -66,7 +66,7 @@ describe('the log of a verb', () => {
     await run('sim', 'fault', '--clear');
   });
 
-  it('has findings and refused connections', async () => {
+  it('records findings and refused connections', async () => {
     await run('sim', 'fault', 'wrong-host-key', 'studio-3');
     const ran = await run('doctor', '--sim', '--json', '--log', 'doctor.ndjson');
     await run('sim', 'fault', '--clear');
@@ -82,7 +82,7 @@ describe('the log of a verb', () => {
     expect(lines.at(-1)).toMatchObject({ event: 'verb-ended', exit: ran.code, level: 'warn' });
   });
 
-  it('has the error that ended a verb', async () => {
+  it('records the error that stopped a command', async () => {
     const ran = await run('status', '--sim', 'studio-9', '--log', 'wrong.ndjson');
     const [, finding, end] = linesOf('wrong.ndjson');
     expect([ran.code, finding?.['event'], end?.['exit']]).toEqual([64, 'finding', 64]);
@@ -90,7 +90,7 @@ describe('the log of a verb', () => {
 });
 
 describe('a log that cannot be written', () => {
-  it('ends the verb before anything is sent or kept', async () => {
+  it('stops the command before anything is sent or stored', async () => {
     const journals = (): number => readdirSync(join(place.state, 'journal'), { recursive: true }).length;
     const before = journals();
     const ran = await run('apply', '--sim', '--yes', '--json', '--record', 'sent.ndjson', '--log', 'missing/log');
@@ -98,8 +98,8 @@ describe('a log that cannot be written', () => {
     expect([existsSync(fileOf('sent.ndjson')), journals()]).toEqual([false, before]);
   });
 
-  it('in the middle, as on a full disk, is said once, and the verb ends as it would have', async () => {
-    // Files of this process may have 1 KiB; a write beyond that fails as on a full disk, since its signal is ignored.
+  it('is reported once if the disk fills up, and the command finishes', async () => {
+    // A file may have 1 KiB here. Since the signal is ignored, a longer write fails as on a full disk.
     const limited = ['-c', 'trap "" XFSZ; ulimit -f 2; exec "$@"', 'sh', process.execPath, mainFile];
     const words = ['status', '--sim', '--log', 'full.ndjson', '--log-level', 'debug'];
     const child = spawn('/bin/sh', [...limited, ...words], { cwd: place.folder, env: environment(place) });
@@ -109,12 +109,12 @@ describe('a log that cannot be written', () => {
   });
 });
 
-describe('the options of the log', () => {
+describe('the log options', () => {
   it.each([
     [['plan', '--sim', '--log-level', 'info'], '--log-level needs --log.'],
     [['plan', '--sim', '--log', 'x', '--log-level', 'all'], 'Levels: debug, info, warn, error.'],
     [['validate', '--log', 'x'], 'validate has no option --log.'],
-  ])('%j are refused', async (words, why) => {
+  ])('are rejected: %j', async (words, why) => {
     const ran = await run(...words);
     expect([ran.code, ran.stderr.replaceAll(/\s+/g, ' '), existsSync(fileOf('x'))]).toEqual([
       64,

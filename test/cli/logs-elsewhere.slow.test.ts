@@ -8,7 +8,7 @@ import { schemaCheck } from './schema-check.ts';
 import { writeLog } from './simulated-log.ts';
 import { listenTo } from './talking.ts';
 
-/** A placement on studio-1 alone. */
+/** A placement only on studio-1. */
 const fileWith = (more: FileValue): FileValue =>
   pairFile((file) => {
     const chat = filePart(file, 'placements', 'chat');
@@ -25,8 +25,8 @@ afterAll(() => endPlace(place));
 const run = (...words: string[]) => meshwright(place, words);
 const where = 'chat does not run; its nodes are studio-1; it has no rank on studio-4.';
 
-describe('logs of a node that belongs to a fallback alone', () => {
-  it('say where the placement is, and end as where there is no log', async () => {
+describe('logs of a node that only a fallback uses', () => {
+  it('report where the placement belongs, and exit with 1', async () => {
     const [text, asJson] = await Promise.all([
       run('logs', 'studio-4', '--sim'),
       run('logs', 'studio-4', '--sim', '--json'),
@@ -37,7 +37,7 @@ describe('logs of a node that belongs to a fallback alone', () => {
     expect([asJson.code, codesOf(json(asJson)), schemaCheck('logs')(json(asJson))]).toEqual([1, ['logs/none'], []]);
   });
 
-  it('show what the node keeps of an earlier start, and say that it is that', async () => {
+  it('show the log of an earlier start, with a diagnostic', async () => {
     writeLog(place, 'studio-4', 'once upon a time\n');
     const [text, asJson] = await Promise.all([
       run('logs', 'studio-4', '--sim'),
@@ -52,7 +52,7 @@ describe('logs of a node that belongs to a fallback alone', () => {
     expect([ran.code, ran.stderr.includes('logs/elsewhere')]).toEqual([130, true]);
   });
 
-  it('are a usage error of a Mac on which nothing is placed', async () => {
+  it('are a usage error if no placement uses the node', async () => {
     place.write('cluster.yaml', fileText(fileWith({})));
     expect((await run('logs', 'studio-4', '--sim')).code).toBe(64);
   });

@@ -23,8 +23,8 @@ const run = (...words: string[]) => meshwright(place, words);
 
 const follow = (...more: string[]): Talking => listenTo(place, ['logs', 'chat', '--sim', '--follow', ...more]);
 
-describe('logs that are followed', () => {
-  it('go on from their end with what every rank prints, until Ctrl-C', async () => {
+describe('logs --follow', () => {
+  it('prints the last lines and then new lines of every rank, until Ctrl-C', async () => {
     writeLog(place, 'studio-1', 'one\ntwo\nthree\n');
     writeLog(place, 'studio-4', 'four');
     const following = follow('--lines', '2', '--record', 'followed.jsonl');
@@ -50,7 +50,7 @@ describe('logs that are followed', () => {
     expect(asked.every(({ command }) => command.includes('base64'))).toBe(true);
   });
 
-  it('have the lines of a program of the operator, whatever exo would mean by them', async () => {
+  it('prints lines of other programs that look like exo messages', async () => {
     const text = 'Executing command: warm-up\nStarting task 5\n';
     writeLog(place, 'studio-1', text);
     const ran = await run('logs', 'chat', '--sim', '--lines', '2');
@@ -62,7 +62,7 @@ describe('logs that are followed', () => {
     expect((await following.interrupt()).stdout).toContain('simulated studio-1 | Executing command: warm-up\n');
   });
 
-  it('are waited for where they are not there yet, and are read anew when they begin anew', async () => {
+  it('waits for a missing log, and reads a replaced log from the beginning', async () => {
     writeLog(place, 'studio-1', 'a first start that says much\n');
     const following = follow();
     await following.until('studio-4: chat has no log yet; waiting for it\n');
@@ -76,7 +76,7 @@ describe('logs that are followed', () => {
     expect(ran.stderr).toContain('studio-1: the log of chat starts from the beginning\n');
   });
 
-  it('name a node that is lost, try it again, and go on where they were', async () => {
+  it('reports a lost node, retries, and continues where it stopped', async () => {
     writeLog(place, 'studio-1', 'one\n');
     writeLog(place, 'studio-4', 'one\n');
     const following = follow();
@@ -95,8 +95,8 @@ describe('logs that are followed', () => {
     expect(ran.stdout.match(/studio-4 \| one/g)).toHaveLength(1);
   });
 
-  it('say once that one cannot be read, and show the others', async () => {
-    // Whoever runs the tests as root may read every file, so it is none.
+  it('reports an unreadable log once, and shows the others', async () => {
+    // Root can read every file, so this is a folder.
     mkdirSync(logOf(place, 'studio-1'), { recursive: true });
     writeLog(place, 'studio-4', 'one\n');
     const following = follow();
@@ -108,7 +108,7 @@ describe('logs that are followed', () => {
     expect([ran.code, ran.stderr.match(/logs\/cannot-read/g)?.length]).toEqual([130, 1]);
   });
 
-  it('end when nobody reads them any more', async () => {
+  it('exits when its output is no longer read', async () => {
     writeLog(place, 'studio-1', 'one\ntwo\n');
     const child = spawn(
       '/bin/sh',
@@ -120,14 +120,14 @@ describe('logs that are followed', () => {
     expect(ran).toMatchObject({ code: 0, stdout: 'simulated studio-1 | one\n', stderr: '' });
   });
 
-  it('are no document', async () => {
+  it('rejects --json', async () => {
     const ran = await run('logs', 'chat', '--sim', '--follow', '--json');
     expect([ran.code, codesOf(json(ran))]).toEqual([64, ['cli/usage']]);
   });
 });
 
-describe('logs that tell of a failure', () => {
-  it('name the rank that failed first, mark its line, and say what it means and what to do', async () => {
+describe('logs', () => {
+  it('names the rank that failed first, marks its line, and explains cause and repair', async () => {
     writeLog(place, 'studio-1', 'waiting for the others\n');
     writeLog(place, 'studio-4', 'hello\ndyld[812]: Library not loaded: @rpath/libmlx.dylib\n');
     const ran = await run('logs', 'chat', '--sim');
@@ -141,7 +141,7 @@ describe('logs that tell of a failure', () => {
     expect(codesOf(json(await run('logs', 'chat', '--sim', '--json')))).toEqual(['mesh/first-failing-rank']);
   });
 
-  it('say nothing of ranks that only speak', async () => {
+  it('adds nothing if no rank has failed', async () => {
     writeLog(place, 'studio-1', 'waiting for the others\n');
     writeLog(place, 'studio-4', 'hello\n');
     expect((await run('logs', 'chat', '--sim')).stderr).toBe('');

@@ -28,7 +28,7 @@ describe('Macs of 2026 with macOS 27', () => {
     await expectGolden('macos-27', place, [await run('validate'), await run('status', '--sim')]);
   });
 
-  it('have RDMA switched on in System Settings, and not in Recovery', async () => {
+  it('need System Settings instead of Recovery to enable RDMA', async () => {
     await run('sim', 'fault', 'rdma-disabled', 'studio-1');
     const found = await run('doctor', '--sim');
     expect(found.code).toBe(3);
@@ -42,7 +42,7 @@ describe('Macs of 2026 with macOS 27', () => {
     expect((await run('doctor', '--sim')).code).toBe(0);
   });
 
-  it('wait for a restart once RDMA is switched on, and reboot gives it to them', async () => {
+  it('need a restart after RDMA is enabled, which reboot does', async () => {
     await run('sim', 'fault', 'rdma-waiting', 'studio-4');
     const found = await run('doctor', '--sim');
     expect(found.code).toBe(4);

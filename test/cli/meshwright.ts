@@ -7,7 +7,7 @@ import { stable, withoutProgress } from './placeholders.ts';
 /** The built program. */
 export const mainFile = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** How a run of the program ended, without how far it was in between. */
+/** The result of a run of the program, without progress lines. */
 export interface Ran {
   readonly words: readonly string[];
   readonly code: number | null;
@@ -16,22 +16,22 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** What may differ from a plain run in the place's folder without a terminal. */
+/** Changes to a plain run in the place's folder. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly folder?: string;
 }
 
-/** Longer than any run takes on a busy machine; who hangs is ended by it before its test is given up. */
+/** Longer than any run on a busy machine, but shorter than the timeout of a test: a hung run is killed first. */
 export const longestRunMs = 100_000;
 
-/** The place's environment with changes; a variable that is undefined is not there. */
+/** The place's environment with changes; undefined removes a variable. */
 export function environment(place: Place, changes: RunOptions['env'] = {}): Record<string, string> {
   const all = Object.entries({ ...place.env, ...changes });
   return Object.fromEntries(all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])));
 }
 
-/** Starts a program of ours; its streams are pipes and its input is at its end. */
+/** Starts a program with piped output and empty input. */
 export function runWith(main: string, place: Place, words: readonly string[], options: RunOptions = {}): ChildProcess {
   return spawn(process.execPath, [main, ...words], {
     cwd: options.folder ?? place.folder,
@@ -44,7 +44,7 @@ export function runWith(main: string, place: Place, words: readonly string[], op
 export const start = (place: Place, words: readonly string[], options: RunOptions = {}): ChildProcess =>
   runWith(mainFile, place, words, options);
 
-/** Starts the program with both its streams on one pipe, as `2>&1` does. */
+/** Starts the program with both output streams on one pipe, as `2>&1` does. */
 export function startMerged(place: Place, words: readonly string[]): ChildProcess {
   return spawn('/bin/sh', ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, mainFile, ...words], {
     cwd: place.folder,
@@ -53,7 +53,7 @@ export function startMerged(place: Place, words: readonly string[]): ChildProces
   });
 }
 
-/** Waits for the end of a started program, at most 100 s unless told otherwise, and gives what it wrote. */
+/** Waits until a started program exits, by default at most 100 s, and returns its output. */
 export function ended(child: ChildProcess, words: readonly string[], longestMs = longestRunMs): Promise<Ran> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];
@@ -74,7 +74,7 @@ export function ended(child: ChildProcess, words: readonly string[], longestMs =
 export const meshwright = (place: Place, words: readonly string[], options: RunOptions = {}): Promise<Ran> =>
   ended(start(place, words, options), words);
 
-/** The one JSON document on standard output; fails when there is anything else. */
+/** The one JSON document on standard output; fails if there is anything else. */
 export function json(ran: Ran): unknown {
   expect(ran.stdout.endsWith('}\n'), `one JSON document: ${ran.stdout.slice(0, 200)}`).toBe(true);
   return JSON.parse(ran.stdout);
@@ -86,7 +86,7 @@ export function codesOf(document: unknown): readonly string[] {
   return diagnostics.map((one) => one.code);
 }
 
-/** A run as a person would see it, with what went to the error stream marked. */
+/** A run as a person sees it, with lines of the error stream marked. */
 function transcript(place: Place, ran: Ran): string {
   const err =
     ran.stderr === ''
@@ -100,7 +100,7 @@ function transcript(place: Place, ran: Ran): string {
 
 const shown = (word: string): string => (/^[\w./:=,@+>&-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-/** Compares runs with a text in `golden/` that a person has read. */
+/** Compares runs with a text in `golden/` that a person has reviewed. */
 export async function expectGolden(name: string, place: Place, rans: readonly Ran[]): Promise<void> {
   const text = rans.map((ran) => transcript(place, ran)).join('\n');
   await expect(text).toMatchFileSnapshot(`golden/${name}.txt`);

@@ -3,17 +3,17 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * What is not compared. Besides the simulator's own folder only what macOS itself writes: launchd keeps an entry for
- * every label that was ever enabled, and has no command to take one out; a zone of temporary files is nobody's.
+ * Paths that are not compared: the simulator's own folder, temporary files, and files of macOS. launchd keeps an entry
+ * for every label that was ever enabled, and no command removes it.
  *
  * @see launchctl(1): enable, disable
  */
-const passedOver = ['.sim', 'tmp', 'private/tmp', 'private/var/db'];
+const ignored = ['.sim', 'tmp', 'private/tmp', 'private/var/db'];
 
 function entries(root: string, path: string): readonly string[] {
   const full = join(root, path);
   const stat = lstatSync(full);
-  if (passedOver.includes(path)) return [];
+  if (ignored.includes(path)) return [];
   if (stat.isSymbolicLink()) return [`${path} -> ${readlinkSync(full)}`];
   if (!stat.isDirectory()) {
     const digest = createHash('sha256').update(readFileSync(full)).digest('hex').slice(0, 12);
@@ -26,8 +26,8 @@ function entries(root: string, path: string): readonly string[] {
 }
 
 /**
- * Every file and folder of a simulated Mac with its mode and what is in it; so is everything that
- * its tools answer.
+ * Every file and folder of a simulated Mac with its mode and a digest of its contents, and the stored answers of its
+ * tools.
  */
 export const fileTree = (root: string): readonly string[] => [...entries(root, ''), ...entries(root, '.sim/answers')];
 

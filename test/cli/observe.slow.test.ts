@@ -20,19 +20,19 @@ interface FactsDocument {
 }
 
 describe('facts', () => {
-  it('shows every fact of a node, in words, in 80 columns', async () => {
+  it('shows every fact of a node in 80 columns', async () => {
     const ran = await run('facts', '--sim', 'studio-1');
     expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
     await expectGolden('facts-one-node', place, [ran]);
   });
 
-  it('shows the facts that were asked for, of the nodes that were asked for', async () => {
+  it('shows only the chosen facts of the chosen nodes', async () => {
     await expectGolden('facts-some', place, [
       await run('facts', '--sim', '--fact', 'rdma-state,macos-version', '--nodes', 'studio-4,studio-2'),
     ]);
   });
 
-  it('is one JSON document that its schema allows, with every fact of every node', async () => {
+  it('prints one JSON document that matches its schema, with every fact of every node', async () => {
     const ran = await run('facts', '--sim', '--json');
     const document = json(ran) as FactsDocument;
     expect(schemaCheck('facts')(document)).toEqual([]);
@@ -46,7 +46,7 @@ describe('facts', () => {
     expect(ran.stdout).toMatch(/"rdma-state": \{\n\s+"value": "enabled"\n/);
   });
 
-  it('has in JSON only the facts that were asked for, and its schema allows that too', async () => {
+  it('prints only the chosen facts as JSON that matches the schema', async () => {
     const document = json(await run('facts', '--sim', '--json', 'studio-3', '--fact', 'disk-space')) as FactsDocument;
     expect(Object.entries(document.nodes).map(([node, facts]) => [node, Object.keys(facts)])).toEqual([
       ['studio-3', ['disk-space']],
@@ -61,7 +61,7 @@ describe('facts', () => {
     expect(Object.keys(document.nodes)).toEqual(['studio-4']);
   });
 
-  it('keeps a record of exactly one command per node, and says so with -v', async () => {
+  it('records exactly one command per node, and reports each with -v', async () => {
     const ran = await run('facts', '--sim', '--fact', 'sudo', '--record', 'sent.jsonl', '-v');
     const lines = readFileSync(join(place.folder, 'sent.jsonl'), 'utf8').trim().split('\n');
     const nodes = lines.map((line) => (JSON.parse(line) as { readonly node: string }).node);
@@ -70,8 +70,8 @@ describe('facts', () => {
   });
 });
 
-describe('a choice of nodes', () => {
-  it('that names nothing is explained, with what was meant', async () => {
+describe('an unknown node or label', () => {
+  it('is rejected with a suggestion', async () => {
     const rans = await Promise.all([
       run('facts', '--sim', 'sutdio-1'),
       run('status', '--sim', 'rack-9', 'studio-1'),
@@ -84,32 +84,32 @@ describe('a choice of nodes', () => {
     await expectGolden('unknown-nodes', place, rans);
   });
 
-  it('that names nothing is one JSON document with --json', async () => {
+  it('is reported as one JSON document with --json', async () => {
     const ran = await run('facts', '--sim', '--json', 'sutdio-1');
     expect([ran.code, codesOf(json(ran)), ran.stderr]).toEqual([64, ['select/unknown-node'], '']);
   });
 });
 
 describe('status', () => {
-  it('shows a healthy rack on one page and ends with 0', async () => {
+  it('shows a healthy rack in 80 columns and exits with 0', async () => {
     const ran = await run('status', '--sim');
     expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
     await expectGolden('status-healthy', place, [ran]);
   });
 
-  it('says which nodes it did not look at', async () => {
+  it('lists the nodes that it did not observe', async () => {
     await expectGolden('status-some', place, [await run('status', '--sim', 'studio-2', 'studio-3')]);
   });
 
-  it('is one JSON document that its schema allows', async () => {
+  it('prints one JSON document that matches its schema', async () => {
     const ran = await run('status', '--sim', '--json');
     expect(schemaCheck('status')(json(ran))).toEqual([]);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
-describe('a file that has changed since its simulated fleet came up', () => {
-  it('is told from a fleet that does not run', async () => {
+describe('a cluster file that has changed since sim up', () => {
+  it('causes a different error than a fleet that is not running', async () => {
     place.write('other.yaml', bareText);
     const none = await run('status', '--sim', '-f', 'other.yaml');
     place.write('cluster.yaml', bareText.replace(/studio-4/g, 'studio-5'));

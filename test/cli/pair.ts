@@ -7,40 +7,40 @@ import { type FileValue, filePart, fileText, pairFile, writeSources } from '../s
 import { placeWithFile } from './fleet.ts';
 import type { Place } from './place.ts';
 
-/** A file of two Macs with everything of the example but what runs on them. */
+/** A file of two Macs like the example, without runtimes, models and placements. */
 export const bareFile = (change: (file: FileValue) => void = () => undefined): FileValue =>
   pairFile((file) => {
     for (const key of ['runtimes', 'models', 'placements']) delete file[key];
     change(file);
   });
 
-/** Lets the placement of a file open RDMA devices: the reference runtime then opens them, too. */
+/** Switches the placement and the reference runtime of a file to RDMA. */
 export const overRdma = (file: FileValue): void => {
   filePart(file, 'placements', 'chat')['transport'] = 'rdma';
   const reference = filePart(file, 'runtimes', 'reference');
   reference['command'] = [...Object.values(filePart(file, 'runtimes', 'reference', 'command')), '--transport', 'rdma'];
 };
 
-/** A place with two Macs whose placement runs on the example's runtime of a driver, all of them simulated. */
+/** A place with two simulated Macs whose placement uses the example's runtime of a driver. */
 export function placeWithDriver(driver: ExampleDriver, transport: 'rdma' | 'tcp'): Promise<Place> {
   if (driver === 'command') return placeWithPair(pairFile(transport === 'rdma' ? overRdma : undefined));
-  const wish = { driver, isPublished: false };
-  const example = parse(exampleText(textOf('cluster.example.yaml'), wish)) as FileValue;
+  const choice = { driver, isPublished: false };
+  const example = parse(exampleText(textOf('cluster.example.yaml'), choice)) as FileValue;
   const { runtime, sharding, context } = filePart(example, 'placements', 'chat');
   const file = pairFile((value) => {
     Object.assign(value, { runtimes: example['runtimes'], models: example['models'] });
     Object.assign(filePart(value, 'placements', 'chat'), { runtime, sharding, context, transport });
   });
-  return placeWithPair(file, (folder) => prepareDemo(folder, wish));
+  return placeWithPair(file, (folder) => prepareDemo(folder, choice));
 }
 
-/** A place with a cluster file of two Macs, what it names, and its simulated fleet up. */
+/** A place with a cluster file of two Macs, the files it names, and its simulated fleet up. */
 export const placeWithPair = (
   file: FileValue,
   write: (folder: string) => Promise<void> = writeSources,
 ): Promise<Place> => placeWithFile(fileText(file), write);
 
-/** The text of a file of the place's folder, or undefined when there is none. */
+/** The text of a file in the place's folder, or undefined if there is none. */
 export function fileIn(place: Place, name: string): string | undefined {
   try {
     return readFileSync(join(place.folder, name), 'utf8');

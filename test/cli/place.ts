@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { processesBelow } from '../processes-below.ts';
 
-/** A person's computer in a temporary folder: own home, own state, own folder for temporary files. */
+/** An operator's computer in a temporary folder, with its own home, state and temporary files. */
 export interface Place {
   readonly root: string;
-  /** Where commands are typed. */
+  /** The working folder of commands. */
   readonly folder: string;
   readonly home: string;
   readonly tmp: string;
@@ -32,12 +32,12 @@ const example = fileURLToPath(new URL('../../cluster.example.yaml', import.meta.
 /** The cluster file of the README. */
 export const exampleText = readFileSync(example, 'utf8');
 
-/** The Macs and cables of it, with nothing that runs on them. */
+/** The example without runtimes, models and placements. */
 export const bareText = exampleText.slice(0, exampleText.indexOf('\nruntimes:') + 1);
 
-/** A fresh place without a cluster file; nothing of the person who runs the tests shows in its environment. */
+/** A fresh place without a cluster file; its environment has nothing from the person who runs the tests. */
 export function makePlace(): Place {
-  // macOS links /tmp elsewhere, and the program shows the path that it is really in.
+  // macOS links /tmp elsewhere, and the program shows the real path.
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'mw-cli-')));
   const at = (name: string): string => {
     mkdirSync(join(root, name), { mode: 0o700 });
@@ -68,8 +68,8 @@ export function makeExamplePlace(): Place {
   return place;
 }
 
-/** Lines of living processes that were started with a path of this place. */
+/** Command lines of running processes that have a path of this place. */
 export const processesOf = (place: Place): readonly string[] => processesBelow(place.root);
 
-/** What lies in the place's folder for temporary files. */
+/** The files in the place's temporary folder. */
 export const temporaryFiles = (place: Place): readonly string[] => readdirSync(place.tmp);

@@ -11,13 +11,13 @@ const account = userInfo().username.replaceAll(/[^\w]/g, '\\$&');
 
 const progress = '(?:[a-z]+|reading headers): \\d+ of \\d+ done after \\d+ s, waiting for [^\\r\\n]*';
 const lines = new RegExp(`^${progress}\\n`, 'gm');
-// biome asks that no control character stands in an expression, so it is made from its text.
+// biome rejects control characters in an expression, so this one is built from text.
 const rewritten = new RegExp(`\\r${'\\u001b'}\\[K(?:${progress})?`, 'g');
 
-/** A text without the lines that say how far a run is: only a machine on which something takes two seconds shows any. */
+/** A text without progress lines, which only slow computers print. */
 export const withoutProgress = (text: string): string => text.replace(lines, '').replace(rewritten, '');
 
-/** What differs from run to run, and what stands for it. */
+/** Patterns of values that differ from run to run, and their placeholders. */
 const volatile: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
   [/SHA256:[A-Za-z0-9+/]{43}/g, sameWidth('SHA256:FINGERPRINT')],
   [/AAAAC3NzaC1lZDI1NTE5[A-Za-z0-9+/=]+/g, sameWidth('BASE64-OF-A-KEY')],
@@ -39,7 +39,7 @@ const volatile: readonly (readonly [RegExp, string | ((found: string) => string)
   [/-[0-9a-f]{8}(?=\/)/g, '-DIGEST'],
 ];
 
-/** A text without what differs from run to run: paths of the place, ports, times, and what the simulator makes up. */
+/** A text with placeholders for paths, ports, times and other values that differ from run to run. */
 export function stable(place: Place, text: string): string {
   const known = withoutProgress(text)
     .replaceAll(place.folder, '/rack')

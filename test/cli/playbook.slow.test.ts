@@ -32,8 +32,8 @@ plays:
       - verify: {}
 `;
 
-describe('a playbook of one own', () => {
-  it('runs its plays in order, every plan of it shown before, and only with consent by name', async () => {
+describe('a custom playbook', () => {
+  it('runs its plays, but needs --allow reboot in addition to --yes', async () => {
     place.write('night.yaml', night);
     await run('sim', 'fault', 'power-wrong', 'studio-1');
     const refused = await run('run', 'night.yaml', 'studio-4', '--sim', '--yes');
@@ -49,12 +49,12 @@ describe('a playbook of one own', () => {
     expect(limit.stdout).toContain('245760');
   });
 
-  it('is one JSON document that its schema allows, also when an assertion fails', async () => {
+  it('prints one JSON document that matches its schema, even if an assertion fails', async () => {
     place.write(
       'asserts.yaml',
       'playbook: 1\nplays:\n  - nodes: [studio-1]\n    tasks:\n      - run: { command: [sleep, "4"], effect: none }\n      - assert: { property: power/sleep, is: 7 }\n',
     );
-    // A command takes as long as it does, also where the clocks of simulated Macs are twenty times quicker.
+    // The command takes its real time, although the clocks of simulated Macs run twenty times faster.
     const ran = await run('run', 'asserts.yaml', '--sim', '--yes', '--json');
     const document = json(ran);
     expect(schemaCheck('report')(document)).toEqual([]);
@@ -62,7 +62,7 @@ describe('a playbook of one own', () => {
     expect([ran.code, codesOf(document)]).toEqual([1, ['task/assert-failed']]);
   });
 
-  it('has all its mistakes told at once, and is then not begun', async () => {
+  it('is rejected with a list of all its mistakes', async () => {
     place.write(
       'bad.yaml',
       night.replace('reboot', 'rebot').replace('nodes: all', 'nodes: [studio-7]').replace('{nodes}?', '{node}?'),
@@ -81,7 +81,7 @@ describe('a playbook of one own', () => {
     await expectGolden('playbook-refused', place, rans);
   });
 
-  it('never stands in for a shipped one', async () => {
+  it('never replaces a built-in playbook', async () => {
     place.write('reboot.yaml', 'playbook: 1\nplays:\n  - nodes: targets\n    tasks: [confirm: "Mine?"]\n');
     const ran = await run('reboot', 'studio-1', '--sim', '--json');
     expect([ran.code, codesOf(json(ran))]).toEqual([5, ['cli/needs-yes']]);
@@ -90,7 +90,7 @@ describe('a playbook of one own', () => {
 });
 
 describe('forget', () => {
-  it('takes a node that left the file out of the lock, and nothing else', async () => {
+  it('removes only nodes that are no longer in the file from the lock', async () => {
     expect((await run('apply', '--sim', '--yes')).code).toBe(0);
     place.write(
       'cluster.yaml',

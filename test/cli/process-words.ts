@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** What was seen of processes: each word list and each `NAME=value` once; of environments nothing but on Linux. */
+/** The observed processes: each command line and, on Linux only, each environment entry, once. */
 export interface ProcessWords {
   readonly argv: readonly string[];
   readonly environment: readonly string[];
@@ -13,16 +13,16 @@ const textOf = (path: string): string => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // It has ended, or belongs to somebody else.
+    // The process has exited or belongs to a different user.
     return '';
   }
 };
 
-/** Looks at every process of this computer again and again, until it is stopped. */
+/** Records all processes of this computer until it is stopped. */
 export function watchProcesses(): () => ProcessWords {
   const argv = new Set<string>();
   const environment = new Set<string>();
-  const look = (): void => {
+  const record = (): void => {
     if (process.platform !== 'linux') {
       const all = execFileSync('ps', ['-axww', '-o', 'args='], { encoding: 'utf8', maxBuffer: 64 * 2 ** 20 });
       for (const line of all.split('\n')) argv.add(line);
@@ -33,10 +33,10 @@ export function watchProcesses(): () => ProcessWords {
       for (const entry of textOf(`/proc/${pid}/environ`).split('\0')) environment.add(entry);
     }
   };
-  const timer = setInterval(look, everyMs);
+  const timer = setInterval(record, everyMs);
   return () => {
     clearInterval(timer);
-    look();
+    record();
     return { argv: [...argv], environment: [...environment] };
   };
 }
@@ -48,8 +48,8 @@ export interface Spawned {
 }
 
 /**
- * Writes a module that notes every program which a Node process starts, in a file of one JSON line each. Node loads it
- * by `--require`, before the program itself.
+ * Writes a module that records every program that a Node process starts, one JSON line each. Node loads it with
+ * `--require`, before the main program.
  */
 export function writeSpawnNotes(module: string, notes: string): void {
   writeFileSync(
@@ -72,7 +72,7 @@ syncBuiltinESMExports();
   );
 }
 
-/** What such a module has noted. */
+/** The programs that such a module has recorded. */
 export const readSpawnNotes = (notes: string): readonly Spawned[] =>
   readFileSync(notes, 'utf8')
     .trimEnd()

@@ -7,7 +7,7 @@ const place = makePlace();
 const [, missing = ''] = /## What it does not do yet\n([\s\S]*?)\n## /.exec(textOf('README.md')) ?? [];
 const words = [...missing.matchAll(/`([^`]+)`/g)].flatMap(([, word = '']) => word);
 
-/** What the example becomes with a key, as the README names it. */
+/** Adds a key to the example, by its name in the README. */
 const edits: Readonly<Record<string, (text: string) => string>> = {
   'source: hf:...': (text) => text.replace('source: ./models/tiny', 'source: "hf:someone/a-model"'),
   'downloads.via': (text) => `${text}\ndownloads: { via: studio-1 }\n`,
@@ -18,21 +18,21 @@ const edits: Readonly<Record<string, (text: string) => string>> = {
   'ssh.client': (text) => text.replace('ssh:\n', 'ssh:\n  client: system\n'),
   'ssh.proxyJump': (text) => text.replace('ssh:\n', 'ssh:\n  proxyJump: bastion.lan\n'),
 };
-/** Commands that exist, which the list advises. */
+/** Existing commands that the list recommends. */
 const existing = ['doctor', 'restart', 'reboot'];
 const commands = words.filter((word) => edits[word] === undefined && !existing.includes(word));
 
 beforeAll(() => place.write('cluster.yaml', exampleText));
 afterAll(() => place.remove());
 
-describe('what the README says is missing', () => {
-  it('is a list of commands and keys, and every key has an edit here', () => {
+describe('the README list of missing features', () => {
+  it('names commands and keys, each key with an edit in this test', () => {
     expect(Object.keys(edits).filter((key) => !words.includes(key))).toEqual([]);
     expect(commands.length).toBeGreaterThan(10);
     expect(existing.filter((word) => !words.includes(word))).toEqual([]);
   });
 
-  it.each(Object.entries(edits))('is refused as a key: %s', async (_, edit) => {
+  it.each(Object.entries(edits))('has a key that validate rejects: %s', async (_, edit) => {
     const text = edit(exampleText);
     expect(text).not.toBe(exampleText);
     place.write('edited.yaml', text);
@@ -40,12 +40,12 @@ describe('what the README says is missing', () => {
     expect([ran.code, json(ran)]).toMatchObject([65, { diagnostics: [{ code: expect.stringMatching(/^schema\//) }] }]);
   });
 
-  it.each(commands)('is refused as a command: %s', async (command) => {
+  it.each(commands)('has a command that does not exist: %s', async (command) => {
     const { code, stderr } = await meshwright(place, [command]);
     expect([code, stderr]).toEqual([64, expect.stringContaining(`Unknown command "${command}".`)]);
   });
 
-  it.each(existing)('has a way that exists: %s', async (command) => {
+  it.each(existing)('recommends a command that exists: %s', async (command) => {
     expect((await meshwright(place, [command, '--help'])).code).toBe(0);
   });
 });

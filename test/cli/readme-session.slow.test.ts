@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => place.remove());
 
 describe('the session in README.md', () => {
-  it('has commands that this test runs', () => {
+  it('has the commands that this test runs', () => {
     expect(sessionCommands.map((one) => one.split(' ').slice(1, 3).join(' '))).toEqual([
       ...['sim example', 'sim up', 'plan --sim', 'apply --sim', 'ask chat', 'sim down'],
     ]);

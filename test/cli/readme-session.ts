@@ -42,13 +42,13 @@ async function stateOf(place: Place): Promise<string | undefined> {
   return (shown as { placements: Record<string, { state: string }> }).placements['chat']?.state;
 }
 
-/** Whether the endpoint of the placement says on the simulated Mac that all is well. */
+/** The health response of the endpoint on the simulated Mac. */
 async function health(place: Place): Promise<string> {
   return (await inRack(place, ['exec', '--sim', 'studio-1', '--', 'curl', '-s', 'http://127.0.0.1:8080/health']))
     .stdout;
 }
 
-/** What the README claims about a running rack, in the order in which it is tried: text, and what has to be true. */
+/** The README's claims about a running rack, in the order of the tests: text and check. */
 export const sessionClaims: Readonly<Record<string, (place: Place) => Promise<void>>> = {
   'No Mac is needed: the simulated rack speaks real SSH.': async (place) => {
     const { stdout } = await inRack(place, ['sim', 'status']);

@@ -21,7 +21,7 @@ const nodeOf = (ran: Ran): Record<string, unknown> =>
   Object.values((json(ran) as { nodes: Record<string, Record<string, unknown>> }).nodes)[0] ?? {};
 
 describe('replace', () => {
-  it('takes the new Mac in place of the old one, which is then told as wrong, and is taken back the same way', async () => {
+  it('accepts the new Mac, then reports the old one as wrong, and can return to it', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
     expect(await doctor()).toContain('ssh/host-key-changed');
     const unnamed = await withPassword('simulated', 'replace', 'studio-2', '--yes', '--json');
@@ -44,35 +44,14 @@ describe('replace', () => {
     expect((await run('enroll', '--sim', 'studio-2')).stdout).toContain('already enrolled');
   });
 
-  it('is what enroll and doctor name when another Mac has the key that is pinned', async () => {
-    await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
-    const enrolled = await run('enroll', '--sim', 'studio-2', '--replace', '--yes', '--json');
-    expect([enrolled.code, codesOf(nodeOf(enrolled))]).toEqual([3, ['identity/same-mac']]);
-    expect(await doctor()).toContain('identity/wrong-mac');
-  });
-
-  it('is the only way in for another Mac: enroll needs its fingerprint, puts nothing on it and keeps the known key', async () => {
-    await run('sim', 'fault', 'mac-replaced', 'studio-2');
-    const replacing = ['enroll', 'studio-2', '--replace', '--yes', '--json'];
-    const unnamed = await withPassword('simulated', ...replacing);
-    expect([unnamed.code, codesOf(nodeOf(unnamed))]).toEqual([5, ['cli/needs-yes']]);
-    expect(nodeOf(unnamed)).not.toHaveProperty('login');
-    const named = await withPassword('simulated', ...replacing, '--expect', String(nodeOf(unnamed)['fingerprint']));
-    expect([named.code, codesOf(nodeOf(named))]).toEqual([5, ['identity/wrong-mac']]);
-    expect(nodeOf(named)).toMatchObject({ pin: 'refused', login: 'refused', mac: 'wrong' });
-    expect(nodeOf(named)).not.toHaveProperty('installed');
-    expect(named.stdout).toContain('meshwright replace studio-2 --sim');
-    expect(await doctor()).toContain('ssh/host-key-changed');
-  });
-
-  it('refuses the Mac of another node, and writes nothing', async () => {
+  it('rejects the Mac of a different node', async () => {
     await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
     const ran = await withPassword('simulated', 'replace', 'studio-2', '--yes');
     expect(ran.code).toBe(5);
     await expectGolden('replace-same-mac', place, [ran]);
   });
 
-  it('judges a Mac that has none of our lines with the login by password, and puts nothing on it', async () => {
+  it('identifies a Mac without our key by a password login, and installs nothing on a wrong one', async () => {
     for (const node of ['studio-1', 'studio-2']) await run('sim', 'fault', 'not-enrolled', node);
     await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
     const ran = await withPassword('simulated', 'replace', 'studio-2', '--yes', '--json');
@@ -81,7 +60,7 @@ describe('replace', () => {
     expect(nodeOf(ran)).toMatchObject({ login: 'refused', mac: 'wrong' });
   });
 
-  it('shows at a terminal what is known of the old Mac and what will happen', async () => {
+  it('shows the old Mac and the coming changes at a terminal', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
     const typing = { after: 'Use this Mac? [y/N]', keys: 'n\r' };
     const ran = await onTerminal(place, ['replace', '--sim', 'studio-2', '--no-color'], { typing });
@@ -89,7 +68,7 @@ describe('replace', () => {
     await expectGolden('replace-question', place, [ran]);
   });
 
-  it('needs a yes, and one node of the file', async () => {
+  it('needs --yes and one node of the file', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
     const [silent, none, unknown] = [
       await run('replace', '--sim', 'studio-2', '--json'),
@@ -102,12 +81,35 @@ describe('replace', () => {
     expect(codesOf(nodeOf(other))).toEqual(['enroll/fingerprint-differs']);
   });
 
-  it('is forgotten where new simulated Macs take the place of all', async () => {
+  it('is undone by sim up --fresh', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
     const { fingerprint } = nodeOf(await withPassword('simulated', 'replace', 'studio-2', '--yes', '--json'));
     const taken = await withPassword('simulated', 'replace', 'studio-2', '--yes', '--expect', String(fingerprint));
     expect([taken.code, (await run('sim', 'up', '--fresh')).code]).toEqual([0, 0]);
     const facts = await run('facts', '--sim', 'studio-2', '--fact', 'identity');
     expect([facts.code, facts.stderr]).toEqual([0, '']);
+  });
+});
+
+describe('enroll --replace', () => {
+  it('reports that the Mac belongs to a different node', async () => {
+    await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
+    const enrolled = await run('enroll', '--sim', 'studio-2', '--replace', '--yes', '--json');
+    expect([enrolled.code, codesOf(nodeOf(enrolled))]).toEqual([3, ['identity/same-mac']]);
+    expect(await doctor()).toContain('identity/wrong-mac');
+  });
+
+  it('installs nothing on a new Mac, keeps the known key, and suggests replace', async () => {
+    await run('sim', 'fault', 'mac-replaced', 'studio-2');
+    const replacing = ['enroll', 'studio-2', '--replace', '--yes', '--json'];
+    const unnamed = await withPassword('simulated', ...replacing);
+    expect([unnamed.code, codesOf(nodeOf(unnamed))]).toEqual([5, ['cli/needs-yes']]);
+    expect(nodeOf(unnamed)).not.toHaveProperty('login');
+    const named = await withPassword('simulated', ...replacing, '--expect', String(nodeOf(unnamed)['fingerprint']));
+    expect([named.code, codesOf(nodeOf(named))]).toEqual([5, ['identity/wrong-mac']]);
+    expect(nodeOf(named)).toMatchObject({ pin: 'refused', login: 'refused', mac: 'wrong' });
+    expect(nodeOf(named)).not.toHaveProperty('installed');
+    expect(named.stdout).toContain('meshwright replace studio-2 --sim');
+    expect(await doctor()).toContain('ssh/host-key-changed');
   });
 });

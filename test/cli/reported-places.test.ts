@@ -8,7 +8,7 @@ import type { Place } from './place.ts';
 let place: Place;
 const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 
-/** A Mac Studio whose front receptacles no table places, and a laptop. */
+/** A Mac Studio whose front receptacles are in no table, and a laptop. */
 beforeAll(async () => {
   const file = bareFile((value) => {
     filePart(value, 'nodes', 'studio-1')['hardware'] = { model: 'Mac17,15' };
@@ -21,13 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => endPlace(place));
 
-describe('places that Macs report', () => {
-  it('are facts of a node', async () => {
+describe('receptacle places that Macs report', () => {
+  it('are facts of their node', async () => {
     const { stdout, code } = await run('facts', 'studio-4', '--sim', '--fact', 'receptacle-places');
     expect([code, stdout]).toEqual([0, expect.stringContaining('1 left-back, 2 left-front, 3 right')]);
   });
 
-  it('are shown by cables and graph where the table of Macs has none', async () => {
+  it('are shown by cables and graph if the table of Macs has none', async () => {
     const cables = await run('cables', '--sim');
     expect(cables.stdout).toContain('studio-1:6: front, left\n');
     expect(cables.stdout).toContain('studio-4:3: right\n');

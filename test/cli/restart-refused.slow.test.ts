@@ -18,14 +18,14 @@ afterAll(() => endPlace(place));
 const placements = async (): Promise<unknown> =>
   (json(await run('status', '--sim', '--json')) as { placements: unknown }).placements;
 
-describe('a placement whose Mac has no room left in its RDMA devices', () => {
-  it('goes on serving: restart and reboot of the other Mac say so before they stop anything', async () => {
+describe('a placement on a Mac whose RDMA devices are full', () => {
+  it('keeps serving, since restart and a reboot of the other Mac stop nothing', async () => {
     const rans = [await run('restart', 'chat', '--sim', '--yes'), await run('reboot', 'studio-1', '--sim', '--yes')];
     await expectGolden('restart-refused', place, rans);
     expect(await placements()).toMatchObject({ chat: { state: 'serving', generation: 1 } });
   });
 
-  it('is brought back by a reboot of both Macs', async () => {
+  it('serves again after a reboot of both Macs', async () => {
     expect((await run('reboot', 'studio-1', 'studio-4', '--sim', '--yes')).code).toBe(0);
     expect(await placements()).toMatchObject({ chat: { state: 'serving' } });
     expect((await run('restart', 'chat', '--sim', '--yes')).code).toBe(0);

@@ -7,31 +7,31 @@ import { json, meshwright, type Ran } from '../meshwright.ts';
 import { fileTree } from '../node-snapshot.ts';
 import type { Place } from '../place.ts';
 
-/** A command that is killed, again and again from the same beginning, on a simulated rack. */
+/** A command that is killed repeatedly on a simulated rack, each time from the same state. */
 export interface VerbKill {
   readonly name: string;
   readonly words: (place: Place) => readonly string[] | Promise<readonly string[]>;
-  /** What its operator types after the kill: the same words, unless there are others. */
+  /** The arguments of the command after the kill; absent: the same ones. */
   readonly again?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Once, before all of it. */
+  /** Runs once, first. */
   readonly setUp?: Act;
-  /** Takes back what a whole run has done; also at the end. */
+  /** Reverts a complete run; also called at the end. */
   readonly undo?: Act;
-  /** Before every run: makes the command have something to do. */
+  /** Called before every run, to give the command something to do. */
   readonly begin?: Act;
-  /** Which instants are tried; absent: each record of its journal, and each file that it replaces. */
+  /** The points at which it is killed; absent: each record of its journal, and each file that it replaces. */
   readonly points?: RegExp;
-  /** What a plan finds afterwards: nothing, unless it says so. */
+  /** Set if a plan finds changes afterwards. */
   readonly leaves?: 'changes';
 }
 
 type Act = (run: Typed, place: Place) => Promise<unknown>;
 
-/** Types a command; fails when it ends with anything but 0. */
+/** Runs a command; fails unless it exits with 0. */
 export type Typed = (...words: string[]) => Promise<Ran>;
 
-/** Who types the next command: the same computer, or one that knows nothing and waits until a lease has expired. */
+/** The computer of the next command: the same one, or one without the journal, which waits until the lease expires. */
 type Successor = 'same' | 'other';
 
 const hook = `--import ${new URL('die-at.mjs', import.meta.url).href}`;
@@ -43,9 +43,8 @@ async function type(place: Place, words: readonly string[], env: Readonly<Record
 }
 
 /**
- * The files of both Macs by name: what is in them says when and by which run they were written. A gateway writes its
- * counts at its own pace. The lease of a run that was killed stays until it expires, where the next command has nothing to
- * change; the command after that has to get past it.
+ * The file names of both Macs, since contents depend on time and run. A gateway writes its counts at its own pace. If the
+ * next command has nothing to change, the lease of a killed run stays until it expires.
  */
 function pathsOn(roots: readonly string[]): readonly (readonly string[])[] {
   const passing =
@@ -76,7 +75,7 @@ const typed =
   (...words) =>
     type(place, words, env);
 
-/** The instants of a run that nothing kills, and the files that are there after it. */
+/** The kill points of a complete run, and the files on the Macs after it. */
 async function rehearse(place: Place, kill: VerbKill) {
   const list = join(place.tmp, 'points');
   const run = typed(place, kill);
@@ -91,14 +90,14 @@ async function rehearse(place: Place, kill: VerbKill) {
   return { points: all.filter((point) => wanted.test(point)), paths: pathsOn(await rootsOf(place)) };
 }
 
-/** Another computer has no journal of this cluster. */
+/** A different computer has no journal of this cluster. */
 function forgetJournal({ state }: Place): void {
   const journal = join(state, 'journal');
   rmSync(`${journal}-before`, { recursive: true, force: true });
   if (existsSync(journal)) renameSync(journal, `${journal}-before`);
 }
 
-/** Kills once, and types the next command. */
+/** Kills the command once, and runs the next one. */
 async function killOnce(place: Place, kill: VerbKill, point: string, successor: Successor): Promise<void> {
   const run = typed(place, kill);
   await kill.undo?.(run, place);
@@ -114,7 +113,7 @@ async function killOnce(place: Place, kill: VerbKill, point: string, successor: 
   await type(place, kill.again ?? words, { ...kill.env, ...(successor === 'other' ? other : {}) });
 }
 
-/** Kills a command at a share of its instants, each with both who may come next, and compares the Macs afterwards. */
+/** Kills a command at a sample of its kill points, with both successors, and compares the Macs afterwards. */
 export async function expectEveryKillHeals(place: Place, kill: VerbKill): Promise<void> {
   const run = typed(place, kill);
   const { points, paths } = await rehearse(place, kill);
