@@ -6,8 +6,8 @@ const load = (text: string | Uint8Array) => loadCluster(text, 'cluster.yaml');
 const places = (text: string) => load(text).diagnostics.map((one) => [one.code, one.where?.line, one.where?.column]);
 const head = 'schema: 1\nname: rack\n';
 
-describe('a cluster file', () => {
-  it('tells form and meaning together, sorted by place, one problem for each', () => {
+describe('loadCluster', () => {
+  it('reports problems of form and meaning together, sorted by place', () => {
     const text = `${head}nodes:
   studio-1: { host: studio-1.lan, hots: x, hardware: { model: "Mac16,11" } }
   studio-2: { host: studio-1.lan }
@@ -32,7 +32,7 @@ thunderbolt:
     expect(load(text).fleet).toBeUndefined();
   });
 
-  it('names all that is missing at once, whatever else is wrong at that place', () => {
+  it('reports all missing keys in one diagnostic, next to other problems', () => {
     const told = (text: string) => load(text).diagnostics.map(({ code, detail, hint }) => [code, detail, hint]);
     const all = [
       'schema/missing-key',
@@ -52,7 +52,7 @@ thunderbolt:
     expect(load('{}\n').diagnostics[0]?.label).toBe('schema, name and nodes are missing');
   });
 
-  it('says of a number whether quotes make it right', () => {
+  it('suggests quotes for a number only if they make it valid', () => {
     const hint = (line: string) => load(`${head}nodes: { a: { ${line} } }\n`).diagnostics.map((one) => one.hint);
     expect(hint('host: 10.1')).toEqual([expect.stringContaining('an IPv4 address')]);
     expect(hint('host: 1e3')).toEqual(['Put it in quotes: "1e3"']);
@@ -60,7 +60,7 @@ thunderbolt:
     expect(hint('host: a.lan, labels: { shelf: 3 }')).toEqual(['Put it in quotes: "3"']);
   });
 
-  it('refuses every number that YAML 1.1 reads in another way (case 9)', () => {
+  it('refuses every number that YAML 1.1 reads differently (case 9)', () => {
     const codes = (port: string) =>
       load(`${head}nodes: { a: { host: a.lan, port: ${port} } }\n`).diagnostics.map((one) => one.code);
     for (const port of ['022', '0o26', '2e1', '2.2e1'])
@@ -68,7 +68,7 @@ thunderbolt:
     for (const port of ['22', '0x16', '+22']) expect([port, codes(port)]).toEqual([port, []]);
   });
 
-  it('has its places where editors count them, with a byte order mark and CRLF (case 9)', () => {
+  it('reports places as editors count them, despite a byte order mark and CRLF (case 9)', () => {
     const text = `${head}nodes: { a: { host: a.lan, prot: 1 } }\n`;
     expect(places(`\ufeff${text.replaceAll('\n', '\r\n')}`)).toEqual([['schema/unknown-key', 3, 28]]);
     expect(places(`\ufeffscheme: 1\n`)[0]).toEqual(['schema/missing-key', 1, 1]);
@@ -76,7 +76,7 @@ thunderbolt:
     expect(load(bytes).diagnostics[0]?.where).toMatchObject({ line: 3, column: 28, endColumn: 32 });
   });
 
-  it('keeps names and texts as they are written (case 9)', () => {
+  it('keeps names and texts as written (case 9)', () => {
     const { fleet } = load(`${head}nodes:
   "no": { host: "on", labels: { "y": "off", "1e3": "0755" } }
   constructor: { host: c.lan }
@@ -91,7 +91,7 @@ thunderbolt:
     ]);
   });
 
-  it('reads plain words of YAML 1.1 as text and says so (case 9)', () => {
+  it('reads unquoted YAML 1.1 values such as no and 1e3 as text, with a warning (case 9)', () => {
     const { fleet, diagnostics } = load(`${head}nodes:\n  no: { host: on }\n  1e3: { host: yes }\n`);
     expect(fleet?.nodes.map((node) => [node.name, node.host])).toEqual([
       ['1e3', 'yes'],
@@ -100,7 +100,7 @@ thunderbolt:
     expect(diagnostics.map((one) => one.severity)).toEqual(['warning', 'warning', 'warning', 'warning']);
   });
 
-  it('unfolds aliases and merges, what is written at the node first', () => {
+  it("expands aliases and merge keys, preferring the node's own keys", () => {
     const { spec, diagnostics } = load(`${head}nodes:
   a: &a { host: a.lan, port: 2222, hardware: &studio { model: "Mac15,14" } }
   b: { <<: *a, host: b.lan }
@@ -114,7 +114,7 @@ thunderbolt:
     });
   });
 
-  it('shows a mistake behind an alias once, where it is written', () => {
+  it('reports a mistake behind an alias once, at its own place', () => {
     const text = `${head}nodes:
   a: { host: a.lan, hardware: &h { model: studio } }
   b: { host: b.lan, hardware: *h }
@@ -146,7 +146,7 @@ thunderbolt:
     expect(hint('ssh:')).toBe('Add a value, or remove the key.');
   });
 
-  it('reports a Mac with Thunderbolt 4 where the file requires RDMA, and does not refuse it', () => {
+  it('accepts a Mac with Thunderbolt 4 where the file requires RDMA, with a notice', () => {
     const text = `${head}nodes:
   a: { host: a.lan, hardware: { model: "Mac16,10" } }
   b: { host: b.lan }
@@ -155,7 +155,7 @@ thunderbolt: { rdma: required, links: ["a:1 <-> b:1"] }
     expect(load(text).diagnostics.map((one) => [one.code, one.severity])).toEqual([['topology/no-rdma', 'notice']]);
   });
 
-  it('names the first entry that wants a receptacle free, and one for all Macs before one for this Mac', () => {
+  it('names the first matching avoid entry, preferring entries for all Macs', () => {
     const told = (avoid: string) =>
       load(`${head}nodes: { a: { host: a.lan }, b: { host: b.lan } }
 thunderbolt:

@@ -21,15 +21,15 @@ const shown = ({ ends, state }: GraphCable): string => `${ends.map(linkEndText).
 
 const four = { count: 4, declared: fullMesh(4) };
 
-describe('what is drawn of a rack', () => {
-  it('is every declared link, once, where all is as declared', () => {
+describe('the rack graph', () => {
+  it('shows every declared link once if the cabling matches the file', () => {
     const { graph } = seenPicture(four);
     expect(graph.cables.map(({ state }) => state)).toEqual(Array(6).fill('as-declared'));
     expect([graph.moves, graph.strays]).toEqual([[], []]);
     expect(graph.nodes.map(({ receptacles: own }) => own.length)).toEqual([6, 6, 6, 6]);
   });
 
-  it('is the links that are not there beside the cables that are, with the moves that touch them', () => {
+  it('shows missing links next to the observed cables, with the moves that touch them', () => {
     const { graph } = seenPicture(swappedRack);
     expect(graph.cables.map(shown)).toEqual([
       'studio-1:1 studio-2:1 as-declared',
@@ -51,7 +51,7 @@ describe('what is drawn of a rack', () => {
     ]);
   });
 
-  it('tells slow cables, hubs, foreign Macs, docks and what one end alone sees', () => {
+  it('marks slow cables, hubs, foreign Macs, docks and cables seen from one end only', () => {
     const { graph } = seenPicture(strangeRack);
     const states = new Map(graph.cables.map(({ ends, state }) => [linkEndText(ends[0]), state]));
     expect([states.get('studio-1:1'), states.get('studio-1:2'), states.get('studio-3:3')]).toEqual([
@@ -66,7 +66,7 @@ describe('what is drawn of a rack', () => {
     expect([dock?.sight, dock?.sees]).toEqual(['device', 'TS5 <Plus> & more']);
   });
 
-  it('claims nothing of a Mac that could not be looked at, and takes nobody for a stranger because of it', () => {
+  it('shows the cables of an unobserved Mac as unknown and reports no foreign Macs', () => {
     const { graph } = seenPicture(brokenSeven);
     const own = graph.cables.filter(({ ends }) => ends.some(({ node }) => node === 'studio-7'));
     expect(new Set(own.map(({ state }) => state))).toEqual(new Set(['unknown']));
@@ -74,7 +74,7 @@ describe('what is drawn of a rack', () => {
     expect(graph.nodes[6]).toMatchObject({ name: 'studio-7', isSeen: false });
   });
 
-  it('shows a Mac of another rack at a link whose other end could not be read', () => {
+  it('shows a foreign Mac at a link whose other end could not be read', () => {
     const [link] = fullMesh(2);
     if (link === undefined) throw new Error('a mesh of two has a link');
     const at = (name: string, change: Partial<ThunderboltReceptacle>) => ({
@@ -92,7 +92,7 @@ describe('what is drawn of a rack', () => {
     ]);
   });
 
-  it('keeps a cable that one end sees and the file does not declare', () => {
+  it('shows an undeclared cable seen from one end', () => {
     const far = end('studio-2:4');
     const thunderbolt = receptacles('studio-1', 6, []).map((one) =>
       one.receptacle === 3 ? { ...one, state: 'connected' as const, peers: [peer(far)] } : one,
@@ -102,7 +102,7 @@ describe('what is drawn of a rack', () => {
     expect(graph.cables[0]).toMatchObject({ isDeclared: false, isSeen: true });
   });
 
-  it('is the file alone when nobody looked: declared cables and free receptacles', () => {
+  it('shows declared cables and free receptacles without an observation', () => {
     const { graph } = declaredPicture(four);
     expect(new Set(graph.cables.map(({ state }) => state))).toEqual(new Set(['declared']));
     expect(graph.nodes[0]?.receptacles.map(({ sight }) => sight)).toEqual([
@@ -116,7 +116,7 @@ describe('what is drawn of a rack', () => {
     });
   });
 
-  it('counts the sockets of the model that is there, not of the one in the file', () => {
+  it('counts the receptacles of the observed model, not of the one in the file', () => {
     const names = ['studio-1'];
     const observation = observedFleet({
       names,

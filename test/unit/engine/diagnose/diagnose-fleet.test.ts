@@ -23,12 +23,12 @@ const unreachable = diagnose('ssh/unreachable', {
 });
 
 describe('diagnosis of a fleet', () => {
-  it('repeats why a node was not reached as it is, and says nothing else about that node', () => {
+  it('reports only the connection failure of an unreachable node', () => {
     const found = findingsOf({ unreachable: ['studio-4'], failures: { 'studio-4': [unreachable] } });
     expect(found).toEqual([unreachable]);
   });
 
-  it('gives a failure without subject the node that it belongs to', () => {
+  it('gives a failure without a subject its node as subject', () => {
     const { subject: _, ...bare } = unreachable;
     const found = findingsOf({ unreachable: ['studio-4'], failures: { 'studio-4': [bare] } });
     expect(found.map((one) => subjectText(one.subject))).toEqual(['node studio-4']);
@@ -41,32 +41,32 @@ describe('diagnosis of a fleet', () => {
     ]);
   });
 
-  it('does not list what was cut off when the connection broke: that is told', () => {
+  it('omits truncated facts of a node that became unreachable', () => {
     const dropped = diagnose('ssh/unreachable', { detail: 'It broke off.', subject: nodeSubject('studio-2') });
     const unknown = { 'studio-2': { filevault: 'truncated', power: 'tool-missing' } } as const;
     const found = findingsOf({ unknown, failures: { 'studio-2': [dropped] } });
     expect(found.map((one) => one.detail)).toEqual(['It broke off.', 'Unknown: power (the tool is missing).']);
   });
 
-  it('says of a Mac whose connection broke off that it is away, and nothing of the facts that did not arrive', () => {
+  it('reports nothing but ssh/dropped for a dropped connection', () => {
     const dropped = diagnose('ssh/dropped', { detail: 'It broke off.', subject: nodeSubject('studio-2') });
     const unknown = { 'studio-2': { filevault: 'truncated', power: 'tool-missing' } } as const;
     expect(findingsOf({ unknown, failures: { 'studio-2': [dropped] } })).toEqual([dropped]);
   });
 
-  it('makes no finding of an optional fact that is unknown', () => {
+  it('reports nothing for an unknown optional fact', () => {
     const unknown = { 'studio-1': { 'receptacle-places': 'empty' as const } };
     expect(diagnoseFleet(desiredFleet(), observedFleet({ unknown }))).toEqual([]);
   });
 
-  it('judges nothing when every fact is unknown for any reason', () => {
+  it('reports only fact/unknown if every fact is unknown', () => {
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
     const nodes = Object.fromEntries(names.map((name) => [name, unknownNode(name, 'garbled')]));
     const found = diagnoseFleet(desiredFleet(), { nodes, failures: {} });
     expect(found.map((one) => one.code)).toEqual(names.map(() => 'fact/unknown'));
   });
 
-  it('says nothing about nodes that were not asked', () => {
+  it('reports nothing about nodes that were not observed', () => {
     const { nodes } = observedFleet();
     const some = Object.fromEntries(Object.entries(nodes).slice(0, 2));
     expect(diagnoseFleet(desiredFleet(), { nodes: some, failures: {} })).toEqual([]);

@@ -28,7 +28,7 @@ it.each([
   pair('macos: { version: "27.0" }\n'),
   pair('macos: { accept: ">=26.2 <28" }\n'),
   pair(''),
-])('the card of a Mac follows the file', (text) => {
+])('the enrollment card matches the settings of cluster file %#', (text) => {
   const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
   if (fleet === undefined) throw new Error('no cluster');

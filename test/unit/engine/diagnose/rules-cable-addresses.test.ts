@@ -35,7 +35,7 @@ function onDhcp(address: Ipv4Address, more: Partial<FactValues> = {}): RackChang
 }
 
 const lease = { address: '192.168.2.7', prefixLength: 24 };
-/** What DHCP gave en3; `none` for no lease. */
+/** The DHCP lease of en3; `none` for no lease. */
 const packet = (address = lease.address): Partial<FactValues> => ({
   'dhcp-leases': [
     { device: 'en3', ...(address === 'none' ? {} : { lease: { address, server: '192.168.2.1', seconds: 3_600 } }) },
@@ -61,7 +61,7 @@ const noPool: Partial<DesiredFleet> = {
 };
 
 describe('a default route over a cable', () => {
-  it('names the DHCP server that gave the address, where one did', () => {
+  it('is reported with the DHCP server that assigned the address', () => {
     const routes = [defaultBy('en0', 'UGScg'), defaultBy('en3')];
     const details = findingsOf(onDhcp(lease, { routes, ...packet() })).map(({ detail }) => detail);
     expect(details).toEqual([
@@ -69,7 +69,7 @@ describe('a default route over a cable', () => {
     ]);
   });
 
-  it('is an error that names the gateway, the Mac that gives it, and both ways out', () => {
+  it('is an error that names the gateway, its Mac and both solutions', () => {
     const [finding, ...others] = findingsOf(onDhcp(lease, { routes: [defaultBy('en0', 'UGScg'), defaultBy('en3')] }));
     expect(others).toEqual([]);
     expect(finding).toMatchObject({
@@ -83,12 +83,12 @@ describe('a default route over a cable', () => {
     );
   });
 
-  it('that no interface shares with it is told as the one that counts', () => {
+  it('is reported as the one in effect if no other interface has one', () => {
     const [finding] = findingsOf(onDhcp(lease, { routes: [defaultBy('en3', 'UGScg')] }));
     expect(finding?.detail).toContain('which is the one in effect');
   });
 
-  it('is told at a receptacle of which the file says nothing, for the hands at the other Mac alone', () => {
+  it('is reported at an undeclared receptacle, with a hint for the other Mac only', () => {
     const changes = only({ routes: [defaultBy('en6')] });
     expect(told(changes)).toEqual(['error network/default-route-over-cable receptacle studio-3:5']);
     expect(hintsOf('network/default-route-over-cable', changes)).toEqual([
@@ -96,7 +96,7 @@ describe('a default route over a cable', () => {
     ]);
   });
 
-  it('of Ethernet, a VPN, or an interface that nobody knows is none', () => {
+  it('is not confused with one over Ethernet, a VPN or an unknown interface', () => {
     for (const device of ['en0', 'utun4', 'en9']) expect(told(only({ routes: [defaultBy(device)] }))).toEqual([]);
     const unknown = { [node]: { 'hardware-ports': 'empty' as const } };
     expect(told({ ...only({ routes: [defaultBy('en3')] }), unknown })).toEqual([`warning fact/unknown node ${node}`]);
@@ -108,7 +108,7 @@ describe('the order of the network services', () => {
   const ordered = (...services: readonly FactValues['network-services'][number][]): RackChanges =>
     only({ 'network-services': services });
 
-  it('with a cable before the office network is a warning that names both', () => {
+  it('is a warning if a cable comes before the office network', () => {
     const [finding, ...others] = findingsOf(
       ordered(
         service('Thunderbolt 2', 'en3'),
@@ -124,21 +124,21 @@ describe('the order of the network services', () => {
     });
   });
 
-  it('with cables last, or with something behind them that is off, is right', () => {
+  it('is right if only disabled services follow the cables, or without a pool', () => {
     const right = [service('Ethernet', 'en0'), service('Thunderbolt 2', 'en3'), service('Wi-Fi', 'en1', false)];
     expect(told(ordered(...right))).toEqual([]);
     expect(told(ordered(service('Thunderbolt 2', 'en3'), service('Ethernet', 'en0')), noPool)).toEqual([]);
   });
 });
 
-describe('a Mac that lets no ssh session change its network', () => {
+describe('a Mac without full disk access for ssh sessions', () => {
   const refused = { files: [], isLoaded: true, isRefused: true };
   const kept: Partial<DesiredFleet> = {
     system: { wiredLimit: { kind: 'auto' }, fileVault: 'any', accounts: {}, keeper: 'auto' },
   };
   const service = (name: string, device: string) => ({ name, port: name, device, isEnabled: true });
 
-  it('is a warning that names the switch, and what nobody mends without it', () => {
+  it('is a warning that names the switch and the blocked change', () => {
     const services = [service('Thunderbolt 2', 'en3'), service('Ethernet', 'en0')];
     const [finding, ...others] = findingsOf(only({ keeper: refused, 'network-services': services }), kept);
     expect(others).toEqual([]);
@@ -147,7 +147,7 @@ describe('a Mac that lets no ssh session change its network', () => {
     expect(finding?.hint).toContain('allow full disk access for remote users');
   });
 
-  it('is not told of services that are on DHCP, nor of a service for a bridge that is gone', () => {
+  it('is reported in place of DHCP services and a leftover bridge service, if the keeper is on', () => {
     const bridge = { name: 'Thunderbolt Bridge', port: 'Thunderbolt Bridge', device: 'bridge0', isEnabled: true };
     const services = [service('Ethernet', 'en0'), service('Thunderbolt 2', 'en3'), bridge];
     const addresses = [{ service: 'Thunderbolt 2', device: 'en3', method: 'dhcp' as const }];
@@ -163,7 +163,7 @@ describe('a Mac that lets no ssh session change its network', () => {
 });
 
 describe('the address of a cable', () => {
-  it('that DHCP gave is a warning that names the server', () => {
+  it('is a warning that names the DHCP server if it is a lease', () => {
     const [finding, ...others] = findingsOf(onDhcp(lease, packet()));
     expect(others).toEqual([]);
     expect(finding).toMatchObject({
@@ -176,9 +176,9 @@ describe('the address of a cable', () => {
   });
 
   it.each([
-    ['the far end of its cable, which has the address of the server', ['studio-1', 'studio-2'], ' (studio-1)'],
-    ['no Mac, where only others have the address of the server', ['studio-2', 'studio-3'], ''],
-  ])('that DHCP gave names %s', (_, sharing, name) => {
+    ['the Mac at the far end if it has the address of the DHCP server', ['studio-1', 'studio-2'], ' (studio-1)'],
+    ['no Mac if only other Macs have the address of the DHCP server', ['studio-2', 'studio-3'], ''],
+  ])('is reported with %s', (_, sharing, name) => {
     const changes = onDhcp(lease, packet());
     const values = Object.fromEntries(sharing.map((one) => [one, sharingMac(one, changes.values?.[one])]));
     const found = findingsOf({ values: { ...changes.values, ...values } });
@@ -187,7 +187,7 @@ describe('the address of a cable', () => {
     expect(finding?.hint).toContain('off Internet Sharing on studio-1:');
   });
 
-  it('that DHCP gave is reported where the method of its service is unknown', () => {
+  it('is reported as a lease even if the method of its service is unknown', () => {
     const unknown = { [node]: { 'service-addresses': 'garbled' as const } };
     expect(told({ ...onDhcp(lease, packet()), unknown })).toContain(
       'warning network/lease-over-cable receptacle studio-3:2',
@@ -195,16 +195,16 @@ describe('the address of a cable', () => {
   });
 
   it.each([
-    ['there is no lease', 'none'],
-    ['the lease is of another address', '192.168.2.9'],
-  ])('is not reported as a lease where %s', (_, address) => {
+    ['no lease exists', 'none'],
+    ['the lease has a different address', '192.168.2.9'],
+  ])('is not reported as a lease if %s', (_, address) => {
     expect(findingsOf(onDhcp(lease, packet(address))).map(({ code, detail }) => [code, detail])).toEqual([
       ['address/by-dhcp', 'DHCP is on at receptacle 2 (en3, now 192.168.2.7, which is not from DHCP).'],
     ]);
     expect(told(onDhcp(lease, packet(address)), noPool)).toEqual([]);
   });
 
-  it('is suspected to be a lease where its DHCP packet is unknown', () => {
+  it('is reported as a suspected lease if its DHCP packet is unknown', () => {
     const unknown = { [node]: { 'dhcp-leases': 'failed' as const } };
     for (const changes of [onDhcp(lease), { ...onDhcp(lease, packet()), unknown }]) {
       const [finding, ...others] = findingsOf(changes);
@@ -219,7 +219,7 @@ describe('the address of a cable', () => {
     }
   });
 
-  it('that macOS chose is an error of the node where the file gives a fixed one', () => {
+  it('is an error of the node if macOS chose it and the file sets a fixed one', () => {
     const [finding, ...others] = findingsOf(onDhcp({ address: '169.254.31.7', prefixLength: 16 }));
     expect(others).toEqual([]);
     expect(finding).toMatchObject({
@@ -229,7 +229,7 @@ describe('the address of a cable', () => {
     });
   });
 
-  it('that the keeper set as declared is not reported as a lease from Internet Sharing', () => {
+  it('is not reported as a lease if the keeper set it as declared', () => {
     const pool = { address: '10.77.0.0', prefixLength: 24 };
     const network = { address: '10.77.0.4', prefixLength: 30 };
     const settled = { thunderbolt: { ...desiredFleet().thunderbolt, pool, networks: { 1: network } } };
@@ -240,18 +240,18 @@ describe('the address of a cable', () => {
     expect(at('10.77.0.5').map(({ code }) => code)).toEqual(['network/suspected-lease']);
   });
 
-  it('that macOS chose is nobody’s business where the file gives none', () => {
+  it('is not reported if macOS chose it and the file sets none', () => {
     const codes = told(onDhcp({ address: '169.254.31.7', prefixLength: 16 }), noPool);
     expect(codes.filter((one) => one.includes('by-dhcp'))).toEqual([]);
   });
 
-  it('is not judged while its service is unknown', () => {
+  it('is not reported while its service method is unknown and no lease was read', () => {
     const unknown = { [node]: { 'service-addresses': 'garbled' as const } };
     expect(told({ ...onDhcp(lease), unknown })).toEqual([`warning fact/unknown node ${node}`]);
   });
 });
 
-describe('a Mac that is prepared for RDMA over IPv6 only', () => {
+describe('a Mac prepared for RDMA over IPv6 only', () => {
   const bare = only({
     'network-services': [...healthy['network-services'], en3],
     'service-addresses': [{ service: en3.name, device: 'en3', method: 'off' }],
@@ -265,7 +265,7 @@ describe('a Mac that is prepared for RDMA over IPv6 only', () => {
     ]);
   });
 
-  it('is only worth knowing where nothing needs RDMA and no pool gives addresses', () => {
+  it('is only a notice if nothing needs RDMA and the file has no pool', () => {
     expect(told(bare, noPool).filter((one) => one.includes('ipv4-off'))).toEqual([
       'notice address/ipv4-off node studio-3',
     ]);

@@ -12,8 +12,8 @@ const hardware = (model: string): Partial<FactValues> => ({
   hardware: { model, chip: 'Apple chip', memoryBytes: 2 ** 38 },
 });
 
-describe('a model of Mac', () => {
-  it('that is in neither the file nor the table is reported with the date of the table', () => {
+describe('a Mac model', () => {
+  it('is reported with the date of the table if neither file nor table has it', () => {
     const changes = { values: { 'studio-3': hardware('Mac99,1') } };
     const [finding] = findingsOf(changes, undeclared).filter(({ code }) => code === 'topology/unknown-model');
     expect(finding?.detail).toMatch(/^Mac99,1 \(Apple chip\) is not in the table of Macs from 20\d\d-\d\d-\d\d\.$/);
@@ -22,7 +22,7 @@ describe('a model of Mac', () => {
   });
 });
 
-describe('a placement over unequal Macs', () => {
+describe('placement/unequal-macs', () => {
   const nodes = ['studio-2', 'studio-3', 'studio-4'].map(nodeName);
   const placements = meshFleet({ placement: { nodes } }).placements;
   const unequal = (model: string) =>
@@ -30,7 +30,7 @@ describe('a placement over unequal Macs', () => {
       ({ code }) => code === 'placement/unequal-macs',
     );
 
-  it('says which Mac sets the pace, from what the Macs report', () => {
+  it('names the slowest Mac by the observed models', () => {
     const [finding, ...others] = unequal('Mac17,16');
     expect(others).toEqual([]);
     expect(subjectText(finding?.subject)).toBe('placement kimi');
@@ -39,7 +39,7 @@ describe('a placement over unequal Macs', () => {
     );
   });
 
-  it('says nothing where the Macs are equal or one is not in the table', () => {
+  it('is not reported for equal Macs or a Mac outside the table', () => {
     expect(unequal('Mac15,14')).toEqual([]);
     expect(unequal('Mac99,1')).toEqual([]);
   });

@@ -28,12 +28,12 @@ describe('a healthy rack', () => {
   });
 });
 
-describe('identity', () => {
+describe('the identity of a Mac', () => {
   const nodes = (hardware: Parameters<typeof desiredNode>[1]): Partial<DesiredFleet> => ({
     nodes: desiredFleet().nodes.map((node) => (node.name === 'studio-3' ? desiredNode('studio-3', hardware) : node)),
   });
 
-  it('with another serial, model and memory than in the file is one error with all three', () => {
+  it('is one error if serial, model and memory all differ from the file', () => {
     const wishes = nodes({ serial: 'ABC123', model: 'Mac16,9', memoryBytes: 2 ** 38 });
     const [only, ...others] = findingsOf({}, wishes);
     expect(others).toEqual([]);
@@ -43,7 +43,7 @@ describe('identity', () => {
     expect(only?.detail).toContain('its memory is 512 GB, but the file has 256 GB');
   });
 
-  it('that is another node of the file names that node', () => {
+  it('is reported with the matching node of the file', () => {
     const wishes = {
       nodes: desiredFleet().nodes.map((node) =>
         desiredNode(node.name, { serial: `SER${node.name.toUpperCase().replace('-', '')}` }),
@@ -58,7 +58,7 @@ describe('identity', () => {
     );
   });
 
-  it('that is not the one which the lock knows is an error, and names the verb for a new Mac (case 18)', () => {
+  it('is an error with the replace command if it differs from the lock (case 18)', () => {
     const own = identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-studio-3' });
     const recorded = (identity: Digest) => ({
       nodes: desiredFleet().nodes.map((node) => (node.name === 'studio-3' ? { ...node, identity } : node)),
@@ -73,7 +73,7 @@ describe('identity', () => {
     expect(told(unseen, other)).not.toContain('error identity/wrong-mac node studio-3');
   });
 
-  it('equal behind two addresses names the address that does not fit the file', () => {
+  it('is reported with the wrong address if two addresses lead to the same Mac', () => {
     const identity = { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' };
     const wishes = nodes({ serial: 'SERSTUDIO3' });
     expect(told(only({ identity }), wishes)).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
@@ -82,23 +82,23 @@ describe('identity', () => {
     ]);
   });
 
-  it('equal behind two addresses is told once, and nothing of their cables', () => {
+  it('is reported once, without cable findings, if two addresses lead to the same Mac', () => {
     const twin = healthyFacts('studio-1', receptacles('studio-1', 6, meshOfFour));
     expect(told(only(twin))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
   });
 
-  it('equal behind two addresses is an error about both (case 19)', () => {
+  it('is an error about both nodes if two addresses lead to the same Mac (case 19)', () => {
     const identity = { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' };
     expect(told(only({ identity }))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
   });
 });
 
-describe('power', () => {
+describe('power settings', () => {
   const power = (changes: Partial<FactValues['power']>): Partial<FactValues> => ({
     power: { sleepMinutes: 0, diskSleepMinutes: 0, restartAfterPowerLoss: true, ...changes },
   });
 
-  it('hints with exactly the settings that differ', () => {
+  it('are reported with a command for exactly the different settings', () => {
     expect(hintsOf('power/settings', only(power({ sleepMinutes: 10 })))).toEqual([
       'Set it with meshwright apply, or on studio-3:\n  sudo pmset -c sleep 0',
     ]);
@@ -107,21 +107,21 @@ describe('power', () => {
     ]);
   });
 
-  it('is left alone where the file says nothing', () => {
+  it('are not compared if the file does not set them', () => {
     expect(told(only(power({ sleepMinutes: 10 })), { power: {} })).toEqual([]);
   });
 
-  it('tells of a Mac that cannot restart by itself', () => {
+  it('include a notice for a Mac that cannot restart by itself', () => {
     expect(told(only(power({ restartAfterPowerLoss: 'unsupported' })))).toEqual([
       'notice power/no-autorestart node studio-3',
     ]);
   });
 });
 
-describe('wired limit', () => {
+describe('the wired limit', () => {
   const limit = (megabytes: number): RackChanges => only({ 'wired-limit': { megabytes } });
 
-  it('auto is the memory minus the larger of 8 GiB and 6.25 %', () => {
+  it('is the memory minus the larger of 8 GiB and 6.25 % if set to auto', () => {
     const wishes = system({ wiredLimit: { kind: 'auto' } });
     expect(told(limit(491_520), wishes)).toEqual([]);
     expect(hintsOf('memory/wired-limit', limit(0), wishes)[0]).toContain('iogpu.wired_limit_mb=491520');
@@ -132,7 +132,7 @@ describe('wired limit', () => {
     expect(told(small, wishes)).toEqual([]);
   });
 
-  it('default is 0, and a size is in MiB', () => {
+  it('is 0 if set to default, and in MiB if set to a size', () => {
     const values = (megabytes: number): RackChanges => ({
       values: Object.fromEntries(
         ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map((name) => [name, { 'wired-limit': { megabytes } }]),
@@ -142,7 +142,7 @@ describe('wired limit', () => {
     expect(told(values(1024), system({ wiredLimit: { kind: 'bytes', bytes: 2 ** 30 } }))).toEqual([]);
   });
 
-  it('is a notice while the keeper has to end its first round since the start, and an error after that', () => {
+  it("is a notice during the keeper's first round after a start, and an error after that", () => {
     const wishes = (keeper: boolean): Partial<DesiredFleet> =>
       system({ wiredLimit: { kind: 'auto' }, ...(keeper && { keeper: 'auto' }) });
     const keptBy = (lastExit: string, isLoaded = true): RackChanges =>
@@ -164,18 +164,18 @@ describe('wired limit', () => {
     for (const one of late) expect(one).toEqual(['error memory/wired-limit node studio-3']);
   });
 
-  it('auto is not judged while the memory is unknown', () => {
+  it('is not compared if set to auto while the memory is unknown', () => {
     const changes = { ...limit(0), unknown: { 'studio-3': { hardware: 'timed-out' as const } } };
     expect(told(changes, system({ wiredLimit: { kind: 'auto' } }))).toEqual(['warning fact/unknown node studio-3']);
   });
 });
 
-describe('wired limit beyond the Mac', () => {
+describe('a wired limit beyond the memory of the Mac', () => {
   const wishes = system({ wiredLimit: { kind: 'bytes', bytes: 480 * 2 ** 30 } });
   const small = { model: 'Mac15,14', chip: 'Apple M3 Ultra', memoryBytes: 2 ** 38 };
   const values = { 'wired-limit': { megabytes: 491_520 } };
 
-  it('is the fault of the file, and no command sets it', () => {
+  it('is reported as a mistake in the file, without a command', () => {
     const changes = only({ hardware: small, 'wired-limit': { megabytes: 0 } });
     expect(told(changes, wishes)).toEqual(['error memory/wired-limit-too-large node studio-3']);
     const [hint = ''] = hintsOf('memory/wired-limit-too-large', changes, wishes);
@@ -183,13 +183,13 @@ describe('wired limit beyond the Mac', () => {
     expect(hint).not.toContain('sysctl');
   });
 
-  it('is told even where somebody has set it', () => {
+  it('is reported even if the Mac has this limit', () => {
     expect(told(only({ hardware: small, ...values }), wishes)).toEqual([
       'error memory/wired-limit-too-large node studio-3',
     ]);
   });
 
-  it('is not set on a Mac whose memory is unknown', () => {
+  it('is not reported while the memory is unknown', () => {
     const changes: RackChanges = {
       values: { 'studio-3': { 'wired-limit': { megabytes: 0 } } },
       unknown: { 'studio-3': { hardware: 'timed-out' } },
@@ -200,14 +200,14 @@ describe('wired limit beyond the Mac', () => {
 });
 
 describe('FileVault', () => {
-  it('is judged only when the file demands a state', () => {
+  it('is compared only if the file sets a state', () => {
     expect(told(only({ filevault: 'on' }))).toEqual([]);
     expect(told(only({ filevault: 'on' }), system({ fileVault: 'disabled' }))).toEqual([
       'error filevault/differs node studio-3',
     ]);
   });
 
-  it('is waited for while it converts', () => {
+  it('has a hint to wait while the disk converts', () => {
     expect(hintsOf('filevault/differs', only({ filevault: 'converting' }), system({ fileVault: 'disabled' }))).toEqual([
       'Wait until it is done.',
     ]);
@@ -215,7 +215,7 @@ describe('FileVault', () => {
 });
 
 describe('sudo', () => {
-  it('that asks for a password or is denied is a warning each', () => {
+  it('is a warning if it needs a password or is denied', () => {
     expect(told(only({ sudo: 'needs-password' }))).toEqual(['warning sudo/needs-password node studio-3']);
     expect(told(only({ sudo: 'denied' }))).toEqual(['warning sudo/denied node studio-3']);
   });
@@ -225,7 +225,7 @@ describe('ranks and gateways', () => {
   const kimi = placed('kimi', ['studio-2', 'studio-3']);
   const publication = { listen: 'node', servedName: 'kimi', clientNames: ['kimi'] } as const;
 
-  it('are a warning where the file lets them run as the ssh user', () => {
+  it('cause a warning if they run as the ssh user', () => {
     const ranks = '_meshrank';
     const gateway = '_meshgate';
     const warned = (
@@ -247,7 +247,7 @@ describe('ranks and gateways', () => {
   });
 });
 
-describe('accounts of ranks and gateway', () => {
+describe('accounts of ranks and gateways', () => {
   const person = (name: string, more: Partial<MacAccount> = {}): MacAccount => ({
     name,
     uid: 502,
@@ -270,18 +270,18 @@ describe('accounts of ranks and gateway', () => {
       system: { ...desiredFleet().system, accounts: { ranks } },
     }).filter((line) => line.includes('studio-3'));
 
-  it('are made where they are ours and absent or half made, and used as they were made', () => {
+  it('are accepted if they exist as created or meshwright can create them', () => {
     expect(judged('_meshrank', {})).toEqual([]);
     expect(judged('_meshrank', { accounts: [{ ...own, uid: 7 }], begun: ['_meshrank'] })).toEqual([]);
     expect(judged('_meshrank', { accounts: [own], made: [made] })).toEqual([]);
     expect(judged('ana', { accounts: [person('ana')] })).toEqual([]);
   });
 
-  it('are used again where macOS kept them at an uninstall', () => {
+  it('are accepted if macOS kept them after an uninstall', () => {
     expect(judged('_meshrank', { accounts: [own] })).toEqual([]);
   });
 
-  it('are not used where they are others than were made', () => {
+  it('are refused if they differ from the created ones', () => {
     const other = ['error accounts/other node studio-3'];
     for (const changed of [
       { uid: 451 },
@@ -300,7 +300,7 @@ describe('accounts of ranks and gateway', () => {
     }
   });
 
-  it('are not used where they can become root, share their group, or are not there', () => {
+  it('are refused if they can become root, share their group or do not exist', () => {
     const root = ['error accounts/can-become-root node studio-3'];
     for (const group of ['admin', 'wheel']) {
       expect(judged('ana', { accounts: [person('ana', { groups: [group] })] })).toEqual(root);
@@ -313,7 +313,7 @@ describe('accounts of ranks and gateway', () => {
     expect(judged('ana', {})).toEqual(['error accounts/absent node studio-3']);
   });
 
-  it('are not used where ssh logs in as one of them', () => {
+  it('are refused if ssh logs in as one of them', () => {
     const seen = { accounts: { accounts: [person('ana')], made: [], begun: [], checked: [] }, login: 'ana' };
     const system = { ...desiredFleet().system, accounts: { ranks: 'ana' } };
     expect(told(only(seen), { system }).filter((line) => line.includes('studio-3'))).toEqual([
@@ -322,20 +322,20 @@ describe('accounts of ranks and gateway', () => {
   });
 });
 
-describe('clock', () => {
+describe('the clock of a node', () => {
   const clock = (offsetMs: number, uncertaintyMs: number): RackChanges => only({ clock: { offsetMs, uncertaintyMs } });
 
-  it('may be off by five seconds and what the observation can resolve', () => {
+  it('may be off by five seconds plus the uncertainty of the observation', () => {
     expect(told(clock(5_900, 1_000))).toEqual([]);
     expect(told(clock(-6_001, 1_000))).toEqual(['warning clock/offset node studio-3']);
   });
 
-  it('tells how far and to which side', () => {
+  it('is reported with the size and direction of its offset', () => {
     expect(findingsOf(clock(-7_200_000, 10))[0]?.detail).toBe('The clock of this node is 2 h behind this computer.');
   });
 });
 
-describe('clock of this computer', () => {
+describe('the clock of this computer', () => {
   const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
   const offsets = (...each: readonly number[]): RackChanges => ({
     values: Object.fromEntries(
@@ -343,7 +343,7 @@ describe('clock of this computer', () => {
     ),
   });
 
-  it('is the wrong one when all nodes agree with each other', () => {
+  it('is reported as wrong if all nodes agree with each other', () => {
     const changes = offsets(60_000, 60_040, 59_980, 60_010);
     expect(told(changes)).toEqual([`warning clock/this-computer nodes ${names.join(', ')}`]);
     expect(hintsOf('clock/this-computer', changes)[0]).toContain('the computer that runs meshwright');
@@ -352,7 +352,7 @@ describe('clock of this computer', () => {
     expect(findingsOf(ahead)[0]?.detail).toContain('this computer is 60 s ahead of all nodes');
   });
 
-  it('is not blamed when one node disagrees, or only one was asked', () => {
+  it('is not blamed if one node disagrees or only one was observed', () => {
     expect(told(offsets(60_000, 60_000, 60_000, 80_000))).toEqual(
       names.map((name) => `warning clock/offset node ${name}`),
     );
@@ -364,8 +364,8 @@ describe('clock of this computer', () => {
   });
 });
 
-describe('disk', () => {
-  it('is told below a tenth free', () => {
+describe('disk space', () => {
+  it('is reported if less than a tenth is free', () => {
     expect(told(only({ 'disk-space': { totalBytes: 1e12, freeBytes: 1e11 } }))).toEqual([]);
     expect(findingsOf(only({ 'disk-space': { totalBytes: 1e12, freeBytes: 99e9 } }))[0]?.detail).toBe(
       'Only 99 GB of 1 TB is free.',

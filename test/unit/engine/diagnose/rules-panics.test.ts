@@ -22,8 +22,8 @@ const seen = (...reports: readonly PanicReport[]): RackChanges => ({
   },
 });
 
-describe('reports of kernel panics', () => {
-  it('are reported when one was written in this boot session, with what the kernel said and their number', () => {
+describe('kernel panic reports', () => {
+  it('are a notice with message and number if one was written in this boot session', () => {
     const [finding, ...others] = findingsOf(seen(report({ atEpochSeconds: 1_700_000_000 }), report()));
     expect(others).toEqual([]);
     expect(finding).toMatchObject({ code: 'macos/panicked', severity: 'notice', subject: nodeSubject('studio-3') });
@@ -32,28 +32,28 @@ describe('reports of kernel panics', () => {
     );
   });
 
-  it('belong to an earlier boot session when they were written before this one, or when their time is unknown', () => {
-    // The Mac panicked, wrote the report when it was up, and was then restarted by order.
+  it('are ignored if they are older than this boot session or have no time', () => {
+    // The Mac panicked, wrote the report after its boot, and a person then restarted it.
     expect(told(seen(report({ atEpochSeconds: bootedAt - 300 })))).toEqual([]);
     const { atEpochSeconds: _, ...timeless } = report();
     expect(told(seen(timeless))).toEqual([]);
     expect(told(seen())).toEqual([]);
   });
 
-  it('belong to this boot session when FileVault held them up for hours', () => {
-    // A published one: the panic at 01:35:28, the report at 07:09.
+  it('belong to this boot session even if FileVault delayed them for hours', () => {
+    // A published case: panic at 01:35:28, report at 07:09.
     const late = report({ atEpochSeconds: bootedAt + 5 * 3_600 + 34 * 60 });
     expect(told(seen(late))).toEqual(['notice macos/panicked node studio-3']);
   });
 
-  it('are told by the one that was written last, whatever the names say, and as no more than are looked into', () => {
+  it('are represented by the newest one, with a minimum count', () => {
     const old = ['a', 'b', 'z'].map((name) => report({ name: `${name}.panic`, atEpochSeconds: bootedAt - 7_200 }));
     const [finding] = findingsOf(seen(report({ name: 'Kernel.panic' }), ...old));
     expect(finding?.detail).toContain('since this Mac started: Kernel.panic.');
     expect(finding?.detail).toMatch(/ There are at least 4 panic reports on this Mac\.$/);
   });
 
-  it('that name the driver of IP over Thunderbolt make TCP over cables suspected', () => {
+  it('are a warning about TCP over cables if they name the driver of IP over Thunderbolt', () => {
     const [finding] = findingsOf(seen(report({ extensions: ['com.apple.driver.AppleThunderboltIP'] })));
     expect(finding).toMatchObject({ code: 'network/suspected-tcp-panic', severity: 'warning' });
     expect(finding?.hint).toContain('transport: rdma');

@@ -7,7 +7,7 @@ import { findingsOf } from './told.ts';
 const healthy = healthyFacts('studio-3', receptacles('studio-3', 6, meshOfFour));
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
 
-it('the bridge of macOS with a member that is no receptacle is called that', () => {
+it('a macOS bridge with a member that is not a receptacle is reported as the bridge of macOS', () => {
   const members = ['en0', 'en2', 'en3'];
   const mixed = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members };
   const marked = [{ name: 'bridge0', interfaces: members, auto: 'thunderbolt-bridge' }];
@@ -18,7 +18,7 @@ it('the bridge of macOS with a member that is no receptacle is called that', () 
   );
 });
 
-it('what is unknown of a node names the receptacles whose bus cannot be read', () => {
+it('fact/unknown names the receptacles with an unreadable bus', () => {
   const unread = { bus: 'unknown', receptacle: 5, state: 'unknown', peers: [], devices: [] } as const;
   const thunderbolt = healthy.thunderbolt.map((one) => (one.receptacle === 5 ? unread : one));
   const [finding, ...others] = findingsOf(only({ thunderbolt }));

@@ -3,13 +3,13 @@ import type { RackChanges } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
-describe('a network change that nobody has confirmed', () => {
+describe('an unconfirmed network change', () => {
   const fields = { run: '20261121-120000-abcdef', by: 'ana@desk', step: 'studio-3/link-address/2/set' };
   const pending = (more: Readonly<Record<string, string>>, state: 'pending' | 'rolling' = 'pending'): RackChanges => ({
     values: { 'studio-3': { rollbacks: [{ state, fields: { ...fields, ...more } }] } },
   });
 
-  it('is a warning that names its run, when the node takes it back, and the verb that does so now', () => {
+  it('is a warning with its run, the rollback time and the command that settles it', () => {
     const changes = pending({ since: '1790000000', seconds: '20' });
     expect(told(changes)).toEqual(['warning network/unconfirmed-change node studio-3']);
     expect(findingsOf(changes)[0]?.detail).toBe(
@@ -21,7 +21,7 @@ describe('a network change that nobody has confirmed', () => {
     ]);
   });
 
-  it('is told as well while the node takes it back, and when it does not say since when it is there', () => {
+  it('is reported during its rollback and without a start time', () => {
     expect(findingsOf(pending({}, 'rolling'))[0]?.detail).toContain('The node is rolling it back now.');
     expect(findingsOf(pending({ since: 'x' }))[0]?.detail).toContain('rolls it back soon (by its own clock)');
   });

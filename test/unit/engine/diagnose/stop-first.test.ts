@@ -15,7 +15,7 @@ const serving = threeMembers(['joined', 'running', 'running']);
 const stopped = threeMembers(['stopped', 'stopped', 'stopped']);
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
-/** What is seen of the cables, besides what runs. */
+/** The observed cables, in addition to the ranks. */
 const cabled = (cables: readonly string[]): NonNullable<MeshRack['values']> =>
   Object.fromEntries(four.map((name) => [name, { thunderbolt: receptacles(name, 6, cables) }]));
 
@@ -24,14 +24,14 @@ const hintsOf = (members: MeshRack['members'], cables: readonly string[]): reado
     .filter(({ code }) => code.startsWith('cabling/'))
     .map(({ hint }) => plainText(hint));
 
-/** The ends of two cables of studio-3, both to members of kimi, are in each other's receptacle. */
+/** The ends of two cables of studio-3, both to nodes of kimi, are swapped. */
 const swapped = meshOfFour.map((text) =>
   text.includes('studio-3:2') ? text.replace('studio-3:2', 'studio-3:3') : text.replace('studio-3:3', 'studio-3:2'),
 );
 const moved = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:5'));
 
 describe('findings about a node whose answers come from a different Mac', () => {
-  it('are without those that apply would mend, since it changes nothing there', () => {
+  it('omit everything that apply would repair', () => {
     const codes = (identity: string) => {
       const values = {
         'studio-1': { identity: { serial: 'A', hardwareUuid: 'A' }, 'wired-limit': { megabytes: 1 } },
@@ -43,8 +43,8 @@ describe('findings about a node whose answers come from a different Mac', () => 
   });
 });
 
-describe('work at cables under load', () => {
-  it('begins with the stop of what runs over the cable', () => {
+describe('cable work under load', () => {
+  it('begins with a stop of the placements that use the cable', () => {
     expect(hintsOf(serving, swapped)).toEqual(
       Array.from(
         { length: 2 },
@@ -56,12 +56,12 @@ describe('work at cables under load', () => {
     );
   });
 
-  it('is free where the placement is stopped, or the cable joins no two of its members', () => {
+  it('needs no stop if no running placement uses the cable', () => {
     expect(hintsOf(stopped, swapped)[0]).toMatch(/^Swap the cable ends/);
     expect(hintsOf(serving, moved)).toEqual(['Move the cable end in studio-4 receptacle 5 to receptacle 4.']);
   });
 
-  it('gives a program no stop to type that only makes way for a person', () => {
+  it('shows the stop command to people, but offers none to programs', () => {
     const observation = observeMesh(fleet, { members: serving, values: cabled(swapped) });
     const [found] = fleetFindings(fleet, observation).filter(({ code }) => code.startsWith('cabling/'));
     const hint = found?.hint ?? '';
@@ -69,12 +69,12 @@ describe('work at cables under load', () => {
     expect(commandsIn(hint, ['kimi'])).toEqual([]);
   });
 
-  it('does not wait for a placement where a cable is only put in', () => {
+  it('needs no stop to connect a missing cable', () => {
     const missing = meshOfFour.filter((text) => !text.startsWith('studio-1:2'));
     expect(hintsOf(serving, missing)[0]).toMatch(/^Connect /);
   });
 
-  it('asks to stop what may run where nobody could see it', () => {
+  it('begins with a stop of placements that may run unobserved', () => {
     const observation = observeMesh(fleet, { members: stopped, values: cabled(swapped) });
     const blind: Known<never> = unknown('timed-out', 'launchctl did not answer');
     const nodes = Object.fromEntries(
@@ -87,7 +87,7 @@ describe('work at cables under load', () => {
     expect(plainText(found?.hint ?? '')).toMatch(/^First stop every placement that may use this cable/);
   });
 
-  it('begins with the stop as well where the cable does not answer', () => {
+  it('begins with a stop if the cable does not answer', () => {
     const silent = (name: string) =>
       receptacles(name, 6, meshOfFour).map((one) =>
         one.receptacle === 2 ? { ...one, state: 'silent' as const, peers: [] } : one,
@@ -104,13 +104,13 @@ describe('work at cables under load', () => {
     );
   });
 
-  it('asks for no stop while nobody can say which cable to move', () => {
+  it('needs no stop while the cable to move is unknown', () => {
     const observation = observeMesh(fleet, { members: serving, values: cabled(swapped), unreachable: ['studio-2'] });
     const hints = fleetFindings(fleet, observation).filter(({ code }) => code.startsWith('cabling/'));
     expect(hints.filter(({ hint }) => plainText(hint).includes('meshwright stop'))).toEqual([]);
   });
 
-  it('stands on the work list of a plan behind the stop, once for both links', () => {
+  it('is one manual step of the plan for both links, after the stop', () => {
     const observation = observeMesh(fleet, { members: serving, values: cabled(swapped) });
     const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets: four.map(nodeName) });
     const cables = plan.blockers.filter(({ code }) => code.startsWith('cabling/'));
@@ -119,7 +119,7 @@ describe('work at cables under load', () => {
     ]);
   });
 
-  it('is one order with the bridges that apply removes first', () => {
+  it('follows the stop and the bridges that apply removes', () => {
     const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
     const values = Object.fromEntries(
       four.map((name) => {
@@ -135,7 +135,7 @@ describe('work at cables under load', () => {
     );
   });
 
-  it('is told of a second cable too', () => {
+  it('begins with a stop before the removal of an extra cable', () => {
     expect(hintsOf(serving, [...meshOfFour, 'studio-1:6 <-> studio-2:6'])[0]).toMatch(
       /^First stop every placement that uses[\s\S]*Then: Remove the cable/,
     );

@@ -45,12 +45,12 @@ function portsDown(name: string, ...devices: readonly string[]): readonly RdmaPo
 
 const short = ({ stage, finding }: Trouble): string => `${stage} ${finding.code} ${subjectText(finding.subject)}`;
 
-describe('troubles', () => {
-  it('are none in a healthy rack', () => {
+describe('findings in repair order', () => {
+  it('are empty for a healthy rack', () => {
     expect(troubles({})).toEqual([]);
   });
 
-  it('tell the ports of the neighbours below the Mac whose RDMA is disabled, and the placement that waits', () => {
+  it('list the ports of neighbors and the waiting placement under the Mac whose RDMA is disabled', () => {
     const found = troubles(
       {
         values: {
@@ -65,14 +65,14 @@ describe('troubles', () => {
     expect(found[0]?.hanging).toEqual(['RDMA ports at studio-1:3, studio-4:4', 'placement chat']);
   });
 
-  it('leave nothing else to advise for a placement that a cause already holds up', () => {
+  it('drop the finding of a placement if a cause already blocks it', () => {
     const cause = diagnose(codes['rdma/disabled'], { subject: nodeSubject('studio-3'), detail: 'It is off.' });
     const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is hung.' });
     expect(withoutConsequences([cause, hung], [chat])).toEqual([cause]);
     expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause, hung]);
   });
 
-  it('of a cable that a plan refuses leave no start to advise, though they are warnings', () => {
+  it('drop the finding of a placement for each cable warning that blocks a plan', () => {
     const end = (name: string) => ({ node: nodeName(name), receptacle: 2 });
     const subject = linkSubject([end('studio-1'), end('studio-2')]);
     const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is stopped.' });
@@ -87,19 +87,19 @@ describe('troubles', () => {
     expect(refused.map(({ code }) => code).toSorted()).toEqual(holdingWarnings.toSorted());
   });
 
-  it('hold up no placement over TCP where only RDMA is missing', () => {
+  it('list no placement over TCP under disabled RDMA', () => {
     const [found] = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, transport: 'tcp' }]);
     expect(found?.finding.code).toBe('rdma/disabled');
     expect(found?.hanging).toEqual([]);
   });
 
-  it('hold up no placement that serves, nor one on other Macs', () => {
+  it('list no serving placement and none on other Macs', () => {
     const others = { ...chat, nodes: [nodeName('studio-1'), nodeName('studio-2')] };
     const found = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, standing: 'met' }, others]);
     expect(found[0]?.hanging).toEqual([]);
   });
 
-  it('of a node that was not seen keep its links from being judged', () => {
+  it('list the unchecked links under an unreachable node', () => {
     const failures = { 'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.' })] };
     const found = troubles({ unreachable: ['studio-2'], failures });
     expect(found.map(({ finding, hanging }) => [finding.code, ...hanging])).toEqual([
@@ -107,7 +107,7 @@ describe('troubles', () => {
     ]);
   });
 
-  it('of a cable hold up a placement that is on both of its Macs, and no other', () => {
+  it('list only placements on both Macs of a missing cable under it', () => {
     const cables = meshOfFour.slice(1);
     const pairs = [
       {
@@ -126,7 +126,7 @@ describe('troubles', () => {
     expect(troubles({ cables }, pairs).map(({ hanging }) => hanging)).toEqual([['placement both']]);
   });
 
-  it('name the command that said so, and the receptacle that it is about', () => {
+  it('name the command and the receptacle of their evidence', () => {
     const peers = receptacles('studio-1', 6, meshOfFour).map((one) => ({
       ...one,
       peers: one.peers.map((peer) => ({ ...peer, advertisesRdma: one.receptacle !== 3 })),
@@ -144,7 +144,7 @@ describe('troubles', () => {
     ]);
   });
 
-  it('of a port that is down show that RDMA is enabled at both ends', () => {
+  it('include RDMA enabled at both ends as evidence for a port that is down', () => {
     const [found] = troubles({ values: { 'studio-3': { 'rdma-ports': portsDown('studio-3', 'rdma_en4') } } });
     expect(found?.evidence.map(({ node, fact, receptacles: at }) => [node, fact, at])).toEqual([
       ['studio-3', 'rdma-state', []],
@@ -154,7 +154,7 @@ describe('troubles', () => {
     ]);
   });
 
-  it('show which facts nobody could see', () => {
+  it('show unobserved facts as evidence', () => {
     const [found] = troubles({ unknown: { 'studio-2': { power: 'timed-out' } } });
     expect([found?.stage, found?.evidence]).toEqual([
       'nodes',
@@ -162,7 +162,7 @@ describe('troubles', () => {
     ]);
   });
 
-  it('stand in the order of the walk: the RDMA switch, bridges, then cables', () => {
+  it('come in the order RDMA switch, bridges, cables, nodes', () => {
     const bridged: Partial<FactValues> = {
       'bridge-preferences': [{ name: 'bridge0', interfaces: ['en3', 'en4', 'en5'], auto: 'thunderbolt-bridge' }],
     };
@@ -178,11 +178,11 @@ describe('troubles', () => {
   });
 });
 
-describe('the work list of the RDMA switch', () => {
+describe('manual steps for the RDMA switch', () => {
   const switches = (changes: RackChanges) => rdmaSwitches(troubles(changes), observedFleet(changes));
   const on27 = { ...disabled, 'rdma-switch': 'off', 'macos-version': { version: '27.0', build: '26A428' } } as const;
 
-  it('is one visit to Recovery for all Macs before macOS 27, with what to press', () => {
+  it('are one visit to Recovery for all Macs before macOS 27', () => {
     const { recovery, systemSettings } = switches({ values: { 'studio-2': disabled, 'studio-4': disabled } });
     expect(systemSettings).toBeUndefined();
     expect(recovery?.nodes).toEqual(['studio-2', 'studio-4']);
@@ -190,7 +190,7 @@ describe('the work list of the RDMA switch', () => {
     expect(recovery?.steps).toContain('Type: rdma_ctl enable');
   });
 
-  it('is in System Settings from macOS 27 on, beside a visit to Recovery for the others', () => {
+  it('use System Settings from macOS 27 on, and Recovery for the other Macs', () => {
     const { recovery, systemSettings } = switches({
       values: { 'studio-2': on27, 'studio-3': on27, 'studio-4': disabled },
     });
@@ -201,12 +201,12 @@ describe('the work list of the RDMA switch', () => {
     );
   });
 
-  it('asks for Recovery where the macOS of a Mac is unknown', () => {
+  it('use Recovery for a Mac whose macOS version is unknown', () => {
     const unknown = { 'studio-2': { 'macos-version': 'timed-out' as const } };
     expect(switches({ values: { 'studio-2': disabled }, unknown }).recovery?.nodes).toEqual(['studio-2']);
   });
 
-  it('is empty where RDMA is on everywhere or nothing needs it', () => {
+  it('are empty if RDMA is on everywhere or not needed', () => {
     expect(switches({ cables: meshOfFour.slice(1) })).toEqual({});
     const desired = desiredFleet();
     const relaxed = { ...desired, thunderbolt: { ...desired.thunderbolt, rdma: 'auto' as const } };

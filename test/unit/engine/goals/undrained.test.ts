@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { withUndrained } from '../../../../src/engine/goals/scope.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
@@ -13,37 +13,41 @@ const seen = observeMesh(desired, { members: threeMembers(['joined', 'joined', '
 const fleet = { fleet: desired, seen, observed: observedOf(1, 4) };
 const drain = { kind: 'drain', placements: ['kimi'], waitMs: 1 } as const;
 
-it('fails for every node of both layouts when the leader of either one was not drained', () => {
-  expect([...withUndrained(nodes(1), drain, fleet)].sort()).toEqual(nodes(1, 2, 3, 4));
-  expect([...withUndrained(nodes(4), drain, fleet)].sort()).toEqual(nodes(1, 2, 3, 4));
-});
-
-it('leaves what is no leader of a drained placement, and every other goal, as it is', () => {
-  expect(withUndrained(nodes(2), drain, fleet)).toEqual(nodes(2));
-  expect(withUndrained(nodes(4), { ...drain, placements: ['qwen'] }, fleet)).toEqual(nodes(4));
-  expect(withUndrained(nodes(4), { kind: 'stop', placements: ['kimi'] }, fleet)).toEqual(nodes(4));
-});
-
-it('fails for every node of both layouts when nobody could look at one of the leaders', () => {
-  for (const leader of [1, 4]) {
-    expect([...withUndrained([], drain, { ...fleet, observed: observedOf(leader) })].sort()).toEqual(nodes(1, 2, 3, 4));
-  }
-  expect(withUndrained([], drain, fleet)).toEqual([]);
-});
-
-it('fails for all of them when a door that an earlier file has left was not drained, or may be where nobody looked', () => {
-  const service = (behind?: readonly string[]): FactValues['services'] => [
-    { label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, ...(behind === undefined ? {} : { behind }) },
-  ];
-  const of = (behind: readonly string[] | undefined, members: MeshRack['members'] = {}) => ({
-    ...fleet,
-    seen: observeMesh(desired, { members, values: { 'studio-2': { services: service(behind) } } }),
-    observed: observedOf(1, 2, 4),
+describe('withUndrained', () => {
+  it('adds every node of both layouts if either leader was not drained', () => {
+    expect([...withUndrained(nodes(1), drain, fleet)].sort()).toEqual(nodes(1, 2, 3, 4));
+    expect([...withUndrained(nodes(4), drain, fleet)].sort()).toEqual(nodes(1, 2, 3, 4));
   });
-  const all = nodes(1, 2, 3, 4);
-  expect([...withUndrained(nodes(2), drain, of(['kimi']))].sort()).toEqual(all);
-  expect(withUndrained(nodes(2), drain, of(['qwen']))).toEqual(nodes(2));
-  expect(withUndrained([], drain, of(['kimi']))).toEqual([]);
-  const away = observeMesh(desired, { members: {}, unreachable: ['studio-3'] });
-  expect([...withUndrained([], drain, { ...fleet, seen: away })].sort()).toEqual(all);
+
+  it('adds nothing for other nodes, placements or goals', () => {
+    expect(withUndrained(nodes(2), drain, fleet)).toEqual(nodes(2));
+    expect(withUndrained(nodes(4), { ...drain, placements: ['qwen'] }, fleet)).toEqual(nodes(4));
+    expect(withUndrained(nodes(4), { kind: 'stop', placements: ['kimi'] }, fleet)).toEqual(nodes(4));
+  });
+
+  it('adds every node of both layouts if a leader was not observed', () => {
+    for (const leader of [1, 4]) {
+      expect([...withUndrained([], drain, { ...fleet, observed: observedOf(leader) })].sort()).toEqual(
+        nodes(1, 2, 3, 4),
+      );
+    }
+    expect(withUndrained([], drain, fleet)).toEqual([]);
+  });
+
+  it('adds every node for a gateway of an earlier file that was not drained or may be on an unreachable node', () => {
+    const service = (behind?: readonly string[]): FactValues['services'] => [
+      { label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, ...(behind === undefined ? {} : { behind }) },
+    ];
+    const of = (behind: readonly string[] | undefined, members: MeshRack['members'] = {}) => ({
+      ...fleet,
+      seen: observeMesh(desired, { members, values: { 'studio-2': { services: service(behind) } } }),
+      observed: observedOf(1, 2, 4),
+    });
+    const all = nodes(1, 2, 3, 4);
+    expect([...withUndrained(nodes(2), drain, of(['kimi']))].sort()).toEqual(all);
+    expect(withUndrained(nodes(2), drain, of(['qwen']))).toEqual(nodes(2));
+    expect(withUndrained([], drain, of(['kimi']))).toEqual([]);
+    const away = observeMesh(desired, { members: {}, unreachable: ['studio-3'] });
+    expect([...withUndrained([], drain, { ...fleet, seen: away })].sort()).toEqual(all);
+  });
 });

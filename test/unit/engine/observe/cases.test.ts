@@ -7,14 +7,14 @@ import { casesFolder, judge, loadFactCases } from './fact-cases.ts';
 const cases = loadFactCases();
 
 describe('facts from published outputs', () => {
-  it.each(cases)('$title gives what a person read in it', (one) => {
+  it.each(cases)('have the value that a person read in $title', (one) => {
     const result = judge(one);
     const { value, unknown } = one.expected;
     if (unknown === undefined) expect(result).toEqual({ kind: 'known', value });
     else expect(result).toMatchObject({ kind: 'unknown', reason: unknown });
   });
 
-  it.each(cases)('$title names its tool, the Mac, the macOS with its build, and where it was published', (one) => {
+  it.each(cases)('name tool, Mac, macOS build and place of publication in $title', (one) => {
     const read = (file: string) => readFileSync(join(casesFolder, one.fact, one.name, file), 'utf8').trim();
     const [tool = '', mac = '', macos = '', published = ''] = read('source.md').split('\n');
     const command = read('command.txt').split(' ')[0] ?? '';
@@ -23,11 +23,11 @@ describe('facts from published outputs', () => {
     expect(mac).toMatch(/^Mac: (?:none$|.*not stated|.*(?:Mac|Intel|Apple silicon))/);
     expect(macos).toMatch(/^macOS: .*(?:build not stated|\(\d{2}[A-Z]\d{1,5}[a-z]?\))/);
     expect(published).toMatch(/^Published: (?:nowhere\. RECONSTRUCTED, not a capture: .{20,}|(?!nowhere).{15,})/);
-    // What no Mac printed names no Mac, and the other way round.
+    // Exactly the outputs that no Mac printed name no Mac.
     expect(mac === 'Mac: none').toBe(published.startsWith('Published: nowhere.'));
   });
 
-  it('has a case for every fact that reads a tool of macOS', () => {
+  it('cover every fact that reads a macOS tool', () => {
     const ownOrTrivial = ['clock'];
     const without = factNames.filter((name) => !existsSync(join(casesFolder, name)) && !ownOrTrivial.includes(name));
     expect(without).toEqual([]);

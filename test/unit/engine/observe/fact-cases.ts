@@ -6,7 +6,7 @@ import { type FactName, registry } from '../../../../src/engine/observe/facts.ts
 import type { Known } from '../../../../src/model/known.ts';
 import type { Answer } from '../../../../src/model/probe.ts';
 
-/** Where the cases lie. */
+/** The folder of the cases. */
 export const casesFolder = fileURLToPath(new URL('../../../cases/facts', import.meta.url));
 
 /** What one command printed. */
@@ -23,7 +23,7 @@ export interface FactCase {
   readonly title: string;
   /** For `services`: the label whose `launchctl print` this is. */
   readonly label?: string;
-  /** The answer of the first probe of the fact, then those of the others that are given. */
+  /** The answer of the fact's first probe, then the other given answers. */
   readonly printed: ReadonlyMap<string, Printed>;
   readonly expected: { readonly value?: unknown; readonly unknown?: string };
 }
@@ -71,14 +71,14 @@ export const answer = (probe: string, printed: Partial<Printed>, more: Partial<A
   ...more,
 });
 
-/** How the node script for launchd services hands on what `launchctl print` printed. */
+/** How the node script for launchd services passes on the output of `launchctl print`. */
 export function asServiceRecord(label: string, printed: Printed): Printed {
   const lines = (printed.stdout + printed.stderr).split('\n').slice(0, -1);
   const text = [`service ${label} ${printed.code}`, ...lines.map((line) => `|${line}`), 'end', ''].join('\n');
   return { stdout: text, stderr: '', code: 0 };
 }
 
-/** The verdict of the fact on the printed answers; `more` changes the answer of the first probe. */
+/** Parses the printed answers of a case; `more` changes the answer of the first probe. */
 export function judge(one: FactCase, changed = one.printed, more: Partial<Answer> = {}): Known<unknown> {
   const fact = registry[one.fact];
   const answers = fact.from.map(({ name }, at) => {

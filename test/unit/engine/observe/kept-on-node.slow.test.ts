@@ -28,7 +28,7 @@ import { type Shell, scriptShells } from '../scripts/shells.ts';
 const token = '0123456789abcdef0123456789abcdef';
 const newMac = removedAfter(makeMacRoot);
 
-/** A node whose launchd runs the rank, and on which somebody listens on these addresses. */
+/** A node whose launchd runs the rank, with listeners on these addresses. */
 function newRoot(shell: Shell, listeners: readonly string[] = []): MacRoot {
   const root = newMac(shell);
   const label = rankServiceLabel('kimi');
@@ -54,7 +54,7 @@ async function observe(shell: Shell, root: MacRoot): Promise<Facts> {
   return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
 }
 
-/** The record of a member as bootstrap leaves it. */
+/** Writes the record of a rank in the form that bootstrap writes. */
 function member(root: MacRoot, more: Partial<typeof exampleRecord>): void {
   const lines = Object.entries({ ...exampleRecord, ...more, startedIn: session, starts: 1 });
   root.file(`${placementFolder('kimi').path}/record`, lines.map(([key, value]) => `${key}=${value}\n`).join(''));
@@ -62,7 +62,7 @@ function member(root: MacRoot, more: Partial<typeof exampleRecord>): void {
 }
 
 describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
-  it('are seen as they are while a job runs and after it has ended', async () => {
+  it('are read correctly while a job runs and after it ends', async () => {
     const root = newRoot(shell);
     root.tool('bin/ps', 'exec /bin/ps "$@"');
     root.tool('usr/bin/shasum', 'until [ -e "$R/../go" ]; do /bin/sleep 0.02; done; exec /usr/bin/shasum "$@"');
@@ -91,7 +91,7 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
     });
   });
 
-  it('cost no process where nothing is kept', async () => {
+  it('start no extra process on a node without them', async () => {
     const root = newRoot(shell);
     await observe(shell, root);
     const started = root.started().map(({ tool }) => tool);
@@ -110,7 +110,7 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
   });
 });
 
-describe('a member of a placement', () => {
+describe('a rank', () => {
   let server: Server;
   let port = 0;
   let asked: string[] = [];
@@ -136,14 +136,14 @@ describe('a member of a placement', () => {
     server.close();
   });
 
-  describe.each(scriptShells)('under $name', (shell) => {
+  describe.each(scriptShells)('observed under $name', (shell) => {
     const seen = async (root: MacRoot) => {
       asked = [];
       const placements = read(await observe(shell, root), placementsFact);
       return placements.kind === 'known' ? placements.value[0] : placements;
     };
 
-    it('that is the leader is asked for one token, by the kernel found to listen', async () => {
+    it('is asked for one token if it is the leader and listens', async () => {
       const root = newRoot(shell, [`127.0.0.1.${port}`, '*.29500', '10.77.0.1.22']);
       member(root, { endpointPort: port });
       expect(await seen(root)).toMatchObject({ isListening: true, token: { kind: 'answered', text: '42\u001b' } });
@@ -151,7 +151,7 @@ describe('a member of a placement', () => {
       expect(root.calls()).toEqual(['netstat -an -f inet -p tcp']);
     });
 
-    it('that is not the leader, or whose endpoint nobody listens for, is not asked', async () => {
+    it('is not asked for a token unless it is the leader and listens', async () => {
       const root = newRoot(shell, ['127.0.0.1.1']);
       member(root, { endpointPort: port, rank: 1 });
       expect(await seen(root)).toMatchObject({ isListening: false, token: { kind: 'not-asked' } });
@@ -162,7 +162,7 @@ describe('a member of a placement', () => {
       expect(asked).toEqual([]);
     });
 
-    it('that takes one request is not asked beside another one, nor while nobody can see whether there is one', async () => {
+    it('is not asked if it takes one request at a time and one may be in flight', async () => {
       const root = newRoot(shell, [`127.0.0.1.${port}`]);
       member(root, { endpointPort: port, requests: 'one' });
       expect(await seen(root)).toMatchObject({ token: { kind: 'answered' } });
@@ -191,7 +191,7 @@ describe('a member of a placement', () => {
       expect(asked).toEqual([]);
     });
 
-    it('is asked by its gateway, which may know that clients get tokens', async () => {
+    it('is asked through its gateway, which reports tokens of clients', async () => {
       const root = newRoot(shell, [`127.0.0.1.${port}`]);
       member(root, { endpointPort: port, requests: 'one' });
       root.file(doormanKeysFile(port, 'kimi').path, '{}');
@@ -209,7 +209,7 @@ describe('a member of a placement', () => {
       expect(await seen(root)).toMatchObject({ token: { kind: 'answered' } });
     });
 
-    it('that hangs is silent after its own deadline', async () => {
+    it('is silent after its own deadline if it hangs', async () => {
       const root = newRoot(shell, [`*.${port}`]);
       member(root, { endpointPort: port, tokenPath: '/hangs', tokenDeadlineMs: 500 });
       expect(await seen(root)).toMatchObject({
@@ -217,7 +217,7 @@ describe('a member of a placement', () => {
       });
     });
 
-    it('brings the first and the last lines of its log since its start that match its pattern, none of before', async () => {
+    it('reports the first and last matching log lines since its start', async () => {
       const root = newRoot(shell);
       member(root, { rank: 1, logPattern: '^(joined|RDMA [a-z]+)' });
       const before = 'joined long ago\n';
@@ -232,7 +232,7 @@ describe('a member of a placement', () => {
       expect(await seen(root)).toMatchObject({ said: [] });
     });
 
-    it('brings over what the start before its last one talked, where that is noted', async () => {
+    it('reports the transport of its previous start if it is recorded', async () => {
       const root = newRoot(shell);
       member(root, { rank: 1 });
       const mark = `boot=${session}\ntransport=rdma\nuntil=1\nlog=0\n`;
@@ -242,7 +242,7 @@ describe('a member of a placement', () => {
       expect(await seen(root)).not.toHaveProperty('lastTalked');
     });
 
-    it('brings what became of its last start, and in which boot session an earlier one failed', async () => {
+    it('reports the outcome of its last start and the boot session of an earlier failure', async () => {
       const root = newRoot(shell);
       member(root, { rank: 1 });
       const mark = `boot=${session}\ntransport=rdma\nuntil=1\nlog=0\n`;
@@ -252,7 +252,7 @@ describe('a member of a placement', () => {
       expect(await seen(root)).not.toHaveProperty('outcome');
     });
 
-    it('brings both ends of a long log, and as its complaint one of the end alone', async () => {
+    it('reports lines from both ends of a long log, but a complaint only from the end', async () => {
       const root = newRoot(shell);
       member(root, { rank: 1, logPattern: '^joined' });
       const noise = 'noise\n'.repeat(20_000);
@@ -266,7 +266,7 @@ describe('a member of a placement', () => {
       expect(await seen(root)).toMatchObject({ said: ['joined 1'], complaint: 'RTR failed with errno 22' });
     });
 
-    it('brings what the GPU may use from the beginning of its log since its start, however long that log is', async () => {
+    it('reports the GPU memory limit from the beginning of a long log if it was not raised', async () => {
       const root = newRoot(shell);
       member(root, { rank: 1 });
       const line = (value: string): string => `ggml_metal_device_init: recommendedMaxWorkingSetSize  = ${value} MB\n`;
@@ -283,20 +283,20 @@ describe('a member of a placement', () => {
       expect(await seen(root)).not.toHaveProperty('gpuBytes');
     });
 
-    it('meets the others where it listens before it has joined', async () => {
+    it('is meeting the other ranks while only its meeting port listens', async () => {
       const root = newRoot(shell, ['*.29501']);
       member(root, { rank: 1, meetPort: 29_501 });
       expect(await seen(root)).toMatchObject({ isListening: false, isMeeting: true });
     });
 
-    it('is unknown when nobody could say who listens', async () => {
+    it('is unknown if the listening ports cannot be read', async () => {
       const root = newRoot(shell);
       member(root, {});
       root.tool('usr/sbin/netstat', 'exit 1');
       expect(await seen(root)).toMatchObject({ kind: 'unknown', reason: 'failed' });
     });
 
-    it('is unknown with a record that was damaged', async () => {
+    it('is unknown if its record is damaged', async () => {
       const root = newRoot(shell, []);
       const damages: readonly Partial<Record<keyof typeof exampleRecord, unknown>>[] = [
         { port: 65_536 },

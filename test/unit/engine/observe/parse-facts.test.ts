@@ -26,7 +26,7 @@ const document = (facts: ReturnType<typeof parseFacts>) => ({
   diagnostics: [{ code: 'ssh/unreachable', severity: 'error', summary: 's', detail: 'd', hint: 'h' }],
 });
 
-/** One whole node out of the cases: for each probe the first case with a value that reads it first. */
+/** A complete node: the answer of each probe comes from the first case that has a value. */
 function wholeNode(): readonly Answer[] {
   const cases = loadFactCases()
     .filter(({ expected }) => expected.value !== undefined)
@@ -41,19 +41,19 @@ function wholeNode(): readonly Answer[] {
   return [...ours, ...read.filter(({ probe }, at) => read.findIndex((other) => other.probe === probe) === at)];
 }
 
-describe('the registry', () => {
-  it('has every fact under its own name, and the schema describes exactly these', () => {
+describe('the fact registry', () => {
+  it('has every fact under its own name, exactly as in the schema', () => {
     expect(factNames.map((name) => registry[name].name)).toEqual(factNames);
     expect(Object.keys(schema.$defs.node.properties).sort()).toEqual([...factNames].sort());
   });
 
-  it('asks every probe once, each under its own name', () => {
+  it('has each probe once, under its own name', () => {
     const names = allProbes().map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.length).toBeGreaterThan(15);
   });
 
-  it('asks only tools by their absolute path (case 21)', () => {
+  it('runs only tools with an absolute path (case 21)', () => {
     for (const { ask } of allProbes()) {
       expect(ask[0]).toMatchObject({ kind: 'node-path', path: expect.stringMatching(/^\/(usr\/)?s?bin\//) });
     }
@@ -61,21 +61,21 @@ describe('the registry', () => {
 });
 
 describe('facts --json', () => {
-  it('is valid for a node that could not be reached, with every fact unknown', () => {
+  it('is valid for an unreachable node, with every fact unknown', () => {
     const facts = factsWithoutAnswer('unreachable', 'The node did not answer.');
     expect(Object.keys(facts)).toEqual(factNames);
     expect(validate(document(facts))).toBe(true);
     expect(factsJson(facts).clock).toEqual({ unknown: 'unreachable', detail: 'The node did not answer.' });
   });
 
-  it('is valid for a node of published outputs, and most of its facts are known', () => {
+  it('is valid for published outputs, with most facts known', () => {
     const facts = parseFacts(wholeNode(), asked);
     expect(validate(document(facts)), JSON.stringify(validate.errors)).toBe(true);
     expect(factNames.filter((name) => facts[name].kind === 'known').length).toBeGreaterThan(15);
     expect(factsJson(facts).jobs).toMatchObject({ value: [{ fields: { name: 'fetch-model' } }, {}, {}, {}] });
   });
 
-  it('refuses a fact with a field too many', () => {
+  it('is invalid for a fact with an extra field', () => {
     const facts = factsJson(factsWithoutAnswer('empty', 'd'));
     const nodes = { 'studio-1': { ...facts, power: { value: { sleepMinutes: 0, colour: 'blue' } } } };
     expect(validate({ ...document(factsWithoutAnswer('empty', 'd')), nodes })).toBe(false);
@@ -83,13 +83,13 @@ describe('facts --json', () => {
 });
 
 describe('parseFacts', () => {
-  it('makes the facts of a probe without an answer unknown and leaves the others alone', () => {
+  it('makes only the facts of unanswered probes unknown', () => {
     const facts = parseFacts([answer('rdma-ctl', { stdout: 'enabled\n' })], asked);
     expect(facts['rdma-state']).toEqual({ kind: 'known', value: 'enabled' });
     expect(facts.power).toMatchObject({ kind: 'unknown', reason: 'not-asked' });
   });
 
-  it('never throws, and gives only what the schema allows, whatever the tools print', () => {
+  it('returns facts that match the schema for any tool output', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.json(), fc.constantFrom('', '{}\n', '[]\n'));
     const answers = fc.record({ stdout: text, stderr: text, code: fc.integer({ min: 0, max: 255 }) });
     fc.assert(

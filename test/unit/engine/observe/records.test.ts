@@ -18,14 +18,14 @@ const kept = (lines: readonly string[]) => [
 const both = ['job 9f2a', '|name=blob', '|path=/opt/a=b', 'lease', '|owner=ana', '|verb=apply', 'end'];
 
 describe('baseline fact', () => {
-  it('is unknown when the node gives a value that nothing asks for', () => {
+  it('is unknown if the node returns an unfamiliar setting', () => {
     expect(baselineFact.parse(kept(['baseline power', '|sleep 1', 'end']), asked)).toMatchObject({ kind: 'known' });
     expect(baselineFact.parse(kept(['baseline moon', '|full', 'end']), asked)).toMatchObject({ reason: 'garbled' });
   });
 });
 
 describe('jobs fact', () => {
-  it('gives each job by its key with the fields of its file', () => {
+  it('lists each job by its key, with the fields of its file', () => {
     expect(jobs.parse(kept(both), asked)).toEqual({
       kind: 'known',
       value: [{ key: '9f2a', fields: { name: 'blob', path: '/opt/a=b', state: 'gone' } }],
@@ -33,16 +33,16 @@ describe('jobs fact', () => {
     expect(jobs.parse(kept(['end']), asked)).toEqual({ kind: 'known', value: [] });
   });
 
-  it('is unknown, never none, when the list does not end or a folder cannot be read', () => {
+  it('is unknown, never empty, if the list is cut off or a folder is unreadable', () => {
     expect(jobs.parse(kept(['job 9f2a', '|name=blob']), asked)).toMatchObject({ reason: 'truncated' });
     expect(jobs.parse(kept(['unreadable']), asked)).toMatchObject({ reason: 'no-privilege' });
     expect(jobs.parse(kept(['job 9f2a', 'unreadable']), asked)).toMatchObject({ reason: 'no-privilege' });
   });
 
   it.each([
-    ['a line that is no field', ['job a', '|rubbish', 'end']],
-    ['a field twice', ['job a', '|x=1', '|x=2', 'end']],
-    ['a job twice', ['job a', 'job a', 'end']],
+    ['a line that is not a field', ['job a', '|rubbish', 'end']],
+    ['a repeated field', ['job a', '|x=1', '|x=2', 'end']],
+    ['a repeated job', ['job a', 'job a', 'end']],
     ['a key with a slash', ['job ../a', 'end']],
     ['a line without its record', ['|x=1', 'end']],
     ['a record of another kind', ['odd', 'end']],
@@ -60,7 +60,7 @@ describe('the state of a job', () => {
   };
   const process = '| 17 /bin/sh /Library/Application Support/meshwright/ops/9f2a/run';
 
-  it('is that it runs only with its own process in its own boot session', () => {
+  it('is running only with its own process in its own boot session', () => {
     expect(state(['|pid=17', 'processes 0', process])).toBe('running');
     expect(state(['|pid=18', 'processes 0', process])).toBe('gone');
     expect(state(['|pid=17', 'processes 0', process.replace('9f2a', '9f2b')])).toBe('gone');
@@ -69,7 +69,7 @@ describe('the state of a job', () => {
     expect(state(['|pid=17', '|exit=0', 'processes 0', process])).toBe('ended');
   });
 
-  it('is unknown, never gone, when nobody could look', () => {
+  it('is unknown, never gone, if it could not be observed', () => {
     expect(state(['|pid=17'])).toBe('failed');
     expect(state(['|pid=17', 'processes 127'])).toBe('failed');
     expect(state(['|pid=17', 'processes 0', '|rubbish'])).toBe('garbled');
@@ -81,7 +81,7 @@ describe('the state of a job', () => {
 });
 
 describe('leases fact', () => {
-  it('gives the one lease, with no fields when its owner died while taking it', () => {
+  it('contains one lease, without fields if its owner died while taking it', () => {
     expect(leases.parse(kept(both), asked)).toMatchObject({ value: [{ fields: { owner: 'ana', verb: 'apply' } }] });
     expect(leases.parse(kept(['lease', 'end']), asked)).toMatchObject({ value: [{ fields: {} }] });
     expect(leases.parse(kept(['lease', 'lease', 'end']), asked)).toMatchObject({ reason: 'garbled' });
@@ -92,7 +92,7 @@ describe('services fact', () => {
   const said = (lines: readonly string[]) =>
     services.parse([answer('launchd-services', { stdout: lines.map((line) => `${line}\n`).join('') })], asked);
 
-  it('tells not loaded from a launchctl that failed', () => {
+  it('distinguishes an unloaded service from a failed launchctl', () => {
     const words = '|Could not find service "dev.meshwright.keeper" in domain for system';
     expect(said(['service dev.meshwright.keeper 113', '|Bad request.', words, 'end'])).toEqual({
       kind: 'known',
@@ -102,7 +102,7 @@ describe('services fact', () => {
     expect(said(['service dev.meshwright.keeper 137', 'end'])).toMatchObject({ reason: 'failed' });
   });
 
-  it('tells whom a doorman has behind it, and that somebody else or nobody listens at its port', () => {
+  it('lists the placements behind a gateway, or none if nothing listens on its port', () => {
     const label = 'dev.meshwright.doorman.8080';
     const print = [`service ${label} 0`, `|system/${label} = {`, '|\tstate = running', '|\tpid = 7', '|}'];
     const behind = (...answer: readonly string[]) => {
@@ -118,10 +118,10 @@ describe('services fact', () => {
   });
 });
 
-describe('launchctl print', () => {
+describe('the parser of launchctl print', () => {
   const print = (...lines: readonly string[]) => parseLaunchctlPrint(['system/x = {', ...lines, '}']);
 
-  it('reads fields of the first depth only, whatever arguments say', () => {
+  it('reads only top-level fields, whatever arguments contain', () => {
     const read = print(
       '\tstate = running',
       '\targuments = {',
@@ -136,7 +136,7 @@ describe('launchctl print', () => {
     expect(read).toEqual({ state: 'running', pid: 4, lastExit: '78: EX_CONFIG' });
   });
 
-  it('takes a crash loop for waiting, with its runs', () => {
+  it('reads a crash loop as waiting, with its number of runs', () => {
     expect(print('\tstate = spawn scheduled', '\truns = 812', '\tlast exit code = 1')).toEqual({
       state: 'waiting',
       runs: 812,
@@ -144,7 +144,7 @@ describe('launchctl print', () => {
     });
   });
 
-  it('reads the signal that ended a process, in place of an exit code', () => {
+  it('reads the terminating signal in place of an exit code', () => {
     const signal = '\tlast terminating signal = Killed: 9';
     const idle = ['\tstate = not running', '\truns = 1'];
     expect(print(...idle, signal)).toEqual({ state: 'waiting', runs: 1, lastExit: 'Killed: 9' });
@@ -153,7 +153,7 @@ describe('launchctl print', () => {
     expect(print(...idle, signal, signal)).toBeUndefined();
   });
 
-  it('reads nothing from a field that comes twice, a block without end or a state that is not known', () => {
+  it('rejects a repeated field, an unclosed block or an unknown state', () => {
     expect(print('\tstate = running', '\tpid = 1', '\tpid = 2')).toBeUndefined();
     expect(print('\tstate = running', '\targuments = {')).toBeUndefined();
     expect(print('\tstate = dreaming')).toBeUndefined();

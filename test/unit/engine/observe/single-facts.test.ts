@@ -22,14 +22,14 @@ const value = (known: { readonly kind: string; readonly value?: unknown }) => kn
 describe('clock fact', () => {
   const at = (seconds: number) => clock.parse([answer('date', { stdout: `${seconds}\n` })], asked);
 
-  it('says how far the node is ahead, as the middle of what is possible', () => {
+  it('is the offset of the node, in the middle of the possible range', () => {
     // Asked between 1790000000 and 1790000001; `date` cuts off up to a second.
     expect(value(at(1_790_000_000))).toEqual({ offsetMs: 0, uncertaintyMs: 1000 });
     expect(value(at(1_790_000_400))).toEqual({ offsetMs: 400_000, uncertaintyMs: 1000 });
     expect(value(at(1_789_999_000))).toEqual({ offsetMs: -1_000_000, uncertaintyMs: 1000 });
   });
 
-  it('is unknown when the own clock was set back, and for anything but seconds', () => {
+  it("is unknown if the controller's clock was set back or the answer is not whole seconds", () => {
     const back = { sentAtEpochMs: 2, receivedAtEpochMs: 1 };
     expect(clock.parse([answer('date', { stdout: '1790000000\n' })], back)).toMatchObject({ reason: 'failed' });
     for (const stdout of ['1790000000.5\n', 'N\n', '-1790000000\n', '1790000000\n1790000001\n', '17900\n']) {
@@ -41,13 +41,13 @@ describe('clock fact', () => {
 describe('filevault fact', () => {
   const said = (stdout: string) => filevault.parse([answer('fdesetup', { stdout })], asked);
 
-  it('tells a disk that macOS is converting from one that is encrypted', () => {
+  it('distinguishes a disk that macOS is converting from an encrypted one', () => {
     expect(value(said('FileVault is On.\nEncryption in progress: Percent completed = 42.5\n'))).toBe('converting');
     expect(value(said('FileVault is Off.\nDecryption in progress: Percent completed = 7\n'))).toBe('converting');
     expect(value(said('FileVault is Off, but will be enabled after the next restart.\n'))).toBe('off');
   });
 
-  it('is unknown when more is said than it understands', () => {
+  it('is unknown for output with an unfamiliar line', () => {
     expect(said('FileVault is On.\nThe moon is full.\n')).toMatchObject({ reason: 'garbled' });
   });
 });
@@ -56,14 +56,14 @@ describe('sudo fact', () => {
   const said = (stderr: string, code: number, more: Partial<Answer> = {}) =>
     sudo.parse([answer('sudo', { stderr, code }, more)], asked);
 
-  it('tells a password that is needed from a user who may not', () => {
+  it('distinguishes a needed password from a denied user', () => {
     expect(value(said('sudo: a terminal is required to read the password; either use …\n', 1))).toBe('needs-password');
     expect(value(said("Sorry, user ana is not allowed to execute '/bin/sh -s' as root on studio-1.\n", 1))).toBe(
       'denied',
     );
   });
 
-  it('is never allowed when sudo failed, was late or is not there', () => {
+  it('is never allowed if sudo failed, was late or is missing', () => {
     expect(said('sudo: unable to initialize policy plugin\n', 1)).toMatchObject({ reason: 'failed' });
     expect(said('', 127)).toMatchObject({ reason: 'tool-missing' });
     expect(said('', 0, { isLate: true })).toMatchObject({ reason: 'timed-out' });
@@ -76,12 +76,12 @@ describe('login fact', () => {
   const said = (stdout: string, more: Partial<Answer> = {}) =>
     login.parse([answer('ssh-connection', { stdout }, more)], asked);
 
-  it('is the account that id names, also where sshd says nothing of the connection', () => {
+  it('is the account that id prints, even if sshd does not describe the connection', () => {
     expect(value(said('192.0.2.99 50000 192.0.2.10 22\nana\n'))).toBe('ana');
     expect(value(said('\nroot\n'))).toBe('root');
   });
 
-  it('is nobody when id said nothing, something else or too much', () => {
+  it('is unknown if id printed nothing, no name or too much', () => {
     expect(said('192.0.2.99 50000 192.0.2.10 22\n')).toMatchObject({ reason: 'failed' });
     for (const words of ['\n501\n', '\nana bo\n', '\nana\nbo\n']) {
       expect([words, said(words)]).toMatchObject([words, { reason: 'garbled' }]);
@@ -90,7 +90,7 @@ describe('login fact', () => {
   });
 });
 
-describe('rdma devices and ports', () => {
+describe('facts about RDMA devices and ports', () => {
   const header = '    device              node GUID\n    ------          ----------------\n';
   const two = `${header}    rdma_en2        d0b5e9ab23cfac05\n    rdma_en3        d1b5e9ab23cfac05\n`;
   const block = (name: string) =>
@@ -98,7 +98,7 @@ describe('rdma devices and ports', () => {
   const devices = (list: string, info: string) =>
     rdmaDevices.parse([answer('ibv-devices', { stdout: list }), answer('ibv-devinfo', { stdout: info })], asked);
 
-  it('do not take a list that was cut short for the whole', () => {
+  it('are unknown if a list was cut short', () => {
     const both = block('rdma_en2') + block('rdma_en3');
     expect(devices(two, both).kind).toBe('known');
     const [first = '', second = '', ...rest] = two.split('\n');
@@ -114,7 +114,7 @@ describe('rdma devices and ports', () => {
     expect(ports).toMatchObject({ reason: 'garbled' });
   });
 
-  it('do not take a list without devices for none unless the other tool agrees', () => {
+  it('report no devices only if both tools agree', () => {
     const none = answer('ibv-devinfo', { stderr: 'No IB devices found\n', code: 255 });
     const list = answer('ibv-devices', { stdout: header });
     expect(rdmaDevices.parse([list, none], asked)).toEqual({ kind: 'known', value: [] });
@@ -123,7 +123,7 @@ describe('rdma devices and ports', () => {
     expect(rdmaDevices.parse([list, late], asked)).toMatchObject({ reason: 'timed-out' });
   });
 
-  it('read nothing but the name of a device of another driver', () => {
+  it("read only the name of another driver's device", () => {
     const nic = 'hca_id:\tmlx5_0\n\tmax_qp:\tmany\n\t\tport:\t1\n\t\t\tGID[  0]:\t::1\n\t\t\tGID[  0]:\tnone\n\n';
     const list = `${two}    mlx5_0          d1b5e9ab23cfac99\n`;
     expect(value(devices(list, block('rdma_en2') + nic + block('rdma_en3')))).toHaveLength(2);
@@ -135,20 +135,20 @@ describe('rdma devices and ports', () => {
     }
   });
 
-  it('leave out devices of other drivers', () => {
+  it('omit devices of other drivers', () => {
     const list = `${two}    mlx5_0          d1b5e9ab23cfac99\n`;
     const info = block('rdma_en2') + block('mlx5_0') + block('rdma_en3');
     expect(value(devices(list, info))).toHaveLength(2);
   });
 
-  it('know of no device when the tool says so, with whatever exit', () => {
+  it('report no devices when the tool prints so, at any exit status but 127', () => {
     const none = answer('ibv-devinfo', { stderr: 'No IB devices found\n', code: 255 });
     expect(value(rdmaPorts.parse([none, answer('ibv-devices', { stdout: header })], asked))).toEqual([]);
     const missing = answer('ibv-devinfo', { stderr: 'No IB devices found\n', code: 127 });
     expect(rdmaPorts.parse([missing, undefined], asked)).toMatchObject({ reason: 'tool-missing' });
   });
 
-  it('read limits, other states and lists below a value in the verbose form', () => {
+  it('read limits, other states and nested lists from verbose output', () => {
     const stdout =
       'hca_id:\trdma_en2\n\tmax_qp:\t\t\t\t11\n\tmax_qp_wr:\t\t\t99\n\tmax_pd:\t\t\t\t3\n\tdevice_cap_flags:\t\t0x0\n\t\t\t\t\tBAD_PKEY\n' +
       '\t\tport:\t1\n\t\t\tstate:\t\t\tPORT_INIT (2)\n\t\t\tGID[  1]:\t\t0000:0000:0000:0000:0000:ffff:c000:020a, RoCE v2\n\n';

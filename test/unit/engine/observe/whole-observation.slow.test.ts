@@ -18,7 +18,7 @@ const platformText = `+-o Mac  <class IOPlatformExpertDevice, id 0x100000225, re
     }
 `;
 const published = (title: string): string => {
-  // What a script of ours hands on behind bars stands there as the tool printed it.
+  // After the bar, lines of our scripts are the tool's own output.
   const [, setting] = /^(names|firewall)\//.exec(title) ?? [];
   if (setting !== undefined) return [...stdoutOf(title).matchAll(/^\|(.*\n)/gm)].map(([, line]) => line).join('');
   if (title.endsWith(' registry')) return platformText;
@@ -133,7 +133,7 @@ async function observe(
 const keep = 'Library/Application Support/meshwright';
 
 describe.each(scriptShells)('a whole observation under $name', (shell) => {
-  it('knows every fact of a node whose tools print published outputs, and changes nothing on it', async () => {
+  it('reads every fact from published outputs without changing the node', async () => {
     const root = macRoot(shell);
     root.file('Library/LaunchDaemons/dev.meshwright.keeper.plist', '');
     root.file('Library/LaunchDaemons/dev.meshwright.rank.0.plist', '');
@@ -163,7 +163,7 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     expect(root.tree()).toEqual(before);
   });
 
-  it('runs no program of a folder that PATH names first (case 21)', async () => {
+  it('runs no program from a folder at the front of PATH (case 21)', async () => {
     const root = macRoot(shell);
     const mark = join(root.folder, 'hostile/ran');
     for (const { path } of Object.values(tool)) root.tool(`hostile/${basename(path)}`, `true >'${mark}'\nexit 1`);
@@ -175,21 +175,21 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     expect([identity.kind, version.kind, existsSync(mark)]).toEqual(['known', 'known', false]);
   });
 
-  it('knows of no jobs, leases and services where the folders could be read', async () => {
+  it('reports no jobs, leases or services on a Mac without any', async () => {
     const root = macRoot(shell);
     root.file('Library/Application Support/other/file', '');
     const facts = await observe(shell, root);
     expect([facts.services, facts.jobs, facts.leases]).toMatchObject([{ value: [] }, { value: [] }, { value: [] }]);
   });
 
-  it('does not take folders that are not what they should be for empty ones', async () => {
+  it('does not read a file in place of a folder as an empty folder', async () => {
     const root = macRoot(shell);
     root.file(`${keep}/ops`, 'a file');
     const facts = await observe(shell, root);
     expect([facts.jobs, facts.leases]).toMatchObject([{ reason: 'no-privilege' }, { reason: 'no-privilege' }]);
   });
 
-  it('takes names of files on the node for text only', async () => {
+  it('never runs file names of the node as code', async () => {
     const root = macRoot(shell);
     root.file('Library/LaunchDaemons/dev.meshwright.$(touch owned).plist', '');
     root.file(`${keep}/ops/\`touch owned\`\njob x/job`, 'a=1\n');
@@ -199,7 +199,7 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     expect(root.tree()).toEqual(before);
   });
 
-  it('knows every setting but Spotlight when mdutil hangs on a volume', async () => {
+  it('reads every setting but Spotlight when mdutil hangs', async () => {
     const root = macRoot(shell);
     root.tool('usr/bin/mdutil', 'exec "$R/bin/sleep" 600');
     const probes = allProbes()
@@ -211,7 +211,7 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     expect(() => process.kill(mdutil?.pid ?? 0, 0)).toThrow(/ESRCH/);
   });
 
-  it('ends a launchctl that hangs with the probe that asked it', async () => {
+  it('stops a hanging launchctl together with its probe', async () => {
     const root = macRoot(shell);
     root.file('Library/LaunchDaemons/dev.meshwright.keeper.plist', '');
     root.tool('bin/launchctl', 'exec "$R/bin/sleep" 600');
