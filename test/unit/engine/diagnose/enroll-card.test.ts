@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { enrollCard, enrollCardText } from '../../../../src/cli/enroll/enroll.ts';
 import { loadCluster } from '../../../../src/engine/load-cluster.ts';
 import { onOnePage, say } from '../../one-page.ts';
@@ -17,22 +17,24 @@ thunderbolt:
   links: ["studio-2:5 <-> studio-1:3", "studio-1:1 <-> studio-2:4"]
 ${more}`;
 
-it.each([
-  mini('Mac16,10'),
-  `${mini('Mac16,10')}system: { fileVault: disabled, automaticLogin: required }\n`,
-  `${mini('Mac16,10')}system: { fileVault: enabled, automaticLogin: disabled }\n`,
-  `${mini('Mac16,10')}power: { sleep: never, restartAfterPowerLoss: true }\n`,
-  `${mini('Mac16,10')}power: { sleep: 10, restartAfterPowerLoss: false }\n`,
-  `${mini('Mac17,15')}macos: { version: "26.4" }\n`,
-  pair('macos: { version: "26.4" }\n'),
-  pair('macos: { version: "27.0" }\n'),
-  pair('macos: { accept: ">=26.2 <28" }\n'),
-  pair(''),
-])('the enrollment card matches the settings of cluster file %#', (text) => {
-  const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
-  expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
-  if (fleet === undefined) throw new Error('no cluster');
-  for (const node of fleet.nodes) say(enrollCardText(enrollCard(fleet, node), { columns: 200, isSimulated: false }));
+describe('the card of a Mac', () => {
+  it.each([
+    mini('Mac16,10'),
+    `${mini('Mac16,10')}system: { fileVault: disabled, automaticLogin: required }\n`,
+    `${mini('Mac16,10')}system: { fileVault: enabled, automaticLogin: disabled }\n`,
+    `${mini('Mac16,10')}power: { sleep: never, restartAfterPowerLoss: true }\n`,
+    `${mini('Mac16,10')}power: { sleep: 10, restartAfterPowerLoss: false }\n`,
+    `${mini('Mac17,15')}macos: { version: "26.4" }\n`,
+    pair('macos: { version: "26.4" }\n'),
+    pair('macos: { version: "27.0" }\n'),
+    pair('macos: { accept: ">=26.2 <28" }\n'),
+    pair(''),
+  ])('matches the settings of cluster file %#', (text) => {
+    const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
+    expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    if (fleet === undefined) throw new Error('no cluster');
+    for (const node of fleet.nodes) say(enrollCardText(enrollCard(fleet, node), { columns: 200, isSimulated: false }));
+  });
 });
 
 onOnePage('enroll-card');

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Publication } from '../../../../src/model/desired.ts';
 import { known } from '../../../../src/model/known.ts';
 import { subjectText } from '../../../../src/model/subject.ts';
@@ -10,10 +10,12 @@ const toldOf = (publication: Publication): readonly unknown[] =>
     .diagnostics.filter(({ code }) => code === 'endpoint/clear-text')
     .map(({ severity, subject, detail }) => [severity, subjectText(subject), detail]);
 
-it('tells each time that keys cross the network in clear text, unless clients come through proxies or need none', () => {
-  expect(toldOf(keyed)).toEqual([
-    ['warning', 'placement kimi', 'It uses HTTP: keys and prompts cross the network unencrypted.'],
-  ]);
-  expect(toldOf({ ...keyed, proxies: ['10.0.0.5'] })).toEqual([]);
-  expect(toldOf({ servedName: 'kimi' })).toEqual([]);
+describe('endpoint/clear-text', () => {
+  it('is reported by every plan unless clients use proxies or need no key', () => {
+    expect(toldOf(keyed)).toEqual([
+      ['warning', 'placement kimi', 'It uses HTTP: keys and prompts cross the network unencrypted.'],
+    ]);
+    expect(toldOf({ ...keyed, proxies: ['10.0.0.5'] })).toEqual([]);
+    expect(toldOf({ servedName: 'kimi' })).toEqual([]);
+  });
 });

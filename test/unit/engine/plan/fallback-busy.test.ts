@@ -20,7 +20,7 @@ const refused = { kind: 'silent', reason: 'connection refused' } as const;
 const fleetWith = (...there: readonly number[]): DesiredFleet =>
   meshFleet({ placement: { fallback: { nodes: nodes(...there), contextTokens: 2_048 } } });
 
-/** The ranks of the fallback of a fleet, whose leader gave this instead of a token. */
+/** The ranks of a fleet's fallback, whose leader has this token reading. */
 function onTheFallback(of: DesiredFleet, token: TokenSight, last: MemberCase['state'] = 'joined') {
   const [first] = of.placements.map(onFallback);
   if (first === undefined) throw new Error('the fleet has a placement');
@@ -75,28 +75,28 @@ const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallbac
 const asked = { interrupts: 1, graces: [10_000] };
 const free = { interrupts: 0, graces: [2_000] };
 
-describe('a placement that gives no token in time because it may be busy', () => {
-  it('is moved back from its fallback as an interruption, one that is broken there without', () => {
+describe('a placement without a token in time', () => {
+  it('is moved back from its fallback as an interruption unless it is broken there', () => {
     const of = fleetWith(4, 1);
     expect(stopsOf(of, onTheFallback(of, late))).toEqual(asked);
     expect(stopsOf(of, onTheFallback(of, refused))).toEqual(free);
     expect(stopsOf(of, onTheFallback(of, late, 'exited'))).toEqual(free);
   });
 
-  it('is taken to its fallback as an interruption, one that has lost a rank without', () => {
+  it('is moved to its fallback as an interruption unless it is broken', () => {
     const of = fleetWith(4);
     expect(stopsOf(of, own(late), startThere)).toEqual(asked);
     expect(stopsOf(of, own(refused), startThere)).toEqual(free);
     expect(stopsOf(of, own(late, 'exited'), startThere)).toEqual(free);
   });
 
-  it('is restarted where it is without one when a rank is lost that its fallback does without', () => {
+  it('is restarted without an interruption if it lost a rank that its fallback does not need', () => {
     const of = fleetWith(1, 2);
     expect(stopsOf(of, own(late, 'exited'))).toEqual(free);
   });
 });
 
-describe('a fallback that runs and does not serve', () => {
+describe('a fallback that runs but does not serve', () => {
   const told = (members: (of: DesiredFleet) => MeshRack['members'], away: readonly string[]) => {
     const of = fleetWith(4, 1);
     const { diagnostics } = planOf({ of, members: members(of), away });
@@ -104,7 +104,7 @@ describe('a fallback that runs and does not serve', () => {
     return [found?.detail, found?.hint].map((text = '') => plainText(text));
   };
 
-  it('is told so, with what restarts it there', () => {
+  it('is reported with the command that restarts it there', () => {
     const there = 'It runs on its fallback: studio-4, studio-1, context 2k.';
     const wait = 'Moving it back waits for studio-3.';
     const restart = expect.stringContaining('meshwright restart kimi');

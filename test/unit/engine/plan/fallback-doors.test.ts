@@ -23,24 +23,24 @@ const stopped: MeshRack['members'] = {
 };
 const both = ['studio-1', 'studio-4'];
 
-describe('the door of a fallback that was started though the file wants the placement stopped', () => {
+describe('the gateway of a fallback whose placement the file sets to stopped', () => {
   const of = published({ state: 'stopped' });
   const members = onTheFallback(of);
 
-  it('is left open by the last look of that start, and by every other start', () => {
+  it('keeps accepting in the final check of its start and in every other start', () => {
     expect(doorSteps(doorPlan({ of, members: {}, closed: both, goal: startThere }))).toContain('studio-4 open-door');
     for (const goal of [startThere, startHere]) {
       expect(doorChanges(doorPlan({ of, members, closed: [], goal }))).toEqual([]);
     }
   });
 
-  it('is closed by an apply, which stops it', () => {
+  it('is closed by apply', () => {
     expect(doorChanges(doorPlan({ of, members, closed: [] }))).toEqual(both.map((node) => `${node}: open -> closed`));
   });
 });
 
-describe('a start after a drain, which has closed both doors', () => {
-  it('leaves none of them closed, wherever the placement runs and goes to', () => {
+describe('a start after a drain of both gateways', () => {
+  it('opens both gateways, wherever the placement runs and moves to', () => {
     const of = published();
     const moved = doorPlan({ of, members: onItsNodes, closed: both, goal: startThere });
     expect(doorSteps(moved).filter((one) => one.endsWith('open-door'))).toEqual([
@@ -57,8 +57,8 @@ describe('a start after a drain, which has closed both doors', () => {
   });
 });
 
-describe('a start of one dead rank behind a drained door', () => {
-  it('opens that, too, since it proves that the placement serves', () => {
+describe('a start of one dead rank behind a drained gateway', () => {
+  it('opens the gateway at its end', () => {
     const fleet = published();
     const runtimes = fleet.runtimes.map((one) =>
       one.driver === 'command' ? { ...one, restart: 'node' as const } : one,
@@ -79,8 +79,8 @@ describe('a start of one dead rank behind a drained door', () => {
   });
 });
 
-describe('a closed door in an apply', () => {
-  it('waits as long as nobody knows whether anything serves behind it', () => {
+describe('a gateway in apply', () => {
+  it('stays closed while it is unknown whether its placement serves', () => {
     const plan = doorPlan({ members: stopped, closed: both, away: ['studio-3'] });
     expect([doorChanges(plan), doorSteps(plan)]).toEqual([[], []]);
     const waiting = plan.waiting.filter(({ resource }) => resource.endsWith('/door'));
@@ -95,7 +95,7 @@ describe('a closed door in an apply', () => {
     );
   });
 
-  it('waits in a run limited to nodes of a placement that it cannot judge and leaves alone', () => {
+  it('stays closed in a run limited to nodes of a placement with an unknown state', () => {
     const limited = { targets: nodes(1, 4), away: ['studio-2', 'studio-3'] };
     const plan = doorPlan({ members: stopped, closed: both, ...limited });
     expect([doorChanges(plan), doorSteps(plan), ofPlacement(plan)]).toEqual([[], [], []]);
@@ -105,25 +105,25 @@ describe('a closed door in an apply', () => {
     expect(doorPlan({ members: stopped, closed: [], ...limited }).waiting).toEqual([]);
   });
 
-  it('is opened in a run limited to nodes of a placement that is seen to serve', () => {
+  it('opens in a run limited to nodes of a serving placement', () => {
     expect(doorChanges(doorPlan({ members: onItsNodes, closed: both, targets: nodes(1) }))).toEqual([
       'studio-1: closed -> open',
     ]);
   });
 
-  it('is no matter where it is open already', () => {
+  it('waits for nothing if it already accepts', () => {
     const plan = doorPlan({ members: stopped, closed: [], away: ['studio-3'] });
     expect(plan.waiting.filter(({ resource }) => resource.endsWith('/door'))).toEqual([]);
   });
 
-  it('is opened before a fallback that cannot be moved back, and nothing else of it is touched', () => {
+  it('opens before a fallback that cannot be moved back, without other changes', () => {
     const plan = doorPlan({ members: onTheFallback(published()), closed: ['studio-4'], held: 'studio-3' });
     expect(doorChanges(plan)).toEqual(['studio-4: closed -> open']);
     expect(doorSteps(plan)).toEqual(['studio-4 door/open']);
     expect(ofPlacement(plan)).toEqual([]);
   });
 
-  it('is left to the move of a fallback that goes back', () => {
+  it('closes and opens only with the move when a fallback is moved back', () => {
     const plan = doorPlan({ members: onTheFallback(published()), closed: ['studio-4'] });
     expect(doorChanges(plan)).toEqual([]);
     expect(doorSteps(plan).filter((one) => one.startsWith('studio-4'))).toEqual([

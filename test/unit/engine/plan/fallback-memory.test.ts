@@ -19,10 +19,10 @@ import { onOnePage } from '../../one-page.ts';
 import { evenShape } from './fit-shapes.ts';
 
 const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
-/** A third of the large one leaves no room for the small one on a Mac. */
+/** A third of the large model leaves no room for the small model on a Mac. */
 const sizes = { tiny: 1_200e9, small: 300e9 };
 
-/** kimi, whose fallback is on studio-4, studio-1 and studio-2, beside others with the small model. */
+/** kimi, whose fallback is on studio-4, studio-1 and studio-2, next to others with the small model. */
 function beside(...others: readonly Partial<DesiredPlacement>[]): DesiredFleet {
   const of = fleetWithFallback({ fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 } });
   const { fallback: _, sharding: __, ...rest } = kimi(of);
@@ -48,11 +48,11 @@ function outcomeOf(plan: Plan) {
   };
 }
 
-describe('the memory beside a fallback that runs', () => {
+describe('the memory next to a running fallback', () => {
   const of = beside(other);
   const members = onTheFallback(of);
 
-  it('is free for another placement where the fallback is moved back by the same plan', () => {
+  it('is free for another placement if the same plan moves the fallback back', () => {
     const plan = placedPlan({ of, members });
     expect(outcomeOf(plan)).toEqual({ refused: [], started: ['kimi', 'other'] });
     const kick = plan.steps.find(({ id }) => id === 'studio-4/placement/other/bootstrap');
@@ -60,10 +60,10 @@ describe('the memory beside a fallback that runs', () => {
   });
 
   it.each<[string, Partial<PlacedCase>]>([
-    ['a node of its own is away', { away: ['studio-3'] }],
-    ['a node of its own is held', { held: 'studio-3' }],
-    ['a node of its own needs a restart', { shown: { 'studio-3': needsReboot } }],
-    ['a node of its own is not among the targets', { targets: nodes(1, 2, 4) }],
+    ['one of its own nodes is away', { away: ['studio-3'] }],
+    ['one of its own nodes is on hold', { held: 'studio-3' }],
+    ['one of its own nodes needs a restart', { shown: { 'studio-3': needsReboot } }],
+    ['one of its own nodes is not a target', { targets: nodes(1, 2, 4) }],
   ])('is not free while %s', (_, one) => {
     const plan = placedPlan({ of, members, ...one });
     expect(ofPlacement(plan)).toEqual([]);
@@ -74,7 +74,7 @@ describe('the memory beside a fallback that runs', () => {
     expect(plainText(refused?.action ?? '')).toContain(`It fits once ${room}, which this plan`);
   });
 
-  it('is not free for a move back of another placement either', () => {
+  it('is not free for another placement to move back', () => {
     const two = beside({ ...other, fallback: { nodes: nodes(3), contextTokens: 2_048 } });
     const moved = two.placements.map(onFallback).find(({ name }) => name === 'other') ?? kimi(two);
     const digest = digestIn(two, moved);

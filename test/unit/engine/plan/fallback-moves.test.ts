@@ -23,7 +23,7 @@ const fleetWith = (there: readonly number[], placement: Parameters<typeof fleetW
 const waitsFor = ({ waiting }: Plan): readonly string[] =>
   waiting.filter(({ resource }) => resource === 'placement/kimi').flatMap((one) => one.for.map(({ text }) => text));
 
-describe('a run that is limited to the own nodes of a placement on its fallback', () => {
+describe('a move back from a fallback', () => {
   it.each([[[4]], [[4, 1]]])('stops and starts nothing while the fallback on %s is not among the targets', (there) => {
     const of = fleetWith(there);
     const limited = placedPlan({ of, members: onTheFallback(of), targets: nodes(1, 2, 3) });
@@ -33,17 +33,17 @@ describe('a run that is limited to the own nodes of a placement on its fallback'
     expect(ofPlacement(whole)).toEqual(expect.arrayContaining(['studio-4 stop', 'studio-3 kick']));
   });
 
-  it('is not held up by a node of the fallback that is away while another one can be stopped', () => {
+  it('does not wait for an unreachable fallback node if a different one can be stopped', () => {
     const plan = placedPlan({ members: onTheFallback(fleetWithFallback()), away: ['studio-4'] });
     expect(ofPlacement(plan)).toEqual(expect.arrayContaining(['studio-1 stop', 'studio-3 kick']));
   });
 });
 
-describe('the doors of a placement that moves', () => {
+describe('the gateways of a moving placement', () => {
   const published = (...there: readonly number[]): DesiredFleet =>
     publishedFleet({ fallback: { nodes: nodes(...there), contextTokens: 2_048 } });
   const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallback' };
-  /** Where doors are closed; and that no rank is stopped before all of them are, and those inside are out. */
+  /** The nodes whose gateways close. Every stop must wait until all are closed and drained. */
   function closedBy(one: PlacedCase): readonly string[] {
     const { steps } = placedPlan(one);
     const closing = steps.filter(({ id }) => /\/(?:close-door|drain)$/.test(id)).map(({ id }) => id);
@@ -53,7 +53,7 @@ describe('the doors of a placement that moves', () => {
     return closing.filter((id) => id.endsWith('/close-door')).map((id) => id.split('/')[0] ?? '');
   }
 
-  it('are closed where clients are, also when that node is a member of both layouts', () => {
+  it('close on the leaders of both layouts, even on a node that both use', () => {
     const within = published(2, 3);
     expect(closedBy({ of: within, members: onTheFallback(within) })).toEqual(['studio-1', 'studio-2']);
     const beside = published(4, 1);
@@ -62,18 +62,18 @@ describe('the doors of a placement that moves', () => {
     expect(closedBy({ of: turned, members: onTheFallback(turned) })).toEqual(['studio-1', 'studio-2']);
   });
 
-  it('are closed once where both layouts have one leader', () => {
+  it('close once if both layouts have the same leader', () => {
     const of = published(1, 2);
     expect(closedBy({ of, members: onTheFallback(of) })).toEqual(['studio-1']);
   });
 });
 
-describe('a placement and its fallback that share their first ranks, after an edit of the file', () => {
+describe('a placement that shares its first ranks with its fallback, after an edit of the file', () => {
   const old = fleetWith([1, 2, 4]);
   const edited = fleetWith([1, 2, 4], { env: { LOG: '1' } });
   const there = 'on its fallback: studio-1, studio-2, studio-4, context 2k';
 
-  it('is known by the one rank that only the fallback can have, also when that has ended', () => {
+  it('is recognized on its fallback by a rank that only the fallback has, even if that exited', () => {
     const changed = changesOf(placedPlan({ of: edited, members: onTheFallback(old) }));
     const back = 'serving on its own nodes: studio-1, studio-2, studio-3, context 4k';
     expect(changed).toEqual([['studio-1', there, back]]);
@@ -87,7 +87,7 @@ describe('a placement and its fallback that share their first ranks, after an ed
     expect([ofPlacement(plan), plan.effects]).toEqual([[], []]);
   });
 
-  it('is stopped whole where it runs', () => {
+  it('is stopped on all nodes of its fallback', () => {
     const goal: Goal = { kind: 'stop', placements: ['kimi'] };
     const stops = ofPlacement(placedPlan({ of: edited, members: onTheFallback(old), goal })).filter((id) =>
       id.endsWith(' stop'),
@@ -95,7 +95,7 @@ describe('a placement and its fallback that share their first ranks, after an ed
     expect(stops).toEqual(['studio-1 stop', 'studio-2 stop', 'studio-4 stop']);
   });
 
-  it('is taken for its own where a rank runs that only the placement itself can have', () => {
+  it('is recognized on its own nodes by a rank that only they have', () => {
     const digest = 'of old';
     const members: MeshRack['members'] = Object.fromEntries(
       nodes(1, 2, 3).map((node, rank) => [node, [{ state: 'joined', rank, digest }]]),

@@ -18,7 +18,7 @@ import {
 } from '../../../rack/plans.ts';
 import { onOnePage } from '../../one-page.ts';
 
-describe('a placement whose fallback nobody can see', () => {
+describe('a placement with an unobserved fallback', () => {
   const apart = (changes: Partial<DesiredPlacement> = {}): DesiredFleet =>
     fleetWithFallback({ fallback: { nodes: nodes(4), contextTokens: 2_048 }, ...changes });
   const stopped: MeshRack['members'] = {
@@ -28,16 +28,16 @@ describe('a placement whose fallback nobody can see', () => {
   };
 
   it.each<[string, Partial<PlacedCase>]>([
-    ['by a plan for the file', {}],
-    ['by a start', { goal: { kind: 'start', placements: ['kimi'], layout: 'own' } }],
-    ['by a start after which nothing of it was kept', { members: {} }],
-  ])('is not started on its own nodes %s, and the plan says what it waits for', (_, one) => {
+    ['apply', {}],
+    ['a start', { goal: { kind: 'start', placements: ['kimi'], layout: 'own' } }],
+    ['apply without records of its ranks', { members: {} }],
+  ])('waits and is not started on its own nodes in %s', (_, one) => {
     const plan = placedPlan({ of: apart(), members: stopped, away: ['studio-4'], ...one });
     expect([ofPlacement(plan), changesOf(plan)]).toEqual([[], []]);
     expect(plan.waiting).toContainEqual(expect.objectContaining({ resource: 'placement/kimi', isUnknown: true }));
   });
 
-  it('is not known to be stopped, and is stopped where ranks of it run', () => {
+  it('waits after a stop, and is stopped where its ranks run', () => {
     const away = ['studio-4'];
     const goal: Goal = { kind: 'stop', placements: ['kimi'] };
     const [idle, some] = [stopped, { ...onItsNodes, 'studio-3': [] }].map((members) =>
@@ -47,7 +47,7 @@ describe('a placement whose fallback nobody can see', () => {
     expect(some && ofPlacement(some)).toContain('studio-1 stop');
   });
 
-  it('is restarted on its own nodes where it was started and not stopped, or where one node of the fallback is seen', () => {
+  it('is restarted on its own nodes if it was not stopped or part of its fallback is observed', () => {
     const broken = { ...onItsNodes, 'studio-2': [{ state: 'exited', rank: 1 } as const] };
     const [partly, seen] = [
       placedPlan({ of: apart(), members: broken, away: ['studio-4'] }),
@@ -60,7 +60,7 @@ describe('a placement whose fallback nobody can see', () => {
   });
 });
 
-describe('a placement of which ranks run in both of its layouts', () => {
+describe('a placement with ranks in both layouts', () => {
   const alone = { nodes: nodes(4), contextTokens: 2_048 };
   const of = fleetWithFallback({ fallback: alone });
   const silent = { kind: 'silent', reason: 'status 503' } as const;
@@ -80,7 +80,7 @@ describe('a placement of which ranks run in both of its layouts', () => {
     return surveyPlacements(view)[0]?.nodes.join(', ');
   };
 
-  it('runs where it answers, whatever its starts count, and where both do the same, in the later start', () => {
+  it('counts as running where it answers, or else where it started last', () => {
     const home = nodes(1, 2, 3).join(', ');
     expect(layoutOf({ generation: 1 }, { token: silent })).toBe('studio-4');
     expect(layoutOf({ generation: 4, token: silent })).toBe(home);

@@ -28,7 +28,7 @@ const codes = ({ diagnostics }: Plan): readonly string[] => diagnostics.map(({ c
 const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallback' };
 
 describe('a placement on its fallback', () => {
-  it('is what the file says as soon as the file has those nodes and that context', () => {
+  it('matches a file that declares the same nodes and context', () => {
     const of = fleetWithFallback();
     const moved = meshFleet({ placement: fallback });
     expect(digestIn(of, onFallback(kimi(of)))).toBe(
@@ -36,11 +36,11 @@ describe('a placement on its fallback', () => {
     );
   });
 
-  it('changes nothing of what runs by being written into the file', () => {
+  it('keeps the digest of its own layout when the file adds the fallback', () => {
     expect(digestIn(fleetWithFallback(), kimi(fleetWithFallback()))).toBe(digestIn(meshFleet(), kimi(meshFleet())));
   });
 
-  it('is moved back by a plan for the file, as an interruption', () => {
+  it('is moved back by apply, as an interruption', () => {
     const plan = placedPlan({ members: onTheFallback(fleetWithFallback()) });
     const there = 'on its fallback: studio-4, studio-1, context 2k';
     const back = 'serving on its own nodes: studio-1, studio-2, studio-3, context 4k';
@@ -53,16 +53,16 @@ describe('a placement on its fallback', () => {
   });
 
   it.each<[string, Partial<PlacedCase>]>([
-    ['a node of its own is away', { away: ['studio-3'] }],
-    ['a node of its own is held', { held: 'studio-3' }],
-  ])('is not touched while %s, and the plan says what it waits for', (_, one) => {
+    ['one of its own nodes is away', { away: ['studio-3'] }],
+    ['one of its own nodes is on hold', { held: 'studio-3' }],
+  ])('waits unchanged while %s', (_, one) => {
     const plan = placedPlan({ members: onTheFallback(fleetWithFallback()), ...one });
     expect([ofPlacement(plan), changesOf(plan)]).toEqual([[], []]);
     expect(plan.waiting.filter(({ resource }) => resource === 'placement/kimi')).toHaveLength(1);
     expect(codes(plan)).toContain('mesh/on-fallback');
   });
 
-  it('is stopped where it runs, whoever is away', () => {
+  it('is stopped where it runs, even if one of its own nodes is away', () => {
     const plan = placedPlan({
       members: onTheFallback(fleetWithFallback()),
       away: ['studio-3'],
@@ -71,7 +71,7 @@ describe('a placement on its fallback', () => {
     expect(ofPlacement(plan).filter((id) => id.endsWith(' stop'))).toEqual(['studio-4 stop', 'studio-1 stop']);
   });
 
-  it('is started where it ran last, unless a start says otherwise', () => {
+  it('is started where it ran last, unless a start names a layout', () => {
     const members = onTheFallback(fleetWithFallback(), 'stopped');
     const [last, there, home] = ([{}, { layout: 'fallback' }, { layout: 'own' }] as const).map((wish) =>
       placedPlan({ members, goal: { kind: 'start', placements: ['kimi'], ...wish } }),
@@ -84,14 +84,14 @@ describe('a placement on its fallback', () => {
     ]);
   });
 
-  it('is left alone by a start that does not say where', () => {
+  it('is not moved by a start on its own nodes', () => {
     const goal: Goal = { kind: 'start', placements: ['kimi'], layout: 'own' };
     expect(ofPlacement(placedPlan({ members: onTheFallback(fleetWithFallback()), goal }))).toEqual([]);
   });
 });
 
 describe('status of a placement with a fallback', () => {
-  it('has nothing left over where it runs on it, nor where it was stopped on it and is to stay so', () => {
+  it('reports no orphaned ranks of a running or stopped fallback', () => {
     const stopped = fleetWithFallback({ state: 'stopped' });
     const cases = [
       { of: fleetWithFallback(), members: onTheFallback(fleetWithFallback()) },
@@ -113,10 +113,10 @@ describe('status of a placement with a fallback', () => {
   });
 });
 
-describe('a placement that was meant for a node of its fallback', () => {
+describe('a goal for a node of a fallback', () => {
   const near = nodes(4);
 
-  it('is stopped and started there when it runs there, and left alone when it does not', () => {
+  it('affects the placement only if it runs there', () => {
     const stop: Goal = { kind: 'stop', placements: ['kimi'], near };
     const elsewhere = placedPlan({ members: onItsNodes, goal: stop });
     const there = placedPlan({ members: onTheFallback(fleetWithFallback()), goal: stop });
@@ -124,7 +124,7 @@ describe('a placement that was meant for a node of its fallback', () => {
     expect(ofPlacement(placedPlan({ members: {}, goal: { kind: 'start', placements: ['kimi'], near } }))).toEqual([]);
   });
 
-  it('is stopped before its Mac is restarted, and only then', () => {
+  it('stops the placement before a restart of its Mac only if it runs there', () => {
     const goal: Goal = { kind: 'reboot', nodes: near };
     expect(ofPlacement(placedPlan({ members: onTheFallback(fleetWithFallback()), goal }))).toContain('studio-4 stop');
     expect(ofPlacement(placedPlan({ members: onItsNodes, goal }))).toEqual([]);
@@ -132,7 +132,7 @@ describe('a placement that was meant for a node of its fallback', () => {
 });
 
 describe('a start on the fallback', () => {
-  it('stops what runs elsewhere first, whoever is away, and a second one has nothing to do', () => {
+  it('stops the running layout first, even if one of its nodes is away, and then is empty', () => {
     const plan = placedPlan({ members: onItsNodes, away: ['studio-2'], goal: startThere });
     const steps = ofPlacement(plan);
     expect(steps.filter((id) => / (?:stop|kick)$/.test(id))).toEqual([
@@ -145,7 +145,7 @@ describe('a start on the fallback', () => {
     expect([ofPlacement(again), again.waiting]).toEqual([[], []]);
   });
 
-  it('says of its own ranks that they are such, not that they are of another file or left over', () => {
+  it('describes running ranks by their layout if their settings are current', () => {
     const inside = fleetWithFallback({ fallback: { ...fallback, nodes: nodes(1, 2) } });
     const there = 'serving on its fallback: studio-1, studio-2, context 2k';
     const fromOf = (one: Partial<PlacedCase>): unknown =>
@@ -167,7 +167,7 @@ describe('a start on the fallback', () => {
     ]);
   });
 
-  it('leaves alone what a held node keeps of the placement, and is kept from a held node of its own', () => {
+  it('leaves a held own node unchanged, and is refused for a held fallback node', () => {
     const beside = placedPlan({ members: onItsNodes, held: 'studio-3', goal: startThere });
     expect(ofPlacement(beside).filter((id) => id.startsWith('studio-3'))).toEqual([]);
     expect(ofPlacement(beside)).toContain('studio-4 kick');
@@ -175,7 +175,7 @@ describe('a start on the fallback', () => {
     expect([ofPlacement(amid), amid.blockers.map(({ code }) => code)]).toEqual([[], ['hold/held']]);
   });
 
-  it('is offered while a node is away, as long as its own nodes answer', () => {
+  it('is offered only while an own node outside the fallback is away', () => {
     const offered = placedPlan({ members: onItsNodes, away: ['studio-2'] });
     const hint = offered.diagnostics.find(({ code }) => code === 'mesh/fallback-there')?.hint;
     expect(plainText(hint ?? '')).toContain('meshwright start kimi --fallback');
@@ -183,7 +183,7 @@ describe('a start on the fallback', () => {
     expect(codes(placedPlan({ members: onItsNodes }))).not.toContain('mesh/fallback-there');
   });
 
-  it('is offered while all of its ranks are dead, and not while they were stopped', () => {
+  it('is offered if all ranks exited, but not if they were stopped', () => {
     const inState = (state: 'exited' | 'stopped') => threeMembers([state, state, state]);
     expect(codes(placedPlan({ members: inState('exited') }))).toContain('mesh/fallback-there');
     expect(codes(placedPlan({ members: inState('stopped') }))).not.toContain('mesh/fallback-there');
@@ -199,7 +199,7 @@ describe('the fit of a fallback', () => {
   const blockersOf = (of: DesiredFleet, members: MeshRack['members'] = {}) =>
     placedPlan({ of, members }).blockers.map(({ code, action }) => [code, action]);
 
-  it('is judged in the stead of the placement, and one that does not fit is refused by that name', () => {
+  it('is checked in place of the own layout, with a refusal that names the fallback', () => {
     const there = 'placement kimi: On its fallback (studio-4, studio-1, context 2k): studio-1, studio-4 each need 610.';
     const told = [['placement/does-not-fit', expect.stringContaining(there)]];
     expect(blockersOf(large(fleetWithFallback()))).toEqual(told);
@@ -208,11 +208,11 @@ describe('the fit of a fallback', () => {
     expect(blockersOf(large(fleetWithFallback({ fallback: { ...fallback, nodes: nodes(4, 1, 2) } })))).toEqual([]);
   });
 
-  it('does not keep it from being moved back once it runs there', () => {
+  it('does not prevent a move back from it', () => {
     expect(blockersOf(large(fleetWithFallback()), onTheFallback(large(fleetWithFallback())))).toEqual([]);
   });
 
-  it('counts beside what else is to serve on its nodes', () => {
+  it('counts together with other placements on its nodes', () => {
     const of = large(fleetWithFallback({ fallback: { ...fallback, nodes: nodes(4, 1, 2) } }));
     const other: DesiredPlacement = { ...kimi(meshFleet()), name: 'other', nodes: nodes(4), endpointPort: 8_081 };
     const { sharding: _, ...alone } = { ...other, model: 'small' };

@@ -20,7 +20,7 @@ function plan(goal: Goal, rack: RackChanges = {}, desired: DesiredFleet = settle
 const reboot: Goal = { kind: 'reboot', nodes: ['studio-1', 'studio-3'].map(nodeName) };
 
 describe('goal reboot', () => {
-  it('restarts each Mac at most once in the boot session that was seen', () => {
+  it('restarts each Mac once, from its observed boot session', () => {
     const made = plan(reboot);
     expect(changed(made)).toEqual(['studio-1 boot-session', 'studio-3 boot-session']);
     expect(made.steps.map(({ id, class: kind, act }) => ({ id, kind, act }))).toEqual([
@@ -38,7 +38,7 @@ describe('goal reboot', () => {
     expect(made.effects).toEqual([{ kind: 'reboot', nodes: ['studio-1', 'studio-3'], placements: [] }]);
   });
 
-  it('changes nothing else, whatever else is wrong', () => {
+  it('changes nothing else, whatever else differs', () => {
     const made = plan(reboot, {
       values: { 'studio-1': { 'wired-limit': { megabytes: 0 }, 'rdma-state': 'disabled' } },
     });
@@ -46,7 +46,7 @@ describe('goal reboot', () => {
     expect(made.blockers).toEqual([]);
   });
 
-  it('leaves a Mac alone whose boot session nobody knows, and says so', () => {
+  it('waits for a Mac whose boot session is unknown', () => {
     const made = plan(reboot, { unknown: { 'studio-3': { 'boot-session': 'timed-out' } } });
     expect(stepIds(made)).toEqual(['studio-1/reboot']);
     expect(made.blockers).toMatchObject([
@@ -55,7 +55,7 @@ describe('goal reboot', () => {
     expect(made.waiting).toMatchObject([{ resource: 'boot-session', node: 'studio-3', isUnknown: true }]);
   });
 
-  it('waits where sudo may not be used', () => {
+  it('waits if sudo is denied', () => {
     const made = plan(reboot, { values: { 'studio-1': { sudo: 'denied' } } });
     expect(stepIds(made)).toEqual(['studio-3/reboot']);
     expect(made.blockers.map(({ code, blocks }) => `${code}: ${blocks.join()}`)).toEqual([
@@ -63,7 +63,7 @@ describe('goal reboot', () => {
     ]);
   });
 
-  it('says before which Macs will wait at FileVault, and says it of no other goal', () => {
+  it('warns about Macs that will wait at FileVault, unlike a shutdown', () => {
     const values = { 'studio-1': { filevault: 'on' as const }, 'studio-2': { filevault: 'on' as const } };
     const codes = (goal: Goal): readonly string[] =>
       plan(goal, { values }).diagnostics.map(({ code, subject }) => `${code} ${subjectText(subject)}`);
@@ -71,14 +71,14 @@ describe('goal reboot', () => {
     expect(codes({ ...reboot, kind: 'shutdown' })).toEqual([]);
   });
 
-  it('switches Macs off when that is the goal', () => {
+  it('switches Macs off if its kind is shutdown', () => {
     const made = plan({ kind: 'shutdown', nodes: [nodeName('studio-2')] });
     expect(made.steps).toMatchObject([{ id: 'studio-2/shutdown', act: { to: 'off' }, effect: { kind: 'shutdown' } }]);
   });
 });
 
 describe('goal converge', () => {
-  it('keeps to the kinds that it is told, and to what must hold for any change', () => {
+  it('changes only the selected kinds, and checks what every change needs', () => {
     const values = {
       'studio-1': { 'wired-limit': { megabytes: 0 }, 'rdma-state': 'disabled' as const },
       'studio-2': { 'wired-limit': { megabytes: 0 }, sudo: 'denied' as const },
@@ -89,7 +89,7 @@ describe('goal converge', () => {
     expect(made.blockers.map(({ code }) => code)).toEqual(['sudo/denied']);
   });
 
-  it('has the password of a locked FileVault on its work list', () => {
+  it('lists the password of a locked FileVault as a manual step', () => {
     const locked = diagnose('ssh/locked-at-filevault', {
       detail: 'It waits for a password.',
       subject: nodeSubject('studio-4'),
@@ -100,7 +100,7 @@ describe('goal converge', () => {
     expect(made.diagnostics.map(({ code }) => code)).not.toContain('ssh/locked-at-filevault');
   });
 
-  it('tells why other nodes could not be observed', () => {
+  it('reports why a node could not be observed', () => {
     const lost = diagnose('ssh/unreachable', { detail: 'Nobody answered.' });
     const made = plan({ kind: 'converge' }, { unreachable: ['studio-4'], failures: { 'studio-4': [lost] } });
     expect(made.diagnostics).toMatchObject([{ code: 'ssh/unreachable', subject: nodeSubject('studio-4') }]);

@@ -23,7 +23,7 @@ const power = { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: tr
 const hold: NodeHold = { reason: 'power supply', by: 'ana@laptop', since: '2026-11-21', isOver: false };
 const codes = (plan: Plan): readonly string[] => plan.diagnostics.map(({ code }) => code);
 
-/** A plan for a rack in which all else is as the file says. */
+/** A plan for a rack that otherwise matches the file. */
 function settledPlan(goal: Goal, values: RackChanges['values'] = {}): Plan {
   const desired = settledFleet();
   const all = Object.entries(settledValues()).map(([name, facts]) => [name, { ...facts, ...values[name] }]);
@@ -39,8 +39,8 @@ const heldByFile = (until: string): DesiredFleet => {
   return { ...fleet, nodes };
 };
 
-describe('a held node', () => {
-  it('is not changed while others are, and what waits names the hold with what ends it', () => {
+describe('a node on hold', () => {
+  it('waits while other nodes are changed, with the command that ends the hold', () => {
     const rack = { values: { 'studio-1': { power }, 'studio-2': { power, hold: [hold] } } };
     const plan = planFor({ rack });
     expect([changed(plan), stepIds(plan)]).toEqual([['studio-1 power/sleep'], ['studio-1/power/set']]);
@@ -58,12 +58,12 @@ describe('a held node', () => {
     ]);
   });
 
-  it('is told, and keeps nobody busy, where nothing waits for it', () => {
+  it('is only reported if nothing waits for it', () => {
     const plan = planFor({ rack: { values: { 'studio-2': { hold: [hold] } } } });
     expect([plan.blockers, plan.waiting, codes(plan)]).toEqual([[], [], ['hold/held']]);
   });
 
-  it('is left alone by the file as well, until its day is over: then it is changed, and that is told', () => {
+  it('stays unchanged by a hold in the file until its last day is over', () => {
     const rack = { values: { 'studio-2': { power } } };
     const during = judgeHolds(heldByFile('2026-12-01'), Date.UTC(2026, 11, 1, 23));
     const after = judgeHolds(heldByFile('2026-12-01'), Date.UTC(2026, 11, 2));
@@ -73,7 +73,7 @@ describe('a held node', () => {
     expect([free && changed(free), free && codes(free)]).toEqual([['studio-2 power/sleep'], ['hold/expired']]);
   });
 
-  it('is changed again when the day on the node itself is over', () => {
+  it('is changed again after the last day of the hold on the node', () => {
     const over = { ...hold, until: '2026-11-20', isOver: true };
     const plan = planFor({ rack: { values: { 'studio-2': { power, hold: [over] } } } });
     expect([changed(plan), codes(plan)]).toEqual([['studio-2 power/sleep'], ['hold/expired']]);
@@ -81,14 +81,14 @@ describe('a held node', () => {
 
   it.each<[string, Goal]>([
     ['a stop', { kind: 'stop', placements: ['kimi'] }],
-    ['an apply', { kind: 'converge' }],
+    ['apply', { kind: 'converge' }],
     ['a restart of the Mac', { kind: 'reboot', nodes: [nodeName('studio-2')] }],
-    ['the end of another member', { kind: 'shutdown', nodes: [nodeName('studio-1')] }],
+    ['a shutdown of another Mac', { kind: 'shutdown', nodes: [nodeName('studio-1')] }],
     [
-      'an uninstallation',
+      'an uninstall',
       { kind: 'uninstall', nodes: [nodeName('studio-2')], placements: ['kimi'], restore: false, models: false },
     ],
-  ])('keeps every placement with a member on it as it is in %s', (_, goal) => {
+  ])('keeps its placements unchanged in %s', (_, goal) => {
     const fleet = {
       ...meshFleet(),
       placements: meshFleet().placements.map((one) => ({ ...one, state: 'stopped' as const })),
@@ -108,7 +108,7 @@ describe('a held node', () => {
     expect(plan.blockers.map(({ code }) => code)).toContain('hold/held');
   });
 
-  it('is not taken for free when nobody could see whether it is held', () => {
+  it('stays unchanged while its hold is unknown', () => {
     const plan = planFor({
       rack: { values: { 'studio-2': { power } }, unknown: { 'studio-2': { hold: 'no-privilege' } } },
     });
@@ -120,7 +120,7 @@ describe('goal hold', () => {
   const nodes = [nodeName('studio-2')];
   const { isOver: _, ...said } = hold;
 
-  it('writes it down on the node and nothing else, and the same again changes nothing', () => {
+  it('writes only the hold, and nothing if it already exists', () => {
     const goal: Goal = { kind: 'hold', nodes, hold: said };
     const plan = settledPlan(goal, { 'studio-2': { power } });
     expect(plan.steps.map(({ act, effect }) => [act, effect.kind])).toEqual([
@@ -131,7 +131,7 @@ describe('goal hold', () => {
     expect(stepIds(settledPlan(longer, { 'studio-2': { hold: [hold] } }))).toEqual(['studio-2/hold']);
   });
 
-  it('takes it away on release, also where it is over', () => {
+  it('removes the hold on release, even an expired one', () => {
     const goal: Goal = { kind: 'hold', nodes };
     const plan = settledPlan(goal, { 'studio-2': { hold: [{ ...hold, until: '2026-11-20', isOver: true }] } });
     expect(plan.steps.map(({ act }) => act)).toEqual([{ kind: 'script', name: 'clear-hold', args: {} }]);
@@ -140,7 +140,7 @@ describe('goal hold', () => {
 });
 
 describe('the last day of a hold', () => {
-  it('is over when it has ended in UTC', () => {
+  it('ends at midnight UTC', () => {
     expect(isDayOver('2026-12-01', Date.UTC(2026, 11, 1, 23, 59, 59))).toBe(false);
     expect(isDayOver('2026-12-01', Date.UTC(2026, 11, 2))).toBe(true);
     expect([isDayOver('soon', Date.UTC(2099, 1, 1)), dayOf(Date.UTC(2026, 11, 1))]).toEqual([false, '2026-12-01']);

@@ -26,11 +26,11 @@ const stopsIn = ({ steps }: Plan): readonly string[] =>
 const lost = ({ diagnostics }: Plan) =>
   diagnosticsAsText(diagnostics).filter(({ code }) => code === 'mesh/lost-member');
 
-describe('a stop while a member is away', () => {
+describe('a stop while a node is away', () => {
   it.each([
     ['a follower', 'studio-3', ['studio-1', 'studio-2']],
     ['the leader', 'studio-1', ['studio-2', 'studio-3']],
-  ])('stops the others, and waits for %s', (_, away, others) => {
+  ])('stops the other ranks, and waits for %s', (_, away, others) => {
     const made = plan({ members: hangs, away: [away], goal: stop });
     expect(made.changes.map(({ node, resource, to }) => `${node} ${resource} ${to}`)).toEqual(
       others.map((node) => `${node} placement/kimi/rank stopped`),
@@ -40,29 +40,29 @@ describe('a stop while a member is away', () => {
     expect([lost(made), made.steps.every(({ node }) => node !== away)]).toEqual([[], true]);
   });
 
-  it('names the node that was not seen', () => {
+  it('names the unobserved node', () => {
     const { waiting } = plan({ members: hangs, away: ['studio-3'], goal: stop });
     expect(waiting.flatMap((one) => one.for.map(({ text }) => text))).toContain(
       'placement/kimi on studio-1 is unknown (studio-3: the node was not reached)',
     );
   });
 
-  it('has the followers stopped behind their leader, whatever comes of that', () => {
+  it('stops followers after their leader, whatever its result', () => {
     const { steps } = plan({ members: hangs, away: ['studio-3'], goal: stop });
     const follower = steps.find(({ id }) => id === 'studio-2/placement/kimi/stop');
     expect([follower?.needs, follower?.after]).toEqual([[], ['studio-1/placement/kimi/stop']]);
   });
 
   it.each<[string, MeshRack['members'], string]>([
-    ['it answers', answers, 'studio-3'],
-    ['it may only be busy', hangs, 'studio-3'],
-    ['its leader is away', answers, 'studio-1'],
+    ['the placement answers', answers, 'studio-3'],
+    ['the placement may only be busy', hangs, 'studio-3'],
+    ['the leader is away', answers, 'studio-1'],
   ])('is an interruption while %s', (_, members, away) => {
     const kinds = plan({ members, away: [away], goal: stop }).effects.map(({ kind }) => kind);
     expect(kinds).toContain('interrupt');
   });
 
-  it('has nothing to do once the others are stopped', () => {
+  it('is empty once the other ranks are stopped', () => {
     const members = {
       'studio-1': [{ state: 'stopped', rank: 0 }],
       'studio-2': [{ state: 'stopped', rank: 1 }],
@@ -71,14 +71,14 @@ describe('a stop while a member is away', () => {
     expect([made.changes, made.steps]).toEqual([[], []]);
   });
 
-  it('is what apply does with a placement that the file wants stopped', () => {
+  it('happens in apply for a placement that the file sets to stopped', () => {
     const of = meshFleet({ placement: { state: 'stopped' } });
     expect(stopsIn(plan({ of, members: hangs, away: ['studio-3'] }))).toEqual(['studio-1', 'studio-2']);
   });
 });
 
-describe('the stop of a restart while a member is away', () => {
-  it('stops what gives no token', () => {
+describe('the stop of a restart while a node is away', () => {
+  it('stops a placement that gives no token', () => {
     expect(stopsIn(plan({ members: hangs, away: ['studio-3'], goal: stopOfRestart }))).toEqual([
       'studio-1',
       'studio-2',
@@ -88,7 +88,7 @@ describe('the stop of a restart while a member is away', () => {
   it.each<[string, MeshRack['members'], string, string]>([
     ['answers', answers, 'studio-3', 'the placement gave a token'],
     ['may answer, since its leader is away', hangs, 'studio-1', 'whether the placement answers is unknown'],
-  ])('leaves alone what %s, and says how it is stopped', (_, members, away, words) => {
+  ])('keeps a placement that %s, with the command that stops it', (_, members, away, words) => {
     const made = plan({ members, away: [away], goal: stopOfRestart });
     expect(made.steps).toEqual([]);
     expect(
@@ -96,17 +96,17 @@ describe('the stop of a restart while a member is away', () => {
     ).toEqual([[true, true]]);
   });
 
-  it('stops all of it in front of a reboot of one of its Macs, which ends it anyway', () => {
+  it('stops all reachable ranks before a reboot of one of their Macs', () => {
     const goal: Goal = { kind: 'reboot', nodes: nodes(1), back: ['kimi'] };
     expect(stopsIn(plan({ members: answers, away: ['studio-3'], goal }))).toEqual(['studio-1', 'studio-2']);
   });
 });
 
-describe('the reboot of a Mac that is away', () => {
+describe('the reboot of an unreachable Mac', () => {
   it.each<[string, Goal['kind']]>([
     ['reboot', 'reboot'],
     ['shutdown', 'shutdown'],
-  ])('stops nothing on the others: %s', (_, kind) => {
+  ])('stops nothing on other Macs in a %s', (_, kind) => {
     const goal = { kind, nodes: nodes(3), back: ['kimi'] } as Goal;
     const made = plan({ members: hangs, away: ['studio-3'], goal });
     expect([made.steps, made.changes]).toEqual([[], []]);
@@ -116,14 +116,14 @@ describe('the reboot of a Mac that is away', () => {
     expect(Object.keys(made.unreached ?? {})).toEqual(['studio-3']);
   });
 
-  it('stops the others where a second Mac of the goal is restarted', () => {
+  it('stops the other ranks if a reachable Mac is restarted too', () => {
     const goal: Goal = { kind: 'reboot', nodes: nodes(1, 3), back: ['kimi'] };
     expect(stopsIn(plan({ members: hangs, away: ['studio-3'], goal }))).toEqual(['studio-1', 'studio-2']);
   });
 });
 
-describe('apply while a member is away', () => {
-  it('stops nothing of what the file wants serving, and says how the others are stopped', () => {
+describe('apply while a node is away', () => {
+  it('stops no rank, and reports how to stop the remaining ones', () => {
     const made = plan({ members: hangs, away: ['studio-3'] });
     expect(made.steps).toEqual([]);
     expect(lost(made)).toEqual([
@@ -136,16 +136,16 @@ describe('apply while a member is away', () => {
     ]);
   });
 
-  it('says so too where that member is not among its targets', () => {
+  it('reports a lost rank even if its node is not a target', () => {
     const made = plan({ members: hangs, away: ['studio-3'], targets: nodes(1, 2) });
     expect([made.waiting, lost(made)]).toEqual([[], [expect.objectContaining({ code: 'mesh/lost-member' })]]);
   });
 
   it.each<[string, Partial<PlacedCase>]>([
     ['gives a token', { members: answers }],
-    ['has no rank that runs', { members: { 'studio-1': [{ state: 'stopped', rank: 0 }] } }],
-    ['has no node that is meant', { targets: nodes(4) }],
-  ])('says nothing of one that %s', (_, one) => {
+    ['has no running rank', { members: { 'studio-1': [{ state: 'stopped', rank: 0 }] } }],
+    ['has no node among the targets', { targets: nodes(4) }],
+  ])('reports no lost rank of a placement that %s', (_, one) => {
     expect(lost(plan({ members: hangs, away: ['studio-3'], ...one }))).toEqual([]);
   });
 });

@@ -6,13 +6,13 @@ import { desiredFleet } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
 
 describe('a plan', () => {
-  it('is empty for a rack that is as the file says', () => {
+  it('is empty for a rack that matches the file', () => {
     const plan = planFor({});
     expect(plan).toMatchObject({ changes: [], steps: [], waiting: [], blockers: [], effects: [] });
     expect(isEmptyPlan(plan)).toBe(true);
   });
 
-  it('changes only what differs, on the node where it differs', () => {
+  it('changes only the differing property on its node', () => {
     const power = { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true };
     const plan = planFor({ rack: { values: { 'studio-2': { power } } } });
     expect(changed(plan)).toEqual(['studio-2 power/sleep']);
@@ -24,7 +24,7 @@ describe('a plan', () => {
     });
   });
 
-  it('changes nothing anywhere while one Mac is not the one of the lock (case 18)', () => {
+  it('changes no node while one Mac differs from the lock (case 18)', () => {
     const desired = desiredFleet();
     const identity = identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-of-another' });
     const nodes = desired.nodes.map((node) => (node.name === 'studio-3' ? { ...node, identity } : node));

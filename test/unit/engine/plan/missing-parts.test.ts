@@ -6,8 +6,8 @@ import { makePlan } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
 
-describe('what a placement lacks that is stopped to be started again', () => {
-  it('is named whole in one line for each node, runtime and model', () => {
+describe('missing parts of a placement in a restart', () => {
+  it('are named together in one blocker per node', () => {
     const desired = meshFleet();
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
     const values = names.map((name) => {

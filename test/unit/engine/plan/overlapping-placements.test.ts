@@ -85,18 +85,18 @@ const nextStart = (steps: readonly Step[], name: string): readonly unknown[] =>
   );
 
 describe('placements on the same node', () => {
-  it('leave each other alone: only the one with a dead rank is stopped and started', () => {
+  it('are restarted only if they have a dead rank', () => {
     const made = plan({ ...serving, 'studio-2': [member('kimi', 1, 7, { state: 'exited' })] });
     expect(touched(made.steps)).toEqual(['kimi']);
     expect(touched(plan(serving).steps)).toEqual([]);
   });
 
-  it('lose only those that use a node that is lost', () => {
+  it('are restarted even while another placement has lost a node', () => {
     const made = plan({ ...serving, 'studio-4': [member('pair', 1, 2, { state: 'exited' })] }, ['studio-1']);
     expect(touched(made.steps)).toEqual(['pair']);
   });
 
-  it('have generations and ports of their own', () => {
+  it('have separate generations and ports', () => {
     const dead = Object.fromEntries(
       Object.entries(serving).map(([node, members]) => [
         node,

@@ -25,7 +25,7 @@ interface PlanCase {
   readonly desired?: DesiredFleet;
   readonly rack: MeshRack;
   readonly goal?: Goal;
-  /** Facts of a node besides the published trees. */
+  /** Facts of a node in addition to the published trees. */
   readonly values?: Readonly<Record<string, Partial<FactValues>>>;
 }
 
@@ -43,7 +43,7 @@ const waitsFor = (plan: Plan): readonly string[] =>
     .filter(({ resource }) => resource === 'placement/kimi')
     .flatMap((one) => one.for.map(({ text }) => text));
 
-/** Everything that a step waits for, through however many others. */
+/** Everything that a step waits for, directly or through other steps. */
 function behind(step: Step | undefined, plan: Plan): readonly string[] {
   const found = new Set<string>();
   const visit = (one: Step | undefined): void => {
@@ -61,8 +61,8 @@ const stepOf = (plan: Plan, id: string): Step | undefined => plan.steps.find((st
 
 const all = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old' });
 
-describe('a placement within a whole plan', () => {
-  it('is stopped only when everything is on all of its members', () => {
+describe('a placement in a complete plan', () => {
+  it('is stopped only after all of its nodes have everything', () => {
     const plan = planFor({ rack: { members: all }, values: { 'studio-3': { trees: [] } } });
     expect(behind(stepOf(plan, 'studio-1/placement/kimi/stop'), plan)).toEqual(
       expect.arrayContaining(['studio-3/model/tiny/publish', 'studio-1/link-address/gate']),
@@ -83,7 +83,7 @@ describe('a placement within a whole plan', () => {
     ]);
   });
 
-  it('waits for RDMA only where it is used', () => {
+  it('waits for RDMA only if it uses RDMA', () => {
     const values = { 'studio-2': { 'rdma-state': 'disabled', 'rdma-devices': [] } } as const;
     const rack: MeshRack = { members: {} };
     expect(waitsFor(planFor({ rack, values }))).toEqual([]);
@@ -91,13 +91,13 @@ describe('a placement within a whole plan', () => {
     expect(waitsFor(planFor({ desired, rack, values }))).toEqual(['rdma/disabled on studio-2']);
   });
 
-  it('waits for a member that could not be looked at', () => {
+  it('waits for an unobserved node', () => {
     const plan = planFor({ rack: { members: all, unreachable: ['studio-3'] } });
     expect(plan.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
     expect(plan.waiting.filter(({ resource }) => resource === 'placement/kimi')).toMatchObject([{ isUnknown: true }]);
   });
 
-  it('waits where its launch budget is spent, and names the verb', () => {
+  it('waits if its launch budget is spent, with the command to type', () => {
     const members = threeMembers(['joined', 'exited', 'joined'], { startedIn: 'BOOT-studio-2', starts: 3 });
     const plan = planFor({ desired: meshFleet({ placement: { transport: 'rdma' } }), rack: { members } });
     expect(waitsFor(plan)).toContain('mesh/launch-budget on studio-2');
@@ -111,7 +111,7 @@ describe('a placement within a whole plan', () => {
     expect(plan.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
   });
 
-  it('is started past its spent launch budget where that was allowed by name, as an effect of its own', () => {
+  it('is started beyond its launch budget if that is allowed by name, as a separate effect', () => {
     const members = threeMembers(['joined', 'exited', 'joined'], { startedIn: 'BOOT-studio-2', starts: 3 });
     const desired = meshFleet({ placement: { transport: 'rdma' } });
     const plan = planFor({ desired: { ...desired, mayPassBudget: true }, rack: { members } });
@@ -121,7 +121,7 @@ describe('a placement within a whole plan', () => {
     expect(plan.configHash).toBe(planFor({ desired, rack: { members } }).configHash);
   });
 
-  it('is restarted once where it came back over TCP instead of RDMA, and then waits for people', () => {
+  it('is restarted once if it came back over TCP instead of RDMA, and then waits for a person', () => {
     const desired = llamaFleet({ placement: { transport: 'rdma' } });
     const planWith = (changes: Partial<PlacementMember>, goal?: Goal): Plan => {
       const members = Object.fromEntries(
@@ -157,7 +157,7 @@ describe('a placement within a whole plan', () => {
     expect(stop.steps.length).toBeGreaterThan(0);
   });
 
-  it('is stopped though nothing of what a start needs is in order', () => {
+  it('is stopped even if a start would be impossible', () => {
     const members = threeMembers(['joined', 'joined', 'joined']);
     const values = Object.fromEntries(nodes.map((node) => [node, { trees: [] }]));
     const plan = planFor({ rack: { members }, values, goal: { kind: 'stop', placements: ['kimi'] } });
@@ -169,7 +169,7 @@ describe('a placement within a whole plan', () => {
     ]);
   });
 
-  it('leaves other placements alone when one is stopped', () => {
+  it('keeps running while a different placement is stopped', () => {
     const desired = meshFleet();
     const [kimi] = desired.placements;
     const placements = kimi === undefined ? [] : [kimi, { ...kimi, name: 'other', endpointPort: 8_081 }];

@@ -13,7 +13,7 @@ import { onOnePage } from '../../one-page.ts';
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 const members = ['studio-1', 'studio-2', 'studio-3'];
 
-/** What apply has put on every member before it starts anything. */
+/** What apply installs on every node before it starts anything. */
 const trees: FactValues['trees'] = [
   { kind: 'runtime', name: 'reference', digest: shortDigest(digestOf('archive')), isCurrent: true, state: 'intact' },
   { kind: 'model', name: 'tiny', digest: shortDigest(digestOf('model')), isCurrent: false, state: 'intact' },
@@ -26,7 +26,7 @@ interface MeshPlan {
   readonly targets?: readonly string[];
 }
 
-/** A rack on which everything is in place but the placement, except for what is said. */
+/** A rack with everything in place except the placement and the given changes. */
 function plan({ goal = { kind: 'converge' }, fleet = meshFleet(), rack = {}, targets = four }: MeshPlan = {}): Plan {
   const values = four.map((name) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
@@ -40,7 +40,7 @@ const kimi = 'studio-1 placement/kimi';
 const waitingFor = (made: Plan, resource: string): readonly string[] =>
   made.waiting.filter((one) => one.resource === resource).flatMap((one) => one.for.map(({ text }) => text));
 
-/** Every step that stands before another, near or far. */
+/** Every step that a step needs, directly or through other steps. */
 function behind(made: Plan, id: string): ReadonlySet<string> {
   const step = made.steps.find((one) => one.id === id);
   return new Set((step?.needs ?? []).flatMap((need) => [need, ...behind(made, need)]));
@@ -49,7 +49,7 @@ function behind(made: Plan, id: string): ReadonlySet<string> {
 const serving = threeMembers(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
 
 describe('a plan with a placement', () => {
-  it('switches a firewall off that the file wants off before it starts anything', () => {
+  it('switches off the firewall before it starts ranks', () => {
     const fleet = { ...meshFleet(), system: { ...meshFleet().system, firewall: 'disabled' as const } };
     const made = plan({ fleet, rack: { values: { 'studio-2': { firewall: 'blocks-all' } } } });
     const ranks = stepIds(made).filter((id) => id.startsWith('studio-2/placement/kimi/'));
@@ -57,7 +57,7 @@ describe('a plan with a placement', () => {
     expect(ranks.filter((id) => !behind(made, id).has('studio-2/firewall/set'))).toEqual([]);
   });
 
-  it('installs everything everywhere before anything of a running placement is stopped', () => {
+  it('installs everything on all nodes before it stops a running placement', () => {
     const rack = {
       members: threeMembers(['joined', 'joined', 'joined'], { digest: digestOf('before') }),
       values: { 'studio-3': { trees: [] } },
@@ -72,7 +72,7 @@ describe('a plan with a placement', () => {
     }
   });
 
-  it('waits for a cable between two members, and not for one to somebody else', () => {
+  it('waits for a cable between two of its nodes, but not for a cable to another node', () => {
     const without = (ends: string): readonly string[] =>
       [
         ...['studio-1:2 <-> studio-2:2', 'studio-1:3 <-> studio-3:2', 'studio-1:4 <-> studio-4:2'],
@@ -96,7 +96,7 @@ describe('a plan with a placement', () => {
     expect(waitingFor(plan({ rack: rackWith(without('studio-1:4 <-> studio-4:2')) }), 'placement/kimi')).toEqual([]);
   });
 
-  it('does not wait for the model of somebody else', () => {
+  it('does not wait for the model of another placement', () => {
     const base = meshFleet();
     const [tiny] = base.models;
     const [one] = base.placements;
@@ -117,13 +117,13 @@ describe('a plan with a placement', () => {
     expect(changed(made)).toContain(kimi);
   });
 
-  it("waits for a member that could not be observed, and does not count that as hands' work", () => {
+  it('waits for an unobserved node without a manual step', () => {
     const made = plan({ rack: { unreachable: ['studio-3'] } });
     expect(changed(made)).not.toContain(kimi);
     expect(made.waiting.find(({ resource }) => resource === 'placement/kimi')).toMatchObject({ isUnknown: true });
   });
 
-  it('waits for members that are not among the targets', () => {
+  it('waits for nodes that are not among the targets', () => {
     const made = plan({ targets: ['studio-1', 'studio-2'] });
     expect(waitingFor(made, 'placement/kimi')).toEqual(['studio-3 is not among the targets']);
     expect(made.waiting.some(({ isUnknown }) => isUnknown)).toBe(false);
@@ -133,7 +133,7 @@ describe('a plan with a placement', () => {
 describe('goal stop', () => {
   const goal: Goal = { kind: 'stop', placements: ['kimi'] };
 
-  it('stops a placement whatever else is wrong, and changes nothing else', () => {
+  it('stops only the placement, whatever else differs', () => {
     const values = { 'studio-1': { 'wired-limit': { megabytes: 0 }, 'rdma-state': 'disabled' as const, trees: [] } };
     const made = plan({ goal, rack: { members: serving, values } });
     expect(changed(made)).toEqual([kimi]);
@@ -142,12 +142,12 @@ describe('goal stop', () => {
     expect(made.effects).toMatchObject([{ kind: 'interrupt', placements: ['kimi'], nodes: members }]);
   });
 
-  it('is empty for one that is stopped', () => {
+  it('is empty for a stopped placement', () => {
     expect(plan({ goal }).steps).toEqual([]);
   });
 });
 
-describe('what is stopped to be started again', () => {
+describe('a placement that is stopped to start again', () => {
   const stop: Goal = { kind: 'stop', placements: ['kimi'], back: ['kimi'] };
   const reboot: Goal = { kind: 'reboot', nodes: [nodeName('studio-1')], back: ['kimi'] };
   const without = (kind: string) => ({
@@ -161,19 +161,19 @@ describe('what is stopped to be started again', () => {
     [stop, 'runtime', 'runtime/reference'],
     [stop, 'model', 'model/tiny'],
     [reboot, 'runtime', 'runtime/reference'],
-  ] as const)('is left alone by %j while its %s is not there', (goal, kind, address) => {
+  ] as const)('is not stopped by goal %j while its %s is missing', (goal, kind, address) => {
     const made = plan({ goal, rack: without(kind) });
     expect(made.steps).toEqual([]);
     expect(made.blockers).toMatchObject([{ code: 'plan/not-converged', node: 'studio-2', property: { address } }]);
     expect(waitingFor(made, 'placement/kimi')).toEqual(['plan/not-converged on studio-2']);
   });
 
-  it('is stopped where all of it is there', () => {
+  it('is stopped if nothing is missing', () => {
     expect(changed(plan({ goal: stop, rack: { members: serving } }))).toEqual([kimi]);
     expect(changed(plan({ goal: reboot, rack: { members: serving } }))).toEqual([kimi, restart]);
   });
 
-  it('is stopped whatever is missing where no start follows, or where it does not answer', () => {
+  it('is stopped despite missing parts if no start follows or it does not answer', () => {
     const { back: _, ...alone } = stop;
     expect(changed(plan({ goal: alone, rack: upgraded }))).toEqual([kimi]);
     const partial = { ...upgraded, members: threeMembers(['joined', 'exited', 'joined']) };
@@ -186,13 +186,13 @@ describe('goal start', () => {
   const goal: Goal = { kind: 'start', placements: ['kimi'] };
   const base = meshFleet({ placement: { state: 'stopped' } });
 
-  it('starts what the file has stopped', () => {
+  it('starts a placement that the file sets to stopped', () => {
     const made = plan({ goal, fleet: base });
     expect(changed(made)).toEqual([kimi]);
     expect(stepIds(made)).toContain('studio-1/placement/kimi/ask');
   });
 
-  it('touches nothing else, and says that apply has to come first', () => {
+  it('changes nothing while a node differs, and asks for apply first', () => {
     const made = plan({ goal, fleet: base, rack: { values: { 'studio-2': { 'wired-limit': { megabytes: 0 } } } } });
     expect(made.steps).toEqual([]);
     expect(made.blockers).toMatchObject([
@@ -201,12 +201,12 @@ describe('goal start', () => {
   });
 });
 
-describe('what was given up on a node', () => {
+describe('an abandoned job on a node', () => {
   const goal: Goal = { kind: 'start', placements: ['kimi'] };
   const base = meshFleet({ placement: { state: 'stopped' } });
   const job = { key: '0'.repeat(64), fields: { name: 'fetch-model', state: 'gone' } };
 
-  it('keeps no placement from being started, whether it is known or not', () => {
+  it('blocks no start, whether known or unknown', () => {
     const left = plan({ goal, fleet: base, rack: { values: { 'studio-2': { jobs: [job] } } } });
     const unseen = plan({ goal, fleet: base, rack: { unknown: { 'studio-2': { jobs: 'truncated' } } } });
     for (const made of [left, unseen]) {
@@ -215,7 +215,7 @@ describe('what was given up on a node', () => {
     }
   });
 
-  it('is taken away by the goal of the file, and disturbs nobody', () => {
+  it('is removed by apply without an effect', () => {
     const made = plan({
       goal: { kind: 'converge', only: ['staging'] },
       rack: { members: serving, values: { 'studio-2': { jobs: [job] } } },
@@ -225,10 +225,10 @@ describe('what was given up on a node', () => {
   });
 });
 
-describe('goal reboot of a member', () => {
+describe('goal reboot of a node with a rank', () => {
   const goal: Goal = { kind: 'reboot', nodes: [nodeName('studio-2')] };
 
-  it('stops the placement on every member before', () => {
+  it('stops the placement on all nodes first', () => {
     const made = plan({ goal, rack: { members: serving } });
     const stops = made.steps.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank').map(({ id }) => id);
     expect(stops).toHaveLength(3);
@@ -236,24 +236,27 @@ describe('goal reboot of a member', () => {
     expect(made.effects.map(({ kind }) => kind)).toEqual(['interrupt', 'reboot']);
   });
 
-  it.each(['reboot', 'shutdown'] as const)('by %s lets nobody who cannot be killed there hold it back', (kind) => {
-    const made = plan({ goal: { kind, nodes: goal.nodes }, rack: { members: serving } });
-    const stops = made.steps.flatMap(({ node, act }) =>
-      act.kind === 'script' && act.name === 'stop-rank' ? [[node, act.args.beforeReboot]] : [],
-    );
-    expect(stops).toEqual(
-      expect.arrayContaining([
-        ['studio-1', undefined],
-        ['studio-2', true],
-        ['studio-3', undefined],
-      ]),
-    );
-    const gates = made.steps.flatMap(({ id, act }) => (act.kind === 'gate' ? [{ id, act }] : []));
-    expect(gates.flatMap(({ act }) => act.expect.map(({ node }) => node))).toEqual(['studio-1', 'studio-3']);
-    expect([...behind(made, `studio-2/${kind}`)]).toEqual(expect.arrayContaining(gates.map(({ id }) => id)));
-  });
+  it.each(['reboot', 'shutdown'] as const)(
+    'does not wait before a %s for a rank there that cannot be killed',
+    (kind) => {
+      const made = plan({ goal: { kind, nodes: goal.nodes }, rack: { members: serving } });
+      const stops = made.steps.flatMap(({ node, act }) =>
+        act.kind === 'script' && act.name === 'stop-rank' ? [[node, act.args.beforeReboot]] : [],
+      );
+      expect(stops).toEqual(
+        expect.arrayContaining([
+          ['studio-1', undefined],
+          ['studio-2', true],
+          ['studio-3', undefined],
+        ]),
+      );
+      const gates = made.steps.flatMap(({ id, act }) => (act.kind === 'gate' ? [{ id, act }] : []));
+      expect(gates.flatMap(({ act }) => act.expect.map(({ node }) => node))).toEqual(['studio-1', 'studio-3']);
+      expect([...behind(made, `studio-2/${kind}`)]).toEqual(expect.arrayContaining(gates.map(({ id }) => id)));
+    },
+  );
 
-  it('waits for no look at what its own restart ends', () => {
+  it('needs no gate for ranks that its own restarts stop', () => {
     const all = { kind: 'reboot', nodes: members.map(nodeName) } as const;
     const made = plan({ goal: all, rack: { members: serving } });
     expect(made.steps.filter(({ act }) => act.kind === 'gate')).toEqual([]);
@@ -263,7 +266,7 @@ describe('goal reboot of a member', () => {
     }
   });
 
-  it('stops what the file does not have there any more, and leaves its files for later', () => {
+  it('stops a rank that the file no longer has there, and leaves its files', () => {
     const fleet = meshFleet();
     const [kimi] = fleet.placements;
     if (kimi === undefined) throw new Error('the fleet has no placement');
@@ -277,7 +280,7 @@ describe('goal reboot of a member', () => {
     expect([...behind(made, 'studio-2/reboot')]).toContain('studio-2/placement/kimi/stop');
   });
 
-  it('is no other stop: one by name, or by uninstall, ends only when nothing is left', () => {
+  it('marks its stops as before a reboot, unlike stop and uninstall', () => {
     const goals: readonly Goal[] = [
       { kind: 'stop', placements: ['kimi'] },
       { kind: 'uninstall', nodes: goal.nodes, placements: ['kimi'], restore: false, models: false },
@@ -291,7 +294,7 @@ describe('goal reboot of a member', () => {
     }
   });
 
-  it('is the way out when nobody can tell what the placement does', () => {
+  it('restarts the Mac even if the state of the placement is unknown', () => {
     const unknown = { 'studio-3': { placements: 'timed-out' as const, services: 'timed-out' as const } };
     const made = plan({ goal, rack: { members: serving, unknown } });
     expect(stepIds(made)).toContain('studio-2/reboot');

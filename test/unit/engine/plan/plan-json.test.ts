@@ -16,10 +16,10 @@ const power = { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: tr
 const fleet = meshFleet();
 const targets = fleet.nodes.map(({ name }) => name);
 
-/** Plans that have between them every kind of act, of effect and of what waits. */
+/** Plans that together contain every kind of act, effect and waiting resource. */
 const plans: Readonly<Record<string, Plan>> = {
-  'with nothing to do': planFor({}),
-  'with a change, a blocker, an unknown and a node that is lost': planFor({
+  'no change': planFor({}),
+  'a change, a blocker, an unknown fact and an unreachable node': planFor({
     rack: {
       values: { 'studio-1': { power }, 'studio-3': { 'rdma-state': 'disabled' } },
       unknown: { 'studio-2': { power: 'timed-out' } },
@@ -27,43 +27,43 @@ const plans: Readonly<Record<string, Plan>> = {
       failures: { 'studio-4': [lost] },
     },
   }),
-  'that starts a placement from nothing': makePlan({
+  'a first start of a placement': makePlan({
     goal: { kind: 'converge' },
     desired: fleet,
     observation: observeMesh(fleet, { members: {} }),
     targets,
   }),
-  'that starts a placement of exo': makePlan({
+  'a first start of an exo placement': makePlan({
     goal: { kind: 'converge' },
     desired: exoFleet(),
     observation: observeMesh(exoFleet(), { members: {} }),
     targets,
   }),
-  'that stops a placement': makePlan({
+  'a stop of a placement': makePlan({
     goal: { kind: 'stop', placements: ['kimi'] },
     desired: fleet,
     observation: observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'exited']) }),
     targets,
   }),
-  'that stops a placement of exo': makePlan({
+  'a stop of an exo placement': makePlan({
     goal: { kind: 'stop', placements: ['kimi'] },
     desired: exoFleet(),
     observation: observeMesh(exoFleet(), { members: threeMembers(['joined', 'joined', 'joined']) }),
     targets,
   }),
-  'that restarts Macs': planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } }),
-  'that switches Macs off': planFor({ goal: { kind: 'shutdown', nodes: [nodeName('studio-1')] } }),
+  'a restart of Macs': planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } }),
+  'a shutdown of Macs': planFor({ goal: { kind: 'shutdown', nodes: [nodeName('studio-1')] } }),
 };
 
 const reader = { isSimulated: false };
 
 describe('a plan as JSON', () => {
-  it.each(Object.keys(plans))('%s is as the schema says', (name) => {
+  it.each(Object.keys(plans))('matches the schema for %s', (name) => {
     const plan = plans[name];
     expect(plan === undefined ? ['no such plan'] : check(planJson(plan, reader))).toEqual([]);
   });
 
-  it('has its fields in the order in which a person reads them', () => {
+  it('has its fields in reading order', () => {
     expect(Object.keys(planJson(planFor({}), reader) ?? {})).toEqual([
       'formatVersion',
       'cluster',
@@ -79,13 +79,13 @@ describe('a plan as JSON', () => {
     ]);
   });
 
-  it('has addresses as texts only, in every step that plans make', () => {
+  it('has addresses only as text in every step', () => {
     const texts = Object.values(plans).map((plan) => JSON.stringify(planJson(plan, reader)));
     expect(texts.join('')).toContain('"expect":[{"node":"studio-1","address":"');
     expect(texts.filter((text) => text.includes('"about"'))).toEqual([]);
   });
 
-  it('keeps every field of a step, and says what nobody can know before', () => {
+  it('keeps every field of a step, with the facts known only after it', () => {
     const plan = planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } });
     expect(planJson(plan, reader)).toMatchObject({
       steps: [
@@ -106,7 +106,7 @@ describe('a plan as JSON', () => {
     });
   });
 
-  it('has every act and every effect of its schema in these plans', () => {
+  it('covers every act and effect of its schema in these plans', () => {
     const steps = Object.values(plans).flatMap((plan) => plan.steps);
     expect([...new Set(steps.map(({ act }) => act.kind))].sort()).toEqual([
       'ask',

@@ -6,12 +6,12 @@ import { onOnePage } from '../../one-page.ts';
 import { planLines, planOf, type ResourceFile } from './resource-file.ts';
 
 const folder = new URL('../../../cases/resources/', import.meta.url);
-/** Its cases are about its own steps alone and stand in a form of their own. */
+/** Its cases contain only its own steps and have a separate format. */
 const ownForm = 'placement';
 const kinds = readdirSync(folder).filter((kind) => kind !== ownForm);
 
-describe('cases of resources', () => {
-  it('are there for every resource', () => {
+describe('resource cases', () => {
+  it('exist for every resource', () => {
     expect([...kinds, ownForm].sort()).toEqual(resources.map(({ kind }) => kind).sort());
   });
 });

@@ -10,15 +10,15 @@ import { subjectText } from '../../../../src/model/subject.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { observedFleet, settledFleet, settledValues } from '../../../rack/rack.ts';
 
-/** What one case says: what differs from a rack to which nothing is left to be done, and the plan that follows. */
+/** A case: what differs from a rack that matches its file, and the resulting plan. */
 export interface ResourceFile {
   readonly title: string;
   /** Keys of the fleet that differ; those of `thunderbolt` and `system` one by one. */
   readonly file?: Record<string, object>;
-  /** The cables that are really there. */
+  /** The observed cables. */
   readonly cables?: readonly string[];
   readonly unreachable?: readonly string[];
-  /** By node and fact. Of a list an object says what differs, by the name of an entry; null takes one out. */
+  /** By node and fact. For a list, an object changes entries by name; null removes one. */
   readonly seen?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly unknown?: Readonly<Record<string, Partial<Record<FactName, UnknownReason>>>>;
   readonly goal?: Goal;
@@ -28,14 +28,14 @@ export interface ResourceFile {
   readonly waiting?: readonly string[];
   readonly blockers?: readonly string[];
   readonly effects?: readonly string[];
-  /** Codes of what is only told. */
+  /** Codes that are only reported. */
   readonly told?: readonly string[];
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The names by which entries of lists are found, by fact. */
+/** The name of a list entry. */
 const keyOf = (entry: Record<string, unknown>): string => String(entry['device'] ?? entry['name'] ?? entry['port']);
 
 function mergeList(list: readonly unknown[], changes: Record<string, unknown>): readonly unknown[] {
@@ -85,7 +85,7 @@ export function planOf(one: ResourceFile): Plan {
   return makePlan({ goal: one.goal ?? { kind: 'converge' }, desired, observation, targets });
 }
 
-function actWords({ act }: Step): string {
+function actText({ act }: Step): string {
   switch (act.kind) {
     case 'script':
       return `${act.name} ${JSON.stringify(act.args)}`;
@@ -107,7 +107,7 @@ function actWords({ act }: Step): string {
 function stepLine(step: Step): string {
   const effect = step.effect.kind === 'none' ? '' : ` [${step.effect.kind}]`;
   const after = step.needs.length === 0 ? '' : ` after ${step.needs.join(' ')}`;
-  return `${step.id}: ${actWords(step)}${effect}${after}`;
+  return `${step.id}: ${actText(step)}${effect}${after}`;
 }
 
 /** The plan in lines that a person can review. */

@@ -28,7 +28,7 @@ const fleet = (bridgePolicy: DesiredFleet['thunderbolt']['bridge']): DesiredFlee
 });
 
 describe('a ring of bridged Macs in a plan', () => {
-  it('is told before anything else, also where apply takes the bridges away', () => {
+  it('is reported first, even if apply removes the bridges', () => {
     const plan = planFor({ desired: fleet('remove'), rack });
     expect(plan.diagnostics[0]).toMatchObject({
       code: 'bridge/loop',
@@ -49,7 +49,7 @@ describe('a ring of bridged Macs in a plan', () => {
     expect(text.split('This cable closes a ring of bridged Macs')).toHaveLength(2);
   });
 
-  it('is the first work of hands where the bridges stay', () => {
+  it('is the first manual step if the bridges stay', () => {
     const { blockers } = planFor({ desired: fleet('keep'), rack });
     expect(blockers.map(({ code }) => code)).toEqual(['bridge/loop', 'macos/outside-accept']);
   });

@@ -64,7 +64,7 @@ function touched(goal: Goal, members: MeshRack['members'], obstacle: Obstacle): 
     obstacle.code === undefined
       ? {}
       : { 'studio-2': [diagnose(codes[obstacle.code], { detail: 'It is so.', subject })] };
-  // A bridge that apply takes away keeps nothing waiting.
+  // A bridge that apply removes blocks nothing.
   const whole = obstacle.isTooLarge === true ? tooLarge : fleet;
   const desired = obstacle.code?.startsWith('bridge/') === true ? bridged : whole;
   const { steps } = makePlan({ goal, desired, observation: { ...seen, failures }, targets: nodes });
@@ -74,11 +74,11 @@ function touched(goal: Goal, members: MeshRack['members'], obstacle: Obstacle): 
   );
 }
 
-/** What a verb does to placements that answer. */
-interface Way {
+/** What a command does to placements that answer. */
+interface Behavior {
   readonly goals: readonly Goal[];
   readonly members: MeshRack['members'];
-  /** Obstacles that the plan itself removes before the start, so that it stops all the same. */
+  /** Obstacles that the plan itself removes before the start, so that it stops anyway. */
   readonly removes?: readonly string[];
 }
 
@@ -94,8 +94,8 @@ function goalsOf({ plays }: Playbook, targets: readonly NodeName[]): readonly Go
 const start: Goal = { kind: 'start', placements: ['kimi'] };
 const rollback: Goal = { kind: 'converge', only: ['runtime', 'placement'] };
 
-/** Every verb: what it stops in order to start it again; `nothing` where it stops nothing, `for good` where no start follows. */
-const ways: Readonly<Record<string, 'nothing' | 'for good' | Way>> = {
+/** Every command: what it stops in order to start it again. `nothing`: it stops nothing. `for good`: no start follows. */
+const behaviors: Readonly<Record<string, 'nothing' | 'for good' | Behavior>> = {
   ...Object.fromEntries(
     'validate schema fit enroll replace forget secrets unlock plan drift doctor status facts cables graph history logs endpoints'
       .split(' ')
@@ -112,16 +112,18 @@ const ways: Readonly<Record<string, 'nothing' | 'for good' | Way>> = {
     goals: goalsOf(shippedPlaybook('reboot'), nodes.slice(0, 1)).slice(0, 1),
     members: serving,
     get removes() {
-      return mendedByRestart;
+      return repairedByRestart;
     },
   },
   run: { goals: [{ kind: 'stop', placements: ['kimi'], back: ['kimi'] }], members: changed },
 };
 
-const walked = Object.entries(ways).flatMap(([name, way]) => (typeof way === 'string' ? [] : [[name, way] as const]));
+const restarting = Object.entries(behaviors).flatMap(([name, behavior]) =>
+  typeof behavior === 'string' ? [] : [[name, behavior] as const],
+);
 
-/** Kinds that a restart of a Mac may put right by itself: it is the way out of their findings, also where one serves. */
-const mendedKinds: readonly ResourceKind[] = [
+/** Kinds that a restart of a Mac may repair: it resolves their findings, even for a serving placement. */
+const repairedKinds: readonly ResourceKind[] = [
   'rdma',
   'thunderbolt-link',
   'thunderbolt-bridge',
@@ -141,7 +143,7 @@ const own: Readonly<
 > = {
   'mesh/launch-budget': { 'rdma-starts': { startedIn: 'BOOT-studio-2', starts: 99, last: [] } },
   'mesh/needs-reboot': { 'reboot-mark': [{ placement: 'other', why: 'kernel' }] },
-  // It is about ranks that run: a mesh that was stopped starts all the same.
+  // Only running ranks have it: a stopped mesh starts anyway.
   'mesh/stays-on-tcp': 'after a stop: none',
   'hold/held': { hold: [{ reason: 'fan', by: 'ana', since: '2026-11-21', isOver: false }] },
   'no model': { trees: trees.slice(0, 1) },
@@ -159,9 +161,9 @@ const obstacles: readonly (readonly [string, Obstacle])[] = [
   ...factNames.map((fact) => [`unknown ${fact}`, { unknown: fact }] as const),
 ].filter(([, obstacle]) => refuses(obstacle));
 
-/** What a restart of a Mac may put right, with the facts behind it; where `placements` is unknown, nothing was seen to answer. */
-const mendedByRestart: readonly string[] = [
-  ...roles.flatMap(([code, kind]) => (mendedKinds.includes(kind) ? [code] : [])),
+/** What a restart of a Mac may repair, with its facts. If `placements` is unknown, no placement was seen to answer. */
+const repairedByRestart: readonly string[] = [
+  ...roles.flatMap(([code, kind]) => (repairedKinds.includes(kind) ? [code] : [])),
   ...'hardware thunderbolt hardware-ports interfaces bridge-preferences network-services rdma-state rdma-devices rdma-ports'
     .split(' ')
     .concat('wired-limit service-addresses placements services'.split(' '))
@@ -170,7 +172,7 @@ const mendedByRestart: readonly string[] = [
 
 const seen = new Map<string, readonly string[]>();
 
-/** The same as {@link touched}, once for verbs that make the same plan. */
+/** The same as {@link touched}, once for commands with the same plan. */
 function stopsOf(goal: Goal, members: MeshRack['members'], name: string, obstacle: Obstacle): readonly string[] {
   const key = JSON.stringify([goal, members === serving, name]);
   const stops = seen.get(key) ?? touched(goal, members, obstacle);
@@ -178,9 +180,9 @@ function stopsOf(goal: Goal, members: MeshRack['members'], name: string, obstacl
   return stops;
 }
 
-describe('the walk over verbs and blockers', () => {
-  it('knows every verb, every blocker of a placement, and obstacles of each sort', () => {
-    expect(Object.keys(ways).sort()).toEqual([...new Set(verbs.map(({ name }) => name.split(' ')[0]))].sort());
+describe('commands that stop a placement and start it again', () => {
+  it('are all in the table, with every blocker and obstacle', () => {
+    expect(Object.keys(behaviors).sort()).toEqual([...new Set(verbs.map(({ name }) => name.split(' ')[0]))].sort());
     expect(Object.keys(own)).toEqual(expect.arrayContaining([...placementBlockerCodes]));
     const names = obstacles.map(([name]) => name);
     expect(names.filter((name) => name.startsWith('unknown')).length).toBeGreaterThan(9);
@@ -189,11 +191,11 @@ describe('the walk over verbs and blockers', () => {
     for (const [name, values] of Object.entries(own)) expect(names.includes(name)).toBe(typeof values !== 'string');
   });
 
-  it.each(walked)('%s stops what answers where nothing stands in the way of its start', (_, { goals, members }) => {
+  it.each(restarting)('stop a serving placement if nothing blocks its start: %s', (_, { goals, members }) => {
     for (const goal of goals) expect(touched(goal, members, {}), JSON.stringify(goal)).not.toEqual([]);
   });
 
-  it.each(walked)('%s stops nothing whose start would be refused', (_, { goals, members, removes = [] }) => {
+  it.each(restarting)('stop nothing whose start would be refused: %s', (_, { goals, members, removes = [] }) => {
     const wrong = obstacles
       .filter(([name]) => !removes.includes(name))
       .flatMap(([name, obstacle]) =>

@@ -16,10 +16,10 @@ import { onOnePage } from '../../one-page.ts';
 import { evenShape } from './fit-shapes.ts';
 
 const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
-/** A third of the large one leaves no room for the small one on a Mac. */
+/** A third of the large model leaves no room for the small model on a Mac. */
 const sizes = { tiny: 1_200e9, small: 300e9 };
 
-/** kimi, which is to be stopped and has a fallback on studio-4, studio-1 and studio-2, beside the small model on one Mac. */
+/** kimi, which is to be stopped and has a fallback on studio-4, studio-1 and studio-2, next to the small model on one Mac. */
 function beside(other: Partial<DesiredPlacement>, large: Partial<DesiredPlacement> = {}): DesiredFleet {
   const of = fleetWithFallback({
     fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 },
@@ -51,7 +51,7 @@ interface Refused {
   readonly stopped: readonly string[];
 }
 
-/** What is said of a placement that is refused for its memory, and what is started and stopped. */
+/** The refusals for memory, and the started and stopped placements. */
 function outcomeOf(one: PlacedCase): Refused {
   const plan = placedPlan({ of, ...one });
   const step = (name: string): readonly string[] =>
@@ -66,11 +66,11 @@ function outcomeOf(one: PlacedCase): Refused {
 }
 
 const members = onItsNodes;
-/** The rank of kimi on studio-1 has ended; the two others run. */
+/** The rank of kimi on studio-1 has stopped; the two others run. */
 const withoutFirst: MeshRack['members'] = { ...onItsNodes, 'studio-1': [{ state: 'stopped', rank: 0 }] };
 
-describe('the memory beside a placement that is to be stopped', () => {
-  it('is free once the same plan has stopped it', () => {
+describe('the memory next to a placement to stop', () => {
+  it('is free after the same plan stops the placement', () => {
     expect(outcomeOf({ members })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
     const plan = placedPlan({ of, members });
     const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');
@@ -81,12 +81,12 @@ describe('the memory beside a placement that is to be stopped', () => {
   const stop = 'kimi is stopped (meshwright stop kimi)';
 
   it.each<[string, Partial<PlacedCase>, string]>([
-    ['a node of its own is held', { held: 'studio-3' }, `${release} and ${stop}`],
-    ['a node of its own is held by the file', { of: heldByFile }, `${releaseOfFile} and ${stop}`],
-    ['a node of its own is not among the targets', { targets: nodes(1, 2, 4) }, stop],
-    ['only the other one is to be started', { goal: start }, stop],
-    ['only the other one is to be started, and a node is away', { goal: start, away: ['studio-3'] }, stop],
-  ])('is not free while %s, and what makes room is named', (_, more, room) => {
+    ['one of its own nodes is on hold', { held: 'studio-3' }, `${release} and ${stop}`],
+    ['one of its own nodes is on hold in the file', { of: heldByFile }, `${releaseOfFile} and ${stop}`],
+    ['one of its own nodes is not a target', { targets: nodes(1, 2, 4) }, stop],
+    ['only the other placement is started', { goal: start }, stop],
+    ['only the other placement is started and a node is away', { goal: start, away: ['studio-3'] }, stop],
+  ])('is not free while %s, with a hint that makes room', (_, more, room) => {
     const { refused, started } = outcomeOf({ members, ...more });
     expect(started).toEqual([]);
     expect(refused).toEqual([
@@ -94,7 +94,7 @@ describe('the memory beside a placement that is to be stopped', () => {
     ]);
   });
 
-  it('is free where the same plan stops its rank by itself, as another member is away', () => {
+  it('is free if the same plan stops only its rank, because another node is away', () => {
     const plan = placedPlan({ of, members, away: ['studio-3'] });
     expect(outcomeOf({ members, away: ['studio-3'] })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
     const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');
@@ -105,7 +105,7 @@ describe('the memory beside a placement that is to be stopped', () => {
     ]);
   });
 
-  it('is not free on a node where the file no longer has it, as long as its rank is there', () => {
+  it('is not free on a former node until its rank is stopped', () => {
     const moved = beside(
       { nodes: nodes(1) },
       { nodes: nodes(2, 3, 4), fallback: { nodes: nodes(4, 2), contextTokens: 2_048 } },
@@ -120,7 +120,7 @@ describe('the memory beside a placement that is to be stopped', () => {
     expect(outcomeOf({ ...left, away: ['studio-3'] }).started).toEqual(['other']);
   });
 
-  it('is in the numbers of the plan', () => {
+  it('appears in the memory figures of the plan', () => {
     const placementsOn = (more: Partial<PlacedCase>) =>
       placedPlan({ of, members, ...more }).memory?.map(({ node, shares }) => [
         node,
@@ -134,12 +134,12 @@ describe('the memory beside a placement that is to be stopped', () => {
     ]);
   });
 
-  it('is free on a node where its rank has ended, whatever becomes of the others', () => {
+  it('is free on a node whose rank has stopped, whatever happens to the others', () => {
     const more = [{ held: 'studio-3' }, { away: ['studio-3'] }, { goal: start }];
     expect(more.map((one) => outcomeOf({ members: withoutFirst, ...one }).started)).toEqual(more.map(() => ['other']));
   });
 
-  it('is free where all of it is stopped, and where its nodes have nothing of it', () => {
+  it('is free if all of its ranks are stopped or absent', () => {
     const stopped: MeshRack['members'] = Object.fromEntries(
       Object.entries(onItsNodes).map(([node, ranks]) => [
         node,
@@ -151,7 +151,7 @@ describe('the memory beside a placement that is to be stopped', () => {
     }
   });
 
-  it('is not free where it runs on its fallback', () => {
+  it('is not free while the placement stays on its fallback', () => {
     const there = beside({ nodes: nodes(4) });
     const moved = onTheFallback(there);
     expect(outcomeOf({ of: there, members: moved })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });

@@ -58,21 +58,21 @@ const marked: Values = { 'reboot-mark': [{ placement: 'other', why: 'kernel' }] 
 const off: Values = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] };
 const held: Values = { hold: [{ reason: 'fan', by: 'ana', since: '2026-11-21', isOver: false }] };
 
-describe('a restart of a placement that answers', () => {
-  it('stops it where nothing stands against its start', () => {
+describe('a restart of a serving placement', () => {
+  it('stops the placement if nothing blocks its start', () => {
     const made = plan(restart, {});
     expect(made.blockers).toEqual([]);
     expect(touched(made)).not.toEqual([]);
   });
 
   it.each<[string, string, Values]>([
-    ['the launch budget of a member is spent', 'mesh/launch-budget', spent],
-    ['a member is marked for a restart', 'mesh/needs-reboot', marked],
-    ['RDMA is off on a member', 'rdma/disabled', off],
-    ['a member is on hold', 'hold/held', held],
-    ['a member lacks the model', 'plan/not-converged', { trees: trees.slice(0, 1) }],
-    ['a member lacks the runtime', 'plan/not-converged', { trees: trees.slice(1) }],
-    ['the wired limit of a member is not the desired one', 'plan/not-converged', { 'wired-limit': { megabytes: 1 } }],
+    ['the launch budget of a node is spent', 'mesh/launch-budget', spent],
+    ['a node is marked for a restart', 'mesh/needs-reboot', marked],
+    ['RDMA is off on a node', 'rdma/disabled', off],
+    ['a node is on hold', 'hold/held', held],
+    ['a node lacks the model', 'plan/not-converged', { trees: trees.slice(0, 1) }],
+    ['a node lacks the runtime', 'plan/not-converged', { trees: trees.slice(1) }],
+    ['the wired limit of a node differs', 'plan/not-converged', { 'wired-limit': { megabytes: 1 } }],
   ])('stops nothing while %s', (_, code, values) => {
     const made = plan(restart, values);
     expect(touched(made)).toEqual([]);
@@ -80,26 +80,26 @@ describe('a restart of a placement that answers', () => {
   });
 
   it.each(['rdma-starts', 'hold', 'wired-limit', 'rdma-devices', 'trees'] as const)(
-    'stops nothing while %s of a member is unknown',
+    'stops nothing while %s of a node is unknown',
     (fact) => {
       expect(touched(plan(restart, {}, serving, { 'studio-2': { [fact]: 'timed-out' } }))).toEqual([]);
     },
   );
 
-  it('is stopped all the same where it hangs: a start that is refused leaves it no worse', () => {
+  it('stops a hung placement even if its start would be refused', () => {
     expect(touched(plan(restart, spent, hung))).not.toEqual([]);
   });
 });
 
-describe('a reboot of a Mac whose placement answers', () => {
-  it('restarts nothing while another member has no start left, and names both Macs', () => {
+describe('a reboot of a Mac with a serving placement', () => {
+  it('restarts nothing while another node has no start left, and names both Macs', () => {
     const made = plan(reboot('studio-1'), spent);
     expect(touched(made)).toEqual([]);
     const [blocker] = made.blockers.filter(({ code }) => code === 'mesh/launch-budget');
     expect(plainText(blocker?.action ?? '')).toMatch(/meshwright reboot studio-1 studio-2$/);
   });
 
-  it('gives the Macs that it restarts their starts again', () => {
+  it('is not blocked by the launch budget of a Mac that it restarts', () => {
     for (const values of [spent, marked]) {
       const made = plan(reboot('studio-1', 'studio-2'), values);
       expect(made.blockers).toEqual([]);
@@ -108,23 +108,23 @@ describe('a reboot of a Mac whose placement answers', () => {
   });
 
   it.each(['rdma-starts', 'sudo', 'hold', 'trees'] as const)(
-    'stops and restarts nothing while %s of another member is unknown',
+    'stops and restarts nothing while %s of another node is unknown',
     (fact) => {
       expect(touched(plan(reboot('studio-1'), {}, serving, { 'studio-2': { [fact]: 'timed-out' } }))).toEqual([]);
     },
   );
 
-  it('restarts a Mac whose count of starts is unknown, as the restart clears it', () => {
+  it('restarts a Mac whose count of starts is unknown', () => {
     const unknown = { 'studio-2': { 'rdma-starts': 'timed-out' } } as const;
     expect(touched(plan(reboot('studio-2'), {}, serving, unknown))).toContain('studio-2/reboot');
   });
 
-  it('restarts a Mac of a placement that hangs, whatever is unknown of another member', () => {
+  it('restarts a Mac of a hung placement, whatever is unknown about another node', () => {
     const unknown = { 'studio-2': { 'rdma-starts': 'timed-out', sudo: 'timed-out' } } as const;
     expect(touched(plan(reboot('studio-1'), {}, hung, unknown))).toContain('studio-1/reboot');
   });
 
-  it('restarts nothing while another member is marked for a restart', () => {
+  it('restarts nothing while another node is marked for a restart', () => {
     expect(touched(plan(reboot('studio-1'), marked))).toEqual([]);
   });
 });
@@ -164,19 +164,19 @@ describe('a command in a hint of doctor', () => {
       serving,
       'mesh/launch-budget',
     ],
-  ] as const)('is left out where it is a %s of %s', (_, __, command, values, rack, code) => {
+  ] as const)('is replaced if it is a %s of %s', (_, __, command, values, rack, code) => {
     expect(shown('Try a start first', command, values, rack)).toBe(
       `First resolve ${code} on studio-2 (until then ${command} is refused). Try a start first.`,
     );
   });
 
   it.each([
-    ['restart', 'a hung placement, which stops it', 'meshwright restart kimi', off, hung],
+    ['restart', 'a hung placement', 'meshwright restart kimi', off, hung],
     ['restart', 'a placement that can start', 'meshwright restart kimi', {}, serving],
     ['reboot', 'the Mac whose starts are spent', 'meshwright reboot studio-2', spent, serving],
-    ['command', 'another kind', 'meshwright apply', off, serving],
+    ['command', 'a different kind', 'meshwright apply', off, serving],
     ['start', 'a placement that serves', 'meshwright start kimi', {}, serving],
-  ] as const)('stays where it is a %s of %s', (_, __, command, values, rack) => {
+  ] as const)('stays if it is a %s of %s', (_, __, command, values, rack) => {
     expect(shown('Try a start first', command, values, rack)).toBeUndefined();
   });
 });

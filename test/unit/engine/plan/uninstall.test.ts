@@ -35,7 +35,7 @@ const dhcp = ([name, , device]: (typeof services)[number], at: number) => [
   { Interface: { DeviceName: device }, IPv4: { ConfigMethod: 'DHCP' }, UserDefinedName: name },
 ];
 
-/** A Mac that slept, had a Thunderbolt Bridge, and no services for its receptacles but one. */
+/** A Mac that slept, with a Thunderbolt Bridge and a service for only one receptacle. */
 const before: Baseline = {
   values: [
     { key: 'power', text: 'sleep 1\nautorestart 0' },
@@ -91,7 +91,7 @@ const told = ({ diagnostics }: Plan): Readonly<Record<string, string>> =>
   Object.fromEntries(diagnostics.map(({ code, detail }) => [code, plainText(detail)]));
 
 describe('goal uninstall', () => {
-  it('takes addresses, services, trees and then the access away, each after the one before', () => {
+  it('removes addresses, services and trees, and finally the access, in this order', () => {
     const made = plan();
     expect(changed(made)).toContain(`${node} uninstall/access`);
     expect(changed(made).every((id) => id.startsWith(`${node} `))).toBe(true);
@@ -104,7 +104,7 @@ describe('goal uninstall', () => {
     expect(clear?.needs).toEqual([`${node}/link-address/gate`]);
   });
 
-  it('leaves models and values, and says what stays and what only hands undo', () => {
+  it('keeps models and values, and reports what stays and what needs a manual step', () => {
     const made = plan();
     expect(stepIds(made).filter((id) => id.includes('/value/') || id.includes('network'))).toEqual([]);
     expect(made.effects.map(({ kind }) => kind)).toEqual(['network']);
@@ -118,7 +118,7 @@ describe('goal uninstall', () => {
     expect(byHand).toContain('rdma_ctl disable');
   });
 
-  it('puts back with --restore what differs from the baseline, and tells what was never read', () => {
+  it('restores with --restore what differs from the baseline, and reports what was never read', () => {
     const made = plan({ wish: { restore: true, models: true } });
     expect(argsOf(made, 'restore-network')).toEqual({
       bridge: { name: 'bridge0', interfaces: ['en2', 'en3'], auto: 'thunderbolt-bridge' },
@@ -136,14 +136,14 @@ describe('goal uninstall', () => {
     expect(told(made)['uninstall/stays']).toBe('values that could not be read before the first change: firewall.');
   });
 
-  it('puts an address back with the router it had, and names services that were set up in another way', () => {
+  it('restores an address with its router, and names services that were configured differently', () => {
     const manual = { ConfigMethod: 'Manual', Addresses: ['192.0.2.7'], SubnetMasks: ['255.255.255.0'] };
-    const ownWay: readonly (readonly [object, string, object])[] = [
+    const settings: readonly (readonly [object, string, object])[] = [
       [{ ...manual, Router: '192.0.2.1' }, 'manual', { address: '192.0.2.7', prefixLength: 24, router: '192.0.2.1' }],
       [manual, 'manual', { address: '192.0.2.7', prefixLength: 24 }],
       [{ ConfigMethod: 'BOOTP' }, 'other', {}],
     ];
-    for (const [ipv4, method, address] of ownWay) {
+    for (const [ipv4, method, address] of settings) {
       const recorded = Object.fromEntries(services.map(dhcp));
       const [id = ''] = Object.keys(recorded).slice(-1);
       const text = JSON.stringify({ ...recorded, [id]: { ...recorded[id], IPv4: ipv4 } });
@@ -158,7 +158,7 @@ describe('goal uninstall', () => {
     }
   });
 
-  it('counts a service with another router as changed', () => {
+  it('restores a service whose router has changed', () => {
     const ipv4 = {
       ConfigMethod: 'Manual',
       Addresses: ['192.0.2.7'],
@@ -179,7 +179,7 @@ describe('goal uninstall', () => {
     expect(backOf('192.0.2.254')).toMatchObject({ manual: [{ router: '192.0.2.1' }] });
   });
 
-  it('compares Spotlight volume by volume, of those that are still there', () => {
+  it('compares Spotlight volume by volume, ignoring removed volumes', () => {
     const text = ['/ on', '/Volumes/Off off', '/Volumes/Gone on'].join('\n');
     const baseline: Baseline = { values: [{ key: 'spotlight', text }], daemons: [] };
     const restored = (state: 'on' | 'off' | 'no-server'): readonly string[] => {
@@ -196,7 +196,7 @@ describe('goal uninstall', () => {
     expect(restored('on')).not.toContain(`${node}/uninstall/value/spotlight`);
   });
 
-  it('gives a daemon of somebody else its plist back, and lets it run again only with --restore', () => {
+  it('restores the plist of a foreign daemon, and loads it only with --restore', () => {
     const daemons = [{ label: 'io.exo.networksetup', wasLoaded: true, isMoved: true }];
     const facts = { ...mine, baseline: { ...before, daemons } };
     const loads = [plan({ facts }), plan({ facts, wish: { restore: true } })].map((made) =>
@@ -208,7 +208,7 @@ describe('goal uninstall', () => {
     ]);
   });
 
-  it('touches nothing as long as something of it cannot be seen', () => {
+  it('changes nothing while a fact that it needs is unknown', () => {
     const needed = ['traces', 'trees', 'services', 'jobs', 'baseline', 'placements', 'hardware-ports'] as const;
     for (const fact of needed) {
       const made = plan({ unknown: { [fact]: 'timed-out' } });
@@ -217,7 +217,7 @@ describe('goal uninstall', () => {
     }
   });
 
-  it('is empty, and tells nothing, where nothing of us is left', () => {
+  it('is empty and reports nothing on a Mac without traces of meshwright', () => {
     const none: Partial<FactValues> = {
       accounts: { accounts: [], made: [], begun: [], checked: [] },
       'service-addresses': [],
@@ -228,12 +228,12 @@ describe('goal uninstall', () => {
     expect([isEmptyPlan(made), made.diagnostics]).toEqual([true, []]);
   });
 
-  it('takes nothing from who did not answer', () => {
+  it('changes nothing on an unreachable node', () => {
     const made = plan({ unreachable: [node] });
     expect([stepIds(made), Object.keys(made.observed)]).toEqual([[], []]);
   });
 
-  it('keeps away from a Mac that is another one, or that does not let us become root', () => {
+  it('changes nothing on a Mac that denies sudo', () => {
     const denied = plan({ facts: { ...mine, sudo: 'denied' } });
     expect(stepIds(denied)).toEqual([]);
     expect(denied.blockers.map(({ code }) => code)).toEqual(['sudo/denied']);
@@ -241,7 +241,7 @@ describe('goal uninstall', () => {
 });
 
 describe('a fleet without some nodes', () => {
-  it('stops what reaches over to others, and drops what was on them alone', () => {
+  it('stops placements shared with other nodes, and drops those only on them', () => {
     const without = fleetWithout({ ...settledFleet(), placements: rackOfThree.placements }, nodes);
     expect(without.placements).toEqual(['kimi']);
     expect(without.fleet.placements.map(({ name, state, nodes: own }) => [name, state, own])).toEqual([

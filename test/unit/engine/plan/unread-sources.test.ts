@@ -17,7 +17,7 @@ const trees: FactValues['trees'] = [
 ];
 const answers = { token: { kind: 'answered', text: 'Hi' } } as const;
 
-/** One Mac sleeps, and the placement answers. */
+/** A plan for a rack in which one Mac sleeps and the placement answers. */
 function plan(fleet: DesiredFleet): Plan {
   const values = names.map((name) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
@@ -39,14 +39,14 @@ describe('a plan without a source on this computer', () => {
   const missing: UnreadSource = { kind: 'missing', detail: '/dist/x is not there.' };
 
   it.each<[string, string, DesiredFleet]>([
-    ['archive', 'runtime/archive-missing', { ...base, runtimes: base.runtimes.map((one) => without(one, missing)) }],
-    ['model folder', 'model/folder-missing', { ...base, models: base.models.map((one) => without(one, missing)) }],
+    ['an archive', 'runtime/archive-missing', { ...base, runtimes: base.runtimes.map((one) => without(one, missing)) }],
+    ['a model folder', 'model/folder-missing', { ...base, models: base.models.map((one) => without(one, missing)) }],
     [
-      'readable archive',
+      'a readable archive',
       'runtime/archive-unreadable',
       { ...base, runtimes: base.runtimes.map((one) => without(one, { ...missing, kind: 'unreadable' })) },
     ],
-  ])('changes the Macs, and leaves the placement as it runs: no %s', (_, code, fleet) => {
+  ])('changes the Macs, but not the placement, without %s', (_, code, fleet) => {
     const made = plan(fleet);
     const ids = made.steps.map(({ id }) => id);
     expect(ids.some((id) => id.startsWith('studio-4/power'))).toBe(true);
