@@ -213,8 +213,13 @@ export function logIn(
 }
 
 /** The connection of a successful attempt; otherwise undefined, with the socket closed. */
-export function connectionOf({ client, socket }: Attempt, target: Target, connectMs?: number): Remote | undefined {
-  if (connectMs !== undefined) return new SshRemote(client, socket, { rootPrefix: target.rootPrefix, connectMs });
+export function connectionOf(
+  { client, socket }: Attempt,
+  target: Target,
+  { onRemote }: ConnectLimits,
+  connectMs?: number,
+): Remote | undefined {
+  if (connectMs !== undefined) return new SshRemote(client, socket, { target, connectMs, ...given({ onRemote }) });
   socket.destroy();
   return undefined;
 }

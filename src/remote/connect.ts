@@ -47,7 +47,7 @@ async function connectByKey(target: Target, trust: HostKeyTrust, limits: Connect
   refuseWithoutKeys(target, identities);
   const tried = await attempt(target, limits, identities);
   const keysOnly = await publickeyOnly(target.user, identities.offers, tried.record);
-  const remote = connectionOf(tried, target, await logIn(tried, { target, trust }, limits, keysOnly));
+  const remote = connectionOf(tried, target, limits, await logIn(tried, { target, trust }, limits, keysOnly));
   if (remote !== undefined) return remote;
   throw new FleetError([diagnoseConnect(target, tried.record.failure())]);
 }

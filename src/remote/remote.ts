@@ -93,6 +93,8 @@ export interface ExecLimits {
    * returned.
    */
   readonly stdin?: Uint8Array | AsyncIterable<Uint8Array>;
+  /** The part of the input that may be recorded on the controller: a script, never file contents. */
+  readonly script?: string;
   /** Receives each piece of output as it arrives. The result contains all output too. */
   readonly onOutput?: (stream: 'stdout' | 'stderr', piece: Uint8Array) => void;
 }

@@ -1,8 +1,17 @@
 import type { Socket } from 'node:net';
-import type { Client, ClientChannel } from 'ssh2';
+import type { Client, ClientCallback, ClientChannel } from 'ssh2';
+import { given } from '../model/given.ts';
 import type { Exit } from '../model/probe.ts';
 import { onAbort } from './on-abort.ts';
-import { type ExecLimits, type ExecResult, type Remote, type UnknownExit, unknownExit } from './remote.ts';
+import {
+  type ExecLimits,
+  type ExecResult,
+  type Remote,
+  type RemoteListener,
+  type Target,
+  type UnknownExit,
+  unknownExit,
+} from './remote.ts';
 
 /** sshd allows ten sessions per connection (MaxSessions). Eight leave room for other multiplexed sessions. */
 const maxChannels = 8;
@@ -20,16 +29,22 @@ const lingerMs = 1_000;
 const unaskedBytes = 32 * 1024 * 1024;
 const bytesPerAskedByte = 64;
 
+/** What a connection knows from its login. */
+interface Login extends Pick<Remote, 'connectMs'> {
+  readonly target: Pick<Target, 'label' | 'rootPrefix'>;
+  readonly onRemote?: RemoteListener;
+}
+
 /** A connection of the built-in client. Only `connect` creates it, after it verified the host key. */
 export class SshRemote implements Remote {
   readonly rootPrefix: string;
   readonly connectMs: number;
+  readonly #login: Login;
   readonly #client: Client;
   readonly #socket: Socket;
-  readonly #waiting: CommandRequest[] = [];
+  readonly #waiting: (() => void)[] = [];
   readonly #running = new Set<RunningCommand>();
   #open = 0;
-  #abandoned = 0;
   #limit = maxChannels;
   #hasRun = false;
   #refusals = 0;
@@ -37,9 +52,10 @@ export class SshRemote implements Remote {
   #lost: UnknownExit | undefined;
   #askedBytes = 0;
 
-  constructor(client: Client, socket: Socket, about: Pick<Remote, 'rootPrefix' | 'connectMs'>) {
-    this.rootPrefix = about.rootPrefix;
-    this.connectMs = about.connectMs;
+  constructor(client: Client, socket: Socket, login: Login) {
+    this.rootPrefix = login.target.rootPrefix;
+    this.connectMs = login.connectMs;
+    this.#login = login;
     this.#client = client;
     this.#socket = socket;
     let why = 'the node closed the connection';
@@ -53,11 +69,38 @@ export class SshRemote implements Remote {
     });
   }
 
-  exec(command: string, limits: ExecLimits): Promise<ExecResult> {
-    return new Promise((resolve) => {
-      this.#waiting.push({ command, limits, resolve });
-      this.#advance();
-    });
+  async exec(command: string, limits: ExecLimits): Promise<ExecResult> {
+    const { target, onRemote } = this.#login;
+    const about = { node: target.label, name: limits.name };
+    onRemote?.({ kind: 'sent', ...about, command, ...given({ script: limits.script }) });
+    let result: ExecResult;
+    let isAgain = false;
+    do {
+      if (this.#open < this.#limit) this.#open += 1;
+      else if (this.#lost === undefined) await this.#channel(isAgain);
+      isAgain = false;
+      const running = createRunningCommand(limits, {
+        received: (bytes) => {
+          this.#askedBytes += bytes;
+        },
+        closed: (isRefused) => {
+          isAgain = this.#free(running, isRefused);
+        },
+      });
+      this.#running.add(running);
+      try {
+        if (this.#lost === undefined) this.#client.exec(command, running.answered);
+        else running.lose(this.#lost);
+      } catch (error) {
+        // The socket is half closed, but ssh2 does not know yet: it throws instead of calling back.
+        running.failed(unknownExit.dropped(error instanceof Error ? error.message : String(error)));
+      }
+      result = await running.result;
+      if (running.isAbandoned()) this.#dropIfBlocked();
+    } while (isAgain);
+    const { exit, sentAtEpochMs, receivedAtEpochMs } = result;
+    onRemote?.({ kind: 'answered', ...about, exit, ms: receivedAtEpochMs - sentAtEpochMs });
+    return result;
   }
 
   close(): void {
@@ -68,66 +111,32 @@ export class SshRemote implements Remote {
     setTimeout(() => this.#socket.destroy(), lingerMs).unref();
   }
 
-  #advance(): void {
-    while (this.#waiting.length > 0 && (this.#lost !== undefined || this.#open < this.#limit)) {
-      const request = this.#waiting.shift();
-      if (request === undefined) return;
-      if (this.#lost === undefined) this.#start(request);
-      else this.#refuse(request, this.#lost);
-    }
+  /** Resolves when this command has a channel, or when the connection is lost. A refused command comes first. */
+  #channel(isRefused: boolean): Promise<void> {
+    return new Promise((go) => (isRefused ? this.#waiting.unshift(go) : this.#waiting.push(go)));
   }
 
-  #refuse(request: CommandRequest, exit: UnknownExit): void {
-    const now = Date.now();
-    const nothing = { stdout: new Uint8Array(), stderr: new Uint8Array(), isTruncated: false };
-    request.resolve({ exit, ...nothing, sentAtEpochMs: now, receivedAtEpochMs: now });
-  }
-
-  #start(request: CommandRequest): void {
-    this.#open += 1;
-    let isAbandoned = false;
-    let isRefused = false;
-    const running = startCommand(this.#client, request, {
-      released: () => {
-        this.#open -= 1;
-        if (isAbandoned) this.#abandoned -= 1;
-        if (!isRefused) this.#noteRun();
-        this.#running.delete(running);
-        this.#advance();
-      },
-      refused: () => {
-        isRefused = true;
-        return this.#askAgainLater(request);
-      },
-      abandoned: () => {
-        isAbandoned = true;
-        this.#abandoned += 1;
-        // All channels are blocked by commands that outlived their deadline, so nothing can run here anymore.
-        if (this.#abandoned >= this.#limit) this.#drop('all channels are blocked by commands that do not finish');
-      },
-      received: (bytes) => {
-        this.#askedBytes += bytes;
-      },
-    });
-    this.#running.add(running);
-  }
-
-  #noteRun(): void {
-    this.#hasRun = true;
-    this.#refusals = 0;
-  }
-
-  /** A refused channel ran nothing, so its command can be sent again when another command ends, or after a pause. */
-  #askAgainLater(request: CommandRequest): boolean {
-    const others = this.#open - 1;
+  /** Frees a channel. Returns true if the node refused it, but may accept its command later: nothing ran. */
+  #free(running: RunningCommand, isRefused: boolean): boolean {
+    this.#running.delete(running);
+    this.#open -= 1;
     const pauseMs = refusalPausesMs[this.#refusals];
-    if (this.#lost !== undefined) return false;
-    if (others === 0 && (!this.#hasRun || pauseMs === undefined)) return false;
-    this.#refusals += 1;
-    this.#limit = others;
-    this.#waiting.unshift(request);
-    this.#rest(pauseMs ?? longestPauseMs);
-    return true;
+    const isAgain = isRefused && (this.#open > 0 || (this.#hasRun && pauseMs !== undefined));
+    if (isAgain) {
+      this.#refusals += 1;
+      this.#limit = this.#open;
+      this.#rest(pauseMs ?? longestPauseMs);
+    } else if (!isRefused) {
+      this.#hasRun = true;
+      this.#refusals = 0;
+    }
+    this.#fill();
+    return isAgain;
+  }
+
+  /** Gives free channels to waiting commands. */
+  #fill(): void {
+    for (; this.#open < this.#limit && this.#waiting.length > 0; this.#open += 1) this.#waiting.shift()?.();
   }
 
   /** Allows one more channel after each pause, until all are allowed again. */
@@ -136,8 +145,14 @@ export class SshRemote implements Remote {
     this.#resting = setTimeout(() => {
       this.#limit += 1;
       if (this.#limit < maxChannels) this.#rest(longestPauseMs);
-      this.#advance();
+      this.#fill();
     }, pauseMs).unref();
+  }
+
+  /** If all channels are blocked by commands that outlived their limits, nothing can run here anymore. */
+  #dropIfBlocked(): void {
+    const blocked = [...this.#running].filter((running) => running.isAbandoned());
+    if (blocked.length >= this.#limit) this.#drop('all channels are blocked by commands that do not finish');
   }
 
   #drop(reason: string): void {
@@ -150,31 +165,28 @@ export class SshRemote implements Remote {
     clearTimeout(this.#resting);
     for (const running of this.#running) running.lose(this.#lost);
     this.#running.clear();
-    this.#advance();
+    for (const go of this.#waiting.splice(0)) go();
   }
-}
-
-/** A command with a channel, or waiting for one. */
-interface CommandRequest {
-  readonly command: string;
-  readonly limits: ExecLimits;
-  readonly resolve: (result: ExecResult) => void;
 }
 
 /** Events of a running command for its connection. */
 export interface CommandHooks {
-  /** The channel is free, so another one can be opened. */
-  readonly released: () => void;
-  /** The node refused the channel; returns true if the connection will retry later. */
-  readonly refused: () => boolean;
-  /** The result is settled, but the node has not closed the channel. */
-  readonly abandoned: () => void;
   /** Number of requested output bytes received. */
   readonly received: (bytes: number) => void;
+  /** The channel is free again. `isRefused`: the node refused the channel itself, so nothing ran. */
+  readonly closed: (isRefused: boolean) => void;
 }
 
-/** A running command; `lose` settles it when the connection is lost. */
+/** A command with a channel, or with a request for one. Its result is settled exactly once, whatever the node does. */
 interface RunningCommand {
+  readonly result: Promise<ExecResult>;
+  /** Takes the answer to the request for a channel. */
+  readonly answered: ClientCallback;
+  /** The request for a channel failed. */
+  readonly failed: (exit: UnknownExit, isRefused?: boolean) => void;
+  /** Whether the result is settled, but the node has not closed the channel. */
+  readonly isAbandoned: () => boolean;
+  /** Settles the result when the connection is lost. */
   readonly lose: (exit: UnknownExit) => void;
 }
 
@@ -185,37 +197,35 @@ interface State {
   channel?: ClientChannel;
   exit?: Exit;
   isSettled: boolean;
+  isAbandoned: boolean;
   isOutputWhole: boolean;
-  room: number;
-  isTruncated: boolean;
 }
 
 type Stream = 'stdout' | 'stderr';
 
-/** Starts one command on its own channel and settles its request exactly once, whatever the node does. */
-export function startCommand(client: Client, request: CommandRequest, hooks: CommandHooks): RunningCommand {
-  const { command, limits, resolve } = request;
-  const out = { stdout: createSink(), stderr: createSink() };
+export function createRunningCommand(limits: ExecLimits, hooks: CommandHooks): RunningCommand {
+  const output = createOutput(limits.maxBytes);
   const sentAtEpochMs = Date.now();
-  const state: State = { isSettled: false, isOutputWhole: false, room: limits.maxBytes, isTruncated: false };
-
+  const state: State = { isSettled: false, isAbandoned: false, isOutputWhole: false };
+  let resolve: (result: ExecResult) => void;
+  const result = new Promise<ExecResult>((done) => {
+    resolve = done;
+  });
   let forget = (): void => undefined;
   const settle = (exit: Exit): void => {
     if (state.isSettled) return;
     state.isSettled = true;
     clearTimeout(timer);
     forget();
-    const output = { stdout: out.stdout.take(), stderr: out.stderr.take(), isTruncated: state.isTruncated };
-    resolve({ exit, ...output, sentAtEpochMs, receivedAtEpochMs: Date.now() });
+    resolve({ exit, ...output.take(), sentAtEpochMs, receivedAtEpochMs: Date.now() });
   };
   const abandon = (exit: UnknownExit): void => {
     settle(exit);
+    state.isAbandoned = true;
     state.channel?.close();
-    hooks.abandoned();
   };
   const late = (): void => abandon(unknownExit.late(limits.deadlineMs));
   const timer = setTimeout(late, Math.min(limits.deadlineMs, longestTimerMs));
-
   const moved = (): void => {
     if (limits.isDeadlineIdle === true && !state.isSettled) timer.refresh();
   };
@@ -228,39 +238,30 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
     if (state.isSettled) return;
     moved();
     hooks.received(chunk.length);
-    const piece = chunk.subarray(0, state.room);
-    state.isTruncated = chunk.length > state.room;
-    state.room -= piece.length;
-    out[stream].append(piece);
+    const piece = output.append(stream, chunk);
     if (piece.length > 0) limits.onOutput?.(stream, piece);
-    if (state.isTruncated) abandon(unknownExit.tooLong(limits.maxBytes));
+    if (piece.length < chunk.length) abandon(unknownExit.tooLong(limits.maxBytes));
   };
   const opened = (channel: ClientChannel): void => {
     state.channel = channel;
     listen(channel, state, collect, () => {
       settle(state.exit ?? unknownExit.noCode);
-      hooks.released();
+      hooks.closed(false);
     });
     if (state.isSettled) channel.close();
     else feedInput(channel, limits.stdin, { moved, broken: () => abandon(unknownExit.noInput) });
   };
-  /** `isRefused`: the node refused the channel itself, so nothing ran. */
-  const failed = (exit: UnknownExit, isRefused: boolean): void => {
-    if (isRefused && !state.isSettled && hooks.refused()) clearTimeout(timer);
-    else settle(exit);
-    hooks.released();
+  const failed = (exit: UnknownExit, isRefused = false): void => {
+    hooks.closed(isRefused && !state.isSettled);
+    settle(exit);
   };
-  try {
-    client.exec(command, (error, channel) => {
-      if (error) failed(unknownExit.noChannel, 'reason' in error);
-      else opened(channel);
-    });
-  } catch (error) {
-    // The socket is half closed, but ssh2 does not know yet: it throws instead of calling back.
-    const why = error instanceof Error ? error.message : String(error);
-    queueMicrotask(() => failed(unknownExit.dropped(why), false));
-  }
-  return { lose: (exit) => settle(state.isOutputWhole ? (state.exit ?? exit) : exit) };
+  return {
+    result,
+    answered: (error, channel) => (error ? failed(unknownExit.noChannel, 'reason' in error) : opened(channel)),
+    failed,
+    isAbandoned: () => state.isAbandoned,
+    lose: (exit) => settle(state.isOutputWhole ? (state.exit ?? exit) : exit),
+  };
 }
 
 /** Records the exit and the ends of the output; calls `closed` once both streams are closed. */
@@ -292,6 +293,24 @@ function listen(
       if (pending.size === 0) closed();
     });
   }
+}
+
+/** The output of a command, up to a limit for both streams together. */
+function createOutput(maxBytes: number) {
+  const out = { stdout: createSink(), stderr: createSink() };
+  let room = maxBytes;
+  let isTruncated = false;
+  return {
+    /** Returns the part of the chunk that is within the limit. */
+    append: (stream: Stream, chunk: Buffer): Buffer => {
+      const piece = chunk.subarray(0, room);
+      isTruncated = piece.length < chunk.length;
+      room -= piece.length;
+      out[stream].append(piece);
+      return piece;
+    },
+    take: () => ({ stdout: out.stdout.take(), stderr: out.stderr.take(), isTruncated }),
+  };
 }
 
 /** Collects output in one growing buffer, however small the packets are. */

@@ -104,7 +104,7 @@ export async function withRemote<T>(
     const forget = onAbort(signal, () => remote.close());
     try {
       const leftMs = Math.max(1, Math.floor(deadlineMs - remote.connectMs));
-      return { kind: 'reached', value: await body(recorded(remote, node, onRemote), leftMs) };
+      return { kind: 'reached', value: await body(remote, leftMs) };
     } finally {
       forget();
       remote.close();
@@ -115,37 +115,6 @@ export async function withRemote<T>(
     const isOurDoing = limits.signal?.aborted === true;
     return { kind: 'unreached', diagnostics: isOurDoing ? [interruption(node)] : error.diagnostics };
   }
-}
-
-function recorded(remote: Remote, node: NodeName, onRemote: UseLimits['onRemote']): Remote {
-  return {
-    rootPrefix: remote.rootPrefix,
-    connectMs: remote.connectMs,
-    close: () => remote.close(),
-    exec: (command, limits) => execRecorded(remote, { node, onRemote, command }, limits),
-  };
-}
-
-interface RecordedCommand {
-  readonly node: NodeName;
-  readonly onRemote: RemoteListener | undefined;
-  readonly command: string;
-  /** The part of the input that may be recorded on the controller. */
-  readonly script?: string | undefined;
-}
-
-/** Runs a command and reports it before sending and after its end. */
-async function execRecorded(
-  remote: Remote,
-  { node, onRemote, command, script }: RecordedCommand,
-  limits: ExecLimits,
-): Promise<ExecResult> {
-  const { name } = limits;
-  onRemote?.({ kind: 'sent', node, name, command, ...given({ script }) });
-  const result = await remote.exec(command, limits);
-  const { exit, sentAtEpochMs, receivedAtEpochMs } = result;
-  onRemote?.({ kind: 'answered', node, name, exit, ms: receivedAtEpochMs - sentAtEpochMs });
-  return result;
 }
 
 /** The diagnostic of a node that was not asked, or had not answered, when the run was interrupted. */
@@ -209,11 +178,7 @@ export type SessionAnswer =
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
 /** Builds a command line from the node's root prefix. */
-type SessionCommand = (rootPrefix: string) => ExecLimits & {
-  readonly command: string;
-  /** The part of the input that may be recorded on the controller: a script, never file contents. */
-  readonly script?: string;
-};
+type SessionCommand = (rootPrefix: string) => ExecLimits & { readonly command: string };
 
 /** A run's connection to a node, for several commands in parallel. */
 export interface Session {
@@ -298,8 +263,8 @@ export function openSession({ node, way }: NodeWay, options: SessionOptions): Se
         leave(used, made.diagnostics);
         return made;
       }
-      const { command, script, ...limits } = build(made.value.rootPrefix);
-      const result = await execRecorded(made.value, { node, onRemote: options.onRemote, command, script }, limits);
+      const { command, ...limits } = build(made.value.rootPrefix);
+      const result = await made.value.exec(command, limits);
       if (isBroken(result)) leave(used, [givenUp(node)]);
       else state.attempts = 1;
       return { kind: 'ended', result, rootPrefix: made.value.rootPrefix };

@@ -104,7 +104,7 @@ export const connectWithPassword = (login: PasswordLogin, limits: ConnectLimits)
   reported(login.target, limits, async () => {
     const { target } = login;
     const tried = await tryPassword(login, limits, 'login');
-    const remote = connectionOf(tried, target, tried.connectMs);
+    const remote = connectionOf(tried, target, limits, tried.connectMs);
     if (remote !== undefined) return remote;
     throw new FleetError([diagnosePassword(target, tried)]);
   });

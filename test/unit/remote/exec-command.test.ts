@@ -1,36 +1,27 @@
-import ssh2 from 'ssh2';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  diagnoseExit,
-  type ExecLimits,
-  type ExecResult,
-  type UnknownExit,
-  unknownExit,
-} from '../../../src/remote/remote.ts';
-import { type CommandHooks, startCommand } from '../../../src/remote/ssh-remote.ts';
+import { type ExecLimits, type UnknownExit, unknownExit } from '../../../src/remote/remote.ts';
+import { type CommandHooks, createRunningCommand } from '../../../src/remote/ssh-remote.ts';
 import { FakeClient } from './fake-client.ts';
 
-/** Starts a command and records its hook calls and its result. */
-function start(more: Partial<ExecLimits> = {}, isAskedAgain = false) {
+/** Starts a command and records its hook calls. `seen` returns its result, or undefined while it has none. */
+function start(more: Partial<ExecLimits> = {}) {
   const client = new FakeClient();
   const told: unknown[] = [];
   const hooks: CommandHooks = {
-    released: () => told.push('released'),
-    refused: () => {
-      told.push('refused');
-      return isAskedAgain;
-    },
-    abandoned: () => told.push('abandoned'),
     received: (bytes) => told.push(bytes),
+    closed: (isRefused) => told.push(isRefused ? 'refused' : 'closed'),
   };
-  const seen: { result?: unknown } = {};
-  const resolve = ({ exit, stdout, stderr, isTruncated, ...times }: ExecResult): void => {
-    expect('result' in seen).toBe(false);
+  const running = createRunningCommand({ name: 'test', deadlineMs: 1_000, maxBytes: 5, ...more }, hooks);
+  client.real.exec('uname', running.answered);
+  let result: unknown;
+  void running.result.then(({ exit, stdout, stderr, isTruncated, ...times }) => {
     const [out, err] = [stdout, stderr].map((bytes) => Buffer.from(bytes).toString());
-    seen.result = { exit, out, err, isTruncated, ...times };
+    result = { exit, out, err, isTruncated, ...times };
+  });
+  const seen = async () => {
+    await vi.advanceTimersByTimeAsync(0);
+    return result;
   };
-  const limits = { name: 'test', deadlineMs: 1_000, maxBytes: 5, ...more };
-  const running = startCommand(client.real, { command: 'uname', limits, resolve }, hooks);
   return { client, told, seen, running };
 }
 
@@ -53,7 +44,7 @@ afterEach(() => {
 });
 
 describe('a command', () => {
-  it('returns all output and its exit once both streams are closed', () => {
+  it('returns all output and its exit once both streams are closed', async () => {
     const pieces: string[] = [];
     const { client, told, seen } = start({ onOutput: (stream, piece) => pieces.push(`${stream} ${piece}`) });
     expect(client.commands).toEqual(['uname']);
@@ -66,10 +57,10 @@ describe('a command', () => {
     vi.advanceTimersByTime(7);
     channel.emit('end');
     channel.emit('close');
-    expect([seen, told]).toEqual([{}, [3, 2, 0]]);
+    expect([await seen(), told]).toEqual([undefined, [3, 2, 0]]);
     channel.stderr.emit('close');
-    expect(seen.result).toEqual(result({ kind: 'exited', code: 3 }, 'abc', 'de', { receivedAtEpochMs: 5_007 }));
-    expect(told).toEqual([3, 2, 0, 'released']);
+    expect(await seen()).toEqual(result({ kind: 'exited', code: 3 }, 'abc', 'de', { receivedAtEpochMs: 5_007 }));
+    expect(told).toEqual([3, 2, 0, 'closed']);
     expect(pieces).toEqual(['stdout abc', 'stderr de']);
     expect(channel.asked).toEqual(['end']);
     vi.advanceTimersByTime(5_000);
@@ -81,106 +72,102 @@ describe('a command', () => {
     [[null, 'SIGKILL'], { kind: 'signalled', signal: 'KILL' }],
     [[null], { kind: 'signalled', signal: 'unknown' }],
     [undefined, unknownExit.noCode],
-  ])('returns the exit for the channel event %j', (exit, known) => {
+  ])('returns the exit for the channel event %j', async (exit, known) => {
     const { client, seen } = start();
     const channel = client.open();
     if (exit !== undefined) channel.emit('exit', ...exit);
     channel.finish();
-    expect(seen.result).toEqual(result(known));
+    expect(await seen()).toEqual(result(known));
   });
 
-  it('is stopped when it prints too much, and ignores later output', () => {
+  it('is stopped when it prints too much, and ignores later output', async () => {
     const pieces: string[] = [];
-    const { client, told, seen } = start({ onOutput: (_stream, piece) => pieces.push(`${piece}`) });
+    const { client, told, seen, running } = start({ onOutput: (_stream, piece) => pieces.push(`${piece}`) });
     const channel = client.open();
     channel.emit('data', Buffer.from('abc'));
     channel.stderr.emit('data', Buffer.from('de'));
-    expect(seen).toEqual({});
+    expect(await seen()).toBeUndefined();
     channel.stderr.emit('data', Buffer.from('f'));
-    expect(seen.result).toEqual(result(unknownExit.tooLong(5), 'abc', 'de', { isTruncated: true }));
+    expect(await seen()).toEqual(result(unknownExit.tooLong(5), 'abc', 'de', { isTruncated: true }));
     channel.emit('data', Buffer.from('ghi'));
     expect([told, channel.asked, pieces]).toEqual([
-      [3, 2, 1, 'abandoned'],
+      [3, 2, 1],
       ['end', 'close'],
       ['abc', 'de'],
     ]);
+    expect(running.isAbandoned()).toBe(true);
     channel.finish();
-    expect(told).toEqual([3, 2, 1, 'abandoned', 'released']);
+    expect(told).toEqual([3, 2, 1, 'closed']);
   });
 
-  it('is abandoned at its deadline, with or without a channel', () => {
-    const { client, told, seen } = start();
+  it('is abandoned at its deadline, with or without a channel', async () => {
+    const { client, told, seen, running } = start();
     const channel = client.open();
     vi.advanceTimersByTime(900);
     channel.emit('data', Buffer.from('a'));
     vi.advanceTimersByTime(99);
-    expect(seen).toEqual({});
+    expect(await seen()).toBeUndefined();
     vi.advanceTimersByTime(1);
     const late = { receivedAtEpochMs: 6_000 };
-    expect(seen.result).toEqual(result(unknownExit.late(1_000), 'a', '', late));
-    expect([told, channel.asked]).toEqual([
-      [1, 'abandoned'],
-      ['end', 'close'],
-    ]);
+    expect(await seen()).toEqual(result(unknownExit.late(1_000), 'a', '', late));
+    expect([told, running.isAbandoned(), channel.asked]).toEqual([[1], true, ['end', 'close']]);
     const waiting = start();
     vi.advanceTimersByTime(1_000);
-    expect(waiting.seen.result).toMatchObject({ exit: unknownExit.late(1_000) });
-    expect([waiting.client.open().asked, waiting.told]).toEqual([['close'], ['abandoned']]);
+    expect(await waiting.seen()).toMatchObject({ exit: unknownExit.late(1_000) });
+    expect([waiting.client.open().asked, waiting.running.isAbandoned()]).toEqual([['close'], true]);
   });
 
-  it('restarts an idle deadline with each byte, and accepts very long deadlines', () => {
+  it('restarts an idle deadline with each byte, and accepts very long deadlines', async () => {
     const { client, seen } = start({ isDeadlineIdle: true });
     const channel = client.open();
     vi.advanceTimersByTime(900);
     channel.emit('data', Buffer.from('a'));
     vi.advanceTimersByTime(999);
-    expect(seen).toEqual({});
+    expect(await seen()).toBeUndefined();
     vi.advanceTimersByTime(1);
-    expect(seen.result).toMatchObject({ exit: unknownExit.late(1_000) });
+    expect(await seen()).toMatchObject({ exit: unknownExit.late(1_000) });
     const long = start({ deadlineMs: 2 ** 40 });
     vi.advanceTimersByTime(60_000);
-    expect(long.seen).toEqual({});
+    expect(await long.seen()).toBeUndefined();
   });
 
-  it('is stopped by its abort signal, even before it has a channel', () => {
+  it('is stopped by its abort signal, even before it has a channel', async () => {
     const run = new AbortController();
-    const { client, told, seen } = start({ signal: run.signal });
+    const { client, seen, running } = start({ signal: run.signal });
     const waiting = start({ signal: run.signal });
     const channel = client.open();
     run.abort();
-    expect(seen.result).toEqual(result(unknownExit.ended));
-    expect([told, channel.asked]).toEqual([['abandoned'], ['end', 'signal TERM', 'close']]);
-    expect(waiting.seen.result).toEqual(result(unknownExit.ended));
+    expect(await seen()).toEqual(result(unknownExit.ended));
+    expect([running.isAbandoned(), channel.asked]).toEqual([true, ['end', 'signal TERM', 'close']]);
+    expect(await waiting.seen()).toEqual(result(unknownExit.ended));
     expect(waiting.client.open().asked).toEqual(['close']);
     const over = new AbortController();
     const done = start({ signal: over.signal });
     done.client.open().finish();
     over.abort();
-    expect(done.told).toEqual(['released']);
+    expect(done.told).toEqual(['closed']);
   });
 
-  it('is retried or reported as not run if the node opens no channel', () => {
-    const again = start({}, true);
-    again.client.refuse(1);
+  it('is reported as not run if the node opens no channel', async () => {
+    const refused = start();
+    vi.advanceTimersByTime(500);
+    refused.client.refuse(1);
+    const times = { sentAtEpochMs: 5_000, receivedAtEpochMs: 5_500 };
+    expect(await refused.seen()).toEqual(result(unknownExit.noChannel, '', '', times));
     vi.advanceTimersByTime(5_000);
-    expect([again.seen, again.told]).toEqual([{}, ['refused', 'released']]);
-    const never = start();
-    never.client.refuse(1);
-    expect(never.seen.result).toEqual(
-      result(unknownExit.noChannel, '', '', { sentAtEpochMs: 10_000, receivedAtEpochMs: 10_000 }),
-    );
-    expect(never.told).toEqual(['refused', 'released']);
-    const other = start({}, true);
+    expect([refused.told, refused.running.isAbandoned()]).toEqual([['refused'], false]);
+    const other = start();
     other.client.refuse();
-    expect(other.seen.result).toMatchObject({ exit: unknownExit.noChannel });
-    expect(other.told).toEqual(['released']);
-    const late = start({}, true);
+    expect(await other.seen()).toMatchObject({ exit: unknownExit.noChannel });
+    expect(other.told).toEqual(['closed']);
+    const late = start();
     vi.advanceTimersByTime(1_000);
     late.client.refuse(1);
-    expect(late.told).toEqual(['abandoned', 'released']);
+    expect(await late.seen()).toMatchObject({ exit: unknownExit.late(1_000) });
+    expect(late.told).toEqual(['closed']);
   });
 
-  it('keeps its exit only if the connection is lost after its last byte', () => {
+  it('keeps its exit only if the connection is lost after its last byte', async () => {
     for (const [events, exit] of [
       [['exit', 'end', 'stderr end'], { kind: 'exited', code: 3 }],
       [['exit', 'end'], lost],
@@ -193,7 +180,7 @@ describe('a command', () => {
       if (events.includes('end' as never)) channel.emit('end');
       if (events.includes('stderr end' as never)) channel.stderr.emit('end');
       running.lose(lost);
-      expect(seen.result).toEqual(result(exit));
+      expect(await seen()).toEqual(result(exit));
     }
   });
 
@@ -202,29 +189,10 @@ describe('a command', () => {
       yield Buffer.from('one');
       throw new Error('unreadable');
     };
-    const { client, told, seen } = start({ stdin: failing() });
+    const { client, seen, running } = start({ stdin: failing() });
     const channel = client.open();
     await vi.advanceTimersByTimeAsync(1);
-    expect(seen.result).toMatchObject({ exit: unknownExit.noInput });
-    expect([told, channel.asked]).toEqual([['abandoned'], ['write one', 'close']]);
-  });
-});
-
-describe('a command on a half-closed connection', () => {
-  it('returns an unknown exit without throwing, and releases its channel once', async () => {
-    const told: string[] = [];
-    const hooks: CommandHooks = {
-      released: () => told.push('released'),
-      refused: () => false,
-      abandoned: () => told.push('abandoned'),
-      received: () => told.push('received'),
-    };
-    const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 10 };
-    const result = await new Promise<ExecResult>((resolve) => {
-      startCommand(new ssh2.Client(), { command: 'true', limits, resolve }, hooks);
-    });
-    expect(diagnoseExit('studio-1', result.exit)?.code).toBe('ssh/dropped');
-    expect(result.exit).toMatchObject({ reason: expect.stringContaining('(Not connected)') });
-    expect(told).toEqual(['released']);
+    expect(await seen()).toMatchObject({ exit: unknownExit.noInput });
+    expect([running.isAbandoned(), channel.asked]).toEqual([true, ['write one', 'close']]);
   });
 });

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
+import ssh2 from 'ssh2';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type ExecResult, unknownExit } from '../../../src/remote/remote.ts';
+import { diagnoseExit, type ExecResult, type RemoteEvent, unknownExit } from '../../../src/remote/remote.ts';
 import { SshRemote } from '../../../src/remote/ssh-remote.ts';
 import { FakeClient } from './fake-client.ts';
 
@@ -18,24 +19,29 @@ class FakeSocket extends EventEmitter {
   }
 }
 
+/** Lets time pass, and whatever waited for it run. */
+const later = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
 /** A connection on which the test answers in place of the node. */
 function connected() {
   const [client, socket] = [new FakeClient(), new FakeSocket()];
-  const about = { rootPrefix: '/sim', connectMs: 12 };
-  const remote = new SshRemote(client.real, socket as unknown as Socket, about);
+  const events: RemoteEvent[] = [];
+  const onRemote = (event: RemoteEvent): void => void events.push(event);
+  const login = { target: { label: 'studio-1', rootPrefix: '/sim' }, connectMs: 12, onRemote };
+  const remote = new SshRemote(client.real, socket as unknown as Socket, login);
   const results: ExecResult[] = [];
   const exec = (command: string, deadlineMs = 60_000): void => {
     void remote.exec(command, { name: 'test', deadlineMs, maxBytes: 1_000 }).then((one) => results.push(one));
   };
   const exits = async () => {
-    await vi.advanceTimersByTimeAsync(0);
+    await later(0);
     return results.splice(0).map(({ exit }) => (exit.kind === 'unknown' ? exit.reason : exit.kind));
   };
   const receive = (bytesRead: number): void => {
     socket.bytesRead = bytesRead;
     socket.emit('data');
   };
-  return { client, socket, remote, exec, exits, receive, results };
+  return { client, socket, remote, exec, exits, receive, results, events };
 }
 
 /** Ends a command that has a channel. */
@@ -58,10 +64,45 @@ describe('an SSH connection', () => {
     for (let at = 1; at <= 10; at += 1) exec(`${at}`);
     expect(client.commands).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
     finish(client.open());
+    await later(0);
     expect(client.commands.slice(8)).toEqual(['9']);
     finish(client.open());
+    await later(0);
     expect(client.commands.slice(8)).toEqual(['9', '10']);
     expect(await exits()).toEqual(['exited', 'exited']);
+  });
+
+  it('reports each command and its script once before it is sent, and its exit', async () => {
+    const { client, remote, events } = connected();
+    const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 1_000, script: 'true' };
+    const [first, second] = [remote.exec('1', limits), remote.exec('2', limits)];
+    finish(client.open());
+    await first;
+    client.refuse(1);
+    await later(27);
+    finish(client.open());
+    await second;
+    const about = { node: 'studio-1', name: 'test' };
+    const exit = { kind: 'exited', code: 0 };
+    expect(client.commands).toEqual(['1', '2', '2']);
+    expect(events).toEqual([
+      { kind: 'sent', ...about, command: '1', script: 'true' },
+      { kind: 'sent', ...about, command: '2', script: 'true' },
+      { kind: 'answered', ...about, exit, ms: 0 },
+      { kind: 'answered', ...about, exit, ms: 7 },
+    ]);
+  });
+
+  it('sends no command that its listener rejects', async () => {
+    const { client } = connected();
+    const onRemote = (): never => {
+      throw new Error('cannot be recorded');
+    };
+    const login = { target: { label: 'studio-1', rootPrefix: '' }, connectMs: 1, onRemote };
+    const remote = new SshRemote(client.real, new FakeSocket() as unknown as Socket, login);
+    const sent = remote.exec('1', { name: 'test', deadlineMs: 60_000, maxBytes: 1_000 });
+    await expect(sent).rejects.toThrow('cannot be recorded');
+    expect(client.commands).toEqual([]);
   });
 
   it('closes with all its commands without waiting for the node', async () => {
@@ -69,20 +110,20 @@ describe('an SSH connection', () => {
     for (let at = 1; at <= 9; at += 1) exec(`${at}`);
     remote.close();
     exec('after');
-    await vi.advanceTimersByTimeAsync(0);
+    await later(0);
     expect(results[9]).toEqual({
       exit: unknownExit.closed,
-      stdout: new Uint8Array(),
-      stderr: new Uint8Array(),
+      stdout: Buffer.alloc(0),
+      stderr: Buffer.alloc(0),
       isTruncated: false,
       sentAtEpochMs: 5_000,
       receivedAtEpochMs: 5_000,
     });
     expect(await exits()).toEqual(Array(10).fill(unknownExit.closed.reason));
     expect([client.commands.length, client.asked, socket.asked]).toEqual([8, ['end'], ['unref']]);
-    vi.advanceTimersByTime(999);
+    await later(999);
     expect(socket.asked).toEqual(['unref']);
-    vi.advanceTimersByTime(1);
+    await later(1);
     expect(socket.asked).toEqual(['unref', 'destroy']);
   });
 
@@ -118,19 +159,35 @@ describe('an SSH connection', () => {
     const { client, socket, exec, exits } = connected();
     for (let at = 1; at <= 8; at += 1) exec(`${at}`, at === 8 ? 200 : 100);
     const channels = Array.from({ length: 8 }, () => client.open());
-    vi.advanceTimersByTime(100);
+    await later(100);
     expect(socket.asked).toEqual([]);
     // One command finishes after all, and another takes its channel.
     channels[0]?.finish();
     exec('9', 50);
     client.open();
-    vi.advanceTimersByTime(50);
+    await later(50);
     expect(socket.asked).toEqual([]);
     exec('waits', 60_000);
-    vi.advanceTimersByTime(50);
+    await later(50);
     expect(socket.asked).toEqual(['destroy']);
     const { reason } = unknownExit.dropped('all channels are blocked by commands that do not finish');
     expect((await exits()).at(-1)).toBe(reason);
+  });
+});
+
+describe('an SSH connection on a half-closed socket', () => {
+  it('returns an unknown exit without throwing, and frees the channel', async () => {
+    const socket = new FakeSocket() as unknown as Socket;
+    const halfClosed = new SshRemote(new ssh2.Client(), socket, {
+      target: { label: 'studio-1', rootPrefix: '' },
+      connectMs: 1,
+    });
+    const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 10 };
+    for (let at = 1; at <= 9; at += 1) {
+      const { exit } = await halfClosed.exec('true', limits);
+      expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
+      expect(exit).toMatchObject({ reason: expect.stringContaining('(Not connected)') });
+    }
   });
 });
 
@@ -153,9 +210,9 @@ describe('a refused channel', () => {
     const pauses = [20, 40, 80, 160, 320, 640];
     for (const [at, pause] of pauses.entries()) {
       client.refuse(1);
-      vi.advanceTimersByTime(pause - 1);
+      await later(pause - 1);
       expect(client.commands).toHaveLength(at + 2);
-      vi.advanceTimersByTime(1);
+      await later(1);
       expect(client.commands).toHaveLength(at + 3);
     }
     client.refuse(1);
@@ -165,27 +222,27 @@ describe('a refused channel', () => {
     finish(client.open());
     exec('4');
     client.refuse(1);
-    vi.advanceTimersByTime(20);
+    await later(20);
     expect(client.commands.slice(-2)).toEqual(['4', '4']);
   });
 
-  it('lowers the parallel commands, then allows one more after each pause', () => {
+  it('lowers the parallel commands, then allows one more after each pause', async () => {
     const { client, exec } = connected();
     for (let at = 1; at <= 3; at += 1) exec(`${at}`);
     for (let at = 1; at <= 2; at += 1) client.open();
     client.refuse(1);
     for (let at = 4; at <= 12; at += 1) exec(`${at}`);
     expect(client.commands).toHaveLength(3);
-    vi.advanceTimersByTime(20);
+    await later(20);
     // The refused one comes first.
     expect(client.commands.slice(3)).toEqual(['3']);
     for (let more = 1; more <= 5; more += 1) {
-      vi.advanceTimersByTime(999);
+      await later(999);
       expect(client.commands).toHaveLength(3 + more);
-      vi.advanceTimersByTime(1);
+      await later(1);
       expect(client.commands).toHaveLength(4 + more);
     }
-    vi.advanceTimersByTime(60_000);
+    await later(60_000);
     expect(client.commands.at(-1)).toBe('8');
   });
 
@@ -195,7 +252,7 @@ describe('a refused channel', () => {
     client.open();
     client.refuse(1);
     client.emit('close');
-    vi.advanceTimersByTime(60_000);
+    await later(60_000);
     expect(client.commands).toEqual(['1', '2']);
     expect(await exits()).toHaveLength(2);
   });
