@@ -20,6 +20,29 @@ const doctor = async (): Promise<string> => (await run('doctor', '--sim', 'studi
 const nodeOf = (ran: Ran): Record<string, unknown> =>
   Object.values((json(ran) as { nodes: Record<string, Record<string, unknown>> }).nodes)[0] ?? {};
 
+describe('enroll --replace', () => {
+  it('reports that the Mac belongs to a different node', async () => {
+    await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
+    const enrolled = await run('enroll', '--sim', 'studio-2', '--replace', '--yes', '--json');
+    expect([enrolled.code, codesOf(nodeOf(enrolled))]).toEqual([3, ['identity/same-mac']]);
+    expect(await doctor()).toContain('identity/wrong-mac');
+  });
+
+  it('installs nothing on a new Mac, keeps the known key, and suggests replace', async () => {
+    await run('sim', 'fault', 'mac-replaced', 'studio-2');
+    const replacing = ['enroll', 'studio-2', '--replace', '--yes', '--json'];
+    const unnamed = await withPassword('simulated', ...replacing);
+    expect([unnamed.code, codesOf(nodeOf(unnamed))]).toEqual([5, ['cli/needs-yes']]);
+    expect(nodeOf(unnamed)).not.toHaveProperty('login');
+    const named = await withPassword('simulated', ...replacing, '--expect', String(nodeOf(unnamed)['fingerprint']));
+    expect([named.code, codesOf(nodeOf(named))]).toEqual([5, ['identity/wrong-mac']]);
+    expect(nodeOf(named)).toMatchObject({ pin: 'refused', login: 'refused', mac: 'wrong' });
+    expect(nodeOf(named)).not.toHaveProperty('installed');
+    expect(named.stdout).toContain('meshwright replace studio-2 --sim');
+    expect(await doctor()).toContain('ssh/host-key-changed');
+  });
+});
+
 describe('replace', () => {
   it('accepts the new Mac, then reports the old one as wrong, and can return to it', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
@@ -88,28 +111,5 @@ describe('replace', () => {
     expect([taken.code, (await run('sim', 'up', '--fresh')).code]).toEqual([0, 0]);
     const facts = await run('facts', '--sim', 'studio-2', '--fact', 'identity');
     expect([facts.code, facts.stderr]).toEqual([0, '']);
-  });
-});
-
-describe('enroll --replace', () => {
-  it('reports that the Mac belongs to a different node', async () => {
-    await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
-    const enrolled = await run('enroll', '--sim', 'studio-2', '--replace', '--yes', '--json');
-    expect([enrolled.code, codesOf(nodeOf(enrolled))]).toEqual([3, ['identity/same-mac']]);
-    expect(await doctor()).toContain('identity/wrong-mac');
-  });
-
-  it('installs nothing on a new Mac, keeps the known key, and suggests replace', async () => {
-    await run('sim', 'fault', 'mac-replaced', 'studio-2');
-    const replacing = ['enroll', 'studio-2', '--replace', '--yes', '--json'];
-    const unnamed = await withPassword('simulated', ...replacing);
-    expect([unnamed.code, codesOf(nodeOf(unnamed))]).toEqual([5, ['cli/needs-yes']]);
-    expect(nodeOf(unnamed)).not.toHaveProperty('login');
-    const named = await withPassword('simulated', ...replacing, '--expect', String(nodeOf(unnamed)['fingerprint']));
-    expect([named.code, codesOf(nodeOf(named))]).toEqual([5, ['identity/wrong-mac']]);
-    expect(nodeOf(named)).toMatchObject({ pin: 'refused', login: 'refused', mac: 'wrong' });
-    expect(nodeOf(named)).not.toHaveProperty('installed');
-    expect(named.stdout).toContain('meshwright replace studio-2 --sim');
-    expect(await doctor()).toContain('ssh/host-key-changed');
   });
 });
