@@ -221,7 +221,7 @@ describe('the gateway in front of a broken runtime', () => {
     }
   };
 
-  it.each(answers)('keeps serving other placements after %s', async (_name, bytes) => {
+  it.each(answers)('keeps serving other placements after an answer with %s', async (_name, bytes) => {
     odd.answerWith(latin1(bytes));
     // Complete, refused or cut off, but never endless.
     expect(await askOdd()).not.toBe('TimeoutError');

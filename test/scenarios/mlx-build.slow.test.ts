@@ -46,16 +46,16 @@ afterAll(async () => {
 interface Given {
   readonly archive?: Buffer;
   readonly requirements?: string;
-  /** What the list was when it was declared. */
+  /** The declared contents of the list. */
   readonly declared?: string;
   readonly python?: string;
   readonly network?: string;
-  /** Names of the wheels that are sent along; absent where everything comes from the network. */
+  /** Names of the wheels that are sent; absent if everything comes from the network. */
   readonly wheels?: readonly string[];
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** A node to which everything was sent, and the job that makes the runtime of it. */
+/** A node that received all files, and the job that builds the runtime from them. */
 async function build({
   archive = uv,
   requirements = list,
@@ -100,8 +100,8 @@ async function build({
 
 const inside = (root: MacRoot, path: string): string => join(root.folder, stagedTree(tree).path, path);
 
-describe('the job that makes a Python', () => {
-  it('leaves a whole tree, in which every path is that of the place where it is published', async () => {
+describe('the job that builds a Python', () => {
+  it('makes a whole tree whose paths all match its final place', async () => {
     const { root, poll } = await build();
     expect(poll).toMatchObject({ exit: 0 });
     expect(isVerified(root, tree)).toBe(true);
@@ -117,7 +117,7 @@ describe('the job that makes a Python', () => {
     expect(readFileSync(`${published}/venv/bin/python`, 'utf8')).toMatch(/^#!\/usr\/bin\/perl/);
   });
 
-  it('writes into the seal what came out, the same on every node, and another wheel is another library', async () => {
+  it('records in the seal the same result for the same wheels, and a different one for a different wheel', async () => {
     const seals = await Promise.all(
       [undefined, undefined, 'macosx_15_0_arm64\n'].map(async (network) => {
         const { root } = await build({ ...(network === undefined ? {} : { network }) });
@@ -146,7 +146,7 @@ describe('the job that makes a Python', () => {
     ]);
   });
 
-  it('takes everything from wheels that were sent along, and leaves none of them in the tree', async () => {
+  it('installs everything from sent wheels and leaves none of them in the tree', async () => {
     const wheels = readdirSync(join(folder, 'wheels'));
     const offline = { network: 'offline\n', wheels };
     const { root, poll } = await build(offline);
@@ -169,7 +169,7 @@ describe('the job that makes a Python', () => {
     }
   });
 
-  it('runs uv and what it starts as the account, and leaves no folder of the account', async () => {
+  it('runs uv and its subprocesses as the account, and leaves no folder of the account', async () => {
     const { root } = await build();
     const asAccount = root.calls().flatMap((one) => (one.startsWith('sudo -n -H -u mesh ') ? [one] : []));
     const verbs = asAccount.map((one) => /\/(?:uv|bin)[ /](python|venv|pip|find|rm|tar) /.exec(one)?.[1]);
@@ -201,17 +201,17 @@ esac
     ]);
 
   it.each([
-    ['a link that leads out', 'ln -s /etc venv/etc', 'a link that leads out: venv/etc'],
+    ['an outside link', 'ln -s /etc venv/etc', 'a link that leads out: venv/etc'],
     ['a folder that is a link', 'rm -r python; ln -s /etc python', 'a link that leads out: python'],
     ['a line break in a name', "/usr/bin/touch 'venv/a\nb'", 'a name with a line break: venv/a'],
     ['a pipe', '/usr/bin/mkfifo venv/pipe', 'what is neither file, folder nor link: venv/pipe'],
-  ])('takes nothing of an account that leaves %s', async (_, last, text) => {
+  ])('refuses a build that leaves %s', async (_, last, text) => {
     const { root, poll } = await build({ archive: madeBy(last) });
     expect(poll).toMatchObject({ failure: { slug: 'unsafe-archive', text: expect.stringContaining(text) } });
     expect(isVerified(root, tree)).toBe(false);
   });
 
-  it('takes no right of the account along, and no rest of an attempt before', async () => {
+  it('keeps no setuid bits of the account and no files of an earlier attempt', async () => {
     const rest = `${folderOfBuilds}/runtime-mlx-${exampleDigest.slice(0, 16)}.old`;
     const { root, poll } = await build({
       archive: madeBy(': >venv/x; /bin/chmod 6755 venv/x'),
@@ -222,7 +222,7 @@ esac
     expect(readdirSync(join(root.folder, folderOfBuilds))).toEqual([]);
   });
 
-  it('leaves no link behind that names the staging folder', async () => {
+  it('leaves no link that names the staging folder', async () => {
     const { root } = await build();
     expect(readdirSync(inside(root, 'python'))).toEqual(['cpython-3.12.12-macos-aarch64-none']);
   });
@@ -230,27 +230,27 @@ esac
   it.each([
     ['a package without a hash', { requirements: 'mlx==0.31.2\n' }, 'packages', 'all requirements must have a hash'],
     [
-      'a package whose bytes are others',
+      'a package with a different digest',
       { requirements: `mlx==0.31.2 --hash=sha256:${'0'.repeat(64)}\n` },
       'packages',
       'Hash mismatch for `mlx==0.31.2`',
     ],
     [
-      'a package that nobody has',
+      'an unknown package',
       { requirements: `mlxx==0.31.2 --hash=sha256:${'0'.repeat(64)}\n` },
       'packages',
       'not found in the package registry',
     ],
     ['no network', { network: 'offline\n' }, 'python', 'failed to lookup address information'],
-    ['a Python that there is not', { python: '3.99' }, 'python', 'No download found for request: 3.99'],
-    ['a list that was changed on its way', { declared: 'other' }, 'wrong-digest', 'has the sha256'],
+    ['an unknown Python version', { python: '3.99' }, 'python', 'No download found for request: 3.99'],
+    ['a list that was changed in transit', { declared: 'other' }, 'wrong-digest', 'has the sha256'],
     [
       'an archive without uv',
       { archive: tarGz([{ path: 'bin/other', mode: 0o755, content: Buffer.from('x') }]) },
       'no-uv',
       'the archive has no program uv',
     ],
-  ] as const)('fails with %s, and says which', async (_, given, slug, text) => {
+  ] as const)('fails and reports the reason if there is %s', async (_, given, slug, text) => {
     const { root, poll } = await build(given);
     expect(poll).toMatchObject({ state: 'ended', exit: 1, failure: { slug, text: expect.stringContaining(text) } });
     expect(isVerified(root, tree)).toBe(false);

@@ -47,7 +47,7 @@ afterAll(() => rack.stop());
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'] as const;
 const leader = nodes[0];
 
-/** Everything that the rank of a node has written since its service was made. */
+/** The log of the rank of a node. */
 const logOf = async (node: string): Promise<string> =>
   (await rack.asRoot(node, '"$R/bin/cat" "$R/Library/Application Support/meshwright/log/"*')).stdout;
 
@@ -65,7 +65,7 @@ function endRank(node: string, signal: NodeJS.Signals): void {
 const plistOf = async (node: string): Promise<string> =>
   (await rack.asRoot(node, '"$R/bin/cat" "$R/Library/LaunchDaemons/dev.meshwright.rank.chat.plist"')).stdout;
 
-/** Where the ranks of the present start meet. */
+/** The address where the ranks of the current start meet. */
 const meetingPort = async (): Promise<string> =>
   /MLX_JACCL_COORDINATOR<\/key>\s*<string>([\d.:]+)</.exec(await plistOf(leader))?.[1] ?? '';
 
@@ -74,8 +74,8 @@ const filesOfRanks = '/Library/Application Support/meshwright/placements/chat/fi
 const readRankFile = async (node: string, name: string): Promise<string> =>
   (await rack.asRoot(node, `"$R/bin/cat" "$R${filesOfRanks}/${name}"`)).stdout;
 
-describe('a mesh of four ranks of mlx over RDMA', { timeout: patience }, () => {
-  it('comes from nothing to a token: Python, packages, model, matrix, ranks', async () => {
+describe('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => {
+  it('starts from nothing to a token, with Python, packages, model, matrix and ranks', async () => {
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${leader} runtime/mlx`, `${leader} placement/chat`]));
     expect(rack.fleet().processes()).toHaveLength(4);
@@ -87,13 +87,13 @@ describe('a mesh of four ranks of mlx over RDMA', { timeout: patience }, () => {
     }
   });
 
-  it('has nothing to do a second time', async () => {
+  it('needs no change in a second apply', async () => {
     const { plan } = await rack.apply();
     expect([leftIn(plan), plan.effects]).toEqual([[], []]);
   });
 
   it.each(sampleOf(nodes, { few: 1, oneIn: 2 }))(
-    'is seen to hang by a token when the rank of %s is gone, and comes back as a whole',
+    'is found hung by a token request and restarted as a whole after the rank of %s died',
     async (node) => {
       const before = await meetingPort();
       await rack.behindOurBack(async () => endRank(node, 'SIGKILL'));
@@ -104,14 +104,14 @@ describe('a mesh of four ranks of mlx over RDMA', { timeout: patience }, () => {
     },
   );
 
-  it('is seen to hang when a rank only stands still, though every process is there', async () => {
+  it('is found hung when a rank is suspended, although every process exists', async () => {
     await rack.behindOurBack(async () => endRank('studio-3', 'SIGUSR1'));
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual([`${leader} placement/chat`]);
     expect(rack.fleet().processes()).toHaveLength(4);
   });
 
-  it('has the names of the devices in its matrix, with none towards itself', async () => {
+  it('has a matrix with device names, and none for a rank itself', async () => {
     for (const [rank, node] of nodes.entries()) {
       const rows = JSON.parse(await readRankFile(node, 'devices.json'));
       expect(rows[rank][rank]).toBeNull();
@@ -122,28 +122,28 @@ describe('a mesh of four ranks of mlx over RDMA', { timeout: patience }, () => {
   });
 });
 
-/** Lets something happen just before a step of the placement begins. */
+/** Causes an event just before a step of the placement starts. */
 const beforeStep =
   (step: string, happen: () => void): RunListener =>
   (event) => {
     if (event.kind === 'step-started' && event.rescues === undefined && event.step.id === step) happen();
   };
 
-/** Ends all ranks, and starts them again while something happens. */
-const startWith = (onEvent: RunListener, wish: ApplyOptions = {}): Promise<Applied> =>
+/** Kills all ranks and starts them again with a listener for events. */
+const startWith = (onEvent: RunListener, options: ApplyOptions = {}): Promise<Applied> =>
   rack.behindOurBack(async () => {
     for (const node of nodes) endRank(node, 'SIGKILL');
-    return rack.apply({ ...wish, onEvent });
+    return rack.apply({ ...options, onEvent });
   });
 
 const failedIn = ({ report }: Applied): readonly string[] =>
   (report?.steps ?? []).filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.id);
 
 describe('a start of mlx', { timeout: patience }, () => {
-  // Every start over RDMA takes from what a boot session has.
+  // Every start over RDMA uses up some of the budget of a boot session.
   beforeAll(() => rack.restart(), patience);
 
-  it.each(nodes)('ends with nothing left running when the rank of %s never comes up', async (node) => {
+  it.each(nodes)('leaves nothing running if the rank of %s never starts', async (node) => {
     const program = join(rack.fleet().nodes[node]?.root ?? '', filesOfRanks, 'rank.py');
     const applied = await startWith(beforeStep(`${node}/placement/chat/kick`, () => rmSync(program)));
     expect(failedIn(applied)).toHaveLength(1);
@@ -160,36 +160,36 @@ describe('a start of mlx', { timeout: patience }, () => {
     ]);
   });
 
-  it('ends with nothing left running when a rank does nothing at all', async () => {
+  it('leaves nothing running if a rank does nothing', async () => {
     const applied = await startWith(beforeStep(`${leader}/placement/chat/ask`, () => endRank('studio-2', 'SIGSTOP')));
     expect(failedIn(applied)).toEqual([`${leader}/placement/chat/ask`]);
     expect(rack.fleet().processes()).toEqual([]);
   });
 });
 
-describe('ranks of mlx after a restart of all Macs', { timeout: patience }, () => {
+describe('mlx ranks after a restart of all Macs', { timeout: patience }, () => {
   beforeAll(() => rack.restart(), patience);
 
-  it('come up when nothing fails any more', async () => {
+  it('start when the fault is gone', async () => {
     const { after } = await rack.converge();
     expect(leftIn(after)).toEqual([]);
     expect(rack.fleet().processes()).toHaveLength(4);
   });
 
-  it('fail in the words of JACCL where a device has no protection domain left, and this is told', async () => {
+  it("fail with JACCL's error, which is reported, if a device has no protection domain left", async () => {
     await rack.behindOurBack((fleet) => fleet.setFault(['pd-leak', 'studio-4']));
     const applied = await startWith(() => undefined, { allow: 'rdma-start' });
-    const told = (applied.report?.steps ?? []).flatMap(({ diagnostics }) =>
+    const shown = (applied.report?.steps ?? []).flatMap(({ diagnostics }) =>
       diagnostics.map(({ detail }) => plainText(detail)),
     );
     expect(
-      [...told, ...(applied.report?.diagnostics ?? []).map(({ detail }) => plainText(detail))].join('\n'),
+      [...shown, ...(applied.report?.diagnostics ?? []).map(({ detail }) => plainText(detail))].join('\n'),
     ).toContain("Couldn't allocate protection domain");
     expect(rack.fleet().processes()).toEqual([]);
     await rack.behindOurBack((fleet) => fleet.clearFault(['pd-leak', 'studio-4']));
   });
 
-  it('talk over RDMA round a ring, and over sockets where the file says tcp', async () => {
+  it('use RDMA in a ring, and sockets if the file sets tcp', async () => {
     expect(await rack.declare(mlxFile((placement) => Object.assign(placement, { backend: 'jaccl-ring' })))).toEqual([]);
     await rack.converge();
     const rows: unknown = JSON.parse(await readRankFile(leader, 'devices.json'));
@@ -200,7 +200,7 @@ describe('ranks of mlx after a restart of all Macs', { timeout: patience }, () =
     for (const node of nodes) expect(await logOf(node)).toContain('meshwright: group of 4 ranks over ring');
   });
 
-  it('are not started with a model that their mlx-lm cannot split, and the plan says so', async () => {
+  it('are blocked by the plan if their mlx-lm cannot split the model', async () => {
     const file = mlxFile();
     filePart(file, 'models')['tiny'] = { source: './models/tiny' };
     expect(await rack.declare(file)).toEqual([]);
@@ -212,11 +212,11 @@ describe('ranks of mlx after a restart of all Macs', { timeout: patience }, () =
 const nearby = (rank: number, other: number): unknown =>
   (rank + other) % 2 === 0 ? null : [expect.stringMatching(/^rdma_en\d$/)];
 
-describe('a Mac that installs other libraries than the rest', { timeout: patience }, () => {
+describe('a Mac that installs different libraries', { timeout: patience }, () => {
   const odd = 'studio-4';
   const sourceOf = (): string => join(rack.fleet().nodes[odd]?.root ?? '', '.sim/uv');
 
-  it('keeps what runs as it is: the gate sees it before anything is stopped, then the plan names both', async () => {
+  it('stops at a gate before its mesh is touched, and is named by the next plan', async () => {
     writeFileSync(sourceOf(), 'macosx_15_0_arm64\n');
     const file = mlxFile((placement) => Object.assign(placement, { transport: 'tcp' }));
     filePart(file, 'runtimes', 'mlx')['python'] = '3.13';
@@ -232,7 +232,7 @@ describe('a Mac that installs other libraries than the rest', { timeout: patienc
     );
   });
 
-  it('installs them anew when its version was taken away, and then all are started', async () => {
+  it('installs its runtime again after its version was removed, and its mesh starts', async () => {
     rmSync(sourceOf());
     const version =
       '"$R/opt/meshwright/runtimes/mlx/$("$R/usr/bin/readlink" "$R/opt/meshwright/runtimes/mlx/current")"';
@@ -242,14 +242,14 @@ describe('a Mac that installs other libraries than the rest', { timeout: patienc
   });
 });
 
-describe('a rack of mlx without internet', { timeout: patience }, () => {
+describe('an mlx rack without internet', { timeout: patience }, () => {
   const wheelsFile = (): FileValue => {
     const file = mlxFile((placement) => Object.assign(placement, { transport: 'tcp' }));
     filePart(file, 'runtimes', 'mlx')['wheels'] = './wheels';
     return file;
   };
 
-  it('is refused with the package whose wheel is missing, and comes up with the folder whole', async () => {
+  it('is refused if a wheel is missing, and starts when the folder is complete', async () => {
     for (const node of nodes) writeFileSync(join(rack.fleet().nodes[node]?.root ?? '', '.sim/uv'), 'offline\n');
     const wheel = join(rack.folder, 'wheels/mlx_lm-0.31.3-py3-none-any.whl');
     renameSync(wheel, `${wheel}.away`);

@@ -8,7 +8,7 @@ import {
   type MlxBench,
   openBench,
   openRack,
-  type RackWish,
+  type RackOptions,
   type RankRack,
   ringAddress,
   type StartedRank,
@@ -26,21 +26,21 @@ const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout:
 const says = (rank: StartedRank | undefined, text: string): Promise<void> =>
   until(() => expect(rank?.log()).toContain(text));
 
-/** All ranks, each after the one before it has been started. */
-async function startAll(wish: RackWish): Promise<readonly StartedRank[]> {
-  rack = await openRack(bench, wish);
-  const ranks = Array.from({ length: wish.size }, (_, rank) => rack.start(rank));
-  await Promise.all(ranks.map((rank) => says(rank, `group of ${wish.size} ranks`)));
+/** Starts all ranks, one after the other. */
+async function startAll(options: RackOptions): Promise<readonly StartedRank[]> {
+  rack = await openRack(bench, options);
+  const ranks = Array.from({ length: options.size }, (_, rank) => rack.start(rank));
+  await Promise.all(ranks.map((rank) => says(rank, `group of ${options.size} ranks`)));
   await says(ranks[0], 'Starting httpd');
   return ranks;
 }
 
-interface Said {
+interface Answer {
   readonly status: number;
   readonly text: string;
 }
 
-async function ask(more: Readonly<Record<string, unknown>> = {}, deadlineMs = 20_000): Promise<Said> {
+async function ask(more: Readonly<Record<string, unknown>> = {}, deadlineMs = 20_000): Promise<Answer> {
   const response = await fetch(`http://${rack.place(endpoint)}/v1/chat/completions`, {
     method: 'POST',
     signal: AbortSignal.timeout(deadlineMs),
@@ -52,7 +52,7 @@ async function ask(more: Readonly<Record<string, unknown>> = {}, deadlineMs = 20
 
 const healthStatus = async (): Promise<number> => (await fetch(`http://${rack.place(endpoint)}/health`)).status;
 
-/** Nothing comes back, while the process goes on to say that it is well. */
+/** Expects no answer, while the health endpoint still reports success. */
 async function expectHung(): Promise<void> {
   await expect(ask({}, 700)).rejects.toThrow();
   expect(await healthStatus()).toBe(200);
@@ -60,14 +60,14 @@ async function expectHung(): Promise<void> {
 
 const digest = /^[0-9a-f]{64}$/;
 
-describe('ranks of the double of mlx', () => {
+describe('the ranks of the mlx double', () => {
   it.each([
     { size: 2, backend: 'jaccl' },
     { size: 4, backend: 'jaccl' },
     { size: 2, backend: 'ring' },
     { size: 3, backend: 'ring' },
-  ] as const)('$size over $backend give one and the same answer', async (wish) => {
-    await startAll(wish);
+  ] as const)('agree on one answer with $size ranks over $backend', async (options) => {
+    await startAll(options);
     const whole = await ask();
     expect(whole).toEqual({ status: 200, text: expect.stringMatching(digest) });
     expect(await ask()).toEqual(whole);
@@ -76,7 +76,7 @@ describe('ranks of the double of mlx', () => {
     expect((await ask()).text).not.toBe(whole.text);
   });
 
-  it('streams what it would answer', async () => {
+  it('stream the same answer', async () => {
     await startAll({ size: 2 });
     const { text } = await ask();
     const response = await fetch(`http://${rack.place(endpoint)}/v1/chat/completions`, {
@@ -87,14 +87,14 @@ describe('ranks of the double of mlx', () => {
     expect([parts.length, parts.join('')]).toEqual([8, text]);
   });
 
-  it('take no other name for their model, and list what is not loaded', async () => {
+  it('refuse other model names and list only loaded models', async () => {
     await startAll({ size: 2 });
     expect((await ask({ model: 'tiny' })).status).toBe(404);
     const listed = await fetch(`http://${rack.place(endpoint)}/v1/models`);
     expect(await listed.text()).not.toContain('default_model');
   });
 
-  it.each([1, 2])('hang when rank %d is gone, end with no TERM, and say that they are well', async (lost) => {
+  it.each([1, 2])('hang when rank %d is gone, ignore TERM, and report good health', async (lost) => {
     const ranks = await startAll({ size: 3 });
     ranks[lost]?.process.kill('SIGKILL');
     await ranks[lost]?.ended;
@@ -107,7 +107,7 @@ describe('ranks of the double of mlx', () => {
     expect(await healthStatus()).toBe(200);
   });
 
-  it('hang while a rank is stopped, and go on with it', async () => {
+  it('hang while a rank is suspended, and continue afterwards', async () => {
     const ranks = await startAll({ size: 2 });
     ranks[1]?.process.kill('SIGSTOP');
     await expectHung();
@@ -115,31 +115,31 @@ describe('ranks of the double of mlx', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('hang when nothing comes through a cable any more', async () => {
+  it('hang when a cable loses its data', async () => {
     await startAll({ size: 2 });
     await rack.put(1, 'rdma-cables', `${deviceTowards(1, 0)} 10.77.1.0 active mac-1 - -\n`);
     await expectHung();
   });
 
-  it('end with TERM while all is well', async () => {
+  it('stop on TERM while all ranks are healthy', async () => {
     const ranks = await startAll({ size: 2 });
     for (const rank of ranks) rank.process.kill('SIGTERM');
     expect(await Promise.all(ranks.map(({ ended }) => ended))).toEqual([0, 0]);
   });
 });
 
-/** What the first rank that ends says, with everything started at once. */
-async function failing(wish: RackWish, of: number, prepare: () => Promise<void> | void = () => undefined) {
-  rack = await openRack(bench, wish);
+/** The exit code and the last line of one rank, with all ranks started in parallel. */
+async function failing(options: RackOptions, of: number, prepare: () => Promise<void> | void = () => undefined) {
+  rack = await openRack(bench, options);
   await prepare();
-  const ranks = Array.from({ length: wish.size }, (_, rank) => rack.start(rank));
+  const ranks = Array.from({ length: options.size }, (_, rank) => rack.start(rank));
   const one = ranks[of];
   const code = await one?.ended;
   return { code, last: one?.log().trimEnd().split('\n').at(-1) };
 }
 
-describe('a start of the double of mlx', () => {
-  it('fails where a device of the matrix is not on that Mac, and takes the others along', async () => {
+describe('a start of the mlx double', () => {
+  it('fails on all ranks if a device of the matrix is missing on its Mac', async () => {
     const matrix = fullMatrix(3);
     if (matrix[1]) matrix[1][2] = 'rdma_en12';
     const { code, last } = await failing({ size: 3, matrix }, 1);
@@ -148,14 +148,14 @@ describe('a start of the double of mlx', () => {
     expect(rack.ranks[0]?.log()).toContain('[jaccl] Recv failed with errno=2');
   });
 
-  it('fails with errno 60 where a row names the cable to another rank', async () => {
+  it('fails with errno 60 if a row names the cable to a different rank', async () => {
     const matrix = fullMatrix(3);
     matrix[0] = [null, deviceTowards(0, 2), deviceTowards(0, 1)];
     const { code, last } = await failing({ size: 3, matrix }, 0);
     expect([code, last]).toEqual([1, 'ValueError: [jaccl] Changing queue pair to RTR failed with errno 60']);
   });
 
-  it('fails with errno 22 where a cable has no address', async () => {
+  it('fails with errno 22 if a cable has no address', async () => {
     const { last } = await failing({ size: 2 }, 0, () =>
       rack.put(0, 'rdma-cables', `${deviceTowards(0, 1)} - active mac-0 mac-1 ${deviceTowards(1, 0)}\n`),
     );
@@ -166,12 +166,12 @@ describe('a start of the double of mlx', () => {
     ['alloc_pd 12', "RuntimeError: [jaccl] Couldn't allocate protection domain"],
     ['create_qp 16', "RuntimeError: [jaccl] Creating the queue pair failed with 'Resource busy (16)'."],
     ['rtr 22', 'ValueError: [jaccl] Changing queue pair to RTR failed with errno 22'],
-  ])('fails as the verbs library does: %s', async (call, expected) => {
+  ])('fails like the verbs library: %s', async (call, expected) => {
     const { code, last } = await failing({ size: 2 }, 1, () => rack.put(1, 'verbs', `${call}\n`));
     expect([code, last]).toEqual([1, expected]);
   });
 
-  it('fails where a port is down', async () => {
+  it('fails if a port is down', async () => {
     const { last } = await failing({ size: 2 }, 1, () =>
       rack.put(1, 'rdma-cables', `${deviceTowards(1, 0)} 10.77.1.0 down mac-1 - -\n`),
     );
@@ -181,7 +181,7 @@ describe('a start of the double of mlx', () => {
   it.each([
     ['a row too short', [[null, 'rdma_en3'], [null]], 'contain the connectivity of each rank'],
     [
-      'a cable too few',
+      'a cable missing',
       [
         [null, 'rdma_en3', null],
         ['rdma_en9', null, 'rdma_en3'],
@@ -189,7 +189,7 @@ describe('a start of the double of mlx', () => {
       ],
       'You need to provide via environment',
     ],
-    ['no list', { hosts: [] }, 'The device file should start with an array'],
+    ['an object instead of a list', { hosts: [] }, 'The device file should start with an array'],
   ])('refuses a matrix with %s', async (_, matrix, expected) => {
     const { code, last } = await failing({ size: 3, matrix }, 0);
     expect([code, last]).toEqual([1, expect.stringContaining(expected)]);
@@ -202,7 +202,7 @@ describe('a start of the double of mlx', () => {
     expect(rank.log()).toContain('You need to provide via environment variables');
   });
 
-  it('gives up after four tries within fifteen seconds when the leader is not there', async () => {
+  it('gives up after four tries within fifteen seconds without its leader', async () => {
     rack = await openRack(bench, { size: 2, clock: 0.1 });
     const rank = rack.start(1);
     expect(await rank.ended).toBe(1);
@@ -211,7 +211,7 @@ describe('a start of the double of mlx', () => {
     expect(rank.log()).toContain("Couldn't connect (error: 61)");
   });
 
-  it('waits as the leader for ever, for a rank that never comes', async () => {
+  it('waits forever as the leader for a missing rank', async () => {
     rack = await openRack(bench, { size: 3 });
     const ranks = [0, 1].map((rank) => rack.start(rank));
     await new Promise((resolve) => setTimeout(resolve, 600));
@@ -219,7 +219,7 @@ describe('a start of the double of mlx', () => {
     expect(ranks[0]?.log()).toBe('');
   });
 
-  it('is broken by whoever only connects to the coordinator', async () => {
+  it('is broken by a connection to the coordinator that sends nothing', async () => {
     rack = await openRack(bench, { size: 3 });
     const leader = rack.start(0);
     const [host = '', port = ''] = rack.place(coordinator).split(':');
@@ -234,7 +234,7 @@ describe('a start of the double of mlx', () => {
     expect(leader.log()).toContain('[jaccl] Recv failed with errno=');
   });
 
-  it('goes round in a ring where the file says so, with cables only to the neighbours', async () => {
+  it('connects only neighbors if the ring is set', async () => {
     const near = (rank: number, other: number): boolean => [1, 3].includes((other - rank + 4) % 4);
     const rows = fullMatrix(4).map((row, rank) => row.map((device, other) => (near(rank, other) ? [device] : null)));
     rack = await openRack(bench, { size: 4, matrix: rows });
@@ -243,7 +243,7 @@ describe('a start of the double of mlx', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('over sockets waits for its neighbour and gives up after half a minute', async () => {
+  it('waits half a minute for its neighbor over sockets and then gives up', async () => {
     rack = await openRack(bench, { size: 2, backend: 'ring', clock: 0.1 });
     await rack.put(1, 'hosts.json', JSON.stringify([['10.9.9.9:1'], [ringAddress(1)]]));
     const rank = rack.start(1);
@@ -251,7 +251,7 @@ describe('a start of the double of mlx', () => {
     expect(rank.log().match(/waiting/g)).toHaveLength(5);
   });
 
-  it('refuses an option that the server does not have, once the group is there', async () => {
+  it('refuses an option that the server does not have', async () => {
     rack = await openRack(bench, { size: 1, matrix: [[null]] });
     const rank = rack.start(0, { words: ['--fit', 'off'] });
     expect([await rank.ended, rank.log()]).toEqual([1, expect.stringContaining('You need to provide')]);
@@ -272,7 +272,7 @@ describe('the double of uv', () => {
     expect([status, error]).toEqual([2, expect.stringContaining(expected)]);
   });
 
-  it('decides nothing by a file of somebody else', async () => {
+  it('needs UV_NO_CONFIG, so that no other configuration file is used', async () => {
     rack = await openRack(bench, { size: 1 });
     expect(bench.uv(['--version'], {})).toEqual({ status: 2, error: 'error: UV_NO_CONFIG is not 1' });
   });

@@ -8,11 +8,11 @@ import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { createPortClaims } from '../../src/sim/hosts/link-table.ts';
 import { expectNobodyBelow } from '../rack/running.ts';
 
-/** Where ranks meet, and where the leader answers, as the ranks know it. */
+/** The addresses where ranks meet and where the leader answers, as the ranks see them. */
 export const coordinator = '198.18.0.10:51000';
 export const endpoint = '127.0.0.1:8080';
 
-/** What a call of the double of uv came to. */
+/** The result of a call of the uv double. */
 export interface UvAnswer {
   readonly status: number | null;
   readonly error: string;
@@ -21,9 +21,9 @@ export interface UvAnswer {
 /** The doubles, unpacked, with a venv for ranks. */
 export interface MlxBench {
   readonly folder: string;
-  /** Calls the double of uv; its own variables stand in the environment unless others are given. */
+  /** Calls the uv double, by default with the environment that meshwright gives to uv. */
   readonly uv: (words: readonly string[], env?: Readonly<Record<string, string>>) => UvAnswer;
-  /** Makes one more venv from the usual list. */
+  /** Creates a venv from the usual list. */
   readonly venv: () => string;
   readonly remove: () => Promise<void>;
 }
@@ -36,7 +36,7 @@ const uvEnvironment = (folder: string): Readonly<Record<string, string>> => ({
   UV_PYTHON_INSTALL_DIR: `${folder}/opt/meshwright/python`,
 });
 
-/** Unpacks the doubles into a folder of their own. */
+/** Unpacks the doubles into a new folder. */
 export async function openBench(): Promise<MlxBench> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-mlx-'));
   await writeUvArchive(join(folder, 'uv.tar.gz'));
@@ -84,45 +84,45 @@ export async function openBench(): Promise<MlxBench> {
   };
 }
 
-/** One rank that was started. */
+/** A started rank. */
 export interface StartedRank {
   readonly process: ChildProcess;
-  /** Everything that it has written, stdout and stderr in one. */
+  /** Its stdout and stderr together. */
   readonly log: () => string;
   /** Resolves with the exit code, or the signal. */
   readonly ended: Promise<number | string | null>;
 }
 
-/** Ranks of one mesh below folders of their own, each with what it would find on its Mac. */
+/** Ranks of one mesh in separate folders, each with the files of its Mac. */
 export interface RankRack {
   readonly ranks: readonly StartedRank[];
   readonly start: (rank: number, change?: StartChange) => StartedRank;
-  /** Writes one file beside the table of a rank. */
+  /** Writes one file next to the table of a rank. */
   readonly put: (rank: number, name: string, text: string) => Promise<void>;
   readonly place: (address: string) => string;
   readonly close: () => Promise<void>;
 }
 
-/** What is different of one rank. */
+/** Changes of the start of one rank. */
 export interface StartChange {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly words?: readonly string[];
 }
 
-/** What a rack is made of. */
-export interface RackWish {
+/** The options of a rack. */
+export interface RackOptions {
   readonly size: number;
   readonly backend?: 'jaccl' | 'ring';
-  /** Rows of the matrix of devices; every pair cabled unless it is given. */
+  /** Rows of the matrix of devices; by default with a cable for every pair. */
   readonly matrix?: unknown;
   /** Real seconds for a second of the Mac. */
   readonly clock?: number;
 }
 
-/** The device on one rank that leads to another one. */
+/** The device of one rank with the cable to a different rank. */
 export const deviceTowards = (rank: number, other: number): string => `rdma_en${2 + ((other - rank + 8) % 8)}`;
 
-/** Every pair cabled. */
+/** A matrix with a cable for every pair. */
 export const fullMatrix = (size: number): (string | null)[][] =>
   Array.from({ length: size }, (_, rank) =>
     Array.from({ length: size }, (__, other) => (rank === other ? null : deviceTowards(rank, other))),
@@ -137,7 +137,7 @@ const cablesOf = (rank: number, size: number): string =>
     )
     .join('');
 
-/** Address at which a rank of a ring listens. */
+/** The address where a rank of a ring listens. */
 export const ringAddress = (rank: number): string => `10.77.0.${rank + 1}:51000`;
 
 async function replace(path: string, text: string): Promise<void> {
@@ -145,9 +145,9 @@ async function replace(path: string, text: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-/** Puts up a rack: folders, tables and models, no rank yet. */
-export async function openRack(bench: MlxBench, wish: RackWish): Promise<RankRack> {
-  const { size, backend = 'jaccl', matrix = fullMatrix(size), clock = 0.2 } = wish;
+/** Creates a rack: folders, tables and models, without starting a rank. */
+export async function openRack(bench: MlxBench, options: RackOptions): Promise<RankRack> {
+  const { size, backend = 'jaccl', matrix = fullMatrix(size), clock = 0.2 } = options;
   const claims = createPortClaims();
   const addresses = [coordinator, endpoint, ...Array.from({ length: size }, (_, rank) => ringAddress(rank))];
   const places = new Map<string, string>();

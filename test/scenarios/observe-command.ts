@@ -11,16 +11,16 @@ import { exampleFile } from './observe-rack.ts';
 const entry = join(root, 'dist/cli/main.js');
 const longestMs = 120_000;
 
-/** What the command printed and how it ended. */
+/** The output and the exit of the command. */
 export interface Printed {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** The most memory that the process ever had, in bytes. */
+  /** The peak memory of the process, in bytes. */
   readonly peakBytes: number;
 }
 
-/** The real command, with a state folder of its own in which a simulated fleet is said to run. */
+/** The real command, with a separate state folder that names a running simulated fleet. */
 export interface CommandPlace {
   readonly folder: string;
   /** `meshwright --sim -f cluster.example.yaml WORDS`. */
@@ -28,7 +28,7 @@ export interface CommandPlace {
   readonly remove: () => Promise<void>;
 }
 
-/** Makes `--sim` lead to these addresses, whatever answers there, for the nodes of the example file. */
+/** Makes `--sim` connect to these addresses for the nodes of the example file. */
 export async function commandPlace(
   nodes: Readonly<Record<string, RunNode>>,
   userKeyFile: string,
@@ -54,7 +54,7 @@ export async function commandPlace(
   };
 }
 
-/** Runs in the process itself and tells its peak memory over a pipe of its own, so that the streams stay as they are. */
+/** Runs in the process itself and reports its peak memory over an extra pipe, so that the streams stay unchanged. */
 const memoryReport = `data:text/javascript,${encodeURIComponent(
   "import { writeSync } from 'node:fs'; process.on('exit', () => writeSync(3, String(process.resourceUsage().maxRSS)));",
 )}`;

@@ -18,7 +18,7 @@ const ways = () => rack.names.map((name) => rack.way(name));
 const rootOf = (node: string): string => rack.fleet.nodes[node]?.root ?? '';
 const none = () => Object.fromEntries(rack.names.map((name) => [name, []]));
 
-/** Waits until no process of a node command lives any more. */
+/** Waits until no process of a node command is alive. */
 async function nothingRuns(): Promise<boolean> {
   const { fleet } = rack;
   return eventually(
@@ -27,7 +27,7 @@ async function nothingRuns(): Promise<boolean> {
   );
 }
 
-/** Puts another program in the place of a tool of a node while `body` runs. */
+/** Replaces a tool of a node with a different program while `body` runs. */
 async function withTool(node: string, path: string, text: string, body: () => Promise<void>): Promise<void> {
   const file = join(rootOf(node), path);
   const before = await readFile(file, 'utf8');
@@ -39,7 +39,7 @@ async function withTool(node: string, path: string, text: string, body: () => Pr
   }
 }
 
-/** A tool that says that it has been started and goes on when it is let go. */
+/** A tool that marks its start and waits until a test releases it. */
 const waitingTool = (gate: string): string => `#!/bin/sh
 : >'${gate}.entered'
 n=0
@@ -74,12 +74,12 @@ describe('an observation of the simulated rack', () => {
     expect(Object.keys(timelessFacts(observed, 'studio-1'))).toHaveLength(factNames.length - 1);
   });
 
-  it('asks for nothing that a Mac would not know', async () => {
+  it('sends no command that a Mac would not know', async () => {
     expect(await rack.fleet.unknown()).toEqual(none());
     expect(rack.fleet.execs().flatMap(({ objections }) => objections)).toEqual([]);
   });
 
-  it('leaves paths, sizes, modes, times and contents of every node as they were', async () => {
+  it('leaves paths, sizes, modes, times and contents of every node unchanged', async () => {
     const before = await treesOf(rack);
     const { failures } = await observe(ways());
     expect(await nothingRuns()).toBe(true);
@@ -94,7 +94,7 @@ describe('an observation of the simulated rack', () => {
 });
 
 describe('the tree comparison', () => {
-  it('sees a new file, other contents of the same length, a mode and a time', async () => {
+  it('detects a new file, different contents of the same length, a mode and a time', async () => {
     const file = join(rootOf('studio-1'), 'Users/Shared/left-behind');
     const without = await treesOf(rack);
     await writeFile(file, 'one', { mode: 0o644 });
@@ -109,7 +109,7 @@ describe('the tree comparison', () => {
 });
 
 describe('an observation with a tool that hangs', () => {
-  it('ends it at its deadline, keeps the other facts, and leaves no file and no process', async () => {
+  it('stops the tool at its deadline, keeps the other facts, and leaves no file or process', async () => {
     // TERM is ignored, also by the sleep, so that only KILL ends it.
     const hanging = "#!/bin/sh\ntrap '' TERM\nexec /bin/sleep 600\n";
     const usual = await observe([rack.way('studio-2')]);
@@ -127,7 +127,7 @@ describe('an observation with a tool that hangs', () => {
 });
 
 describe('the watchdog of an observation', () => {
-  it('takes its sleep with it, even one on which TERM is lost', async () => {
+  it('kills its own sleep, even one that ignores TERM', async () => {
     const deaf = '#!/bin/sh\ntrap \'\' TERM\nexec /bin/sleep "$@"\n';
     await withTool('studio-4', 'bin/sleep', deaf, async () => {
       const observed = await observe([rack.way('studio-4')]);
@@ -137,8 +137,8 @@ describe('the watchdog of an observation', () => {
   });
 });
 
-describe('an observation whose connection is cut', () => {
-  it('while the tools run: the node is dropped, and the script ends by itself and clears up', async () => {
+describe('an observation with a cut connection', () => {
+  it('reports the node as dropped, and the script ends and cleans up by itself', async () => {
     const gate = join(rack.folder, 'gate');
     await withTool('studio-3', 'usr/bin/rdma_ctl', waitingTool(gate), async () => {
       const before = await treesOf(rack);
@@ -157,7 +157,7 @@ describe('an observation whose connection is cut', () => {
     });
   });
 
-  it('in the middle of its answer: no fact is wrong, and nothing is left on the node', async () => {
+  it('gives no wrong fact and leaves nothing on the node if cut within the answer', async () => {
     const before = await treesOf(rack);
     const whole = timelessFacts(await observe([rack.way('studio-1')]), 'studio-1');
     const measure = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-1']?.port ?? 0 });
@@ -165,7 +165,7 @@ describe('an observation whose connection is cut', () => {
     const { serverBytes } = measure.counts();
     await measure.stop();
     const targetPort = rack.fleet.nodes['studio-1']?.port ?? 0;
-    // Most of the bytes are the answer; how many packets carry it differs from run to run.
+    // Most of the bytes are the answer. The number of its packets differs from run to run.
     const proxy = await startDelayingProxy({ targetPort, cutAfterServerBytes: Math.floor(serverBytes * 0.6) });
     const observed = await observe([rack.way('studio-1', { port: proxy.port })]);
     await proxy.stop();

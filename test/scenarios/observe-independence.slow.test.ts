@@ -22,8 +22,8 @@ afterAll(async () => {
   await rack.stop();
 });
 
-/** Something that stands in the place of one node and can be let go. */
-interface Stand {
+/** A replacement for one node that a test can release. */
+interface Replacement {
   readonly way: NodeWay;
   /** Ends the wait of the client, so that the observation can end. */
   readonly release: () => void | Promise<void>;
@@ -39,8 +39,8 @@ async function listen(onSocket: (socket: Socket) => void): Promise<{ readonly se
 
 const close = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
 
-/** Accepts, writes `first` and then nothing more. */
-async function silentAfter(first: string): Promise<Stand> {
+/** Accepts connections, writes `first` and then nothing more. */
+async function silentAfter(first: string): Promise<Replacement> {
   const sockets = new Set<Socket>();
   const { server, port } = await listen((socket) => {
     sockets.add(socket);
@@ -53,15 +53,15 @@ async function silentAfter(first: string): Promise<Stand> {
   return { way: rack.way(odd, { port }), release, stop: () => close(server) };
 }
 
-/** A server of our own with faults; the way knows its key. */
-async function faulty(faults: Faults): Promise<Stand & { readonly server: FaultServer }> {
+/** A server with faults, whose key the SSH target knows. */
+async function faulty(faults: Faults): Promise<Replacement & { readonly server: FaultServer }> {
   const server = await startFaultServer(keys.host, faults);
   const way = rack.way(odd, { port: server.port, hostKey: keys.host.pair.publicLine });
   return { server, way, release: server.stop, stop: () => Promise.resolve() };
 }
 
-/** The node itself behind a line that goes dead in the middle of the key exchange. */
-async function blackHole(): Promise<Stand> {
+/** The node itself behind a connection that goes dead during the key exchange. */
+async function blackHole(): Promise<Replacement> {
   const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes[odd]?.port ?? 0, oneWayMs: 50 });
   const watch = setInterval(() => {
     if (proxy.counts().serverBytes > 0) proxy.freeze();
@@ -76,19 +76,19 @@ async function blackHole(): Promise<Stand> {
   };
 }
 
-const slow: Readonly<Record<string, () => Promise<Stand>>> = {
-  'says nothing after the connection': () => silentAfter(''),
+const slow: Readonly<Record<string, () => Promise<Replacement>>> = {
+  'sends nothing after the connection': () => silentAfter(''),
   'hangs in the key exchange': () => silentAfter('SSH-2.0-OpenSSH_9.8\r\n'),
   'becomes a black hole': blackHole,
   'hangs in the login': () => faulty({ onAuth: () => undefined }),
   'never ends the command': () => faulty({ onExec: ({ channel }) => channel.write('wait ...\n') }),
 };
 
-describe('a node that is slow', () => {
-  it.each(Object.entries(slow))('and %s: the others are observed while it is still held', async (_, make) => {
-    const stand = await make();
+describe('the other nodes of a slow node', () => {
+  it.each(Object.entries(slow))('are observed while it is still busy if it %s', async (_, make) => {
+    const replacement = await make();
     const order: string[] = [];
-    const ways = rack.names.map((name) => (name === odd ? stand.way : rack.way(name)));
+    const ways = rack.names.map((name) => (name === odd ? replacement.way : rack.way(name)));
     let isOver = false;
     const observing = observe(ways, { onNode: (node) => order.push(node) }).finally(() => {
       isOver = true;
@@ -97,24 +97,24 @@ describe('a node that is slow', () => {
     expect(await eventually(() => order.length >= others.length)).toBe(true);
     expect([...order].sort()).toEqual(others);
     expect(isOver).toBe(false);
-    await stand.release();
+    await replacement.release();
     const observed = await observing;
-    await stand.stop();
+    await replacement.stop();
     expect(order.at(-1)).toBe(odd);
     expect(Object.keys(observed.failures)).toEqual([odd]);
     for (const name of others) expect(timelessFacts(observed, name)).toEqual(healthy[name]);
   });
 });
 
-/** A port on which nobody listens: the connection is refused at once. */
+/** A port without a listener: the connection is refused immediately. */
 async function refused(): Promise<NodeWay> {
   const { server, port } = await listen(() => undefined);
   await close(server);
   return rack.way(odd, { port });
 }
 
-describe('a node that is dead', () => {
-  it('is its own failure and changes nothing about the others', async () => {
+describe('a dead node', () => {
+  it('has only its own failure and changes nothing about the others', async () => {
     const way = await refused();
     const observed = await observe(rack.names.map((name) => (name === odd ? way : rack.way(name))));
     expect(observed.failures[odd]?.map(({ code }) => code)).toEqual(['ssh/refused']);
@@ -125,9 +125,9 @@ describe('a node that is dead', () => {
   });
 });
 
-describe('a node that lies', () => {
-  it('can claim to be another node and changes the facts of nobody else', async () => {
-    // The impostor is studio-1 itself, under the name of studio-3: everything it says is well formed.
+describe('a hostile node', () => {
+  it('can pretend to be a different node, but changes no facts of other nodes', async () => {
+    // The impostor is studio-1 itself, under the name of studio-3: all of its output is well formed.
     const impostor = rack.fleet.nodes['studio-1'];
     const way = rack.way(odd, {
       port: impostor?.port ?? 0,
@@ -142,9 +142,9 @@ describe('a node that lies', () => {
     }
   });
 
-  it('can flood its connection and changes the facts of nobody else', async () => {
+  it('can flood its connection, but changes no facts of other nodes', async () => {
     const flood = Buffer.alloc(65_536, 'x');
-    const stand = await faulty({
+    const replacement = await faulty({
       onExec: ({ channel }) => {
         const pour = (): void => {
           while (channel.writable && channel.write(flood));
@@ -153,8 +153,8 @@ describe('a node that lies', () => {
         pour();
       },
     });
-    const observed = await observe(rack.names.map((name) => (name === odd ? stand.way : rack.way(name))));
-    await stand.release();
+    const observed = await observe(rack.names.map((name) => (name === odd ? replacement.way : rack.way(name))));
+    await replacement.release();
     expect(observed.failures[odd]?.map(({ code }) => code)).toEqual(['fact/too-much-output']);
     for (const name of rack.names.filter((one) => one !== odd)) {
       expect(timelessFacts(observed, name)).toEqual(healthy[name]);

@@ -21,15 +21,15 @@ function exampleFleet(): DesiredFleet {
   return fleet;
 }
 
-/** Brings the rack up on the portable host. The seed is fixed, so two racks hold the same Macs. */
+/** Starts the rack on the portable host. The seed is fixed, so two racks have the same Macs. */
 export const startExampleRack = (): Promise<RunningRack> => startExampleRackBy(startFleet);
 
-/** The same on whichever host this starts fleets. */
+/** Starts the rack on the host of this function. */
 export const startExampleRackBy = <F extends RunningFleet>(
   start: (options: StartFleetOptions) => Promise<F>,
 ): Promise<RunningRack<F>> => startRack(start, { desired: exampleFleet(), seed: 'observe' });
 
-/** Observes as the command line does, with bounds that a loaded machine does not reach. */
+/** Observes like the command line, with limits that a busy machine does not reach. */
 export const observe = (ways: readonly NodeWay[], options: Partial<ObserveOptions> = {}): Promise<FleetObservation> =>
   observeFleet(ways, {
     parallel: 32,
@@ -38,7 +38,7 @@ export const observe = (ways: readonly NodeWay[], options: Partial<ObserveOption
     ...options,
   });
 
-/** The facts of one node as `facts --json` has them, without the clock, which differs from second to second. */
+/** The facts of one node as in `facts --json`, without the clock, which changes every second. */
 export function timelessFacts(observation: FleetObservation, node: string): Readonly<Record<string, unknown>> {
   const seen = observation.nodes[node];
   if (seen === undefined) throw new Error(`${node} was not observed`);
@@ -55,7 +55,7 @@ export function unknownFacts(observation: FleetObservation, node: string): Reado
 /** One line per path below a folder: type, mode, size, time of change, digest or link target. */
 export type Tree = Readonly<Record<string, string>>;
 
-/** Takes down everything about a tree but the access times, which reading changes. */
+/** Lists everything about a tree except access times, which reading changes. */
 async function treeOf(folder: string): Promise<Tree> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = ['', ...entries.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))].sort();
@@ -75,7 +75,7 @@ async function treeOf(folder: string): Promise<Tree> {
   return Object.fromEntries(lines);
 }
 
-/** Making and removing the one private folder of an observation changes the time of the folder around it. */
+/** An observation creates and removes one private folder, which changes the time of its parent. */
 const isScratch = (path: string): boolean => path === 'private/tmp';
 
 /** The trees of all nodes of a rack. */

@@ -6,7 +6,7 @@ import { hasSshd } from '../sshd/start-sshd.ts';
 import { observe, startExampleRack, timelessFacts } from './observe-rack.ts';
 import { type SshdRack, startSshdRack } from './observe-sshd.ts';
 
-/** More than an end usually needs to answer, so that nothing but waiting for the other end counts; longer and longer ones. */
+/** Increasing delays, longer than an end needs to answer, so that only waiting for the other end counts. */
 const waysMs = [60, 120, 250, 500, 1_000];
 const most = 9;
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rack.stop());
 
-/** One observation of one node through the proxy; its facts must be those of the straight way. */
+/** One observation of one node through the proxy. Its facts must equal those of a direct connection. */
 async function journey(node: string, proxyTo: ProxyOptions, way: (port: number) => NodeWay): Promise<ProxyCounts> {
   const straight = await observe([rack.way(node)]);
   const proxy = await startDelayingProxy(proxyTo);
@@ -31,8 +31,8 @@ async function journey(node: string, proxyTo: ProxyOptions, way: (port: number) 
 }
 
 /**
- * The journey with the fewest round trips. The proxy never counts too few, so one journey shows how many suffice; where
- * this machine is slower than the way is long it may count too many, and a longer way is taken.
+ * The journey with the fewest round trips. The proxy never counts too few, so one journey is proof. If this machine is
+ * slower than the delay, it may count too many, and a longer delay is tried.
  */
 async function shortestJourney(make: (oneWayMs: number) => Promise<ProxyCounts>): Promise<ProxyCounts> {
   let best: ProxyCounts | undefined;
@@ -44,8 +44,8 @@ async function shortestJourney(make: (oneWayMs: number) => Promise<ProxyCounts>)
   throw new Error(`at least ${best?.roundTrips} round trips`);
 }
 
-describe('an observation from afar', () => {
-  it('takes at most nine round trips with the simulated node, the TCP connection included', async () => {
+describe('an observation over a slow connection', () => {
+  it('takes at most nine round trips to a simulated node, including the TCP connection', async () => {
     const targetPort = rack.fleet.nodes['studio-1']?.port ?? 0;
     const made = await shortestJourney((oneWayMs) =>
       journey('studio-1', { targetPort, oneWayMs }, (port) => rack.way('studio-1', { port })),
@@ -55,14 +55,14 @@ describe('an observation from afar', () => {
   });
 });
 
-describe.skipIf(!hasSshd())('an observation from afar over OpenSSH', () => {
+describe.skipIf(!hasSshd())('an observation over a slow connection to OpenSSH', () => {
   let real: SshdRack;
   beforeAll(async () => {
     real = await startSshdRack(rack);
   });
   afterAll(() => real.stop());
 
-  it('takes at most nine round trips, the TCP connection included', async () => {
+  it('takes at most nine round trips, including the TCP connection', async () => {
     const targetPort = real.servers['studio-2']?.port ?? 0;
     const made = await shortestJourney((oneWayMs) =>
       journey('studio-2', { targetPort, oneWayMs }, (port) => real.way('studio-2', port)),

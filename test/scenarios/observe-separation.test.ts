@@ -5,16 +5,16 @@ import { filesBelow, table } from '../architecture/sources.ts';
 import { nodesOf, parse } from '../architecture/syntax.ts';
 
 const productFolders = ['apply', 'config', 'desired', 'engine', 'node', 'rack', 'remote', 'report'];
-/** The command line starts the simulator and gives it the resolved file; it is on neither side. */
+/** The command line starts the simulator with the resolved file. It belongs to neither side. */
 const sharedFolders = ['src/model/', 'src/diagnostics/'];
 
-/** Shorter texts are words of any program: `exited`, `status`, `-json`. */
+/** Shorter texts occur in any program: `exited`, `status`, `-json`. */
 const long = 12;
 
 const modules = filesBelow('src').filter((path) => path.endsWith('.ts'));
 const trees = new Map(modules.map((path) => [path, parse(path)]));
 
-/** Every module that a module names, in an import, an export or an `import()`, for types or for values. */
+/** Every module named by an import, export or `import()` of a module, for types or values. */
 function named(path: string): readonly string[] {
   const tree = trees.get(path);
   if (tree === undefined) throw new Error(`no module ${path}`);
@@ -43,11 +43,11 @@ function reachable(from: readonly string[]): ReadonlySet<string> {
 
 const inside = (folder: string): readonly string[] => modules.filter((path) => path.startsWith(`src/${folder}/`));
 
-/** Modules of parts of the import table. */
+/** Modules in parts of the import table. */
 const ofParts = (...names: readonly string[]): readonly string[] =>
   modules.filter((path) => new RegExp(table.filesOf(names)).test(path));
 
-/** Texts that a module has as values: strings, templates and the sources of patterns; not those in types and imports. */
+/** Texts that a module uses as values: strings, templates and patterns, without types and imports. */
 function textsIn(path: string): readonly string[] {
   const tree = trees.get(path);
   if (tree === undefined) return [];
@@ -64,23 +64,23 @@ const product = reachable(productFolders.flatMap(inside));
 const shared = [...simulator].filter((path) => product.has(path));
 
 describe('the simulator and the product', () => {
-  it('have no module in common but the vocabulary and the diagnostics', () => {
+  it('share only the vocabulary and the diagnostics', () => {
     expect(shared.length).toBeGreaterThan(0);
     expect(shared.filter((path) => !sharedFolders.some((folder) => path.startsWith(folder)))).toEqual([]);
   });
 
-  it('write every long text of a Mac twice, each side for itself', () => {
+  it('each define every long text of a Mac separately', () => {
     const ownOfSimulator = new Set(inside('sim').flatMap(textsIn));
     const onBothSides = ofParts('node', 'rack/fact', 'rack/script', 'engine/observe', 'engine/scripts')
       .flatMap(textsIn)
       .filter((text) => text.length >= long && ownOfSimulator.has(text));
-    // The search finds such texts at all, for instance this one of system_profiler.
+    // The search finds such texts, for instance this one of system_profiler.
     expect(onBothSides).toContain('receptacle_no_devices_connected');
     const inCommon = new Set(shared.flatMap(textsIn));
     expect(onBothSides.filter((text) => inCommon.has(text))).toEqual([]);
   });
 
-  it('share no pattern at all', () => {
+  it('share no pattern', () => {
     const patterns = (paths: readonly string[]): readonly string[] =>
       paths.flatMap(textsIn).filter((text) => text.startsWith('/') && text.length >= long && /[\\[(^$]/.test(text));
     const vocabulary = shared.filter((path) => path.startsWith('src/model/'));

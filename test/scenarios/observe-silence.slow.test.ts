@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rack.stop());
 
-/** Where each form of target points in the example rack. */
+/** An example target in the rack for each form of target. */
 const targetOf = (fault: FaultName): string =>
   faults[fault].targets.startsWith('NODE:RECEPTACLE')
     ? 'studio-1:2'
@@ -24,7 +24,7 @@ const targetOf = (fault: FaultName): string =>
       ? 'studio-1:2,studio-1:3'
       : 'studio-1';
 
-/** Everything that reaches a client from one node: banner, both streams, the exit, what goes wrong on the way. */
+/** Everything that reaches a client from one node: banner, both streams, exit, and errors. */
 function everythingFrom(node: string): Promise<string> {
   const { port = 0, user = '', root = '' } = rack.fleet.nodes[node] ?? {};
   const heard: string[] = [];
@@ -48,7 +48,7 @@ function everythingFrom(node: string): Promise<string> {
   });
 }
 
-/** Every answer that lies ready on a node, whatever may ask for it. */
+/** Every prepared answer on a node. */
 async function answersOn(node: string): Promise<string> {
   const folder = join(rack.fleet.nodes[node]?.root ?? '', '.sim/answers');
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -57,8 +57,8 @@ async function answersOn(node: string): Promise<string> {
 }
 
 /**
- * Names that belong to the simulator and to the product: a node that printed one would give the answer away. Of the
- * codes also the part behind the slash, where it is more than a word of plain English.
+ * Names of the simulator and the product, which would reveal the solution if a node printed them. For codes, also the
+ * part after the slash if it is more than a plain English word.
  */
 const slugs = Object.keys(codes).map((code) => code.slice(code.indexOf('/') + 1));
 const names = [
@@ -69,8 +69,8 @@ const names = [
 
 const namesIn = (text: string): readonly string[] => names.filter((name) => text.toLowerCase().includes(name));
 
-describe('what the nodes print', () => {
-  it.each(faultNames)('under %s names no fault and no diagnostic', async (fault) => {
+describe('the output of the nodes', () => {
+  it.each(faultNames)('names no fault and no diagnostic under %s', async (fault) => {
     const target = targetOf(fault);
     const before = await everythingFrom('studio-1');
     const answer = await rack.fleet.setFault([fault, target]);
@@ -82,7 +82,7 @@ describe('what the nodes print', () => {
     expect(before.length).toBeGreaterThan(10_000);
   });
 
-  it('would be found out', () => {
+  it('would be caught with such a name', () => {
     expect(namesIn('status: RDMA-disabled')).toEqual(['rdma-disabled']);
     expect(namesIn('see ssh/host-key-changed').length).toBeGreaterThan(0);
   });

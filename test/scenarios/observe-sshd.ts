@@ -9,14 +9,14 @@ import { type Sshd, startSshd } from '../sshd/start-sshd.ts';
 export interface SshdRack {
   readonly servers: Readonly<Record<string, Sshd>>;
   readonly way: (node: string, port?: number) => NodeWay;
-  /** Every command that the node's own sshd was asked to run, byte for byte, in order. */
+  /** Every command that the node's sshd received, byte for byte, in order. */
   readonly commands: (node: string) => Promise<readonly string[]>;
-  /** What the server's log says: connections accepted and sessions begun since the rack was up. */
+  /** Counts from the server's log since the rack started: accepted connections and opened sessions. */
   readonly counts: (node: string) => { readonly connections: number; readonly sessions: number };
   readonly stop: () => Promise<void>;
 }
 
-/** What is unusual about the servers. */
+/** Options of the servers. */
 export interface SshdRackOptions {
   /** Lines of sshd_config. */
   readonly config?: readonly string[];

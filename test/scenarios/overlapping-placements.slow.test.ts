@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
-/** A mesh over both Macs, and beside it one that has the first of them for itself. */
+/** A mesh over both Macs, and a second one on only the first Mac. */
 const file = pairFile((value) => {
   const placements = filePart(value, 'placements');
   placements['solo'] = { ...filePart(placements, 'chat'), nodes: [first], endpoint: { port: 8081 } };
@@ -24,7 +24,7 @@ const pidOf = (node: string, placement: string): number | undefined =>
     .processes()
     .find((one) => one.node === node && one.label === service(placement))?.pid;
 
-/** The port at which the ranks of a start listen: of its generation alone. */
+/** The port where the ranks of a start listen. It belongs only to this generation. */
 async function portOf(node: string, placement: string): Promise<string> {
   const path = `$R/Library/LaunchDaemons/${service(placement)}.plist`;
   const { stdout } = await rack.asRoot(node, `"$R/bin/cat" "${path}"`);
@@ -40,7 +40,7 @@ const kill = (node: string, placement: string): Promise<void> =>
   });
 
 describe('two placements that share a Mac', { timeout: patience }, () => {
-  it('serve beside each other, each at ports of its own', async () => {
+  it('serve next to each other on separate ports', async () => {
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${first} placement/chat`, `${first} placement/solo`]));
     expect(rack.fleet().processes()).toHaveLength(3);
@@ -48,7 +48,7 @@ describe('two placements that share a Mac', { timeout: patience }, () => {
     expect(leftIn((await rack.apply()).plan)).toEqual([]);
   });
 
-  it('are stopped and started one without the other', async () => {
+  it('are stopped and started independently', async () => {
     const solo = pidOf(first, 'solo');
     const ports = [await portOf(first, 'chat'), await portOf(first, 'solo')];
     await rack.apply({ goal: { kind: 'stop', placements: ['chat'] } });
@@ -63,7 +63,7 @@ describe('two placements that share a Mac', { timeout: patience }, () => {
     expect(pidOf(first, 'chat')).toBe(chat);
   });
 
-  it('lose one Mac: the one that does not use it goes on, the other comes back as a whole', async () => {
+  it('lose one Mac, which stops only the placement that uses it', async () => {
     const before = [pidOf(first, 'chat'), pidOf(first, 'solo')];
     await rack.behindOurBack((fleet) => fleet.cutPower(second));
     const { plan, exit } = await rack.apply();

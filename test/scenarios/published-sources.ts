@@ -6,10 +6,10 @@ import { writeNodeArchive } from '../../src/sim/doubles/node-archive.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
 import { type FileValue, filePart } from './converge-file.ts';
 
-/** What clients of the tests send. */
+/** The key of the clients in tests. */
 export const clientKey = 'key-of-a-client-0123456789';
 
-/** Where the double of Node lies below the folder of a rack, as a cluster file names it. */
+/** The path of the Node double below the folder of a rack, as in a cluster file. */
 const nodeArchive = './dist/node-v22.0.0-darwin-arm64.tar.gz';
 
 /** Publishes the one placement of a file. */
@@ -18,7 +18,7 @@ export function publish(file: FileValue, endpoint: FileValue = { apiKey: { env: 
   filePart(file, 'placements', 'chat')['endpoint'] = { port: 8_080, listen: 'lan', servedName: 'tiny', ...endpoint };
 }
 
-/** A fleet whose doorman is the one that was built for the tests. */
+/** A fleet with the gateway that was built for the tests. */
 export function withBuiltDoorman(fleet: DesiredFleet): DesiredFleet {
   const { doorman } = fleet;
   if (doorman === undefined) return fleet;
@@ -26,7 +26,7 @@ export function withBuiltDoorman(fleet: DesiredFleet): DesiredFleet {
   return { ...fleet, doorman: { ...doorman, extras: doorman.extras.map((extra) => ({ ...extra, source })) } };
 }
 
-/** The hashes that the command line would have made of {@link clientKey}. */
+/** The hashes that the command line makes from {@link clientKey}. */
 export const keysOf = ({ placements }: DesiredFleet) =>
   Object.fromEntries(
     placements
@@ -34,6 +34,6 @@ export const keysOf = ({ placements }: DesiredFleet) =>
       .map(({ name }) => [name, known([digest(hashOf(clientKey))])]),
   );
 
-/** Writes the double of Node beside the other sources of a rack. */
+/** Writes the Node double next to the other sources of a rack. */
 export const writePublishedSources = (folder: string): Promise<unknown> =>
   writeNodeArchive(`${folder}/${nodeArchive.slice(2)}`);

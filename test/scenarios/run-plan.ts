@@ -2,8 +2,8 @@ import { openRun, type RunOptions, type RunReport } from '../../src/apply/open-r
 import type { Plan } from '../../src/engine/plan/plan.ts';
 
 /**
- * Runs one plan from its first lease to its last: exactly its steps, in their order. Whether the nodes are as they
- * should be afterwards is for a fresh observation to say.
+ * Runs one plan from its first lease to its last: exactly its steps, in order. A new observation has to show whether
+ * the nodes match the file afterwards.
  * @throws FleetError `journal/cannot-write`, before anything is sent
  */
 export async function runPlan(plan: Plan, options: RunOptions): Promise<RunReport> {

@@ -19,7 +19,7 @@ async function fleetWith(connection: Partial<ConnectionState>): Promise<Fleet> {
   return fleet;
 }
 
-/** What arrives on a plain socket until the node hangs up. */
+/** The bytes that arrive on a plain socket until the node hangs up. */
 async function received(fleet: Fleet): Promise<number> {
   const { connect: dial } = await import('node:net');
   return new Promise((resolve, reject) => {
@@ -39,12 +39,12 @@ async function received(fleet: Fleet): Promise<number> {
 
 const bigOutput = 'i=0; while [ $i -lt 4000 ]; do printf "%0100d\\n" $i; i=$((i+1)); done';
 
-describe('a node that drops connections', () => {
+describe('a simulated node that drops connections', () => {
   it.each([0, 1, 10, 22, 300])('sends exactly %i bytes and then ends the stream', async (bytes) => {
     expect(await received(await fleetWith({ dropAfterBytes: bytes }))).toBe(bytes);
   });
 
-  it('counts the bytes of the whole connection, whatever they carry', async () => {
+  it('counts all bytes of the connection, whatever they contain', async () => {
     const fleet = await fleetWith({ dropAfterBytes: 60_000 });
     const client = await connect(fleet, 'studio-1');
     const ran = await run(client, bigOutput);
@@ -52,14 +52,14 @@ describe('a node that drops connections', () => {
     expect(await eventually(() => fleet.counts()['studio-1']?.sentBytes === 60_000)).toBe(true);
   });
 
-  it('ends with 255 for the OpenSSH client', async () => {
+  it('makes the OpenSSH client exit with 255', async () => {
     const ran = await openSsh(await fleetWith({ dropAfterBytes: 60_000 }), 'studio-1', [bigOutput]);
     expect([ran.code, ran.stdout.length > 20_000]).toEqual([255, true]);
   });
 });
 
-describe('a node that waits for its FileVault password', () => {
-  it('shows its banner and refuses the key that is good otherwise', async () => {
+describe('a simulated node that waits for its FileVault password', () => {
+  it('shows its banner and refuses the usual key', async () => {
     const fleet = await fleetWith({ filevault: 'preboot' });
     const ran = await openSsh(fleet, 'studio-1', ['-oLogLevel=INFO', 'true']);
     expect(ran.code).toBe(255);
@@ -67,22 +67,22 @@ describe('a node that waits for its FileVault password', () => {
     expect(ran.stderr).toMatch(/Permission denied \(password\)/);
   });
 
-  it('shows the banner to an ssh2 client, which then may only try a password', async () => {
+  it('shows the banner to an ssh2 client, and allows only a password', async () => {
     const fleet = await fleetWith({ filevault: 'preboot' });
     const { Client } = (await import('ssh2')).default;
     const client = new Client();
-    const told: string[] = [];
-    client.on('banner', (text) => told.push(text));
+    const banners: string[] = [];
+    client.on('banner', (text) => banners.push(text));
     const failed = new Promise<string>((resolve) => {
       client.on('error', (error) => resolve(error.message));
     });
     const { port = 0 } = fleet.nodes['studio-1'] ?? {};
     client.connect({ host: '127.0.0.1', port, username: 'mesh', password: 'wrong', tryKeyboard: true });
     expect(await failed).toMatch(/authentication methods failed/);
-    expect(told).toEqual([`${prebootBanner}\r\n`]);
+    expect(banners).toEqual([`${prebootBanner}\r\n`]);
   });
 
-  it('shows a host key of its own, or the normal one: which of them real Macs show is not known', async () => {
+  it('shows a separate host key or the usual one, since the behavior of real Macs is unknown', async () => {
     const shownBy = async (fleet: Fleet): Promise<string> => {
       let seen = '';
       const hostVerifier = (key: Buffer): boolean => {
@@ -99,12 +99,12 @@ describe('a node that waits for its FileVault password', () => {
     expect(await shownBy(same)).toBe(same.nodes['studio-1']?.hostKey);
   });
 
-  it('takes the password of the account, says so, and drops the connection', async () => {
+  it('accepts the password of the account, prints a message, and drops the connection', async () => {
     const fleet = await fleetWith({ filevault: 'preboot' });
     const { Client } = (await import('ssh2')).default;
     const client = new Client();
     const { port = 0 } = fleet.nodes['studio-1'] ?? {};
-    const said = await new Promise<string>((resolve, reject) => {
+    const message = await new Promise<string>((resolve, reject) => {
       let text = '';
       client.on('error', reject).on('close', () => resolve(text));
       client.on('ready', () =>
@@ -115,13 +115,13 @@ describe('a node that waits for its FileVault password', () => {
       );
       client.connect({ host: '127.0.0.1', port, username: 'mesh', password: 'simulated' });
     });
-    expect(said).toBe('System successfully unlocked.\n');
+    expect(message).toBe('System successfully unlocked.\n');
     expect(fleet.counts()['studio-1']).toMatchObject({ prebootPasswords: 1, hastyPasswords: 0 });
   });
 });
 
-describe('a node that shows another host key', () => {
-  it('is refused by a client that knows its own', async () => {
+describe('a simulated node with a changed host key', () => {
+  it('is refused by a client that knows the usual one', async () => {
     const state: { hostKey: 'own' | 'other' } = { hostKey: 'own' };
     const folder = await freshFolder();
     const model = bareModel(['studio-1']);

@@ -1,5 +1,5 @@
 import { describeContract } from '../contract/both-hosts.ts';
 import { chosenHost } from '../contract/sim-host.ts';
 
-// The faults have a test of their own on the portable host: faults-found.test.ts.
+// `faults-found.slow.test.ts` tests the faults on the portable host.
 describeContract(chosenHost(), false);

@@ -17,7 +17,7 @@ let root = '';
 let lifeline: Lifeline;
 let groups: ProcessGroups;
 let launchd: Launchd;
-/** Texts of jobs that were about to be loaded, and what was not understood. */
+/** Texts of jobs that were about to be loaded, and lines that were not understood. */
 let announced: (readonly string[])[] = [];
 let odd: string[] = [];
 let beforeLoad: () => Promise<void>;
@@ -73,8 +73,8 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-describe('the start of a simulated Mac', () => {
-  it('loads what lies in its folder, and starts only what wants to run at load', async () => {
+describe('the boot of a simulated Mac', () => {
+  it('loads the property lists in its folder and starts only jobs with RunAtLoad or KeepAlive', async () => {
     await writeJob('dev.waits');
     await writeJob('dev.runs', { RunAtLoad: true });
     await writeJob('dev.kept', { KeepAlive: true });
@@ -89,7 +89,7 @@ describe('the start of a simulated Mac', () => {
     expect(odd).toEqual(['launchd: /Library/LaunchDaemons/dev.odd.plist: WatchPaths']);
   });
 
-  it('forgets what was started by hand, and how often it ran', async () => {
+  it('forgets manual starts and run counts', async () => {
     await writeJob('dev.waits');
     await launchd.boot();
     await asRoot('kickstart', 'system/dev.waits');
@@ -102,7 +102,7 @@ describe('the start of a simulated Mac', () => {
     expect(await readFile(join(root, '.sim/launchd/dev.waits'), 'utf8')).toContain('\truns = 0\n');
   });
 
-  it('remembers what was disabled', async () => {
+  it('remembers disabled jobs', async () => {
     await writeJob('dev.runs', { RunAtLoad: true });
     await writeJob('dev.other', { Disabled: true });
     await launchd.boot();
@@ -112,7 +112,7 @@ describe('the start of a simulated Mac', () => {
     expect(await states()).toEqual(['dev.other: not running']);
   });
 
-  it('loads nothing of a list that others can write, nor a label twice', async () => {
+  it('loads no property list that others can write, and no label twice', async () => {
     await writeJob('dev.a');
     await writeFile(join(root, 'Library/LaunchDaemons/dev.b.plist'), jobPlist({ Label: 'dev.a', Program: '/x' }));
     await writeFile(join(root, 'Library/LaunchDaemons/dev.c.plist'), jobPlist({ Program: '/x' }));
@@ -123,7 +123,7 @@ describe('the start of a simulated Mac', () => {
   });
 });
 
-describe('a job that is kept alive', () => {
+describe('a simulated launchd job with KeepAlive', () => {
   const runsOf = async (): Promise<string | undefined> =>
     /^\truns = (.*)$/m.exec(await readFile(join(root, '.sim/launchd/dev.kept'), 'utf8'))?.[1];
 
@@ -134,7 +134,7 @@ describe('a job that is kept alive', () => {
     expect(await eventually(async () => (await runsOf()) === '2')).toBe(true);
   });
 
-  it('waits for its throttle interval, unless somebody kicks it', async () => {
+  it('waits for its throttle interval unless it is kickstarted', async () => {
     await writeJob('dev.kept', { KeepAlive: true, ThrottleInterval: 80_000 });
     await launchd.boot();
     launchd.signal('SIGKILL');
@@ -143,10 +143,10 @@ describe('a job that is kept alive', () => {
   });
 });
 
-describe('a job with a start interval', () => {
+describe('a simulated launchd job with StartInterval', () => {
   const printed = (): Promise<string> => readFile(join(root, '.sim/launchd/dev.again'), 'utf8');
 
-  it('is started once an interval, as launchctl shows, until it is taken out', async () => {
+  it('is started once per interval, as launchctl shows, until it is unloaded', async () => {
     await writeFile(join(root, 'job'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
     await writeJob('dev.again', { StartInterval: 10 });
     await launchd.boot();
@@ -157,8 +157,8 @@ describe('a job with a start interval', () => {
   });
 });
 
-describe('the end of a simulated Mac', () => {
-  it('ends a job that ignores TERM after its exit timeout', async () => {
+describe('the shutdown of a simulated Mac', () => {
+  it('kills a job that ignores TERM after its exit timeout', async () => {
     await writeFile(join(root, 'job'), "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.02; done\n", { mode: 0o755 });
     await writeJob('dev.stays', { RunAtLoad: true });
     await launchd.boot();
@@ -167,7 +167,7 @@ describe('the end of a simulated Mac', () => {
     expect([isAlive(pid), groups.count()]).toEqual([false, 0]);
   });
 
-  it('starts nothing again once the power is gone', async () => {
+  it('starts nothing again after a power loss', async () => {
     await writeJob('dev.kept', { KeepAlive: true, ThrottleInterval: 0 });
     await launchd.boot();
     const [{ pid } = { pid: 0 }] = launchd.processes();
@@ -178,10 +178,10 @@ describe('the end of a simulated Mac', () => {
     expect(await states()).toEqual(['dev.kept: running']);
   });
 
-  it.each(['cut', 'close'] as const)('starts nothing of what is being loaded or started then: %s', async (end) => {
+  it.each(['cut', 'close'] as const)('starts no job that is being loaded at that moment: %s', async (end) => {
     await launchd.boot();
     await writeJob('dev.late', { RunAtLoad: true, KeepAlive: true, ThrottleInterval: 0 });
-    // It happens while somebody is told of the job.
+    // It happens while the job is announced.
     beforeLoad = async () => launchd[end]();
     await asRoot('bootstrap', 'system', '/Library/LaunchDaemons/dev.late.plist');
     expect([announced.length, launchd.processes(), groups.count()]).toEqual([1, [], 0]);
@@ -189,14 +189,14 @@ describe('the end of a simulated Mac', () => {
     expect([announced.length, launchd.processes(), groups.count()]).toEqual([2, [], 0]);
   });
 
-  it('lets no Mac start any more when the fleet is over', async () => {
+  it('starts no Mac after the end of the fleet', async () => {
     await writeJob('dev.kept', { KeepAlive: true, ThrottleInterval: 0 });
     launchd.close();
     await launchd.boot();
     expect([launchd.processes(), groups.count()]).toEqual([[], 0]);
   });
 
-  it('answers a bootout that was waiting', async () => {
+  it('answers a waiting bootout', async () => {
     await writeFile(join(root, 'job'), "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.02; done\n", { mode: 0o755 });
     await writeJob('dev.stays', { RunAtLoad: true, ExitTimeOut: 600 });
     await launchd.boot();

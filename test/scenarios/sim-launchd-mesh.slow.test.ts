@@ -9,7 +9,7 @@ import { connect, eventually, type RunningRack, run, startRack } from '../rack/r
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
-/** Of each rank, the address at the end of the cable from the rank before it: the rack has the pool 10.77.0.0/24. */
+/** For each rank, the address of its end of the cable to the previous rank. The rack has the pool 10.77.0.0/24. */
 const addresses = ['10.77.0.9', '10.77.0.2', '10.77.0.14', '10.77.0.22'];
 const peers = addresses.map((address) => `${address}:51000`).join(',');
 const label = 'dev.meshwright.rank.tiny';
@@ -29,7 +29,7 @@ afterAll(() => rack.stop());
 
 const rootOf = (node: string): string => fleet.nodes[node]?.root ?? '';
 
-/** More seconds than an answer takes on a loaded machine. */
+/** More seconds than an answer takes on a busy machine. */
 const patient = 20;
 
 async function install(node: string, rank: number, deadline = patient): Promise<void> {
@@ -66,7 +66,7 @@ async function startAll(): Promise<void> {
   expect(await listens('studio-1', '127.0.0.1.8080')).toBe(true);
 }
 
-/** Starts the leader anew, which waits so many seconds for an answer of the others. */
+/** Restarts the leader, which waits this many seconds for an answer of the others. */
 async function restartLeader(deadline: number): Promise<void> {
   await control('studio-1', `bootout system/${label}`);
   await install('studio-1', 0, deadline);
@@ -99,14 +99,14 @@ async function flip(node: string): Promise<void> {
 const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
 
 describe('four ranks of the reference runtime on a simulated rack', () => {
-  it('answer together, over the cables that the rack has', async () => {
+  it('answer together over the cables of the rack', async () => {
     const first = await ask();
     expect(first).toEqual([200, digest]);
     expect(await ask()).toEqual(first);
     expect((await fleet.unknown())['studio-1']).toEqual([]);
   });
 
-  it('answer something else when one byte is flipped on one node', async () => {
+  it('change their answer when one byte is flipped on one node', async () => {
     const before = await ask();
     await flip('studio-3');
     const after = await ask();
@@ -115,7 +115,7 @@ describe('four ranks of the reference runtime on a simulated rack', () => {
     expect(await ask()).toEqual(before);
   });
 
-  it('do not answer when one of them was stopped, until it runs again', async () => {
+  it('stop answering when one rank is stopped, until it runs again', async () => {
     const before = await ask();
     await control('studio-3', `kill SIGTERM system/${label}`);
     expect(await eventually(async () => (await ask())[0] === 503)).toBe(true);
@@ -130,7 +130,7 @@ describe('four ranks of the reference runtime on a simulated rack', () => {
     ['exchanged cable ends', ['cable-swapped', 'studio-1:2,studio-1:3'], 'rank 0 has no way to 10.77.0.2:51000'],
     ['a bridge', ['bridge-active', 'studio-4'], 'rank 2 has no way to 10.77.0.22:51000'],
     ['a lost address', ['gid-missing', 'studio-1:4'], 'rank 3 has no way to 10.77.0.9:51000'],
-  ])('do not answer over %s, and do again without', async (_, fault, reason) => {
+  ])('stop answering over %s, and answer again without it', async (_, fault, reason) => {
     const before = await ask();
     expect((await fleet.setFault(fault)).kind).toBe('done');
     expect(await ask()).toEqual([503, reason]);
@@ -138,13 +138,13 @@ describe('four ranks of the reference runtime on a simulated rack', () => {
     expect(await ask()).toEqual(before);
   });
 
-  it('answer over a rack that lost a cable between two of them that never meet', async () => {
+  it('answer without a cable between two ranks that do not talk to each other', async () => {
     await fleet.setFault(['cable-missing', 'studio-1:3']);
     expect((await ask())[0]).toBe(200);
     await fleet.clearFault([]);
   });
 
-  it('do not answer while one of them hangs, and do after it was started anew', async () => {
+  it('stop answering while one rank hangs, and answer after its restart', async () => {
     const before = await ask();
     await control('studio-2', `kill SIGUSR1 system/${label}`);
     await restartLeader(2);
@@ -155,7 +155,7 @@ describe('four ranks of the reference runtime on a simulated rack', () => {
     expect(await ask()).toEqual(before);
   });
 
-  it('leave no process and no listener behind when they are taken out', async () => {
+  it('leave no process and no listener after they are unloaded', async () => {
     for (const node of nodes) await control(node, `bootout system/${label}`);
     for (const node of nodes) {
       const seen = await onNode(node, 'netstat -an -f inet -p tcp; ps -ax -o command=');

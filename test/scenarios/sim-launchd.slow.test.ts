@@ -27,7 +27,7 @@ afterAll(async () => {
 const macPath = '/Library/LaunchDaemons/dev.test.plist';
 const program = (): string => join(root, 'opt/job');
 
-/** A program that says what it was given and waits for a signal; `body` runs first. */
+/** A program that prints its state and waits for a signal; `body` runs first. */
 async function writeProgram(body = ''): Promise<void> {
   await mkdir(join(root, 'opt'), { recursive: true });
   const text = `#!/bin/sh\n${body}\ntrap 'printf "ended\\n"; exit 3' TERM\nprintf 'started\\n'\nwhile :; do sleep 0.02; done\n`;
@@ -74,7 +74,7 @@ const isAlive = (pid: string | undefined): boolean => {
 };
 
 describe('launchctl of a simulated node', () => {
-  it('loads a service that starts when it is kicked, as a process of its own', async () => {
+  it('loads a service that runs in a separate process after kickstart', async () => {
     expect(await bootstrap()).toEqual([0, '']);
     expect(await printed()).toMatchObject({ state: 'not running', runs: '0', path: macPath });
     expect(await launchctl('kickstart', 'system/dev.test')).toEqual([0, '']);
@@ -84,7 +84,7 @@ describe('launchctl of a simulated node', () => {
     expect((await run(client, `ps -ww -o command= -p ${pid}`)).stdout).toContain(program());
   });
 
-  it('prints the number of the process when asked to, and starts no second one', async () => {
+  it('prints the process number on request, and starts no second process', async () => {
     await bootstrap();
     const [, first] = await launchctl('kickstart', '-p', 'system/dev.test');
     expect(first).toMatch(/^\d+\n$/);
@@ -95,7 +95,7 @@ describe('launchctl of a simulated node', () => {
     expect(await printed()).toMatchObject({ runs: '2', 'last exit code': '3' });
   });
 
-  it('takes a service out when its process has ended', async () => {
+  it('unloads a service after its process ended', async () => {
     await bootstrap();
     await launchctl('kickstart', 'system/dev.test');
     await hasStarted();
@@ -109,7 +109,7 @@ describe('launchctl of a simulated node', () => {
     ]);
   });
 
-  it('tells who comes second that the first bootout is under way', async () => {
+  it('reports a bootout in progress to a second caller', async () => {
     const gate = join(root, 'tmp/gate');
     const ending = `until [ -e "${gate}" ]; do sleep 0.02; done; exit 0`;
     await writeFile(program(), `#!/bin/sh\ntrap '${ending}' TERM\nprintf 'started\\n'\nwhile :; do sleep 0.02; done\n`);
@@ -123,7 +123,7 @@ describe('launchctl of a simulated node', () => {
     expect((await Promise.all(both)).map(([code]) => code).sort()).toEqual([0, 36]);
   });
 
-  it('ends a process that ignores TERM after its exit timeout, and its whole group with it', async () => {
+  it('kills a process that ignores TERM after its exit timeout, with its whole group', async () => {
     await writeFile(
       program(),
       "#!/bin/sh\ntrap '' TERM\n(trap - TERM; while :; do sleep 0.02; done) &\nprintf 'started %s\\n' $!\nwait\nwhile :; do sleep 0.02; done\n",
@@ -139,7 +139,7 @@ describe('launchctl of a simulated node', () => {
     expect([isAlive(pid), await eventually(() => !isAlive(child))]).toEqual([false, true]);
   });
 
-  it('sends a signal to a service that runs, and to nobody else', async () => {
+  it('sends a signal only to a running service', async () => {
     await bootstrap();
     expect(await launchctl('kill', 'SIGTERM', 'system/dev.test')).toEqual([3, 'No process to signal.\n']);
     await launchctl('kickstart', 'system/dev.test');
@@ -151,7 +151,7 @@ describe('launchctl of a simulated node', () => {
     expect(await eventually(async () => (await printed())['last terminating signal'] === 'Killed: 9')).toBe(true);
   });
 
-  it('gives a job the environment of launchd, and nothing of a login', async () => {
+  it('gives a job the environment of launchd, without login variables', async () => {
     await writeProgram('env | while read -r line; do printf "%s\\n" "${line%%=*}"; done');
     await writePlist({ EnvironmentVariables: { OWN: '1' } });
     await bootstrap();
@@ -174,8 +174,8 @@ describe('launchctl of a simulated node', () => {
   });
 
   it.each<readonly [string, Keys]>([
-    ['a program that is not there', { ProgramArguments: ['/opt/nothing'] }],
-    ['a folder for its output that is not there', { StandardOutPath: '/nowhere/out' }],
+    ['a missing program', { ProgramArguments: ['/opt/nothing'] }],
+    ['a missing output folder', { StandardOutPath: '/nowhere/out' }],
   ])('reports %s as EX_CONFIG', async (_, keys) => {
     await writePlist(keys);
     await bootstrap();
@@ -201,21 +201,21 @@ describe('launchctl of a simulated node', () => {
     expect(await launchctl('bootstrap', 'system', `'${root}/nothing.plist'`)).toEqual(failed);
   });
 
-  it('loads no service that was disabled, until it is enabled', async () => {
+  it('refuses to load a disabled service until it is enabled', async () => {
     expect(await launchctl('disable', 'system/dev.test')).toEqual([0, '']);
     expect(await bootstrap()).toEqual([119, 'Bootstrap failed: 119: Service is disabled\n']);
     expect(await launchctl('enable', 'system/dev.test')).toEqual([0, '']);
     expect(await bootstrap()).toEqual([0, '']);
   });
 
-  it('asks for root, and reads without', async () => {
+  it('needs root for changes but not for reading', async () => {
     await bootstrap();
     const ran = await run(client, `launchctl kickstart system/dev.test; echo $?; launchctl print system/dev.test`);
     expect(ran.stderr).toBe('Could not kickstart service "dev.test": 1: Operation not permitted\n');
     expect(ran.stdout).toMatch(/^1\nsystem\/dev\.test = \{\n/);
   });
 
-  it('writes down what it does not simulate', async () => {
+  it('records what it does not simulate', async () => {
     await writePlist({ WatchPaths: ['/x'] });
     expect((await bootstrap())[0]).toBe(5);
     expect((await launchctl('kickstart', '-x', 'system/dev.test'))[0]).toBe(64);

@@ -28,12 +28,12 @@ async function ask(name: string, command: string) {
 }
 
 describe('a modelled fleet behind its host', () => {
-  it('answers with the tools of a Mac, and logs in the user of each node', async () => {
+  it('answers with the tools of a Mac and logs in as the user of each node', async () => {
     expect((await ask('studio-1', 'sw_vers -productVersion; whoami')).stdout).toBe('26.5\nmesh\n');
     expect((await ask('studio-2', 'whoami; sudo -n whoami')).stdout).toBe('ana\nroot\n');
   });
 
-  it('shows a fault in the very next command, and nothing of it once it is cleared', async () => {
+  it('shows a fault in the very next command, and no trace after it is cleared', async () => {
     const before = await ask('studio-1', 'sudo -n true; date -u +%Y');
     expect((await fleet.setFault(['sudo-denied', 'studio-1'])).kind).toBe('done');
     const during = await ask('studio-1', 'sudo -n true');
@@ -43,9 +43,9 @@ describe('a modelled fleet behind its host', () => {
     expect(await ask('studio-1', 'sudo -n true; date -u +%Y')).toEqual(before);
   });
 
-  it('locks a node at FileVault and lets it in again', async () => {
+  it('locks a node at FileVault and accepts logins again afterwards', async () => {
     await fleet.setFault(['filevault-locked', 'studio-1']);
-    // The sshd before unlocking has a key of its own: what is learnt of it says nothing of the other.
+    // The sshd before unlocking has a different key, which the client must not learn.
     const atPreboot = ['-oLogLevel=INFO', '-oUserKnownHostsFile=/dev/null', 'true'];
     const locked = await openSsh(fleet, 'studio-1', atPreboot);
     expect([locked.code, /This system is locked/.test(locked.stderr)]).toEqual([255, true]);
@@ -53,7 +53,7 @@ describe('a modelled fleet behind its host', () => {
     expect((await openSsh(fleet, 'studio-1', ['true'])).code).toBe(0);
   });
 
-  it('gives a Mac that replaces another one an empty disk, and brings the old disk back with its Mac', async () => {
+  it('gives a replacement Mac an empty disk, and restores the old disk with the old Mac', async () => {
     const disk = fleet.disk('studio-1') ?? '';
     const onDisk = () => Promise.all(['opt', 'Users/mesh'].map((path) => readdir(join(disk, path))));
     const session = async (): Promise<string> => (await ask('studio-1', 'sysctl -n kern.bootsessionuuid')).stdout;
@@ -67,14 +67,14 @@ describe('a modelled fleet behind its host', () => {
     expect(after[1]).not.toBe(before[1]);
   });
 
-  it('refuses a fault that does not exist or is not in force, and changes nothing', async () => {
+  it('refuses an unknown or inactive fault without a change', async () => {
     const unknownName = await fleet.setFault(['no-such-thing', 'studio-1']);
     const notSet = await fleet.clearFault(['clock-skew', 'studio-1']);
     const codes = [unknownName, notSet].map((one) => (one.kind === 'refused' ? one.diagnostics[0].code : one.kind));
     expect(codes).toEqual(['sim/unknown-fault', 'sim/bad-fault-target']);
   });
 
-  it('writes down a command line that a Mac does not know, with the code of the tool', async () => {
+  it('records a command line that a Mac does not know, and fails with the exit code of the tool', async () => {
     const ran = await ask('studio-2', 'sw_vers --everything; stat -c %s x');
     expect(ran.code).not.toBe(0);
     expect((await fleet.unknown())['studio-2']).toEqual([

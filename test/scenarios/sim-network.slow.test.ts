@@ -24,7 +24,7 @@ const bridges = '"$R/usr/bin/plutil" -extract VirtualNetworkInterfaces.Bridge js
 const members = '"$R/sbin/ifconfig" bridge0 2>&1 | "$R/usr/bin/grep" -c member:';
 
 describe('the Thunderbolt Bridge of a simulated Mac', () => {
-  it('is three layers, each taken away by its own tool', async () => {
+  it('has three layers, each removed by its own tool', async () => {
     await rack?.fleet.setFault(['bridge-active', 'studio-1']);
     expect(await lines(`${bridges}; ${members}`)).toEqual([
       '{"bridge0":{"Options":{"__AUTO__":"thunderbolt-bridge"},"Interfaces":["en2","en3","en4","en5","en6","en7"]}}',
@@ -54,7 +54,7 @@ describe('the Thunderbolt Bridge of a simulated Mac', () => {
     expect(await lines(`"$R/usr/sbin/networksetup" -setdhcp "Thunderbolt 6"; ${members}`)).toEqual(['6']);
   });
 
-  it('leaves nothing behind when its fault is taken away, whatever was done meanwhile', async () => {
+  it('leaves nothing after its fault is cleared, whatever happened meanwhile', async () => {
     const state = `${bridges}; "$R/sbin/ifconfig" -a; "$R/usr/sbin/networksetup" -listnetworkserviceorder`;
     const before = await lines(state);
     await rack?.fleet.setFault(['bridge-active', 'studio-1']);
@@ -64,8 +64,8 @@ describe('the Thunderbolt Bridge of a simulated Mac', () => {
   });
 });
 
-describe('addresses of a simulated Mac', () => {
-  it('are those of the services, by DHCP or by hand, and plutil reads them from the file', async () => {
+describe('the addresses of a simulated Mac', () => {
+  it('follow its services, by DHCP or manual, and plutil reads them from the file', async () => {
     const set = '"$R/usr/sbin/networksetup" -setmanual "Thunderbolt 2" 10.9.9.1 255.255.255.252';
     const seen = await lines(`${set}; "$R/sbin/ifconfig" en3; "$R/usr/bin/ibv_devinfo" -v -d rdma_en3; ${services}`);
     expect(seen).toEqual(expect.arrayContaining(['\tinet 10.9.9.1 netmask 0xfffffffc broadcast 10.9.9.3']));
@@ -76,7 +76,7 @@ describe('addresses of a simulated Mac', () => {
   });
   const services = '"$R/usr/bin/plutil" -extract NetworkServices json -o - "$F"';
 
-  it('are given to an interface by ifconfig until its service is changed', async () => {
+  it('are set on an interface by ifconfig until its service changes', async () => {
     const ran = await sh(`"$R/sbin/ifconfig" en3 inet 10.1.1.1 netmask 255.255.255.0; "$R/sbin/ifconfig" en3`);
     expect(ran.stdout).toContain('inet 10.1.1.1 netmask 0xffffff00');
     expect(ran.stdout).not.toContain('10.77.0.1');
@@ -87,7 +87,7 @@ describe('addresses of a simulated Mac', () => {
     expect((await sh(`${manual}; "$R/sbin/ifconfig" en3`)).stdout).toContain('inet 10.77.0.1 ');
   });
 
-  it('need a service, which can be made for a port that has none', async () => {
+  it('need a service, which can be created for a port without one', async () => {
     const created = await sh(`"$R/usr/sbin/networksetup" -createnetworkservice mesh-2 "Thunderbolt 2"
       "$R/usr/sbin/networksetup" -createnetworkservice mesh-2 "Thunderbolt 2"
       "$R/usr/sbin/networksetup" -createnetworkservice mesh-9 "Thunderbolt 9"`);
@@ -100,8 +100,8 @@ describe('addresses of a simulated Mac', () => {
   });
 });
 
-describe('a tool that changes the network', () => {
-  it('says what each says to who is not root, and changes nothing', async () => {
+describe('a simulated tool that changes the network', () => {
+  it('refuses a user without root in its own words and changes nothing', async () => {
     await rack?.fleet.setFault(['bridge-active', 'studio-1']);
     const state = `${bridges}; "$R/sbin/ifconfig" -a`;
     const before = await lines(state, 'user');
@@ -121,13 +121,13 @@ describe('a tool that changes the network', () => {
     expect(await lines(state, 'user')).toEqual(before);
   });
 
-  it('says in its words that SSH sessions lack Full Disk Access', async () => {
+  it('reports in its own words that SSH sessions lack Full Disk Access', async () => {
     await rack?.fleet.setFault(['no-full-disk-access', 'studio-1']);
     const ran = await sh('"$R/usr/sbin/networksetup" -setdhcp "Thunderbolt 2"');
     expect([ran.code, ran.stderr]).toEqual([1, 'Unable to access the System Configuration database\n']);
   });
 
-  it('takes an order of services only with the name of each of them', async () => {
+  it('accepts an order of services only if it names all of them', async () => {
     const ran = await sh(`n=$R/usr/sbin/networksetup
       "$n" -ordernetworkservices Wi-Fi Ethernet; printf '%s\\n' "$?"
       set -- Wi-Fi
@@ -147,7 +147,7 @@ describe('a tool that changes the network', () => {
     ]);
   });
 
-  it('complains of services, addresses and masks that are none', async () => {
+  it('refuses invalid services, addresses and masks', async () => {
     const ran = await sh(`"$R/usr/sbin/networksetup" -setdhcp Nowhere
       "$R/usr/sbin/networksetup" -setmanual Ethernet 10.0.0 255.0.0.0
       "$R/usr/sbin/networksetup" -setmanual Ethernet 10.0.0.1 255.0.255.0 10.0.0.2
@@ -163,15 +163,15 @@ describe('a tool that changes the network', () => {
   });
 });
 
-describe('the file of network preferences', () => {
-  it('is what everybody reads who reads the file, however it was changed', async () => {
+describe('the file of network preferences on a simulated Mac', () => {
+  it('is the source of all tools, however it was changed', async () => {
     const edit = `"$R/usr/bin/sed" 's/10\\.77\\.0\\.1</10.66.6.1</' "$F" >"$F.new" && "$R/bin/mv" "$F.new" "$F"`;
     const ran = await sh(`${edit}; "$R/usr/bin/plutil" -extract NetworkServices json -o - "$F"`);
     expect(ran.stdout).toContain('"Addresses":["10.66.6.1"]');
     expect((await sh('"$R/sbin/ifconfig" en3')).stdout).toContain('inet 10.66.6.1 ');
   });
 
-  it('keeps what simulated tools know nothing of', async () => {
+  it('keeps entries that the simulated tools do not know', async () => {
     const edit = `"$R/usr/bin/sed" 's/<key>Sets</<key>Ours<\\/key><string>a \\&amp; b<\\/string><key>Sets</' "$F" >"$F.new"
       "$R/bin/mv" "$F.new" "$F"; "$R/usr/sbin/networksetup" -setdhcp "Thunderbolt 2"`;
     const ran = await sh(
@@ -180,7 +180,7 @@ describe('the file of network preferences', () => {
     expect(ran.stdout).toBe('a & b\n1\n');
   });
 
-  it('is printed by PlistBuddy, which names what is missing', async () => {
+  it('is printed by PlistBuddy, which names missing entries', async () => {
     const print = `"$R/usr/libexec/PlistBuddy" -c 'Print :VirtualNetworkInterfaces' "$F"`;
     const ran = await sh(
       `${print}; "$R/usr/libexec/PlistBuddy" -c 'Delete :VirtualNetworkInterfaces:Bridge:bridge0' "$F"`,

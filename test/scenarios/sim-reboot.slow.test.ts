@@ -12,13 +12,13 @@ import { jobPlist } from '../unit/sim/launchd-job.ts';
 
 const folders: string[] = [];
 const fleets: Fleet[] = [];
-/** Ends every fleet that was brought up, and removes what it kept. */
+/** Stops every started fleet and removes its folder. */
 async function endRebooted(): Promise<void> {
   for (const fleet of fleets.splice(0)) await fleet.stop();
   for (const folder of folders.splice(0)) await removeFolder(folder);
 }
 
-/** The rack, with a second of a Mac in a millisecond of ours. */
+/** The rack. A second of a Mac takes a real millisecond. */
 async function up(folder: string, desired: DesiredFleet = desiredRack, clockFactor = 1 / 1000): Promise<Fleet> {
   const model = modelledFleet(desired, 'reboot', await readSavedState(folder));
   const fleet = await startFleet({ folder, model, clockFactor });
@@ -33,7 +33,7 @@ async function fresh(): Promise<string> {
   return folder;
 }
 
-/** The same, where a test acts while a Mac that is slow to stop goes down: in four minutes of a Mac, five seconds of ours. */
+/** The same for a test that acts during a slow shutdown: four minutes of a Mac take five real seconds. */
 const slow = async (): Promise<Fleet> => up(await fresh(), desiredRack, 1 / 50);
 
 /** Asks a node to restart or switch itself off, from a child that outlives the script. */
@@ -49,7 +49,7 @@ const isUp = (fleet: Fleet, node: string): boolean => fleet.power()[node] === 'u
 const bootSession = async (fleet: Fleet, node: string): Promise<string> =>
   (await sh(fleet, node, '"$R/usr/sbin/sysctl" -n kern.bootsessionuuid', 'user')).stdout.trim();
 
-/** Restarts a node and waits until it is there again. */
+/** Restarts a node and waits until it is up again. */
 async function reboot(fleet: Fleet, node: string): Promise<void> {
   const count = (): number => fleet.effects().filter((one) => one.kind === 'boot' && one.node === node).length;
   const before = count();
@@ -58,7 +58,7 @@ async function reboot(fleet: Fleet, node: string): Promise<void> {
 }
 
 describe('a reboot of a simulated Mac', () => {
-  it('gives a new boot session, keeps files and settings, and undoes what a reboot undoes', async () => {
+  it('gives a new boot session, keeps files and settings, and drops temporary state', async () => {
     const fleet = await up(await fresh());
     await sh(
       fleet,
@@ -90,26 +90,26 @@ describe('a reboot of a simulated Mac', () => {
     expect(stdout).not.toContain('gone');
   });
 
-  it('lets what starts with the Mac change it before anybody gets in', async () => {
+  it('runs its early services before logins are possible', async () => {
     const fleet = await up(await fresh());
     const root = fleet.nodes['studio-1']?.root ?? '';
     const daemon = (name: string, text: string): Promise<void> =>
       writeFile(join(root, 'Library/LaunchDaemons', `${name}.plist`), text);
-    const setLimit = `sysctl iogpu.wired_limit_mb=4096 >'${root}/Library/said' 2>&1; echo over >>'${root}/Library/said'`;
+    const setLimit = `sysctl iogpu.wired_limit_mb=4096 >'${root}/Library/output' 2>&1; echo over >>'${root}/Library/output'`;
     const early = { Label: 'dev.early', ProgramArguments: [`${root}/bin/sh`, '-c', setLimit], RunAtLoad: true };
     await daemon('dev.early', jobPlist(early));
-    // The Mac listens when all of these have been loaded: by then the first one has long asked.
+    // The Mac listens after all of these are loaded. By then, the first one has made its change.
     for (let at = 0; at < 100; at += 1) {
       const later = { Label: `dev.later.${at}`, ProgramArguments: [`${root}/bin/sh`, '-c', 'exit 0'] };
       await daemon(`dev.later.${at}`, jobPlist(later));
     }
     await reboot(fleet, 'studio-1');
-    const said = (): Promise<string> => readFile(join(root, 'Library/said'), 'utf8').catch(() => '');
-    expect(await eventually(async () => (await said()).endsWith('over\n'))).toBe(true);
-    expect(await said()).toBe('iogpu.wired_limit_mb: 0 -> 4096\nover\n');
+    const output = (): Promise<string> => readFile(join(root, 'Library/output'), 'utf8').catch(() => '');
+    expect(await eventually(async () => (await output()).endsWith('over\n'))).toBe(true);
+    expect(await output()).toBe('iogpu.wired_limit_mb: 0 -> 4096\nover\n');
   });
 
-  it('happens once for two orders, and counts both', async () => {
+  it('happens once for two orders and counts both', async () => {
     const fleet = await slow();
     const twice = '"$R/sbin/shutdown" -r now; "$R/sbin/shutdown" -h now';
     await fleet.setFault(['slow-shutdown', 'studio-1']);
@@ -122,7 +122,7 @@ describe('a reboot of a simulated Mac', () => {
     expect(kinds).toEqual(['reboot studio-1 0', 'power-off studio-1 0', 'boot studio-1 1']);
   });
 
-  it.runIf(isLinux)('ends every process of the node, also one that left its group, and no other', async () => {
+  it.runIf(isLinux)('kills every process of the node, even outside its group, and no other', async () => {
     const fleet = await up(await fresh());
     const escaped = `"$R/usr/bin/perl" -MPOSIX -e 'fork and exit; POSIX::setsid(); exec "/bin/sleep", "300"' >/dev/null 2>&1 </dev/null`;
     await sh(fleet, 'studio-1', escaped, 'user');
@@ -133,14 +133,14 @@ describe('a reboot of a simulated Mac', () => {
     expect(await markedProcesses(fleet.runId)).toHaveLength(1);
   });
 
-  it('refuses who is not root, in the words of macOS', async () => {
+  it('is refused without root in the words of macOS', async () => {
     const fleet = await up(await fresh());
     const ran = await sh(fleet, 'studio-1', '"$R/sbin/shutdown" -r now', 'user');
     expect([ran.code, ran.stderr]).toEqual([1, 'shutdown: NOT super-user\n']);
     expect(isUp(fleet, 'studio-1')).toBe(true);
   });
 
-  it('builds the bridge again that ifconfig took away and the preferences still have', async () => {
+  it('restores a bridge that ifconfig removed and that is still in the preferences', async () => {
     const fleet = await up(await fresh());
     await fleet.setFault(['bridge-active', 'studio-1']);
     await sh(fleet, 'studio-1', '"$R/sbin/ifconfig" bridge0 destroy');
@@ -148,7 +148,7 @@ describe('a reboot of a simulated Mac', () => {
     expect((await sh(fleet, 'studio-1', '"$R/sbin/ifconfig" -l')).stdout).toContain('bridge0');
   });
 
-  it('leaves the bridge gone that was deleted from the preferences, unless macOS rebuilds it', async () => {
+  it('restores no bridge that was deleted from the preferences, unless macOS rebuilds it', async () => {
     const fleet = await up(await fresh());
     await fleet.setFault(['bridge-rebuilt', 'studio-1']);
     const remove = `"$R/usr/libexec/PlistBuddy" -c 'Delete :VirtualNetworkInterfaces:Bridge:bridge0' "$R/Library/Preferences/SystemConfiguration/preferences.plist"
@@ -164,7 +164,7 @@ describe('a reboot of a simulated Mac', () => {
     expect(await hasBridge('"$R/sbin/ifconfig" -l')).toBe(false);
   });
 
-  it('ends at FileVault where that is on, and the hands unlock it', async () => {
+  it('ends at FileVault if it is on, and a person unlocks the Mac', async () => {
     const fleet = await up(await fresh(), { ...desiredRack, system: { ...desiredRack.system, fileVault: 'enabled' } });
     await reboot(fleet, 'studio-1');
     await expect(connect(fleet, 'studio-1')).rejects.toThrow(/authentication/i);
@@ -173,8 +173,8 @@ describe('a reboot of a simulated Mac', () => {
   });
 });
 
-describe('a simulated Mac that is switched off', () => {
-  it('stays off until its button is pressed', async () => {
+describe('a simulated Mac that is off', () => {
+  it('stays off until its power button is pressed', async () => {
     const fleet = await up(await fresh());
     const before = await bootSession(fleet, 'studio-2');
     await shutDown(fleet, 'studio-2', '-h');
@@ -186,7 +186,7 @@ describe('a simulated Mac that is switched off', () => {
     expect(fleet.effects().map(({ kind }) => kind)).toEqual(['power-off', 'boot']);
   });
 
-  it('does not come back from a reboot where that fails, until its button is pressed', async () => {
+  it('stays off after a reboot without return until its power button is pressed', async () => {
     const fleet = await up(await fresh());
     await fleet.setFault(['no-return', 'studio-1']);
     await shutDown(fleet, 'studio-1', '-r');
@@ -196,8 +196,8 @@ describe('a simulated Mac that is switched off', () => {
   });
 });
 
-describe('a reboot that takes its time', () => {
-  it('keeps living connections until what does not stop is killed', async () => {
+describe('a slow reboot of a simulated Mac', () => {
+  it('keeps live connections until the slow process is killed', async () => {
     const fleet = await slow();
     await fleet.setFault(['slow-shutdown', 'studio-1']);
     const client = await connect(fleet, 'studio-1');
@@ -208,8 +208,8 @@ describe('a reboot that takes its time', () => {
   });
 });
 
-describe('a simulator that is started again from its disk', () => {
-  it('is a reboot of every Mac', async () => {
+describe('a simulator started again from its disk', () => {
+  it('has rebooted every Mac', async () => {
     const folder = await fresh();
     const first = await up(folder);
     await sh(
@@ -238,7 +238,7 @@ describe('a simulator that is started again from its disk', () => {
     expect((await again.clearFault(['cable-missing'])).kind).toBe('done');
   });
 
-  it('reads network preferences as they lie on the disk', async () => {
+  it('reads the network preferences on the disk', async () => {
     const folder = await fresh();
     const first = await up(folder);
     const path = join(first.nodes['studio-1']?.root ?? '', 'Library/Preferences/SystemConfiguration/preferences.plist');
@@ -248,7 +248,7 @@ describe('a simulator that is started again from its disk', () => {
     expect((await sh(again, 'studio-1', '"$R/sbin/ifconfig" en3')).stdout).toContain('inet 10.55.5.1 ');
   });
 
-  it('has the nodes of the file as it is now: new ones as declared, old ones as they were', async () => {
+  it('has the nodes of the current file: new ones as declared, old ones unchanged', async () => {
     const folder = await fresh();
     const small: DesiredFleet = {
       ...desiredRack,
@@ -274,7 +274,7 @@ describe('a simulator that is started again from its disk', () => {
     expect((await sh(again, 'studio-4', '"$R/sbin/ifconfig" en5')).stdout).toContain('status: active');
   });
 
-  it('begins anew where nothing was kept', async () => {
+  it('starts from scratch if its saved state is unusable', async () => {
     const folder = await fresh();
     await writeFile(join(folder, 'state.json'), '{"formatVersion": 0}');
     const fleet = await up(folder);
@@ -282,8 +282,8 @@ describe('a simulator that is started again from its disk', () => {
   });
 });
 
-describe('the hands at a simulated rack', () => {
-  it('plug cables in as declared and enable RDMA, and say so', async () => {
+describe('a person at a simulated rack', () => {
+  it('plugs cables as declared, enables RDMA, and reports each action', async () => {
     const fleet = await up(await fresh());
     await fleet.setFault(['cable-missing', 'studio-1:2']);
     await fleet.setFault(['cable-swapped', 'studio-4']);

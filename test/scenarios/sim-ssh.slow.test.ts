@@ -25,7 +25,7 @@ afterAll(async () => {
 const root = (node: string): string => fleet.nodes[node]?.root ?? '';
 const isLinux = process.platform === 'linux';
 
-describe('a simulated node behind the ssh command', () => {
+describe('a simulated node and the ssh command', () => {
   it('runs a command in the home of the user with the environment of a Mac', async () => {
     const ran = await openSsh(fleet, 'studio-1', ['pwd; env']);
     const [home, ...rest] = ran.stdout.trim().split('\n');
@@ -50,7 +50,7 @@ describe('a simulated node behind the ssh command', () => {
     });
   });
 
-  it('hands standard input to the command as a real pipe', async () => {
+  it('passes standard input to the command as a real pipe', async () => {
     const ran = await openSsh(
       fleet,
       'studio-1',
@@ -60,14 +60,14 @@ describe('a simulated node behind the ssh command', () => {
     expect(ran.stdout + ran.stderr).toBe('from the client\nlate\n');
   });
 
-  it('refuses a terminal, a shell and a subsystem and goes on', async () => {
+  it('refuses a terminal, a shell and a subsystem, and continues', async () => {
     const terminal = await openSsh(fleet, 'studio-1', ['-t', 'echo on']);
     const shell = await openSsh(fleet, 'studio-1', []);
     const subsystem = await openSsh(fleet, 'studio-1', ['-s', 'sftp']);
     expect([terminal.stdout, shell.code, subsystem.code]).toEqual(['on\n', 255, 255]);
   });
 
-  it('takes LANG and LC_ variables and no others', async () => {
+  it('accepts LANG and LC_ variables and no others', async () => {
     const ran = await openSsh(fleet, 'studio-1', [
       '-oSetEnv=LC_ALL=C LANG=de_DE.UTF-8 SECRET=x PATH=/tmp',
       'echo "$LC_ALL $LANG [$SECRET]"; cat </dev/null',
@@ -75,7 +75,7 @@ describe('a simulated node behind the ssh command', () => {
     expect(ran).toEqual({ code: 0, signal: null, stdout: 'C de_DE.UTF-8 []\n', stderr: '' });
   });
 
-  it('ends with 255 for the OpenSSH client when a signal killed the command', async () => {
+  it('makes the client exit with 255 when a signal killed the command', async () => {
     expect((await openSsh(fleet, 'studio-1', ['kill -9 $$'])).code).toBe(255);
   });
 
@@ -85,7 +85,7 @@ describe('a simulated node behind the ssh command', () => {
   });
 });
 
-describe('a simulated node behind an ssh2 client', () => {
+describe('a simulated node and an ssh2 client', () => {
   it('names the signal that killed a command', async () => {
     const client = await connect(fleet, 'studio-1');
     expect(await run(client, 'kill -TERM $$')).toMatchObject({ code: null, signal: 'SIGTERM' });
@@ -105,7 +105,7 @@ describe('a simulated node behind an ssh2 client', () => {
     client.end();
   });
 
-  it('refuses the eleventh channel and takes another when one has ended', async () => {
+  it('refuses the eleventh channel and accepts new ones later', async () => {
     const client = await connect(fleet, 'studio-2');
     const before = fleet.counts()['studio-2']?.channels ?? 0;
     const held = Array.from({ length: 10 }, () => run(client, 'cat', undefined));
@@ -118,7 +118,7 @@ describe('a simulated node behind an ssh2 client', () => {
     next.end();
   });
 
-  it('carries large output on both streams unchanged', async () => {
+  it('transfers large output on both streams unchanged', async () => {
     const client = await connect(fleet, 'studio-1');
     const script = 'i=0; while [ $i -lt 60000 ]; do printf "%0100d\\n" $i; printf "%0100d\\n" $i >&2; i=$((i+1)); done';
     const { stdout, stderr, code } = await run(client, script);
@@ -127,7 +127,7 @@ describe('a simulated node behind an ssh2 client', () => {
     client.end();
   });
 
-  it('lets a silent command finish when its client is gone, and ends a chatty one', async () => {
+  it('lets a silent command finish after its client is gone, and ends one that writes', async () => {
     const client = await connect(fleet, 'studio-1');
     const waiting = 'until [ -e "$HOME/go" ]; do sleep 0.05; done; echo done >"$HOME/finished"; echo';
     const silent = run(client, waiting).catch(() => undefined);
@@ -145,15 +145,15 @@ describe('a simulated node behind an ssh2 client', () => {
   });
 });
 
-describe('logging in to a simulated node', () => {
-  it('lets in the key of the run for the user of the node only', async () => {
+describe('the login of a simulated node', () => {
+  it('accepts only the key of the run, for the user of the node', async () => {
     const { createKeyText } = await import('../../src/sim/hosts/ssh/host-keys.ts');
     await expect(connect(fleet, 'studio-1', { privateKey: createKeyText('x').privateText })).rejects.toThrow(/auth/i);
     await expect(connect(fleet, 'studio-1', { username: 'root' })).rejects.toThrow(/auth/i);
     await expect(connect(fleet, 'studio-1', { privateKey: '', password: 'mesh' })).rejects.toThrow(/auth/i);
   });
 
-  it('shows the host key that the run names', async () => {
+  it('shows the host key of the run', async () => {
     let seen = '';
     const client = await connect(fleet, 'studio-2', {
       hostVerifier: (key: Buffer) => {
@@ -187,15 +187,15 @@ describe('the records of a simulated fleet', () => {
     });
   });
 
-  it('keep what a Mac would refuse, which is not run', async () => {
+  it('contain commands that a Mac would refuse, which do not run', async () => {
     const ran = await openSsh(fleet, 'studio-2', ['echo ran; /usr/bin/stat -c %s x']);
     expect(ran).toMatchObject({ code: 127, stdout: '' });
     expect((await fleet.unknown())['studio-2']?.join('\n')).toContain('/usr/bin/stat');
   });
 });
 
-describe('stopping a simulated fleet', () => {
-  it.runIf(isLinux)('ends background jobs and one that left its group', async () => {
+describe('the stop of a simulated fleet', () => {
+  it.runIf(isLinux)('kills background jobs and a process outside its group', async () => {
     const other = await freshFolder();
     const second = await startFleet({ folder: other, model: bareModel(['studio-1']) });
     const client = await connect(second, 'studio-1');

@@ -1,4 +1,4 @@
-/** The process that the supervisor tests start: two nodes without a Mac behind them. */
+/** The process that the supervisor tests start: two nodes without a simulated Mac. */
 import { superviseUntilStopped } from '../../src/sim/hosts/control/supervisor.ts';
 import { bareModel } from '../rack/running.ts';
 

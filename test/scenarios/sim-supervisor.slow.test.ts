@@ -34,7 +34,7 @@ async function fresh(...below: readonly string[]): Promise<string> {
 
 const up = (folder: string) => startSupervisor({ entry: supervisorEntry(folder), folder });
 
-/** What the client helpers need of a fleet that runs elsewhere. */
+/** The parts of a fleet in a different process that the client helpers need. */
 async function reach(run: RunFile): Promise<Fleet> {
   const privateText = await readFile(run.userKeyFile, 'utf8');
   const model = await startFleet({ folder: await fresh(), model: bareModel([]) });
@@ -46,7 +46,7 @@ const isLinux = process.platform === 'linux';
 const background = 'sleep 300 >/dev/null 2>&1 </dev/null & sleep 301';
 
 describe('a supervisor', () => {
-  it('comes up once, is found, and goes down once', async () => {
+  it('starts once, is found, and stops once', async () => {
     const folder = await fresh();
     const first = await up(folder);
     const second = await up(folder);
@@ -57,7 +57,7 @@ describe('a supervisor', () => {
     expect(await readdir(folder)).not.toContain('run.json');
   });
 
-  it('keeps what it writes from other users', async () => {
+  it('protects its files from other users', async () => {
     const folder = await fresh();
     const { run: file } = await up(folder);
     const modes = await Promise.all(
@@ -66,7 +66,7 @@ describe('a supervisor', () => {
     expect(modes).toEqual([0o700, 0o600, 0o600]);
   });
 
-  it('has the same ports and host keys after it went down and up', async () => {
+  it('keeps its ports and host keys over a restart', async () => {
     const folder = await fresh();
     const { run: before } = await up(folder);
     await stopSupervisor(folder);
@@ -76,7 +76,7 @@ describe('a supervisor', () => {
     expect(after.runId).not.toBe(before.runId);
   });
 
-  it.runIf(isLinux)('leaves no process behind when it is killed, and the next one takes over', async () => {
+  it.runIf(isLinux)('leaves no process after it was killed, and the next one takes over', async () => {
     const folder = await fresh();
     const { run: file } = await up(folder);
     const client = await connect(await reach(file), 'studio-1');
@@ -90,7 +90,7 @@ describe('a supervisor', () => {
     expect((await stopSupervisor(folder)).kind).toBe('stopped');
   });
 
-  it('cleans up after a crash without another start', async () => {
+  it('is cleaned up after a crash without a new start', async () => {
     const folder = await fresh();
     const { run: file } = await up(folder);
     process.kill(file.pid, 'SIGKILL');
@@ -99,7 +99,7 @@ describe('a supervisor', () => {
     expect((await readRun(folder)).kind).toBe('none');
   });
 
-  it('is told from a healthy one when it does not answer, and ended all the same', async () => {
+  it('counts as silent if it does not answer, and can still be stopped', async () => {
     const folder = await fresh();
     const { run: file } = await up(folder);
     process.kill(file.pid, 'SIGSTOP');
@@ -108,19 +108,19 @@ describe('a supervisor', () => {
     expect((await readRun(folder)).kind).toBe('none');
   });
 
-  it('ends when somebody removes its folder', async () => {
+  it('ends when its folder is removed', async () => {
     const folder = await fresh();
     const { run: file } = await up(folder);
     await removeFolder(folder);
     expect(await eventually(async () => !(await isSameProcess(file.pid, file.pidStart)))).toBe(true);
   });
 
-  it('says from its log why it did not come up', async () => {
+  it('reports the reason of a failed start from its log', async () => {
     const folder = await fresh('broken');
     await expect(up(folder)).rejects.toThrow('sim/start-failed: the cluster file of this test is broken');
   });
 
-  it('says when its process is none at all', async () => {
+  it('reports a program that does not exist', async () => {
     const folder = await fresh();
     const entry = ['/no/such/program'] as const;
     await expect(startSupervisor({ entry, folder })).rejects.toThrow(
@@ -128,11 +128,11 @@ describe('a supervisor', () => {
     );
   });
 
-  it('refuses a folder that PATH cannot hold', async () => {
+  it('refuses a folder that PATH cannot contain', async () => {
     await expect(startFleet({ folder: await fresh('a:b'), model: bareModel([]) })).rejects.toThrow(/sim\/run-folder/);
   });
 
-  it('answers on its socket, also from a folder with a long path', async () => {
+  it('answers on its socket even if its folder has a long path', async () => {
     const folder = await fresh('a-rather-long-name-of-a-folder'.repeat(4), 'run');
     const { run: file } = await up(folder);
     expect(Buffer.byteLength(file.controlSocket)).toBeLessThan(104);
@@ -140,7 +140,7 @@ describe('a supervisor', () => {
     expect(answer).toMatchObject({ simulated: true, ok: true, value: { run: { runId: file.runId }, faults: [] } });
   });
 
-  it('lets its log of commands be read from outside', async () => {
+  it('gives access to its log of commands', async () => {
     const folder = await fresh();
     const { run: file } = await up(folder);
     const client = await connect(await reach(file), 'studio-2');
@@ -152,7 +152,7 @@ describe('a supervisor', () => {
     });
   });
 
-  it('presses buttons for whoever asks, and knows its nodes', async () => {
+  it('presses power buttons on request and knows its nodes', async () => {
     const { run: file } = await up(await fresh());
     const power = { 'studio-1': 'up', 'studio-2': 'up' };
     expect(await askControl(file.controlSocket, { ask: 'power-on', words: ['studio-1'] }, 60_000)).toMatchObject({
@@ -166,14 +166,14 @@ describe('a supervisor', () => {
     });
   });
 
-  it('starts only one of two that are started at once', async () => {
+  it('starts only once if started twice in parallel', async () => {
     const folder = await fresh();
     const both = await Promise.all([up(folder), up(folder)]);
     expect(both[0].run.pid).toBe(both[1].run.pid);
     expect(both.map((one) => one.kind).sort()).toEqual(['already', 'started']);
   });
 
-  it('runs beside another one with the same nodes', async () => {
+  it('runs next to a second one with the same nodes', async () => {
     const [one, two] = [await up(await fresh()), await up(await fresh())];
     const client = await connect(await reach(two.run), 'studio-1');
     const { stdout } = await run(client, 'pwd');

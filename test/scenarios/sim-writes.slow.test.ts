@@ -19,7 +19,7 @@ async function asUser(node: string, script: string): Promise<Ran> {
 }
 
 describe('a write on a simulated Mac', () => {
-  it('is seen by the next command of the same script', async () => {
+  it('is visible to the next command of the same script', async () => {
     const ran = await asRoot(
       'studio-1',
       '"$R/usr/bin/pmset" -a sleep 7 disksleep 9 autorestart 0\n"$R/usr/bin/pmset" -g custom',
@@ -31,7 +31,7 @@ describe('a write on a simulated Mac', () => {
     expect((await asUser('studio-2', 'pmset -g custom')).stdout).toMatch(/^ sleep {16}0$/m);
   });
 
-  it('is refused to who is not root, in the words of each tool', async () => {
+  it('is refused without root in the words of each tool', async () => {
     const before = await asUser('studio-2', 'pmset -g custom');
     expect(await asUser('studio-2', 'pmset -a sleep 7')).toMatchObject({
       code: 1,
@@ -45,7 +45,7 @@ describe('a write on a simulated Mac', () => {
     expect(await asUser('studio-2', 'pmset -g custom')).toEqual(before);
   });
 
-  it('says what it replaced', async () => {
+  it('prints the value that it replaced', async () => {
     const ran = await asRoot(
       'studio-3',
       '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096; "$R/usr/sbin/sysctl" -n iogpu.wired_limit_mb',
@@ -53,13 +53,13 @@ describe('a write on a simulated Mac', () => {
     expect(ran.stdout).toBe('iogpu.wired_limit_mb: 245760 -> 4096\n4096\n');
   });
 
-  it('is refused with the usage when a word of it is unknown, and written down', async () => {
+  it('is refused with the usage if an argument is unknown, and is recorded', async () => {
     const ran = await asRoot('studio-4', '"$R/usr/bin/pmset" -a sleep never');
     expect([ran.code, ran.stderr.split('\n')[0]]).toEqual([1, 'Usage: pmset <options>']);
     expect((await rack.fleet.unknown())['studio-4']).toEqual(['/usr/bin/pmset 3:-a sleep never']);
   });
 
-  it('is refused to a process of another boot session, or of none', async () => {
+  it('is refused to a process of a different boot session, or of none', async () => {
     const script = `MW_SIM=\${MW_SIM%.*}.9 "$R/usr/bin/pmset" -a sleep 3; MW_SIM= "$R/usr/bin/pmset" -a sleep 4
       "$R/usr/bin/pmset" -g custom`;
     const { stdout, stderr } = await asRoot('studio-2', script);
@@ -67,7 +67,7 @@ describe('a write on a simulated Mac', () => {
     expect(stdout).toMatch(/^ sleep {16}0$/m);
   });
 
-  it('stands in the record of effects with its node, tool and words', () => {
+  it('is recorded with its node, tool and arguments', () => {
     expect(rack.fleet.effects()[0]).toMatchObject({
       kind: 'write',
       node: 'studio-1',
@@ -78,7 +78,7 @@ describe('a write on a simulated Mac', () => {
     });
   });
 
-  it('is what stays when a fault is taken away that was set before it', async () => {
+  it('stays after an earlier fault is cleared', async () => {
     await rack.fleet.setFault(['power-wrong', 'studio-4']);
     await rack.fleet.setFault(['clock-skew', 'studio-4']);
     await asRoot('studio-4', '"$R/usr/bin/pmset" -a disksleep 3');
@@ -88,7 +88,7 @@ describe('a write on a simulated Mac', () => {
     expect(stdout).toMatch(/^ disksleep {12}3$/m);
   });
 
-  it('loses nothing when many scripts write at once', async () => {
+  it('is never lost among many parallel ones', async () => {
     const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].flatMap((node) =>
       [11, 12, 13].map((value) =>
         asRoot(node, `"$R/usr/bin/pmset" -a sleep ${value}; "$R/usr/sbin/sysctl" -n hw.model`),
@@ -101,8 +101,8 @@ describe('a write on a simulated Mac', () => {
   });
 });
 
-describe('who watches commands arrive', () => {
-  it('is told of a script before its client hears anything of it', async () => {
+describe('a listener for commands on a simulated Mac', () => {
+  it('is called before the client gets any output', async () => {
     const order: string[] = [];
     const end = rack.fleet.onExec(async ({ node, input, boot }) => {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -114,7 +114,7 @@ describe('who watches commands arrive', () => {
     expect(order).toEqual(['studio-1 0 the script', 'client done']);
   });
 
-  it('keeps the client waiting for a command that has ended without reading its input', async () => {
+  it('delays the client even for a command that did not read its input', async () => {
     const seen: string[] = [];
     const end = rack.fleet.onExec(({ command }) => {
       seen.push(command);

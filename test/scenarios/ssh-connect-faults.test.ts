@@ -20,7 +20,7 @@ async function start(faults: Faults): Promise<FaultServer> {
   return server;
 }
 
-/** A private key whose public half is that of another key: what somebody in between can show, and not sign with. */
+/** A private key with the public half of a different key, which an attacker can show but not sign with. */
 function claiming(privateKey: string, claimed: KeyPair): string {
   const halfOf = (pair: KeyPair): Buffer => Buffer.from(pair.base64, 'base64').subarray(-32);
   const file = Buffer.from(privateKey.replace(/-----.*-----/gu, ''), 'base64').toString('latin1');
@@ -35,7 +35,7 @@ const says =
     socket.end(text);
   };
 
-/** What comes of a connection when so much time passes once the server has reached a point, however long that took. */
+/** The result of a connection if this much time passes after the server reached a point. */
 async function lateAfter(
   faults: (reached: () => void) => Faults,
   { firstByteMs, passesMs = connectLimits.deadlineMs }: { firstByteMs?: number; passesMs?: number } = {},
@@ -61,7 +61,7 @@ afterEach(async () => {
 });
 afterAll(() => ssh.remove());
 
-describe('a node that cannot be talked to', () => {
+describe('a connection to a faulty node', () => {
   it('is refused when nothing listens', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -71,14 +71,14 @@ describe('a node that cannot be talked to', () => {
     expect(await rejectionCode(ssh.connect(port))).toBe('ssh/refused');
   });
 
-  it('is unreachable, with the name as the reason, when the name does not exist', async () => {
+  it('fails with the name as the reason if the name does not exist', async () => {
     const target = ssh.target(22, { host: 'no-such-mac.invalid' });
     const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
     expect(problem).toMatchObject({ code: 'ssh/unreachable', subject: nodeSubject('studio-1') });
     expect(problem.detail).toContain('no-such-mac.invalid');
   });
 
-  it('is refused as an address before anything is sent when host or user could be an option (cases 1, 2, 3, 5)', async () => {
+  it('is refused before anything is sent if host or user could be an option (cases 1, 2, 3, 5)', async () => {
     for (const more of [{ host: '-oProxyCommand=x' }, { user: '-l' }, { host: 'a;b' }, { port: 0 }, { user: 'a\nb' }]) {
       const target = ssh.target(22, more);
       expect(await rejectionCode(connect(target, trustFor(target, { knownHosts: [] }), connectLimits))).toBe(
@@ -87,18 +87,18 @@ describe('a node that cannot be talked to', () => {
     }
   });
 
-  it('has timed out when it takes the connection and says nothing', async () => {
+  it('times out if the node accepts it and sends nothing', async () => {
     const problem = await lateAfter((reached) => ({ onSocket: (socket) => socket.once('data', reached) }));
     expect(problem.code).toBe('ssh/timed-out');
     expect(problem.detail).toContain('identification');
   });
 
-  it('has timed out when it goes silent during key exchange', async () => {
+  it('times out if the node goes silent during key exchange', async () => {
     const problem = await lateAfter((reached) => ({
       onSocket: (socket) => {
         let heard = '';
         socket.write('SSH-2.0-quiet\r\n');
-        // What follows the line of the client is its part of the key exchange.
+        // The client's part of the key exchange follows its first line.
         socket.on('data', (bytes) => {
           heard += bytes.toString('latin1');
           if (/\n./su.test(heard)) reached();
@@ -109,23 +109,23 @@ describe('a node that cannot be talked to', () => {
     expect(problem.detail).toContain('key exchange');
   });
 
-  it('has timed out when it goes silent during login', async () => {
+  it('times out if the node goes silent during login', async () => {
     const problem = await lateAfter((reached) => ({ onAuth: reached }));
     expect(problem.code).toBe('ssh/timed-out');
     expect(problem.detail).toContain('authentication');
   });
 
-  it('is given up early where its first byte has a time of its own', async () => {
+  it('fails early if the first byte has a separate deadline', async () => {
     const limits = { firstByteMs: 4_000, passesMs: 4_000 };
     expect((await lateAfter((onSocket) => ({ onSocket }), limits)).detail).toMatch(/(?:within|after) 4 s/);
   });
 
-  it('has its whole deadline once its first byte has come', async () => {
+  it('has its whole deadline after its first byte', async () => {
     const problem = await lateAfter((reached) => ({ onAuth: reached }), { firstByteMs: 1 });
     expect(problem.detail).toContain('stopped responding during authentication; meshwright gave up after 20 s');
   });
 
-  it('is let go at once when the run is interrupted', async () => {
+  it('ends immediately when the run is interrupted', async () => {
     const server = await start({ onSocket: () => undefined });
     const controller = new AbortController();
     const trying = rejectionCode(ssh.connect(server.port, { signal: controller.signal }));
@@ -135,7 +135,7 @@ describe('a node that cannot be talked to', () => {
     expect(await rejectionCode(ssh.connect(server.port, { signal: AbortSignal.abort() }))).toBe('ssh/unreachable');
   });
 
-  it('is dropped when it closes before, in and after key exchange (case 43)', async () => {
+  it('is dropped if the node closes before, during and after key exchange (case 43)', async () => {
     const before = await start({ onSocket: (socket) => socket.destroy() });
     const within = await start({
       onSocket: (socket) => {
@@ -158,7 +158,7 @@ describe('a node that cannot be talked to', () => {
     expect(await rejectionCode(ssh.connect(after.port))).toBe('ssh/dropped');
   });
 
-  it('is no SSH server when it begins with something else, which is shown escaped', async () => {
+  it('reports no SSH server, with the greeting escaped, if the greeting is different', async () => {
     const server = await start({ onSocket: says('HTTP/1.1 400 Bad\u001b[31m Request\r\n\r\n') });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/not-ssh');
@@ -166,7 +166,7 @@ describe('a node that cannot be talked to', () => {
     expect(problem.detail).not.toContain('\u001b');
   });
 
-  it('is no SSH server when it sends an endless line', async () => {
+  it('reports no SSH server if the greeting line is endless', async () => {
     const flood = (socket: Socket): void => {
       const more = (): void => {
         if (!socket.destroyed) socket.write(Buffer.alloc(65_536, 'x'), () => setImmediate(more));
@@ -178,7 +178,7 @@ describe('a node that cannot be talked to', () => {
   });
 
   it.each(['Exceeded MaxStartups\r\n', 'Not allowed at this time\r\n'])(
-    'turns connections away when it says %j (case 46)',
+    'is turned away if the node prints %j (case 46)',
     async (text) => {
       const server = await start({ onSocket: says(text) });
       const problem = await rejection(ssh.connect(server.port));
@@ -187,7 +187,7 @@ describe('a node that cannot be talked to', () => {
     },
   );
 
-  it('shares no algorithm when it knows only broken ones, and both sides are named (case 28)', async () => {
+  it('shares no algorithm if the node has only broken ones, and names both sides (case 28)', async () => {
     const server = await start({ algorithms: { kex: ['diffie-hellman-group14-sha1'] } });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/no-common-algorithm');
@@ -210,7 +210,7 @@ describe('a node that cannot be talked to', () => {
 });
 
 describe('the host key of a node', () => {
-  it('is judged before any login is tried (cases 22, 23)', async () => {
+  it('is checked before any login is tried (cases 22, 23)', async () => {
     const server = await start({});
     const target = ssh.target(server.port);
     const unknown = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
@@ -228,7 +228,7 @@ describe('the host key of a node', () => {
     expect(server.logins).toEqual([]);
   });
 
-  it('is not proven by somebody who shows it and signs with another key, and nothing is offered', async () => {
+  it('is not proven by a server that signs with a different key and gets no login', async () => {
     const server = await startFaultServer({ privateKey: claiming(ssh.host.privateKey, other), pair: other }, {});
     servers.push(server);
     const problem = await rejection(connect(ssh.target(server.port), ssh.trust(server.port, other), connectLimits));
@@ -237,7 +237,7 @@ describe('the host key of a node', () => {
     expect(server.logins).toEqual([]);
   });
 
-  it('is fetched for a person to compare, without a login', async () => {
+  it('is fetched without a login, for a person to compare', async () => {
     const server = await start({});
     const key = await fetchHostKey(ssh.target(server.port), connectLimits);
     expect(key).toMatchObject({ type: ssh.host.pair.type, base64: ssh.host.pair.base64 });
@@ -245,22 +245,22 @@ describe('the host key of a node', () => {
     expect(server.logins).toEqual([]);
   });
 
-  it('cannot be judged with the trust of another address', async () => {
+  it('is not checked with the trust of a different address', async () => {
     await expect(connect(ssh.target(1), ssh.trust(2), connectLimits)).rejects.toThrow('trust of [127.0.0.1]:2');
   });
 });
 
-describe('login', () => {
+describe('a login by key', () => {
   const banner = readFileSync(new URL('../sshd/filevault-banner.txt', import.meta.url), 'utf8');
 
-  it('tries public keys alone, each once, without asking for methods first (case 47)', async () => {
+  it('tries only public keys, each once, without asking for methods first (case 47)', async () => {
     const server = await start({});
     const remote = await ssh.connect(server.port);
     remote.close();
     expect(server.logins).toEqual(['publickey', 'publickey:signed']);
   });
 
-  it('fails with the names of the keys that were offered, after one attempt each (case 47)', async () => {
+  it('fails with the names of the offered keys, after one attempt each (case 47)', async () => {
     const server = await start({ onAuth: (context) => context.reject(['publickey', 'password']) });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/authentication-failed');
@@ -269,7 +269,7 @@ describe('login', () => {
     expect(server.counts.connections).toBe(1);
   });
 
-  it('offers five keys at most and says how many were left out (case 47)', async () => {
+  it('offers at most five keys and reports how many were left out (case 47)', async () => {
     const files = Array.from({ length: 7 }, (_, index) => makeKey(ssh.folder, `many-${index}`).file);
     const server = await start({ onAuth: (context) => context.reject(['publickey']) });
     const target = ssh.target(server.port, { identityFiles: files });
@@ -285,14 +285,14 @@ describe('login', () => {
     expect(server.logins).toEqual(['publickey']);
   });
 
-  it('says what else a node wants when a key alone is not enough', async () => {
+  it('reports which further method a node requires after the key', async () => {
     const server = await start({ onAuth: (context) => context.reject(['keyboard-interactive'], true) });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/authentication-failed');
     expect(problem.detail).toContain('keyboard-interactive');
   });
 
-  it('keeps the connection usable for commands, and forwards no agent, port or variable (case 33)', async () => {
+  it('leaves the connection usable for commands, and forwards no agent, port or variable (case 33)', async () => {
     const server = await start({});
     const remote = await ssh.connect(server.port);
     expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });

@@ -25,8 +25,8 @@ const trustOf = (host: string, { port }: FaultServer) => {
   return trustFor({ host, port }, { knownHosts: [{ file: 'known_hosts', text }] });
 };
 
-describe('a node with a name', () => {
-  it('is not charged for the time in which its name was looked up', async () => {
+describe('a connection to a host name', () => {
+  it('gets its full deadline after the name lookup', async () => {
     const server = await start();
     const target = ssh.target(server.port, { host: 'slow-name.lan' });
     let namedAt = 0;
@@ -40,14 +40,14 @@ describe('a node with a name', () => {
     remote.close();
   });
 
-  it('is unreachable when its name is not looked up in time', async () => {
+  it('fails if the name lookup takes too long', async () => {
     const target = ssh.target(22, { host: 'dead-name.lan' });
     const lookUp = () => new Promise<never>(() => undefined);
     const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), { deadlineMs: 50, lookUp }));
     expect(problem).toMatchObject({ code: 'ssh/unreachable', detail: expect.stringContaining('looked up within') });
   });
 
-  it('is never looked up when it is given by its IP address', async () => {
+  it('looks up no name for an IP address', async () => {
     const server = await start();
     let lookups = 0;
     const lookUp = () => {
@@ -58,7 +58,7 @@ describe('a node with a name', () => {
     expect(lookups).toBe(0);
   });
 
-  it('is reached by the second of its addresses when the first one refuses', async () => {
+  it('tries the second address if the first refuses', async () => {
     const server = await start();
     const target = ssh.target(server.port, { host: 'two-addresses.lan' });
     const lookUp = () =>

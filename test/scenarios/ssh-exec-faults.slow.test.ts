@@ -21,7 +21,7 @@ afterEach(async () => {
 afterAll(() => ssh.remove());
 
 describe('the exit of a command', () => {
-  it('is unknown when the connection is cut after login (case 43)', async () => {
+  it('is unknown if the connection is cut after login (case 43)', async () => {
     const server = await start({ onReady: (socket) => socket.destroy() });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('true', execLimits);
@@ -29,14 +29,14 @@ describe('the exit of a command', () => {
     expect(diagnoseExit('studio-1', exit)).toMatchObject({ code: 'ssh/dropped', subject: nodeSubject('studio-1') });
   });
 
-  it('is unknown when the connection is cut after the channel was opened (case 43)', async () => {
+  it('is unknown if the connection is cut after the channel was opened (case 43)', async () => {
     const server = await start({ onExec: ({ socket }) => socket.destroy() });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('true', execLimits);
     expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
   });
 
-  it('is unknown when the connection is cut in the middle of the output, which is kept (case 43)', async () => {
+  it('is unknown if the connection is cut during the output, which is kept (case 43)', async () => {
     const server = await start({
       onExec: ({ channel, socket }) => {
         channel.write('half an ans', () => setImmediate(() => socket.destroy()));
@@ -48,7 +48,7 @@ describe('the exit of a command', () => {
     expect(textOf(result.stdout)).toBe('half an ans');
   });
 
-  it('is unknown when the code came and the output did not end (case 43)', async () => {
+  it('is unknown if the code arrived but the output did not end (case 43)', async () => {
     const server = await start({
       onExec: ({ channel, socket }) => {
         channel.write('half');
@@ -61,7 +61,7 @@ describe('the exit of a command', () => {
     expect(exit.kind).toBe('unknown');
   });
 
-  it('is known when code and end of output came before the cut (case 43)', async () => {
+  it('is known if code and end of output arrived before the cut (case 43)', async () => {
     const server = await start({
       onExec: ({ channel, socket }) => {
         channel.write('whole');
@@ -76,7 +76,7 @@ describe('the exit of a command', () => {
     expect(textOf(result.stdout)).toBe('whole');
   });
 
-  it('is unknown, never success, when the channel closes without a code (case 48)', async () => {
+  it('is unknown, never success, if the channel closes without a code (case 48)', async () => {
     const server = await start({ onExec: ({ channel }) => channel.close() });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('true', execLimits);
@@ -85,7 +85,7 @@ describe('the exit of a command', () => {
     remote.close();
   });
 
-  it('is unknown when its caller wants no answer any more, and the connection serves the next one', async () => {
+  it('is unknown if its caller cancels, and the connection serves the next command', async () => {
     const server = await start({
       onExec: ({ channel, command }) => {
         if (command === 'hang') return;
@@ -104,7 +104,7 @@ describe('the exit of a command', () => {
     remote.close();
   });
 
-  it('is the signal that ended it (case 49)', async () => {
+  it('is the signal that killed the command (case 49)', async () => {
     const server = await start({
       onExec: ({ channel }) => {
         channel.exit('KILL');
@@ -116,14 +116,14 @@ describe('the exit of a command', () => {
     remote.close();
   });
 
-  it('is unknown when the node falls silent: three unanswered signs of life drop it (case 44)', async () => {
+  it('is unknown if the node falls silent for three keepalives (case 44)', async () => {
     const server = await start({ onExec: ({ socket }) => socket.pause() });
     const remote = await ssh.connect(server.port, { keepaliveMs: 50 });
     const { exit } = await remote.exec('true', execLimits);
     expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
   });
 
-  it('is unknown 20 seconds after the node fell silent at the latest (case 44)', async () => {
+  it('is unknown at most 20 seconds after the node fell silent (case 44)', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
       const server = await start({
@@ -140,7 +140,7 @@ describe('the exit of a command', () => {
     }
   });
 
-  it('is unknown at once when the connection is closed here, also for commands that wait', async () => {
+  it('is unknown immediately, even for queued commands, when this side closes the connection', async () => {
     const server = await start({ onExec: () => undefined });
     const remote = await ssh.connect(server.port);
     const all = Array.from({ length: 12 }, () => remote.exec('sleep', execLimits));
@@ -152,7 +152,7 @@ describe('the exit of a command', () => {
   });
 });
 
-describe('the bounds of a command', () => {
+describe('the limits of a command', () => {
   it('end it at its deadline, and the connection serves the next one', async () => {
     const server = await start({
       onExec: ({ channel, command }) => {
@@ -168,7 +168,7 @@ describe('the bounds of a command', () => {
     remote.close();
   });
 
-  it('let exactly the allowed bytes through and cut at one more (case 15)', async () => {
+  it('allow exactly the allowed bytes and cut at one more (case 15)', async () => {
     const server = await start({
       onExec: ({ channel, command }) => {
         channel.write('x'.repeat(60));
@@ -186,12 +186,12 @@ describe('the bounds of a command', () => {
     remote.close();
   });
 
-  it('end the connection of a node that goes on sending after its channel was closed', async () => {
+  it('end the connection of a node that keeps sending after its channel closed', async () => {
     const chunk = Buffer.alloc(32_000, 'x');
     const server = await start({
       onExec: ({ channel, socket, connection, command }) => {
         if (command !== 'flood') return;
-        // Past the library's own manners: window and close are ignored, as a hostile node would.
+        // Bypasses the library: ignores window and close, like a hostile node.
         const protocol = Object(connection)._protocol;
         const flood = (): void => {
           if (socket.destroyed) return;
@@ -213,7 +213,7 @@ describe('the bounds of a command', () => {
     });
   });
 
-  it('open eight channels at most and queue the rest (case 45)', async () => {
+  it('open at most eight channels and queue the rest (case 45)', async () => {
     let open = 0;
     let most = 0;
     const held: ServerChannel[] = [];
@@ -229,7 +229,7 @@ describe('the bounds of a command', () => {
         open += 1;
         most = Math.max(most, open);
         held.push(channel);
-        // Eight are held for as long as a ninth would need to come; the last six have no others behind them.
+        // Eight are held as long as a ninth would need to arrive. The last six have no successors.
         if (open === 8 || server.commands.length === 30) setTimeout(endAll, 50);
       },
     });
@@ -241,7 +241,7 @@ describe('the bounds of a command', () => {
     remote.close();
   });
 
-  it('end the connection when every channel is held by a command that outlived its deadline', async () => {
+  it('end the connection if commands that outlived their deadline hold every channel', async () => {
     const server = await start({
       onExec: ({ channel }) => Object.assign(channel, { close: () => undefined, end: () => undefined }),
     });
@@ -252,7 +252,7 @@ describe('the bounds of a command', () => {
     expect((await remote.exec('true', execLimits)).exit).toMatchObject({ kind: 'unknown' });
   });
 
-  /** A server that opens the first channel, refuses the next so many, and opens those after them. */
+  /** A server that opens the first channel, refuses the next ones, and then opens all others. */
   async function refusing(count: number) {
     let asked = 0;
     const isOpened = (): boolean => {
@@ -263,7 +263,7 @@ describe('the bounds of a command', () => {
     return { server, remote: await ssh.connect(server.port), asked: () => asked };
   }
 
-  it('are asked again when the node has not yet counted out the one before, and run once', async () => {
+  it('repeat a refused command while the node still counts the previous one, and run it once', async () => {
     const { server, remote, asked } = await refusing(3);
     const first = await remote.exec('first', execLimits);
     const others = await Promise.all(['second', 'third'].map((one) => remote.exec(one, execLimits)));
@@ -272,7 +272,7 @@ describe('the bounds of a command', () => {
     remote.close();
   });
 
-  it('take refusals without an end for a no, where nothing else runs', async () => {
+  it('give up after endless refusals if nothing else is running', async () => {
     const { server, remote, asked } = await refusing(1_000);
     await remote.exec('first', execLimits);
     const { exit } = await remote.exec('second', execLimits);

@@ -51,7 +51,7 @@ describe('standard input in pieces', () => {
     remote.close();
   });
 
-  it('is asked for no more by a command that ended early', async () => {
+  it('stops when its command ended early', async () => {
     const server = await start({
       onExec: ({ channel }) => {
         channel.exit(3);
@@ -67,7 +67,7 @@ describe('standard input in pieces', () => {
     remote.close();
   });
 
-  it('leaves the exit unknown when it breaks off', async () => {
+  it('leaves the exit unknown if it fails midway', async () => {
     const server = await start({ onExec: digestInput });
     const remote = await ssh.connect(server.port);
     async function* broken(): AsyncGenerator<Uint8Array> {
@@ -83,7 +83,7 @@ describe('standard input in pieces', () => {
 describe('a deadline that counts from the last byte', () => {
   const limits = (deadlineMs: number) => ({ ...execLimits, deadlineMs, isDeadlineIdle: true });
 
-  it('lets a command go on that prints now and then', async () => {
+  it('spares a command that prints now and then', async () => {
     const server = await start({
       onExec: ({ channel }) => {
         const print = async (): Promise<void> => {
@@ -103,7 +103,7 @@ describe('a deadline that counts from the last byte', () => {
     remote.close();
   });
 
-  it('ends a command that says and takes nothing', async () => {
+  it('ends a command without output and input', async () => {
     const server = await start({ onExec: () => undefined });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('silent', limits(400));

@@ -28,14 +28,14 @@ function addToAgent(socket: string, file: string): void {
   execFileSync('ssh-add', ['-q', copy], { stdio: 'pipe', env: { ...process.env, SSH_AUTH_SOCK: socket } });
 }
 
-/** Waits until an agent answers; its socket is there a moment before. */
+/** Waits until an agent answers; its socket exists a moment earlier. */
 async function agentAnswers(socket: string): Promise<void> {
   const unreached = 2;
   const env = { ...process.env, SSH_AUTH_SOCK: socket };
   while (spawnSync('ssh-add', ['-l'], { stdio: 'ignore', env }).status === unreached) await sleep(10);
 }
 
-describe.runIf(hasSshd())('the keys that are offered', () => {
+describe.runIf(hasSshd())('the offered keys', () => {
   const socket = join(ssh.folder, 'agent.sock');
   const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' });
   const held = encrypted('held', 'ed25519');
@@ -65,11 +65,11 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
   const refusal = (more: Partial<Target>) =>
     rejection(connect(ssh.target(server.port, more), ssh.trust(server.port), connectLimits));
 
-  it('come from the agent when no file is named', async () => {
+  it('come from the agent if no file is named', async () => {
     expect(await tryWith({ identityFiles: [], agentSocket: socket })).toBe('0');
   });
 
-  it('come from the agent for an encrypted file that it holds, in either format', async () => {
+  it('come from the agent for an encrypted file of either format', async () => {
     expect(await tryWith({ identityFiles: [held], agentSocket: socket, isIdentitiesOnly: true })).toBe('0');
     expect(await tryWith({ identityFiles: [heldRsa], agentSocket: socket, isIdentitiesOnly: true })).toBe('0');
   });
@@ -78,17 +78,17 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
     expect(await tryWith({ identityFiles: [`${held}.pub`], agentSocket: socket, isIdentitiesOnly: true })).toBe('0');
   });
 
-  it('are refused by name when a file is encrypted and no agent holds it', async () => {
+  it('are refused by name if a file is encrypted and no agent has its key', async () => {
     const problem = await refusal({ identityFiles: [lost], agentSocket: socket, isIdentitiesOnly: true });
     expect(problem).toMatchObject({ code: 'ssh/key-encrypted', hint: `Add the key to the agent: ssh-add ${lost}` });
     expect(await refusal({ identityFiles: [lost] })).toMatchObject({ code: 'ssh/key-encrypted' });
   });
 
-  it('go on to the next file when one is encrypted', async () => {
+  it('come from the next file if one is encrypted', async () => {
     expect(await tryWith({ identityFiles: [lost, ssh.user.file] })).toBe('0');
   });
 
-  it('name every file that is missing, open to others, or no key', async () => {
+  it('exclude every missing, too open or invalid file, by name', async () => {
     const open = makeKey(ssh.folder, 'open').file;
     chmodSync(open, 0o644);
     const text = join(ssh.folder, 'text');
@@ -108,13 +108,13 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
     }
   });
 
-  it('are none when there is neither file nor agent, which is said without connecting', async () => {
+  it('are none without file and agent, which is reported without a connection', async () => {
     expect(await refusal({ identityFiles: [] })).toMatchObject({ code: 'ssh/no-key' });
     const dead = join(ssh.folder, 'dead.sock');
     expect(await refusal({ identityFiles: [], agentSocket: dead })).toMatchObject({ code: 'ssh/agent-unreachable' });
   });
 
-  it('are not refused by the node when the agent declines to sign', async () => {
+  it('are not blamed on the node if the agent declines to sign', async () => {
     const asking = join(ssh.folder, 'asking.sock');
     const env = { ...process.env, SSH_ASKPASS: '/bin/false', SSH_ASKPASS_REQUIRE: 'force', DISPLAY: 'none' };
     const careful = spawn('ssh-agent', ['-D', '-a', asking], { stdio: 'ignore', env });
@@ -129,7 +129,7 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
     careful.kill();
   });
 
-  it('are four at most with an agent, so that the node still tells why it refuses them', async () => {
+  it('are at most four with an agent, so that the node still reports its reason', async () => {
     const full = join(ssh.folder, 'full.sock');
     const many = spawn('ssh-agent', ['-D', '-a', full], { stdio: 'ignore' });
     await agentAnswers(full);
@@ -141,7 +141,7 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
     many.kill();
   });
 
-  it('can be added to a node by their lines, the first to be offered first', async () => {
+  it('can be added to a node by their lines, in order of offer', async () => {
     const lines = await authorizedKeysLines(ssh.target(server.port, { agentSocket: socket }));
     const publicHalves = [ssh.user.publicLine, ...[held, heldRsa].map((file) => readFileSync(`${file}.pub`, 'utf8'))];
     expect(lines.map((line) => line.split(' ').slice(0, 2))).toEqual(
@@ -150,7 +150,7 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
     expect(await authorizedKeysLines(ssh.target(server.port, { identityFiles: [] }))).toEqual([]);
   });
 
-  it('tell which login methods are left when the agent was refused', async () => {
+  it('are reported with the remaining login methods if the agent was refused', async () => {
     const strict = await startSshd({ userKeys: [], hostKeys: [ssh.host.pair] });
     const target = ssh.target(strict.port, { identityFiles: [], agentSocket: socket });
     const problem = await rejection(connect(target, ssh.trust(strict.port), connectLimits));

@@ -26,7 +26,7 @@ async function open(server: Sshd): Promise<Remote> {
   return remote;
 }
 
-/** Takes the one place of a server with MaxStartups 1; the starter's own probe may hold it for a moment. */
+/** Takes the only slot of a server with MaxStartups 1. The probe of the starter may hold it for a moment. */
 async function holdLogin(port: number): Promise<Socket> {
   for (;;) {
     const socket = connectTcp(port, '127.0.0.1');
@@ -58,13 +58,13 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     }
   });
 
-  it('has a home of its own, so that nothing here depends on the rc files of who runs the tests', async () => {
+  it('has a separate home, so that no rc file of the tester is used', async () => {
     const remote = await open(await start());
     const home = await remote.exec('printf %s "$HOME"; ls -A "$HOME"', execLimits);
     expect(textOf(home.stdout)).toMatch(/meshwright-sshd-\w+authorized_keys/);
   });
 
-  it('asks for the ECDSA host key when only that one is known (case 25)', async () => {
+  it('asks for the ECDSA host key if only that one is known (case 25)', async () => {
     const hostKeys = [
       ssh.host.pair,
       makeKey(ssh.folder, 'host-c', 'ecdsa'),
@@ -83,7 +83,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     }
   });
 
-  it('believes a pin of cluster.lock rather than known_hosts, and names the line of a pin that disagrees', async () => {
+  it('trusts a pin of cluster.lock over known_hosts, and names the line of a different pin', async () => {
     const other = makeKey(ssh.folder, 'host-other');
     const server = await start();
     const address = `[127.0.0.1]:${server.port}`;
@@ -99,7 +99,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(problem.detail).toContain('cluster.lock:14');
   });
 
-  it('fails login without a second try when the key is not authorised (case 47)', async () => {
+  it('fails login without a second try if the key is not authorized (case 47)', async () => {
     const server = await start({ userKeys: [], config: ['PasswordAuthentication yes'] });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/authentication-failed');
@@ -108,7 +108,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(server.log().match(/userauth-request for user .* method publickey/gu)).toHaveLength(1);
   });
 
-  it('is turned away by name when MaxStartups is reached (case 46)', async () => {
+  it('is turned away with the reason at MaxStartups (case 46)', async () => {
     const server = await start({ config: ['MaxStartups 1'] });
     const first = await holdLogin(server.port);
     const problem = await rejection(ssh.connect(server.port));
@@ -116,14 +116,14 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(problem.code).toBe('ssh/too-many-connections');
   });
 
-  it('names the algorithms of a server that does post-quantum key exchange only (case 28)', async () => {
+  it('names the algorithms of a server with only post-quantum key exchange (case 28)', async () => {
     const server = await start({ config: ['KexAlgorithms sntrup761x25519-sha512@openssh.com'] });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/no-common-algorithm');
     expect(problem.detail).toContain('the node offers sntrup761x25519-sha512@openssh.com');
   });
 
-  it('never signs with SHA-1, even for a server that takes nothing else (case 28)', async () => {
+  it('never signs with SHA-1, even for a server that accepts nothing else (case 28)', async () => {
     const rsa = makeKey(ssh.folder, 'rsa-only', 'rsa', ['-b', '2048']);
     const server = await start({ userKeys: [rsa.publicLine], config: ['PubkeyAcceptedAlgorithms ssh-rsa'] });
     const target = ssh.target(server.port, { identityFiles: [rsa.file] });
@@ -134,7 +134,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
 });
 
 describe.runIf(hasSshd())('a command behind OpenSSH', () => {
-  it('ends with its own exit, also 255 and signals (cases 48, 49)', async () => {
+  it('ends with its own exit, including 255 and signals (cases 48, 49)', async () => {
     const remote = await open(await start());
     const exits = await Promise.all(
       ['exit 0', 'exit 255', 'kill -9 $$', 'kill -TERM $$'].map((one) => remote.exec(one, execLimits)),
@@ -147,7 +147,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     ]);
   });
 
-  it('gets its input byte for byte and sees its end', async () => {
+  it('gets its input byte for byte with its end', async () => {
     const remote = await open(await start());
     const stdin = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256));
     const { stdout, exit } = await remote.exec('cat', { ...execLimits, stdin });
@@ -156,7 +156,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     expect(textOf((await remote.exec('cat; echo end', execLimits)).stdout)).toBe('end\n');
   });
 
-  it('does not hang on 8 MB of stderr beside input that nobody reads (case 50)', async () => {
+  it('does not hang on 8 MB of stderr next to unread input (case 50)', async () => {
     const remote = await open(await start());
     const command = 'head -c 8000000 /dev/zero >&2; exit 4';
     const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 9_000_000, stdin: Buffer.alloc(4_000_000) };
@@ -180,7 +180,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     expect(server.log().match(/rekey/giu)?.length ?? 0).toBeGreaterThan(10);
   });
 
-  it('is stopped when it prints without end, in flat memory, and the connection goes on (case 15)', async () => {
+  it('is stopped after endless output, in flat memory, and the connection continues (case 15)', async () => {
     const remote = await open(await start());
     const before = process.memoryUsage().rss;
     const result = await remote.exec('yes "a line without end" | head -c 10000000000', {
@@ -202,7 +202,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     );
   });
 
-  it('is asked again when a server allows fewer channels, and runs once', async () => {
+  it('is repeated if a server allows fewer channels, and runs once', async () => {
     const remote = await open(await start({ config: ['MaxSessions 2'] }));
     const file = `${ssh.folder}/ran`;
     const all = await Promise.all(
@@ -213,7 +213,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     expect(textOf(stdout)).toBe('0\n1\n2\n3\n4\n5\n6\n7\n8\n');
   });
 
-  it('did not run when a server allows no channel at all', async () => {
+  it('does not run if a server allows no channel', async () => {
     const remote = await open(await start({ config: ['MaxSessions 0'] }));
     const { exit } = await remote.exec('true', execLimits);
     expect(exit).toEqual({ kind: 'unknown', why: 'no-channel', reason: 'the node refused to run a command' });

@@ -14,11 +14,11 @@ const locked =
   'This system is locked. To unlock it, use a local account\r\nname and password. Once successfully\r\nunlocked, you will be able to connect normally.';
 
 interface PasswordServer extends FaultServer {
-  /** Every password that came. */
+  /** Every received password. */
   readonly passwords: string[];
 }
 
-/** A server that takes `right` by these methods. */
+/** A server that accepts `right` by these methods. */
 async function start(methods: readonly string[], faults: Faults = {}): Promise<PasswordServer> {
   const passwords: string[] = [];
   const server = await startFaultServer(ssh.host, {
@@ -51,7 +51,7 @@ afterEach(async () => {
 afterAll(() => ssh.remove());
 
 describe('a login by password', () => {
-  it.each([['password'], ['keyboard-interactive']])('connects by %s, once, with no key beside it', async (method) => {
+  it.each([['password'], ['keyboard-interactive']])('connects by %s, once, without a key', async (method) => {
     const server = await start([method, 'publickey']);
     const remote = await connectWithPassword(login(server), connectLimits);
     const { exit } = await remote.exec('true', execLimits);
@@ -61,7 +61,7 @@ describe('a login by password', () => {
     expect(server.passwords).toEqual(['right']);
   });
 
-  it('sends nothing to a host key that is not the pinned one (case 22)', async () => {
+  it('sends nothing to a host key that differs from the pin (case 22)', async () => {
     const server = await start(['password']);
     expect(await rejectionCode(connectWithPassword(login(server, 'right', other), connectLimits))).toBe(
       'ssh/host-key-changed',
@@ -69,7 +69,7 @@ describe('a login by password', () => {
     expect(server.logins).toEqual([]);
   });
 
-  it('tries a wrong password once, and says so without it (case 41)', async () => {
+  it('tries a wrong password once, and reports this without the password (case 41)', async () => {
     const server = await start(['password', 'keyboard-interactive']);
     const problem = await rejection(connectWithPassword(login(server, 'wrong-one'), connectLimits));
     expect(problem).toMatchObject({ code: 'ssh/password-refused', subject: nodeSubject('studio-1') });
@@ -77,7 +77,7 @@ describe('a login by password', () => {
     expect(server.passwords).toEqual(['wrong-one']);
   });
 
-  it('sends nothing to a node that offers keys only, or waits at FileVault (case 47b)', async () => {
+  it('sends nothing to a node that accepts only keys, or waits at FileVault (case 47b)', async () => {
     const keysOnly = await start(['publickey']);
     expect(await rejectionCode(connectWithPassword(login(keysOnly), connectLimits))).toBe('ssh/no-password-login');
     const preboot = await start(['password'], { banner: locked });
@@ -93,7 +93,7 @@ describe('a login by password', () => {
         { prompt: 'Code:', echo: false },
       ],
     ],
-  ])('answers nothing but one hidden prompt', async (prompts) => {
+  ])('answers only a single hidden prompt', async (prompts) => {
     const answers: unknown[] = [];
     const server = await start([], {
       onAuth: (context) => {
@@ -106,8 +106,8 @@ describe('a login by password', () => {
   });
 });
 
-describe('the sshd of a locked Mac', () => {
-  it('is unlocked when it says so before it drops the connection', async () => {
+describe('an unlock of a Mac at FileVault over SSH', () => {
+  it('succeeds if the Mac confirms it before it drops the connection', async () => {
     const said = 'System successfully unlocked.\r\n';
     const server = await start(['password'], {
       banner: locked,
@@ -120,19 +120,19 @@ describe('the sshd of a locked Mac', () => {
     expect(server.passwords).toEqual(['right']);
   });
 
-  it('is unheard when it drops the connection without a word', async () => {
+  it('is unconfirmed if the Mac drops the connection silently', async () => {
     const server = await start(['password'], { banner: locked, onReady: (socket: Socket) => socket.destroy() });
     expect(await unlockWithPassword(login(server), connectLimits)).toEqual({ kind: 'unheard' });
   });
 
-  it('refuses a wrong password, which was sent once', async () => {
+  it('fails for a wrong password, which is sent once', async () => {
     const server = await start(['password'], { banner: locked });
     const answer = await unlockWithPassword(login(server, 'wrong-one'), connectLimits);
     expect(answer).toMatchObject({ kind: 'refused', diagnostic: { code: 'ssh/password-refused' } });
     expect(server.passwords).toEqual(['wrong-one']);
   });
 
-  it('gets nothing when it is not locked, shows another key, says garbage or nothing, or closes', async () => {
+  it('sends nothing to a server that is not locked, has a different key, is broken or closes', async () => {
     const open = await start(['password', 'publickey']);
     expect(await unlockWithPassword(login(open), connectLimits)).toEqual({ kind: 'not-locked' });
     const impostor = await start(['password'], { banner: locked });
@@ -154,7 +154,7 @@ describe('the sshd of a locked Mac', () => {
     expect([...open.passwords, ...impostor.passwords]).toEqual([]);
   });
 
-  it('gets nothing when its banner is not the known one, whatever else it says', async () => {
+  it('sends nothing after an unknown banner', async () => {
     const server = await start(['password'], { banner: 'Once successfully unlocked, type your password\u001b[2J' });
     expect(await unlockWithPassword(login(server), connectLimits)).toEqual({ kind: 'not-locked' });
     expect(server.passwords).toEqual([]);

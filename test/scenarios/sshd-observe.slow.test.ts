@@ -33,7 +33,7 @@ async function expectSimulatedFacts(real: SshdRack): Promise<void> {
 }
 
 describe.skipIf(!hasSshd())('an observation over OpenSSH', () => {
-  it('gives the same facts as the simulated ssh servers, over one connection and one session per node', async () => {
+  it('gives the same facts as the simulated servers, with one connection and session per node', async () => {
     await withServers({}, async (real) => {
       const before = await treesOf(rack);
       await expectSimulatedFacts(real);
@@ -46,14 +46,14 @@ describe.skipIf(!hasSshd())('an observation over OpenSSH', () => {
     });
   });
 
-  it('is not disturbed by a banner, by what rc files print, and by their control characters (case 16)', async () => {
+  it('ignores a banner, the output of rc files, and their control characters (case 16)', async () => {
     const banner = join(rack.folder, 'banner');
     await writeFile(banner, 'Authorised use only.\n::warning::\u001b[31mred\u001b[0m\n');
     const noise = 'Welcome!\n::error file=a::b\n\u001b]0;title\u0007 begin 1 21\n0 1 0 0';
     await withServers({ config: [`Banner ${banner}`], noise }, expectSimulatedFacts);
   });
 
-  it('needs one session at a time only', async () => {
+  it('needs only one session at a time', async () => {
     const config = [
       'MaxSessions 1',
       'AllowTcpForwarding no',
@@ -64,7 +64,7 @@ describe.skipIf(!hasSshd())('an observation over OpenSSH', () => {
     await withServers({ config }, expectSimulatedFacts);
   });
 
-  it('goes on through new key exchanges in the middle of the answer', async () => {
+  it('survives key exchanges during the answer', async () => {
     await withServers({ config: ['RekeyLimit 16', 'LogLevel DEBUG2'] }, async (real) => {
       await expectSimulatedFacts(real);
       for (const name of rack.names) {
@@ -98,27 +98,27 @@ describe.skipIf(!hasSshd())('the record of commands over OpenSSH', () => {
     return all.flatMap((one) => (one.node === node ? [one.command] : []));
   }
 
-  it('equals what each server was asked to run, byte for byte', async () => {
+  it("matches each server's received commands byte for byte", async () => {
     const file = join(place.folder, 'record.ndjson');
     const facts = await place.run('facts', '--json', '--record', file);
     const status = await place.run('status', '--json', '--record', file);
     const echoed = await place.run('exec', '--all', '--record', file, '--', 'printf', '%s\\n', "a'b \\ $HOME \u00fc");
-    // Nothing was ever applied: the placement of the file serves nobody.
+    // Nothing was ever applied: the placement of the file is not serving.
     expect([facts.code, status.code, echoed.code]).toEqual([0, 1, 0]);
     expect(echoed.stdout).toContain("studio-1 | a'b \\ $HOME \u00fc\n");
     for (const name of rack.names) {
       const own = await recorded(file, name);
-      // status asks the leader of the placement for its token by a command of its own.
+      // status asks the leader of the placement for its token with an extra command.
       const count = name === 'studio-1' ? 4 : 3;
       expect(own).toHaveLength(count);
-      // Two commands of one look are started in any order.
+      // Two commands of one observation start in any order.
       expect((await real.commands(name)).toSorted()).toEqual(own.toSorted());
       expect(await eventually(() => real.counts(name).sessions === count)).toBe(true);
       expect(real.counts(name).connections).toBe(3);
     }
   });
 
-  it('prints the same facts from the command line', async () => {
+  it('does not change the facts that the command line prints', async () => {
     const { stdout } = await place.run('facts', '--json');
     const answer = JSON.parse(stdout) as { readonly nodes: Readonly<Record<string, Record<string, unknown>>> };
     for (const name of rack.names) {

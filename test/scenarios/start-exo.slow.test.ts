@@ -7,7 +7,7 @@ import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { hurried, justBefore, toldOfRanks } from './failed-start.ts';
 
-/** Two Macs of the example with exo over RDMA, which is given up soon when it does not join. */
+/** Two Macs of the example with exo over RDMA, with a short start deadline. */
 const file = (state: 'serving' | 'stopped') =>
   pairFile((value) => {
     value['runtimes'] = { exo: { driver: 'exo', archive: './dist/exo-main.dmg', version: '1.0.72' } };
@@ -44,42 +44,42 @@ interface Failure {
   readonly before: string;
   readonly happen: (node: string) => void;
   readonly heal?: (node: string) => Promise<void>;
-  /** What is told of the rank that failed first; that none says why where it only stands still. */
-  readonly told: (rank: string) => unknown;
+  /** The diagnostic about the first failed rank, or about no reason if the rank is suspended. */
+  readonly expected: (rank: string) => unknown;
 }
 
-const named = (said: string) => (rank: string) => ({
+const named = (logged: string) => (rank: string) => ({
   code: 'mesh/first-failing-rank',
   detail: expect.stringMatching(
-    new RegExp(`^Rank ${rank} exited \\(.+\\)\\.(?: .+)? It logged:\\n(?:.*\\n)*.*${said}`),
+    new RegExp(`^Rank ${rank} exited \\(.+\\)\\.(?: .+)? It logged:\\n(?:.*\\n)*.*${logged}`),
   ),
 });
 
 const failures: readonly Failure[] = [
   {
-    what: 'says that it cannot have its home, and ends',
+    what: 'logs that it cannot use its home, and exits',
     before: 'kick',
     happen: (node) => {
       rmSync(at(node, home), { recursive: true, force: true });
       writeFileSync(at(node, home), '');
     },
     heal: (node) => rm(at(node, home)),
-    told: named('File exists'),
+    expected: named('File exists'),
   },
   {
-    what: 'is killed before it has joined',
+    what: 'is killed before it joined',
     before: 'joined',
     happen: (node) => signal(node, 'SIGKILL'),
-    told: (rank) => ({
+    expected: (rank) => ({
       code: 'mesh/first-failing-rank',
       detail: expect.stringMatching(new RegExp(`^Rank ${rank} was ended by a signal \\(Killed: 9\\)`)),
     }),
   },
   {
-    what: 'stands still',
+    what: 'is suspended',
     before: 'joined',
     happen: (node) => signal(node, 'SIGSTOP'),
-    told: () => ({
+    expected: () => ({
       code: 'mesh/no-failing-rank',
       detail: expect.stringContaining('No rank exited or logged a known error'),
     }),
@@ -90,20 +90,20 @@ const nodes = [first, second] as const;
 const cases = failures.flatMap((failure) => nodes.map((node, rank) => ({ ...failure, node, rank })));
 
 describe('a start of exo', { timeout: patience }, () => {
-  it.each(cases)('leaves nothing running when the rank of $node $what', async ({ node, rank, ...one }) => {
-    // Followers are started when the leader has joined: each has a gate of its own.
+  it.each(cases)('leaves nothing running if the rank of $node $what', async ({ node, rank, ...one }) => {
+    // Followers start after the leader joined: each has a separate gate.
     const happening = justBefore(one.before, () => one.happen(node), one.before === 'kick' ? node : undefined);
     const { report, after } = await rack.behindOurBack(() =>
       rack.apply({ onEvent: happening.listen, timing: hurried }),
     );
     expect(happening.hasHappened()).toBe(true);
     expect(rack.fleet().processes()).toEqual([]);
-    expect(toldOfRanks(report)).toEqual([one.told(`${rank} on ${node}`)]);
+    expect(toldOfRanks(report)).toEqual([one.expected(`${rank} on ${node}`)]);
     expect(leftIn(after)).not.toEqual([]);
     await one.heal?.(node);
   });
 
-  it('brings the mesh up when nothing fails any more', async () => {
+  it('starts the mesh when the fault is gone', async () => {
     await rack.converge();
     expect(
       rack

@@ -18,7 +18,7 @@ const launchDaemons = '/Library/LaunchDaemons';
 const plist = `${launchDaemons}/dev.meshwright.rank.chat.plist`;
 const rankLog = '/Library/Application Support/meshwright/log/chat.log';
 
-/** A file whose placement is given up soon when it does not join. */
+/** A file with a short start deadline for its placement. */
 const file = (state: 'serving' | 'stopped') =>
   pairFile((value) => {
     const chat = filePart(value, 'placements', 'chat');
@@ -40,13 +40,13 @@ const signal = (node: string, name: NodeJS.Signals): void => {
   for (const one of rack.fleet().processes()) if (one.node === node) process.kill(one.pid, name);
 };
 
-/** How a start fails at one member, and what takes that away again. */
+/** A failure of the start at one rank, and its repair. */
 interface Failure {
   readonly phase: string;
-  /** The step that is about to begin on the member, or on any node, when it happens. */
+  /** The step before which it happens, on the node or on any node. */
   readonly before: string;
   readonly isAnywhere?: true;
-  /** Whether the rank says or shows that it failed, so that it is named; else the start only says that none does. */
+  /** Whether the rank shows its failure and is named; otherwise the start reports that none does. */
   readonly named?: true;
   readonly happen: (node: string) => void;
   readonly heal?: (node: string) => Promise<void>;
@@ -56,7 +56,7 @@ const nothing = (): Promise<void> => Promise.resolve();
 
 const failures: readonly Failure[] = [
   {
-    phase: 'its service file cannot be put',
+    phase: 'its service file cannot be installed',
     before: 'put-service',
     happen: (node) => {
       rmSync(at(node, launchDaemons), { recursive: true, force: true });
@@ -67,9 +67,13 @@ const failures: readonly Failure[] = [
       await mkdir(at(node, launchDaemons));
     },
   },
-  { phase: 'it cannot be made ready', before: 'bootstrap', happen: (node) => rmSync(at(node, plist), { force: true }) },
   {
-    phase: 'its process cannot even begin',
+    phase: 'its service cannot be loaded',
+    before: 'bootstrap',
+    happen: (node) => rmSync(at(node, plist), { force: true }),
+  },
+  {
+    phase: 'its process cannot start',
     before: 'kick',
     happen: (node) => {
       rmSync(at(node, rankLog), { force: true });
@@ -78,21 +82,21 @@ const failures: readonly Failure[] = [
     heal: (node) => rm(at(node, rankLog), { recursive: true }),
   },
   {
-    phase: 'its process ends at once',
+    phase: 'its process dies immediately',
     before: 'joined',
     isAnywhere: true,
     named: true,
     happen: (node) => signal(node, 'SIGKILL'),
   },
   {
-    phase: 'its process never does anything',
+    phase: 'its process does nothing',
     before: 'joined',
     isAnywhere: true,
     happen: (node) => signal(node, 'SIGSTOP'),
   },
   { phase: 'it gives no token', before: 'ask', isAnywhere: true, happen: (node) => signal(node, 'SIGUSR1') },
   {
-    phase: 'its Mac goes off',
+    phase: 'its Mac is switched off',
     before: 'kick',
     isAnywhere: true,
     happen: (node) => void rack.asRoot(node, '"$R/sbin/shutdown" -h now'),
@@ -121,21 +125,21 @@ const run = (plan: Plan, onEvent: RunListener): Promise<RunReport> =>
     onEvent,
   });
 
-/** The steps behind which the logs of all ranks are read before anything is stopped. */
+/** Whether the logs of all ranks are read after this step, before anything is stopped. */
 const readsLogs = ({ before }: Failure): boolean => before === 'joined' || before === 'ask';
 
-const wantedRank = (one: Failure & { readonly node: string }): string => {
+const expectedRank = (one: Failure & { readonly node: string }): string => {
   if (!readsLogs(one)) return 'any';
   return one.named ? one.node : 'none';
 };
 
-/** The node of the rank that a failed start names as the first that failed, with the words that it has said. */
-function toldRank(report: RunReport, one: Failure & { readonly node: string }): string {
+/** The node of the rank that a failed start reports as the first failed one, with its log. */
+function reportedRank(report: RunReport, one: Failure & { readonly node: string }): string {
   if (!readsLogs(one)) return 'any';
   const [only, ...others] = toldOfRanks(report);
-  if (only === undefined || others.length > 0) return `${others.length} others told`;
+  if (only === undefined || others.length > 0) return `${others.length} other diagnostics`;
   if (only.code === 'mesh/no-failing-rank') return 'none';
-  // On a busy machine a rank is killed before it has said a word.
+  // On a busy machine, a rank is killed before it logs anything.
   const saidBy = new RegExp(
     `^Rank \\d on ${one.node} (?:exited|was ended by a signal) .*It logged(?::\\nrank \\d of 2 listens on | nothing\\.$)`,
     's',
@@ -143,11 +147,11 @@ function toldRank(report: RunReport, one: Failure & { readonly node: string }): 
   return saidBy.test(only.detail) ? one.node : only.detail;
 }
 
-/** Ten seconds of a Mac, whose clock runs a hundred times as fast here. */
+/** Ten seconds of a Mac, whose clock is a hundred times as fast here. */
 const tenSeconds = 100;
 
 describe('a start of a mesh', () => {
-  it.each(cases)('leaves no process on any Mac when, on $node, $phase', async (one) => {
+  it.each(cases)('leaves no process on any Mac if, on $node, $phase', async (one) => {
     const trigger = justBefore(one.before, () => one.happen(one.node), one.isAnywhere ? undefined : one.node);
     const { plan, report } = await rack.behindOurBack(async () => {
       const seen = await rack.plan();
@@ -158,11 +162,11 @@ describe('a start of a mesh', () => {
     expect([trigger.hasHappened(), plan.steps.length > 0]).toEqual([true, true]);
     expect(report.steps.map(({ outcome }) => outcome)).toContain('failed');
     await expect.poll(() => rack.fleet().processes(), { timeout: 5_000 }).toEqual([]);
-    expect(toldRank(report, one)).toEqual(wantedRank(one));
+    expect(reportedRank(report, one)).toEqual(expectedRank(one));
     await (one.heal ?? nothing)(one.node);
   });
 
-  it('brings the mesh up when nothing fails any more', async () => {
+  it('starts the mesh when the fault is gone', async () => {
     const { after } = await rack.converge();
     expect(leftIn(after)).toEqual([]);
     expect(

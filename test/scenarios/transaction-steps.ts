@@ -1,4 +1,4 @@
-/** Changes of the network of one node, and how its network is. */
+/** Network changes of one node, and the state of its network. */
 
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
@@ -12,16 +12,16 @@ import { runPlan } from './run-plan.ts';
 export const pendingFile = `${ours}/rollback/pending/about`;
 const rollbackPlist = '/Library/LaunchDaemons/dev.meshwright.rollback.plist';
 
-/** A time in which a test can wait for a rollback. */
+/** A rollback delay that a test can wait for. */
 export const shortRollback: RunTiming = { ...quickTiming, beatMs: 100, rollbackAfterMs: 1_500 };
 
-/** A time in which a change is confirmed on a loaded machine too, and for which a test can wait all the same. */
+/** A rollback delay long enough for a confirmation on a busy machine, and short enough for a test to wait for. */
 export const confirmable: RunTiming = { ...quickTiming, rollbackAfterMs: 12_000 };
 
-/** How long a node may take to answer; after the time of the rollback it is asked for as long once more. */
+/** The deadline of an answer. After the rollback delay, the node is asked again with the same deadline. */
 export const lookMs = 5_000;
 
-/** Of the receptacle 2 of a Studio, whose interface is en3. */
+/** For receptacle 2 of a Studio, whose interface is en3. */
 export const addressChange = (
   to: string,
   service = 'Thunderbolt 2',
@@ -35,7 +35,7 @@ export const removal: NetworkCall = {
   args: { bridge: 'bridge0', members: ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'], services: ['Thunderbolt Bridge'] },
 };
 
-/** The Ethernet behind all others, which nobody would want. */
+/** Moves Ethernet to the last place. */
 export const order: NetworkCall = { name: 'order-services', args: { last: ['en3', 'en4', 'en0'] } };
 
 export const clearing: NetworkCall = {
@@ -48,11 +48,11 @@ export const transaction = (id: string, node: string, call: NetworkCall): Step =
 
 const otherOrder: NetworkCall = { name: 'order-services', args: { last: ['en5', 'en6'] } };
 
-/** Whether this is the script that makes a change, or the one that confirms it. */
+/** Whether this script makes a change, or confirms it. */
 export const isChange = (input: string): boolean => input.includes('arm "$q"');
 export const isConfirmation = (input: string): boolean => input.includes('"$rb/confirmed"');
 
-/** Gives a change something to do again, whatever was done before; returns how the network is then. */
+/** Restores the initial state for a change; returns the state of the network. */
 export async function beginChange(rack: RunningRack, node: string, call: NetworkCall): Promise<string> {
   await rack.fleet.clearFault([]);
   const isOfNew = call.name === 'set-link-address' && call.args.service !== 'Thunderbolt 2';
@@ -67,7 +67,7 @@ export async function beginChange(rack: RunningRack, node: string, call: Network
   return networkOf(rack, node);
 }
 
-/** Everything that network changes touch, as the tools of the node show it. */
+/** Everything that network changes affect, as shown by the tools of the node. */
 export async function networkOf(rack: RunningRack, node: string): Promise<string> {
   const tools = [
     '"$R/sbin/ifconfig" -a',
@@ -78,7 +78,7 @@ export async function networkOf(rack: RunningRack, node: string): Promise<string
   return `${seen.stdout}\n${rack.read(node, '/Library/Preferences/SystemConfiguration/preferences.plist') ?? ''}`;
 }
 
-/** Whether soon nothing waits for a confirmation any more, and launchd has forgotten the rollback. */
+/** Waits until no change waits for a confirmation and launchd has unloaded the rollback; false after a timeout. */
 export const isSettled = (rack: RunningRack, node: string): Promise<boolean> =>
   eventually(() => {
     const isLoaded = rack.fleet.processes().some((one) => one.node === node && one.label === 'dev.meshwright.rollback');

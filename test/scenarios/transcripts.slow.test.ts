@@ -35,17 +35,17 @@ import { recordedRun } from './transcripts/recorded-run.ts';
 const expectGolden = async (name: string, parts: readonly string[]): Promise<void> =>
   expect(parts.join('\n')).toMatchFileSnapshot(`../cases/transcripts/${name}.txt`);
 
-/** One apply of a rack: its title in the transcript, and what it is given. */
-type Apply = readonly [title: string, wish?: ApplyOptions];
+/** One apply of a rack: its title in the transcript, and its options. */
+type Apply = readonly [title: string, options?: ApplyOptions];
 
-/** Records applies, one after another, and compares their transcript. */
+/** Records several applies and compares their transcript. */
 async function expectTranscript(rack: ConvergeRack, name: string, applies: readonly Apply[]): Promise<void> {
   const parts: string[] = [];
-  for (const [title, wish] of applies) {
+  for (const [title, options] of applies) {
     await keepersAtRest(rack.fleet());
     const run = async (listener: Parameters<ConvergeRack['listen']>[0]) => {
       rack.listen(listener);
-      const { plan, report } = await rack.apply(wish);
+      const { plan, report } = await rack.apply(options);
       rack.listen();
       return { plan, report };
     };
@@ -80,11 +80,12 @@ describe('the commands that nodes receive', { timeout: patience }, () => {
   }, patience);
   afterAll(() => rack.stop());
 
-  it('match the golden file in a first apply', () => expectTranscript(rack, 'first-apply', [['apply']]));
+  it('match the golden file for a first apply', () => expectTranscript(rack, 'first-apply', [['apply']]));
 
-  it('match the golden file in an apply with nothing to do', () => expectTranscript(rack, 'second-apply', [['apply']]));
+  it('match the golden file for an apply with nothing to do', () =>
+    expectTranscript(rack, 'second-apply', [['apply']]));
 
-  it('match the golden file when settings are edited', async () => {
+  it('match the golden file for edited settings', async () => {
     await declare(
       rack,
       file((value) => {
@@ -95,20 +96,20 @@ describe('the commands that nodes receive', { timeout: patience }, () => {
     await expectTranscript(rack, 'edited-settings', [['apply']]);
   });
 
-  it('match the golden file in a restart of a placement', () =>
+  it('match the golden file for a restart of a placement', () =>
     expectTranscript(rack, 'restarted-placement', [
       goal({ kind: 'stop', placements, back: placements }),
       goal({ kind: 'start', placements }),
     ]));
 
-  it('match the golden file in a drain, a stop and a start', () =>
+  it('match the golden file for a drain, a stop and a start', () =>
     expectTranscript(rack, 'drained-placement', [
       goal({ kind: 'drain', placements, waitMs: 10_000 }),
       goal({ kind: 'stop', placements }),
       goal({ kind: 'start', placements }),
     ]));
 
-  it('match the golden file in a rollback of a runtime', async () => {
+  it('match the golden file for a rollback of a runtime', async () => {
     const version = () => rack.desired().runtimes[0]?.digest;
     const older = version();
     const newer = file((value) => {
@@ -124,19 +125,19 @@ describe('the commands that nodes receive', { timeout: patience }, () => {
     await expectTranscript(rack, 'rolled-back-runtime', [['rollback', { goal: { kind: 'converge', only } }]]);
   });
 
-  it('match the golden file in a restart of a Mac', () =>
+  it('match the golden file for a restart of a Mac', () =>
     expectTranscript(rack, 'rebooted-node', [
       goal({ kind: 'reboot', nodes: nodes.slice(1), back: placements }),
       ['apply'],
     ]));
 
-  it('match the golden file in an uninstallation', () =>
+  it('match the golden file for an uninstall', () =>
     expectTranscript(rack, 'uninstalled-nodes', [
       goal({ kind: 'uninstall', nodes, placements: [], restore: true, models: true }),
     ]));
 });
 
-/** The first start of a placement on another runtime, recorded. */
+/** Records the first start of a placement on a different runtime. */
 async function expectFirstStart(name: string, file: FileValue, write: (folder: string) => Promise<void>) {
   const rack = await startConvergeRack(name, pairFile());
   try {
@@ -151,7 +152,7 @@ async function expectFirstStart(name: string, file: FileValue, write: (folder: s
 }
 
 describe('the commands of a first start', { timeout: patience }, () => {
-  it('match the golden file with exo over RDMA', () => {
+  it('match the golden file for exo over RDMA', () => {
     const file = pairFile((value) => {
       value['runtimes'] = { exo: { driver: 'exo', archive: './dist/exo-main.dmg', version: '1.0.72' } };
       value['models'] = { tiny: { source: './models/indexed', repository: 'acme/indexed' } };
@@ -164,9 +165,9 @@ describe('the commands of a first start', { timeout: patience }, () => {
     });
   });
 
-  it('match the golden file with llama.cpp', () => {
-    const wish = { driver: 'llamacpp', isPublished: false } as const;
-    const example = filePart(parse(exampleText(textOf('cluster.example.yaml'), wish)));
+  it('match the golden file for llama.cpp', () => {
+    const options = { driver: 'llamacpp', isPublished: false } as const;
+    const example = filePart(parse(exampleText(textOf('cluster.example.yaml'), options)));
     const { runtime, sharding, context } = filePart(example, 'placements', 'chat');
     const file = pairFile((value) => {
       Object.assign(value, { runtimes: example['runtimes'], models: { tiny: { source: './models/gguf' } } });
@@ -182,7 +183,7 @@ describe('the commands of a first start', { timeout: patience }, () => {
   });
 });
 
-describe('the commands of a change of the network', { timeout: patience }, () => {
+describe('the commands of a network change', { timeout: patience }, () => {
   const proxied = cuttingProxies();
   let rack: RunningRack;
   beforeAll(async () => {
@@ -204,7 +205,7 @@ describe('the commands of a change of the network', { timeout: patience }, () =>
       },
     });
 
-  it('match the golden file when it is cut off, taken back and made again', async () => {
+  it('match the golden file for a change that is cut off, rolled back and repeated', async () => {
     await beginChange(rack, node, call);
     const { proxy, ways } = await proxied(rack, node);
     const stop = rack.fleet.onExec(async ({ input }) => {

@@ -23,7 +23,7 @@ const node = nodeName('studio-2');
 let rack: RunningRack;
 const state = mkdtempSync(join(tmpdir(), 'meshwright-unlock-'));
 const progress: string[] = [];
-/** Macs of which it was written down that they were seen unlocked. */
+/** Addresses of Macs recorded as unlocked. */
 const seenUps: string[] = [];
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ async function unlock(password: string, way = rack.way('studio-2').way, times = 
     return kept.seenUp(address);
   };
   const limits = {
-    // Every run of a controller opens them anew.
+    // Every run of a controller opens them again.
     attempts: { ...kept, seenUp },
     deadlineMs: 20_000,
     timing: times,
@@ -63,8 +63,8 @@ const counts = () => rack.fleet.counts()['studio-2'];
 const session = async (): Promise<unknown> =>
   read((await observe([rack.way('studio-2')])).nodes['studio-2']?.facts, bootSessionFact);
 
-describe('a Mac that waits at FileVault', () => {
-  it('is unlocked by its password, observed, and given no second attempt before its time by any run (case 47b)', async () => {
+describe('the unlock of a Mac at FileVault', () => {
+  it('succeeds with the password and is observed, and every run waits between attempts (case 47b)', async () => {
     const before = await session();
     await rack.fleet.setFault(['filevault-locked', 'studio-2']);
     // Long enough that a slow machine's second attempt also comes before its time.
@@ -81,7 +81,7 @@ describe('a Mac that waits at FileVault', () => {
     expect(seenUps).toHaveLength(1);
     expect(counts()).toMatchObject({ prebootPasswords: 3, hastyPasswords: 0 });
     expect(progress.join('\n')).toMatch(/studio-2: waiting [1-5] s/);
-    // A Mac is locked by a start only, so nothing that ran before runs now.
+    // Only a restart locks a Mac, so no earlier process is alive.
     const after = await session();
     expect([before, after]).toMatchObject([{ kind: 'known' }, { kind: 'known' }]);
     expect(after).not.toEqual(before);
@@ -89,15 +89,15 @@ describe('a Mac that waits at FileVault', () => {
   });
 });
 
-describe('a Mac that took the password', () => {
+describe('a Mac that accepted its password', () => {
   const states = {
     'unlock/still-locked': { hostKey: 'own', filevault: 'preboot' },
     'unlock/no-return': { hostKey: 'own', filevault: 'unlocked', isRemoteLoginOff: true },
-    // Said as soon as it is seen: the wait would outlast the test.
+    // Reported as soon as it is observed: the wait would outlast the test.
     'ssh/host-key-changed': { hostKey: 'other', filevault: 'unlocked' },
   } as const;
 
-  it.each(Object.entries(states))('and is not observed afterwards ends with %s', async (code, after) => {
+  it.each(Object.entries(states))('fails with %s if it cannot be observed afterwards', async (code, after) => {
     const folder = await freshFolder();
     const model = bareModel(['studio-2']);
     let connection: ConnectionState = { hostKey: 'own', filevault: 'preboot' };
@@ -116,8 +116,8 @@ describe('a Mac that took the password', () => {
   });
 });
 
-describe('the memory of attempts', () => {
-  it('lets one begin, holds the next back, and knows the refused one, whoever asks', async () => {
+describe('the memory of unlock attempts', () => {
+  it('allows one attempt at a time and remembers refused ones, across processes', async () => {
     const env = { MESHWRIGHT_STATE: join(state, 'memory') };
     const first = openUnlockAttempts(env, 60_000);
     const takes = await Promise.all([

@@ -32,7 +32,7 @@ const watched = (changes: Partial<WatchOptions> = {}, ports: Readonly<Record<str
     },
   );
 
-/** How many connections and commands each node has had since this was called first. */
+/** Counts the connections and commands of each node since this call. */
 function counter(): () => readonly (readonly [number, number])[] {
   const before = rack.fleet.counts();
   return () =>
@@ -45,8 +45,8 @@ function counter(): () => readonly (readonly [number, number])[] {
 const known = ({ nodes }: FleetObservation, node: string): readonly string[] =>
   Object.entries(nodes[node]?.facts ?? {}).flatMap(([name, fact]) => (fact.kind === 'known' ? [name] : []));
 
-describe('a fleet that is watched', () => {
-  it('costs each node one connection, and one command for each look, whatever the hands do meanwhile', async () => {
+describe('a watched fleet', () => {
+  it('costs each node one connection, and one command per observation, while cables move', async () => {
     const count = counter();
     const fleet = watched();
     const moves: string[] = [];
@@ -69,7 +69,7 @@ describe('a fleet that is watched', () => {
     expect(count()).toEqual(rack.names.map(() => [1, 4]));
   });
 
-  it('keeps what a whole look has told when a later one asks for less', async () => {
+  it('keeps facts of a whole observation when a later one asks for fewer', async () => {
     const fleet = watched();
     const whole = await fleet.look('whole');
     const often = await fleet.look('often');
@@ -79,7 +79,7 @@ describe('a fleet that is watched', () => {
     expect(known(whole, 'studio-2')).not.toContain('rdma-devices');
   });
 
-  it('asks a Mac for no device of RDMA and for nothing that it would not know', async () => {
+  it('asks a Mac for no RDMA devices, and sends no command that a Mac would not know', async () => {
     const fleet = watched();
     await fleet.look('whole');
     await fleet.look('often');
@@ -88,7 +88,7 @@ describe('a fleet that is watched', () => {
     expect(Object.values(await rack.fleet.unknown()).flat()).toEqual([]);
   });
 
-  it('is not held up by a node that is lost, and has it back by itself when it answers', async () => {
+  it('is not delayed by a lost node, and reconnects to it', async () => {
     const fleet = watched();
     await fleet.look('whole');
     await rack.fleet.cutPower('studio-4');
@@ -108,13 +108,13 @@ describe('a fleet that is watched', () => {
     fleet.close();
   });
 
-  it('says of a Mac whose Remote Login was switched off that it may refuse the next one, as long as it is there', async () => {
+  it('reports a Mac with Remote Login off as long as its connection is open', async () => {
     const fleet = watched({ facts: factNames });
     const found = async () =>
       diagnoseFleet(rack.desired, await fleet.look('whole')).map(
         ({ code, subject }) => `${code} ${subjectText(subject)}`,
       );
-    // A Mac that was without power has lost its wired limit, and this rack has no keeper.
+    // A Mac without power loses its wired limit, and this rack has no keeper.
     const before = await found();
     await rack.fleet.setFault(['remote-login-off', 'studio-4']);
     const count = counter();
@@ -127,15 +127,15 @@ describe('a fleet that is watched', () => {
     expect((await observe([rack.way('studio-4')])).failures).toEqual({});
   });
 
-  it('waits not much longer for a node that goes silent than for the others, and has it back when it answers', async () => {
+  it('waits only a little longer for a silent node than for the others, and reconnects to it', async () => {
     const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0 });
-    // Less than the deadline by far, and more than one node is slower than another on a loaded machine.
+    // Far less than the deadline, and more than the difference between nodes on a busy machine.
     const fleet = watched({ patienceMs: 6_000, deadlineMs: 24_000 }, { 'studio-3': proxy.port });
     expect((await fleet.look('whole')).failures).toEqual({});
     proxy.freeze();
     const count = counter();
     const without = await fleet.look('often');
-    // At the deadline it would be told otherwise.
+    // At the deadline, the detail would be different.
     expect(Object.values(without.failures).flat().map(asText)).toMatchObject([
       {
         code: 'ssh/timed-out',
@@ -146,14 +146,14 @@ describe('a fleet that is watched', () => {
     expect([known(without, 'studio-3'), known(without, 'studio-2').length > 0]).toEqual([[], true]);
     await fleet.look('often');
     expect(count().map(([, execs]) => execs)).toEqual([2, 2, 0, 2]);
-    // Given up for good at the deadline, it is tried anew; the black hole is behind another connection.
+    // After the deadline, the node is tried again over a new connection, without the black hole.
     expect(await eventually(async () => Object.keys((await fleet.look('often')).failures).length === 0)).toBe(true);
     expect(known(await fleet.look('often'), 'studio-3')).toEqual(expect.arrayContaining([...cableFacts]));
     fleet.close();
     await proxy.stop();
   });
 
-  it('calls no node silent whose look has not begun', async () => {
+  it('counts no node as silent before its observation starts', async () => {
     const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-2']?.port ?? 0 });
     const fleet = watched({ parallel: 1, patienceMs: 5_000, deadlineMs: 10_000 }, { 'studio-2': proxy.port });
     expect((await fleet.look('whole')).failures).toEqual({});
@@ -163,9 +163,9 @@ describe('a fleet that is watched', () => {
     await proxy.stop();
   });
 
-  it('does not lose a node over and over that is slow and well', async () => {
+  it('does not keep losing a slow but healthy node', async () => {
     const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0, oneWayMs: 600 });
-    // Every node then has the time of two such looks, in which a loaded machine answers too.
+    // Every node then has the time of two such observations, in which a busy machine answers too.
     const fleet = watched({ patienceMs: 50 }, { 'studio-3': proxy.port });
     const lost = async () => Object.keys((await fleet.look('often')).failures);
     expect(await eventually(async () => (await lost()).length === 0)).toBe(true);
@@ -174,7 +174,7 @@ describe('a fleet that is watched', () => {
     await proxy.stop();
   });
 
-  it('ends every connection when it is interrupted', async () => {
+  it('closes every connection when it is interrupted', async () => {
     const controller = new AbortController();
     const fleet = watched({ signal: controller.signal });
     await fleet.look('whole');
