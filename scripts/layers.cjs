@@ -80,6 +80,7 @@ const roles = {
     identity: 'identity',
     macos: 'macos',
     network: 'services thunderbolt-interfaces',
+    placement: 'state/mesh-states',
     rdma: 'launch-budget rdma-receptacle rdma-switch-steps',
     records: 'trees',
   },
@@ -89,7 +90,7 @@ const roles = {
   mesh: {
     placement: [
       'endpoint/doors members start/failing-rank-finding start/start-mesh',
-      'state/judge-mesh stop-mesh',
+      'state/read-mesh stop-mesh',
     ].join(' '),
   },
   shape: {

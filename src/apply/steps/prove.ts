@@ -19,7 +19,7 @@ import {
   judgeToken,
   notAskedStatus,
 } from '../../node/endpoint/judge-answer.ts';
-import { slowWords } from '../../rack/placement/state/judge-mesh.ts';
+import { slowWords } from '../../rack/placement/state/read-mesh.ts';
 import { printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
 import { observeSessions } from '../reach/observe.ts';

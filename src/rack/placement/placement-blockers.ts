@@ -15,9 +15,9 @@ import { type Blocker, type Gap, judgeProperty, type View } from '../resource.ts
 import { checkBlockers, startBlocker } from './check/placement-checks.ts';
 import { type Member, spentNodes } from './members.ts';
 import { rebootMarkFact } from './observed/fact.ts';
-import { meshFailure } from './state/judge-mesh.ts';
-import { type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
+import { meshChange, type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
 import { placementProperty } from './state/placement-properties.ts';
+import { meshFailure } from './state/read-mesh.ts';
 
 /** Codes of blockers that follow from the state of a mesh; checks of the file have codes of their own. */
 export const placementBlockerCodes = ['mesh/launch-budget', 'mesh/needs-reboot', 'mesh/stays-on-tcp'] as const;
@@ -91,10 +91,9 @@ function hasBudget(
 
 /** Whether the plan starts it, now or after it stops the ranks that answer. */
 function isToStart(one: PlacementCase): boolean {
-  const { placement, mesh, comesBack } = one;
-  if (comesBack !== undefined) return true;
-  const differs = judgeProperty(placementProperty(one)) === 'differs';
-  return placement.state === 'serving' && mesh.state !== 'serving' && differs;
+  if (one.comesBack !== 'no') return true;
+  const isStart = one.placement.state === 'serving' && meshChange(one) !== 'keep';
+  return isStart && judgeProperty(placementProperty(one)) === 'differs';
 }
 
 /** Members without budget for this start. A Mac that this plan restarts gets its whole budget back. */
@@ -135,7 +134,7 @@ export const placementGaps = (view: View): readonly Gap[] =>
 
 /** After two starts over TCP against the file, a third would be the same: the cause has to be repaired first. */
 function tcpBlockers({ placement, leader, mesh, driver }: PlacementCase): readonly PlacementBlocker[] {
-  if (placement.state !== 'serving' || mesh.state !== 'changed' || mesh.staysOn === undefined) return [];
+  if (placement.state !== 'serving' || mesh.state !== 'changed' || mesh.usedTcp !== 'again') return [];
   const failure = driver && meshFailure(mesh, driver);
   const why = failure === undefined ? 'no log says why' : `${failure.node} logged "${escapeText(failure.line)}"`;
   const action = prose`after a restart its ranks use tcp again (${why}): ${meshwright('doctor')}, then ${aside(meshwright('reboot', ...placement.nodes))}; or set transport: tcp in the file`;

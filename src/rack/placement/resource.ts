@@ -44,10 +44,17 @@ import {
   startDeadline,
   startMesh,
 } from './start/start-mesh.ts';
-import { isLate, judgeMesh } from './state/judge-mesh.ts';
 import { runsOnFallback } from './state/layouts.ts';
-import { doorsOf, orphans, type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
+import {
+  doorsOf,
+  meshChange,
+  orphans,
+  type PlacementCase,
+  placementCases,
+  takesOfDevice,
+} from './state/placement-cases.ts';
 import { leftoverAddress, placementProperties, serviceFileAddress } from './state/placement-properties.ts';
+import { isLate, readMesh } from './state/read-mesh.ts';
 import { checkedMac, seenNames } from './state/seen-names.ts';
 import { lostMembers, survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
 import {
@@ -163,10 +170,12 @@ const changeId = ({ leader, placement: { name } }: PlacementCase): string =>
 
 function waysOf(one: PlacementCase, view: View): Ways {
   const { placement, mesh, runtime, driver } = one;
+  const change = meshChange(one);
   if (placement.state === 'stopped') return { ending: stopWays(one, view) };
-  if (mesh.state === 'serving') return { ending: tidyWays(one) };
+  if (change === 'keep') return { ending: tidyWays(one) };
   if (runtime === undefined || driver === undefined || one.configuration.kind === 'incomplete') return { ending: [] };
-  const dead = driver.canRestartOne(runtime) ? ranksToRestart(mesh, one.configuration) : [];
+  const mayComplete = change === 'complete' && driver.canRestartOne(runtime);
+  const dead = mayComplete ? ranksToRestart(mesh, one.configuration) : [];
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const rescue = { group: placement.name, steps: rescueMesh(work) };
   if (dead.length > 0 && one.strangers.length === 0) {
@@ -206,7 +215,7 @@ function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View)
     work,
     digest,
     transport: placement.transport,
-    ...given({ pastBudget: seenValue(spent), lastTalked: mesh.talked }),
+    ...given({ pastBudget: seenValue(spent), lastTalked: mesh.usedTcp === 'no' ? undefined : ('tcp' as const) }),
     deadline: startDeadline(model ?? { files: [] }, placement.firstTokenMs),
     proof: proofOf(one, digest, view),
   };
@@ -253,7 +262,7 @@ function stopWays(one: PlacementCase, view: View): readonly Step[] {
   const { mesh, strangers, leader } = one;
   const work = workOf(one);
   const members = [...seenMembers(mesh.members), ...strangers];
-  const checks = one.comesBack === undefined ? [] : checkAccounts(one, view);
+  const checks = one.comesBack === 'no' ? [] : checkAccounts(one, view);
   const closing = closingSteps(one, 'it is stopped.', { needs: [], view });
   const isServing = mesh.state === 'serving';
   const terms = { isAnswering: isAnswering(one, view), isServing, seconds: 0, needs: closing, restarting };
@@ -383,7 +392,7 @@ function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mes
   const { nodes: observed } = view.observation;
   const own = placement.home ?? placement;
   const { name, nodes, firstTokenMs } = runsOnFallback(own, view.desired, observed) ? onFallback(own) : own;
-  return mesh.isAnswering || judgeMesh({ placement: name, nodes, digest: '', firstTokenMs }, observed).isAnswering;
+  return mesh.isAnswering || readMesh({ placement: name, nodes, digest: '', firstTokenMs }, observed).isAnswering;
 }
 
 /**

@@ -20,7 +20,7 @@ import {
   seeMember,
 } from './members.ts';
 import { placementsFact } from './observed/fact.ts';
-import { isLate } from './state/judge-mesh.ts';
+import { isLate } from './state/read-mesh.ts';
 
 const removeDeadlineMs = 30_000;
 

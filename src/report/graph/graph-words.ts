@@ -13,7 +13,7 @@ import { groupBy } from '../../model/lists.ts';
 import { linkEndText } from '../../model/node.ts';
 import { subjectText } from '../../model/subject.ts';
 import { speedText } from '../../model/text/units.ts';
-import type { PlacementState } from '../../rack/placement/check/placement-survey.ts';
+import type { MeshState } from '../../rack/placement/state/mesh-states.ts';
 import { clip, counted } from '../page.ts';
 
 const entities: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ export interface GraphPicture {
   readonly placements: readonly {
     readonly name: string;
     readonly nodes: readonly string[];
-    readonly state?: PlacementState;
+    readonly state?: MeshState;
   }[];
   readonly isSimulated: boolean;
   /** Alarms shown before anything else, a sentence or two each; unescaped. */

@@ -11,9 +11,9 @@ import {
   type HeldMemory,
   isAsPredicted,
   isRdmaUnseen,
-  type PlacementState,
   type PlacementSurvey,
 } from '../../rack/placement/check/placement-survey.ts';
+import type { MeshState } from '../../rack/placement/state/mesh-states.ts';
 import type { NodeRdma } from '../../rack/rdma/rdma-receptacle.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
 import { nodeSpan, reasonText } from '../nodes-text.ts';
@@ -170,7 +170,7 @@ const gap = '   ';
 const margin = '  ';
 const indent = margin + margin;
 
-const tones: Readonly<Record<PlacementState, Tone>> = {
+const tones: Readonly<Record<MeshState, Tone>> = {
   serving: 'good',
   hung: 'bad',
   changed: 'warn',

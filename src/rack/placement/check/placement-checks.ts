@@ -179,7 +179,7 @@ function returningCases(view: View) {
   };
   const factsOf: FactsOf = (node) => (view.restarting.includes(node) ? undefined : view.observation.nodes[node]?.facts);
   return placementCases(view)
-    .filter(({ comesBack }) => comesBack !== undefined)
+    .filter(({ comesBack }) => comesBack !== 'no')
     .map(({ placement, leader }) => {
       const findings = besideOthers(served(placement), { ...view, desired }, factsOf);
       return { placement, leader, findings: findings.filter((found) => !isReportedAlready(view, placement, found)) };

@@ -8,9 +8,10 @@ import { type Known, seenValue, unknown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { View } from '../../resource.ts';
 import { doorSight } from '../endpoint/doors.ts';
-import { type MeshFailure, type MeshState, meshFailure, seenTransport } from '../state/judge-mesh.ts';
 import { awayNodes } from '../state/layouts.ts';
+import type { MeshState } from '../state/mesh-states.ts';
 import { everyCase, isIdle, type PlacementCase, placementCases } from '../state/placement-cases.ts';
+import { type MeshFailure, meshFailure, seenTransport } from '../state/read-mesh.ts';
 import { fleetMemory } from './placement-checks.ts';
 
 export interface ClientCounts {
@@ -38,15 +39,9 @@ export function clientCounts(
   });
 }
 
-/**
- * `hung`: runs but gives no token. `changed`: runs but does not match the file. `partial`: only some ranks run. `dead`:
- * was started, and no rank runs. `not-placed`: was never started.
- */
-export type PlacementState = 'serving' | 'hung' | 'changed' | 'partial' | 'dead' | 'stopped' | 'not-placed' | 'unknown';
-
 /** One placement of the file, as tables show it. */
 export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes' | 'transport' | 'sharding'> {
-  readonly state: PlacementState;
+  readonly state: MeshState;
   /** The reason for the state; for `unknown`, what could not be observed. Text from nodes is not escaped. */
   readonly evidence: string;
   readonly wanted: DesiredPlacement['state'];
@@ -80,18 +75,6 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
    */
   readonly onFallback?: { readonly contextTokens: number; readonly away: readonly NodeName[] };
 }
-
-const states: Readonly<Record<MeshState, PlacementState>> = {
-  serving: 'serving',
-  silent: 'hung',
-  changed: 'changed',
-  partial: 'partial',
-  dead: 'dead',
-  stopped: 'stopped',
-  ready: 'stopped',
-  absent: 'not-placed',
-  unknown: 'unknown',
-};
 
 /** Every placement of the file with the state that a plan sees, in the file's order. */
 export function surveyPlacements(view: View): readonly PlacementSurvey[] {
@@ -138,15 +121,15 @@ function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
   // Without a known digest, what runs cannot be compared with the file.
   const blindness = configuration.kind === 'incomplete' && configuration.digest === undefined && configuration.missing;
   const isBlind = mesh.state === 'changed' && blindness !== false;
-  const state = isBlind ? 'unknown' : states[mesh.state];
+  const state = isBlind ? 'unknown' : mesh.state;
   return {
     ...fileHalf(placement),
     state,
     evidence: isBlind ? `it runs, but ${blindness}` : mesh.evidence,
     standing: standingOf(one, state),
     ...given({
-      staysOn: mesh.staysOn,
-      proof: state === 'serving' ? mesh.proof : undefined,
+      staysOn: mesh.usedTcp === 'again' ? ('tcp' as const) : undefined,
+      proof: mesh.seen === 'answers-clients' ? ('traffic' as const) : undefined,
       generation: generation === 0 ? undefined : generation,
       endpoint: state === 'serving' ? { node: leader, port: placement.endpointPort } : undefined,
     }),
@@ -154,11 +137,11 @@ function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
   };
 }
 
-const runs: readonly PlacementState[] = ['serving', 'hung', 'changed', 'partial'];
-const failed: readonly PlacementState[] = ['hung', 'partial', 'dead', 'stopped'];
+const runs: readonly MeshState[] = ['serving', 'hung', 'changed', 'partial'];
+const failed: readonly MeshState[] = ['hung', 'partial', 'dead', 'stopped'];
 
 /** What the ranks logged, and what the last start measured. */
-function saidOf({ placement, mesh, driver }: PlacementCase, state: PlacementState, { desired, observation }: View) {
+function saidOf({ placement, mesh, driver }: PlacementCase, state: MeshState, { desired, observation }: View) {
   if (driver === undefined) return {};
   const isRunning = runs.includes(state);
   const records = mesh.members.map(({ seen }) => seenValue(seen)?.record);
@@ -195,7 +178,7 @@ export const isRdmaUnseen = ({
   transportProof,
 }: Pick<PlacementSurvey, 'transport' | 'transportProof'>): boolean => transport === 'rdma' && transportProof === 'none';
 
-function standingOf({ placement, mesh }: PlacementCase, state: PlacementState): PlacementSurvey['standing'] {
+function standingOf({ placement, mesh }: PlacementCase, state: MeshState): PlacementSurvey['standing'] {
   if (placement.state === 'stopped' && mesh.state !== 'unknown') return isIdle(mesh) ? 'met' : 'differs';
   if (state === 'unknown') return 'unknown';
   return state === placement.state ? 'met' : 'differs';

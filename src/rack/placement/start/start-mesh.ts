@@ -20,16 +20,15 @@ import {
   scriptAct,
 } from '../members.ts';
 import type { RankProgress } from '../observed/rank-log.ts';
-import type { Mesh } from '../state/judge-mesh.ts';
+import type { Mesh } from '../state/read-mesh.ts';
 
 /**
- * The dead ranks that can be started again while the others run: the mesh is partial, all ranks come from one start
- * with the file's settings, and launchd still has every dead rank loaded. Empty if the whole mesh must be started from
+ * The dead ranks of a partial mesh that can be started again while the others run: all ranks come from one start with
+ * the file's settings, and launchd still has every dead rank loaded. Empty if the whole mesh must be started from
  * scratch.
  * @param configured for the running generation
  */
 export function ranksToRestart(mesh: Mesh, configured: Configured): readonly RankConfiguration[] {
-  if (mesh.state !== 'partial') return [];
   const dead: RankConfiguration[] = [];
   for (const [index, { seen }] of mesh.members.entries()) {
     const rank = configured.ranks[index];

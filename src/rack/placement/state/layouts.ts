@@ -11,7 +11,7 @@ import { read } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import { isRunning, type SeenMember, seeMember } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
-import { isLate } from './judge-mesh.ts';
+import { isLate } from './read-mesh.ts';
 
 type Observed = Readonly<Record<string, NodeObservation>>;
 

@@ -14,8 +14,9 @@ import type { Door } from '../endpoint/doors.ts';
 import { type LeftDoor, leftDoors } from '../endpoint/seen-doors.ts';
 import { seenMembers } from '../members.ts';
 import { type Leftover, leftoversOn } from '../stop-mesh.ts';
-import { judgeMesh, type Mesh } from './judge-mesh.ts';
 import { fallbackUnseen, ownRanksOn, runsOnFallback } from './layouts.ts';
+import { meshTable } from './mesh-states.ts';
+import { type Mesh, readMesh } from './read-mesh.ts';
 import { seenNames } from './seen-names.ts';
 
 /** A placement of the file with its observed state. */
@@ -34,10 +35,10 @@ export interface PlacementCase {
   /** Gateways on targets that the file no longer uses for it. */
   readonly leftDoors: readonly LeftDoor[];
   /**
-   * Set if stopping it would interrupt answers and a start follows: right after the stop, or after a restart of one of
-   * its Macs.
+   * When it starts again if stopping it would interrupt answers: right after the stop, or after a restart of one of its
+   * Macs.
    */
-  readonly comesBack?: 'after-stop' | 'after-restart';
+  readonly comesBack: 'no' | 'after-stop' | 'after-restart';
   /** The placement on its fallback, if it runs there now. */
   readonly elsewhere?: PlacementCase;
   /** If the fallback is desired: nodes on which ranks of its own layout run instead. */
@@ -82,8 +83,12 @@ const isAtStake = ({ state, isAnswering }: Mesh): boolean =>
 export const takesOfDevice = ({ configuration }: Pick<PlacementCase, 'configuration'>): number =>
   configuration.kind === 'incomplete' ? 1 : Math.max(1, ...configuration.ranks.map((one) => one.takesOfDevice ?? 1));
 
-/** Whether it has no process; a reboot may load its services again without starting them. */
-export const isIdle = ({ state }: Mesh): boolean => ['absent', 'stopped', 'ready', 'dead'].includes(state);
+/** Whether no rank runs; a reboot may load its services again without starting them. */
+export const isIdle = ({ seen }: Pick<Mesh, 'seen'>): boolean => meshTable[seen].stopped === 'keep';
+
+/** What an apply changes. */
+export const meshChange = ({ mesh: { seen }, placement: { state } }: Pick<PlacementCase, 'mesh' | 'placement'>) =>
+  meshTable[seen][state];
 
 /**
  * The mesh on the placement's own nodes, or `unknown` while the placement may run on its fallback. What runs on its own
@@ -94,7 +99,7 @@ function unlessUnseen(mesh: Mesh, placement: DesiredPlacement, { desired, observ
   if (mesh.state === 'unknown' || isStopWithWork) return mesh;
   const unseen = fallbackUnseen(placement, desired, observation.nodes);
   if (unseen === undefined) return mesh;
-  return { ...mesh, state: 'unknown', evidence: unseen.detail, unknownReason: unseen.reason };
+  return { ...mesh, seen: 'rank-unobserved', state: 'unknown', evidence: unseen.detail, reason: unseen.reason };
 }
 
 /**
@@ -125,7 +130,7 @@ function caseOf(
     declared: runtime && model && declaredText({ placement, runtime, model, account }),
     talk: driver && { transport: placement.transport, driver },
   });
-  const mesh = judgeMesh({ placement: name, nodes, digest, firstTokenMs, ...expected }, observation.nodes);
+  const mesh = readMesh({ placement: name, nodes, digest, firstTokenMs, ...expected }, observation.nodes);
   return {
     placement,
     leader,
@@ -134,14 +139,13 @@ function caseOf(
     ...given({ runtime, model, driver }),
     strangers: leftovers.filter((one) => one.placement === name && !isLeftAlone(view, placement, one)),
     leftDoors: leftDoors(view).filter((one) => one.placement === name),
-    ...comingBack(placement, mesh, view),
+    comesBack: comingBack(placement, mesh, view),
   };
 }
 
-function comingBack({ name, nodes }: DesiredPlacement, mesh: Mesh, view: View): Pick<PlacementCase, 'comesBack'> {
-  if (!view.comingBack.includes(name) || !isAtStake(mesh)) return {};
-  const isRestarted = nodes.some((node) => view.restarting.includes(node));
-  return { comesBack: isRestarted ? 'after-restart' : 'after-stop' };
+function comingBack({ name, nodes }: DesiredPlacement, mesh: Mesh, view: View): PlacementCase['comesBack'] {
+  if (!view.comingBack.includes(name) || !isAtStake(mesh)) return 'no';
+  return nodes.some((node) => view.restarting.includes(node)) ? 'after-restart' : 'after-stop';
 }
 
 const allLeftovers = (view: View): readonly Leftover[] =>

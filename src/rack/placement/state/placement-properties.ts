@@ -15,8 +15,8 @@ import { knownWords } from '../../seen-fact.ts';
 import { leftDoors } from '../endpoint/seen-doors.ts';
 import { placementAddress, seenMembers, spentNodes } from '../members.ts';
 import { leftoversOn } from '../stop-mesh.ts';
-import { meshWords } from './judge-mesh.ts';
 import { isIdle, type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
+import { meshWords } from './read-mesh.ts';
 import { survivorProperties } from './survivors.ts';
 
 const always: readonly ResourceKind[] = ['identity', 'sudo'];
@@ -66,7 +66,7 @@ export function placementProperty(one: PlacementCase): Property {
     reason: `placements.${placement.name}.state: ${placement.state}`,
     ...whyUnknown(one),
     peers: nodes.filter((node) => node !== leader),
-    ...(one.comesBack && { isAtStake: true }),
+    ...(one.comesBack === 'no' ? {} : { isAtStake: true }),
     after: before(one),
   };
 }
@@ -100,7 +100,7 @@ const desiredState = ({ placement, configuration }: PlacementCase): Json =>
 
 function observedState(one: PlacementCase): Known<Json> {
   const { placement, mesh, configuration, strangers, comesBack } = one;
-  if (mesh.state === 'unknown') return unknown(mesh.unknownReason ?? 'failed', mesh.evidence);
+  if ('reason' in mesh) return unknown(mesh.reason, mesh.evidence);
   const spent = placement.transport === 'rdma' ? spentNodes(mesh.members, takesOfDevice(one)) : known([]);
   // Its start needs the count of starts, so its stop waits for the count too.
   if (comesBack === 'after-stop' && spent.kind === 'unknown') return spent;

@@ -8,7 +8,7 @@ import type { Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
 import { isRunning, type SeenOnNode, seenMembers } from '../members.ts';
 import { awayNodes } from './layouts.ts';
-import { everyCase, type PlacementCase } from './placement-cases.ts';
+import { everyCase, meshChange, type PlacementCase } from './placement-cases.ts';
 
 /**
  * Placements with running ranks and an unobserved member. They cannot be started again until that Mac is back, and no
@@ -62,16 +62,15 @@ export function voiceOf({ leader, mesh: { members } }: PlacementCase): keyof typ
  * is away, and it answers or may answer. A restart of one of its Macs stops it anyway.
  */
 function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): boolean {
-  const { placement, mesh } = one;
-  const isToStop = placement.state === 'stopped' && mesh.state === 'unknown';
-  const isRestarted = placement.nodes.some((node) => restarting.includes(node));
-  return isToStop && comingBack.includes(placement.name) && !isRestarted && voiceOf(one) !== 'silent';
+  const { placement } = one;
+  if (meshChange(one) !== 'stop-observed' || !comingBack.includes(placement.name)) return false;
+  return !placement.nodes.some((node) => restarting.includes(node)) && voiceOf(one) !== 'silent';
 }
 
 /** The observed ranks, orphaned ones included, of a placement that is to be stopped and has an unobserved member. */
 export function survivorsOf(one: PlacementCase, view: View): readonly SeenOnNode[] {
-  const { placement, mesh, strangers } = one;
-  if (placement.state !== 'stopped' || mesh.state !== 'unknown' || isLeftRunning(one, view)) return [];
+  const { mesh, strangers } = one;
+  if (meshChange(one) !== 'stop-observed' || isLeftRunning(one, view)) return [];
   const seen = [...seenMembers(mesh.members), ...strangers];
   return seen.filter(({ node }) => view.targets.some(({ desired }) => desired.name === node));
 }

@@ -5,7 +5,7 @@ import { read } from '../../../../../src/rack/fact.ts';
 import { placementsFact } from '../../../../../src/rack/placement/observed/fact.ts';
 import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
 import { onOnePage } from '../../../one-page.ts';
-import { judgeMesh, meshFailure } from '../judged-mesh.ts';
+import { meshFailure, readMesh } from '../recorded-mesh.ts';
 
 const fleet = meshFleet();
 const signatures = [
@@ -24,7 +24,7 @@ function meshWhere(node: string, said: readonly string[], state: 'exited' | 'joi
     }),
   );
   const expected = { placement: 'kimi', nodes: ['studio-1', 'studio-2', 'studio-3'].map(nodeName) };
-  return judgeMesh({ ...expected, digest: digestOfKimi(fleet) }, logged);
+  return readMesh({ ...expected, digest: digestOfKimi(fleet) }, logged);
 }
 
 describe('mesh failure', () => {

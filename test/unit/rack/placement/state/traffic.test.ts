@@ -3,7 +3,7 @@ import type { TokenSight } from '../../../../../src/model/facts/fact-values.ts';
 import type { DoormanSight, FlowSight } from '../../../../../src/model/gateway.ts';
 import { type Known, known, unknown } from '../../../../../src/model/known.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { type Mesh, meshWords } from '../../../../../src/rack/placement/state/judge-mesh.ts';
+import { type Mesh, meshWords } from '../../../../../src/rack/placement/state/read-mesh.ts';
 import {
   digestOfKimi,
   doormanSight,
@@ -13,7 +13,7 @@ import {
   threeMembers,
 } from '../../../../rack/placements.ts';
 import { onOnePage } from '../../../one-page.ts';
-import { judgeMesh } from '../judged-mesh.ts';
+import { readMesh } from '../recorded-mesh.ts';
 
 const late: TokenSight = { kind: 'silent', reason: 'none came before the deadline of 20 s', isTimeout: true };
 
@@ -22,7 +22,7 @@ const seenAs = (...flows: readonly FlowSight[]): Known<readonly DoormanSight[]> 
   known(flows.map((flow, at) => doormanSight([doorSight(flow)], 8_080 + 10 * at)));
 
 /** A mesh with a gateway that gave no token in time, unless `token` differs. */
-function judged(
+function meshOf(
   doormen: Known<readonly DoormanSight[]>,
   token: TokenSight = late,
   { state = 'joined', firstTokenMs }: { readonly state?: 'joined' | 'running'; readonly firstTokenMs?: number } = {},
@@ -37,7 +37,7 @@ function judged(
     digest: digestOfKimi(fleet),
     ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
   };
-  return judgeMesh(expected, { ...nodes, 'studio-1': { ...leader, facts: { ...leader.facts, doormen } } });
+  return readMesh(expected, { ...nodes, 'studio-1': { ...leader, facts: { ...leader.facts, doormen } } });
 }
 
 const notInTime = 'no token: none came before the deadline of 20 s';
@@ -47,21 +47,21 @@ describe('mesh not asked for a token because a request is in flight', () => {
   const idle = seenAs({ running: 0, waiting: 0 });
 
   it('serves if a client got a token or the gateway is sending an answer', () => {
-    expect(judged(idle, { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 })).toMatchObject({
+    expect(meshOf(idle, { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 })).toMatchObject({
       state: 'serving',
-      proof: 'traffic',
+      seen: 'answers-clients',
       evidence: 'busy: a client got a token 0.4 s ago',
       isAnswering: true,
     });
     const flowing = seenAs({ running: 1, waiting: 0, lastByteMsAgo: 840, quietMs: 840 });
-    expect(judged(flowing, busy)).toMatchObject({ state: 'serving', proof: 'traffic' });
+    expect(meshOf(flowing, busy)).toMatchObject({ state: 'serving', seen: 'answers-clients' });
   });
 
   it('is unknown, not hung, while the gateway shows no progress', () => {
     for (const doormen of [idle, known([]), seenAs({ running: 1, waiting: 0, quietMs: 30_000 })]) {
-      expect(judged(doormen, busy)).toMatchObject({
+      expect(meshOf(doormen, busy)).toMatchObject({
         state: 'unknown',
-        unknownReason: 'not-asked',
+        reason: 'not-asked',
         evidence: 'another request is in flight, so none was sent',
         isAnswering: true,
       });
@@ -70,55 +70,55 @@ describe('mesh not asked for a token because a request is in flight', () => {
 
   it('is silent when its gateway shows a stalled stream', () => {
     const stuck = seenAs({ running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 });
-    expect(judged(stuck, busy)).toMatchObject({ state: 'silent', isAnswering: false });
+    expect(meshOf(stuck, busy)).toMatchObject({ state: 'hung', isAnswering: false });
   });
 
   it('is unknown while a rank has not joined', () => {
     const proven = { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 } as const;
-    expect(judged(idle, proven, { state: 'running' }).state).toBe('unknown');
+    expect(meshOf(idle, proven, { state: 'running' }).state).toBe('unknown');
   });
 });
 
 describe('mesh without a token in time', () => {
   it('is serving and busy while its gateway sends answers', () => {
-    const mesh = judged(seenAs({ running: 2, waiting: 1, lastByteMsAgo: 840, quietMs: 840 }));
-    expect(mesh).toMatchObject({ state: 'serving', proof: 'traffic', isAnswering: true });
+    const mesh = meshOf(seenAs({ running: 2, waiting: 1, lastByteMsAgo: 840, quietMs: 840 }));
+    expect(mesh).toMatchObject({ state: 'serving', seen: 'answers-clients', isAnswering: true });
     expect(meshWords(mesh)).toBe(
       'serving, busy: its gateway has 3 requests in flight and sent part of an answer 0.8 s ago',
     );
   });
 
   it('is silent and not answering when streams stall longer than any prompt takes', () => {
-    const mesh = judged(
+    const mesh = meshOf(
       seenAs({ running: 1, waiting: 0, lastByteMsAgo: 700_000, quietMs: 660_000, streamQuietMs: 660_000 }),
     );
-    expect(mesh).toMatchObject({ state: 'silent', isAnswering: false });
+    expect(mesh).toMatchObject({ state: 'hung', isAnswering: false });
     expect(mesh.evidence).toBe(`${notInTime}; its gateway has 1 request in flight and has sent nothing for 11 min`);
   });
 
   it('serves if any gateway sends answers and stops answering only if all stall', () => {
     const stuck = { running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 };
     const flowing = { running: 1, waiting: 0, lastByteMsAgo: 840, quietMs: 840 };
-    expect(judged(seenAs(stuck, flowing))).toMatchObject({ state: 'serving', isAnswering: true });
+    expect(meshOf(seenAs(stuck, flowing))).toMatchObject({ state: 'serving', isAnswering: true });
     const others: readonly FlowSight[] = [
       { running: 0, waiting: 0 },
       { running: 1, waiting: 0, quietMs: 45_000 },
     ];
     for (const other of others) {
-      const mesh = judged(seenAs(stuck, other));
-      expect(mesh).toMatchObject({ state: 'silent', isAnswering: true });
+      const mesh = meshOf(seenAs(stuck, other));
+      expect(mesh).toMatchObject({ state: 'hung', isAnswering: true });
       expect(mesh.evidence).toContain('its gateway has 1 request in flight and has sent nothing for 11 min');
     }
-    expect(judged(seenAs(stuck, stuck)).isAnswering).toBe(false);
+    expect(meshOf(seenAs(stuck, stuck)).isAnswering).toBe(false);
     const silent: DoormanSight = { kind: 'silent', port: 8_090, reason: 'it did not answer in time' };
     const half = seenAs(stuck);
-    expect(judged(known([...(half.kind === 'known' ? half.value : []), silent])).isAnswering).toBe(true);
+    expect(meshOf(known([...(half.kind === 'known' ? half.value : []), silent])).isAnswering).toBe(true);
   });
 
   it("may stay quiet for as long as the file's first-token limit", () => {
     const quiet = seenAs({ running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 });
-    expect(judged(quiet, late, { firstTokenMs: 900_000 })).toMatchObject({ state: 'silent', isAnswering: true });
-    expect(judged(quiet, late, { firstTokenMs: 30_000 }).isAnswering).toBe(false);
+    expect(meshOf(quiet, late, { firstTokenMs: 900_000 })).toMatchObject({ state: 'hung', isAnswering: true });
+    expect(meshOf(quiet, late, { firstTokenMs: 30_000 }).isAnswering).toBe(false);
   });
 
   it.each([
@@ -150,8 +150,8 @@ describe('mesh without a token in time', () => {
       'its gateway has no requests in flight',
     ],
   ])('may still be answering while %s', (_case, flow, words) => {
-    const mesh = judged(seenAs(flow));
-    expect(mesh).toMatchObject({ state: 'silent', isAnswering: true });
+    const mesh = meshOf(seenAs(flow));
+    expect(mesh).toMatchObject({ state: 'hung', isAnswering: true });
     expect(mesh.evidence).toBe(`${notInTime}; ${words}; it is hung or busy`);
   });
 
@@ -163,14 +163,14 @@ describe('mesh without a token in time', () => {
     ],
     ['has a gateway that could not be asked', unknown('failed', 'curl ended with 2.')],
   ])('may still be answering while it %s', (_case, doormen) => {
-    const mesh = judged(doormen);
-    expect([mesh.state, mesh.evidence, mesh.isAnswering]).toEqual(['silent', `${notInTime}; it is hung or busy`, true]);
+    const mesh = meshOf(doormen);
+    expect([mesh.state, mesh.evidence, mesh.isAnswering]).toEqual(['hung', `${notInTime}; it is hung or busy`, true]);
   });
 
   it('is silent despite traffic after an error status or with an unjoined rank', () => {
     const flowing = seenAs({ running: 2, waiting: 0, lastByteMsAgo: 1, quietMs: 1 });
-    expect(judged(flowing, { kind: 'silent', reason: 'status 500' }).state).toBe('silent');
-    expect(judged(flowing, late, { state: 'running' }).state).toBe('silent');
+    expect(meshOf(flowing, { kind: 'silent', reason: 'status 500' }).state).toBe('hung');
+    expect(meshOf(flowing, late, { state: 'running' }).state).toBe('hung');
   });
 });
 

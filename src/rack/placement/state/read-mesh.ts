@@ -14,6 +14,7 @@ import { readValue } from '../../fact.ts';
 import { doormenFact } from '../../records/gateways-fact.ts';
 import { isRunning, type Member, type SeenMember, type SeenOnNode, seeMember, seenMembers } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
+import { type MeshSight, type MeshState, meshTable } from './mesh-states.ts';
 
 /** The full speed of a Thunderbolt 5 cable. @see apple-platform: Thunderbolt 5 */
 const fullBitsPerSecond = 80_000_000_000;
@@ -51,19 +52,17 @@ function transportWords(seen: 'rdma' | 'tcp' | undefined, wanted: 'rdma' | 'tcp'
 }
 
 /** A placement's state in words: `serving`, `no rank runs`, `hung: no token: timed out`. */
-export function meshWords({ state, evidence, proof }: Mesh): string {
+export function meshWords({ state, seen, evidence }: Mesh): string {
   switch (state) {
     case 'serving':
-      return proof === undefined ? 'serving' : `serving, ${evidence}`;
-    case 'absent':
+      return seen === 'gave-token' ? 'serving' : `serving, ${evidence}`;
+    case 'not-placed':
       return 'never started';
     case 'stopped':
-    case 'ready':
       return evidence;
-    case 'silent':
-      return `hung: ${evidence}`;
     case 'changed':
       return `running with old settings: ${evidence}`;
+    case 'hung':
     case 'dead':
     case 'partial':
     case 'unknown':
@@ -119,35 +118,13 @@ interface ExpectedMesh {
   readonly talk?: { readonly transport: 'rdma' | 'tcp'; readonly driver: Pick<RuntimeDriver, 'observe'> };
 }
 
-/**
- * State of a placement. `silent`: all ranks run but give no token (shown as hung). `changed`: all ranks run but do not
- * match the file. `dead`: no rank runs, and at least one was started. `ready`: all ranks are loaded, and none was
- * started. `unknown`: a rank could not be observed.
- */
-export type MeshState =
-  | 'absent'
-  | 'stopped'
-  | 'ready'
-  | 'dead'
-  | 'partial'
-  | 'silent'
-  | 'changed'
-  | 'serving'
-  | 'unknown';
-
-export interface Mesh {
+interface ObservedMesh {
   readonly placement: string;
-  readonly state: MeshState;
-  /** The reason, to follow `<state>: `; for `unknown`, what could not be observed. */
-  readonly evidence: string;
-  /** Set if it serves although it gave no token in time: clients get answers from it. */
-  readonly proof?: 'traffic';
-  /** Set if the last start with these settings in this boot session used TCP although the file says rdma. */
-  readonly talked?: 'tcp';
-  /** Set if it runs over TCP and the start before did too, so that a third start would not help. */
-  readonly staysOn?: 'tcp';
-  /** For `unknown`: the reason of the first unobserved rank. */
-  readonly unknownReason?: UnknownReason;
+  /**
+   * Whether the last start with these settings in this boot session used TCP although the file says rdma; `again` if the
+   * start before did too and all ranks run, so that a third start would not help.
+   */
+  readonly usedTcp: 'no' | 'once' | 'again';
   /** The highest generation on any node, former members included; 0 for none. */
   readonly generation: number;
   /**
@@ -160,24 +137,38 @@ export interface Mesh {
   readonly members: readonly Member[];
 }
 
+type UnknownSight = 'rank-unobserved' | 'token-unobserved';
+
+/**
+ * `evidence`: the reason for the state, to follow `<state>: `; for `unknown`, what could not be observed. `reason`: that
+ * of the first unobserved rank, or of the token.
+ */
+type Verdict = { readonly evidence: string } & (
+  | { readonly seen: Exclude<MeshSight, UnknownSight> }
+  | { readonly seen: UnknownSight; readonly reason: UnknownReason }
+);
+
+/** A placement as observed, see {@link meshTable}. */
+export type Mesh = ObservedMesh & Verdict & { readonly state: MeshState };
+
 /** An observed rank with its number. */
 interface RankOnNode extends SeenOnNode {
   readonly rank: number;
 }
 
-type Verdict = Pick<Mesh, 'state' | 'evidence' | 'unknownReason' | 'proof'>;
-
-/** Determines a placement's state from the observations of all nodes. An unobserved rank makes it `unknown`. */
-export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, NodeObservation>>): Mesh {
+/** Determines a placement's state from the observations of all nodes. */
+export function readMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, NodeObservation>>): Mesh {
   const members = expected.nodes.map((node) => seeMember(node, expected.placement, nodes[node]?.facts));
   const records = recordsOf(expected.placement, nodes);
   const traffic = trafficAt(expected, nodes, members);
   const isStuck = traffic?.kind === 'stuck';
+  const verdict = verdictOn(expected, members, traffic);
   return {
     placement: expected.placement,
-    ...verdictOn(expected, members, traffic),
+    ...verdict,
+    state: meshTable[verdict.seen].state,
     generation: Math.max(0, ...records.map(({ generation }) => generation)),
-    ...talkedOf(expected, members),
+    usedTcp: usedTcp(expected, members),
     isAnswering:
       records.some(({ token }) => token.kind === 'answered') ||
       (!isStuck && (mayBeBusy(members) || hasLivingRequest(expected.placement, nodes, records))),
@@ -185,17 +176,14 @@ export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string,
   };
 }
 
-/**
- * Whether the last start used TCP against the file; logs of an earlier boot session or of other settings do not count.
- */
-function talkedOf(expected: ExpectedMesh, members: readonly Member[]): Pick<Mesh, 'talked' | 'staysOn'> {
+/** Logs of an earlier boot session or of other settings do not count. */
+function usedTcp(expected: ExpectedMesh, members: readonly Member[]): Mesh['usedTcp'] {
   const ranks = seenMembers(members);
   const isLast = ({ seen: { record, starts } }: SeenOnNode): boolean =>
     record?.digest === expected.digest && starts.kind === 'known' && starts.value > 0;
-  if (expected.talk?.transport !== 'rdma' || ranks.length < members.length || !ranks.every(isLast)) return {};
-  if (talkedOver(expected, ranks) !== 'tcp') return {};
-  const isAgain = ranks.every(({ seen }) => isRunning(seen) && seen.record?.lastTalked === 'tcp');
-  return { talked: 'tcp', ...(isAgain ? { staysOn: 'tcp' } : {}) };
+  if (expected.talk?.transport !== 'rdma' || ranks.length < members.length || !ranks.every(isLast)) return 'no';
+  if (talkedOver(expected, ranks) !== 'tcp') return 'no';
+  return ranks.every(({ seen }) => isRunning(seen) && seen.record?.lastTalked === 'tcp') ? 'again' : 'once';
 }
 
 /** Whether every rank has joined but no token came in time: unknown is never no. */
@@ -238,34 +226,34 @@ function verdictOn(expected: ExpectedMesh, members: readonly Member[], traffic: 
   const ranks: RankOnNode[] = [];
   for (const [rank, { node, seen }] of members.entries()) {
     if (seen.kind === 'unknown') {
-      return { state: 'unknown', evidence: `${node}: ${seen.detail}`, unknownReason: seen.reason };
+      return { seen: 'rank-unobserved', evidence: `${node}: ${seen.detail}`, reason: seen.reason };
     }
     ranks.push({ node, rank, seen: seen.value });
   }
   const running = ranks.filter(({ seen }) => isRunning(seen));
   if (running.length === 0) return idleVerdict(ranks);
-  if (running.length < ranks.length) return { state: 'partial', evidence: missingRanks(ranks) };
+  if (running.length < ranks.length) return { seen: 'rank-missing', evidence: missingRanks(ranks) };
   return runningVerdict(expected, ranks, traffic);
 }
 
 function idleVerdict(ranks: readonly RankOnNode[]): Verdict {
   const states = new Set(ranks.map(({ seen }) => seen.state));
-  if (states.has('exited')) return { state: 'dead', evidence: deadEvidence(ranks) };
-  if (states.size === 1 && states.has('absent')) return { state: 'absent', evidence: 'no node has it' };
-  const isReady = states.size === 1 && states.has('ready');
-  return { state: isReady ? 'ready' : 'stopped', evidence: idleEvidence(ranks) };
+  if (states.has('exited')) return { seen: 'rank-exited', evidence: deadEvidence(ranks) };
+  if (states.size === 1 && states.has('absent')) return { seen: 'never-started', evidence: 'no node has it' };
+  const isLoaded = states.size === 1 && states.has('ready');
+  return { seen: isLoaded ? 'only-loaded' : 'no-process', evidence: idleEvidence(ranks) };
 }
 
 function runningVerdict(expected: ExpectedMesh, ranks: readonly RankOnNode[], traffic: Traffic | undefined): Verdict {
   const unequal = unequalRanks(ranks);
-  if (unequal !== undefined) return { state: 'changed', evidence: unequal };
+  if (unequal !== undefined) return { seen: 'mixed-starts', evidence: unequal };
   const leader = ranks[0]?.seen.record;
   if (leader?.digest !== expected.digest) {
-    return { state: 'changed', evidence: changedSettings(leader?.declared, expected.declared) };
+    return { seen: 'old-settings', evidence: changedSettings(leader?.declared, expected.declared) };
   }
   const talked = talkedOver(expected, ranks);
   if (expected.talk?.transport === 'rdma' && talked === 'tcp') {
-    return { state: 'changed', evidence: 'its ranks use tcp, the file says rdma' };
+    return { seen: 'tcp-not-rdma', evidence: 'its ranks use tcp, the file says rdma' };
   }
   return tokenVerdict(leader.token, ranks, traffic);
 }
@@ -285,26 +273,27 @@ const talkedOver = ({ talk }: ExpectedMesh, ranks: readonly SeenOnNode[]): 'rdma
 function tokenVerdict(token: TokenSight, ranks: readonly RankOnNode[], traffic: Traffic | undefined): Verdict {
   const isJoined = ranks.every(({ seen }) => seen.state === 'joined');
   const isFlowing = isJoined && traffic?.kind === 'flowing';
-  const busy = (words: string): Verdict => ({ state: 'serving', evidence: `busy: ${words}`, proof: 'traffic' });
+  const unobserved = (words: string): Verdict => ({ seen: 'token-unobserved', evidence: words, reason: 'not-asked' });
   switch (token.kind) {
     case 'answered':
-      return { state: 'serving', evidence: 'its endpoint gave a token' };
+      return { seen: 'gave-token', evidence: 'its endpoint gave a token' };
     case 'silent':
       return isLate(token) && isFlowing
-        ? busy(traffic.words)
-        : { state: 'silent', evidence: silentEvidence(token, ranks, traffic) };
+        ? { seen: 'answers-clients', evidence: `busy: ${traffic.words}` }
+        : { seen: 'no-token', evidence: silentEvidence(token, ranks, traffic) };
     // A mesh that was not asked because of a client's request serves if that client gets tokens, and is hung if its
     // gateway shows that.
     case 'in-flight':
       if (isJoined && token.lastTokenMsAgo !== undefined) {
-        return busy(`a client got a token ${Math.round(token.lastTokenMsAgo / 100) / 10} s ago`);
+        const seconds = Math.round(token.lastTokenMsAgo / 100) / 10;
+        return { seen: 'answers-clients', evidence: `busy: a client got a token ${seconds} s ago` };
       }
-      if (isFlowing) return busy(traffic.words);
+      if (isFlowing) return { seen: 'answers-clients', evidence: `busy: ${traffic.words}` };
       return traffic?.kind === 'stuck'
-        ? { state: 'silent', evidence: `no token: ${traffic.words}` }
-        : { state: 'unknown', evidence: token.reason, unknownReason: 'not-asked' };
+        ? { seen: 'no-token', evidence: `no token: ${traffic.words}` }
+        : unobserved(token.reason);
     case 'not-asked':
-      return { state: 'unknown', evidence: 'its endpoint was not asked for a token', unknownReason: 'not-asked' };
+      return unobserved('its endpoint was not asked for a token');
   }
 }
 

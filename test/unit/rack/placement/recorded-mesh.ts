@@ -1,15 +1,15 @@
 import {
   meshFailure as failureOf,
-  judgeMesh as judge,
   type Mesh,
-} from '../../../../src/rack/placement/state/judge-mesh.ts';
+  readMesh as read,
+} from '../../../../src/rack/placement/state/read-mesh.ts';
 import { sayValue } from '../../one-page.ts';
 
 /** Records the mesh state, without its rank states, in the golden page of the test file. */
-export function judgeMesh(...about: Parameters<typeof judge>): Mesh {
-  const mesh = judge(...about);
-  const { members: _, ...judged } = mesh;
-  sayValue(judged);
+export function readMesh(...about: Parameters<typeof read>): Mesh {
+  const mesh = read(...about);
+  const { members: _, ...recorded } = mesh;
+  sayValue(recorded);
   return mesh;
 }
 

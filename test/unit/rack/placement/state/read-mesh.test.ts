@@ -3,7 +3,7 @@ import { configurePlacement } from '../../../../../src/drivers/configure-placeme
 import { lastingNames } from '../../../../../src/drivers/contract/driver.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
 import { rankSight } from '../../../../../src/rack/placement/members.ts';
-import type { Mesh } from '../../../../../src/rack/placement/state/judge-mesh.ts';
+import type { Mesh } from '../../../../../src/rack/placement/state/read-mesh.ts';
 import {
   digestOfKimi,
   type MemberCase,
@@ -13,17 +13,17 @@ import {
   threeMembers,
 } from '../../../../rack/placements.ts';
 import { onOnePage } from '../../../one-page.ts';
-import { judgeMesh } from '../judged-mesh.ts';
+import { readMesh } from '../recorded-mesh.ts';
 
-function judged(rack: MeshRack, digest?: string): Mesh {
+function meshOf(rack: MeshRack, digest?: string): Mesh {
   const fleet = meshFleet();
   const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
   const expected = { placement: 'kimi', nodes, digest: digest ?? digestOfKimi(fleet) };
-  return judgeMesh(expected, observeMesh(fleet, rack).nodes);
+  return readMesh(expected, observeMesh(fleet, rack).nodes);
 }
 
 const verdict = (rack: MeshRack, digest?: string): readonly string[] => {
-  const { state, evidence } = judged(rack, digest);
+  const { state, evidence } = meshOf(rack, digest);
   return [state, evidence];
 };
 
@@ -35,7 +35,7 @@ describe('mesh started with different settings', () => {
     const members = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old', changes });
     const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
     const expected = { placement: 'kimi', nodes, digest: 'of now', declared: declared({}) };
-    const mesh = judgeMesh(expected, observeMesh(meshFleet(), { members }).nodes);
+    const mesh = readMesh(expected, observeMesh(meshFleet(), { members }).nodes);
     return mesh.state === 'changed' ? mesh.evidence : mesh.state;
   };
 
@@ -67,9 +67,9 @@ describe('mesh started with different settings', () => {
 
 describe('mesh state', () => {
   it('is serving when all ranks match the file and the endpoint gave a token', () => {
-    const mesh = judged({ members: threeMembers(['joined', 'joined', 'joined']) });
+    const mesh = meshOf({ members: threeMembers(['joined', 'joined', 'joined']) });
     expect(mesh).toMatchObject({ state: 'serving', generation: 4, isAnswering: true });
-    expect(mesh.unknownReason).toBeUndefined();
+    expect(mesh).not.toHaveProperty('reason');
   });
 
   it('is serving after a token even if a rank no longer listens', () => {
@@ -80,15 +80,15 @@ describe('mesh state', () => {
     const fleet = meshFleet();
     const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
     const observed = observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'joined']) }).nodes;
-    const judgedOver = (transport: 'rdma' | 'tcp', seen: 'rdma' | 'tcp' | undefined) => {
+    const verdictOver = (transport: 'rdma' | 'tcp', seen: 'rdma' | 'tcp' | undefined) => {
       const driver = { observe: () => (seen === undefined ? {} : { transport: seen }) };
       const talk = { transport, driver };
-      const { state, evidence } = judgeMesh({ placement: 'kimi', nodes, digest: digestOfKimi(fleet), talk }, observed);
+      const { state, evidence } = readMesh({ placement: 'kimi', nodes, digest: digestOfKimi(fleet), talk }, observed);
       return [state, evidence];
     };
-    expect(judgedOver('rdma', 'tcp')).toEqual(['changed', 'its ranks use tcp, the file says rdma']);
+    expect(verdictOver('rdma', 'tcp')).toEqual(['changed', 'its ranks use tcp, the file says rdma']);
     const serving = ['serving', 'its endpoint gave a token'];
-    expect([judgedOver('rdma', 'rdma'), judgedOver('rdma', undefined), judgedOver('tcp', 'tcp')]).toEqual([
+    expect([verdictOver('rdma', 'rdma'), verdictOver('rdma', undefined), verdictOver('tcp', 'tcp')]).toEqual([
       serving,
       serving,
       serving,
@@ -99,39 +99,36 @@ describe('mesh state', () => {
     const fleet = meshFleet({ placement: { transport: 'rdma' } });
     const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
     const talk = { transport: 'rdma', driver: { observe: () => ({ transport: 'tcp' as const }) } } as const;
-    const judgedWith = (states: Parameters<typeof threeMembers>[0], more: Parameters<typeof threeMembers>[1]) => {
+    const usedTcpWith = (states: Parameters<typeof threeMembers>[0], more: Parameters<typeof threeMembers>[1]) => {
       const members = Object.fromEntries(
         Object.entries(threeMembers(states, more)).map(([node, all]) => [
           node,
           all.map((one) => ({ startedIn: `BOOT-${node}`, starts: 1, ...one })),
         ]),
       );
-      const { talked, staysOn } = judgeMesh(
-        { placement: 'kimi', nodes, digest: digestOfKimi(fleet), talk },
-        observeMesh(fleet, { members }).nodes,
-      );
-      return [talked, staysOn];
+      const expected = { placement: 'kimi', nodes, digest: digestOfKimi(fleet), talk };
+      return readMesh(expected, observeMesh(fleet, { members }).nodes).usedTcp;
     };
     const running = ['joined', 'joined', 'joined'] as const;
     const again = { changes: { lastTalked: 'tcp' } } as const;
-    expect(judgedWith([...running], {})).toEqual(['tcp', undefined]);
-    expect(judgedWith([...running], again)).toEqual(['tcp', 'tcp']);
-    expect(judgedWith(['stopped', 'stopped', 'stopped'], again)).toEqual(['tcp', undefined]);
-    expect(judgedWith([...running], { ...again, digest: 'of old' })).toEqual([undefined, undefined]);
-    expect(judgedWith([...running], { ...again, startedIn: 'BOOT-before' })).toEqual([undefined, undefined]);
+    expect(usedTcpWith([...running], {})).toBe('once');
+    expect(usedTcpWith([...running], again)).toBe('again');
+    expect(usedTcpWith(['stopped', 'stopped', 'stopped'], again)).toBe('once');
+    expect(usedTcpWith([...running], { ...again, digest: 'of old' })).toBe('no');
+    expect(usedTcpWith([...running], { ...again, startedIn: 'BOOT-before' })).toBe('no');
   });
 
-  it('is absent when no node has a record of it', () => {
-    expect(judged({ members: {} })).toMatchObject({ state: 'absent', generation: 0, isAnswering: false });
+  it('is not placed when no node has a record of it', () => {
+    expect(meshOf({ members: {} })).toMatchObject({ state: 'not-placed', generation: 0, isAnswering: false });
   });
 
   it.each<[string, Parameters<typeof threeMembers>[0], string, Parameters<typeof threeMembers>[1]?]>([
     ['stopped', ['stopped', 'stopped', 'stopped'], 'no rank runs'],
     ['stopped', ['stopped', 'ready', 'stopped'], 'no rank runs'],
     ['stopped', ['stopped', 'absent', 'stopped'], 'no rank runs'],
-    ['ready', ['ready', 'ready', 'ready'], 'no rank runs'],
+    ['stopped', ['ready', 'ready', 'ready'], 'no rank runs'],
     [
-      'ready',
+      'stopped',
       ['ready', 'ready', 'ready'],
       'no rank runs since a restart of studio-1, studio-2, studio-3',
       { startedIn: 'BOOT-before', starts: 1 },
@@ -153,14 +150,11 @@ describe('mesh state', () => {
     expect(verdict({ members: threeMembers(states, more) })).toEqual([state, evidence]);
   });
 
-  it('is silent without a token and names the ranks that have not joined', () => {
+  it('is hung without a token and names the ranks that have not joined', () => {
     const silent = { token: { kind: 'silent', reason: 'timed out after 30 s' } } as const;
     const members = threeMembers(['joined', 'joined', 'running'], silent);
-    expect(verdict({ members })).toEqual([
-      'silent',
-      'no token: timed out after 30 s; rank 2 on studio-3 has not joined',
-    ]);
-    expect(judged({ members }).isAnswering).toBe(false);
+    expect(verdict({ members })).toEqual(['hung', 'no token: timed out after 30 s; rank 2 on studio-3 has not joined']);
+    expect(meshOf({ members }).isAnswering).toBe(false);
   });
 
   it('cannot answer a request in flight after a rank of the same start exited', () => {
@@ -171,7 +165,7 @@ describe('mesh state', () => {
         'studio-2': [{ state: 'joined', rank: 1, ...second }],
         'studio-3': [{ state: 'joined', rank: 2 }],
       } as const;
-      return judged({ members }).isAnswering;
+      return meshOf({ members }).isAnswering;
     };
     expect(isAnswering({})).toBe(true);
     expect(isAnswering({ state: 'exited' })).toBe(false);
@@ -186,19 +180,19 @@ describe('mesh state', () => {
     const late = {
       token: { kind: 'silent', reason: 'none came before the deadline of 20 s', isTimeout: true },
     } as const;
-    const joined = judged({ members: threeMembers(['joined', 'joined', 'joined'], late) });
-    expect(joined).toMatchObject({ state: 'silent', isAnswering: true });
+    const joined = meshOf({ members: threeMembers(['joined', 'joined', 'joined'], late) });
+    expect(joined).toMatchObject({ state: 'hung', isAnswering: true });
     expect(joined.evidence).toBe('no token: none came before the deadline of 20 s; it is hung or busy');
-    const loading = judged({ members: threeMembers(['joined', 'joined', 'running'], late) });
+    const loading = meshOf({ members: threeMembers(['joined', 'joined', 'running'], late) });
     expect([loading.isAnswering, loading.evidence.includes('busy')]).toEqual([false, false]);
-    expect(judged({ members: threeMembers(['joined', 'joined', 'exited'], late) }).isAnswering).toBe(false);
+    expect(meshOf({ members: threeMembers(['joined', 'joined', 'exited'], late) }).isAnswering).toBe(false);
     const refused = { token: { kind: 'silent', reason: 'the endpoint refused the connection' } } as const;
-    expect(judged({ members: threeMembers(['joined', 'joined', 'joined'], refused) }).isAnswering).toBe(false);
+    expect(meshOf({ members: threeMembers(['joined', 'joined', 'joined'], refused) }).isAnswering).toBe(false);
   });
 
   it('is changed when it was started from a different file, even if it answers', () => {
     const members = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old' });
-    expect(judged({ members })).toMatchObject({ state: 'changed', isAnswering: true });
+    expect(meshOf({ members })).toMatchObject({ state: 'changed', isAnswering: true });
   });
 
   it('is changed when ranks of two starts run together', () => {
@@ -222,27 +216,27 @@ describe('mesh state', () => {
 
   it('is unknown rather than dead when a rank was not observed', () => {
     const members = threeMembers(['joined', 'exited', 'joined']);
-    expect(judged({ members, unknown: { 'studio-3': { services: 'timed-out' } } })).toMatchObject({
+    expect(meshOf({ members, unknown: { 'studio-3': { services: 'timed-out' } } })).toMatchObject({
       state: 'unknown',
       evidence: 'studio-3: a test',
-      unknownReason: 'timed-out',
+      reason: 'timed-out',
     });
-    expect(judged({ members, unknown: { 'studio-2': { placements: 'garbled' } } }).state).toBe('unknown');
-    expect(judged({ members, unreachable: ['studio-1'] })).toMatchObject({
+    expect(meshOf({ members, unknown: { 'studio-2': { placements: 'garbled' } } }).state).toBe('unknown');
+    expect(meshOf({ members, unreachable: ['studio-1'] })).toMatchObject({
       state: 'unknown',
-      unknownReason: 'unreachable',
+      reason: 'unreachable',
     });
   });
 
   it('is unknown while the running leader was not asked for a token', () => {
     const members = threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'not-asked' } });
-    expect(judged({ members })).toMatchObject({ state: 'unknown', unknownReason: 'not-asked' });
+    expect(meshOf({ members })).toMatchObject({ state: 'unknown', reason: 'not-asked' });
   });
 
   it('is unknown when launchd does not report whether an idle rank ever ran', () => {
     const label = 'dev.meshwright.rank.kimi';
     const values = { 'studio-2': { services: [{ label, state: 'waiting' as const }] } };
-    expect(judged({ members: threeMembers(['joined', 'exited', 'joined']), values }).state).toBe('unknown');
+    expect(meshOf({ members: threeMembers(['joined', 'exited', 'joined']), values }).state).toBe('unknown');
   });
 
   it('includes the generations of nodes that the placement no longer uses', () => {
@@ -250,13 +244,13 @@ describe('mesh state', () => {
       ...threeMembers(['stopped', 'stopped', 'stopped']),
       'studio-4': [{ state: 'stopped', rank: 3, generation: 9 }] as const,
     };
-    expect(judged({ members }).generation).toBe(9);
+    expect(meshOf({ members }).generation).toBe(9);
   });
 });
 
 describe('rank reading', () => {
   const sightOf = (rack: MeshRack): unknown => {
-    const [member] = judged(rack).members;
+    const [member] = meshOf(rack).members;
     return member?.seen.kind === 'known' ? rankSight(member.seen.value) : member?.seen.reason;
   };
 
@@ -284,4 +278,4 @@ describe('rank reading', () => {
   });
 });
 
-onOnePage('judge-mesh');
+onOnePage('read-mesh');

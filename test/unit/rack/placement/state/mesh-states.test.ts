@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { viewOf } from '../../../../../src/engine/plan/view.ts';
+import type { DesiredPlacement } from '../../../../../src/model/desired.ts';
+import { placement } from '../../../../../src/rack/placement/resource.ts';
+import { type MeshSight, meshTable } from '../../../../../src/rack/placement/state/mesh-states.ts';
+import { everyCase, meshChange } from '../../../../../src/rack/placement/state/placement-cases.ts';
+import { changeOf, judgeProperty, type View } from '../../../../../src/rack/resource.ts';
+import {
+  asLogin,
+  llamaFleet,
+  type MeshRack,
+  meshFleet,
+  observeMesh,
+  threeMembers,
+} from '../../../../rack/placements.ts';
+
+const allRun = (more: Parameters<typeof threeMembers>[1] = {}): MeshRack => ({
+  members: threeMembers(['joined', 'joined', 'joined'], more),
+});
+const inFlight = { kind: 'in-flight', reason: 'another request is in flight' } as const;
+
+/** A rack that shows each observation. */
+const racks: Readonly<Record<MeshSight, MeshRack>> = {
+  'rank-unobserved': { ...allRun(), unknown: { 'studio-3': { services: 'timed-out' } } },
+  'never-started': { members: {} },
+  'rank-exited': { members: threeMembers(['exited', 'exited', 'ready']) },
+  'only-loaded': { members: threeMembers(['ready', 'ready', 'ready']) },
+  'no-process': { members: threeMembers(['stopped', 'stopped', 'stopped']) },
+  'rank-missing': { members: threeMembers(['joined', 'exited', 'joined']) },
+  'mixed-starts': { members: { ...allRun().members, 'studio-3': [{ state: 'joined', rank: 2, generation: 3 }] } },
+  'old-settings': allRun({ digest: 'of old' }),
+  'tcp-not-rdma': allRun({ changes: { said: ['Accepted client connection'] } }),
+  'gave-token': allRun(),
+  'answers-clients': allRun({ token: { ...inFlight, lastTokenMsAgo: 900 } }),
+  'no-token': allRun({ token: { kind: 'silent', reason: 'timed out' } }),
+  'token-unobserved': allRun({ token: inFlight }),
+};
+
+function viewFor(sight: MeshSight, changes: Partial<DesiredPlacement>): View {
+  const isOverTcp = sight === 'tcp-not-rdma';
+  const fleet = isOverTcp
+    ? llamaFleet({ placement: { transport: 'rdma', ...changes } })
+    : meshFleet({ placement: changes, runtime: { restart: 'node' } });
+  const desired = asLogin(fleet);
+  const targets = desired.nodes.map(({ name }) => name);
+  return viewOf({ desired, observation: observeMesh(desired, racks[sight]), targets });
+}
+
+/** How a plan changes the placement, as the comment on the table explains each change. */
+function plannedChange(view: View): string {
+  const all = placement.properties(view).filter(({ address }) => !address.endsWith('/service-file'));
+  const whole = all.find(({ address }) => address === 'placement/kimi');
+  const { steps } = placement.steps(all.filter((one) => judgeProperty(one) === 'differs').map(changeOf), view);
+  const nodesOf = (verb: string): readonly string[] =>
+    steps.filter(({ id }) => id.endsWith(`/kimi/${verb}`)).map(({ node }) => node);
+  const stops = nodesOf('stop').length;
+  const kicks = nodesOf('kick').length;
+  if (whole !== undefined && judgeProperty(whole) === 'unknown') return stops === 0 ? 'wait' : 'stop-observed';
+  if (steps.length === 0) return 'keep';
+  if (kicks === 0) return 'stop';
+  return kicks < 3 ? 'complete' : stops === 3 ? 'restart' : 'start';
+}
+
+const sights = Object.keys(meshTable) as readonly MeshSight[];
+
+describe('table of placement states', () => {
+  it.each(sights)('recognizes %s from the observed facts', (sight) => {
+    const [one] = everyCase(viewFor(sight, {}));
+    expect(one?.mesh).toMatchObject({ seen: sight, state: meshTable[sight].state });
+  });
+
+  const pairs = sights.flatMap((sight) => (['serving', 'stopped'] as const).map((state) => [sight, state] as const));
+
+  it.each(pairs)('plans the change of %s for a placement that the file wants %s', (sight, state) => {
+    const view = viewFor(sight, { state });
+    const [one] = everyCase(view);
+    expect(one && meshChange(one)).toBe(meshTable[sight][state]);
+    expect(plannedChange(view)).toBe(meshTable[sight][state]);
+  });
+});
