@@ -88,10 +88,9 @@ const roles = {
     contract: 'fact',
   },
   mesh: {
-    placement: [
-      'endpoint/doors members start/failing-rank-finding start/start-mesh',
-      'state/read-mesh stop-mesh',
-    ].join(' '),
+    placement: ['endpoint/doors members start/failing-rank-finding start/start-mesh', 'state/read-mesh stop-mesh'].join(
+      ' ',
+    ),
   },
   shape: {
     artifacts: 'shapes/gguf shapes/safetensors shapes/safetensors-shape',
