@@ -38,8 +38,8 @@ const first = (...ranks: readonly ReturnType<typeof rank>[]) => {
   return found === undefined ? undefined : [found.said.rank, found.failure?.signature.id];
 };
 
-describe('a log that is classified', () => {
-  it('gives each known line its first signature, in the order of the log', () => {
+describe('a classified log', () => {
+  it('has the first matching signature for each known line, in log order', () => {
     const lines = ['hello', 'attempt 1 waiting', 'RTR failed with errno 22', 'errno 60'];
     expect(classifyLog(signatures, lines).map(({ index, signature: { id } }) => [index, id])).toEqual([
       [1, 'waiting'],
@@ -52,23 +52,23 @@ describe('a log that is classified', () => {
 });
 
 describe('the rank that failed first', () => {
-  it('is one that says so itself, before one that only ended or complains of the others', () => {
+  it('is a rank with a failure of its own, before ranks that only exited or report other ranks', () => {
     const complaint = ['Recv failed with errno=2'];
     expect(first(rank(0, complaint, '1'), rank(1, [], '1'), rank(2, ['errno 22']))).toEqual([2, 'no-gid']);
     expect(first(rank(0, complaint, '1'), rank(1, [], '1'))).toEqual([1, undefined]);
     expect(first(rank(0, []), rank(1, complaint))).toEqual([1, 'peer-died']);
   });
 
-  it('is the lowest of equals, and one that ended before one that still runs', () => {
+  it('is the lowest of equal ranks, with exited ranks before running ones', () => {
     expect(first(rank(0, ['errno 60']), rank(1, ['errno 22'], '1'), rank(2, ['errno 22'], '1'))).toEqual([1, 'no-gid']);
   });
 
-  it('is none while nobody ended and nobody complains; an orderly end is no failure', () => {
+  it('does not exist without a failed exit or a reported failure', () => {
     expect(first(rank(0, ['attempt 3 waiting']), rank(1, []))).toBeUndefined();
     expect(first(rank(0, [], '0'), rank(1, []))).toBeUndefined();
   });
 
-  it('is named with its node and its exit', () => {
+  it('is described with its node and exit status', () => {
     expect([rankWords(rank(1, [], '78: EX_CONFIG')), rankWords(rank(0, []))]).toEqual([
       'rank 1 on studio-2 exited (78: EX_CONFIG)',
       'rank 0 on studio-1',

@@ -111,7 +111,7 @@ describe('configuration of a placement', () => {
     });
   });
 
-  it('notes that a mesh of mlx takes one request at a time, and of no other', () => {
+  it('records only for an mlx mesh that it takes one request at a time', () => {
     const requests = (driver: string) => configured(fleetOfDriver(driver)).ranks.map(({ record }) => record.requests);
     expect([requests('mlx'), requests('exo')]).toEqual([
       ['one', 'one', 'one'],
@@ -121,7 +121,7 @@ describe('configuration of a placement', () => {
     expect(configured(alone).ranks[0]?.record.requests).toBeUndefined();
   });
 
-  it.each(['exo', 'llamacpp-rpc', 'mlx', 'command'])('notes where %s counts tokens, if it does', (driver) => {
+  it.each(['exo', 'llamacpp-rpc', 'mlx', 'command'])('records where %s counts tokens, if anywhere', (driver) => {
     const { ranks } = configured(fleetOfDriver(driver));
     const counted = driver === 'command' ? undefined : '/usage/completion_tokens';
     expect(ranks.map(({ record }) => record.tokenCountPointer)).toEqual([counted, counted, counted]);
@@ -137,7 +137,7 @@ describe('configuration of a placement', () => {
     });
   });
 
-  it('fills every field in', () => {
+  it('fills every field', () => {
     const fields = [
       'rank',
       'size',
@@ -168,7 +168,7 @@ describe('configuration of a placement', () => {
     ]);
   });
 
-  it('leaves braces alone that are no field', () => {
+  it('keeps braces that are not a field', () => {
     const rank = rankOf({ runtime: { command: ['{runtime}', '{"{name}": "{nothing}", "{}"}'] } }, 0);
     expect(argvOf(rank)[1]).toBe('{"kimi": "{nothing}", "{}"}');
   });
@@ -182,7 +182,7 @@ describe('configuration of a placement', () => {
     expect(argvOf(perl, '/nodes/one')).toEqual(['/nodes/one/usr/bin/perl', '/usr/share/a']);
   });
 
-  it('escapes what XML would read', () => {
+  it('escapes XML characters', () => {
     const changes = { placement: { env: { B: '1', A: '<&>"' } }, runtime: { command: ['/opt/a&b', 'x < y', ''] } };
     const service = render(rankOf(changes, 0).service);
     expect(service).toContain('<string>/opt/a&amp;b</string>\n\t\t<string>x &lt; y</string>\n\t\t<string></string>');
@@ -191,7 +191,7 @@ describe('configuration of a placement', () => {
     );
   });
 
-  it('runs as the user of the node, where the file names one, else as whoever logs in there', () => {
+  it('uses the user of the node, or else the login user', () => {
     const fleet = meshFleet();
     const nodes = fleet.nodes.map((node) => (node.name === 'studio-2' ? { ...node, user: 'ana' } : node));
     const { ranks } = configured({ ...fleet, nodes });
@@ -200,21 +200,21 @@ describe('configuration of a placement', () => {
     expect(ranks.map(({ user }) => user)).toEqual(['', 'ana', '']);
   });
 
-  it('sees a member joined at the port that the file names', () => {
+  it('observes joined ranks on the port that the file sets', () => {
     expect(rankOf({ runtime: { joinedListening: '{endpoint}' } }, 1).record.port).toBe(8_080);
   });
 
-  it('lets a single rank listen on the loopback', () => {
+  it('lets a single rank listen on loopback', () => {
     const placement = { nodes: [nodeName('studio-4')] };
     expect(argvOf(rankOf({ placement }, 0))[4]).toMatch(/^127\.0\.0\.1:\d+$/);
   });
 
-  it('takes another port for every start', () => {
+  it('uses a different port for every start', () => {
     const ports = [1, 2, 3].map((generation) => configured(meshFleet(), generation).ranks[0]?.record.port);
     expect(new Set(ports).size).toBe(3);
   });
 
-  it('says what is missing before it can be started', () => {
+  it('reports what is missing before a start', () => {
     const fleet = meshFleet();
     const [kimi] = fleet.placements;
     if (kimi === undefined) throw new Error('the fleet has no placement');
@@ -250,12 +250,12 @@ describe('digest of a placement', () => {
     ['the sharding', { placement: { sharding: 'pipeline' } }],
     ['the transport', { placement: { transport: 'rdma' } }],
     ['the endpoint', { placement: { endpointPort: 8_081 } }],
-    ['a shorter deadline of the token', { placement: { firstTokenMs: 10_000 } }],
-  ])('is another one with %s', (_what, changes) => {
+    ['a shorter token deadline', { placement: { firstTokenMs: 10_000 } }],
+  ])('changes with %s', (_what, changes) => {
     expect(digestFor(changes)).not.toBe(digestFor({}));
   });
 
-  it('is another one with the model, an address or a user', () => {
+  it('changes with the model, an address or a user', () => {
     const fleet = meshFleet();
     const model = { ...fleet, models: fleet.models.map((one) => ({ ...one, digest: digestOf('another') })) };
     const networks = { ...fleet.thunderbolt.networks, 0: { address: '10.77.0.200', prefixLength: 30 } };
@@ -265,7 +265,7 @@ describe('digest of a placement', () => {
     expect(new Set(digests).size).toBe(4);
   });
 
-  it('stays with what matters only at the next start or stop', () => {
+  it('ignores settings that matter only at the next start or stop', () => {
     const later: MeshChanges = {
       placement: { state: 'stopped', firstTokenMs: 90_000 },
       runtime: { order: 'together', restart: 'node' },
@@ -273,7 +273,7 @@ describe('digest of a placement', () => {
     expect(digestFor(later)).toBe(digestFor({}));
   });
 
-  it('stays with another way to write the same link', () => {
+  it('ignores the order of the ends of a link', () => {
     const fleet = meshFleet();
     const links = fleet.thunderbolt.links.map(({ index, ends: [a, b] }) => ({ index, ends: [b, a] as const }));
     expect(configured({ ...fleet, thunderbolt: { ...fleet.thunderbolt, links } }).digest).toBe(

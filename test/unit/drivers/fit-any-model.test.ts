@@ -6,7 +6,7 @@ import type { ModelShape } from '../../../src/model/model-shape.ts';
 
 import { evenShape, fleetOf } from '../engine/plan/fit-shapes.ts';
 
-describe('memory fit, whatever the model', () => {
+describe('the memory fit of any model', () => {
   const shapes = fc.record({
     bytes: fc.integer({ min: 1_000_000, max: 1_000_000_000_000 }),
     count: fc.integer({ min: 1, max: 100 }),
@@ -41,7 +41,7 @@ describe('memory fit, whatever the model', () => {
     );
   });
 
-  it('needs no less with a longer context or more requests', () => {
+  it('needs at least as much with a longer context or more requests', () => {
     fc.assert(
       fc.property(shapes, placements, ({ bytes, ...wish }, placement) => {
         const total = (more: object) =>
@@ -58,7 +58,7 @@ describe('memory fit, whatever the model', () => {
     );
   });
 
-  it('proposes only what is better and fits', () => {
+  it('suggests only a placement that fits better', () => {
     fc.assert(
       fc.property(shapes, placements, ({ bytes, ...wish }, placement) => {
         const { fleet, fits } = fitOf(evenShape(bytes, wish), placement);

@@ -30,8 +30,8 @@ const firstNeed = (fleet: FitFleet, index = 0) => {
   return placementNeeds(placement, fleet, {})?.[0];
 };
 
-describe('the examples of the knowledge page, section 6.5', () => {
-  it('Kimi K2 on two Macs of 512 GB: 289.7 + 9.2 GB each, and no word about it', () => {
+describe('the memory fit', () => {
+  it('accepts Kimi K2 on two Macs of 512 GB with 289.7 + 9.2 GB each', () => {
     const fleet = fleetOf([512, 512], [kimi], [tp2('kimi')]);
     const need = firstNeed(fleet);
     expect([round(need?.weights ?? 0), round(need?.cache ?? 0)]).toEqual([289.7, 9.2]);
@@ -43,7 +43,7 @@ describe('the examples of the knowledge page, section 6.5', () => {
     expect([first?.verdict, second?.verdict]).toEqual(['fits', 'fits']);
   });
 
-  it('DeepSeek on the same pair as well: refused, by the sum over both placements', () => {
+  it('refuses DeepSeek next to Kimi K2 on the same pair, by their sum', () => {
     const alone = fleetOf([512, 512], [deepseek], [tp2('deepseek')]);
     expect(round(firstNeed(alone)?.weights ?? 0)).toBe(188.7);
     expect(fitPlacements(alone).map(({ verdict }) => verdict)).toEqual(['fits', 'fits']);
@@ -56,7 +56,7 @@ describe('the examples of the knowledge page, section 6.5', () => {
     expect(fitPlacements(both).map(({ verdict }) => verdict)).toEqual(['does-not-fit', 'does-not-fit']);
   });
 
-  it('half a GiB more for the gateway, on the leader alone', () => {
+  it('adds half a GiB for the gateway, on the leader only', () => {
     const fleet = fleetOf([512, 512], [kimi], [tp2('kimi')]);
     const processes = (publication?: object): readonly number[] | undefined => {
       const [placement] = fleet.placements;
@@ -70,7 +70,7 @@ describe('the examples of the knowledge page, section 6.5', () => {
   const large = { name: 'large', shape: evenShape(700e9, { count: 60 }) };
   const rack = [512, 512, 256, 256];
 
-  it('700 GB over 512 + 512 + 256 + 256: equal tensors fill the small Macs to 64 %, which is told', () => {
+  it('warns if equal tensors of 700 GB fill Macs of 256 GB to 64 %', () => {
     const fleet = fleetOf(rack, [large], [{ name: 'large', on: [1, 2, 3, 4], contextTokens: 1 }]);
     expect(round(firstNeed(fleet)?.weights ?? 0)).toBe(175);
     expect(Math.round((175e9 / (256 * gib)) * 100)).toBe(64);
@@ -82,7 +82,7 @@ describe('the examples of the knowledge page, section 6.5', () => {
     ]);
   });
 
-  it('and layers in proportion to memory are proposed, 233.3 and 116.7 GB, 42.4 % everywhere', () => {
+  it('suggests layers in proportion to memory: 233.3 and 116.7 GB, 42.4 % everywhere', () => {
     const fleet = fleetOf(rack, [large], [{ name: 'large', on: [1, 2, 3, 4], contextTokens: 1 }]);
     const [placement] = fleet.placements;
     if (placement === undefined) throw new Error('no placement');
@@ -112,58 +112,66 @@ describe('the budget of a node', () => {
       { kind: 'desired', bytes: 100 * gib },
     ],
     [
-      'with auto leaves macOS its share',
+      'reserves a share for macOS if set to auto',
       [{ kind: 'auto' }, { memoryBytes: 512 * gib }],
       { kind: 'desired', bytes: 480 * gib },
     ],
     [
-      'is else what the node has',
+      'is the limit of the node if the file sets none',
       [undefined, { memoryBytes: 64 * gib, wiredMegabytes: 57_344 }],
       { kind: 'seen', bytes: 56 * gib },
     ],
     [
-      'is else usual for 16 GB',
+      'is the usual value for 16 GB without a limit',
       [undefined, { memoryBytes: 16 * gib, wiredMegabytes: 0 }],
       { kind: 'assumed', bytes: Math.floor((16 * gib * 2) / 3) },
     ],
-    ['is else usual for 64 GB', [undefined, { memoryBytes: 64 * gib }], { kind: 'assumed', bytes: 48 * gib }],
-    ['is else usual for 96 GB', [undefined, { memoryBytes: 96 * gib }], { kind: 'assumed', bytes: 72 * gib }],
     [
-      'is else usual for 512 GB',
+      'is the usual value for 64 GB without a limit',
+      [undefined, { memoryBytes: 64 * gib }],
+      { kind: 'assumed', bytes: 48 * gib },
+    ],
+    [
+      'is the usual value for 96 GB without a limit',
+      [undefined, { memoryBytes: 96 * gib }],
+      { kind: 'assumed', bytes: 72 * gib },
+    ],
+    [
+      'is the usual value for 512 GB without a limit',
       [undefined, { memoryBytes: 512 * gib }],
       { kind: 'assumed', bytes: 475_136 * 2 ** 20 },
     ],
     [
-      'is else what a runtime was told there',
+      'is the value that a runtime reported without a limit',
       [undefined, { memoryBytes: 64 * gib, wiredMegabytes: 0, reportedBytes: 50 * gib }],
       { kind: 'reported', bytes: 50 * gib },
     ],
     [
-      'is what a runtime was told there where the file wants the default',
+      'is the value that a runtime reported if the file sets the default',
       [{ kind: 'default' }, { memoryBytes: 64 * gib, wiredMegabytes: 0, reportedBytes: 50 * gib }],
       { kind: 'reported', bytes: 50 * gib },
     ],
     [
-      'is not what a runtime was told before somebody set it',
+      'ignores the reported value if the node has a limit',
       [undefined, { memoryBytes: 64 * gib, wiredMegabytes: 57_344, reportedBytes: 50 * gib }],
       { kind: 'seen', bytes: 56 * gib },
     ],
     [
-      'is not what a runtime was told where nobody could see whether it was set',
+      'ignores the reported value while the limit of the node is unknown',
       [undefined, { memoryBytes: 64 * gib, reportedBytes: 50 * gib }],
       { kind: 'assumed', bytes: 48 * gib },
     ],
     [
-      'is never more than the memory',
+      'ignores a reported value above the memory',
       [undefined, { memoryBytes: 64 * gib, wiredMegabytes: 0, reportedBytes: 65 * gib }],
       { kind: 'assumed', bytes: 48 * gib },
     ],
     [
-      'forgets what the node has where the file wants the default',
+      'ignores the limit of the node if the file sets the default',
       [{ kind: 'default' }, { memoryBytes: 64 * gib, wiredMegabytes: 57_344 }],
       { kind: 'assumed', bytes: 48 * gib },
     ],
-    ['is unknown where the memory is', [{ kind: 'auto' }, {}], undefined],
+    ['is unknown while the memory is unknown', [{ kind: 'auto' }, {}], undefined],
   ];
 
   it.each(cases)('%s', (_name, given, wanted) => {
@@ -183,15 +191,15 @@ describe('the verdict of a node', () => {
     [82, 'tight'],
     [90, 'tight'],
     [91, 'does-not-fit'],
-  ])('of %i percent of its memory is %s', (bytes, verdict) => {
+  ])('at %i percent of its memory is %s', (bytes, verdict) => {
     expect(fitVerdict(bytes, room)).toBe(verdict);
   });
 
-  it('is none while its memory is unknown', () => {
+  it('is undefined while its memory is unknown', () => {
     expect(fitVerdict(1, {})).toBeUndefined();
   });
 
-  it('is the worst of the nodes of a placement', () => {
+  it('counts for its placement if it is the worst', () => {
     const fleet = fleetOf([512, 16], [kimi], [{ ...tp2('kimi') }]);
     const [placement] = fleet.placements;
     if (placement === undefined) throw new Error('no placement');
@@ -199,7 +207,7 @@ describe('the verdict of a node', () => {
   });
 });
 
-describe('what a rank needs', () => {
+describe('the memory need of a rank', () => {
   const gqa = (wish: Partial<ModelShape> = {}) =>
     evenShape(64e9, { count: 32, cache: 4_096, attention: { kind: 'gqa' }, kvHeads: 8, heads: 32, ...wish });
   const needs = (shape: ModelShape, wish: Parameters<typeof fleetOf>[2][number]) => {
@@ -207,7 +215,7 @@ describe('what a rank needs', () => {
     return fleet.placements.flatMap((placement) => placementNeeds(placement, fleet, {}) ?? []);
   };
 
-  it('divides the cache by the ranks while the heads of keys divide', () => {
+  it('contains the cache divided by the ranks if the key heads divide', () => {
     const [whole] = needs(gqa(), { name: 'a', on: [1], sharding: 'pipeline' });
     const [half] = needs(gqa(), { name: 'a', on: [1, 2] });
     const [third] = needs(gqa(), { name: 'a', on: [1, 2, 3] });
@@ -218,13 +226,13 @@ describe('what a rank needs', () => {
     ]);
   });
 
-  it('counts every request that is answered at once', () => {
+  it('counts every request answered in parallel', () => {
     const [single] = needs(gqa(), { name: 'a', on: [1, 2] });
     const [four] = needs(gqa(), { name: 'a', on: [1, 2], parallel: 4 });
     expect(four?.cache).toBe(4 * (single?.cache ?? 0));
   });
 
-  it('looks no further back than a window', () => {
+  it('limits the cache to an attention window', () => {
     const windowed = gqa({
       layers: [
         { bytes: 1, sharded: 1, cachePerToken: 10, window: 100 },
@@ -235,32 +243,32 @@ describe('what a rank needs', () => {
     expect(need?.cache).toBe(10 * 100 + 10 * 1_000);
   });
 
-  it('gives ranks of a pipeline their own layers, and embedding and output to each', () => {
+  it('contains its own layers in a pipeline, plus embedding and output', () => {
     const shape = gqa({ embeddingBytes: 1e9, outputBytes: 2e9 });
     const found = needs(shape, { name: 'a', on: [1, 2, 3], sharding: 'pipeline' });
     expect(found.map(({ weights }) => weights)).toEqual([11 * 2e9 + 3e9, 11 * 2e9 + 3e9, 10 * 2e9 + 3e9]);
     expect(found.map(({ cache }) => cache / (4_096 * 4_096))).toEqual([11, 11, 10]);
   });
 
-  it('of mlx by tensors has room for the largest tensor twice while it loads', () => {
+  it('contains the largest tensor twice while mlx loads by tensor', () => {
     const [need] = needs(gqa({ largestTensorBytes: 50e9 }), { name: 'a', on: [1, 2] });
     expect(need?.total).toBeCloseTo(32e9 + 0.3 * gib + 100e9, 0);
     const [alone] = needs(gqa({ largestTensorBytes: 50e9 }), { name: 'a', on: [1] });
     expect(alone?.loading).toBe(0);
   });
 
-  it('keeps buffers for computing: a GiB, or 2 % of the budget', () => {
+  it('contains compute buffers of a GiB or 2 % of the budget', () => {
     const fleet = fleetOf([64, 512], [{ name: 'a', shape: gqa() }], [{ name: 'a', on: [1, 2] }]);
     const found = fleet.placements.flatMap((placement) => placementNeeds(placement, fleet, {}) ?? []);
     expect(found.map(({ compute }) => compute)).toEqual([gib, (475_136 * 2 ** 20) / 50]);
   });
 
-  it('is unknown where the shape of the model is', () => {
+  it('is unknown while the shape of the model is unknown', () => {
     const fleet = fleetOf([64], [{ name: 'a' }], [{ name: 'a', on: [1] }]);
     expect(fitPlacements(fleet)).toMatchObject([{ shares: [], unknown: ['a'], needBytes: 0, verdict: 'fits' }]);
   });
 
-  it('counts nothing of a placement that is stopped', () => {
+  it('excludes a stopped placement', () => {
     const fleet = fleetOf([64], [{ name: 'a', shape: gqa() }], [{ name: 'a', on: [1], state: 'stopped' }]);
     expect(fitPlacements(fleet)).toEqual([]);
   });

@@ -27,7 +27,7 @@ const uncabled = { ...thunderbolt, links: [] };
 const file = (name: string): string => `/run/${name}`;
 
 describe('the group of a launched program', () => {
-  it('meets over RDMA where every pair has a cable and a device', () => {
+  it('uses RDMA if every pair has a cable and a device', () => {
     const four = group(['studio-1', 'studio-2', 'studio-3', 'studio-4']);
     expect([four.backend, Object.keys(four.files).sort()]).toEqual([
       'jaccl',
@@ -54,12 +54,12 @@ describe('the group of a launched program', () => {
     );
   });
 
-  it('of two Macs meets on the cable between them', () => {
+  it('meets on the cable between two Macs', () => {
     const address = group(['studio-1', 'studio-2']).environment(0, file)['MLX_JACCL_COORDINATOR'];
     expect(address).toMatch(/^10\.77\.0\.\d+:50000$/);
   });
 
-  it('takes sockets where no cable is, and no variable of RDMA', () => {
+  it('uses sockets and no RDMA variable without cables', () => {
     const two = group(['studio-1', 'studio-2'], seen, uncabled);
     expect([two.backend, Object.keys(two.environment(0, file)).sort()]).toEqual([
       'ring',
@@ -68,7 +68,7 @@ describe('the group of a launched program', () => {
     expect(JSON.parse(two.files[launchFiles.ring] ?? '')).toEqual([['192.0.2.1:50000'], ['192.0.2.2:50000']]);
   });
 
-  it('is not made of a device that nobody saw, nor without it', () => {
+  it('is refused if a device was not observed', () => {
     const blind: SeenNames = {
       ...seen,
       device: (end) => (end.node === 'studio-2' ? undefined : seen.device(end)),
@@ -82,7 +82,7 @@ describe('the group of a launched program', () => {
     });
   });
 
-  it('is not made without an address that it needs, and needs none over cables', () => {
+  it('is refused without an office address, unless cables suffice', () => {
     const deaf: SeenNames = { ...seen, lan: (node) => (node === 'studio-2' ? undefined : seen.lan(node)) };
     const three = ['studio-1', 'studio-2', 'studio-3'];
     expect(attempt(three, deaf, uncabled)).toMatchObject({
@@ -93,7 +93,7 @@ describe('the group of a launched program', () => {
     expect(group(['studio-2', 'studio-1'], deaf).backend).toBe('jaccl');
   });
 
-  it('of one Mac is nobody to find', () => {
+  it('needs no address for one Mac', () => {
     const one = group(['studio-1']);
     expect([one.backend, one.environment(0, file)]).toEqual(['alone', { MESHWRIGHT_RANK: '0', MESHWRIGHT_SIZE: '1' }]);
   });

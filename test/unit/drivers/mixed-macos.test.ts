@@ -17,7 +17,7 @@ interface Mac {
   readonly model?: string;
 }
 
-/** What is told of two nodes, of which the second one is different. */
+/** The findings about two nodes, of which the second one differs. */
 function told({ macos, model }: Mac, transport: DesiredPlacement['transport'] = 'rdma') {
   const [placement] = meshFleet({ placement: { transport } }).placements;
   const { nodes } = observedFleet();
@@ -36,7 +36,7 @@ function told({ macos, model }: Mac, transport: DesiredPlacement['transport'] = 
   return mixedMacosFindings(placement, checked).map(({ code, severity, detail }) => `${severity} ${code} ${detail}`);
 }
 
-describe('the macOS of the nodes of a placement', () => {
+describe('macOS on the nodes of a placement', () => {
   it('may not differ in version, extra or build over RDMA', () => {
     expect(told({ macos: { version: '26.4', build: '25E246' } })).toEqual([
       'error placement/mixed-macos studio-1 has macOS 26.5 (25F71), studio-2 has macOS 26.4 (25E246).',
@@ -45,18 +45,18 @@ describe('the macOS of the nodes of a placement', () => {
     expect(told({ macos: { version: '26.5', build: '25F5058e' } })).toHaveLength(1);
   });
 
-  it('is only warned of over TCP', () => {
+  it('causes only a warning over TCP if it differs', () => {
     expect(told({ macos: { version: '26.4', build: '25E246' } }, 'tcp')).toEqual([
       expect.stringMatching(/^warning placement\/mixed-macos /),
     ]);
   });
 
-  it('is not judged where it is equal, or nobody knows it', () => {
+  it('is accepted if equal or unknown', () => {
     expect(told({})).toEqual([]);
     expect(told({ macos: 'unknown' })).toEqual([]);
   });
 
-  it('may have another build of the same version on another model', () => {
+  it('may have a different build of the same version on a different model', () => {
     expect(told({ macos: { version: '26.5', build: '25F2071' }, model: 'Mac17,7' })).toEqual([]);
     expect(told({ macos: { version: '26.4', build: '25E246' }, model: 'Mac17,7' })).toHaveLength(1);
   });

@@ -1,13 +1,15 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { requestPattern } from '../../../src/drivers/exo/exo.ts';
 import { requestPatternOf } from '../../../src/drivers/registry.ts';
 import { fleetOfDriver } from '../../rack/placements.ts';
 
-it('is that of the runtime of a placement, and none where there is no such placement or runtime', () => {
-  const exo = fleetOfDriver('exo');
-  const [name = ''] = exo.placements.map((one) => one.name);
-  expect(requestPatternOf(exo, name)).toBe(requestPattern);
-  expect(requestPatternOf(fleetOfDriver('mlx'), name)).toBeUndefined();
-  expect(requestPatternOf(exo, 'other')).toBeUndefined();
-  expect(requestPatternOf({ ...exo, runtimes: [] }, name)).toBeUndefined();
+describe('the request pattern', () => {
+  it('comes from the runtime of the placement, and is undefined without either', () => {
+    const exo = fleetOfDriver('exo');
+    const [name = ''] = exo.placements.map((one) => one.name);
+    expect(requestPatternOf(exo, name)).toBe(requestPattern);
+    expect(requestPatternOf(fleetOfDriver('mlx'), name)).toBeUndefined();
+    expect(requestPatternOf(exo, 'other')).toBeUndefined();
+    expect(requestPatternOf({ ...exo, runtimes: [] }, name)).toBeUndefined();
+  });
 });

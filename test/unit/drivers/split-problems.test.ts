@@ -20,7 +20,7 @@ const shapeOf = (architecture: string, count = 60, more: Partial<ModelShape> = {
 });
 const llama = shapeOf('llama');
 
-/** By mlx-lm 0.32.0 on four nodes by tensors. */
+/** A split by tensor on four nodes with mlx-lm 0.32.0. */
 const asked = (changes: Partial<AskedSplit>): AskedSplit => ({
   driver: 'mlx',
   shape: llama,
@@ -30,36 +30,36 @@ const asked = (changes: Partial<AskedSplit>): AskedSplit => ({
   ...changes,
 });
 
-describe('a model that is to be split', () => {
+describe('a model to split', () => {
   const cases: readonly (readonly [string, Partial<AskedSplit>, readonly string[], readonly string[]])[] = [
-    ['is split by mlx where its class can', {}, [], []],
+    ['is split by mlx if its class can be split', {}, [], []],
     ['is never split on one node', { size: 1, shape: shapeOf('mamba') }, [], []],
     [
-      'is not started by an mlx-lm that is too old',
+      'is refused by an mlx-lm that is too old',
       { mlxLm: '0.30.4', size: 1 },
       ['mlx-lm 0.30.4 is too old; at least 0.31.0 is needed.'],
       [],
     ],
     [
-      'is not split where no version can',
+      'is refused if no version can split it',
       { shape: shapeOf('mamba') },
       ['mlx-lm 0.32.0 cannot split mamba models by tensor.'],
       [],
     ],
     [
-      'is doubtful where the version is newer than what is known',
+      'is doubtful with a version newer than the known ones',
       { shape: shapeOf('mamba'), mlxLm: '0.40.0' },
       [],
       ['mlx-lm up to 0.32.0 cannot split mamba models by tensor; newer ones may.'],
     ],
     [
-      'loses no layer in a pipeline of mlx',
+      'is refused in an mlx pipeline that would lose a layer',
       { shape: shapeOf('deepseek_v3', 61), sharding: 'pipeline', size: 2 },
       ['mlx-lm 0.32.0 would load layer 30 of 61 on none of 2 nodes, without an error.'],
       [],
     ],
     [
-      'is divided by its heads',
+      'is refused if its heads do not divide',
       { size: 3 },
       [
         'Its 64 heads are not divisible by 3.',
@@ -69,13 +69,13 @@ describe('a model that is to be split', () => {
       [],
     ],
     [
-      'is in whole layers with llama.cpp',
+      'is split only by whole layers with llama.cpp',
       { driver: 'llamacpp-rpc' },
       ['llama.cpp splits models only by whole layers.'],
       [],
     ],
     [
-      'is divided by exo in its heads of keys and values too, though attention is latent',
+      'is refused by exo if its key-value heads do not divide, even with latent attention',
       {
         driver: 'exo',
         size: 2,
@@ -84,35 +84,43 @@ describe('a model that is to be split', () => {
       ['exo cannot split it: its number of key-value heads (1) is not divisible by 2.'],
       [],
     ],
-    ['is divided by layers as exo likes', { driver: 'exo', sharding: 'pipeline', size: 3 }, [], []],
+    ['is split by exo into any number of layers', { driver: 'exo', sharding: 'pipeline', size: 3 }, [], []],
   ];
   it.each(cases)('%s', (_name, changes, problems, doubts) => {
     expect(judgeSplit(asked(changes))).toEqual({ problems, doubts });
   });
 });
 
-describe('the advice for a model that cannot be split so', () => {
+describe('the advice for a model that cannot be split', () => {
   it.each([
-    ['names the numbers of nodes that can', { size: 3 }, 'Use 2, 4 or 8 nodes.'],
+    ['names the numbers of nodes that work', { size: 3 }, 'Use 2, 4 or 8 nodes.'],
     [
-      'names the other way of this class',
+      'names the other sharding of this class',
       { size: 3, shape: shapeOf('ministral3') },
       'Use 2, 4 or 8 nodes, or sharding: pipeline.',
     ],
     [
-      'names the nodes of the other way',
+      'names the numbers of nodes for the other sharding',
       { size: 2, sharding: 'pipeline', shape: shapeOf('deepseek_v3', 61, { kvHeads: 3, heads: 3 }) },
       'Use sharding: tensor on 3 nodes.',
     ],
     [
-      'is a newer version where that one can',
+      'suggests a newer version if that can split the model',
       { sharding: 'pipeline', mlxLm: '0.31.3', shape: shapeOf('qwen3_5', 61, { heads: 17, kvHeads: 17 }) },
       'Use a newer mlx-lm, one node, or another runtime.',
     ],
-    ['is the oldest mlx-lm that can be started', { mlxLm: '0.30.7' }, 'Use mlx-lm 0.31.0 or newer.'],
-    ['is to do without where no version can', { shape: shapeOf('mamba') }, 'Use one node, or another runtime.'],
-    ['is a pipeline for llama.cpp', { driver: 'llamacpp-rpc' }, 'Use sharding: pipeline.'],
-    ['is that of the heads for exo', { driver: 'exo', size: 3 }, 'Use 2, 4 or 8 nodes, or sharding: pipeline.'],
+    ['names the oldest usable mlx-lm', { mlxLm: '0.30.7' }, 'Use mlx-lm 0.31.0 or newer.'],
+    [
+      'suggests one node or a different runtime if no version can split the model',
+      { shape: shapeOf('mamba') },
+      'Use one node, or another runtime.',
+    ],
+    ['suggests a pipeline for llama.cpp', { driver: 'llamacpp-rpc' }, 'Use sharding: pipeline.'],
+    [
+      'names the numbers of nodes that divide the heads for exo',
+      { driver: 'exo', size: 3 },
+      'Use 2, 4 or 8 nodes, or sharding: pipeline.',
+    ],
   ] as const)('%s', (_name, changes, text) => {
     expect(splitAdvice(asked(changes))).toBe(text);
   });

@@ -11,13 +11,13 @@ const lines: readonly (readonly [id: string, line: string])[] = [
   ['address-in-use', 'bind: address already in use'],
 ];
 
-describe('the log of any command', () => {
-  it.each(lines)('tells of %s: %s', (id, line) => {
+describe('the log of a command', () => {
+  it.each(lines)('shows %s: %s', (id, line) => {
     expect(found(line)).toBe(id);
     expect(signatures.find((one) => one.id === id)?.action).toBe('change-file');
   });
 
-  it('has a line here for every signature, and tells of nothing while all is well', () => {
+  it('has a sample line for every signature, and shows no failure in other lines', () => {
     expect(signatures.map(({ id }) => id).filter((id) => !lines.some(([known]) => known === id))).toEqual([]);
     expect(found('listening at address 127.0.0.1:8080')).toBeUndefined();
   });

@@ -17,11 +17,11 @@ function jobWith(times: { readonly graceMs?: number; readonly interruptMs?: numb
 }
 
 describe('the service file of a rank', () => {
-  it('keeps launchd from throttling it, and lets it open more files than 256', () => {
+  it('prevents throttling by launchd and allows more than 256 open files', () => {
     expect(jobWith({})).toMatchObject({ processType: 'Interactive', openFiles: 65_535, keepAlive: { kind: 'never' } });
   });
 
-  it('gives it as long as its driver says before macOS kills it, and ten seconds at least', () => {
+  it('sets the stop timeout of its driver, with a minimum of ten seconds', () => {
     const seconds = [command, mlx, exo].map((driver) => jobWith(driver).exitTimeoutSeconds);
     expect(seconds).toEqual([10, 10, 15]);
     expect(jobWith({ graceMs: 15_000, interruptMs: 5_001 }).exitTimeoutSeconds).toBe(21);

@@ -18,7 +18,7 @@ const asked = (path: string): unknown[] => {
 const common = ['max_tokens', 'model', 'stream', 'temperature'];
 
 describe('the request for one token', () => {
-  it('is a chat at most paths, and so is the golden question', () => {
+  it('is a chat at most paths, like the golden question', () => {
     const keys = [...common, 'messages'].sort();
     const chat = ['/choices/0/message/content', keys, [...keys, 'seed'].sort()];
     for (const path of ['/v1/chat/completions', '/chat', '/openai/chat/completions?version=1']) {
@@ -26,7 +26,7 @@ describe('the request for one token', () => {
     }
   });
 
-  it('is a prompt at the older path, with and without something before or behind it', () => {
+  it('is a prompt at the older path, whatever precedes or follows it', () => {
     const keys = [...common, 'prompt'].sort();
     const prompt = ['/choices/0/text', keys, [...keys, 'seed'].sort()];
     for (const path of ['/v1/completions', '/completions/', '/openai/v1/completions?version=1']) {
@@ -34,7 +34,7 @@ describe('the request for one token', () => {
     }
   });
 
-  it('takes another question, and keeps everything else', () => {
+  it('accepts a different question and keeps everything else', () => {
     expect(withQuestion(chatRequest('tiny'), 'Why?')).toEqual({
       model: 'tiny',
       messages: [{ role: 'user', content: 'Why?' }],

@@ -27,7 +27,7 @@ const tree = (libraries: KeptTree['libraries'], changes: Partial<KeptTree> = {})
 const made = (libmlx: Digest, changes: KeptTree['libraries'] = {}): KeptTree =>
   tree({ python: 'cpython-3.12.12', packages: digestOf(libmlx), 'library.mlx.lib.libmlx.dylib': libmlx, ...changes });
 
-/** What three nodes show of their trees, by the plan of a fleet in which each makes its runtime by itself. */
+/** Three nodes with these trees, in a fleet in which each node installs its runtime itself. */
 function observed(trees: readonly (readonly KeptTree[])[]) {
   const base = meshFleet({ placement: { transport: 'tcp', env: {}, backend: 'ring' } });
   const runtimes: DesiredFleet['runtimes'] = [
@@ -57,18 +57,18 @@ function seen(...trees: readonly (readonly KeptTree[])[]) {
   return sameLibraries({ name: 'reference', digest: wanted }, members);
 }
 
-describe('what members have made of a runtime', () => {
-  it('is the same where every digest is', () => {
+describe('the libraries of a runtime on several nodes', () => {
+  it('are equal if every digest is equal', () => {
     expect(seen([made(one)], [made(one)], [made(one)])).toEqual({ without: [], unwritten: [], differences: [] });
   });
 
-  it('differs by the library, with who has which', () => {
+  it('differ with the nodes listed for each digest', () => {
     expect(seen([made(one)], [made(other)], [made(one)]).differences).toEqual([
       `mlx.lib.libmlx.dylib is ${shortDigest(one)} on studio-1 and studio-3, ${shortDigest(other)} on studio-2`,
     ]);
   });
 
-  it('differs by the packages as a whole where no library does, by the version of Python, and by what is missing', () => {
+  it('differ by packages, Python version or a missing library', () => {
     const [first, second] = [made(one, { packages: digestOf('a') }), made(one, { packages: digestOf('b') })];
     expect(seen([first], [second], [first]).differences).toEqual([
       `the installed packages are ${shortDigest(digestOf('a'))} on studio-1 and studio-3, ${shortDigest(digestOf('b'))} on studio-2`,
@@ -83,7 +83,7 @@ describe('what members have made of a runtime', () => {
     ]);
   });
 
-  it('is not known of a tree whose seal does not say it, and of one that is not there whole', () => {
+  it('are unknown for an incomplete tree or a seal without them', () => {
     const changed = tree(undefined, { state: 'changed' });
     const older = { ...made(other), digest: 'f'.repeat(16) };
     expect(seen([made(one)], [tree(undefined)], [changed, older])).toEqual({
@@ -94,7 +94,7 @@ describe('what members have made of a runtime', () => {
   });
 });
 
-/** The codes of blockers about libraries, and the steps that look at them. */
+/** The codes of blockers about libraries, and the gates that compare them. */
 function planOf(...trees: readonly (readonly KeptTree[])[]) {
   const { fleet, observation } = observed(trees);
   const targets = fleet.nodes.map(({ name }) => name);
@@ -110,21 +110,21 @@ function planOf(...trees: readonly (readonly KeptTree[])[]) {
   };
 }
 
-describe('a plan for ranks that each node installs by itself', () => {
+describe('a plan for a runtime that each node installs itself', () => {
   const equal = [made(one)];
 
-  it('starts them where all have the same libraries', () => {
+  it('starts the ranks if all nodes have the same libraries', () => {
     expect(planOf(equal, equal, equal)).toEqual({ codes: [], gates: [], isStarted: true });
   });
 
   it.each([
     ['differ', 'mlx/libraries-differ', [made(other)]],
-    ['are not known', 'mlx/libraries-unknown', [tree(undefined)]],
-  ] as const)('starts none where libraries %s', (_, code, third) => {
+    ['are unknown', 'mlx/libraries-unknown', [tree(undefined)]],
+  ] as const)('starts no rank if libraries %s', (_, code, third) => {
     expect(planOf(equal, equal, third)).toEqual({ codes: [code], gates: [], isStarted: false });
   });
 
-  it('has them compared before the start where they are only being installed', () => {
+  it('compares libraries before the start if a node still installs them', () => {
     expect(planOf(equal, equal, [])).toEqual({
       codes: [],
       gates: [{ node: 'studio-1', address: 'libraries/kimi', value: 'equal' }],

@@ -36,7 +36,7 @@ describe('the state of exo', () => {
     expect([main.eventIndex > 0, release.eventIndex]).toEqual([true, 512]);
   });
 
-  it('says between which nodes there is RDMA, each direction for itself', () => {
+  it('lists RDMA between nodes by direction', () => {
     const count = (name: string) => {
       const { topology } = stateOf(name);
       return [topology.nodes.length, topology.sockets.size, topology.rdma.size];
@@ -48,12 +48,12 @@ describe('the state of exo', () => {
     );
   });
 
-  it('counts as alive only what is in the topology, whatever identities are left', () => {
+  it('counts only nodes in the topology as alive, whatever identities remain', () => {
     const { topology, identities } = stateOf('state-2node-ghost-identities.json');
     expect([topology.nodes.length, identities.length]).toEqual([2, 4]);
   });
 
-  it('brings the words of what failed', () => {
+  it('includes the messages of failures', () => {
     const { runners } = stateOf('state-2node-jaccl-failed-errno96.json');
     expect(Object.values(runners)).toMatchObject([
       { kind: 'failed', message: expect.stringContaining('errno 96') },
@@ -70,16 +70,16 @@ describe('the state of exo', () => {
     '{}',
     '{"topology":{}}',
     '{"topology":{"nodes":[],"connections":{}},"instances":[],"runners":{}}',
-  ])('is none of %j', (body) => expect(parseState(body)).toBeUndefined());
+  ])('is undefined for %j', (body) => expect(parseState(body)).toBeUndefined());
 
-  it('is none when an instance cannot be read', () => {
+  it('is undefined if an instance cannot be read', () => {
     const broken = exoCase('state-2node-ring-pipeline-loading.json').replaceAll('"instanceId"', '"instance"');
     expect(parseState(broken)).toBeUndefined();
   });
 });
 
-describe('the other answers of exo', () => {
-  it('give an id that is a bare JSON text', () => {
+describe('other answers of exo', () => {
+  it('contain an id as bare JSON text', () => {
     expect(parseNodeId(exoCase('node-id.json'))).toBe(ids[0]);
     expect(['{"node_id":"7c1f0a94b2d84e6f9a3d5be2471c08fd"}', '"a b"', '"x&y=1"', ''].map(parseNodeId)).toEqual([
       undefined,
@@ -89,12 +89,12 @@ describe('the other answers of exo', () => {
     ]);
   });
 
-  it('give models by their whole names', () => {
+  it('list models by their full names', () => {
     expect(parseModelIds(exoCase('models.json'))).toContain('mlx-community/Llama-3.2-1B-Instruct-4bit');
     expect(parseModelIds('{"data":[{"name":"x"}]}')).toBeUndefined();
   });
 
-  it('give previews, with or without an instance', () => {
+  it('list previews with or without an instance', () => {
     const all = parsePreviews(exoCase('previews-4node-kimi.json'));
     expect(all?.map(({ instance }) => Object.keys(instance?.runnerByNode ?? {}).length)).toEqual([
       2, 3, 4, 2, 3, 4, 2, 4, 2, 4,
@@ -108,7 +108,7 @@ describe('the other answers of exo', () => {
     expect(parsePreviews('{"previews":[{"sharding":"Tensor"}]}')).toBeUndefined();
   });
 
-  it('say why they refuse, in both of their forms', () => {
+  it('contain the reason for a refusal in both forms', () => {
     expect(refusalText(exoCase('instance-create.error-memory.json'))).toMatch(/^Insufficient memory/);
     expect(refusalText(exoCase('instance-create.error-422.json'))).toBe('body.instance: Field required');
     expect(refusalText('<html>')).toBe('no reason given');

@@ -22,8 +22,8 @@ const qwen: InstanceWish = {
   ids,
 };
 
-describe('the preview that is chosen', () => {
-  it('has exactly the declared nodes, though others come back as well', () => {
+describe('the chosen preview', () => {
+  it('has exactly the declared nodes, even if other previews exist', () => {
     for (const wanted of [four, four.slice(0, 2)]) {
       const choice = choosePreview(previewsOf('previews-4node-kimi.json'), { ...kimi, ids: wanted });
       expect(choice.kind === 'chosen' && Object.keys(choice.instance.runnerByNode).toSorted()).toEqual(
@@ -32,7 +32,7 @@ describe('the preview that is chosen', () => {
     }
   });
 
-  it('is handed on as it came, with every key that nobody here knows', () => {
+  it('is passed on unchanged, with every unknown key', () => {
     const choice = choosePreview(previewsOf('previews-4node-kimi.json'), kimi);
     const document = parseJson(exoCase('previews-4node-kimi.json'))?.value;
     const sent = (document as { previews: { instance: unknown }[] }).previews.map(({ instance }) => instance);
@@ -51,7 +51,7 @@ describe('the preview that is chosen', () => {
     }
   });
 
-  it('is none where one of its shards is of another kind', () => {
+  it('does not exist if a shard has a different kind', () => {
     const mixed = previewsOf('previews-4node-kimi.json').map((preview) =>
       preview.instance === undefined
         ? preview
@@ -66,7 +66,7 @@ describe('the preview that is chosen', () => {
     expect(choosePreview(mixed, kimi).kind).toBe('none');
   });
 
-  it('is none where the label says tensor over RDMA, and the instance is a ring of one node', () => {
+  it('does not exist if tensor over RDMA is only the label of a ring on one node', () => {
     const all = previewsOf('previews-no-rdma.json');
     const one = { ...qwen, ids: ids.slice(0, 1) };
     expect(choosePreview(all, one)).toEqual({
@@ -90,11 +90,11 @@ describe('the preview that is chosen', () => {
       { ...kimi, ids: four.slice(0, 3) },
       "exo's preview of Tensor over MlxJaccl is a MlxJacclInstance with TensorShardMetadata on 2 nodes",
     ],
-  ])('is none with the reason of exo (%s)', (name, wish, reason) => {
+  ])('does not exist, with the reason from exo (%s)', (name, wish, reason) => {
     expect(choosePreview(previewsOf(name), wish)).toEqual({ kind: 'none', reason });
   });
 
-  it('is none for another model', () => {
+  it('does not exist for a different model', () => {
     expect(choosePreview(previewsOf('previews-4node-kimi.json'), { ...kimi, modelId: 'other/model' }).kind).toBe(
       'none',
     );

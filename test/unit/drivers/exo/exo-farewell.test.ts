@@ -7,19 +7,19 @@ import { ready, stateWith } from './exo-play.ts';
 const node = nodeName('studio-1');
 const instanceIds = (state: string): readonly string[] => Object.keys(JSON.parse(state).instances);
 
-/** Says goodbye to an exo with these states one after another; the last one stays. Every answer takes `tookMs`. */
-function leave(states: readonly (string | number | 'unasked' | 'refused')[], tookMs = 10) {
+/** Shuts down an exo with these states one after another; the last one stays. Every answer takes `tookMs`. */
+function shutDown(states: readonly (string | number | 'unasked' | 'refused')[], tookMs = 10) {
   let talk: Talk = beginDialogue({ name: 'exo-farewell', args: { node, port: 52_500 } });
   const asked: string[] = [];
-  let looks = 0;
+  let checks = 0;
   let atMs = 0;
   while (talk.kind === 'ask') {
     const { request, afterMs, hear } = talk;
     asked.push(`${request.node} ${request.method} ${request.path}`);
     atMs += afterMs + tookMs;
     if (asked.length > 500) throw new Error('it never ends');
-    if (request.method === 'GET') looks += 1;
-    const state = states[Math.min(looks, states.length) - 1] ?? 500;
+    if (request.method === 'GET') checks += 1;
+    const state = states[Math.min(checks, states.length) - 1] ?? 500;
     const isState = request.method === 'GET' && typeof state === 'string';
     const status = request.method === 'GET' && typeof state === 'number' ? state : 200;
     const unasked = state === 'unasked' && request.method === 'GET';
@@ -33,66 +33,69 @@ function leave(states: readonly (string | number | 'unasked' | 'refused')[], too
 }
 
 const placed = ready;
-/** Without an instance, but its runners are still at it. */
+/** Without an instance, but its runners still shut down. */
 const leaving = stateWith({ RunnerShuttingDown: {} }, (state) => {
   state.instances = {};
 });
 const empty = stateWith(undefined);
 
-describe('the farewell of exo', () => {
-  it('deletes the instance, and waits until its runners have ended', () => {
-    const { end, asked } = leave([placed, placed, leaving, leaving, empty]);
+describe('the graceful shutdown of exo', () => {
+  it('deletes the instance and waits until its runners stop', () => {
+    const { end, asked } = shutDown([placed, placed, leaving, leaving, empty]);
     const [id] = instanceIds(placed);
     expect(end).toEqual({ kind: 'done', note: 'its runners stopped' });
-    const look = 'studio-1 GET /state';
-    expect(asked).toEqual([look, `studio-1 DELETE /instance/${id}`, look, look, look, look]);
+    const check = 'studio-1 GET /state';
+    expect(asked).toEqual([check, `studio-1 DELETE /instance/${id}`, check, check, check, check]);
   });
 
-  it('is over at once where nothing is placed, or nobody listens', () => {
-    expect(leave([empty])).toMatchObject({ end: { kind: 'done', note: 'exo had no placement' }, asked: { length: 1 } });
+  it('ends immediately without a placement or a listening API', () => {
+    expect(shutDown([empty])).toMatchObject({
+      end: { kind: 'done', note: 'exo had no placement' },
+      asked: { length: 1 },
+    });
     const gone = { end: { kind: 'done', note: 'its API is not running' }, asked: { length: 1 } };
-    expect(leave(['refused'])).toMatchObject(gone);
-    // A refusal may be long on its way back.
-    expect(leave(['refused'], 60_000)).toMatchObject(gone);
+    expect(shutDown(['refused'])).toMatchObject(gone);
+    // A refusal may take long to arrive.
+    expect(shutDown(['refused'], 60_000)).toMatchObject(gone);
   });
 
-  it('says what it did not come to, and asks no second time where nothing is answered in time', () => {
+  it('reports why it failed, and does not repeat an unanswered request', () => {
     const unheard = { kind: 'failed', code: 'exo/no-farewell' };
     const silent = { end: { ...unheard, reason: 'its API does not answer' }, asked: { length: 1 } };
-    expect([leave([0], 5_000), leave([0], 10)]).toMatchObject([silent, silent]);
-    expect(leave([500]).end).toEqual({ ...unheard, reason: 'its API returned status 500' });
+    expect([shutDown([0], 5_000), shutDown([0], 10)]).toMatchObject([silent, silent]);
+    expect(shutDown([500]).end).toEqual({ ...unheard, reason: 'its API returned status 500' });
     const [id] = instanceIds(placed);
-    expect(leave([placed]).end).toEqual({ ...unheard, reason: `exo has not deleted ${id}` });
-    expect(leave([placed, leaving]).end).toEqual({ ...unheard, reason: '2 of its runners are still running' });
-    expect(leave([placed, 0]).end).toEqual({ ...unheard, reason: 'its state cannot be read (status 0)' });
+    expect(shutDown([placed]).end).toEqual({ ...unheard, reason: `exo has not deleted ${id}` });
+    expect(shutDown([placed, leaving]).end).toEqual({ ...unheard, reason: '2 of its runners are still running' });
+    expect(shutDown([placed, 0]).end).toEqual({ ...unheard, reason: 'its state cannot be read (status 0)' });
   });
 
-  it('asks again where nobody knows whether it was asked, and does not take that for an exo that is not there', () => {
-    const { end, asked } = leave(['unasked', 'unasked', placed, empty]);
+  it('repeats a request that may not have been sent, and does not assume that exo is gone', () => {
+    const { end, asked } = shutDown(['unasked', 'unasked', placed, empty]);
     expect([end.kind, asked.filter((one) => one.includes('GET'))]).toMatchObject(['done', { length: 4 }]);
     const never = { kind: 'failed', code: 'exo/no-farewell', reason: 'no request reached its API' };
-    expect(leave(['unasked']).end).toEqual(never);
-    expect(leave(['unasked']).atMs).toBeLessThan(6_000);
+    expect(shutDown(['unasked']).end).toEqual(never);
+    expect(shutDown(['unasked']).atMs).toBeLessThan(6_000);
   });
 
-  it('looks as often, however long each look takes', () => {
+  it('makes the same number of checks, however long each takes', () => {
     for (const states of [[placed], [placed, leaving], ['unasked']] as const) {
-      expect(leave(states, 3_000).asked).toEqual(leave(states).asked);
+      expect(shutDown(states, 3_000).asked).toEqual(shutDown(states).asked);
     }
-    const slow = leave([placed, ...Array<string>(20).fill(leaving), empty], 3_000);
+    const slow = shutDown([placed, ...Array<string>(20).fill(leaving), empty], 3_000);
     expect(slow.end).toEqual({ kind: 'done', note: 'its runners stopped' });
   });
 
-  it('is given a short time only', () => {
+  it('ends within 30 seconds', () => {
     for (const states of [[placed], [placed, leaving], [placed, 0]]) {
-      expect(leave(states).atMs).toBeLessThan(30_000);
+      expect(shutDown(states).atMs).toBeLessThan(30_000);
     }
   });
 
-  it('does not wait for runners of nobody', () => {
+  it('does not wait for runners without an instance', () => {
     const stale = stateWith(undefined, (state) => {
       state.runners = { 'of-nobody': { RunnerFailed: { errorMessage: 'long ago' } } };
     });
-    expect(leave([placed, stale]).end).toEqual({ kind: 'done', note: 'its runners stopped' });
+    expect(shutDown([placed, stale]).end).toEqual({ kind: 'done', note: 'its runners stopped' });
   });
 });

@@ -5,7 +5,7 @@ import { exoCase, ids } from './exo-case.ts';
 import { instance, type JsonState, keyOf, loading, play, qwen, ready, stateWith, well } from './exo-play.ts';
 
 describe('placing a model on exo', () => {
-  it('maps the nodes, looks at the mesh, posts the offer for exactly these nodes as it came, and waits', () => {
+  it('maps the nodes, checks the mesh, posts the matching preview unchanged, and waits', () => {
     const steps = ['RunnerIdle', 'RunnerConnecting', 'RunnerConnected', 'RunnerLoaded', 'RunnerWarmingUp'];
     const { end, asked } = play(well([...steps.map((tag) => stateWith({ [tag]: {} })), ready]));
     expect(end).toEqual({ kind: 'done', note: 'Pipeline over MlxRing on 2 nodes' });
@@ -24,7 +24,7 @@ describe('placing a model on exo', () => {
     expect(asked.every(({ port }) => port === 52_500)).toBe(true);
   });
 
-  it('waits for an API that is not there yet, and gives up in time', () => {
+  it('waits for the API to appear, and gives up after a minute', () => {
     const answer = well([ready]);
     const late = play((request, count) => (request.path === '/node_id' && count < 20 ? 0 : answer(request)));
     expect([late.end.kind, late.asked.filter(({ path }) => path === '/node_id').length]).toEqual(['done', 42]);
@@ -33,7 +33,7 @@ describe('placing a model on exo', () => {
     expect(Math.round(never.atMs / 1_000)).toBe(61);
   });
 
-  it('refuses two nodes that are one to exo', () => {
+  it('refuses two nodes with the same exo id', () => {
     expect(play(well([ready], { 'GET /node_id': JSON.stringify(ids[0]) })).end).toMatchObject({
       code: 'exo/no-identity',
       reason: `studio-2 and studio-1 have the same exo id: ${ids[0]}`,
@@ -43,32 +43,32 @@ describe('placing a model on exo', () => {
   it.each([
     ['a node is missing', (state: JsonState) => state.topology.nodes.pop(), 'exo does not see studio-2'],
     [
-      'a node is none of ours',
+      'a foreign node is present',
       (state: JsonState) => state.topology.nodes.push('beef'),
       'exo sees nodes outside this placement: beef',
     ],
     [
-      'the memory of a node is not known',
+      'the memory of a node is unknown',
       (state: JsonState) => {
         state['nodeMemory'] = {};
       },
       'exo has not measured the memory of studio-1, studio-2',
     ],
     [
-      'a cable goes one way only',
+      'a cable works in one direction only',
       (state: JsonState) => {
         const connections = (state.topology as unknown as { connections: Record<string, unknown> }).connections;
         delete connections[ids[1]];
       },
       'exo sees studio-2 from studio-1, but not the reverse',
     ],
-  ])('is given up when %s, after two minutes', (_, change, reason) => {
+  ])('gives up after two minutes if %s', (_, change, reason) => {
     const { end, atMs } = play(well([ready], { 'GET /state': stateWith(undefined, change) }));
     expect(end).toEqual({ kind: 'failed', code: 'exo/mesh-incomplete', reason });
     expect(Math.round(atMs / 1_000)).toBe(122);
   });
 
-  it('wants RDMA in both directions where it is declared', () => {
+  it('requires RDMA in both directions if it is declared', () => {
     const state = stateWith(undefined).replaceAll('sourceRdmaIface', 'elsewhere');
     expect(play(well([ready], { 'GET /state': state }), { meta: 'MlxJaccl' }).end).toMatchObject({
       code: 'exo/mesh-incomplete',
@@ -76,7 +76,7 @@ describe('placing a model on exo', () => {
     });
   });
 
-  it('adds a model that exo does not know, and says why it is refused', () => {
+  it('adds a model that exo does not know, and reports why it is refused', () => {
     const unknown = { 'GET /models': '{"object":"list","data":[]}' };
     const { end, asked } = play(well([ready], { ...unknown, 'POST /models/add': '{}' }));
     expect(end.kind).toBe('done');
@@ -94,7 +94,7 @@ describe('placing a model on exo', () => {
     const empty = '{"object":"list","data":[]}';
     const adds = (asked: readonly { path: string }[]) => asked.filter(({ path }) => path === '/models/add');
 
-    it('reads the list of models again instead of asking a second time', () => {
+    it('reads the model list again instead of asking a second time', () => {
       const answer = well([ready], { 'POST /models/add': 0 });
       const { end, asked } = play((request, count) =>
         request.path === '/models' && count === 0 ? empty : answer(request),
@@ -114,13 +114,13 @@ describe('placing a model on exo', () => {
       expect(Math.round(atMs / 1_000)).toBeGreaterThanOrEqual(120);
     });
 
-    it('says that the list cannot be read when exo never shows it', () => {
+    it('reports an unreadable list if exo never returns it', () => {
       const { end } = play(well([ready], { 'GET /models': 500 }));
       expect(end).toMatchObject({ reason: 'its model list cannot be read (status 500)' });
     });
   });
 
-  it('keeps the right instance of a run that was cut off, and takes others away', () => {
+  it('keeps the matching instance of an interrupted run and deletes others', () => {
     const right = play(well([], { 'GET /state': ready }));
     expect([right.end.kind, right.asked.filter(({ method }) => method !== 'GET')]).toEqual(['done', []]);
     const wrong = JSON.stringify(loading()).replaceAll('PipelineShardMetadata', 'TensorShardMetadata');
@@ -132,7 +132,7 @@ describe('placing a model on exo', () => {
   });
 });
 
-describe('instances of before', () => {
+describe('earlier instances', () => {
   const id = 'e1a6d2c4-92b7-4c0b-8f6e-0d7a35c9be12';
   const stale = JSON.stringify(loading()).replaceAll('PipelineShardMetadata', 'TensorShardMetadata');
   const two = JSON.parse(stale) as JsonState;
@@ -140,7 +140,7 @@ describe('instances of before', () => {
   const second = JSON.parse(JSON.stringify(old).replaceAll(id, 'f0'));
   const staleTwo = JSON.stringify({ ...two, instances: { [id]: old, f0: second } });
 
-  it('may take their time to go, and what follows has all of its own', () => {
+  it('may take long to go without shortening later deadlines', () => {
     const answer = well([ready]);
     let offers = 0;
     const { end, asked } = play((request) => {
@@ -159,8 +159,8 @@ describe('instances of before', () => {
   });
 });
 
-describe('a placement on exo that is refused', () => {
-  it('is told with the reason of the previews', () => {
+describe('a refused placement on exo', () => {
+  it('is reported with the reason from the previews', () => {
     const { end, atMs } = play(well([ready]), {
       sharding: 'Tensor',
       meta: 'MlxRing',
@@ -173,12 +173,12 @@ describe('a placement on exo that is refused', () => {
   it.each([
     ['instance-create.error-memory.json', 400, 'status 400: Insufficient memory'],
     ['instance-create.error-422.json', 422, 'status 422: body.instance: Field required'],
-  ])('is told with the words of the answer (%s)', (name, status, reason) => {
+  ])('is reported with the text of the answer (%s)', (name, status, reason) => {
     const { end } = play(well([ready], { 'POST /instance': { status, body: exoCase(name) } }));
     expect(end).toMatchObject({ code: 'exo/placement-refused', reason: expect.stringContaining(reason) });
   });
 
-  it('is told when the command was taken and nothing came of it', () => {
+  it('is reported if exo accepted the command without effect', () => {
     expect(play(well([stateWith(undefined)])).end).toMatchObject({
       code: 'exo/placement-refused',
       reason: 'exo accepted the placement but did not create it; see its log',
@@ -189,7 +189,7 @@ describe('a placement on exo that is refused', () => {
 const layers = (loaded: number): string => stateWith({ RunnerLoading: { layersLoaded: loaded, totalLayers: 47 } });
 
 describe('runners of exo', () => {
-  it('may load for as long as they get further', () => {
+  it('may load as long as they make progress', () => {
     const each = (seconds: number) => Array.from({ length: 6 * seconds }, (_, at) => layers(Math.floor(at / seconds)));
     expect(play(well([...each(120), ready])).end.kind).toBe('done');
     expect(play(well([...each(160), ready])).end).toMatchObject({ code: 'exo/stuck' });
@@ -199,7 +199,7 @@ describe('runners of exo', () => {
     ['connect', stateWith({ RunnerConnecting: {} }), 60],
     ['load', layers(3), 149],
     ['warm up', stateWith({ RunnerWarmingUp: {} }), 180],
-  ])('that %s for ever end in their deadline, and exo is told to end them first', (_, state, seconds) => {
+  ])('are deleted after a deadline if they %s without progress', (_, state, seconds) => {
     const { end, asked, atMs } = play(well([state]));
     expect(end).toMatchObject({
       code: 'exo/stuck',
@@ -209,7 +209,7 @@ describe('runners of exo', () => {
     expect(atMs / 1_000).toBeLessThan(seconds + 60);
   });
 
-  it('that fail with what is known to fail again are not waited for', () => {
+  it('are not awaited after a failure that will recur', () => {
     const message =
       'Terminated (exitcode=1\nRunner error: ValueError: [jaccl] Changing queue pair to RTR failed with errno 96\n)';
     const { end, asked } = play(well([stateWith({ RunnerFailed: { errorMessage: message, diagnostics: [] } })]));
@@ -220,7 +220,7 @@ describe('runners of exo', () => {
     expect(asked.filter(({ path }) => path === '/state').length).toBeLessThan(40);
   });
 
-  it('that fail with anything else get the tries that exo gives them', () => {
+  it('get the retries of exo after any other failure', () => {
     const failed = stateWith({ RunnerFailed: { errorMessage: 'Out of luck' } });
     expect(play(well([failed, stateWith({ RunnerIdle: {} }), ready])).end.kind).toBe('done');
     expect(play(well([failed])).end).toMatchObject({
@@ -233,7 +233,7 @@ describe('runners of exo', () => {
     });
   });
 
-  it('are lost with their master, whose state begins anew', () => {
+  it('are lost if the state of their master starts from scratch', () => {
     const anew = stateWith(undefined, (state) => {
       state['lastEventAppliedIdx'] = 1;
     });
@@ -248,7 +248,7 @@ describe('runners of exo', () => {
     });
   });
 
-  it('whose node lacks files of the model fail at once', () => {
+  it('fail immediately if their node lacks files of the model', () => {
     const [complete] = Object.values(loading()['downloads'] as Record<string, object[]>);
     const shard = (complete?.[0] as { DownloadCompleted: object } | undefined)?.DownloadCompleted;
     const state = stateWith({ RunnerIdle: {} }, (one) => {
@@ -260,20 +260,20 @@ describe('runners of exo', () => {
     });
   });
 
-  it('are given up when nobody answers any more, and exo is told to end them first', () => {
+  it('are deleted if the API stops answering', () => {
     const { end, asked } = play(well([layers(3), 0]));
     expect(end).toMatchObject({ code: 'exo/stuck', reason: expect.stringContaining('answer') });
     expect(asked.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
   });
 
-  it('are not given up for answers that fail now and then', () => {
+  it('survive occasional failed answers', () => {
     const warming = stateWith({ RunnerWarmingUp: {} });
     const long = Array.from({ length: 70 }, () => warming);
     expect(play(well([...long, 0, warming, 500, warming, ready])).end.kind).toBe('done');
     expect(play(well([...long, ...Array.from({ length: 50 }, () => 0), ready])).end.kind).toBe('done');
   });
 
-  it('are judged by the names in the instance alone, and ghosts are only mentioned', () => {
+  it('are checked only if the instance names them, and former nodes are only mentioned', () => {
     const ghosts = stateWith({ RunnerReady: {} }, (state) => {
       state.runners = { ...state.runners, 'of-old': { RunnerFailed: { errorMessage: 'long ago' } } };
       state['nodeIdentities'] = { [ids[0]]: {}, [ids[1]]: {}, ghost: {} };
@@ -285,7 +285,7 @@ describe('runners of exo', () => {
   });
 });
 
-describe('ring of exo over TCP', () => {
+describe('a ring of exo over TCP', () => {
   const [first, second] = [nodeName('studio-1'), nodeName('studio-2')];
   const cablesAt = (ofFirst: string, ofSecond: string) => ({
     cables: [
@@ -296,14 +296,14 @@ describe('ring of exo over TCP', () => {
   const offered = exoCase('previews-no-rdma.json');
   const at = (ip: string): string => offered.replaceAll('"10.99.1.2"', `"${ip}"`);
 
-  it('is placed where it uses the declared cables', () => {
+  it('is placed if it uses the declared cables', () => {
     expect(play(well([ready]), cablesAt('10.99.1.1', '10.99.1.2')).end).toEqual({
       kind: 'done',
       note: 'Pipeline over MlxRing on 2 nodes',
     });
   });
 
-  it('is refused over another network after a minute, and never posted', () => {
+  it('is refused after a minute over a different network, and never posted', () => {
     const offCables = play(
       well([ready], { 'GET /instance/previews': at('192.168.1.12') }),
       cablesAt('10.99.1.1', '10.99.1.2'),
@@ -327,7 +327,7 @@ describe('ring of exo over TCP', () => {
     expect(slow.end.kind).toBe('done');
   });
 
-  it('is unknown without a cable between two nodes, and at an address that macOS gave itself', () => {
+  it('is placed even if it is unknown whether it uses cables', () => {
     expect(play(well([ready]), { cables: [] }).end).toMatchObject({
       kind: 'done',
       note: expect.stringMatching(/; unknown whether these use a cable: studio-\d to studio-\d at 10\.99\.1\.\d, /),

@@ -6,7 +6,7 @@ import { onOnePage } from '../../one-page.ts';
 const targets = exoFleet().nodes.map(({ name }) => name);
 
 describe('a plan for a placement on exo', () => {
-  it('talks it over when all have joined, and asks for a token after that', () => {
+  it('places the model after all ranks have joined, and then asks for a token', () => {
     const desired = exoFleet();
     const observation = observeMesh(desired, { members: {} });
     const { steps } = makePlan({ goal: { kind: 'converge' }, desired, observation, targets });
@@ -15,7 +15,7 @@ describe('a plan for a placement on exo', () => {
     expect(steps.find(({ act }) => act.kind === 'ask')?.needs).toEqual([talk?.id]);
   });
 
-  it('gives ranks the time that exo needs to end its runners', () => {
+  it('gives ranks the time that exo needs to stop its runners', () => {
     const desired = exoFleet();
     const observation = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'exited']) });
     const plan = makePlan({ goal: { kind: 'stop', placements: ['kimi'] }, desired, observation, targets });
@@ -25,7 +25,7 @@ describe('a plan for a placement on exo', () => {
     expect(graces).toEqual([15_000, 15_000]);
   });
 
-  it('says which key sets fast synch, where the file has the variable that exo overwrites in its runners', () => {
+  it('names the key for fast synch if the file sets the variable that exo overwrites', () => {
     const fleet = exoFleet({ placement: { env: { MLX_METAL_FAST_SYNCH: '0' } } });
     const observation = observeMesh(fleet, { members: {} });
     const { blockers } = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });

@@ -15,10 +15,10 @@ const wish: ExoPlacement = {
   bytesPerNode: 134_217_728_000,
 };
 
-/** What an exo would answer; a text is status 200, a number an answer without words. */
+/** An answer of exo: a text has status 200, a number is a status without a body. */
 type Answer = string | number | { readonly status: number; readonly body: string };
 
-/** An exo that answers by tables, in a time of its own. */
+/** A played dialogue: its end, its requests and its simulated time. */
 interface Played {
   readonly end: Talk;
   readonly asked: readonly TalkRequest[];
@@ -48,7 +48,7 @@ export function play(
 const wholeOf = (given: string | number) =>
   typeof given === 'number' ? { status: given, body: '' } : { status: 200, body: given };
 
-/** A request in words, without its query. */
+/** A request as text, without its query. */
 export const keyOf = ({ node, method, path }: TalkRequest): string => `${node} ${method} ${path.split('?')[0]}`;
 
 /** A state of exo as JSON. */
@@ -72,7 +72,7 @@ export const [instance] = previews.previews.flatMap((one) =>
 );
 const [body] = Object.values(instance ?? {});
 
-/** A state with the offered instance and its runners in one state; without one when there is none. */
+/** A state with the offered instance and its runners in this state, or without an instance. */
 export function stateWith(runner: object | undefined, change: (state: JsonState) => void = () => undefined): string {
   const state = loading();
   state.instances = runner === undefined || body === undefined ? {} : { [body.instanceId]: instance };
@@ -82,16 +82,16 @@ export function stateWith(runner: object | undefined, change: (state: JsonState)
   return JSON.stringify(state);
 }
 
-/** An exo that does well, with the states of its runners one after another; the last one stays. */
+/** An exo without failures, with the states of its runners one after another; the last one stays. */
 export function well(states: readonly (string | number)[], more: Readonly<Record<string, Answer>> = {}) {
   let isPosted = false;
-  let looks = 0;
+  let stateReads = 0;
   return (request: TalkRequest): Answer => {
     const key = `${request.method} ${request.path.split('?')[0]}`;
     if (key === 'POST /instance') isPosted = true;
     if (key === 'GET /state' && isPosted && more[key] === undefined) {
-      looks += 1;
-      return states[Math.min(looks, states.length) - 1] ?? 500;
+      stateReads += 1;
+      return states[Math.min(stateReads, states.length) - 1] ?? 500;
     }
     const fixed: Readonly<Record<string, Answer>> = {
       'GET /node_id': JSON.stringify(ids[wish.nodes.indexOf(request.node)]),
@@ -105,5 +105,5 @@ export function well(states: readonly (string | number)[], more: Readonly<Record
   };
 }
 
-/** A state in which all of them are ready. */
+/** A state in which all runners are ready. */
 export const ready = stateWith({ RunnerReady: {} });

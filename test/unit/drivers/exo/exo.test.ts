@@ -32,7 +32,7 @@ function ranksOf(changes: ExoChanges, generation = 5): readonly RankConfiguratio
   return configured.ranks;
 }
 
-/** The words of a command line and the environment, as launchd reads them. */
+/** The arguments and the environment, as launchd reads them. */
 function startOf(rank: RankConfiguration | undefined) {
   const text = render(rank?.service ?? []);
   const [, words = ''] = /<array>(.*?)<\/array>/s.exec(text) ?? [];
@@ -51,7 +51,7 @@ const files = '/R/Library/Application Support/meshwright/placements/kimi/files';
 const ownFolder = '/R/Library/Application Support/meshwright/accounts/folders/_meshrank';
 
 describe('a rank of exo', () => {
-  it('is started from its version, the leader as forced master, each with ports of this start', () => {
+  it('starts from its version with ports of this start, the leader as forced master', () => {
     const [leader, follower] = ranksOf({});
     const { words } = startOf(leader);
     const { port } = ranksOf({})[1]?.record ?? { port: 0 };
@@ -65,7 +65,7 @@ describe('a rank of exo', () => {
     expect(behind(startOf(ranksOf({}, 6)[0]).words, '--zenoh-port')).toBe(`${port + 1}`);
   });
 
-  it('joins nobody of another start, nor of another placement', () => {
+  it('joins no rank of a different start or placement', () => {
     const namespace = (changes: ExoChanges, generation?: number, rank = 0): string =>
       behind(startOf(ranksOf(changes, generation)[rank]).words, '--namespace');
     expect(namespace({})).toMatch(/^meshwright-kimi-[0-9a-f]{16}-5$/);
@@ -74,7 +74,7 @@ describe('a rank of exo', () => {
     expect(namespace({ placement: { name: 'other' } })).not.toBe(namespace({}));
   });
 
-  it('speaks the release by its own words, and names its peers on the cables', () => {
+  it('uses the options of the release and names its peers on the cables', () => {
     const { words, env } = startOf(ranksOf({ runtime: { dialect: '1.0.71' } })[0]);
     const port = behind(words, '--libp2p-port');
     expect(behind(words, '--bootstrap-peers').split(',')).toEqual([
@@ -86,7 +86,7 @@ describe('a rank of exo', () => {
     expect(startOf(ranksOf({})[0]).env).not.toHaveProperty('EXO_LIBP2P_NAMESPACE');
   });
 
-  it('has a home that is empty, the model under its name, and no way to the internet', () => {
+  it('has an empty home, the model under its name, and no internet access', () => {
     const [leader] = ranksOf({ placement: { parallel: 4, args: ['-v'] } });
     const { words, env } = startOf(leader);
     expect(env).toEqual({
@@ -110,7 +110,7 @@ describe('a rank of exo', () => {
     ]);
   });
 
-  it('counts as joined when it listens: the leader for questions, the others for their peers', () => {
+  it('counts as joined when it listens: the leader for requests, followers for their peers', () => {
     const [leader, follower, last] = ranksOf({}).map(({ record }) => record.port);
     expect(leader).toBe(8_080);
     expect([follower, last]).toEqual([follower, follower]);
@@ -122,7 +122,7 @@ describe('a rank of exo', () => {
     ]);
   });
 
-  it('is asked for a token by the whole name of the model', () => {
+  it('is asked for a token by the full name of the model', () => {
     expect(JSON.parse(ranksOf({})[0]?.request ?? '')).toMatchObject({ model: 'acme/Tiny-4bit', max_tokens: 1 });
     expect([driverOf({ driver: 'exo' }), exo.canRestartOne(placed(exoFleet())[1])]).toEqual([exo, false]);
   });
@@ -142,8 +142,8 @@ const talkOf = (changes: ExoChanges) => {
   return dialogue(placed(fleet)[0], model, fleet.thunderbolt).args;
 };
 
-describe('what exo is asked to make', () => {
-  it('is what the file declares, in the words of exo', () => {
+describe('the instance requested from exo', () => {
+  it('matches the file, in the terms of exo', () => {
     expect(talkOf({})).toEqual({
       nodes: ['studio-1', 'studio-2', 'studio-3'],
       port: 8_080,
@@ -159,7 +159,7 @@ describe('what exo is asked to make', () => {
     });
   });
 
-  it('is a pipeline over a ring on one node alone, which is all that exo makes there', () => {
+  it('is a pipeline over a ring on a single node', () => {
     const [only] = talkOf({}).nodes;
     if (only === undefined) throw new Error('it has no node');
     expect(talkOf({ placement: { nodes: [only] } })).toMatchObject({ sharding: 'Pipeline', meta: 'MlxRing' });
@@ -211,12 +211,12 @@ const shape = (hidden: number, kvHeads: number): ModelShape => ({
 });
 
 describe('a placement on exo', () => {
-  it('has nothing against it when exo can make it', () => {
+  it('is accepted if exo can create it', () => {
     expect(codesOf({})).toEqual([]);
     expect(codesOf({ model: { shape: shape(144, 3) } })).toEqual([]);
   });
 
-  it('needs the name of the model, and files that exo takes for whole', () => {
+  it('needs the name of the model, and files that exo considers complete', () => {
     const { repository: _, ...unnamed } = exoFleet().models[0] ?? { repository: '' };
     expect(codesOf({ model: { ...unnamed, repository: undefined } as never })).toEqual([
       'exo/no-repository: models.tiny does not name its repository.',
@@ -228,7 +228,7 @@ describe('a placement on exo', () => {
     expect(codesOf({ model: { files: [] } })).toEqual([]);
   });
 
-  it('is split by what exo divides by', () => {
+  it('is refused with tensor sharding if exo cannot divide the model', () => {
     expect(codesOf({ model: { shape: shape(145, 3) } })).toEqual([
       'placement/not-divisible: exo cannot split tiny: its width (145) is not divisible by 3.',
     ]);
@@ -238,7 +238,7 @@ describe('a placement on exo', () => {
     expect(codesOf({ model: { shape: shape(145, 4) }, placement: { sharding: 'pipeline' } })).toEqual([]);
   });
 
-  describe('that exo itself would refuse', () => {
+  describe('its model check', () => {
     const gemma = { repository: 'mlx-community/gemma-4-31b-it-8bit' };
     const pipeline = { sharding: 'pipeline' } as const;
     const ofClass = (...classes: readonly string[]) => ({ model: { shape: { ...shape(144, 3), classes } } });
@@ -249,34 +249,34 @@ describe('a placement on exo', () => {
         'a pipeline for DeepSeek V3.1 (8 bit)',
         { model: { repository: 'mlx-community/DeepSeek-V3.1-8bit' }, placement: pipeline },
       ],
-      ['tensors of a card without them', { model: { repository: 'mlx-community/GLM-4.5-Air-8bit' } }],
-      ['tensors of an architecture that it does not know', ofClass('Glm4MoeForCausalLM')],
-      ['tensors of two architectures', ofClass('LlamaForCausalLM', 'GptOssForCausalLM')],
+      ['tensor sharding for a card without it', { model: { repository: 'mlx-community/GLM-4.5-Air-8bit' } }],
+      ['tensor sharding of an architecture that exo lacks', ofClass('Glm4MoeForCausalLM')],
+      ['tensor sharding of two architectures', ofClass('LlamaForCausalLM', 'GptOssForCausalLM')],
       ['DeepSeek V4 in the release', { ...ofClass('DeepseekV4ForCausalLM'), runtime: { dialect: '1.0.71' } }],
-    ])('is refused: %s', (_, changes) => {
+    ])('refuses %s', (_, changes) => {
       expect(codesOf(changes)).toEqual([expect.stringContaining('exo/cannot-split: exo ')]);
     });
 
     it.each<[string, ExoChanges]>([
-      ['Gemma 4 by its tensors', { model: gemma }],
+      ['tensor sharding of Gemma 4', { model: gemma }],
       ['a quantization of Gemma 4 without a card', { model: { repository: 'a/gemma-4-31b' }, placement: pipeline }],
-      ['a pipeline of any other', { ...ofClass('Glm4MoeForCausalLM'), placement: pipeline }],
+      ['a pipeline of any other architecture', { ...ofClass('Glm4MoeForCausalLM'), placement: pipeline }],
       ['a card, whatever its architecture', { model: { ...ofClass('X').model, repository: 'moonshotai/Kimi-K2.6' } }],
       ['a known architecture', ofClass('LlamaForCausalLM')],
-      ['an unknown architecture', { model: { shape: shape(144, 3) } }],
+      ['a model whose architecture is unknown', { model: { shape: shape(144, 3) } }],
       ['DeepSeek V4 on main', { ...ofClass('DeepseekV4ForCausalLM'), runtime: { dialect: 'main' } }],
-    ])('is not refused: %s', (_, changes) => {
+    ])('accepts %s', (_, changes) => {
       expect(codesOf(changes)).toEqual([]);
     });
 
-    it('needs no heads of keys and values for DeepSeek V4 on main, and only there', () => {
+    it('ignores key and value heads only for DeepSeek V4 on main', () => {
       const model = { repository: 'mlx-community/DeepSeek-V4-Flash', shape: { ...shape(144, 1), heads: 6 } };
       expect(codesOf({ model, runtime: { dialect: 'main' } })).toEqual([]);
       expect(codesOf({ model, runtime: { dialect: '1.0.71' } })).toHaveLength(1);
     });
   });
 
-  it('needs a cable between every pair over RDMA, for a pipeline as well', () => {
+  it('needs a cable between every pair over RDMA, even for a pipeline', () => {
     const told = ['exo/needs-every-pair: No link connects studio-1 and studio-3.'];
     const uncabled = { without: ['studio-1', 'studio-3'] } as const;
     expect(codesOf({}, uncabled)).toEqual(told);
@@ -284,7 +284,7 @@ describe('a placement on exo', () => {
     expect(codesOf({ placement: { transport: 'tcp' } }, uncabled)).toEqual([]);
   });
 
-  it('is warned of fast synch, which the driver switches off where the file says nothing', () => {
+  it('has fast synch off by default, with a warning if the file switches it on', () => {
     const envOf = (env: Readonly<Record<string, string>>) => startOf(ranksOf({ placement: { env } })[0]).env;
     expect(envOf({})['EXO_FAST_SYNCH']).toBe('false');
     expect(envOf({ EXO_FAST_SYNCH: 'on' })['EXO_FAST_SYNCH']).toBe('on');
@@ -298,7 +298,7 @@ describe('a placement on exo', () => {
     expect(codesOf({ placement: { env: { EXO_FAST_SYNCH: 'false' }, args: ['--no-fast-synch'] } })).toEqual([]);
   });
 
-  it('is warned of the API of exo, which is open beside its gateway', () => {
+  it('has a warning that the API of exo is open next to its gateway', () => {
     const publication = { servedName: 'kimi', apiKeys: [] } as never;
     const open = `exo/open-api: exo's API listens on port ${innerPort('kimi')} on every interface of studio-1, studio-2, studio-3, without a key. Anyone who reaches it can send requests, delete the placement, and read prompts (/events).`;
     expect([codesOf({ placement: { publication } }), codesOf({})]).toEqual([[open], []]);
@@ -310,7 +310,7 @@ describe('a placement on exo', () => {
     ]);
   });
 
-  it("does not stand exo's own network daemon, unless the file ends it", () => {
+  it("is refused next to exo's own network daemon, unless the file stops it", () => {
     const daemon = { label: 'io.exo.networksetup', isLoaded: true, isDisabled: false };
     const all = ['studio-1', 'studio-2', 'studio-3'];
     expect(codesOf({}, { daemon })).toEqual(
@@ -322,13 +322,13 @@ describe('a placement on exo', () => {
     expect(codesOf({}, { daemon: { ...daemon, label: 'io.mesh.keeper' } })).toEqual([]);
   });
 
-  it.each([...reserved.env.map(({ word }) => word)])('does not take %s from env', (word) => {
+  it.each([...reserved.env.map(({ word }) => word)])('is refused with %s in env', (word) => {
     expect(codesOf({ placement: { env: { [word]: 'x' } } })).toEqual([
       `placement/reserved-word: The driver sets ${word} itself.`,
     ]);
   });
 
-  it.each([...reserved.args])('does not take $word from args', ({ word, because }) => {
+  it.each([...reserved.args])('is refused with $word in args', ({ word, because }) => {
     const why = because === undefined ? `The driver sets ${word} itself` : `${word} ${because}`;
     const told = [`placement/reserved-word: ${why}.`];
     expect(codesOf({ placement: { args: [word, '1'] } })).toEqual(told);

@@ -13,7 +13,7 @@ const home = join(folder, 'home');
 writeFileSync(join(folder, 'quiet.pl'), quietProgram);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a script of sh in the place of exo. */
+/** Runs a shell script in place of exo. */
 async function quietly(
   script: string,
 ): Promise<{ readonly said: string; readonly code: unknown; readonly signal: unknown }> {
@@ -24,7 +24,7 @@ async function quietly(
   });
   const said: Buffer[] = [];
   for (const output of [child.stdout, child.stderr]) output.on('data', (piece: Buffer) => said.push(piece));
-  // Nothing is open any more: the reader has ended as well.
+  // All outputs are closed, so the reader has exited too.
   const [code, signal] = await once(child, 'close');
   return { said: Buffer.concat(said).toString('utf8'), code, signal };
 }
@@ -37,12 +37,12 @@ const print = (lines: readonly string[], end = ''): string => `cat <<'THE END'\n
 
 const begun = record('INFO', `Starting node ${'3e'.repeat(16)}`);
 
-/** What it hands on of these lines once exo has a node. */
+/** What the filter keeps of these lines once exo has a node. */
 const keptOf = async (...lines: readonly string[]): Promise<readonly string[]> =>
   (await quietly(print([begun, ...lines]))).said.split('\n').slice(1, -1);
 
-describe('what exo is started through', () => {
-  it('hands on nothing of a request, wherever exo prints it', async () => {
+describe('the log filter that starts exo', () => {
+  it('drops the text of requests, wherever exo prints it', async () => {
     const secret = 'my purple elephant';
     const kept = await keptOf(
       record('INFO', `Executing command: TextGeneration(task_params=[InputMessage(content='${secret}')])`),
@@ -62,7 +62,7 @@ describe('what exo is started through', () => {
     expect(kept).toEqual([seen('INFO', 'runner ready')]);
   });
 
-  it('hands on what both dialects print of their own mesh', async () => {
+  it('keeps the mesh messages of both dialects', async () => {
     const own = [
       'Node elected Master',
       'Node elected Master - maintaining self',
@@ -94,7 +94,7 @@ describe('what exo is started through', () => {
     );
   });
 
-  it('hands on of a failure the words by which it is known, and no more', async () => {
+  it('keeps only the known words of a failure', async () => {
     const runner = 'Runner 9b1d5b0e-0000-4000-8000-000000000001';
     expect(
       await keptOf(
@@ -115,7 +115,7 @@ describe('what exo is started through', () => {
     ]);
   });
 
-  it.each(exoLines)('leaves of %s what it is classified by: %s', async (id, line) => {
+  it.each(exoLines)('keeps the words that identify %s: %s', async (id, line) => {
     for (const form of [line, record('WARNING', `Runner stderr: ${line}`)]) {
       const [kept = ''] = await keptOf(form);
       expect(signatures.find(({ pattern }) => pattern.test(kept))?.id).toBe(id);
@@ -123,7 +123,7 @@ describe('what exo is started through', () => {
     }
   });
 
-  it('hands on everything that is said before exo has a node, even that it cannot be started', async () => {
+  it('keeps messages from before exo has a node, including a failed start', async () => {
     const lines = [
       'usage: EXO [-h]',
       'EXO: error: unrecognized arguments: --x',
@@ -146,7 +146,7 @@ describe('what exo is started through', () => {
     ]);
   });
 
-  it('leaves exo its exit status and its signals, and hands on its last words', async () => {
+  it('keeps the exit status, signals and last messages of exo', async () => {
     expect(await quietly(print([begun], 'exit 7'))).toMatchObject({ code: 7, signal: null });
     expect(await quietly('kill -s SEGV $$')).toMatchObject({ code: null, signal: 'SIGSEGV' });
     const last = record('INFO', 'EXO Shutdown complete');
@@ -158,7 +158,7 @@ describe('what exo is started through', () => {
     });
   });
 
-  it('takes the names of the logs away that are open, and at the end what is left, of this home alone', async () => {
+  it('removes open and remaining logs of its own home only', async () => {
     const log = '.exo/exo_log';
     const script = `cd "$1" && mkdir -p ${log}/runner_log .exo/event_log/master
 echo a >${log}/exo.2026.log; echo a >${log}/exo.2026.log.zst; echo e >${log}/exo.log

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { plainRecords } from '../../../../src/drivers/exo/configure.ts';
 
 const node = '3e'.repeat(16);
 
-/** One message of exo for each form, with numbers and names in the place of what exo puts there. */
+/** One message of exo for each form, with sample numbers and names. */
 const messages: readonly string[] = [
   '====',
   'Starting EXO | pid=812',
@@ -52,19 +52,18 @@ const messages: readonly string[] = [
   'EXO Shutdown complete',
 ];
 
-it.each(plainRecords.map((form, at) => [form, messages[at]]))(
-  '%s is the form of its message alone',
-  (form, message) => {
+describe('the forms of harmless exo log records', () => {
+  it.each(plainRecords.map((form, at) => [form, messages[at]]))('match only their own message: %s', (form, message) => {
     expect(messages.filter((one) => new RegExp(`^(?:${form})$`).test(one))).toEqual([message]);
-  },
-);
+  });
 
-it('holds nothing that a request brings', () => {
-  const forms = new RegExp(`^(?:${plainRecords.join('|')})$`);
-  for (const message of messages) {
-    expect(message).toMatch(forms);
-    expect(`${message} my purple elephant`).not.toMatch(forms);
-    expect(`my purple elephant ${message}`).not.toMatch(forms);
-  }
-  expect('').not.toMatch(forms);
+  it('match no text of a request', () => {
+    const forms = new RegExp(`^(?:${plainRecords.join('|')})$`);
+    for (const message of messages) {
+      expect(message).toMatch(forms);
+      expect(`${message} my purple elephant`).not.toMatch(forms);
+      expect(`my purple elephant ${message}`).not.toMatch(forms);
+    }
+    expect('').not.toMatch(forms);
+  });
 });

@@ -5,7 +5,7 @@ import { onOnePage, onPage } from '../../one-page.ts';
 
 const checkPlacement = onPage(checkPlacementItself);
 
-/** Codes and details, but those about memory, which nobody has told here. */
+/** Codes and details, except those about memory, which is unknown here. */
 function found(changes: LlamaChanges = {}): readonly (readonly [string, string])[] {
   const fleet = llamaFleet(changes);
   const [kimi] = fleet.placements;
@@ -16,17 +16,17 @@ function found(changes: LlamaChanges = {}): readonly (readonly [string, string])
 }
 
 describe('a placement on llama.cpp', () => {
-  it('has nothing against it where the leader has a cable to each worker and the model one GGUF', () => {
+  it('is accepted with a cable from the leader to each worker and one GGUF', () => {
     expect(found()).toEqual([]);
   });
 
-  it('is not split by tensors', () => {
+  it('is refused with tensor sharding', () => {
     expect(found({ placement: { sharding: 'tensor' } })).toEqual([
       ['llama/not-by-tensor', 'kimi sets sharding: tensor.'],
     ]);
   });
 
-  it('needs a GGUF, and one alone', () => {
+  it('needs exactly one GGUF', () => {
     expect(found({ files: [fileAt('model.safetensors')] })).toEqual([
       ['llama/no-gguf', 'None of the 1 files of tiny is a .gguf.'],
     ]);
@@ -43,7 +43,7 @@ describe('a placement on llama.cpp', () => {
     ]);
   });
 
-  it('leaves to the driver what the driver sets', () => {
+  it('is refused with options that the driver sets', () => {
     const placement = {
       args: ['--tensor-split=1,2', '--metrics', '-fit', 'on'],
       env: { GGML_RPC_NO_RDMA: '0', A: 'b', LLAMA_ARG_N_GPU_LAYERS: '0' },

@@ -51,19 +51,19 @@ const lines: readonly (readonly [id: string, line: string, action: string])[] = 
 ];
 
 describe('the log of a llama.cpp mesh', () => {
-  it.each(lines)('means %s by "%s"', (id, line, action) => {
+  it.each(lines)('shows %s by "%s"', (id, line, action) => {
     expect([found(line)?.id, found(line)?.action]).toEqual([id, action]);
   });
 
-  it('has a line here for every signature, each with a meaning and a cure of one sentence', () => {
+  it('has a sample line for every signature, each with a meaning and a cure of one sentence', () => {
     expect(signatures.map(({ id }) => id).filter((id) => !lines.some(([known]) => known === id))).toEqual([]);
     for (const { meaning, cure } of signatures)
       expect([meaning, plainText(cure)].every((text) => /^[A-Z].*\.$/.test(text))).toBe(true);
   });
 
-  it('brings along the line of every signature that says more than to wait', () => {
-    const telling = lines.filter(([, , action]) => action !== 'wait').map(([, line]) => line);
-    expect(keptByAwk(logPattern, telling)).toEqual(telling);
+  it('is observed with the line of every signature that asks for more than waiting', () => {
+    const actionable = lines.filter(([, , action]) => action !== 'wait').map(([, line]) => line);
+    expect(keptByAwk(logPattern, actionable)).toEqual(actionable);
   });
 
   it.each([
@@ -72,7 +72,7 @@ describe('the log of a llama.cpp mesh', () => {
     'Client connection closed',
     '0.00.029.597 I srv  llama_server: listening on http://127.0.0.1:50180',
     'ggml_backend_load_best: failed to enumerate /usr/lib/x86_64-linux-gnu/ggml/backends0: No such file or directory',
-  ])('means nothing bad by "%s"', (line) => {
+  ])('shows no failure by "%s"', (line) => {
     expect(found(line)).toBeUndefined();
   });
 });

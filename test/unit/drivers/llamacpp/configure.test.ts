@@ -32,13 +32,13 @@ const render = (text: Text): string =>
     .map((part) => (typeof part === 'string' ? part : part.kind === 'login-user' ? '' : renderPath(part, '')))
     .join('');
 
-/** The words of a service file. */
+/** The arguments in a service file. */
 const argvOf = ({ service }: Pick<RankConfiguration, 'service'>): readonly string[] =>
   [...(/<array>(.*)<\/array>/s.exec(render(service))?.[1] ?? '').matchAll(/<string>(.*)<\/string>/g)].map(
     (match) => match[1] ?? '',
   );
 
-/** The service file of a rank, and its words. */
+/** The service file of a rank, and its arguments. */
 function serviceOf(placement: Partial<DesiredPlacement>, rank: number) {
   const configuration = ranksOf(placement)[rank];
   if (configuration === undefined) throw new Error(`there is no rank ${rank}`);
@@ -48,7 +48,7 @@ function serviceOf(placement: Partial<DesiredPlacement>, rank: number) {
 const wordAfter = (argv: readonly string[], word: string): string | undefined => argv[argv.indexOf(word) + 1];
 
 describe('the ranks of a llama.cpp mesh', () => {
-  it('has a worker on each follower, which listens on its cable to the leader and nowhere else', () => {
+  it('include a worker on each follower that listens only on its cable to the leader', () => {
     const [, second, third] = [0, 1, 2].map((rank) => serviceOf({}, rank));
     const folder = `/opt/meshwright/runtimes/llama/${digestOf('archive').slice(0, 16)}`;
     const port = String(second?.record.port);
@@ -56,7 +56,7 @@ describe('the ranks of a llama.cpp mesh', () => {
     expect(third?.argv).toEqual([`${folder}/bin/ggml-rpc-server`, '--host', '10.77.0.6', '--port', port]);
   });
 
-  it('has the server on the leader, which fits nothing by itself and calls each worker over its own cable', () => {
+  it('include a server on the leader that calls each worker over its own cable', () => {
     const { argv, record } = serviceOf({}, 0);
     const port = serviceOf({}, 1).record.port;
     expect(wordAfter(argv, '--model')).toBe(`/opt/meshwright/models/tiny/${digestOf('model').slice(0, 16)}/tiny.gguf`);
@@ -69,27 +69,27 @@ describe('the ranks of a llama.cpp mesh', () => {
     expect(record.port).toBe(8_080);
   });
 
-  it('gives each device the share of its rank: the workers in their order, the GPU of the leader last', () => {
+  it('split the model by their shares, with the GPU of the leader last', () => {
     expect(wordAfter(serviceOf({}, 0).argv, '--tensor-split')).toBe('1,1,1');
     expect(wordAfter(serviceOf({ shares: [1, 2, 3] }, 0).argv, '--tensor-split')).toBe('2,3,1');
   });
 
-  it('has context for every request that may come at once', () => {
+  it('have context for every parallel request', () => {
     const { argv } = serviceOf({ parallel: 4 }, 0);
     expect([wordAfter(argv, '--ctx-size'), wordAfter(argv, '--parallel')]).toEqual(['16384', '4']);
   });
 
-  it('ends the command line of the server with the words of the file, and leaves those of workers alone', () => {
+  it('get the arguments of the file on the server only', () => {
     expect(serviceOf({ args: ['--metrics'] }, 0).argv.at(-1)).toBe('--metrics');
     expect(serviceOf({ args: ['--metrics'] }, 1).argv).not.toContain('--metrics');
   });
 
-  it('tries no RDMA where the file says tcp', () => {
+  it('try no RDMA if the file sets tcp', () => {
     expect([0, 1].map((rank) => serviceOf({}, rank).text.includes('GGML_RPC_NO_RDMA'))).toEqual([true, true]);
     expect(serviceOf({ transport: 'rdma' }, 1).text).not.toContain('GGML_RPC_NO_RDMA');
   });
 
-  it('starts a worker with a cache through the program that verifies it, which keeps its folder', () => {
+  it('start a worker with a cache through the program that verifies it', () => {
     const ranks = ranksOf({}, { cache: 'verified' });
     const folder = '/Library/Application Support/meshwright/placements/kimi/files';
     const [server, worker] = ranks.map((one) => argvOf(one));
@@ -112,22 +112,22 @@ describe('the ranks of a llama.cpp mesh', () => {
     expect(server).not.toContain('--cache');
   });
 
-  it('is a server alone on a single node', () => {
+  it('are only a server on a single node', () => {
     const { argv } = serviceOf({ nodes: llamaFleet().placements[0]?.nodes.slice(0, 1) ?? [] }, 0);
     expect(argv.filter((word) => ['--rpc', '--tensor-split'].includes(word))).toEqual([]);
   });
 });
 
-describe('the file of a model that llama-server is given', () => {
+describe('the model file for llama-server', () => {
   const named = (...paths: readonly string[]) => modelFile(paths.map((path) => ({ path })));
 
-  it('is its GGUF, and of several parts the first', () => {
+  it('is the GGUF, or the first of several parts', () => {
     expect(named('a.json', 'q4/a.gguf', 'mmproj-a.gguf')).toEqual({ kind: 'file', path: 'q4/a.gguf' });
     const parts = ['b-00002-of-00012.gguf', 'b-00001-of-00012.gguf', 'b-00012-of-00012.gguf'];
     expect(named(...parts)).toEqual({ kind: 'file', path: 'b-00001-of-00012.gguf' });
   });
 
-  it('is nobody’s guess where there are several, or none', () => {
+  it('is undecided with several GGUFs or none', () => {
     expect(named('q4.gguf', 'q8.gguf')).toEqual({ kind: 'several', paths: ['q4.gguf', 'q8.gguf'] });
     expect(named('model.safetensors')).toEqual({ kind: 'none' });
   });

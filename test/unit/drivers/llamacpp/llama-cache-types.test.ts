@@ -15,17 +15,17 @@ describe('the cache of llama.cpp', () => {
     [['-ctk', 'q4_0', '-ctk', 'f32', '-ctv', 'q4_0'], 2],
     [['-ctk', 'unheard-of'], 2],
     [['-ctk'], 2],
-  ])('is counted by the types that %j asks for: %f times that of f16', (args, factor) => {
+  ])('is sized by the types in %j: %f times that of f16', (args, factor) => {
     expect(llamaCacheFactor({ args })).toBe(factor);
   });
 
-  it('takes a variable where no word says otherwise', () => {
+  it('is sized by variables unless an argument overrides them', () => {
     const env = { LLAMA_ARG_CACHE_TYPE_K: 'q8_0', LLAMA_ARG_CACHE_TYPE_V: 'q8_0' };
     expect(llamaCacheFactor({ env })).toBe(34 / 64);
     expect(llamaCacheFactor({ env, args: ['-ctv', 'f32'] })).toBe(2);
   });
 
-  it('is counted so in the need of every rank, and of no other driver', () => {
+  it('changes the memory need of every rank, but of no other driver', () => {
     const model = { name: 'm', shape: evenShape(64e9, { cache: 1_000, stateBytes: 0 }) };
     const cachesOf = (more: Partial<FitPlacement>) => {
       const fleet = fleetOf([64, 64], [model], [{ name: 'm', on: [1, 2], ...more }]);

@@ -57,8 +57,8 @@ function shapeOf({ layers, hidden, inner, kv }: Logged) {
   });
 }
 
-describe('the units of llama.cpp', () => {
-  it.each(logged)('$layers layers over $shares lie as its log says', (one) => {
+describe('the layer units of llama.cpp', () => {
+  it.each(logged)('match its log for $layers layers over $shares', (one) => {
     // Two workers and a leader without a GPU: the leader's share comes last, and is 0.
     const found = llamaBytes(shapeOf(one), [0, ...one.shares], one.context).slice(1);
     expect(found.map(({ layers }) => layers.length)).toEqual(one.units);
@@ -70,13 +70,13 @@ describe('the units of llama.cpp', () => {
   it.each([
     [6, [1, 1], [4, 2]],
     [4, [3, 1], [4, 0]],
-  ])('%i layers over %j are %j of them', (layers, shares, wanted) => {
+  ])('are split for %i layers over %j as %j', (layers, shares, wanted) => {
     const units = llamaUnits(layers, shares);
     expect(units.map((unit) => unit.layers.length)).toEqual(wanted);
     expect(units.at(-1)?.hasOutput).toBe(true);
   });
 
-  it('give the leader the last layers and the output, and the embedding in plain memory', () => {
+  it('put the last layers and the output on the leader, and the embedding in plain memory', () => {
     const shape = evenShape(800, { count: 8, embeddingBytes: 50, outputBytes: 60, otherBytes: 7, lastNormBytes: 7 });
     const found = llamaBytes(shape, [1, 1, 1], 0);
     expect(found.map(({ layers }) => layers)).toEqual([
@@ -88,12 +88,12 @@ describe('the units of llama.cpp', () => {
     expect(found.map(({ embeddingBytes }) => embeddingBytes)).toEqual([50, 0, 0]);
   });
 
-  it('copy the embedding to the output where it serves as both', () => {
+  it('include a copy of the embedding if it serves as output too', () => {
     const shape = evenShape(100, { count: 1, embeddingBytes: 50 });
     expect(llamaBytes(shape, [1], 0)).toMatchObject([{ weightBytes: 150, embeddingBytes: 50 }]);
   });
 
-  it('lie on exactly one device each, in order', () => {
+  it('are each on exactly one device, in order', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 200 }),

@@ -21,22 +21,22 @@ const buffers = [
 ];
 const cut = '0.00.072.313 I llama_kv_cache: RPC0[10.77.0.2:50152] KV buffer size =';
 
-describe('what the log of a llama.cpp rank shows', () => {
-  it('is RDMA where the last connection of a worker carries it', () => {
+describe('the observation of a llama.cpp log', () => {
+  it('shows RDMA if the last connection of a worker uses it', () => {
     expect(observe([accepted, activated, accepted, activated])).toEqual({ transport: 'rdma' });
   });
 
-  it('is TCP where the last connection says nothing of RDMA, or that it fell back', () => {
+  it('shows TCP if the last connection of a worker has no RDMA line or fell back', () => {
     expect(observe([accepted, activated, accepted])).toEqual({ transport: 'tcp' });
     expect(observe([accepted, fallBack])).toEqual({ transport: 'tcp' });
   });
 
-  it('is the number of ranks on the leader, and its transport only where it fell back itself', () => {
+  it('shows the number of ranks on the leader, and its transport only if it fell back to TCP', () => {
     expect(observe([device(0), device(1)])).toEqual({ size: 3 });
     expect(observe([device(0), device(1), fallBack])).toEqual({ size: 3, transport: 'tcp' });
   });
 
-  it('is what each device holds of the model, in bytes, those of the leader together', () => {
+  it('shows the model bytes of each device, with one sum for the leader', () => {
     const mebibyte = 2 ** 20;
     expect(observe(buffers).held).toEqual([
       { weights: Math.round(0.19 * mebibyte), cache: 0, compute: Math.round(21.07 * mebibyte) },
@@ -51,11 +51,11 @@ describe('what the log of a llama.cpp rank shows', () => {
     expect(observe([cut, `${cut} 3.0`]).held).toBeUndefined();
   });
 
-  it('is nothing where the log says nothing', () => {
+  it('is empty for an empty log', () => {
     expect(observe([])).toEqual({});
   });
 
-  it('comes from lines that awk finds, and from no other', () => {
+  it('comes only from lines that awk keeps', () => {
     const others = ['  transport      : TCP', 'Client connection closed', '0.00.1 I srv  llama_server: model loaded'];
     const kept = [accepted, activated, fallBack, device(0), ...buffers];
     expect(keptByAwk(logPattern, [...kept, ...others])).toEqual(kept);

@@ -85,7 +85,7 @@ function codesOf(change: Change = {}): readonly string[] {
 const joins = (a: string, b: string) => (link: Link) =>
   link.ends.every(({ node }) => node === nodeName(a) || node === nodeName(b));
 
-/** Cables between neighbours alone, two on each hop: the second ones have receptacles 3 higher. */
+/** Cables only between neighbors, two on each hop: the second ones have receptacles 3 higher. */
 const twoOnEachHop = (all: readonly Link[]): readonly Link[] => {
   const ring = all.filter((link) => !joins('studio-1', 'studio-3')(link) && !joins('studio-2', 'studio-4')(link));
   const further = ring.map((link, at) => ({
@@ -99,7 +99,7 @@ const twoOnEachHop = (all: readonly Link[]): readonly Link[] => {
   return [...ring, ...further];
 };
 
-describe('a further cable of a ring of JACCL', () => {
+describe('an extra cable of a JACCL ring', () => {
   const { thunderbolt } = example;
   const observed = observeMesh(meshFleet(), { members: {} }).nodes;
   const leftOutOf = (unseen: readonly string[], { backend = 'jaccl-ring', away = '', poor = false } = {}) => {
@@ -120,7 +120,7 @@ describe('a further cable of a ring of JACCL', () => {
       .map(({ severity, detail }) => `${severity} ${detail}`);
   };
 
-  it('is told of with its receptacle where nobody saw its device, and keeps nothing from being started', () => {
+  it('is a notice with its receptacle if its device was not observed', () => {
     expect(leftOutOf(['studio-2:5'])).toEqual([
       'notice The RDMA device of studio-2:5 was not observed, so a start does not use studio-1:5 <-> studio-2:5; every hop of the ring uses 1 of 2 cables.',
     ]);
@@ -129,7 +129,7 @@ describe('a further cable of a ring of JACCL', () => {
     );
   });
 
-  it('is no word where all were seen, where a node was not, or where the ring uses one on each hop anyway', () => {
+  it('is not reported if its device was observed, a node was not, or the ring uses one per hop', () => {
     expect([
       leftOutOf([]),
       leftOutOf([], { away: 'studio-2' }),
@@ -138,13 +138,13 @@ describe('a further cable of a ring of JACCL', () => {
     ]).toEqual([[], [], [], []]);
   });
 
-  it('is no word where nothing is started: without the first cable of a hop', () => {
+  it('is not reported if a hop lacks its first cable', () => {
     expect(leftOutOf(['studio-1:2', 'studio-1:5'])).toEqual([]);
   });
 });
 
 describe('a placement of mlx', () => {
-  it('has nothing against it with four nodes that are all cabled', () => {
+  it('is accepted with four nodes in a full mesh', () => {
     expect(codesOf()).toEqual([]);
     expect(codesOf({ placement: { transport: 'tcp' } })).toEqual([]);
   });
@@ -157,7 +157,7 @@ describe('a placement of mlx', () => {
     expect(codesOf({ placement: { backend, transport } })).toEqual(['error mlx/backend-against-transport']);
   });
 
-  it('needs a cable between every pair for jaccl, and only a ring where the backend is free', () => {
+  it('needs a full mesh for jaccl, and only a ring if no backend is set', () => {
     const links = (all: readonly Link[]) => all.filter((link) => !joins('studio-1', 'studio-3')(link));
     expect(codesOf({ links, placement: { backend: 'jaccl' } })).toEqual(['error mlx/backend-needs-cables']);
     expect(codesOf({ links })).toEqual([]);
@@ -166,7 +166,7 @@ describe('a placement of mlx', () => {
     expect(codesOf({ links: open, placement: { transport: 'tcp' } })).toEqual(['error mlx/backend-needs-cables']);
   });
 
-  it('is told of a second cable that nobody uses, and of none where a ring has two on every hop', () => {
+  it('has a notice for an unused second cable, unless a ring has two on every hop', () => {
     const doubled = (all: readonly Link[]) => [
       ...all,
       ...all.map((link, at) => ({
@@ -186,7 +186,7 @@ describe('a placement of mlx', () => {
     expect(codesOf({ links: (all) => ring(all).slice(0, -1) })).toEqual(['notice mlx/cable-unused']);
   });
 
-  it('is refused where a firewall blocks everything on a node that others have to reach', () => {
+  it('is refused if a firewall blocks a node that others must reach', () => {
     const blocked = (node: string, transport: 'rdma' | 'tcp') => codesOf({ placement: { transport }, blocked: node });
     expect(blocked('studio-1', 'rdma')).toEqual(['error mlx/firewall-blocks']);
     expect(blocked('studio-3', 'rdma')).toEqual([]);
@@ -194,7 +194,7 @@ describe('a placement of mlx', () => {
     expect(codesOf({ blocked: 'studio-1', system: { firewall: 'disabled' } })).toEqual([]);
   });
 
-  it('needs no cable alone', () => {
+  it('needs no cable on a single node', () => {
     expect(codesOf({ placement: { nodes: nodes.slice(0, 1) }, links: () => [] })).toEqual([]);
   });
 
@@ -203,7 +203,7 @@ describe('a placement of mlx', () => {
     expect(codesOf({ placement: { nodes: nine, backend: 'jaccl' }, model: {} })).toContain('error mlx/too-many-ranks');
   });
 
-  it('splits only what its mlx-lm can, and what can be divided', () => {
+  it('is refused if its mlx-lm cannot split the model or the sizes do not divide', () => {
     expect(codesOf({ model: { shape: { ...shape, architecture: 'mamba' } } })).toEqual(['error mlx/cannot-split']);
     expect(
       codesOf({ runtime: { packages: { 'mlx-lm': '0.40.0' } }, model: { shape: { ...shape, architecture: 'mamba' } } }),
@@ -215,26 +215,26 @@ describe('a placement of mlx', () => {
     ]);
   });
 
-  it('is refused with an mlx-lm that is too old, for that reason alone', () => {
+  it('is refused only because of its version if its mlx-lm is too old', () => {
     const old = { packages: { mlx: '0.30.6', 'mlx-lm': '0.30.7' } };
     expect(codesOf({ runtime: old })).toEqual(['error mlx/too-old']);
     expect(codesOf({ runtime: old, placement: { nodes: nodes.slice(0, 1) } })).toEqual(['error mlx/too-old']);
   });
 
-  it('is not judged by what nobody knows', () => {
+  it('is accepted while the shape or the package list is unknown', () => {
     const odd = { ...shape, architecture: 'mamba' };
     expect(codesOf({ isShapeUnknown: true, placement: { contextTokens: 10_000 } })).toEqual([]);
     expect(codesOf({ isListUnread: true, model: { shape: odd } })).toEqual([]);
   });
 
-  it('may not say what the driver sets itself', () => {
+  it('may not set what the driver sets', () => {
     expect(codesOf({ placement: { env: { MLX_RANK: '1' }, args: ['--temp', '0.6', '--port=1'] } })).toEqual([
       'error placement/reserved-word',
       'error placement/reserved-word',
     ]);
   });
 
-  it('runs no code of the model that nobody has agreed to, file by file', () => {
+  it('is compared with the approved model code, file by file', () => {
     const [one, other] = [digestOf('one'), digestOf('other')];
     const files = [
       { path: 'config.json', sha256: other, sizeBytes: 1 },
@@ -250,7 +250,7 @@ describe('a placement of mlx', () => {
     expect(codes({ files: files.slice(0, 1) })).toEqual([]);
   });
 
-  it('is warned of a context that the model does not bear, and of a variable that may hang it', () => {
+  it('has warnings for a context beyond the model and for a variable that may hang it', () => {
     expect(codesOf({ placement: { contextTokens: 10_000 } })).toEqual(['warning mlx/context-too-long']);
     expect(codesOf({ placement: { env: { MLX_METAL_FAST_SYNCH: '1' } } })).toEqual(['warning mlx/fast-synch']);
   });

@@ -75,24 +75,24 @@ const lines: readonly (readonly [id: string, line: string, action: string])[] = 
   ['no-package', "ModuleNotFoundError: No module named 'sentencepiece'", 'change-file'],
 ];
 
-describe('the log of a rank of mlx', () => {
-  it.each(lines)('tells of %s: %s', (id, line, action) => {
+describe('the log of an mlx rank', () => {
+  it.each(lines)('shows %s: %s', (id, line, action) => {
     expect(found(line)).toBe(id);
     expect(signatures.find((one) => one.id === id)?.action).toBe(action);
   });
 
-  it('has a line here for every signature, and every signature its own name', () => {
+  it('has a sample line for every signature, each with a unique name', () => {
     const ids = signatures.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.filter((id) => !lines.some(([known]) => known === id))).toEqual([]);
   });
 
-  it('brings along the line of every signature that says more than to wait', () => {
-    const telling = lines.filter(([, , action]) => action !== 'wait').map(([, line]) => line);
-    expect(keptByAwk(logPattern, telling)).toEqual(telling);
+  it('is observed with the line of every signature that asks for more than waiting', () => {
+    const actionable = lines.filter(([, , action]) => action !== 'wait').map(([, line]) => line);
+    expect(keptByAwk(logPattern, actionable)).toEqual(actionable);
   });
 
-  it('tells of nothing while all is well, nor when a lost peer leaves it silent', () => {
+  it('shows no failure in normal or empty lines', () => {
     const well = [
       'meshwright: group of 4 ranks over jaccl',
       '2026-08-22 16:59:44,101 - INFO - Starting httpd at 127.0.0.1 on port 8080...',
@@ -102,7 +102,7 @@ describe('the log of a rank of mlx', () => {
     expect(well.map(found)).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it('is read in time that does not grow with what a line repeats', () => {
+  it('is classified quickly even in a long repetitive line', () => {
     const long = "[jaccl] Creating the queue pair failed with '".repeat(2_000);
     expect(found(long)).toBe('queue-pair-refused');
   });

@@ -10,13 +10,13 @@ import { asLogin, meshFleet, mlxRuntime } from '../../../rack/placements.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 
-/** What macOS calls things today. */
+/** The device names and addresses that macOS shows. */
 const seen: SeenNames = {
   device: ({ receptacle }) => `rdma_en${receptacle + 1}`,
   lan: (node) => `192.168.7.${node.slice(-1)}`,
 };
 
-/** What is different of one start. */
+/** What differs in one start. */
 interface Other {
   readonly generation?: number;
   readonly names?: SeenNames;
@@ -64,7 +64,7 @@ function rankOf(
 
 const files = '/Library/Application Support/meshwright/placements/kimi/files';
 
-describe('a ring of JACCL with several cables on a hop', () => {
+describe('a JACCL ring with several cables per hop', () => {
   /** The matrix where these pairs have a second cable. */
   function matrixWith(second: readonly (readonly [string, string])[], size = 4) {
     const base = meshFleet({
@@ -97,7 +97,7 @@ describe('a ring of JACCL with several cables on a hop', () => {
     ['studio-4', 'studio-1'],
   ] as const;
 
-  it('has both devices towards each neighbour, those of one cable at the same place on both sides', () => {
+  it('lists both devices toward each neighbor, with each cable at the same position on both sides', () => {
     const rows = matrixWith(round);
     const [even, odd] = [
       [0, 2, 0, 2],
@@ -109,7 +109,7 @@ describe('a ring of JACCL with several cables on a hop', () => {
     expect(rows[1]?.[0]?.[at]).toBe('rdma_en7');
   });
 
-  it('takes two of each device where its two neighbours are one Mac, and one otherwise', () => {
+  it('takes two of each device only if both neighbors are the same Mac', () => {
     const takes = (size: number, backend: 'jaccl-ring' | 'jaccl' = 'jaccl-ring') => {
       const fleet = meshFleet({
         placement: { nodes: nodes.slice(0, size), transport: 'rdma', runtime: 'mlx', backend },
@@ -125,11 +125,11 @@ describe('a ring of JACCL with several cables on a hop', () => {
     ]);
   });
 
-  it('has one on each where a hop has only one', () => {
+  it('uses one cable per hop if a hop has only one', () => {
     expect(new Set(counts(matrixWith(round.slice(0, 3))).flat())).toEqual(new Set([0, 1]));
   });
 
-  it('has both between two', () => {
+  it('uses both cables between two Macs', () => {
     expect(counts(matrixWith(round.slice(0, 1), 2))).toEqual([
       [0, 2],
       [2, 0],
@@ -137,8 +137,8 @@ describe('a ring of JACCL with several cables on a hop', () => {
   });
 });
 
-describe('a rank of mlx over RDMA', () => {
-  it('is the program of ours, with everything for the server behind it', () => {
+describe('an mlx rank over RDMA', () => {
+  it('runs the rank program, followed by the arguments of the server', () => {
     const { argv } = rankOf(2, { parallel: 4, args: ['--temp', '0.6'] });
     const tree = `/opt/meshwright/runtimes/mlx/${digestOf('tree').slice(0, 16)}`;
     const model = `/opt/meshwright/models/tiny/${digestOf('model').slice(0, 16)}`;
@@ -155,7 +155,7 @@ describe('a rank of mlx over RDMA', () => {
     );
   });
 
-  it('has exactly this environment, and what the file adds', () => {
+  it('has a fixed environment plus the variables of the file', () => {
     const { env, record } = rankOf(2, { env: { OMP_NUM_THREADS: '4' } });
     expect(env).toEqual({
       HF_HUB_OFFLINE: '1',
@@ -170,7 +170,7 @@ describe('a rank of mlx over RDMA', () => {
     expect([record.port, record.meetPort]).toEqual([0, 0]);
   });
 
-  it('has the same matrix everywhere: rows of ranks, nothing towards itself', () => {
+  it('has the same device matrix as every other rank, without a device toward itself', () => {
     const matrices = [0, 1, 2, 3].map((rank) => rankOf(rank).files['devices.json']);
     expect(new Set(matrices).size).toBe(1);
     const rows: readonly (readonly (string | null)[])[] = JSON.parse(matrices[0] ?? '');
@@ -180,20 +180,20 @@ describe('a rank of mlx over RDMA', () => {
     expect(rows.flat().filter((device) => device !== null && !/^rdma_en\d$/.test(device))).toEqual([]);
   });
 
-  it('meets at the leader, which listens there first and at the endpoint once the group is there', () => {
+  it('meets at a port of the leader that changes with every start', () => {
     const { env, record } = rankOf(0);
     expect(record.port).toBe(8080);
     expect(env['MLX_JACCL_COORDINATOR']).toBe(`192.168.7.1:${record.meetPort}`);
     expect(rankOf(0, {}, 4).record.meetPort).not.toBe(record.meetPort);
   });
 
-  it('meets over the cable where there are two, and asks for no address in the office', () => {
+  it('meets over the cable between two ranks, without an office address', () => {
     const two = { nodes: nodes.slice(0, 2) };
     expect(rankOf(1, two).env['MLX_JACCL_COORDINATOR']).toMatch(/^10\.77\.0\.\d+:\d+$/);
     expect(configured(two, { names: { ...seen, lan: () => undefined } }).kind).toBe('configured');
   });
 
-  it('cannot be started while nobody has seen the address of the leader, or a device', () => {
+  it('cannot start while the address of the leader or a device is unknown', () => {
     const unseen = configured({}, { names: { ...seen, lan: () => undefined } });
     expect(unseen).toEqual({
       kind: 'incomplete',
@@ -203,7 +203,7 @@ describe('a rank of mlx over RDMA', () => {
     expect(configured({}, { names: { ...seen, device: () => undefined } }).kind).toBe('incomplete');
   });
 
-  it('is another placement with other words, and the same one when macOS renames a device', () => {
+  it('changes its digest with other settings, but not with a renamed device', () => {
     const digests = [
       configured(),
       configured({}, { generation: 9 }),
@@ -217,7 +217,7 @@ describe('a rank of mlx over RDMA', () => {
     ]);
   });
 
-  it('goes round a ring where the file says so, with lists of devices for its neighbours alone', () => {
+  it('uses a ring if the file sets it, with devices for its neighbors only', () => {
     const { argv, env, files: own } = rankOf(1, { backend: 'jaccl-ring' });
     expect([argv[3], env['MLX_JACCL_RING']]).toEqual(['jaccl', '1']);
     const rows: readonly (readonly unknown[])[] = JSON.parse(own['devices.json'] ?? '');
@@ -229,18 +229,18 @@ describe('a rank of mlx over RDMA', () => {
     ]);
   });
 
-  it('runs code of the model only where somebody has agreed to it', () => {
+  it('runs code of the model only if it is approved', () => {
     expect(rankOf(0).argv).not.toContain('--trust-remote-code');
     expect(rankOf(0, {}, 3, { trustedCode: { 'a.py': digestOf('a') } }).argv).toContain('--trust-remote-code');
   });
 
-  it('is told of a pipeline', () => {
+  it('gets an argument for a pipeline', () => {
     expect(rankOf(0, { sharding: 'pipeline' }).argv).toContain('--pipeline');
   });
 });
 
-describe('a rank of mlx over sockets', () => {
-  it('has a list of one address per rank, each on the cable from the rank before it', () => {
+describe('an mlx rank over sockets', () => {
+  it('has a list of one address per rank, each on the cable from the previous rank', () => {
     const { argv, env, files: own, record } = rankOf(1, { transport: 'tcp' });
     expect([argv[3], env['MLX_HOSTFILE']]).toEqual(['ring', `${files}/hosts.json`]);
     expect(env).not.toHaveProperty('MLX_IBV_DEVICES');
@@ -250,8 +250,8 @@ describe('a rank of mlx over sockets', () => {
   });
 });
 
-describe('a single rank of mlx', () => {
-  it('has no group, no file of one and no variable of one', () => {
+describe('a single mlx rank', () => {
+  it('has no group, no group file and no group variable', () => {
     const { argv, env, files: own, record } = rankOf(0, { nodes: nodes.slice(0, 1) });
     expect(argv.slice(3, 5)).toEqual(['alone', '1']);
     expect(Object.keys(env).filter((name) => name.includes('MLX'))).toEqual([]);

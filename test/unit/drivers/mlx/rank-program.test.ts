@@ -9,7 +9,7 @@ import { gpuBytesOf } from '../../../../src/rack/memory/fact.ts';
 
 const hasPython = spawnSync('python3', ['-c', ''], { timeout: 60_000 }).status === 0;
 
-/** As much of mlx and of mlx-lm as the program calls: both only say what they were asked. */
+/** The parts of mlx and mlx-lm that the program calls. Both only print their calls. */
 const core = `import os
 class Group:
     def rank(self): return int(os.environ["TEST_RANK"])
@@ -50,8 +50,8 @@ function start(words: readonly string[], env: Readonly<Record<string, string>>) 
 
 const group = { MLX_RANK: '1', TEST_RANK: '1', TEST_SIZE: '4' };
 
-describe.skipIf(!hasPython)('the program of a rank', () => {
-  it('joins its group strictly, says its size, and becomes the server with the words that are left', () => {
+describe.skipIf(!hasPython)('the rank program of mlx', () => {
+  it('joins its group strictly, prints its size, and becomes the server with the remaining arguments', () => {
     const { status, lines } = start(['jaccl', '4', '--model', '/m', '--port', '8080'], group);
     expect([status, lines]).toEqual([
       0,
@@ -64,23 +64,23 @@ describe.skipIf(!hasPython)('the program of a rank', () => {
     expect(observe(lines)).toEqual({ size: 4, transport: 'rdma' });
   });
 
-  it('never comes to load a model where it is in a group of its own', () => {
+  it('loads no model if its group is too small', () => {
     const { status, lines, error } = start(['jaccl', '4'], { ...group, TEST_SIZE: '1' });
     expect([status, lines]).toEqual([1, ['init True jaccl']]);
     expect(error).toBe('meshwright: group of 1 ranks over jaccl instead of 4');
   });
 
-  it('refuses to be another rank than it was started as', () => {
+  it('refuses a different rank number than it was started with', () => {
     const { status, error } = start(['ring', '4'], { ...group, TEST_RANK: '2' });
     expect([status, error]).toEqual([1, 'meshwright: this is rank 2 of the group instead of 1']);
   });
 
-  it('ends with what mlx says when there is no group', () => {
+  it('exits with the error of mlx if there is no group', () => {
     const { status, error } = start(['jaccl', '4'], { ...group, TEST_SIZE: '0' });
     expect([status, error]).toEqual([1, "RuntimeError: [jaccl] Couldn't connect (error: 61)"]);
   });
 
-  it('says what the GPU may use before it comes to load a model', () => {
+  it('prints the GPU memory limit before it loads a model', () => {
     const { lines } = start(['jaccl', '4'], { ...group, TEST_GPU: '498216206336' });
     expect(lines.slice(1, 3)).toEqual([
       'meshwright: group of 4 ranks over jaccl',
@@ -89,7 +89,7 @@ describe.skipIf(!hasPython)('the program of a rank', () => {
     expect(lines.map(gpuBytesOf)).toEqual([undefined, undefined, 498_216_206_336, undefined]);
   });
 
-  it('asks for no group alone', () => {
+  it('joins no group as a single rank', () => {
     const { status, lines } = start(['alone', '1', '--port', '1'], {});
     expect([status, lines]).toEqual([
       0,

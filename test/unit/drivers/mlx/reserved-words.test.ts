@@ -13,28 +13,28 @@ const reservedFindings = onPage(reservedFindingsItself);
 const told = (reserved: ReservedWords, ...args: readonly string[]) =>
   reservedFindings({ env: {}, args }, reserved).map(({ code, detail }) => `${code}: ${detail}`);
 
-describe('words that a driver sets itself', () => {
+describe('options that a driver sets itself', () => {
   it.each([
     ['--prompt-cache-byt', '--prompt-cache-bytes', mlx],
     ['--por', '--port', mlx],
     ['--ho=0.0.0.0', '--host', mlx],
     ['--api-po', '--api-port', exo],
     ['-vm', '-m', exo],
-  ])('are found behind %s, which argparse takes for %s', (arg, word, reserved) => {
+  ])('include %s, which argparse reads as %s', (arg, word, reserved) => {
     const [name] = arg.split('=');
     expect(told(reserved, arg, '1')).toEqual([
       `placement/reserved-word: The program reads ${name} as ${word}, which the driver sets itself.`,
     ]);
   });
 
-  it('are told once, and only where they are meant', () => {
+  it('are reported once, and only if they are meant', () => {
     expect(told(mlx, '--p', '1')).toHaveLength(1);
     expect(told(mlx, '--port=1')).toEqual(['placement/reserved-word: The driver sets --port itself.']);
     expect(told(mlx, '--', '--temp', '0.6', '--porter', '-1', 'model')).toEqual([]);
     expect(told(exo, '-b', '-bb', '--batch', 'm')).toEqual([]);
   });
 
-  it('are taken whole by llama.cpp, which has a variable for most of its flags', () => {
+  it('must be complete for llama.cpp, and include its variables', () => {
     expect(told(llama, '--por', '1')).toEqual([]);
     const env = { LLAMA_ARG_PORT: '1', LLAMA_ARG_FIT: 'on', LLAMA_ARG_CTX_SIZE: '9', LLAMA_ARG_THREADS: '4' };
     expect(reservedFindings({ env, args: [] }, llama).map(({ detail }) => detail)).toEqual([
@@ -51,11 +51,11 @@ describe('words that a driver sets itself', () => {
     ['-q', exo],
     ['--qui', exo],
     ['--log-prompts-dir', llama],
-  ])('are found where %s writes prompts into a log', (arg, reserved) => {
+  ])('include %s, which writes prompts into a log', (arg, reserved) => {
     expect(told(reserved, arg, 'x')).toEqual([expect.stringContaining(' writes every prompt into ')]);
   });
 
-  it('let mlx log, but for the level at which it writes prompts', () => {
+  it('include only the log level of mlx that writes prompts', () => {
     for (const args of [
       ['--log-level', 'DEBUG'],
       ['--log-level=DEBUG'],
@@ -69,7 +69,7 @@ describe('words that a driver sets itself', () => {
     expect(told(mlx, '--log-level', 'INFO', '--log-level=WARNING', '--log', 'ERROR')).toEqual([]);
   });
 
-  it('keep what was not brought, and what was not counted, away from the memory of a placement', () => {
+  it('include options that load more model files or need uncounted memory', () => {
     const words = ['--mmproj', '-md', '--model-draft', '--swa-full', '-nkvo', '-dr'];
     expect(words.flatMap((word) => told(llama, word, 'x'))).toHaveLength(words.length);
     expect(told(llama, '-ctk', 'q8_0', '--cache-type-v', 'q8_0')).toEqual([]);

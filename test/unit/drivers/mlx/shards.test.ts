@@ -44,7 +44,7 @@ const split = (more: Partial<Split> = {}): Split => ({
 
 const kindsOf = (one: Split): readonly string[] => splitProblems(one).map(({ kind }) => kind);
 
-describe('a model that is split by its tensors', () => {
+describe('a model split by tensor', () => {
   it.each([
     [1, []],
     [2, []],
@@ -52,11 +52,11 @@ describe('a model that is split by its tensors', () => {
     [4, []],
     [6, ['not-divisible']],
     [8, []],
-  ])('over %d nodes has against it: %j', (size, expected) => {
+  ])('has on %d nodes the problems %j', (size, expected) => {
     expect([...new Set(kindsOf(split({ size })))]).toEqual(expected);
   });
 
-  it('may repeat heads of keys and values where that kind of model does so', () => {
+  it('may repeat key and value heads if its class does so', () => {
     const few = { ...llama, kvHeads: 2 };
     expect(kindsOf(split({ shape: few }))).toEqual(['not-divisible']);
     expect(kindsOf(split({ shape: { ...few, architecture: 'qwen3_5' } }))).toEqual([]);
@@ -79,12 +79,12 @@ describe('a version of mlx-lm', () => {
     expect(of('0.30.7')).toEqual(['too-old']);
   });
 
-  it('splits a model whose file imports the class of another as it splits that one', () => {
+  it('splits a model like the one whose class it imports', () => {
     const { tensor } = modelClasses['glm4_moe'] ?? {};
     expect(modelClasses['solar_open']).toEqual({ tensor, pipeline: tensor });
   });
 
-  it('says which one can', () => {
+  it('is refused with the version that can split the model', () => {
     const pipeline = { sharding: 'pipeline', shape: { ...llama, architecture: 'qwen3_5' } } as const;
     expect(splitProblems(split({ ...pipeline, version: '0.31.3' }))).toEqual([
       {
@@ -94,7 +94,7 @@ describe('a version of mlx-lm', () => {
     ]);
   });
 
-  it('starts nothing that is older than 0.31.0, not even one rank', () => {
+  it('is refused below 0.31.0, even for one rank', () => {
     for (const size of [1, 4]) {
       expect(splitProblems(split({ size, version: '0.30.7' }))).toEqual([
         { kind: 'too-old', detail: 'mlx-lm 0.30.7 is too old; at least 0.31.0 is needed.' },
@@ -103,7 +103,7 @@ describe('a version of mlx-lm', () => {
     }
   });
 
-  it('splits nothing that is not in the table, and of a newer one nobody knows', () => {
+  it('splits no architecture outside the table, and is undecided if newer than the table', () => {
     const shape = { ...llama, architecture: 'qwen3_moe' };
     expect(kindsOf(split({ shape, version: '0.32.0' }))).toEqual(['no-way']);
     expect(kindsOf(split({ shape, version: '0.33.0' }))).toEqual(['not-known']);
@@ -111,7 +111,7 @@ describe('a version of mlx-lm', () => {
     expect(kindsOf(split({ shape, size: 1 }))).toEqual([]);
   });
 
-  it('takes some names for those of another kind of model', () => {
+  it('maps some architecture names to others', () => {
     expect(kindsOf(split({ shape: kimi, size: 2 }))).toEqual([]);
   });
 
@@ -123,12 +123,12 @@ describe('a version of mlx-lm', () => {
     ['0.31', '0.31.1', true],
     ['0.31.0.post1', '0.31.0', false],
     ['main', '0.31.0', true],
-  ])('%s is older than %s: %s', (version, other, expected) => {
+  ])('is compared by its numbers: %s is older than %s: %s', (version, other, expected) => {
     expect(isBelow(version, other)).toBe(expected);
   });
 });
 
-describe('a pipeline', () => {
+describe('an mlx pipeline', () => {
   it.each([
     [61, 2, [30]],
     [61, 3, [40, 41]],
@@ -136,7 +136,7 @@ describe('a pipeline', () => {
     [94, 4, [46, 47]],
     [92, 4, []],
     [80, 4, []],
-  ])('of %d layers over %d ranks leaves out %j in the versions that were read', (count, size, missing) => {
+  ])('loses layers in known versions: %d layers over %d ranks lose %j', (count, size, missing) => {
     expect(lostLayers(count, size)).toEqual(missing);
     const shape = { ...kimi, layers: layers(count) };
     expect(kindsOf(split({ shape, sharding: 'pipeline', size, version: '0.32.0' }))).toEqual(
@@ -144,7 +144,7 @@ describe('a pipeline', () => {
     );
   });
 
-  it('says which layers, and leaves nothing out after those versions', () => {
+  it('is reported with its lost layers, and loses none in newer versions', () => {
     const one = split({ shape: kimi, sharding: 'pipeline', size: 2 });
     expect(splitProblems(one)).toEqual([
       {
