@@ -20,14 +20,14 @@ placements:
     endpoint: { listen: lan, ${apiKey} }
 `;
 
-describe('a key that stands in the file itself', () => {
+describe('an API key written in the file itself', () => {
   it.each([
     'apiKey: sk-never-shown-012345',
     'apiKey: { env: sk-never-shown-012345 }',
     'apiKey: [sk-never-shown-012345]',
     'apiKey: [{ env: KEY }, sk-never-shown-012345]',
     'apiKey: [{ env: KEY }, { env: KEY, file: sk-never-shown-012345 }]',
-  ])('is refused and shown nowhere: %s', (line) => {
+  ])('is rejected and never printed: %s', (line) => {
     const { fleet, diagnostics } = loadCluster(file(line), 'cluster.yaml');
     expect(fleet).toBeUndefined();
     expect(diagnostics.map(({ code }) => code)).toContain('secret/not-a-source');
@@ -35,11 +35,11 @@ describe('a key that stands in the file itself', () => {
   });
 });
 
-describe('the sources of the keys of an endpoint', () => {
+describe('the API key sources of an endpoint', () => {
   const sourcesOf = (line: string) =>
     loadCluster(file(line), 'cluster.yaml').fleet?.placements[0]?.publication?.apiKeys;
 
-  it('are one or several, in the order of the file', () => {
+  it('can be one or several, in file order', () => {
     expect(sourcesOf('apiKey: { env: ANA }')).toEqual([{ kind: 'env', name: 'ANA' }]);
     expect(sourcesOf('apiKey: [{ env: ANA }, { file: ben }]')).toEqual([
       { kind: 'env', name: 'ANA' },
@@ -48,7 +48,7 @@ describe('the sources of the keys of an endpoint', () => {
     expect(sourcesOf('access: anybody')).toBeUndefined();
   });
 
-  it('are not an empty list, which would open the door to nobody', () => {
+  it('cannot be an empty list, which would admit no client', () => {
     const { fleet, diagnostics } = loadCluster(file('apiKey: []'), 'cluster.yaml');
     expect(fleet).toBeUndefined();
     expect(diagnostics.map(({ code }) => code)).toEqual(['secret/not-a-source']);

@@ -1,6 +1,6 @@
 /**
- * How much work a hostile file costs, counted in comparisons of words, in looks at links and in errors of the
- * validator, never in seconds.
+ * The work that a hostile file causes, counted in word comparisons, link accesses and validator errors,
+ * never in seconds.
  */
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -20,7 +20,7 @@ vi.mock('../../../src/desired/edit-distance.ts', async (original) => {
   return { editDistance };
 });
 
-// Another file of this worker may have loaded it before, with what is counted here.
+// A different test file of this worker may already have loaded the real module.
 vi.resetModules();
 const { loadCluster } = await import('../../../src/engine/load-cluster.ts');
 
@@ -37,7 +37,7 @@ const twoStudios =
 const codes = (text: string): ReadonlySet<string> =>
   new Set(loadCluster(text, 'cluster.yaml').diagnostics.map(({ code }) => code));
 
-/** Comparisons that are enough for a hundred findings in a file of the largest size. */
+/** Enough comparisons for a hundred findings in a file of the largest size. */
 const enough = 100 * draftLimits.nodes;
 
 describe('a hostile cluster file (case 10)', () => {
@@ -45,51 +45,51 @@ describe('a hostile cluster file (case 10)', () => {
     compared.words = 0;
   });
 
-  it('with unknown names in every link looks up a hundred of them', () => {
+  it('causes lookups of at most a hundred unknown names', () => {
     const unknown = links(1_024, (index) => `${'x'.repeat(36)}${index}:1 <-> ${'y'.repeat(36)}${index}:1`);
     expect(codes(`${head}${nodes(256, 36)}${unknown}`)).toContain('topology/unknown-node');
     expect(compared.words).toBeLessThanOrEqual(enough);
     expect(compared.words).toBeGreaterThan(0);
   });
 
-  it('with one unknown name in every link looks it up once', () => {
+  it('causes a single lookup of an unknown name used in every link', () => {
     expect(codes(`${head}${nodes(256, 4)}${links(1_024, (index) => `nnnn-${index % 9}:1 <-> nnnm:1`)}`)).toContain(
       'topology/unknown-node',
     );
     expect(compared.words).toBeLessThanOrEqual(draftLimits.nodes);
   });
 
-  it('with too many nodes and links is judged as far as the schema goes', () => {
+  it('is only checked against the schema if it has too many nodes and links', () => {
     const unknown = links(500, (index) => `${'x'.repeat(50)}${index}:1 <-> ${'y'.repeat(50)}${index}:1`);
     expect(codes(`${head}${nodes(500, 50)}${unknown}`)).toContain('schema/out-of-range');
     expect(compared.words).toBeLessThanOrEqual(enough);
   });
 
-  it('compares no words whose lengths are too different', () => {
+  it('causes no comparison of words with very different lengths', () => {
     expect(
       codes(`${head}${nodes(256, 4)}${links(50, (index) => `${'x'.repeat(40)}${index}:1 <-> nnnn-1:1`)}`),
     ).toContain('topology/unknown-node');
     expect(compared.words).toBe(0);
   });
 
-  it('with 25,000 links on one receptacle says that there are too many', () => {
+  it('is reported to have too many links with 25,000 links on one receptacle', () => {
     const many = `thunderbolt: { links: [${'a:2 <-> b:2, '.repeat(25_000)}] }\n`;
     expect(codes(`${head}${twoStudios}${many}`)).toContain('schema/out-of-range');
   });
 
-  it('does not call a node unknown that is one too many', () => {
+  it('is not reported to use an unknown node that only exceeds the limit', () => {
     const last = 'nn-256:1 <-> nn-0:1';
     expect(codes(`${head}${nodes(257, 2)}${links(1, () => last)}`)).toEqual(new Set(['schema/out-of-range']));
   });
 
-  it('shows the schema no more than it can refuse, and every key that it knows', () => {
-    let judged: unknown;
+  it('is truncated before validation except for keys of the schema', () => {
+    let validated: unknown;
     const real: CompiledSchema['validate'] = validateCluster;
-    const look = (data: unknown): boolean => {
-      judged = data;
+    const recording = (data: unknown): boolean => {
+      validated = data;
       return real(data);
     };
-    const validate: CompiledSchema['validate'] = Object.defineProperty(look, 'errors', { get: () => real.errors });
+    const validate: CompiledSchema['validate'] = Object.defineProperty(recording, 'errors', { get: () => real.errors });
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`N_${index}`, {}]));
     const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`x${index}`, 1]));
     const value = { ...unknown, schema: 1, name: 'rack', nodes: many };
@@ -98,8 +98,8 @@ describe('a hostile cluster file (case 10)', () => {
       { schema: clusterSchema, validate },
       { source, value, map: new Map(), problems: [] },
     );
-    expect(Object.keys(judged as object).length).toBeLessThan(1_100);
-    expect(Object.keys(Reflect.get(judged as object, 'nodes') as object)).toHaveLength(257);
+    expect(Object.keys(validated as object).length).toBeLessThan(1_100);
+    expect(Object.keys(Reflect.get(validated as object, 'nodes') as object)).toHaveLength(257);
     expect(problems.map(({ code }) => code)).toContain('schema/out-of-range');
     expect(problems.filter(({ code }) => code === 'schema/missing-key').map(({ pointer }) => pointer)).not.toContain(
       '',
@@ -107,9 +107,9 @@ describe('a hostile cluster file (case 10)', () => {
   });
 });
 
-describe('a receptacle that is used twice', () => {
-  it('has the free ones counted in one walk over the links, however often it is found', () => {
-    let looks = 0;
+describe('a receptacle used twice', () => {
+  it('causes a single pass over the links to find free receptacles', () => {
+    let reads = 0;
     const text = (index: number): string => `a:2 <-> b:${(index % 90) + 1}`;
     const draft = makeDraft(
       {
@@ -122,18 +122,18 @@ describe('a receptacle that is used twice', () => {
       ...draft,
       links: new Proxy(draft.links, {
         get: (target, key) => {
-          if (typeof key === 'string' && /^\d+$/.test(key)) looks += 1;
+          if (typeof key === 'string' && /^\d+$/.test(key)) reads += 1;
           return Reflect.get(target, key);
         },
       }),
     };
     expect(receptacleUsedTwice(counted, () => 'line 1').length).toBeGreaterThan(80);
-    expect(looks).toBe(2 * draft.links.length);
+    expect(reads).toBe(2 * draft.links.length);
   });
 });
 
-describe('the limits of a draft', () => {
-  it('are those of the schema', () => {
+describe("a draft's limits", () => {
+  it('match the schema', () => {
     const { properties, $defs } = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
     const { links: list, avoid } = properties.thunderbolt.properties;
     expect(draftLimits).toEqual({

@@ -14,7 +14,7 @@ const nodes = (...lines: readonly string[]): string => ['schema: 1', 'name: rack
 const space = ['Write a space after the colon: `host: b.lan`.'];
 const arrow = 'Write `<->` between the two ends. Corrected: `b:4 <-> a:2`.';
 
-describe('the hint for a common slip', () => {
+describe('the hint for a common mistake', () => {
   it.each([
     ['schema-bad-form/model-split-at-its-comma', ['Mac16,9', 'MacBookPro18,2'].map(inQuotes)],
     ['schema-unknown-key/no-space-after-the-colon', space],
@@ -28,31 +28,31 @@ describe('the hint for a common slip', () => {
     ['yaml-syntax/key-too-far-right', ['Begin it at column 5 like line 5.']],
     ['yaml-syntax/node-too-far-right', ['Begin it at column 3 like line 4.']],
     ['yaml-syntax/item-too-far-left', ['Begin it at column 5 like line 6.']],
-  ])('%s says what to write', (name, hints) => {
+  ])('shows the correction for %s', (name, hints) => {
     expect(hintsOf(name)).toEqual(hints);
   });
 
-  it('finds the missing space whatever follows', () => {
+  it('names a missing space before any following text', () => {
     expect(hintsFor(nodes('  b:', '    host:b.lan', '    user: mesh'))).toEqual(space);
     expect(hintsFor(nodes('  b:', '    host:b.lan  # office', '', '    user: mesh'))).toEqual(space);
     expect(hintsFor(nodes('  b:', '    user: mesh', '    host:b.lan'))).toEqual(space);
   });
 
-  it('names every mistake of one link', () => {
+  it('names every mistake in a link', () => {
     expect(hintsFor(links('A:0 -> b:1'))).toEqual([
       'Write `<->` between the two ends. Names are lowercase. Receptacles count from 1, as macOS prints them.',
     ]);
     expect(hintsFor(links('b <-> a'))).toEqual([expect.stringContaining('node:receptacle <-> node:receptacle')]);
   });
 
-  it('shows an example where a list of nodes has no usable name', () => {
+  it('shows an example if a list of nodes has no valid name', () => {
     const example = [expect.stringContaining('`studio-1: { host: studio-1.lan }`')];
     expect(hintsFor(nodes('  - host: a.lan'))).toEqual(example);
     expect(hintsFor(nodes('  - name: A B'))).toEqual(example);
     expect(hintsFor(nodes('  - a'))).toEqual([expect.stringContaining('`a: { host: a.lan }`')]);
   });
 
-  it('keeps to the two halves of a model', () => {
+  it('covers only the two halves of a model', () => {
     const codes = (hardware: string) =>
       loadCluster(nodes(`  a: { host: a.lan, hardware: { ${hardware} } }`), 'f').diagnostics.map(({ code }) => code);
     expect(codes('model: Mac16,9')).toEqual(['schema/bad-form']);
@@ -62,24 +62,24 @@ describe('the hint for a common slip', () => {
   });
 });
 
-describe('a line at a wrong column', () => {
-  const told = (...lines: readonly string[]) =>
+describe('a line that starts at a wrong column', () => {
+  const reported = (...lines: readonly string[]) =>
     loadCluster(nodes(...lines), 'f').diagnostics.map(({ where, detail }) => [where?.line, where?.column, detail]);
 
-  it('is told with its own column and those that fit', () => {
-    expect(told('  a:', '    host: a.lan', '', '  # the account', '   user: mesh')).toEqual([
+  it('is reported with its column and the valid columns', () => {
+    expect(reported('  a:', '    host: a.lan', '', '  # the account', '   user: mesh')).toEqual([
       [8, 4, 'This line begins at column 4, but line 5 begins at column 5 and line 4 begins at column 3.'],
     ]);
   });
 
-  it('is not compared with what stands inside brackets', () => {
-    expect(told('  a: { host: a.lan,', '       user: mesh }', '   b: { host: b.lan }')).toEqual([
+  it('is not compared with lines inside brackets', () => {
+    expect(reported('  a: { host: a.lan,', '       user: mesh }', '   b: { host: b.lan }')).toEqual([
       [6, 4, 'This line begins at column 4, but line 4 begins at column 3.'],
     ]);
   });
 
-  it('is not meant where two keys stand on one line', () => {
-    expect(told('  a: host: a.lan')).toEqual([[4, 6, 'Nested mappings are not allowed in compact mappings.']]);
+  it('is not reported for two keys on one line', () => {
+    expect(reported('  a: host: a.lan')).toEqual([[4, 6, 'Nested mappings are not allowed in compact mappings.']]);
   });
 });
 

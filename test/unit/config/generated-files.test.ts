@@ -5,18 +5,18 @@ import { describe, expect, it } from 'vitest';
 import { validateCluster } from '../../../src/config/validators.generated.ts';
 
 describe('generated files', () => {
-  it('are not in git: every script makes them where they are missing or old', () => {
+  it('are not in git, as every script creates missing or old ones', () => {
     const inGit = execFileSync('git', ['ls-files', 'src'], { encoding: 'utf8', timeout: 60_000 });
     expect(inGit.split('\n').filter((path) => path.includes('.generated.'))).toEqual([]);
   });
 
-  it('need no schema compiler when they run', () => {
+  it('need no schema compiler at run time', () => {
     expect(readFileSync('src/config/validators.generated.ts', 'utf8')).not.toMatch(/\bimport\b|\brequire\(/);
   });
 
-  it('judge as the schema itself does', () => {
+  it('validate like the schema itself', () => {
     const schema: object = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
-    const judge = new Ajv2020({ strict: true, allErrors: true }).compile(schema);
+    const compiled = new Ajv2020({ strict: true, allErrors: true }).compile(schema);
     const spec = (node: object) => ({ schema: 1, name: 'rack', nodes: { a: node } });
     const values = [
       spec({ host: 'a.lan' }),
@@ -27,7 +27,7 @@ describe('generated files', () => {
       [],
       null,
     ];
-    expect(values.map((value) => validateCluster(value))).toEqual(values.map((value) => judge(value)));
+    expect(values.map((value) => validateCluster(value))).toEqual(values.map((value) => compiled(value)));
     expect(values.filter((value) => validateCluster(value))).toHaveLength(1);
   });
 });

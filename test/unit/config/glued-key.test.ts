@@ -8,6 +8,6 @@ it.each([
   ['studio:1 <-> laptop:2', undefined],
   ['host: b.lan', undefined],
   ['port 22', undefined],
-])('%s is read as the key and the value that were meant', (text, meant) => {
-  expect(gluedKey(text)).toEqual(meant);
+])('gluedKey returns the intended key and value of %s', (text, intended) => {
+  expect(gluedKey(text)).toEqual(intended);
 });

@@ -5,7 +5,7 @@ import { parseLock } from '../../../src/engine/load-cluster.ts';
 import type { ClusterLock, HostKey } from '../../../src/model/cluster-lock.ts';
 import { digest } from '../../../src/model/digest.ts';
 
-/** A key whose base64 holds its own type, as real ones do. */
+/** A key whose base64 contains its type, as in real keys. */
 function key(type: string, filler: number): HostKey {
   const head = Buffer.alloc(4);
   head.writeUInt32BE(type.length);
@@ -17,7 +17,7 @@ const rsa = key('ssh-rsa', 2);
 
 const sha = (letter: string) => digest(letter.repeat(64));
 
-/** A lock with something in every section but the pins. */
+/** A lock with entries in every section except the pins. */
 const whole: ClusterLock = {
   ...emptyLock('cluster.lock'),
   nodes: ['a', 'b'],
@@ -41,7 +41,7 @@ const whole: ClusterLock = {
 };
 
 describe('cluster.lock', () => {
-  it('is written sorted, one key per line', () => {
+  it('is sorted with one host key per line', () => {
     const lock = withPin(withPin(withPin(emptyLock('cluster.lock'), 'b.lan', rsa), 'b.lan', ed), '[a.lan]:2222', ed);
     expect(
       renderLock(lock),
@@ -57,13 +57,13 @@ hostKeys:
 `);
   });
 
-  it('reads back what was written, with the line of every key', () => {
+  it('is read back as written, with the line of every host key', () => {
     const lock = withPin(withPin(emptyLock('cluster.lock'), 'fe80::1%en0', ed), 'a.lan', rsa);
     expect(parseLock(renderLock(lock), 'cluster.lock')).toEqual({ lock, diagnostics: [] });
     expect(lock.hostKeys).toEqual({ 'a.lan': [{ ...rsa, line: 6 }], 'fe80::1%en0': [{ ...ed, line: 8 }] });
   });
 
-  it('replaces a key of the same type and keeps the others', () => {
+  it('gets a new pin in place of the old key of the same type', () => {
     const first = withPin(withPin(emptyLock('cluster.lock'), 'a.lan', ed), 'a.lan', rsa);
     const other = key('ssh-ed25519', 9);
     const second = withPin(first, 'a.lan', other);
@@ -71,13 +71,13 @@ hostKeys:
     expect(first.hostKeys['a.lan']?.map((one) => one.base64)).toEqual([ed.base64, rsa.base64]);
   });
 
-  it.each(['constructor', 'toString', 'hasOwnProperty'])('pins a node whose address is %s', (name) => {
+  it.each(['constructor', 'toString', 'hasOwnProperty'])('can pin the address %s', (name) => {
     const lock = withPin(emptyLock('cluster.lock'), name, ed);
     expect(lock.hostKeys).toEqual({ [name]: [{ ...ed, line: 6 }] });
     expect(parseLock(renderLock(lock), 'cluster.lock')).toEqual({ lock, diagnostics: [] });
   });
 
-  it('has one line per thing, in an order that no run changes', () => {
+  it('has one line per entry in a stable order', () => {
     expect(renderLock({ ...withPin(whole, 'a.lan', ed), nodes: ['b', 'a'] })).toBe(
       `# What meshwright has resolved for the cluster file beside it: commit it, review its changes.
 # It is written by meshwright; a host key is pinned by \`meshwright enroll\`.
@@ -109,19 +109,19 @@ models:
     );
   });
 
-  it('reads back what it has besides pins, and a pin changes none of it', () => {
+  it('keeps all other sections when a pin is added', () => {
     expect(parseLock(renderLock(whole), 'cluster.lock')).toEqual({ lock: whole, diagnostics: [] });
     const { hostKeys, ...others } = withPin(whole, 'a.lan', ed);
     expect({ ...others, hostKeys: {} }).toEqual(whole);
     expect(Object.keys(hostKeys)).toEqual(['a.lan']);
   });
 
-  it('knows a link whichever end comes first', () => {
+  it('accepts the ends of a link in either order', () => {
     const { lock } = parseLock('lock: 1\nlinks: { "b:2 <-> a:2": 10.77.0.0/30 }\n', 'cluster.lock');
     expect(lock?.links).toEqual({ 'a:2 <-> b:2': { address: '10.77.0.0', prefixLength: 30 } });
   });
 
-  it('may pin nothing', () => {
+  it('can be empty', () => {
     const text = renderLock(emptyLock('cluster.lock'));
     expect(parseLock(text, 'cluster.lock')).toEqual({ lock: emptyLock('cluster.lock'), diagnostics: [] });
     expect(parseLock('lock: 1\n', 'cluster.lock').lock?.hostKeys).toEqual({});
@@ -142,7 +142,7 @@ models:
     ['lock: 1\nnodes: [A]\n', 'schema/bad-form', 2, 9],
     ['<<<<<<< ours\nlock: 1\n', 'yaml/syntax', 1, 1],
     ['', 'yaml/empty', 1, 1],
-  ])('is refused when it is %j', (text, code, line, column) => {
+  ])('is rejected with the content %j', (text, code, line, column) => {
     const { lock, diagnostics } = parseLock(text, 'cluster.lock');
     expect(lock).toBeUndefined();
     expect(diagnostics[0]).toMatchObject({ code, where: { file: 'cluster.lock', line, column } });

@@ -3,14 +3,14 @@ export interface MarkedPlace {
   readonly code: string;
   readonly line: number;
   readonly column: number;
-  /** Column after the last one; absent when only the start is marked. */
+  /** The column after the last marked one; absent if only the start is marked. */
   readonly endColumn?: number;
 }
 
 /**
- * The places that a case marks. A comment of carets and a code marks columns of the nearest line above that is not
- * such a comment: `#   ^^^^ schema/bad-form`. What begins in the first column is marked anywhere in the file with
- * its line and column: `#! 4:1 schema/unknown-key`.
+ * The places that a case marks. A comment with carets and a code marks columns of the nearest line above without
+ * such a comment: `#   ^^^^ schema/bad-form`. A place in the first column is marked anywhere in the file with its
+ * line and column: `#! 4:1 schema/unknown-key`.
  */
 export function markedPlaces(text: string): readonly MarkedPlace[] {
   const places: MarkedPlace[] = [];

@@ -16,10 +16,10 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .map((name) => join(root, name))
   .sort();
 
-const judge = (file: string): readonly Diagnostic[] =>
+const diagnosticsOf = (file: string): readonly Diagnostic[] =>
   (file.endsWith('.lock') ? parseLock : loadCluster)(readFileSync(file), basename(file)).diagnostics;
 
-/** A diagnostic in the form of a mark; the end only where the mark has one. */
+/** A diagnostic in the form of a mark, with an end only if the mark has one. */
 const asMark = (one: Diagnostic, mark: MarkedPlace | undefined): MarkedPlace => ({
   code: one.code,
   line: one.where?.line ?? 0,
@@ -27,24 +27,21 @@ const asMark = (one: Diagnostic, mark: MarkedPlace | undefined): MarkedPlace => 
   ...(mark?.endColumn === undefined || one.where === undefined ? {} : { endColumn: one.where.endColumn }),
 });
 
-describe('a wrong file', () => {
-  it.each(files)(
-    '%s is told exactly what is marked in it, and nothing else (cases 1, 2, 3, 5, 8, 9, 11, 12)',
-    (file) => {
-      const marks = markedPlaces(readFileSync(file, 'utf8'));
-      const found = judge(file);
-      expect(found.map((one, index) => asMark(one, marks[index]))).toEqual(marks);
-      expect(marks.map((mark) => mark.code)).toContain(basename(dirname(file)).replace('-', '/'));
-    },
-  );
+describe('an invalid file', () => {
+  it.each(files)('has exactly the diagnostics marked in it: %s (cases 1, 2, 3, 5, 8, 9, 11, 12)', (file) => {
+    const marks = markedPlaces(readFileSync(file, 'utf8'));
+    const found = diagnosticsOf(file);
+    expect(found.map((one, index) => asMark(one, marks[index]))).toEqual(marks);
+    expect(marks.map((mark) => mark.code)).toContain(basename(dirname(file)).replace('-', '/'));
+  });
 
-  it.each(writtenCases)('$name is told (case 10)', ({ input, code, line, column }) => {
+  it.each(writtenCases)('is reported at the right place: $name (case 10)', ({ input, code, line, column }) => {
     const [first] = loadCluster(input, 'cluster.yaml').diagnostics.filter((one) => one.code === code);
     expect(first?.where).toMatchObject({ file: 'cluster.yaml', line, column });
   });
 });
 
-describe('what is said of a wrong file', () => {
+describe('the messages about invalid files', () => {
   const lines = (about: string, found: readonly Diagnostic[]): readonly string[] => [
     about,
     ...found.map(({ code, where, subject, detail, hint }) =>
@@ -57,29 +54,29 @@ describe('what is said of a wrong file', () => {
     ),
   ];
 
-  it('is all on one page, to be read when it changes', async () => {
+  it('match golden/wrong-files.txt', async () => {
     const pages = [
-      ...files.flatMap((file) => lines(file.slice(root.length + 1), judge(file))),
+      ...files.flatMap((file) => lines(file.slice(root.length + 1), diagnosticsOf(file))),
       ...writtenCases.flatMap(({ name, input }) => lines(name, loadCluster(input, 'cluster.yaml').diagnostics)),
     ];
     await expect(`${pages.join('\n')}\n`).toMatchFileSnapshot('golden/wrong-files.txt');
   });
 });
 
-describe('every code about a file', () => {
-  it('is provoked by a case', () => {
-    const provoked = new Set([
+describe('every diagnostic code about a file', () => {
+  it('is caused by a case', () => {
+    const causedHere = new Set([
       ...files.map((file) => basename(dirname(file)).replace('-', '/')),
       ...writtenCases.map((one) => one.code),
     ]);
-    const provokedElsewhere = [
+    const causedElsewhere = [
       ...Object.keys(fileCodes).filter((code) => code.startsWith('select/')),
       ...Object.keys(settleCodes),
     ];
     expect(
       Object.keys(fileCodes)
-        .filter((code) => !provoked.has(code))
+        .filter((code) => !causedHere.has(code))
         .sort(),
-    ).toEqual(provokedElsewhere.sort());
+    ).toEqual(causedElsewhere.sort());
   });
 });

@@ -15,7 +15,7 @@ function shown(text: string): string {
   return `${rendered}\n${JSON.stringify(diagnostics)}`;
 }
 
-/** Files in which somebody wrote the password itself, in every place and form that a hurried hand finds. */
+/** Files that contain the password itself, in every likely place and form. */
 const literals: Readonly<Record<string, string>> = {
   plain: `${plain}ssh:\n  password: hunter2-long\n`,
   quoted: `${plain}ssh:\n  password: "hunter2-long"\n`,
@@ -28,28 +28,28 @@ const literals: Readonly<Record<string, string>> = {
   'as the name of a variable': `${plain}ssh:\n  password: { env: "hunter2-long!" }\n`,
   'as a key': `${plain}ssh:\n  password: { hunter2-long: true }\n`,
   'of a node': 'schema: 1\nname: rack\nnodes:\n  studio-1:\n    host: a.lan\n    password: hunter2-long\n',
-  misspelt: `${plain}ssh:\n  passwrod: hunter2-long\n`,
+  misspelled: `${plain}ssh:\n  passwrod: hunter2-long\n`,
   'glued to its key': `${plain}ssh:\n  password:hunter2-long\n`,
-  'glued beside another key': `${plain}ssh:\n  user: mesh\n  password:hunter2-long\n`,
+  'glued next to a different key': `${plain}ssh:\n  user: mesh\n  password:hunter2-long\n`,
   'with an open quote': `${plain}ssh:\n  password: "hunter2-long\n`,
-  'that is a number for others': `${plain}ssh:\n  password: 0o7777\n`,
+  'as an octal number': `${plain}ssh:\n  password: 0o7777\n`,
   'with a tag': `${plain}ssh:\n  password: !secret hunter2-long\n`,
 };
 
 describe('a password in the file', () => {
-  it.each(Object.entries(literals))('is refused and shown nowhere: %s', (_name, text) => {
+  it.each(Object.entries(literals))('is rejected and never printed: %s', (_name, text) => {
     const loaded = loadCluster(text, 'cluster.yaml');
     expect(loaded.fleet).toBeUndefined();
     expect(shown(text)).not.toMatch(/hunter2|0o7777/u);
   });
 
-  it('is answered by the forms that a source has', () => {
+  it('leads to a hint with the valid forms of a source', () => {
     const [problem] = loadCluster(literals['plain'] ?? '', 'cluster.yaml').diagnostics;
     expect(problem).toMatchObject({ code: 'secret/not-a-source', where: { line: 5, pointer: '/ssh/password' } });
     expect(problem?.hint).toContain('password: { env: MESH_PASSWORD }');
   });
 
-  it('is read as a source, of a node before that of all', () => {
+  it('is read as a source, preferring that of the node', () => {
     const text = [
       'schema: 1',
       'name: rack',
@@ -71,14 +71,14 @@ describe('a password in the file', () => {
     ]);
   });
 
-  it('is no source with two keys, none, or a prompt that is not true', () => {
+  it('is not a valid source with two keys, no key, or a prompt other than true', () => {
     for (const form of ['{ env: A, file: b }', '{}', '{ prompt: false }', '{ command: [] }', 'null']) {
       const { diagnostics } = loadCluster(`${plain}ssh:\n  password: ${form}\n`, 'cluster.yaml');
       expect(diagnostics.map((one) => one.code)).toEqual(['secret/not-a-source']);
     }
   });
 
-  it('leaves the sources readable in the excerpt of another mistake', () => {
+  it('keeps sources readable in the excerpt of a different mistake', () => {
     const text = `${plain}ssh: { password: { env: MESH_PASSWORD }, prot: 22 }\n`;
     expect(shown(text)).toContain('{ password: { env: MESH_PASSWORD }, prot: 22 }');
   });

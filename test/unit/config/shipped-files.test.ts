@@ -25,7 +25,7 @@ function wordsOf(schema: unknown): readonly string[] {
   return [...keys, ...allowed, ...Object.values(schema).flatMap(wordsOf)];
 }
 
-/** Every path of keys of the cluster schema, names as `*` and items as `[]`. */
+/** Every key path of the cluster schema, with names as `*` and items as `[]`. */
 function keyPaths(root: Schema, part: unknown, path: string): readonly string[] {
   const node = resolve(root, part);
   const { properties, additionalProperties, items } = node;
@@ -42,7 +42,7 @@ function resolve(root: Schema, part: unknown): Schema {
   return (root['$defs'] as Record<string, Schema>)[reference.replace('#/$defs/', '')] ?? {};
 }
 
-/** Whether a value has something at a path with `*` for any name. */
+/** Whether a value exists at a path, with `*` for any name. */
 function hasPath(value: unknown, path: readonly string[]): boolean {
   const [key, ...rest] = path;
   if (key === undefined) return value !== undefined;
@@ -51,19 +51,19 @@ function hasPath(value: unknown, path: readonly string[]): boolean {
   return hasPath(Reflect.get(value, key), rest);
 }
 
-describe('every shipped cluster file', () => {
-  it('is one of at least two', () => {
+describe('a shipped cluster file', () => {
+  it('exists as a short and a full example', () => {
     expect(clusters).toContain('cluster.example.yaml');
     expect(clusters).toContain('docs/cluster.full.yaml');
   });
 
-  it.each(clusters)('%s has nothing that is worth a warning', (path) => {
+  it.each(clusters)('causes no warning: %s', (path) => {
     const { fleet, diagnostics } = loadCluster(readFileSync(path), path);
     expect(diagnostics.filter((one) => one.severity !== 'notice')).toEqual([]);
     expect(fleet?.nodes.length).toBeGreaterThan(0);
   });
 
-  it.each(shipped)('%s means the same to a reader of YAML 1.1', (path) => {
+  it.each(shipped)('means the same in YAML 1.1: %s', (path) => {
     const text = readFileSync(path, 'utf8');
     const old: unknown = parse(text, { version: '1.1', merge: true });
     expect(old).toEqual(parse(text));
@@ -72,7 +72,7 @@ describe('every shipped cluster file', () => {
 });
 
 describe('cluster.example.yaml', () => {
-  it('is four Macs, every pair with a cable', () => {
+  it('has four Macs with a cable between every pair', () => {
     const { fleet } = loadCluster(readFileSync('cluster.example.yaml'), 'cluster.example.yaml');
     expect(fleet?.nodes.map((node) => node.host)).toEqual([
       'studio-1.lan',
@@ -95,7 +95,7 @@ describe('docs/cluster.full.yaml', () => {
   it('has every key of the schema', () => {
     const schema: Schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
     const value: unknown = parse(readFileSync('docs/cluster.full.yaml', 'utf8'));
-    // Of the sources of a password or a key exactly one can stand.
+    // A password or key can have only one kind of source.
     const isAlternative = (path: string): boolean => /\[\]|\/(?:password|apiKey)\/./u.test(path);
     const paths = keyPaths(schema, schema, '').filter((path) => !isAlternative(path));
     expect(paths.filter((path) => !hasPath(value, path.slice(1).split('/')))).toEqual([]);
@@ -103,13 +103,10 @@ describe('docs/cluster.full.yaml', () => {
   });
 });
 
-describe('every schema of a YAML file', () => {
-  it.each(['cluster.schema.json', 'lock.schema.json'])(
-    '%s has no word that YAML 1.1 takes for anything but text',
-    (name) => {
-      const words = wordsOf(JSON.parse(readFileSync(join('schemas', name), 'utf8')));
-      expect(words.filter((word) => parse(word, { version: '1.1' }) !== word)).toEqual([]);
-      expect(words.length).toBeGreaterThan(0);
-    },
-  );
+describe('a schema for YAML files', () => {
+  it.each(['cluster.schema.json', 'lock.schema.json'])('has only words that are text in YAML 1.1: %s', (name) => {
+    const words = wordsOf(JSON.parse(readFileSync(join('schemas', name), 'utf8')));
+    expect(words.filter((word) => parse(word, { version: '1.1' }) !== word)).toEqual([]);
+    expect(words.length).toBeGreaterThan(0);
+  });
 });

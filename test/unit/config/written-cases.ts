@@ -1,6 +1,6 @@
 import type { DiagnosticCode } from '../../../src/diagnostics/diagnose.ts';
 
-/** A wrong file that is better written by a program: too large, too deep, or no text at all. */
+/** An invalid file that only a program can write: too large, too deep, or not text. */
 export interface WrittenCase {
   readonly name: string;
   readonly input: string | Uint8Array;
@@ -12,13 +12,13 @@ export interface WrittenCase {
 const nodes = 'schema: 1\nname: rack\nnodes: { a: { host: a.lan } }\n';
 const bytes = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 
-/** Ten levels of nine aliases each: 3.5 billion values from ten lines. */
+/** Ten levels with nine aliases each: 3.5 billion values from ten lines. */
 const aliasBomb = [...'bcdefghij'].reduce(
   (text, name, index) => `${text}${name}: &${name} [${`*${'abcdefghi'[index]}, `.repeat(9)}]\n`,
   'a: &a [x, x, x, x, x, x, x, x, x]\n',
 );
 
-/** Cases that are no files: each names the code that must be among the diagnostics, and its place. */
+/** Cases without a file: each names a code that the diagnostics must contain, and its place. */
 export const writtenCases: readonly WrittenCase[] = [
   { name: '100 MB', input: 'a'.repeat(100_000_000), code: 'yaml/too-large', line: 1, column: 1 },
   { name: 'one byte too many', input: new Uint8Array(524_289), code: 'yaml/too-large', line: 1, column: 1 },
@@ -39,7 +39,7 @@ export const writtenCases: readonly WrittenCase[] = [
   { name: 'NUL', input: `${nodes}# \u0000\n`, code: 'yaml/control-character', line: 4, column: 3 },
   { name: 'a terminal command', input: `${nodes}# \u001b[2J\n`, code: 'yaml/control-character', line: 4, column: 3 },
   {
-    name: 'a hidden turn of direction',
+    name: 'a hidden change of text direction',
     input: `${nodes}# \u202e\n`,
     code: 'yaml/control-character',
     line: 4,

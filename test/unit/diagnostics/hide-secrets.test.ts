@@ -5,8 +5,8 @@ import { secretForms, withoutSecrets } from '../../../src/diagnostics/hide-secre
 const secret = 'a "b"\\/ +ü?&c-01';
 const isHidden = (text: string): boolean => withoutSecrets(text, secretForms(secret)).includes('********');
 
-describe('the forms of a secret', () => {
-  it('are found in plain text, JSON and URLs', () => {
+describe("a secret's forms", () => {
+  it('are hidden in plain text, JSON and URLs', () => {
     const url = new URL(`http://x/?key=${encodeURIComponent(secret)}`).href;
     const texts = [secret, JSON.stringify({ key: `Bearer ${secret}` }), url];
     expect(texts.map((text) => [isHidden(text), withoutSecrets(text, secretForms(secret)).includes('c-01')])).toEqual(
@@ -14,7 +14,7 @@ describe('the forms of a secret', () => {
     );
   });
 
-  it('are found in base64 of both alphabets, whatever is before and after the secret', () => {
+  it('are hidden in base64 of both alphabets, within any other text', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {
         const bytes = Buffer.from(`${before}${secret}${after}`);
@@ -23,7 +23,7 @@ describe('the forms of a secret', () => {
     );
   });
 
-  it('leave out what is too short to be told from other text', () => {
+  it('exclude secrets too short to distinguish from other text', () => {
     expect(secretForms('ab')).toEqual([]);
   });
 });

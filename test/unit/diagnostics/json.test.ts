@@ -10,17 +10,17 @@ const schema: object = JSON.parse(readFileSync('schemas/diagnostics.schema.json'
 const diagnosticJson = (one: Diagnostic) => diagnosticJsonFor(one, { isSimulated: false });
 const validate = new Ajv2020({ strict: true }).compile(schema);
 
-describe('a diagnostic as JSON', () => {
+describe("a diagnostic's JSON", () => {
   const text = 'schema: 1\nname: rack\nnodes:\n  a: { host: a.lan }\n  b: { host: a.lan, hots: no }\n';
   const { diagnostics } = loadCluster(text, 'cluster.yaml');
 
-  it('has the published form', () => {
+  it('follows the published schema', () => {
     expect(validate({ diagnostics: diagnostics.map(diagnosticJson) })).toBe(true);
     expect(validate({ diagnostics: [diagnosticJson(diagnose('ssh/unreachable', { detail: 'Silence.' }))] })).toBe(true);
     expect(validate({ diagnostics: [{ code: 'schema/bad-form' }] })).toBe(false);
   });
 
-  it('says where, what, why, and what to do', () => {
+  it('has the place, summary, reason and hint', () => {
     expect(diagnostics.map(diagnosticJson)[0]).toEqual({
       code: 'topology/duplicate-address',
       severity: 'error',
@@ -34,7 +34,7 @@ describe('a diagnostic as JSON', () => {
   });
 });
 
-describe('the count of diagnostics', () => {
+describe('a count of diagnostics', () => {
   const error = diagnose('schema/bad-form', { detail: 'No.' });
   const warning = diagnose('yaml/ambiguous-text', { detail: 'Hm.' });
 
@@ -43,7 +43,7 @@ describe('the count of diagnostics', () => {
     expect(countText([])).toBe('no problems');
   });
 
-  it('knows whether something stops the run', () => {
+  it('detects errors that stop the run', () => {
     expect(hasErrors([warning])).toBe(false);
     expect(hasErrors([warning, error])).toBe(true);
   });

@@ -6,14 +6,14 @@ import { nodeSubject } from '../../../src/model/subject.ts';
 
 const file = 'cluster.yaml';
 
-/** Draws one diagnostic over one text. */
+/** Renders a diagnostic about a text. */
 function draw(text: string, one: Diagnostic, columns = 80, color = false): readonly string[] {
   return renderDiagnostics([one], { sources: new Map([[file, text]]), columns, color, isSimulated: false }).split('\n');
 }
 
 const at = (line: number, column: number, endColumn: number) => ({ file, line, column, endLine: line, endColumn });
 
-describe('a diagnostic as text', () => {
+describe("a diagnostic's text", () => {
   it('shows place, line, underline, label, reason and hint', () => {
     const text = `${'\n'.repeat(29)}    - studio-1:3 <-> studio-3:2\n    - studio-1:3 <-> studio-4:2\n`;
     const one = diagnose('topology/receptacle-used-twice', {
@@ -35,14 +35,14 @@ describe('a diagnostic as text', () => {
     ]);
   });
 
-  it('leaves out the lines between two places that are far apart', () => {
+  it('omits the lines between two distant places', () => {
     const other = diagnose('yaml/duplicate-key', { detail: 'The first.', where: at(1, 1, 2) });
     const one = diagnose('yaml/duplicate-key', { detail: 'Twice.', where: at(9, 1, 2), related: [other] });
     const drawn = draw('a: 1\n2\n3\n4\n5\n6\n7\n8\na: 9\n', one);
     expect(drawn.slice(2, 6)).toEqual(['   1 | a: 1', '   ...', '   9 | a: 9', '     | ^']);
   });
 
-  it('sets the underline under wide characters and after tabs', () => {
+  it('aligns the underline with wide characters and tabs', () => {
     const one = diagnose('schema/bad-form', { detail: 'No.', where: at(1, 6, 10) });
     expect(draw('\t数 e\u0301: 机x\u001by', one).slice(2, 4)).toEqual([
       '   1 |     数 e\u0301: 机x\\u{1b}y',
@@ -55,7 +55,7 @@ describe('a diagnostic as text', () => {
     ]);
   });
 
-  it('stays within the page and keeps the underline under its text', () => {
+  it('fits the page and keeps the underline below its text', () => {
     const text = `${'x'.repeat(500)}NEEDLE${'y'.repeat(500)}`;
     const one = diagnose('schema/bad-form', {
       detail: 'word '.repeat(60).trim(),
@@ -68,7 +68,7 @@ describe('a diagnostic as text', () => {
     expect(source.slice(underline.indexOf('^'), underline.lastIndexOf('^') + 1)).toBe('NEEDLE');
   });
 
-  it('escapes everything that comes from a file or a node (case 59)', () => {
+  it('escapes all text from a file or a node (case 59)', () => {
     const evil = '\u001b[2J\u202e';
     const one = diagnose('schema/bad-form', {
       detail: `a${evil}`,
@@ -81,32 +81,32 @@ describe('a diagnostic as text', () => {
     expect(text.match(/\\u\{1b\}/g)).toHaveLength(4);
   });
 
-  it('names the subject when there is no file', () => {
+  it('names the subject if no file is involved', () => {
     const one = diagnose('ssh/unreachable', { detail: 'Nobody answered.', subject: nodeSubject('studio-2') });
     expect(
       renderDiagnostics([one], { sources: new Map(), columns: 80, color: false, isSimulated: false }).split('\n')[0],
     ).toBe('node studio-2  error  ssh/unreachable');
   });
 
-  it('marks an empty file and a place at the end of a line', () => {
+  it('marks a place in an empty file or at a line end', () => {
     const one = diagnose('yaml/empty', { detail: 'Nothing.', where: at(1, 1, 1) });
     expect(draw('', one).slice(2, 4)).toEqual(['   1 |', '     | ^']);
     const end = diagnose('yaml/syntax', { detail: 'Nothing.', where: at(1, 4, 4) });
     expect(draw('abc\r\n', end).slice(2, 4)).toEqual(['   1 | abc', '     |    ^']);
   });
 
-  it('colours only when it is asked to, and says the same', () => {
+  it('has color only on request, with the same words', () => {
     const one = diagnose('schema/bad-form', { detail: 'No.', where: at(1, 1, 4) });
-    const coloured = draw('abc', one, 80, true).join('\n');
-    expect(coloured).toContain('\u001b[31merror\u001b[0m');
-    expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(draw('abc', one).join('\n'));
+    const colored = draw('abc', one, 80, true).join('\n');
+    expect(colored).toContain('\u001b[31merror\u001b[0m');
+    expect(colored.replaceAll(/\u001b\[\d+m/g, '')).toBe(draw('abc', one).join('\n'));
   });
 
-  it('is nothing for no diagnostics', () => {
+  it('is empty for no diagnostics', () => {
     expect(renderDiagnostics([], { sources: new Map(), columns: 80, color: false, isSimulated: false })).toBe('');
   });
 
-  it('has an explanation in the documents', () => {
+  it('links to an explanation in docs/errors.md', () => {
     expect(docsAnchor('schema/bad-form')).toBe('docs/errors.md#schema-bad-form');
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { type PlainAnswer, refusalAnswer, refusals, sendAnswer } from '../../../src/gateway/answers.ts';
 import { onOnePage, sayValue } from '../one-page.ts';
 
-/** What a client sees of an answer. */
+/** The parts of an answer that a client sees. */
 function sent(answer: PlainAnswer, headersSent = false): readonly unknown[] {
   const seen: unknown[] = [];
   const response = {
@@ -16,7 +16,7 @@ function sent(answer: PlainAnswer, headersSent = false): readonly unknown[] {
   return seen;
 }
 
-it('every refusal is an answer in the form of the OpenAI API', () => {
+it('refusalAnswer formats every refusal like the OpenAI API', () => {
   const all = [
     refusals.noKey(),
     refusals.unknownModel(`a"${'x'.repeat(300)}`, ['tiny', 'large']),
@@ -38,7 +38,7 @@ it('every refusal is an answer in the form of the OpenAI API', () => {
   for (const one of all) expect(sayValue(sent(refusalAnswer(one)))).toHaveLength(3);
 });
 
-it('an answer has the length of its bytes, and one that was begun is cut', () => {
+it('sendAnswer sets the length in bytes, and destroys a started response', () => {
   expect(sent({ status: 200, body: 'ä' })).toEqual([
     200,
     { 'content-type': 'application/json', 'content-length': 5, 'cache-control': 'no-store' },

@@ -14,7 +14,7 @@ import { doorCounts } from '../../rack/placements.ts';
 const limits = { mostBodyBytes: 100, smallBodyBytes: 10, bodyRoomBytes: 100, bodyRoomMs: 20, silentMs: 20_000 };
 const json = { 'content-type': 'application/json' };
 
-/** A door of a runtime that is not there, with a clock and a flow of the test. */
+/** A gateway door to a runtime that does not exist, with a clock and a flow of the test. */
 function makeDoor(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: readonly string[] = []) {
   const clock = { at: 0, closed: [] as (string | undefined)[] };
   let counts = doorCounts();
@@ -40,7 +40,7 @@ const requestOf = (body: string, headers: Readonly<Record<string, string>> = jso
     method,
   }) as unknown as IncomingMessage;
 
-/** The connection of a client that has got nothing yet. */
+/** The connection of a client that has received nothing yet. */
 const responseOf = (more: object = {}) =>
   Object.assign(new EventEmitter(), { destroyed: false, writableFinished: false, ...more });
 
@@ -59,11 +59,11 @@ const isDown = {
   retryAfterSeconds: 10,
 };
 
-describe('a request of the node itself', () => {
+describe('a request from the node itself', () => {
   const ask = (door: Door, headers: Readonly<Record<string, string>> = {}, body = '{"a":1}', more?: Passing) =>
     answerOwn({ door, path: '/v1/x' }, requestOf(body, { ...json, ...headers }), more ?? passing());
 
-  it('says how many clients are inside, or passes a body on, whatever became of it', async () => {
+  it('returns the client requests in flight, or forwards a body', async () => {
     const { door } = makeDoor();
     await door.turns.take(new AbortController().signal);
     expect(await answerOwn({ door, path: '' }, requestOf('', json, 'GET'), passing())).toEqual({
@@ -79,7 +79,7 @@ describe('a request of the node itself', () => {
     ]);
   });
 
-  it('is refused by its method and its body, and answered with nothing when it is gone', async () => {
+  it('is rejected for a wrong method or body, and gets no answer once gone', async () => {
     const { door } = makeDoor();
     const wrong = await answerOwn({ door, path: '/v1/x' }, requestOf('{}', json, 'PUT'), passing());
     expect(wrong).toEqual(refused(405, 'method_not_allowed', 'PUT is not possible here.'));
@@ -90,7 +90,7 @@ describe('a request of the node itself', () => {
     expect(await answerOwn({ door, path: '/x' }, gone as unknown as IncomingMessage, passing())).toBeUndefined();
   });
 
-  it('is not passed on where a client got a token lately and that is proof enough', async () => {
+  it('is not forwarded if a recent client token suffices as proof', async () => {
     const proof = { 'meshwright-proof': 'traffic' };
     const lately = { running: 0, waiting: 0, lastTokenMsAgo: 10_000 };
     expect(await ask(makeDoor(10_000).door, proof)).toEqual({ status: 425, body: lately });
@@ -104,7 +104,7 @@ describe('a request of the node itself', () => {
     }
   });
 
-  it('is not passed on beside one that is there for too long, nor before its turn', async () => {
+  it('is not forwarded during a request in flight for too long, nor before its turn', async () => {
     const { door, clock } = makeDoor(10_001, 2);
     door.own.begin();
     clock.at = 20_000;
@@ -123,7 +123,7 @@ describe('a request of the node itself', () => {
     expect(await coming).toEqual(isDown);
   });
 
-  it('waits an hour at most', async () => {
+  it('waits at most an hour', async () => {
     const timeout = vi.spyOn(AbortSignal, 'timeout');
     try {
       const { door } = makeDoor();
@@ -135,7 +135,7 @@ describe('a request of the node itself', () => {
   });
 });
 
-describe('the body of a request', () => {
+describe('a request body', () => {
   const never = new AbortController().signal;
   const read = async (text: string, headers: Readonly<Record<string, string>> = json, room = makeBodyRoom(100)) => {
     const body = await readBody(requestOf(text, headers), { limits, room, gone: never });
@@ -145,7 +145,7 @@ describe('the body of a request', () => {
   };
   const long = (bytes: number): string => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 
-  it('is a JSON object of so many bytes', async () => {
+  it('must be a JSON object of limited size', async () => {
     expect(await read('{"a":1}')).toEqual(['{"a":1}', ['a']]);
     expect(await read('{"a":1}', { 'content-type': ' Application/JSON ; charset=x' })).toEqual(['{"a":1}', ['a']]);
     for (const type of ['text/plain', 'application/jsonl', ''])
@@ -162,7 +162,7 @@ describe('the body of a request', () => {
     expect(await read('{}', { ...json, 'content-length': '101' })).toBe('too-large');
   });
 
-  it('takes the room that it says it needs, waits for it a while, and gives it back', async () => {
+  it('takes its declared room, waits briefly for it, and frees it', async () => {
     const room = makeBodyRoom(100);
     const headers = { ...json, 'content-length': '60' };
     const free = await room.take(41, never);
@@ -177,7 +177,7 @@ describe('the body of a request', () => {
     expect(await room.take(100, never)).toBeDefined();
   });
 
-  it('is refused in words', () => {
+  it('has an error code for every kind of rejection', () => {
     const kinds = ['too-large', 'no-room', 'not-json', 'bad', 'gone'] as const;
     expect(kinds.map((kind) => bodyRefusal({ kind }, 100).code)).toEqual([
       'request_too_large',
@@ -189,7 +189,7 @@ describe('the body of a request', () => {
   });
 });
 
-describe('a request of a client', () => {
+describe('a client request', () => {
   const send = async (body: object, { door, clock }: ReturnType<typeof makeDoor>, more: Partial<Passing> = {}) => {
     const roomy = { ...limits, mostBodyBytes: 1_000, smallBodyBytes: 1_000 };
     const refusal = await passOn(requestOf(JSON.stringify(body)), '/v1/x', [door], passing({ limits: roomy, ...more }));
@@ -199,7 +199,7 @@ describe('a request of a client', () => {
   };
   const tiny = { model: 'tiny' };
 
-  it('names a model that is here', async () => {
+  it('must name a served model', async () => {
     const names = 'There is: tiny.';
     for (const model of [undefined, '', 7, null]) {
       expect(await send({ model }, makeDoor())).toEqual([
@@ -213,14 +213,14 @@ describe('a request of a client', () => {
     expect(await send({ model: 'x' }, makeDoor())).toEqual(unknown);
   });
 
-  it('has no field that would load another model, unless it is null', async () => {
+  it('must not set a field that would load a different model, except to null', async () => {
     const message = 'adapters is not taken here: tiny is served as it is.';
     const at = () => makeDoor(undefined, 1, ['draft', 'adapters']);
     expect(await send({ ...tiny, adapters: 'x' }, at())).toEqual(['unsupported_parameter', 0, 0, message]);
     expect(await send({ ...tiny, adapters: null }, at())).toEqual(['mesh_down', 1, 0, isDown.body.error.message]);
   });
 
-  it('is turned away where the door is closed, before or while it waits, or where too many wait', async () => {
+  it('is rejected if the gateway closes before or while it waits, or if too many wait', async () => {
     for (const closed of [['it is closed.'], [undefined, 'it is closed.']]) {
       const at = makeDoor();
       at.clock.closed = closed;
@@ -257,7 +257,7 @@ describe('a request of a client', () => {
     expect(busy.door.turns.counts()).toEqual({ running: 0, waiting: 0 });
   });
 
-  it('is gone when its connection ends before its answer', () => {
+  it('counts as gone if its connection closes before the answer', () => {
     const over = (isFinished: boolean) => {
       const response = responseOf({ writableFinished: isFinished });
       const gone = clientGone(response as never);

@@ -3,7 +3,7 @@ import { makeBodyRoom } from '../../../src/gateway/body-room.ts';
 
 const never = new AbortController().signal;
 
-it('gives room in the order in which it is asked for, and no more than there is', async () => {
+it('makeBodyRoom grants limited room in request order', async () => {
   const room = makeBodyRoom(10);
   const had: string[] = [];
   const ask = async (name: string, bytes: number, signal = never): Promise<(() => void) | undefined> => {
@@ -14,7 +14,7 @@ it('gives room in the order in which it is asked for, and no more than there is'
   const [first, second] = await Promise.all([ask('first', 6), ask('second', 4)]);
   const leaving = new AbortController();
   const third = ask('third', 7, leaving.signal);
-  // It would fit as soon as the second one is done, and still waits behind the third.
+  // The fourth request would fit once the second is done, but still waits behind the third.
   const fourth = ask('fourth', 4);
   second?.();
   await Promise.resolve();
@@ -29,7 +29,7 @@ it('gives room in the order in which it is asked for, and no more than there is'
   expect(had.at(-1)).toBe('fifth');
 });
 
-it('is lost by nobody else when one leaves that has its room, or waits behind others', async () => {
+it('makeBodyRoom keeps room available for others when a request disconnects', async () => {
   const room = makeBodyRoom(10);
   const [served, left] = [new AbortController(), new AbortController()];
   const first = await room.take(10, served.signal);

@@ -11,8 +11,8 @@ const folder = mkdtempSync(join(tmpdir(), 'doorman-counts-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const file = join(folder, 'counts');
 
-describe('the counts of a door', () => {
-  it('grow with each answer, and with the times of a stream that has more than one token', () => {
+describe("a gateway's request counts", () => {
+  it('grow with each answer, and with the times of streams with several tokens', () => {
     const none = countsFrom(77);
     expect(none).toEqual(doorCounts({ sinceEpochSeconds: 77 }));
     const whole = withAnswer(none, { tokens: 5 });
@@ -43,7 +43,7 @@ describe('the counts of a door', () => {
     expect(withAnswer(none, { tokens: 2, generatingMs: 1 }).generating.tokens).toBe(1);
   });
 
-  it('are kept over a restart, and begin anew where their file is gone or not whole', async () => {
+  it('survive a restart, and start at zero if their file is missing or damaged', async () => {
     const kept = new Map([
       ['chat', { ...doorCounts({ requests: 1, failed: 2, refused: 3, tokens: 4 }), sinceEpochSeconds: 5 }],
       [
@@ -72,7 +72,7 @@ describe('the counts of a door', () => {
   });
 });
 
-it('requests of the node itself are counted with the age of the oldest', () => {
+it('makeOwnRequests counts requests of the node with the age of the oldest', () => {
   let at = 100;
   const own = makeOwnRequests(() => at);
   expect([own.count(), own.oldestMs()]).toEqual([0, undefined]);
@@ -88,17 +88,17 @@ it('requests of the node itself are counted with the age of the oldest', () => {
   expect([own.count(), own.oldestMs()]).toEqual([0, undefined]);
 });
 
-it('a watched file is read again when it has changed, and only then', async () => {
+it('watchedFile reads a file again only after a change', async () => {
   const path = join(folder, 'watched');
   const seen: unknown[] = [];
-  const look = watchedFile(path, (sight) => seen.push(sight));
-  expect([await look(), await look()]).toEqual([1, 1]);
+  const check = watchedFile(path, (sight) => seen.push(sight));
+  expect([await check(), await check()]).toEqual([1, 1]);
   writeFileSync(path, 'one');
-  expect([await look(), await look()]).toEqual([2, 2]);
+  expect([await check(), await check()]).toEqual([2, 2]);
   writeFileSync(path, 'three');
-  expect(await look()).toBe(3);
+  expect(await check()).toBe(3);
   rmSync(path);
-  expect(await look()).toBe(4);
+  expect(await check()).toBe(4);
   expect(seen).toEqual([
     { kind: 'absent' },
     { kind: 'text', text: 'one' },

@@ -20,7 +20,7 @@ for (const [name, key] of Object.entries({ chat: 'one', code: 'two' })) {
   writeFileSync(join(keysFolder, name), JSON.stringify({ keys: [hashOf(key)] }));
 }
 
-/** Opens a gateway to two runtimes of which `chat` answers with three tokens. */
+/** Starts a gateway to two runtimes; `chat` answers with three tokens. */
 async function start(limits: Partial<DoormanLimits> = {}, listenPort = 0): Promise<Doorman> {
   rmSync(countsFile, { force: true });
   const runtime = createServer((asked, answer) => {
@@ -54,7 +54,7 @@ async function start(limits: Partial<DoormanLimits> = {}, listenPort = 0): Promi
 
 type Asked = readonly [status: number | undefined, body: unknown];
 
-/** Asks with a key of `chat` unless told otherwise. */
+/** Sends a request, by default with a key of `chat`. */
 const ask = (
   { port }: Doorman,
   path: string,
@@ -76,7 +76,7 @@ const model = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'mes
 const json = { authorization: 'Bearer one', 'content-type': 'application/json' };
 
 describe('a gateway', () => {
-  it('shows to each key the models that it opens', async () => {
+  it('lists for each key the models it can use', async () => {
     const doorman = await start();
     expect(await ask(doorman, '/v1/models')).toEqual([200, { object: 'list', data: [model('tiny/one')] }]);
     for (const name of ['tiny/one', 'tiny%2Fone']) {
@@ -95,7 +95,7 @@ describe('a gateway', () => {
     ]);
   });
 
-  it('passes on what asks for text, and nothing else', async () => {
+  it('forwards only requests for text', async () => {
     const doorman = await start();
     const post = { method: 'POST', body: '{"model":"tiny/one"}', headers: json };
     for (const path of ['chat/completions', 'completions', 'embeddings', 'messages', 'responses']) {
@@ -115,13 +115,13 @@ describe('a gateway', () => {
       chat: { requests: 5, tokens: 15 },
       code: { requests: 0 },
     });
-    // Nothing has changed since: nothing is written.
+    // Nothing has changed, so nothing is written.
     rmSync(countsFile);
     await doorman.keepCounts();
     expect(() => readFileSync(countsFile)).toThrow('ENOENT');
   });
 
-  it('answers the node itself, and nobody behind a proxy', async () => {
+  it('answers the node itself but not requests through a proxy', async () => {
     const doorman = await start();
     expect(await ask(doorman, '/doorman/inside/chat', { headers: {} })).toEqual([200, 0]);
     expect(await ask(doorman, '/doorman/ask/chat', { headers: {} })).toEqual([200, 0]);
@@ -135,7 +135,7 @@ describe('a gateway', () => {
     }
   });
 
-  it('says what it fails at, and that its port is taken', async () => {
+  it('fails to start if its port is taken, and saves counts on stop', async () => {
     const doorman = await start();
     await expect(start({}, doorman.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
     await doorman.stop();
@@ -143,7 +143,7 @@ describe('a gateway', () => {
     expect(readFileSync(countsFile, 'utf8')).toContain('"chat"');
   });
 
-  it('gives the place of the oldest silent connection to the next, by address and in all', async () => {
+  it('closes the oldest silent connection at its limit, per address and in total', async () => {
     for (const limits of [{ mostPerAddress: 2 }, { mostConnections: 2 }]) {
       const doorman = await start(limits);
       const closed: number[] = [];
@@ -159,7 +159,7 @@ describe('a gateway', () => {
   });
 });
 
-it('a gateway has limits that leave room for the largest prompts', () => {
+it('usualLimits leave room for the largest prompts', () => {
   expect(usualLimits).toEqual({
     mostBodyBytes: 64 * 1024 * 1024,
     smallBodyBytes: 64 * 1024,
@@ -174,7 +174,7 @@ it('a gateway has limits that leave room for the largest prompts', () => {
   });
 });
 
-it('logs the name of an error at a request and nothing of the request, and answers that it failed', async () => {
+it('a gateway logs only the error name of a failed request and answers with status 503', async () => {
   const events: GatewayEvent[] = [];
   const broken = {
     placement: 'chat',

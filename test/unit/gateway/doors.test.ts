@@ -28,8 +28,8 @@ const config = {
 const never = new AbortController().signal;
 setMaxListeners(0, never);
 
-describe('the doors of a gateway', () => {
-  it('have keys, a reason while they are closed, and the counts of earlier runs', async () => {
+describe("a gateway's placements", () => {
+  it('have keys, a reason while closed, and the counts of earlier runs', async () => {
     writeFileSync(config.countsFile, JSON.stringify({ kimi: doorCounts({ requests: 7 }) }));
     writeFileSync(join(config.keysFolder, 'kimi'), JSON.stringify({ keys: [hashOf('one')] }));
     writeFileSync(join(config.closedFolder, 'code'), ' it is stopped. \nmore');
@@ -51,7 +51,7 @@ describe('the doors of a gateway', () => {
     expect(kimi.flow.sight().lastByteMsAgo).toBeGreaterThanOrEqual(0);
   });
 
-  it('let 64 wait for each turn, and 256 at least', async () => {
+  it('let 64 requests wait per parallel request, at least 256', async () => {
     for (const [door, most, waiting] of makeDoors(config).map(
       (one, at) => [one, at === 0 ? 1 : 5, at === 0 ? 256 : 320] as const,
     )) {
@@ -62,7 +62,7 @@ describe('the doors of a gateway', () => {
     }
   });
 
-  it('are closed with the first line of a file, as much of it as is of use', () => {
+  it('are closed by a file whose first line is the reason, up to 500 characters', () => {
     const byOperator = 'it was closed by its operator.';
     expect(closingReason({ kind: 'absent' })).toBeUndefined();
     expect(closingReason({ kind: 'unreadable' })).toBe(byOperator);
@@ -71,8 +71,8 @@ describe('the doors of a gateway', () => {
   });
 });
 
-describe('what a gateway says of itself', () => {
-  it('is for the node itself, and not for who comes through a proxy', () => {
+describe("a gateway's status", () => {
+  it('is only for the node itself, not for requests through a proxy', () => {
     const from = (remoteAddress?: string) => isLoopback({ socket: { remoteAddress } } as IncomingMessage);
     expect(['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', undefined].map(from)).toEqual([
       ...Array(3).fill(true),
@@ -84,7 +84,7 @@ describe('what a gateway says of itself', () => {
     expect([isProxied(), isProxied('host', 'x-forwarded')]).toEqual([false, false]);
   });
 
-  it('is each placement with what goes on there', async () => {
+  it('shows each placement with its requests', async () => {
     const [kimi, code] = makeDoors(config);
     if (kimi === undefined || code === undefined) throw new Error('no doors');
     await kimi.turns.take(never);
@@ -113,7 +113,7 @@ describe('what a gateway says of itself', () => {
     }
   });
 
-  it('reads the address of a request of the node', () => {
+  it('has paths for requests of the node', () => {
     const doors = makeDoors(config);
     const read = (path: string) => {
       const own = ownRequest(new URL(path, 'http://doorman'), doors);

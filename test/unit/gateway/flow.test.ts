@@ -10,8 +10,8 @@ function flowAt() {
   return { flow, wait };
 }
 
-describe('what comes from a runtime', () => {
-  it('is quiet only while it has requests, from the one that found it idle', () => {
+describe("a runtime's output flow", () => {
+  it('is quiet only while requests exist, since the first of them', () => {
     const { flow, wait } = flowAt();
     wait(500);
     expect(flow.sight()).toEqual({});
@@ -25,7 +25,7 @@ describe('what comes from a runtime', () => {
     expect(flow.sight()).toEqual({ lastByteMsAgo: 7, quietMs: 7 });
   });
 
-  it('is as quiet as before when one of several requests ends', () => {
+  it('stays quiet when one of several requests ends', () => {
     const { flow, wait } = flowAt();
     const [first, second] = [flow.begin(false), flow.begin(false)];
     first.came();
@@ -39,7 +39,7 @@ describe('what comes from a runtime', () => {
     expect(flow.sight()).toEqual({ lastByteMsAgo: 35, quietMs: 5 });
   });
 
-  it('is not called quiet while a client holds it back', () => {
+  it('does not count as quiet while a slow client blocks it', () => {
     const { flow, wait } = flowAt();
     const one = flow.begin(false);
     one.came();
@@ -51,7 +51,7 @@ describe('what comes from a runtime', () => {
     expect(flow.sight()).toEqual({ lastByteMsAgo: 63, quietMs: 3 });
   });
 
-  it('counts the silence of streams alone, of each since it began or anything came', () => {
+  it('measures the silence of streams since their start or last output', () => {
     const { flow, wait } = flowAt();
     const whole = flow.begin(false);
     wait(100);
@@ -68,7 +68,7 @@ describe('what comes from a runtime', () => {
     whole.end();
   });
 
-  it('takes nothing from a request that is over', () => {
+  it('ignores events of a finished request', () => {
     const { flow, wait } = flowAt();
     const one = flow.begin(false);
     one.hold(true);

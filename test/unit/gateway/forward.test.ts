@@ -12,7 +12,7 @@ afterEach(() => {
   }
 });
 
-/** A runtime that does this once it was asked something, and gives what it was asked. */
+/** A runtime that runs `answer` at the first request, and records what it receives. */
 async function runtime(answer: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const seen = { asked: '', closed: 0 };
@@ -34,7 +34,7 @@ async function runtime(answer: (socket: Socket) => void) {
   return { port: (server.address() as { readonly port: number }).port, seen };
 }
 
-/** The connection of a client, with what it was given; it takes more at once unless it is full. */
+/** The connection of a client that records what it receives; it accepts more data unless it is full. */
 class Client extends EventEmitter {
   readonly got: unknown[] = [];
   isFull = false;
@@ -56,10 +56,10 @@ class Client extends EventEmitter {
   }
 }
 
-/** Passes one request on to a port. */
+/** Forwards a request to a port. */
 function pass(port: number, more: Partial<Forwarding> & { readonly canCancel?: boolean } = {}) {
   const client = new Client();
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   let at = 0;
   const { canCancel = true, ...rest } = more;
   const outcome = forward({
@@ -72,20 +72,20 @@ function pass(port: number, more: Partial<Forwarding> & { readonly canCancel?: b
     silentMs: 20_000,
     now: () => (at += 1),
     passage: {
-      came: (hasText) => told.push(['came', hasText]),
-      hold: (isHeld) => told.push(['hold', isHeld]),
-      end: () => told.push('end'),
+      came: (hasText) => events.push(['came', hasText]),
+      hold: (isHeld) => events.push(['hold', isHeld]),
+      end: () => events.push('end'),
     },
     ...rest,
   });
-  return { outcome, client, told };
+  return { outcome, client, events };
 }
 
-/** What becomes of this answer of a runtime. */
+/** The result of forwarding a request to a runtime with this answer. */
 async function passed(text: string, more: Parameters<typeof pass>[1] = {}) {
   const { port, seen } = await runtime((socket) => socket.end(text));
-  const { outcome, client, told } = pass(port, more);
-  return { outcome: await outcome, got: client.got, told, asked: seen.asked.replaceAll(`${port}`, 'PORT') };
+  const { outcome, client, events } = pass(port, more);
+  return { outcome: await outcome, got: client.got, events, asked: seen.asked.replaceAll(`${port}`, 'PORT') };
 }
 
 const head = (status: number | string, ...lines: readonly string[]): string =>
@@ -95,10 +95,10 @@ const event = (text: string): string => `data: {"choices":[{"text":"${text}"}]}\
 const down = (reason: string) => ({ kind: 'down', reason });
 const noAnswer = down('it gave no answer.');
 
-describe('a request on its way to a runtime', () => {
-  it('is sent as JSON on a connection of its own, and a stream comes back as it is', async () => {
+describe('a forwarded request', () => {
+  it('is sent as JSON on a separate connection, and its stream is returned unchanged', async () => {
     const text = event('a');
-    const { outcome, got, told, asked } = await passed(`${head(200, stream)}${text}`);
+    const { outcome, got, events, asked } = await passed(`${head(200, stream)}${text}`);
     expect(asked.split('\r\n').sort()).toEqual(
       [
         'POST /v1/completions?a=1 HTTP/1.1',
@@ -119,10 +119,10 @@ describe('a request on its way to a runtime', () => {
       text,
       'end',
     ]);
-    expect(told).toEqual([['came', true]]);
+    expect(events).toEqual([['came', true]]);
   });
 
-  it('has text where the usage of a whole answer says so, and none where it has none', async () => {
+  it('counts the tokens in the usage of a complete answer, otherwise none', async () => {
     const body = '{"usage":{"completion_tokens":3}}';
     const whole = await passed(
       `${head(200, 'content-type: application/json', `content-length: ${body.length}`)}${body}`,
@@ -133,25 +133,25 @@ describe('a request on its way to a runtime', () => {
       'cache-control': 'no-store',
       'content-length': '33',
     });
-    expect(whole.told).toEqual([
+    expect(whole.events).toEqual([
       ['came', false],
       ['came', true],
     ]);
     const plain = await passed(`${head(200)}hello`);
     expect(plain.outcome).toEqual({ kind: 'answered', tokens: 0, endAtMs: 1 });
     expect(plain.got[1]).toEqual({ 'content-type': 'application/octet-stream', 'cache-control': 'no-store' });
-    expect(plain.told).toEqual([['came', false]]);
+    expect(plain.events).toEqual([['came', false]]);
   });
 
-  it('is declined by a status of 400 or more, which says nothing of those inside', async () => {
+  it('is declined by a status from 400 on, which does not count as output', async () => {
     expect(await passed(`${head(399, 'content-length: 1')}a`)).toMatchObject({ outcome: { kind: 'answered' } });
     for (const status of [400, 503, 599]) {
-      const { outcome, got, told } = await passed(`${head(status, stream)}${event('a')}`);
-      expect([outcome, got[0], got.at(-1), told]).toEqual([{ kind: 'declined' }, status, 'end', []]);
+      const { outcome, got, events } = await passed(`${head(status, stream)}${event('a')}`);
+      expect([outcome, got[0], got.at(-1), events]).toEqual([{ kind: 'declined' }, status, 'end', []]);
     }
   });
 
-  it('is down for a reason where no answer has begun', async () => {
+  it('reports a reason if the runtime sends no valid answer', async () => {
     const { port } = await runtime(() => undefined);
     for (const { server } of servers) server.close();
     await new Promise((resolve) => setImmediate(resolve));
@@ -168,45 +168,45 @@ describe('a request on its way to a runtime', () => {
     expect(await outcome).toEqual(down('it said nothing for too long.'));
   });
 
-  it('is broken where the answer ends before its end, and the client sees that', async () => {
+  it('breaks the client connection if the answer is truncated', async () => {
     const { outcome, got } = await passed(`${head(200, 'content-length: 9')}abc`);
     expect([outcome, got.slice(3, 5)]).toEqual([{ kind: 'broken' }, ['abc', 'destroyed']]);
   });
 });
 
-describe('a client that leaves, or reads slowly', () => {
+describe('a client that disconnects or reads slowly', () => {
   const until = async (isTrue: () => boolean): Promise<void> => {
     while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it('ends the request at a runtime that can be broken off, before an answer and in it', async () => {
+  it('cancels the request on a cancelable runtime, before and during an answer', async () => {
     const chunked = `${head(200, stream, 'transfer-encoding: chunked')}1\r\na\r\n`;
-    for (const said of ['', `${head(200, stream)}${event('a')}`, chunked]) {
-      const { port, seen } = await runtime((socket) => void socket.write(said));
+    for (const answer of ['', `${head(200, stream)}${event('a')}`, chunked]) {
+      const { port, seen } = await runtime((socket) => void socket.write(answer));
       const left = new AbortController();
       const { outcome, client } = pass(port, { gone: left.signal });
-      await until(() => (said === '' ? seen.asked !== '' : client.got.length > 3));
+      await until(() => (answer === '' ? seen.asked !== '' : client.got.length > 3));
       left.abort();
       expect(await outcome).toEqual({ kind: 'client-gone' });
       await until(() => seen.closed === 1);
     }
   });
 
-  it('has the answer of another runtime read to its end, and gets nothing of it', async () => {
+  it('lets the answer of a non-cancelable runtime be read to its end', async () => {
     const made: { socket?: Socket } = {};
     const { port, seen } = await runtime((socket) => {
       made.socket = socket;
     });
     const left = new AbortController();
-    const { outcome, client, told } = pass(port, { gone: left.signal, canCancel: false });
+    const { outcome, client, events } = pass(port, { gone: left.signal, canCancel: false });
     await until(() => seen.asked.endsWith('}'));
     left.abort();
     made.socket?.end(`${head(200, stream)}${event('a')}`);
     expect(await outcome).toEqual({ kind: 'client-gone' });
-    expect([client.got, told]).toEqual([[], [['came', true]]]);
+    expect([client.got, events]).toEqual([[], [['came', true]]]);
   });
 
-  it('holds the runtime back until it takes more, or is gone', async () => {
+  it('pauses the runtime until it accepts more data or disconnects', async () => {
     for (const end of ['drain', 'gone'] as const) {
       const made: { socket?: Socket } = {};
       const { port } = await runtime((socket) => {
@@ -214,31 +214,31 @@ describe('a client that leaves, or reads slowly', () => {
         socket.write(`${head(200, stream)}${event('a')}`);
       });
       const left = new AbortController();
-      const { outcome, client, told } = pass(port, { gone: left.signal, canCancel: false });
+      const { outcome, client, events } = pass(port, { gone: left.signal, canCancel: false });
       client.isFull = true;
-      await until(() => told.length === 2);
+      await until(() => events.length === 2);
       made.socket?.end(event('b'));
       for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       const held = [
         ['came', true],
         ['hold', true],
       ];
-      expect([told, client.got.slice(3)]).toEqual([held, [event('a')]]);
+      expect([events, client.got.slice(3)]).toEqual([held, [event('a')]]);
       client.isFull = false;
       if (end === 'drain') client.emit('drain');
       else left.abort();
       expect((await outcome).kind).toBe(end === 'drain' ? 'answered' : 'client-gone');
-      expect(told).toEqual([...held, ['hold', false], ['came', true]]);
+      expect(events).toEqual([...held, ['hold', false], ['came', true]]);
       expect(client.got.slice(4)).toEqual(end === 'drain' ? [event('b'), 'end'] : []);
     }
   });
 
-  it('holds back no flow by a refusal', async () => {
+  it('does not pause the flow during a refusal', async () => {
     const { port } = await runtime((socket) => socket.end(`${head(500)}no`));
-    const { outcome, client, told } = pass(port);
+    const { outcome, client, events } = pass(port);
     client.isFull = true;
     await until(() => client.got.length > 3);
     client.emit('drain');
-    expect([await outcome, told]).toEqual([{ kind: 'declined' }, [['hold', false]]]);
+    expect([await outcome, events]).toEqual([{ kind: 'declined' }, [['hold', false]]]);
   });
 });

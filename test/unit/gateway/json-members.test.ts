@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonMembers } from '../../../src/gateway/json-members.ts';
 
-/** What is read of a text, with each value parsed. */
+/** The members of a text, with each value parsed. */
 async function read(text: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   const members = await jsonMembers(Buffer.from(text));
   return members && Object.fromEntries([...members].map(([name, value]) => [name, JSON.parse(value.toString())]));
 }
 
-/** The same by `JSON.parse`. */
+/** The members according to `JSON.parse`. */
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -31,7 +31,7 @@ describe('the members of a JSON object', () => {
     '{"a":1,"a":2,"\\u0061":3}',
     '{"__proto__":{"x":1},"constructor":2}',
     '{"a":"} ] , :"}',
-  ])('are those that JSON.parse finds: %j', async (text) => {
+  ])('equal those of JSON.parse: %j', async (text) => {
     expect(parsed(text)).toBeDefined();
     expect(await read(text)).toEqual(parsed(text));
   });
@@ -43,12 +43,12 @@ describe('the members of a JSON object', () => {
     ...['{"a":01}', '{"a":1.}', '{"a":.5}', '{"a":+1}', '{"a":-}', '{"a":1e}', '{"a":1e+}', '{"a":0x1}', '{"a":1_0}'],
     ...['{"a":"\\x"}', '{"a":"\\u12g4"}', '{"a":"\\u12', '{"a":"\\', '{"a":"\n"}', '{"a":"\u0000"}', '{"a":"', '{"a"'],
     ...['\ufeff{}', '\u00a0{}', '{"a":1}\u0000', '// x\n{}', '{"a":1 /* x */}'],
-  ])('are none where JSON.parse finds none: %j', async (text) => {
+  ])('are rejected where JSON.parse fails: %j', async (text) => {
     expect(parsed(text)).toBeUndefined();
     expect(await read(text)).toBeUndefined();
   });
 
-  it('are the same for any object, however it is laid out or damaged', async () => {
+  it('equal those of JSON.parse for any formatting or damage', async () => {
     const space = fc.constantFrom(undefined, 1, '\t', ' \n ');
     const damage = fc.tuple(
       fc.nat(),
@@ -72,7 +72,7 @@ describe('the members of a JSON object', () => {
     );
   });
 
-  it('are each the bytes of their value, and nothing of the space around it', async () => {
+  it('contain the bytes of their values without surrounding space', async () => {
     const members = await jsonMembers(Buffer.from('{ "a" : [ 1, 2 ] , "b":1.0}'));
     expect([...(members ?? [])].map(([name, value]) => [name, value.toString()])).toEqual([
       ['a', '[ 1, 2 ]'],
@@ -80,7 +80,7 @@ describe('the members of a JSON object', () => {
     ]);
   });
 
-  it('are none of an object that is nested deeper than 512, or has more than 256 of them', async () => {
+  it('are rejected beyond a depth of 512 or a count of 256', async () => {
     const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
     const isRead = async (text: string): Promise<boolean> => (await read(text)) !== undefined;
     const deep = await Promise.all([512, 513, 200_000].map((depth) => isRead(nested(depth))));
@@ -90,7 +90,7 @@ describe('the members of a JSON object', () => {
     expect(await Promise.all([256, 257].map((count) => isRead(wide(count))))).toEqual([true, false]);
   });
 
-  it('let others have their turn while a long list is read', async () => {
+  it('are read without blocking the event loop on a long list', async () => {
     let turns = 0;
     let isOver = false;
     const count = (): void => {

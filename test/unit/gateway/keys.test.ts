@@ -7,7 +7,7 @@ import { hashOf } from './hash-of.ts';
 const keysOf = (value: unknown) => parseKeys({ kind: 'text', text: JSON.stringify(value) });
 const opens = (key: string | undefined, value: unknown): boolean => isOpenedBy(hashOfKey(key), keysOf(value));
 
-describe('the configuration of a gateway', () => {
+describe("a gateway's configuration", () => {
   const upstream = { placement: 'chat', servedName: 'chat', port: 8081, model: 'tiny', maxRequests: 4 };
   const parse = (more: object) =>
     parseDoormanConfig(
@@ -15,7 +15,7 @@ describe('the configuration of a gateway', () => {
       '0.0.0.0:8080',
     );
 
-  it('has no count below zero and none with a fraction', () => {
+  it('rejects negative and fractional counts', () => {
     expect(parse({}).upstreams).toMatchObject([{ port: 8081, maxRequests: 4 }]);
     for (const count of [-1, 0.5, '4', null]) {
       expect(() => parse({ maxRequests: count })).toThrow('maxRequests is no number');
@@ -24,15 +24,15 @@ describe('the configuration of a gateway', () => {
   });
 });
 
-describe('the keys of a door', () => {
-  it('are each as good as another, and none other opens it', () => {
+describe("a gateway's API keys", () => {
+  it('all grant access, but no other key does', () => {
     const keys = { keys: [hashOf('one'), hashOf('two'), hashOf('three')] };
     for (const key of ['one', 'two', 'three']) expect(opens(key, keys)).toBe(true);
     for (const key of [undefined, '', 'four', hashOf('one')]) expect(opens(key, keys)).toBe(false);
     for (const key of [undefined, 'four']) expect(opens(key, { keys: 'anybody' })).toBe(true);
   });
 
-  it('are none where the key file is missing, unreadable or no such file', () => {
+  it('are empty if the key file is missing, unreadable or invalid', () => {
     const none = [
       parseKeys({ kind: 'absent' }),
       parseKeys({ kind: 'unreadable' }),
@@ -43,11 +43,11 @@ describe('the keys of a door', () => {
       expect([isOpenedBy(hashOfKey('short'), keys), isOpenedBy(undefined, keys)]).toEqual([false, false]);
   });
 
-  it('have no hash of an empty key that a request without one could match', () => {
+  it('never match a request without a key', () => {
     expect(opens(undefined, { keys: [hashOf('')] })).toBe(false);
   });
 
-  it('takes the key from either header', () => {
+  it('can come from either header', () => {
     expect(keyOf({ authorization: 'Bearer abc' })).toBe('abc');
     expect(keyOf({ authorization: 'bearer  abc ' })).toBe('abc');
     expect(keyOf({ 'x-api-key': 'abc' })).toBe('abc');
@@ -56,15 +56,15 @@ describe('the keys of a door', () => {
   });
 });
 
-describe('the files of a doorman', () => {
-  it('closes a door with the first line of its file, and with a file that nobody can read', () => {
+describe("a gateway's files", () => {
+  it('close it with their first line as the reason, also if unreadable', () => {
     expect(closingReason({ kind: 'absent' })).toBeUndefined();
     expect(closingReason({ kind: 'text', text: 'it is stopped.\nmore' })).toBe('it is stopped.');
     expect(closingReason({ kind: 'text', text: '' })).toBe('it was closed by its operator.');
     expect(closingReason({ kind: 'unreadable' })).toBe('it was closed by its operator.');
   });
 
-  it('names the field of a configuration that is wrong', () => {
+  it('lead to errors that name the invalid field', () => {
     const upstream = { placement: 'chat', servedName: 'tiny', port: 1, model: 'm', canCancel: true, maxRequests: 2 };
     const files = { keysFolder: 'k', closedFolder: 'c', countsFile: 'n' };
     const whole = { upstreams: [upstream], ...files };

@@ -14,7 +14,7 @@ function metered(text: string, pieceBytes: number): { tokens: number; isSaid: bo
   return { ...meter.result(), firsts };
 }
 
-describe('the meter of the doorman', () => {
+describe("the gateway's token meter", () => {
   const chat = [
     delta({ role: 'assistant', content: '' }),
     delta({ reasoning_content: 'Hm' }),
@@ -25,13 +25,13 @@ describe('the meter of the doorman', () => {
     'data: [DONE]\n\n',
   ].join('');
 
-  it('counts one token for each piece of text, however the bytes are cut', () => {
+  it('counts one token per piece of text for any split of the bytes', () => {
     for (const size of [1, 7, 64, 10_000]) {
       expect(metered(chat, size)).toEqual({ tokens: 3, isSaid: false, firsts: 1 });
     }
   });
 
-  it('believes the usage at the end of a stream rather than its own count', () => {
+  it("prefers the usage at a stream's end to its own count", () => {
     const withUsage = `${chat}${event({ choices: [], usage: { completion_tokens: 17 } })}`;
     expect(metered(withUsage, 33)).toEqual({ tokens: 17, isSaid: true, firsts: 1 });
     const responses = event({ type: 'response.completed', response: { usage: { output_tokens: 5 } } });
@@ -41,7 +41,7 @@ describe('the meter of the doorman', () => {
     });
   });
 
-  it('reads the usage of an answer in one piece, and counts nothing where there is none', () => {
+  it('reads the usage of a complete answer, otherwise counts nothing', () => {
     const whole = (text: string): number => {
       const meter = meterFor('application/json');
       meter.see(Buffer.from(text));
@@ -53,7 +53,7 @@ describe('the meter of the doorman', () => {
     }
   });
 
-  it('sees text wherever an API has it, and nowhere else', () => {
+  it('finds text in every field of the APIs and in no other field', () => {
     const names = ['content', 'reasoning_content', 'reasoning', 'text', 'thinking', 'partial_json'];
     const text = [...names.map((name) => ({ delta: { [name]: 'a' } })), { delta: 'a' }, { delta: { tool_calls: [] } }];
     const choices = [{ text: 'a' }, { delta: { tool_calls: [] } }, { delta: { content: 'a' } }];
@@ -69,19 +69,19 @@ describe('the meter of the doorman', () => {
     expect(metered('data:{"delta":"a"}\r\ndata: {"delta":"b"}\r\ndata: {"delta":"c"}', 9)).toMatchObject({ tokens: 2 });
   });
 
-  it('believes a usage that is a number, wherever an API has it', () => {
-    const said = (usage: unknown) => metered(event({ delta: 'a', usage }), 1_000);
-    expect(said({ completion_tokens: 7.9 })).toMatchObject({ tokens: 7, isSaid: true });
-    expect(said({ output_tokens: 0 })).toMatchObject({ tokens: 0, isSaid: true });
+  it('accepts only numeric usage, from every API', () => {
+    const countOf = (usage: unknown) => metered(event({ delta: 'a', usage }), 1_000);
+    expect(countOf({ completion_tokens: 7.9 })).toMatchObject({ tokens: 7, isSaid: true });
+    expect(countOf({ output_tokens: 0 })).toMatchObject({ tokens: 0, isSaid: true });
     for (const odd of [null, 7, {}, { completion_tokens: -1 }, { completion_tokens: '7' }]) {
-      expect(said(odd)).toMatchObject({ tokens: 1, isSaid: false });
+      expect(countOf(odd)).toMatchObject({ tokens: 1, isSaid: false });
     }
     expect(metered('data: {"usage":{"completion_tokens":1e999}}\n', 1_000).isSaid).toBe(false);
     const twice = [7, 9].map((tokens) => event({ usage: { completion_tokens: tokens } })).join('');
     expect(metered(`${twice}${event({})}`, 1_000)).toMatchObject({ tokens: 9, isSaid: true });
   });
 
-  it('keeps no more of a line or an answer than four mebibytes', () => {
+  it('keeps at most 4 MiB of a line or an answer', () => {
     const whole = (bytes: number) => {
       const meter = meterFor('application/json');
       const end = '{"usage":{"completion_tokens":9}}';

@@ -3,15 +3,15 @@ import { makeTurns } from '../../../src/gateway/turns.ts';
 
 const never = new AbortController().signal;
 
-describe('turns at a runtime', () => {
-  it('are given to so many at once, and are waited for by no more than that', async () => {
+describe("a runtime's turns", () => {
+  it('limit parallel and waiting requests', async () => {
     const turns = makeTurns(1, 2);
     const first = await turns.take(never);
     const waiting = [turns.take(never), turns.take(never)];
     expect(turns.counts()).toEqual({ running: 1, waiting: 2 });
     expect(await turns.take(never)).toBeUndefined();
     first?.giveBack();
-    // Given back once, however often somebody says so.
+    // A turn is returned only once, even if giveBack is called twice.
     first?.giveBack();
     (await waiting[0])?.giveBack();
     expect(turns.counts()).toEqual({ running: 1, waiting: 0 });
@@ -19,7 +19,7 @@ describe('turns at a runtime', () => {
     expect(turns.counts()).toEqual({ running: 0, waiting: 0 });
   });
 
-  it('are not waited for by a request that has left', async () => {
+  it('are not kept for a disconnected request', async () => {
     const turns = makeTurns(1, 1);
     const first = await turns.take(never);
     const left = new AbortController();
@@ -32,7 +32,7 @@ describe('turns at a runtime', () => {
     expect(turns.counts()).toEqual({ running: 0, waiting: 0 });
   });
 
-  it('are lost by nobody else when one leaves, before its turn or after', async () => {
+  it('stay available for others when a request disconnects before or after its turn', async () => {
     const turns = makeTurns(1, 3);
     const first = await turns.take(never);
     const left = new AbortController();
@@ -49,7 +49,7 @@ describe('turns at a runtime', () => {
     expect(turns.counts()).toEqual({ running: 1, waiting: 0 });
   });
 
-  it('wait for none where nobody may wait', async () => {
+  it('reject immediately if no request may wait', async () => {
     const turns = makeTurns(1, 0);
     await turns.take(never);
     expect(await turns.take(never)).toBeUndefined();
