@@ -10,7 +10,7 @@ const node = 'studio-1';
 
 const byPassword = ({ fleet }: ContractRack, password: string) => connect(fleet, node, { privateKey: '', password });
 
-/** One command of somebody who has logged in by password, with this on its standard input. */
+/** Runs one command after a login by password, with this standard input. */
 async function typed(rack: ContractRack, script: string, input: string) {
   const client = await byPassword(rack, 'simulated');
   const { code, stdout, stderr } = await run(client, `R='${rack.fleet.nodes[node]?.root ?? ''}'\n${script}`, input);
@@ -21,18 +21,18 @@ async function typed(rack: ContractRack, script: string, input: string) {
 const asRoot = `"$R/usr/bin/sudo" -S -p '' -k "$R/bin/sh" -c`;
 const rule = 'mesh ALL=(root) NOPASSWD: /bin/sh -s';
 
-/** What a Mac does that nobody has enrolled. */
+/** The behavior of a Mac that is not enrolled. */
 export const accessBehaviours: readonly Behaviour[] = [
   {
-    title: 'refuses whoever connects after Remote Login was switched off, and goes on with whoever was there',
+    title: 'refuses new connections after Remote Login was switched off, and keeps open ones',
     check: async ({ fleet, user }) => {
       const there = await connect(fleet, node);
       const print = () => run(there, `'${fleet.nodes[node]?.root ?? ''}/bin/launchctl' print system/com.openssh.sshd`);
       expect((await print()).code).toBe(0);
       await fleet.setFault(['remote-login-off', node]);
       await expect(connect(fleet, node)).rejects.toThrow('ECONNREFUSED');
-      const said = 'Bad request.\nCould not find service "com.openssh.sshd" in domain for system\n';
-      expect(await print()).toMatchObject({ code: 113, stdout: '', stderr: said });
+      const output = 'Bad request.\nCould not find service "com.openssh.sshd" in domain for system\n';
+      expect(await print()).toMatchObject({ code: 113, stdout: '', stderr: output });
       expect((await fleet.hands()).done).toEqual([`enabled Remote Login on ${node} in Sharing`]);
       expect((await user(node, 'printf here')).stdout).toBe('here');
       expect((await print()).code).toBe(0);
@@ -40,7 +40,7 @@ export const accessBehaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'takes the password of the account, and no other, where no key of ours is',
+    title: 'accepts only the password of the account while no key is installed',
     check: async (rack) => {
       await rack.fleet.setFault(['not-enrolled', node]);
       await expect(connect(rack.fleet, node)).rejects.toThrow('All configured authentication methods failed');
@@ -49,7 +49,7 @@ export const accessBehaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'gives sudo the password from standard input, and refuses a wrong one in the words of sudo',
+    title: 'passes the password from standard input to sudo, which refuses a wrong one in its own words',
     check: async (rack) => {
       await rack.fleet.setFault(['not-enrolled', node]);
       const become = `${asRoot} '"$R/usr/bin/id" -u' `.replaceAll('$R', rack.fleet.nodes[node]?.root ?? '');
@@ -62,7 +62,7 @@ export const accessBehaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'accepts a key from the moment that it lies in its place, and lets sudo do what a checked rule says',
+    title: 'accepts a key as soon as it is installed, and lets sudo do only what a valid rule allows',
     check: async (rack) => {
       await rack.fleet.setFault(['not-enrolled', node]);
       const root = rack.fleet.nodes[node]?.root ?? '';
@@ -87,7 +87,7 @@ export const accessBehaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'shows a key of its own at FileVault, takes the password there, says so, and starts macOS',
+    title: 'shows a separate key at FileVault, accepts and confirms the password there, and starts macOS',
     check: async ({ fleet, user }) => {
       await fleet.setFault(['filevault-locked', node]);
       let key = '';
@@ -99,7 +99,7 @@ export const accessBehaviours: readonly Behaviour[] = [
         privateKey: '',
         password: 'simulated',
       });
-      const said = await new Promise<string>((resolve, reject) => {
+      const output = await new Promise<string>((resolve, reject) => {
         let text = '';
         client.once('close', () => resolve(text));
         client.shell(false, (error, channel) => {
@@ -107,7 +107,7 @@ export const accessBehaviours: readonly Behaviour[] = [
           else channel.on('data', (chunk: Buffer) => (text += chunk));
         });
       });
-      expect(said.replaceAll('\r', '')).toBe('System successfully unlocked.\n');
+      expect(output.replaceAll('\r', '')).toBe('System successfully unlocked.\n');
       expect([fleet.nodes[node]?.prebootKey, fleet.nodes[node]?.hostKey]).toEqual([
         expect.stringContaining(key),
         expect.not.stringContaining(key),
@@ -116,7 +116,7 @@ export const accessBehaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'is enrolled by the product with the password, once, and changes nothing the second time',
+    title: 'is enrolled once by the product with the password, and is unchanged the second time',
     check: async (rack) => {
       await rack.fleet.setFault(['not-enrolled', node]);
       const { port = 0, user = '', root = '', hostKey = '' } = rack.fleet.nodes[node] ?? {};

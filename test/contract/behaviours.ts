@@ -5,7 +5,7 @@ import { jobPlist } from '../unit/sim/launchd-job.ts';
 import { accessBehaviours } from './access-behaviours.ts';
 import type { ContractRack } from './contract-rack.ts';
 
-/** Something that a simulated rack does, wherever it runs. */
+/** A behavior of a simulated rack on every host. */
 export interface Behaviour {
   /** Continues "a simulated rack". */
   readonly title: string;
@@ -14,13 +14,13 @@ export interface Behaviour {
 
 const [one, other] = ['studio-1', 'studio-2'] as const;
 
-/** A process that leaves its session and its group, as nothing of the product does. */
+/** A process that leaves its session and its group, unlike any process of the product. */
 const escaped = `"$R/usr/bin/perl" -MPOSIX -e 'fork and exit; POSIX::setsid(); my $n = 0; while (1) { open my $f, ">", "$ENV{HOME}/alive"; print $f $n++; close $f; select undef, undef, undef, 0.02 }' >/dev/null 2>&1 </dev/null`;
 
 const aliveCount = async ({ user }: ContractRack, node: string): Promise<string> =>
   (await user(node, '"$R/bin/cat" "$R/Users/mesh/alive"')).stdout;
 
-/** Whether something still counts in the file, looked at twice. */
+/** Whether a process still increments the count in the file, read twice. */
 async function isCounting(rack: ContractRack, node: string): Promise<boolean> {
   const before = await aliveCount(rack, node);
   await new Promise((resolve) => setTimeout(resolve, 150));
@@ -32,7 +32,7 @@ printf 'started\\n' >>"\${0%/*}/starts"
 exec "$1" 300
 `;
 
-/** Writes a job that sleeps, with everything that launchd wants to know. */
+/** Writes and loads a job that sleeps. */
 async function writeJob({ fleet, root }: ContractRack, node: string): Promise<void> {
   const at = fleet.nodes[node]?.root ?? '';
   const plist = jobPlist({
@@ -55,10 +55,10 @@ ${plist}EOT
   expect([ran.code, ran.stderr]).toEqual([0, '']);
 }
 
-/** Everything that both hosts have to do alike; what only one of them can is said in `differences.ts`. */
+/** Every behavior that both hosts must share. `differences.ts` lists what only one of them can do. */
 export const behaviours: readonly Behaviour[] = [
   {
-    title: 'is observed with one connection and one exec per node, and finds nothing that a Mac would not know',
+    title: 'is observed with one connection and one exec per node, and without unknown commands',
     check: async ({ fleet, look, names, find }) => {
       const before = fleet.counts();
       const { nodes } = await look();
@@ -73,7 +73,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'shows a write to the next command of the same script, and to nobody else',
+    title: 'shows a write to the next command of the same script, and to no other Mac',
     check: async ({ root, user }) => {
       const set =
         '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4097 >/dev/null; "$R/usr/sbin/sysctl" -n iogpu.wired_limit_mb';
@@ -82,7 +82,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'lets nobody but root change it',
+    title: 'lets only root change it',
     check: async ({ user, fleet }) => {
       const before = fleet.effects().length;
       const ran = await user(one, '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=1; "$R/usr/bin/id" -u');
@@ -97,7 +97,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'ends a command that a Mac does not have with 127, and has kept it',
+    title: 'exits a command that a Mac does not have with 127, and records it',
     check: async ({ user, fleet }) => {
       const ran = await user(one, '"$R/usr/bin/systemctl" --version');
       expect([ran.code, ran.stdout]).toEqual([127, '']);
@@ -105,7 +105,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: "refuses an option that only Linux knows with the tool's own usage, and writes it down",
+    title: "refuses an option that only Linux knows with the tool's own usage, and records it",
     check: async ({ user, fleet }) => {
       const ran = await user(one, '"$R/usr/bin/stat" -c %s "$R/bin/sh"');
       expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('usage: stat')]);
@@ -113,7 +113,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'has a new boot session after a restart, keeps files, and none of its processes, wherever they hid',
+    title: 'has a new boot session after a restart, keeps files, and keeps no process, not even a hidden one',
     check: async (rack) => {
       const before = await rack.bootSession(one);
       await rack.user(one, `${escaped}; printf kept >"$R/Users/mesh/kept"; printf gone >"$R/tmp/gone"`);
@@ -126,7 +126,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'loses its current from one moment to the next, and comes back by its button',
+    title: 'loses its power suddenly, and comes back by its power button',
     check: async (rack) => {
       const before = await rack.bootSession(one);
       await rack.user(one, escaped);
@@ -138,7 +138,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'runs a job of launchd, starts it again when it ends, and ends it when it is taken out',
+    title: 'runs a launchd job, restarts it when it ends, and stops it when it is unloaded',
     check: async (rack) => {
       const { fleet, root, user } = rack;
       await writeJob(rack, one);
@@ -169,7 +169,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'shows a pulled cable at both of its ends, and nothing of it when it is back',
+    title: 'shows a pulled cable at both ends, and no trace after it is plugged in again',
     check: async ({ fleet, user, find }) => {
       const status = async (node: string, device: string): Promise<string> =>
         /status: (\w+)/.exec((await user(node, `"$R/sbin/ifconfig" ${device}`)).stdout)?.[1] ?? '';
@@ -183,7 +183,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'waits at FileVault with its banner, takes no key, and runs nothing',
+    title: 'waits at FileVault with its banner, accepts no key, and runs nothing',
     check: async ({ fleet }) => {
       await fleet.setFault(['filevault-locked', one]);
       const ran = await openSsh(fleet, one, ['-oLogLevel=INFO', 'true']);
@@ -193,7 +193,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'shows another host key, and its own one again',
+    title: 'shows a different host key under a fault, and its own afterwards',
     check: async ({ fleet }) => {
       const seen = async (): Promise<string> => {
         let key = '';
@@ -213,7 +213,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'has a clock of its own that can be wrong',
+    title: 'has a separate clock that can be wrong',
     check: async ({ fleet, user }) => {
       const ahead = async (): Promise<number> =>
         Number((await user(one, '"$R/bin/date" +%s')).stdout) - Date.now() / 1000;
@@ -223,7 +223,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'writes what still fits onto a full disk and then says so',
+    title: 'writes to a full disk as much as fits, and then reports the error',
     check: async ({ fleet, user }) => {
       await fleet.setFault(['disk-full', one]);
       const ran = await user(
@@ -234,7 +234,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'cuts every connection in the middle of what it carries',
+    title: 'cuts every connection in the middle of its data',
     check: async ({ fleet }) => {
       await fleet.setFault(['connection-drop', one]);
       const ran = await openSsh(fleet, one, ['i=0; while [ $i -lt 400 ]; do printf "%0100d\\n" $i; i=$((i+1)); done']);
@@ -242,7 +242,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'stays off after a restart until somebody presses the button',
+    title: 'stays off after a restart until its power button is pressed',
     check: async ({ fleet, root, user }) => {
       await fleet.setFault(['no-return', one]);
       await root(one, '"$R/sbin/shutdown" -r now >/dev/null 2>&1 </dev/null &');
@@ -253,7 +253,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'asks for a password where sudo has lost its rule, in the words of sudo',
+    title: 'asks for a password in the words of sudo if sudo lost its rule',
     check: async ({ fleet, user, root }) => {
       await fleet.setFault(['sudo-denied', one]);
       const ran = await user(one, '"$R/usr/bin/sudo" -n "$R/usr/bin/id" -u');

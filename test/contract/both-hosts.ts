@@ -8,10 +8,10 @@ import { type ContractRack, contractRack, keepWiredLimit } from './contract-rack
 import { faultRows, findingsOn } from './fault-rows.ts';
 import { type SimHost, startSimFleet } from './sim-host.ts';
 
-/** A second of a Mac takes a two-hundredth of one. */
+/** A second of a Mac takes a two-hundredth of a real second. */
 const clockFactor = 1 / 200;
 
-/** The contract of a host: what every simulated rack does, and every fault as the product finds it. */
+/** The contract of a host: the behavior of every simulated rack, and the findings of the product for every fault. */
 export function describeContract(host: SimHost, isWithFaults: boolean): void {
   let started: RunningRack<RunningFleet>;
   let rack: ContractRack;
@@ -23,16 +23,19 @@ export function describeContract(host: SimHost, isWithFaults: boolean): void {
   afterAll(() => started?.stop());
 
   if (isWithFaults) {
-    describe(`a fault on the ${host} host`, () => {
-      it.each(faultNames)('%s is found by what it breaks, and heals without a trace', async (fault) => {
-        const { target, restarts } = faultRows[fault];
-        const mend = restarts && (await keepWiredLimit(rack.fleet, target));
-        expect((await rack.fleet.setFault([fault, target])).kind).toBe('done');
-        expect(await rack.find()).toEqual(findingsOn(fault, host));
-        await rack.fleet.clearFault([fault]);
-        if (mend) await mend();
-        expect(await rack.find()).toEqual([]);
-      });
+    describe(`the ${host} host of simulated Macs`, () => {
+      it.each(faultNames)(
+        'shows only the documented findings of %s, and no trace after it is cleared',
+        async (fault) => {
+          const { target, restarts } = faultRows[fault];
+          const repair = restarts && (await keepWiredLimit(rack.fleet, target));
+          expect((await rack.fleet.setFault([fault, target])).kind).toBe('done');
+          expect(await rack.find()).toEqual(findingsOn(fault, host));
+          await rack.fleet.clearFault([fault]);
+          if (repair) await repair();
+          expect(await rack.find()).toEqual([]);
+        },
+      );
     });
   }
 

@@ -7,19 +7,19 @@ import { connect, eventually, type Ran, type RunningRack, run, sh } from '../rac
 import { observe } from '../scenarios/observe-rack.ts';
 import type { SimHost } from './sim-host.ts';
 
-/** A rack on one of the hosts, as the contract uses it. */
+/** A rack on one of the hosts, with the functions of the contract. */
 export interface ContractRack {
   readonly host: SimHost;
   readonly fleet: RunningFleet;
   readonly names: readonly string[];
   readonly look: () => Promise<FleetObservation>;
-  /** What the product finds over SSH: `severity code subject`. */
+  /** The findings of the product over SSH: `severity code subject`. */
   readonly find: () => Promise<readonly string[]>;
   /** One command line of the ssh user; `$R` is the root of the node. */
   readonly user: (node: string, script: string) => Promise<Ran>;
   /** One script as root, on standard input. */
   readonly root: (node: string, script: string) => Promise<Ran>;
-  /** Restarts a Mac and waits until it is there again. */
+  /** Restarts a Mac and waits until it is up again. */
   readonly reboot: (node: string) => Promise<void>;
   readonly bootSession: (node: string) => Promise<string>;
 }
@@ -33,10 +33,10 @@ async function once(fleet: RunningFleet, node: string, command: string): Promise
   }
 }
 
-/** A Mac that is silent without current is given up after so long. */
+/** The deadline for a Mac that is silent without power. */
 const silenceMs = 8_000;
 
-/** Reads the wired limit of a Mac; what is returned sets it so again, as root. */
+/** Reads the wired limit of a Mac. Returns a function that restores it as root. */
 export async function keepWiredLimit(fleet: RunningFleet, node: string): Promise<() => Promise<void>> {
   const root = fleet.nodes[node]?.root ?? '';
   const limit = (await once(fleet, node, `'${root}/usr/sbin/sysctl' -n iogpu.wired_limit_mb`)).stdout.trim();
@@ -46,7 +46,7 @@ export async function keepWiredLimit(fleet: RunningFleet, node: string): Promise
   };
 }
 
-/** Puts what the contract needs around a rack. */
+/** Adds the functions of the contract to a rack. */
 export function contractRack(host: SimHost, rack: RunningRack<RunningFleet>): ContractRack {
   const { fleet, names, desired } = rack;
   const rootOf = (node: string): string => fleet.nodes[node]?.root ?? '';

@@ -1,14 +1,14 @@
 import type { SimHost } from './sim-host.ts';
 
-/** Something that one of the hosts does not have, and why. */
+/** A feature that one of the hosts lacks, and why. */
 export interface Difference {
   readonly what: string;
   readonly missingOn: SimHost;
-  /** What is there instead, and why it cannot be more. */
+  /** The replacement, and why more is impossible. */
   readonly why: string;
 }
 
-/** Every difference between the hosts that a test may meet; all that is not here, the contract demands of both. */
+/** Every difference between the hosts that a test may meet. The contract requires all other behavior of both. */
 export const differences: readonly Difference[] = [
   {
     what: 'an empty root prefix',

@@ -1,9 +1,9 @@
 import type { FaultName } from '../../src/sim/faults/faults.ts';
 
 /**
- * What ends a fault: `apply` by itself · the `hands` at the rack, after which apply finds what is left to do · a
- * `person` who mends it elsewhere; until then apply changes nothing of it · a `verb`, since it shows only when
- * something is written, restarted or run over RDMA, and is tried there.
+ * The cure of a fault: `apply` by itself · `hands`, a manual step at the rack, after which apply does the rest · a
+ * `person` who repairs the cause; until then apply changes nothing of it · a `verb`, since it shows only when
+ * something is written, restarted or run over RDMA; that command's test tries it.
  */
 export type Cure =
   | { readonly kind: 'apply' | 'hands'; readonly target: string }

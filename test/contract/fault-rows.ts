@@ -1,23 +1,23 @@
 import type { FaultName } from '../../src/sim/faults/faults.ts';
 import type { SimHost } from './sim-host.ts';
 
-/** Where a fault is set, and everything that the product must then say, in its order: `severity code subject`. */
+/** The target of a fault, and all expected findings of the product, in order: `severity code subject`. */
 export interface FaultRow {
   readonly target: string;
   readonly findings: readonly string[];
-  /** The same on a host whose Macs fall silent without current, where that differs. */
+  /** The findings on a host whose Macs fall silent without power, if they differ. */
   readonly inSilence?: readonly string[];
-  /** The Mac starts anew on the way, and loses what no start keeps: the wired limit has to be set again. */
+  /** The Mac restarts and loses its wired limit, which has to be set again. */
   readonly restarts?: true;
 }
 
-/** What the product says of a fault on this host. */
+/** The expected findings for a fault on this host. */
 export const findingsOn = (fault: FaultName, host: SimHost): readonly string[] => {
   const { findings, inSilence } = faultRows[fault];
   return host === 'namespace' ? (inSilence ?? findings) : findings;
 };
 
-/** One row per fault: every host has to show it, and the product has to find it without being told. */
+/** One row per fault. Every host must show it, and the product must find it without a hint. */
 export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   'bridge-active': { target: 'studio-2', findings: ['error bridge/active node studio-2'] },
   'bridge-rebuilt': { target: 'studio-3', findings: ['error bridge/active node studio-3'] },
@@ -49,7 +49,7 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   },
   'dhcp-reset': { target: 'studio-2:3', findings: ['error address/by-dhcp node studio-2'] },
   'disk-full': { target: 'studio-1', findings: ['warning disk/low node studio-1'] },
-  // The next six cannot be seen before something is written, restarted or run over RDMA.
+  // The next six cannot be observed before something is written, restarted or run over RDMA.
   'no-full-disk-access': { target: 'studio-1', findings: [] },
   'no-return': { target: 'studio-1', findings: [] },
   'idle-dead-port': { target: 'studio-1:2', findings: [] },

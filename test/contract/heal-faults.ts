@@ -14,7 +14,7 @@ const curedBy = (kind: Exclude<Cure['kind'], 'verb'>) =>
     return cure.kind === kind ? [[fault, cure.target] as const] : [];
   });
 
-/** What the product finds wrong with the rack at a look. */
+/** The codes of the findings in an observation. */
 const found = (rack: Rack, seen: FleetObservation): readonly string[] =>
   diagnoseFleet(rack.desired(), seen).map(({ code }) => code);
 
@@ -23,16 +23,16 @@ const breakBy = (rack: Rack, fault: string, target: string): Promise<void> =>
     expect(await fleet.setFault([fault, target])).toMatchObject({ kind: 'done' });
   });
 
-/** The product found that something is wrong before it did anything. */
+/** Expects findings before the first change. */
 const expectFound = (rack: Rack, { looks }: Applied): void => expect(found(rack, looks.first)).not.toEqual([]);
 
-/** The file holds again, and nothing is found. */
+/** Expects no remaining change and no finding. */
 function expectWhole(rack: Rack, { looks, after }: Applied): void {
   expect(found(rack, looks.last)).toEqual([]);
   expect(leftIn(after)).toEqual([]);
 }
 
-/** A converged rack that each test breaks once; made anew after a test that left it broken. */
+/** A converged rack that each test breaks once. After a test that left it broken, it is started from scratch. */
 function brokenInTurn(start: () => Promise<Rack>) {
   let rack: Rack | undefined;
   const ready = async (): Promise<Rack> => {
@@ -45,7 +45,7 @@ function brokenInTurn(start: () => Promise<Rack>) {
   return {
     ready,
     stop: async () => rack?.stop(),
-    /** Runs a test on the rack, whose last apply has left it whole, and gives the rack up when it fails. */
+    /** Runs a test on the rack and expects that its last apply repaired everything. Discards the rack if this fails. */
     on: async (test: (rack: Rack) => Promise<Applied>): Promise<void> => {
       const one = await ready();
       try {
@@ -59,24 +59,24 @@ function brokenInTurn(start: () => Promise<Rack>) {
   };
 }
 
-/** Declares the tests that end every fault on a rack of one host, as `fault-cures.ts` says. */
+/** Declares the tests that cure every fault on a rack of one host, according to `fault-cures.ts`. */
 export function describeHealing(host: string, start: () => Promise<Rack>): void {
   describe(`a broken rack on the ${host} host`, { timeout: patience }, () => {
     const { ready, stop, on } = brokenInTurn(start);
     beforeAll(ready, patience);
     afterAll(stop);
 
-    it.each(curedBy('apply'))('with %s on %s is healed by apply, and then there is nothing to do', (fault, target) =>
+    it.each(curedBy('apply'))('is repaired by apply after %s on %s, with nothing left to do', (fault, target) =>
       on(async (rack) => {
         await breakBy(rack, fault, target);
-        const healed = await rack.converge();
-        expectFound(rack, healed);
-        expect([changesIn(healed.plan).length > 0, healed.plan.blockers]).toEqual([true, []]);
-        return healed;
+        const repaired = await rack.converge();
+        expectFound(rack, repaired);
+        expect([changesIn(repaired.plan).length > 0, repaired.plan.blockers]).toEqual([true, []]);
+        return repaired;
       }),
     );
 
-    it.each(curedBy('hands'))('with %s on %s is healed by hands, and by apply what follows', (fault, target) =>
+    it.each(curedBy('hands'))('is repaired by a manual step and then apply after %s on %s', (fault, target) =>
       on(async (rack) => {
         await breakBy(rack, fault, target);
         const broken = await rack.apply();
@@ -87,16 +87,16 @@ export function describeHealing(host: string, start: () => Promise<Rack>): void 
       }),
     );
 
-    it.each(curedBy('person'))('with %s on %s is told of, and left to whoever can mend it', (fault, target) =>
+    it.each(curedBy('person'))('is reported and left unchanged until a person clears %s on %s', (fault, target) =>
       on(async (rack) => {
         await breakBy(rack, fault, target);
         const broken = await rack.apply();
         expectFound(rack, broken);
         expect(changesIn(broken.plan)).toEqual([]);
         await rack.behindOurBack((fleet) => fleet.clearFault([fault]));
-        const mended = await rack.apply();
-        expect(changesIn(mended.plan)).toEqual([]);
-        return mended;
+        const repaired = await rack.apply();
+        expect(changesIn(repaired.plan)).toEqual([]);
+        return repaired;
       }),
     );
   });

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildLowerRoot, lowerRootDigest } from '../../src/sim/hosts/namespace/lower-root.ts';
 
-/** Kept from run to run, as the packages are. */
+/** Kept between runs, like the packages. */
 const cache = fileURLToPath(new URL('../../node_modules/.cache/meshwright/lower-root', import.meta.url));
 
 const hourMs = 3_600_000;
-/** Longer than any fleet lives: one that was used since may lie below the files of Macs that run. */
+/** Longer than any fleet lives. A recently used tree may still be mounted below running Macs. */
 const dayMs = 24 * hourMs;
 
-/** What is there no more, because another process was faster, is no failure. */
+/** A missing file is no failure: a different process was faster. */
 async function isDone(change: Promise<unknown>): Promise<boolean> {
   try {
     await change;
@@ -21,13 +21,13 @@ async function isDone(change: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Notes that it is used now; false where there is none. */
+/** Marks a tree as used now; false if it does not exist. */
 async function touch(path: string): Promise<boolean> {
   const now = new Date();
   return await isDone(utimes(path, now, now));
 }
 
-/** Builds one under its name, at once for whoever looks: several processes may do so together, and the first one wins. */
+/** Builds a tree and renames it atomically. Several processes may do so in parallel; the first one wins. */
 async function build(folder: string, name: string): Promise<void> {
   const made = await mkdtemp(join(folder, 'new-'));
   try {
@@ -46,8 +46,8 @@ async function isOlder(path: string, ageMs: number): Promise<boolean> {
 }
 
 /**
- * Takes away what nobody uses: those of other programs, and what killed processes have left. One loses its name before it
- * loses files, so that none with a name is ever half there.
+ * Removes unused trees: those of other programs and those left by killed processes. A tree loses its name before its
+ * files, so that a named tree is always complete.
  */
 async function sweep(folder: string, used: string): Promise<void> {
   for (const one of await readdir(folder)) {
@@ -63,7 +63,7 @@ async function sweep(folder: string, used: string): Promise<void> {
   }
 }
 
-/** What all Macs in namespaces have in common, built once for all fleets of all runs: it is never written to. */
+/** The read-only tree shared by all Macs in namespaces, built once for all fleets of all runs. */
 export async function sharedLowerRoot(folder = cache): Promise<string> {
   const name = await lowerRootDigest();
   await mkdir(folder, { recursive: true });

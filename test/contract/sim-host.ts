@@ -5,17 +5,17 @@ import { sharedLowerRoot } from './lower-root.ts';
 /** The two places where simulated Macs run. */
 export const simHosts = ['portable', 'namespace'] as const;
 
-/** One of them. */
+/** The name of a host. */
 export type SimHost = (typeof simHosts)[number];
 
 const isSimHost = (word: string): word is SimHost => simHosts.some((one) => one === word);
 
-/** On which host a test runs: `MESHWRIGHT_SIM_HOST`, or the portable one. @throws Error for any other word */
+/** The host of a test: `MESHWRIGHT_SIM_HOST`, or the portable one. @throws Error for any other word */
 export function chosenHost(word = process.env['MESHWRIGHT_SIM_HOST'] ?? 'portable'): SimHost {
   if (!isSimHost(word)) throw new Error(`MESHWRIGHT_SIM_HOST is one of ${simHosts.join(', ')}, not ${word}`);
   return word;
 }
 
-/** Starts a simulated fleet on a host: the chosen one when none is named. */
+/** Starts a simulated fleet on a host, by default on the chosen one. */
 export const startSimFleet = async (options: StartFleetOptions, host: SimHost = chosenHost()): Promise<RunningFleet> =>
   host === 'namespace' ? startNamespaceFleet(options, await sharedLowerRoot()) : startFleet(options);

@@ -14,7 +14,7 @@ import { typedRack } from './typed.ts';
 
 const ours = '/Library/Application Support/meshwright';
 
-/** What root reads or runs, and what lets people in. */
+/** Paths that root reads or runs, and paths that grant access. */
 const rootsOwn = [
   '/Library/LaunchDaemons',
   '/etc',
@@ -28,7 +28,7 @@ const rootsOwn = [
   '/Users/mesh/.ssh/authorized_keys',
 ];
 
-/** Prints what the account that runs it can do as root, or to what is root's; then the name of the account. */
+/** Prints what its account can do as root or to files and processes of root, and then the name of the account. */
 const mightDo = `/usr/bin/sudo -n true 2>/dev/null && echo sudo
 for f in ${rootsOwn.map((path) => `'${path}'`).join(' ')}; do
   [ ! -e "$f" ] || [ ! -w "$f" ] || echo "$f"
@@ -39,13 +39,13 @@ kill -0 1 2>/dev/null && echo signal
 const heardBy = (name: string): string => `/private/tmp/heard-${name}`;
 const inPerl = (name: string): string => `system('/bin/sh', '-c', q(( ${mightDo} ) >${heardBy(name)}));\n`;
 
-/** A program with these lines behind its first one. */
+/** A program with these lines inserted after its first one. */
 function broken(program: string, lines: string): Buffer {
   const end = program.indexOf('\n') + 1;
   return Buffer.from(program.slice(0, end) + lines + program.slice(end));
 }
 
-/** The program in an archive of one file. */
+/** The program in an archive with one file. */
 function onlyFile(archive: Buffer): string {
   const tar = gunzipSync(archive);
   const size = Number.parseInt(tar.toString('latin1', 124, 135), 8);
@@ -73,7 +73,7 @@ const file = pairFile((one) => {
   };
 });
 
-/** A rank, a gateway and a uv that try to become root before they do their work. */
+/** Writes a rank, a gateway and a uv that try to become root before they do their work. */
 async function writeBroken(folder: string): Promise<void> {
   const write = (name: string, files: Parameters<typeof tarGz>[0]): Promise<void> =>
     writeFile(join(folder, 'dist', name), tarGz(files));
@@ -105,7 +105,7 @@ afterAll(() => rack?.stop());
 
 const all = ['sudo', ...rootsOwn, 'signal'];
 
-it('what programs try here succeeds as root', async () => {
+it('root can do everything that the broken programs try', async () => {
   expect((await rack.asRoot(first, mightDo)).stdout.split('\n')).toEqual([...all, 'root', '']);
 });
 
@@ -115,19 +115,19 @@ it.each([
   ['uv', first, '_meshrank'],
   ['gateway', first, '_meshgate'],
 ])(
-  "a broken %s on %s does not become root, nor write where root reads, nor signal what is root's",
+  'a broken %s on %s cannot become root, write files that root reads, or signal processes of root',
   async (name, node, account) => {
     expect((await rack.asRoot(node, `cat ${heardBy(name)}`)).stdout).toBe(`${account}\n`);
   },
 );
 
-it.each(['_meshrank', '_meshgate'])('nor does anything else that runs as %s', async (account) => {
-  const said = await rack.asRoot(first, `/usr/bin/sudo -n -H -u ${account} sh -c ${quote(mightDo)}`);
-  expect(said.stdout).toBe(`${account}\n`);
+it.each(['_meshrank', '_meshgate'])('the account %s cannot do what the broken programs try', async (account) => {
+  const output = await rack.asRoot(first, `/usr/bin/sudo -n -H -u ${account} sh -c ${quote(mightDo)}`);
+  expect(output.stdout).toBe(`${account}\n`);
 });
 
 it(
-  'nor does a program of launch',
+  'a program of launch cannot do what the broken programs try',
   async () => {
     const typed = typedRack(rack, file);
     const ran = await typed.type('launch', '--nodes', first, '--yes', '--', 'sh', '-c', mightDo);

@@ -24,11 +24,11 @@ async function login(node: string): Promise<Client> {
 
 const sh = async (node: string, script: string): Promise<Ran> => run(await login(node), script);
 
-/** The address of an interface as its Mac tells it. */
+/** The address of an interface as its Mac reports it. */
 const addressOf = async (node: string, device: string): Promise<string> =>
   /inet (\S+)/.exec((await sh(node, `/sbin/ifconfig ${device}`)).stdout)?.[1] ?? '';
 
-/** One per test: what listened for the one before may be still about to end. */
+/** One port per test: the listener of the previous test may not have ended yet. */
 let port = 51_000;
 beforeEach(() => {
   port += 1;
@@ -39,19 +39,19 @@ const perl = '/usr/bin/perl -MIO::Socket::INET -e';
 const echo = (address: string): string =>
   `${perl} 'my $l = IO::Socket::INET->new(LocalAddr => "${address}", LocalPort => ${port}, Listen => 1, ReuseAddr => 1) or die "listen: $!"; my $c = $l->accept; $c->autoflush; print $c $_ while <$c>'`;
 
-/** Connects, and says in one word how that went. */
+/** Connects and prints the result in one word. */
 const reach = (address: string): string =>
   `${perl} 'print IO::Socket::INET->new(PeerAddr => "${address}", PeerPort => ${port}, Timeout => 1) ? "reached" : "lost"'`;
 
-/** Bytes that an interface has taken in. */
-const takenIn = async (node: string, device: string): Promise<number> =>
+/** The number of bytes that an interface received. */
+const receivedBytes = async (node: string, device: string): Promise<number> =>
   Number(new RegExp(`${device}: *(\\d+)`).exec((await sh(node, '/bin/cat /proc/net/dev')).stdout)?.[1] ?? '');
 
-/** A line that is sent over one connection, and its answer, for as long as the connection is open. */
+/** An open connection that sends lines and collects the answers. */
 async function openTalk(
   from: string,
   to: string,
-): Promise<{ readonly say: (line: string) => void; readonly heard: () => string }> {
+): Promise<{ readonly send: (line: string) => void; readonly heard: () => string }> {
   const server = await login(from === 'studio-1' ? 'studio-2' : 'studio-1');
   void run(server, echo(to));
   const client = await login(from);
@@ -63,7 +63,7 @@ async function openTalk(
       channel.on('data', (chunk: Buffer) => {
         heard += chunk.toString();
       });
-      resolve({ say: (line) => channel.write(`${line}\n`), heard: () => heard });
+      resolve({ send: (line) => channel.write(`${line}\n`), heard: () => heard });
     });
   });
 }
@@ -72,31 +72,31 @@ const cable = 'studio-1:2';
 const device = 'en3';
 
 describe('a cable between Macs in namespaces', () => {
-  it('carries what is sent between its two addresses, and the office network nothing of it', async () => {
+  it('carries the data between its two addresses, which bypasses the office network', async () => {
     const to = await addressOf('studio-2', device);
-    const before = [await takenIn('studio-2', device), await takenIn('studio-2', 'en0')] as const;
-    const { say, heard } = await openTalk('studio-1', to);
-    say('x'.repeat(500_000));
+    const before = [await receivedBytes('studio-2', device), await receivedBytes('studio-2', 'en0')] as const;
+    const { send, heard } = await openTalk('studio-1', to);
+    send('x'.repeat(500_000));
     expect(await eventually(() => heard().length === 500_001)).toBe(true);
-    const after = [await takenIn('studio-2', device), await takenIn('studio-2', 'en0')] as const;
+    const after = [await receivedBytes('studio-2', device), await receivedBytes('studio-2', 'en0')] as const;
     expect(after[0] - before[0]).toBeGreaterThan(500_000);
     expect(after[1] - before[1]).toBeLessThan(100_000);
   });
 
-  it('holds a connection while it is out, and lets nobody new through', async () => {
+  it('keeps an open connection and refuses new ones while it is unplugged', async () => {
     const to = await addressOf('studio-2', device);
-    const { say, heard } = await openTalk('studio-1', to);
-    say('one');
+    const { send, heard } = await openTalk('studio-1', to);
+    send('one');
     expect(await eventually(() => heard() === 'one\n')).toBe(true);
     await rack.fleet.setFault(['cable-missing', cable]);
-    say('two');
+    send('two');
     expect((await sh('studio-1', reach(to))).stdout).toBe('lost');
     expect(heard()).toBe('one\n');
     await rack.fleet.clearFault([]);
     expect(await eventually(() => heard() === 'one\ntwo\n')).toBe(true);
   });
 
-  it('leads elsewhere when two ends are exchanged', async () => {
+  it('leads to a different Mac when two ends are exchanged', async () => {
     const to = await addressOf('studio-2', device);
     const server = await login('studio-2');
     void run(server, `${echo(to)} </dev/null`);
@@ -106,7 +106,7 @@ describe('a cable between Macs in namespaces', () => {
     expect(await eventually(async () => (await sh('studio-1', reach(to))).stdout === 'reached')).toBe(true);
   });
 
-  it('lets nothing through when the far Mac hangs, though every port says active', async () => {
+  it('passes nothing while the far Mac hangs, although every port is active', async () => {
     const to = await addressOf('studio-2', device);
     void run(await login('studio-2'), `${echo(to)} </dev/null`);
     await rack.fleet.setFault(['rdma-hang', 'studio-2']);
@@ -116,7 +116,7 @@ describe('a cable between Macs in namespaces', () => {
     expect(await eventually(async () => (await sh('studio-1', reach(to))).stdout === 'reached')).toBe(true);
   });
 
-  it('is dead while the far Mac has no current, which says nothing to those who were connected', async () => {
+  it('is dead while the far Mac has no power, without closing open connections', async () => {
     const to = await addressOf('studio-2', device);
     const client = await login('studio-2');
     let isClosed = false;
@@ -131,7 +131,7 @@ describe('a cable between Macs in namespaces', () => {
     expect(await eventually(async () => (await sh('studio-1', reach(to))).stdout === 'reached')).toBe(true);
   });
 
-  it('has the address that a write has given it', async () => {
+  it('has the address that was written to it', async () => {
     const own = await addressOf('studio-1', 'en4');
     await sh('studio-1', '/usr/bin/sudo -n /sbin/ifconfig en4 inet 10.99.0.1 netmask 255.255.255.252');
     const listen = `${perl} 'print IO::Socket::INET->new(LocalAddr => shift, Listen => 1) ? "mine" : "not mine"'`;

@@ -4,7 +4,7 @@ import { first, pairFile, second, withEverySetting } from '../scenarios/converge
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 
-/** Everything that the file says of settings, turned over. */
+/** The opposite of every setting in the file. */
 const otherSettings = `set -e
 defaults delete /Library/Preferences/com.apple.SoftwareUpdate AutomaticallyInstallMacOSUpdates
 for name in ComputerName LocalHostName HostName; do scutil --set $name other; done
@@ -22,13 +22,13 @@ beforeAll(async () => {
       await rack.asRoot(node, '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=0');
       await rack.asRoot(node, otherSettings);
     }
-    // Were all clocks wrong together, it would be the one of this computer.
+    // If all clocks were wrong, the clock of this computer would seem wrong.
     await fleet.setFault(['clock-skew', second]);
   });
 });
 afterAll(() => rack?.stop());
 
-/** Asks the placement for an answer: the code of HTTP. */
+/** Asks the placement for an answer and returns the HTTP status. */
 async function askForToken(): Promise<string> {
   const body = JSON.stringify({ messages: [{ role: 'user', content: 'hello' }], max_tokens: 1 });
   const ran = await rack.asRoot(
@@ -38,14 +38,14 @@ async function askForToken(): Promise<string> {
   return ran.stdout;
 }
 
-/** Bytes that the interface of a cable has taken in. */
-async function takenIn(node: string, device: string): Promise<number> {
+/** The number of bytes that the interface of a cable received. */
+async function receivedBytes(node: string, device: string): Promise<number> {
   const { stdout } = await rack.asRoot(node, '/bin/cat /proc/net/dev');
   return Number(new RegExp(`${device}: *(\\d+)`).exec(stdout)?.[1] ?? '');
 }
 
 describe('apply to Macs in namespaces', { timeout: patience }, () => {
-  it('brings two Macs that have everything wrong to their file, up to a token over the cable', async () => {
+  it('makes two unconfigured Macs match the file, up to a token over the cable', async () => {
     const { plan, report } = await rack.converge();
     expect(changesIn(plan)).toEqual(
       expect.arrayContaining([`${first} link-address/4/live`, `${second} model/tiny`, `${first} placement/chat`]),
@@ -64,20 +64,20 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 
-  it('has ranks that meet over the cable alone: an answer passes it, and there is none while it is out', async () => {
-    const before = await takenIn(second, 'en3');
+  it('starts ranks that meet only over the cable and give no answer while it is unplugged', async () => {
+    const before = await receivedBytes(second, 'en3');
     expect(await askForToken()).toBe('200');
-    expect(await takenIn(second, 'en3')).toBeGreaterThan(before);
+    expect(await receivedBytes(second, 'en3')).toBeGreaterThan(before);
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['cable-missing', `${first}:4`]);
       expect(await eventually(async () => (await askForToken()) === '503')).toBe(true);
       await fleet.clearFault([]);
-      // The Macs have to find each other again.
+      // The Macs must find each other again.
       expect(await eventually(async () => (await askForToken()) === '200')).toBe(true);
     });
   });
 
-  it('has ranks that run as the account made for them', async () => {
+  it('starts ranks that run as the account created for them', async () => {
     for (const node of [first, second]) {
       const { stdout } = await rack.asRoot(node, '/usr/bin/id -u _meshrank; /bin/ps -Aww -o uid= -o command=');
       const [number = '', ...processes] = stdout.trim().split('\n');
@@ -86,7 +86,7 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
     }
   });
 
-  it('has no step a second time, takes no lease, and looks once at each Mac', async () => {
+  it('needs no step the second time, takes no lease, and observes each Mac once', async () => {
     const before = rack.fleet().counts();
     const { plan, report } = await rack.apply();
     expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
@@ -97,10 +97,10 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
     }
   });
 
-  it('brings back what a start of every Mac undoes, from the disks of the run before', async () => {
+  it('restores what a restart of every Mac undoes, from the same disks', async () => {
     await rack.restart();
     const { plan } = await rack.converge();
-    // The keeper was quicker with everything else.
+    // The keeper restored everything else before.
     expect(changesIn(plan)).toEqual([`${first} placement/chat`]);
     expect(rack.fleet().processes()).toHaveLength(2);
     expect(leftIn(await rack.plan())).toEqual([]);

@@ -10,7 +10,7 @@ import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 
 const ports = { chat: 8_080, talk: 8_081 } as const;
 
-/** Of the main branch of exo. */
+/** A commit of exo's main branch. */
 const commit = 'b5375f8cee4368d09e1ce96a56b9f81fb0bc81aa';
 
 /** Two nodes with two placements over RDMA, `chat` on mlx and `talk` on a build of exo from source. */
@@ -45,7 +45,7 @@ beforeAll(async () => {
 }, patience);
 afterAll(() => rack?.stop());
 
-/** The placements whose endpoint gave a token when the product asked for one. */
+/** The placements whose endpoint gave a token to the product. */
 async function answering(): Promise<readonly string[]> {
   const facts = read((await rack.observe()).nodes[first]?.facts, placementsFact);
   const members = facts?.kind === 'known' ? facts.value : [];
@@ -55,7 +55,7 @@ async function answering(): Promise<readonly string[]> {
 const both = ['chat', 'talk'];
 
 describe('mlx and exo on Macs in namespaces', { timeout: patience }, () => {
-  it('both come from nothing to a token over one cable', async () => {
+  it('start from nothing to a token over the same cable', async () => {
     const { plan, report } = await rack.converge();
     const made = ['runtime/mlx', 'runtime/exo', 'placement/chat', 'placement/talk'];
     expect(changesIn(plan)).toEqual(expect.arrayContaining(made.map((one) => `${first} ${one}`)));
@@ -64,12 +64,12 @@ describe('mlx and exo on Macs in namespaces', { timeout: patience }, () => {
     expect(await answering()).toEqual(both);
   });
 
-  it('have nothing left to do at a second apply', async () => {
+  it('need no change in a second apply', async () => {
     const { plan, report } = await rack.apply();
     expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
   });
 
-  it('are seen without a token while the cable is out, which is named', async () => {
+  it('are observed without a token while the cable is unplugged, which is reported', async () => {
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['cable-missing', `${first}:4`]);
       expect(await eventually(async () => (await answering()).length === 0)).toBe(true);

@@ -3,7 +3,7 @@ import { startNamespaceFleet } from '../../src/sim/hosts/namespace/namespace-hos
 import { desiredRack } from '../rack/rack.ts';
 import { connect, run } from '../rack/running.ts';
 
-/** Brings a fleet up in the folder, leaves a process that hides from its parents, tells the run, and stays. */
+/** Starts a fleet in the folder, leaves a detached process, prints the id of the run, and stays. */
 const fleet = await startNamespaceFleet({
   folder: process.argv[2] ?? '',
   model: modelledFleet(desiredRack, 'leftovers'),

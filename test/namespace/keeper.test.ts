@@ -4,14 +4,14 @@ import { pairFile, second } from '../scenarios/converge-file.ts';
 import { leftIn, patience, planFor } from '../scenarios/converge-rack.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 
-/** Nothing has to be served for this. */
+/** This test needs no placement. */
 const file = pairFile((value) => {
   for (const key of ['runtimes', 'models', 'placements']) delete value[key];
 });
 
 let rack: NamespaceRack;
 beforeAll(async () => {
-  // A minute of launchd is a fifth of a second.
+  // A minute of launchd takes a fifth of a second.
   rack = await startNamespaceRack('keeper', file, { intervalFactor: 1 / 300 });
 });
 afterAll(() => rack?.stop());
@@ -20,7 +20,7 @@ const log = async (): Promise<string> =>
   (await rack.asRoot(second, '/bin/cat "/Library/Application Support/meshwright/log/keeper"')).stdout;
 
 describe('the keeper of a Mac in a namespace', { timeout: patience }, () => {
-  it('brings bridge, address and wired limit back after a start, without any apply', async () => {
+  it('restores bridge, address and wired limit after a restart, without apply', async () => {
     await rack.converge();
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['bridge-rebuilt', second]);
@@ -36,7 +36,7 @@ describe('the keeper of a Mac in a namespace', { timeout: patience }, () => {
       expect(await log()).toContain(change);
   });
 
-  it('gives a link its address again that configd took from it', async () => {
+  it('restores a link address that configd removed', async () => {
     await rack.behindOurBack((fleet) => fleet.setFault(['dhcp-reset', `${second}:2`]));
     expect(await eventually(async () => (await log()).includes('to=10.77.0.2/0xfffffffc'))).toBe(true);
     const { stdout } = await rack.behindOurBack(() => rack.asRoot(second, '/sbin/ifconfig en3'));

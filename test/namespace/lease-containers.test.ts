@@ -16,12 +16,12 @@ import { startController } from '../scenarios/kill/run-controller.ts';
 const node = nodeName('studio-1');
 const newNamespace = ['unshare', '--pid', '--fork'];
 
-// trust H2: containers of one computer have its host name and its network cards, but their own process numbers.
+// trust H2: containers of one computer have its host name and its network cards, but separate process numbers.
 it.each([
-  ['with a /proc of its own', [...newNamespace, '--mount-proc']],
-  ['with the /proc of its computer', newNamespace],
+  ['with its own /proc', [...newNamespace, '--mount-proc']],
+  ["with the host's /proc", newNamespace],
 ])(
-  'a container %s leaves the lease of a run alone whose process it cannot see (case 54)',
+  'a container %s respects the lease of a run whose process it cannot see (case 54)',
   { timeout: patience },
   async (_, within) => {
     const { playbook } = loadPlaybook(textOf('playbooks/apply.yaml'), { file: 'apply.yaml', name: 'apply' });

@@ -24,7 +24,7 @@ async function fresh(): Promise<string> {
 
 const processes = (): readonly string[] => readdirSync('/proc').filter((name) => /^\d+$/.test(name));
 
-/** The namespace of this kind in which a process is; undefined when it has ended. */
+/** The namespace of a process, by kind; undefined after its end. */
 function namespaceOf(pid: string | number, kind: string): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/ns/${kind}`);
@@ -33,7 +33,7 @@ function namespaceOf(pid: string | number, kind: string): string | undefined {
   }
 }
 
-/** Every namespace in which a process of a fleet is, but not this one's. */
+/** Every namespace of the processes of a fleet, without those of this process. */
 async function namespacesOf(runId: string): Promise<ReadonlySet<string>> {
   const kinds = ['net', 'mnt', 'pid', 'uts', 'ipc'];
   const found = (await markedProcesses(runId)).flatMap((pid) => kinds.map((kind) => namespaceOf(pid, kind)));
@@ -41,7 +41,7 @@ async function namespacesOf(runId: string): Promise<ReadonlySet<string>> {
   return new Set(found.flatMap((one) => (one === undefined || own.includes(one) ? [] : [one])));
 }
 
-/** Every process in one of these, with its start: numbers of processes and of namespaces are given again. */
+/** Every process in these namespaces, with its start time, since process and namespace numbers are reused. */
 async function inhabitants(namespaces: ReadonlySet<string>): Promise<readonly (readonly [number, string])[]> {
   const kinds = ['net', 'mnt', 'pid', 'uts', 'ipc'];
   const inside = processes().filter((pid) => kinds.some((kind) => namespaces.has(namespaceOf(pid, kind) ?? '')));
@@ -49,9 +49,9 @@ async function inhabitants(namespaces: ReadonlySet<string>): Promise<readonly (r
   return found.flatMap(([pid, start]) => (start === undefined ? [] : [[pid, start] as const]));
 }
 
-/** How many of them still live. */
-const alive = async (those: readonly (readonly [number, string])[]): Promise<number> =>
-  (await Promise.all(those.map(([pid, start]) => isSameProcess(pid, start)))).filter((isAlive) => isAlive).length;
+/** The number of processes still alive. */
+const alive = async (members: readonly (readonly [number, string])[]): Promise<number> =>
+  (await Promise.all(members.map(([pid, start]) => isSameProcess(pid, start)))).filter((isAlive) => isAlive).length;
 
 const mountsOf = (folder: string): readonly string[] =>
   readFileSync('/proc/self/mountinfo', 'utf8')
@@ -67,7 +67,7 @@ async function leaveOne(fleet: RunningFleet): Promise<void> {
 }
 
 describe('a fleet in namespaces', () => {
-  it('leaves no process, namespace, mount or folder of its own when it is stopped, beside another fleet', async () => {
+  it('leaves no process, namespace, mount or folder after its stop, next to a second fleet', async () => {
     const [folder, otherFolder] = [await fresh(), await fresh()];
     const start = (at: string): Promise<RunningFleet> =>
       startSimFleet({ folder: at, model: modelledFleet(desiredRack, 'leftovers') }, 'namespace');
@@ -75,13 +75,13 @@ describe('a fleet in namespaces', () => {
     try {
       await leaveOne(fleet);
       const namespaces = await namespacesOf(fleet.runId);
-      // Per node all five kinds; of the ground its mounts and its network.
+      // All five kinds per node, and the mounts and the network of the shared base.
       expect(namespaces.size).toBe(desiredRack.nodes.length * 5 + 2);
       expect(mountsOf(folder)).toEqual([]);
-      const those = await inhabitants(namespaces);
-      expect(those.length).toBeGreaterThan(desiredRack.nodes.length + 2);
+      const members = await inhabitants(namespaces);
+      expect(members.length).toBeGreaterThan(desiredRack.nodes.length + 2);
       await fleet.stop();
-      expect([await alive(those), await markedProcesses(fleet.runId)]).toEqual([0, []]);
+      expect([await alive(members), await markedProcesses(fleet.runId)]).toEqual([0, []]);
       expect(readdirSync(folder).sort()).toEqual(['host-keys', 'roots', 'state.json', 'user-key', 'user-key.pub']);
       const client = await connect(other, 'studio-1');
       expect((await run(client, 'printf here')).stdout).toBe('here');
@@ -93,7 +93,7 @@ describe('a fleet in namespaces', () => {
     expect(existsSync('/run/netns/studio-1')).toBe(false);
   });
 
-  it('ends with the process that has started it, however that ends', async () => {
+  it('ends with the process that started it, even if that is killed', async () => {
     const folder = await fresh();
     const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
     const entry = fileURLToPath(new URL('./fleet-entry.ts', import.meta.url));
@@ -106,13 +106,13 @@ describe('a fleet in namespaces', () => {
       if (child.stdout !== null) createInterface({ input: child.stdout }).once('line', resolve);
     });
     const namespaces = await namespacesOf(runId);
-    const those = await inhabitants(namespaces);
-    expect(those.length).toBeGreaterThan(desiredRack.nodes.length + 2);
+    const members = await inhabitants(namespaces);
+    expect(members.length).toBeGreaterThan(desiredRack.nodes.length + 2);
     child.kill('SIGKILL');
     expect(await eventually(async () => (await markedProcesses(runId)).length === 0)).toBe(true);
-    expect(await eventually(async () => (await alive(those)) === 0)).toBe(true);
+    expect(await eventually(async () => (await alive(members)) === 0)).toBe(true);
     expect(mountsOf(folder)).toEqual([]);
-    // Whoever comes next in the same folder finds its Macs as they were.
+    // The next fleet in the same folder finds its Macs unchanged.
     const again = await startSimFleet({ folder, model: modelledFleet(desiredRack, 'leftovers') }, 'namespace');
     await again.stop();
   });

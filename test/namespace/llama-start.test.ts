@@ -34,10 +34,10 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
-/** Ranks are started workers first: rank 0 is the server. */
+/** Workers start first. Rank 0 is the server. */
 const ranks = meshNodes.map((node, rank) => ({ node, rank }));
 
-/** What the programs themselves say where they cannot go on. */
+/** The error messages of the programs. */
 const lastWords = (rank: number): string =>
   rank === 0 ? "error loading model: unknown model architecture: 'new'" : 'Failed to create server socket';
 
@@ -49,7 +49,7 @@ const apply = (listen = justBefore('none', () => undefined).listen) =>
   rack.behindOurBack(() => rack.apply({ onEvent: listen }));
 
 describe.skipIf(found.kind === 'missing')('a start of the real llama.cpp', { timeout: patience }, () => {
-  it.each(ranks)('leaves nothing running when rank $rank on $node says why it ends', async ({ node, rank }) => {
+  it.each(ranks)('leaves nothing running if rank $rank on $node exits with a reason', async ({ node, rank }) => {
     await rack.asRoot(node, `printf '%s\\n' "${lastWords(rank)}" > ${lastWordsPath}`);
     const { report } = await apply();
     expect(rack.fleet().processes()).toEqual([]);
@@ -64,7 +64,7 @@ describe.skipIf(found.kind === 'missing')('a start of the real llama.cpp', { tim
     await rack.asRoot(node, `rm ${lastWordsPath}`);
   });
 
-  it.each(ranks)('leaves nothing running when rank $rank on $node stands still', async ({ node }) => {
+  it.each(ranks)('leaves nothing running if rank $rank on $node is suspended', async ({ node }) => {
     let stopped: Promise<unknown> | undefined;
     const happening = justBefore(
       'kick',
@@ -84,7 +84,7 @@ describe.skipIf(found.kind === 'missing')('a start of the real llama.cpp', { tim
     ]);
   });
 
-  it('brings the mesh up when nothing fails any more', async () => {
+  it('starts the mesh when the fault is gone', async () => {
     await rack.converge();
     expect(
       rack

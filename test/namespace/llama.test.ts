@@ -42,15 +42,15 @@ afterAll(async () => {
 });
 
 const cacheFolder = '/Library/Application Support/meshwright/placements/chat/files/cache';
-/** Writes over the beginning of a file. */
+/** Overwrites the beginning of a file. */
 const scribble = `/usr/bin/perl -e 'open my $f, "+<", shift or die; print $f "x" x 1_000_000'`;
-/** Whoever has an answer gives it at once on an idle machine; that long is waited on one that is not. */
+/** An idle machine answers immediately; a busy one gets this long. */
 const patientSeconds = 60;
-/** Who gives none is left alone after so long. */
+/** The deadline if no answer is expected. */
 const shortSeconds = 4;
 const curl = (seconds: number): string => `/usr/bin/curl -q -s -m ${seconds}`;
 
-/** What the mesh answers to the golden request; the code of curl where it does not. */
+/** The answer of the mesh to the golden request, or curl's exit code. */
 async function ask(seconds = patientSeconds): Promise<string> {
   const ran = await rack.asRoot(
     leader,
@@ -59,7 +59,7 @@ async function ask(seconds = patientSeconds): Promise<string> {
   return ran.code === 0 ? textIn(ran.stdout) : `curl ${ran.code}`;
 }
 
-/** What the server says of its own health. */
+/** The answer of the server's health endpoint. */
 const health = async (): Promise<string> =>
   (await rack.asRoot(leader, `${curl(patientSeconds)} http://127.0.0.1:8080/health`)).stdout;
 
@@ -73,18 +73,18 @@ async function signal(node: string, name: string): Promise<void> {
   expect(ran.code).toBe(0);
 }
 
-/** A file with a model of which tensors are cached. */
+/** A file with a model whose tensors are cached. */
 const cachingFile = (): FileValue =>
   llamaFile(folder, (file) => {
     Object.assign(filePart(file, 'runtimes', 'llama'), { cache: 'verified' });
     Object.assign(filePart(file, 'models'), { large: { source: join(folder, 'large') } });
-    // Nobody hangs here, and perl looks at every byte.
+    // Nothing hangs here, and perl reads every byte.
     Object.assign(filePart(file, 'placements', 'chat'), { model: 'large', expect: { firstToken: '1m' } });
   });
 
 /**
- * Waits for the next start of a worker to have found every cached tensor as it should be, and changes one then: before
- * the server asks for it, which is started only when every worker was seen to listen.
+ * Waits until the next start of a worker verified every cached tensor, and then changes one: before the server asks for
+ * it, since the server starts only after every worker was observed listening.
  */
 const changeOnceVerified = `cd "${cacheFolder}/rpc" && set -- * || exit 1
 log='/Library/Application Support/meshwright/log/chat.log'
@@ -93,29 +93,29 @@ before=$(seen)
 until [ "$(seen)" -ge $((before + $#)) ]; do sleep 0.01; done
 ${scribble} "$1" && printf %s "$1"`;
 
-/** What a person reads of a worker. */
-const workerSaid = async (): Promise<string> => (await typed.type('logs', worker, '--lines', '200')).stdout;
+/** The log of a worker as a person reads it. */
+const workerLog = async (): Promise<string> => (await typed.type('logs', worker, '--lines', '200')).stdout;
 
 /** Whether the process of a rank is gone. */
 const isGone = async (node: string): Promise<boolean> =>
   !(await rack.asRoot(node, 'launchctl print system/dev.meshwright.rank.chat')).stdout.includes('pid = ');
 
-/** Whether the endpoint gave a token when the product asked for one. */
-async function tokenSeen(): Promise<boolean> {
+/** Whether the endpoint gave a token to the product. */
+async function hasToken(): Promise<boolean> {
   const facts = read((await rack.observe()).nodes[leader]?.facts, placementsFact);
   const members = facts?.kind === 'known' ? facts.value : [];
   return members.some(({ token }) => token.kind === 'answered');
 }
 
-/** What a plan says is the matter with the mesh. */
+/** The state of the mesh that a plan wants to change. */
 const wrongIn = ({ changes }: Plan): readonly string[] =>
   changes.filter(({ id }) => id === `${leader} placement/chat`).map(({ from }) => from);
 
-/** What a plan says of a mesh whose leader ended so, and a worker by the signal that was sent to it. */
+/** The state of a mesh whose leader ended this way, and a worker by a signal. */
 const lostWith = (leaderEnd: string, workerEnd = 'was ended by a signal (Killed: 9)'): string =>
   `partial: rank 0 on ${leader} ${leaderEnd}, rank 1 on ${worker} ${workerEnd}`;
 
-/** The verb as a person types it: all ranks end, then all start; the answer is the golden one again, and nothing is left. */
+/** Runs the command restart, and expects the golden answer and no remaining change. */
 async function restart(): Promise<void> {
   const { code, stdout, stderr } = await typed.type('restart', 'chat', '--yes');
   expect(code, stdout + stderr).toBe(0);
@@ -124,7 +124,7 @@ async function restart(): Promise<void> {
 }
 
 describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three Macs', { timeout: patience }, () => {
-  it('is brought from nothing to the answer that one process alone gives', async () => {
+  it('starts from nothing and gives the same answer as a single process', async () => {
     const { plan, report } = await rack.converge();
     expect(changesIn(plan)).toEqual(
       expect.arrayContaining([`${worker} runtime/llama`, `${leader} model/tiny`, `${leader} placement/chat`]),
@@ -136,12 +136,12 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     typed = typedRack(rack, llamaFile(folder));
   });
 
-  it('has nothing left to do at a second apply', async () => {
+  it('needs no change in a second apply', async () => {
     const { plan, report } = await rack.apply();
     expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
   });
 
-  it('has workers that listen on their cables alone, and one log in which no prompt stands', async () => {
+  it('has workers that listen only on their cables, and a log without prompts', async () => {
     const listeners = await rack.asRoot(worker, 'netstat -an -f inet -p tcp | awk \'$NF == "LISTEN" { print $4 }\'');
     const [first, last] = [rankPort('chat', 0), rankPort('chat', 63)];
     const portOf = (one: string): number => Number(one.split('.').at(-1));
@@ -153,9 +153,9 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     expect(log.stdout).not.toContain('Tell me of the cable');
   });
 
-  it('shows what each Mac holds of the model, as llama.cpp itself counts it', async () => {
+  it('shows the memory of each Mac as llama.cpp counts it', async () => {
     const { stdout } = await typed.type('status');
-    // A worker has layers, and its log two decimals of a MiB; here nobody has a GPU, so the leader has the embedding.
+    // A worker has layers, and its log two decimals of a MiB; there is no GPU here, so the leader has the embedding.
     expect(stdout).toMatch(new RegExp(`^    ${worker} uses weights [\\d.]+ [kM]B, cache [\\d.]+ [kM]B`, 'm'));
     const document = json(await typed.type('status', '--json'));
     expect(schemaCheck('status')(document)).toEqual([]);
@@ -163,14 +163,14 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     expect(document).toMatchObject({ placements: { chat: { memory: nodes } } });
   });
 
-  it('is not as declared where the file says rdma and llama.cpp fell back to TCP without a word', async () => {
+  it('differs from the file if the file sets rdma and llama.cpp silently uses TCP', async () => {
     const overRdma = llamaFile(folder, (file) => {
       Object.assign(filePart(file, 'placements', 'chat'), { transport: 'rdma' });
     });
     expect(await rack.declare(overRdma)).toEqual([]);
     const { after, exit } = await rack.apply();
     expect([exit, wrongIn(after)]).toEqual([1, ['running with old settings: its ranks use tcp, the file says rdma']]);
-    // Once more may help; a third time would not.
+    // A second apply may help; a third would not.
     const again = await rack.apply();
     expect([again.exit, again.plan.blockers]).toEqual([3, []]);
     const { blockers, steps } = await rack.plan();
@@ -180,18 +180,18 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     expect(await ask()).toBe(golden);
   });
 
-  it('is seen without a token when a worker was killed, though it calls itself healthy; restart mends it', async () => {
+  it('is observed without a token, despite good health, after a worker was killed, until a restart', async () => {
     await rack.behindOurBack(async () => {
       await signal(worker, 'KILL');
       expect(await health()).toBe('{"status":"ok"}');
-      expect(await tokenSeen()).toBe(false);
+      expect(await hasToken()).toBe(false);
     });
     const plan = await rack.plan();
     expect(wrongIn(plan)).toEqual([lostWith('was ended by a signal (Abort trap: 6)')]);
     await restart();
   });
 
-  it('is named as hung when a worker is stopped, though it calls itself healthy; restart mends it', async () => {
+  it('is reported as hung, despite good health, while a worker is suspended, until a restart', async () => {
     await rack.behindOurBack(async () => {
       await signal(worker, 'STOP');
       expect(await health()).toBe('{"status":"ok"}');
@@ -202,23 +202,23 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     await restart();
   });
 
-  it('has no token while a cable is out, which is named; it goes on by itself, and after restart', async () => {
+  it('has no token while a cable is unplugged, which is reported, and recovers by itself', async () => {
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['cable-missing', `${leader}:2`]);
       expect(await health()).toBe('{"status":"ok"}');
-      expect(await tokenSeen()).toBe(false);
+      expect(await hasToken()).toBe(false);
       const { blockers } = await rack.plan();
       expect(blockers.map(({ code, blocks }) => [code, blocks])).toEqual([
         ['cabling/missing', [`${leader} placement/chat`]],
       ]);
       await fleet.clearFault([]);
-      // What waited is sent again when TCP next tries to.
+      // Waiting data is sent again at TCP's next retry.
       expect(await eventually(async () => (await ask(shortSeconds)) === golden)).toBe(true);
     });
     await restart();
   });
 
-  it('loses a worker with its server that was killed before that had answered; restart mends it', async () => {
+  it('loses a worker together with its server that was killed during an answer, until a restart', async () => {
     await rack.behindOurBack(async () => {
       await signal(worker, 'STOP');
       expect(await ask(shortSeconds)).toBe('curl 28');
@@ -232,7 +232,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     await restart();
   });
 
-  it('loses a cached tensor that changed on its disk before it answers, and says which', async () => {
+  it('removes a cached tensor that changed on disk before it answers, and reports its name', async () => {
     const model = join(folder, 'large/large.gguf');
     await writeTinyGguf(model, { ...cachedShape, layers: 1 });
     golden = await soloAnswer(llamaPackages(found), model, ['--ctx-size', '512', '--parallel', '1']);
@@ -246,10 +246,10 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     );
     expect(changed.stdout).toMatch(/^[0-9a-f]{16}$/);
     await restart();
-    expect(await workerSaid()).toContain(`cached tensor ${changed.stdout} was not what its name says`);
+    expect(await workerLog()).toContain(`cached tensor ${changed.stdout} was not what its name says`);
   });
 
-  it('has another answer with a cached tensor that changed once it was verified; restart mends that, too', async () => {
+  it('gives a different answer if a cached tensor changes after its verification, until a restart', async () => {
     const [changed, first] = await Promise.all([
       rack.asRoot(worker, changeOnceVerified),
       typed.type('restart', 'chat', '--yes'),
@@ -258,9 +258,9 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     expect([first.code, first.stderr.includes('Warning')], first.stderr).toEqual([1, false]);
     expect(first.stderr).toContain('mesh/another-answer');
     expect(first.stderr.replace(/\s+/g, ' ')).toContain('meshwright restart chat');
-    // Whoever answers otherwise answers nobody.
+    // A mesh with a different answer is stopped.
     expect(await ask()).toBe('curl 7');
     await restart();
-    expect(await workerSaid()).toContain(`cached tensor ${changed.stdout} was not what its name says`);
+    expect(await workerLog()).toContain(`cached tensor ${changed.stdout} was not what its name says`);
   });
 });

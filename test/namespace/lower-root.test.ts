@@ -15,14 +15,14 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-/** A tree, or a part of one, that was last used so many hours ago. */
+/** Creates a tree, or a part of one, that was last used this many hours ago. */
 async function leave(folder: string, name: string, hours: number): Promise<void> {
   await mkdir(join(folder, name, 'bin'), { recursive: true });
   const then = new Date(Date.now() - hours * 3_600_000);
   await utimes(join(folder, name), then, then);
 }
 
-it('is built once for all fleets, by whoever comes first, and noted as used by each', async () => {
+it('the shared lower root is built once for all fleets, and each use is recorded', async () => {
   const folder = await newFolder();
   const [one, other] = await Promise.all([sharedLowerRoot(folder), sharedLowerRoot(folder)]);
   expect(other).toBe(one);
@@ -37,7 +37,7 @@ it('is built once for all fleets, by whoever comes first, and noted as used by e
   expect(mtimeMs).toBeGreaterThan(0);
 });
 
-it('leaves those of other programs that were used within a day, and what may be under way', async () => {
+it('the shared lower root leaves recently used trees and unfinished work of other processes', async () => {
   const folder = await newFolder();
   const kept = ['0123456789abcdef', 'new-young', 'old-young'];
   await leave(folder, '0123456789abcdef', 23);

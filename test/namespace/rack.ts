@@ -9,9 +9,9 @@ import { type ConvergeRack, startConvergeRackBy } from '../scenarios/converge-ra
 export type NamespaceRack = ConvergeRack<RunningFleet>;
 
 /**
- * The times of a run here. A beat of a lease is a dozen processes behind a real sshd, a look of a gate more than a
- * hundred: as often as the portable host is asked, they would be most of what this machine does. Nobody here waits for
- * a lease to expire.
+ * The timing of a run on this host. A heartbeat costs a dozen processes behind a real sshd, a poll of a gate more than
+ * a hundred: at the rate of the portable host, they would use most of this machine. No test on this host waits for a
+ * lease to expire.
  */
 const steadyTiming: RunTiming = {
   ...quickTiming,
@@ -21,7 +21,7 @@ const steadyTiming: RunTiming = {
   jobPollMs: 200,
 };
 
-/** Starts such a rack: that of the pair, unless another file is given. @param more of how its fleet is started */
+/** Starts a rack of Macs in namespaces, by default that of the pair. @param more options of its fleet */
 export async function startNamespaceRack(
   seed: string,
   file?: FileValue,
@@ -32,7 +32,7 @@ export async function startNamespaceRack(
   const rack = await startConvergeRackBy(start, seed, file);
   return {
     ...rack,
-    apply: (wish) => rack.apply({ timing: steadyTiming, ...wish }),
-    converge: (wish) => rack.converge({ timing: steadyTiming, ...wish }),
+    apply: (options) => rack.apply({ timing: steadyTiming, ...options }),
+    converge: (options) => rack.converge({ timing: steadyTiming, ...options }),
   };
 }

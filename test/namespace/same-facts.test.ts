@@ -21,7 +21,7 @@ afterAll(async () => {
 const look = (rack: RunningRack<RunningFleet>): Promise<FleetObservation> =>
   observe(rack.names.map((name) => rack.way(name)));
 
-/** On the portable host every connection comes over the loopback interface, which is no interface of the Mac. */
+/** On the portable host, every connection uses the loopback interface, which does not belong to the Mac. */
 const withoutWay = (key: string, value: unknown): unknown => (key === 'carriesConnection' ? undefined : value);
 
 const factsOf = (rack: RunningRack<RunningFleet>, seen: FleetObservation): unknown =>
@@ -33,7 +33,7 @@ const factsOf = (rack: RunningRack<RunningFleet>, seen: FleetObservation): unkno
   );
 
 describe('an observation of Macs in namespaces', () => {
-  it('gives the very facts that the portable host gives, in one exec per node', async () => {
+  it('gives the same facts as on the portable host, in one exec per node', async () => {
     const seen = await look(real);
     expect(factsOf(real, seen)).toEqual(factsOf(modelled, await look(modelled)));
     const counts = Object.values(real.fleet.counts());

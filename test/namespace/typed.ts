@@ -8,18 +8,18 @@ import { makePlace, type Place } from '../cli/place.ts';
 import { type FileValue, filePart, fileText } from '../scenarios/converge-file.ts';
 import type { ConvergeRack } from '../scenarios/converge-rack.ts';
 
-/** Starts have real deadlines here. */
+/** Starts have real deadlines on this host. */
 const longestMs = 120_000;
 
-/** The built command on a person's computer, from which the Macs of a rack are reached as any others, without `--sim`. */
+/** The built command on a person's computer, which reaches the Macs of a rack without `--sim`. */
 export interface TypedRack {
   readonly type: (...words: string[]) => Promise<Ran>;
   readonly end: () => void;
 }
 
 /**
- * A place with this cluster file and the lock of the rack. A Mac of the namespace host has a root and an sshd of its
- * own: its address, its port and its pinned key are all that the command is told.
+ * A place with this cluster file and the lock of the rack. A Mac of the namespace host has its own root and sshd: the
+ * command knows only its address, its port and its pinned key.
  */
 export function typedRack(rack: ConvergeRack<RunningFleet>, file: FileValue): TypedRack {
   execFileSync(process.execPath, ['scripts/build.mjs', '--quick'], {

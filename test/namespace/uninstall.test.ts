@@ -12,11 +12,11 @@ beforeAll(async () => {
 afterAll(() => rack?.stop());
 
 const nodes = [first, second];
-// The mark of the first sudo is that of Linux.
+// Linux creates the mark of the first sudo.
 const look =
   "cd / && find 'Library/Application Support' Library/LaunchDaemons opt etc/sudoers.d Users ! -name .sudo_as_admin_successful | sort";
 
-/** What the tools of a Mac say of its settings, its network services, and what launchd runs. */
+/** Prints settings, network services and launchd services of a Mac with its tools. */
 const ask = [
   '/usr/bin/pmset -g custom',
   '/usr/sbin/sysctl -n iogpu.wired_limit_mb',
@@ -26,30 +26,30 @@ const ask = [
   '/bin/launchctl print system/dev.meshwright.keeper',
 ].join('; ');
 
-/** What a Mac says, as the account sees it. */
-async function saidBy(node: string, words: string): Promise<string> {
+/** The output of a command on a Mac, run by the ssh user. */
+async function outputOf(node: string, words: string): Promise<string> {
   const client = await connect(rack.fleet(), node);
   const { stdout, stderr } = await run(client, `{ ${words}; } 2>&1`);
   client.end();
   return stdout + stderr;
 }
-/** Files and folders where ours and those of its owner lie. */
-const files = (): Promise<readonly string[]> => Promise.all(nodes.map((node) => saidBy(node, look)));
-const settings = (): Promise<readonly string[]> => Promise.all(nodes.map((node) => saidBy(node, ask)));
+/** Files and folders of meshwright and of the owner. */
+const files = (): Promise<readonly string[]> => Promise.all(nodes.map((node) => outputOf(node, look)));
+const settings = (): Promise<readonly string[]> => Promise.all(nodes.map((node) => outputOf(node, ask)));
 
-/** Processes of a number that only our accounts have. */
+/** Processes with user numbers that only meshwright's accounts have. */
 const ofRanks = async (): Promise<string> =>
   (await rack.asRoot(first, "/bin/ps -ax -o uid= -o pid= | awk '$1 >= 450 && $1 <= 499'")).stdout;
 
 it(
-  'leaves nothing behind on Macs with a file system and an sshd of their own',
+  'uninstall leaves nothing on Macs with separate file systems and sshds',
   async () => {
     const [before, settingsBefore] = [await files(), await settings()];
     expect(settingsBefore.every((text) => text.startsWith('AC Power:') && text.includes('\n(1) '))).toBe(true);
     await rack.converge();
     expect(await files()).not.toEqual(before);
     expect(await settings()).not.toEqual(settingsBefore);
-    // What the verb makes of the file by itself: nothing is placed, joined or kept on these Macs any more.
+    // The command itself changes the file like this: no placement, link or keeper remains on these Macs.
     await rack.declare(
       pairFile((file) => {
         for (const key of ['runtimes', 'models', 'placements']) delete file[key];
@@ -64,14 +64,14 @@ it(
       restore: true,
       models: true,
     } as const;
-    // A shell that was left behind by a rank, say, must not outlive its account.
+    // For example, a shell left by a rank must not outlive its account.
     const started = await rack.asRoot(first, 'sudo -n -H -u _meshrank sh -c "sleep 600 >/dev/null 2>&1 &"');
     expect(started.stderr).toBe('');
     expect(await ofRanks()).not.toBe('');
     const { report, after } = await rack.apply({ goal });
     expect(await ofRanks()).toBe('');
     expect([report?.diagnostics, leftIn(after)]).toEqual([[], []]);
-    // These Macs were enrolled when they were made.
+    // These Macs were enrolled when they were created.
     const without = before.map((text) => text.replace('etc/sudoers.d/meshwright\n', ''));
     expect(without.every((text) => text.includes('Library/LaunchDaemons'))).toBe(true);
     expect(await files()).toEqual(without);
