@@ -22,7 +22,7 @@ function placementLines(name: string, nodes: readonly string[]): readonly string
   ];
 }
 
-/** The rack of the observation, with settings to keep and a placement on every island. */
+/** The rack of the observation, with settings and a placement on every island. */
 function applyText(nodes: number): string {
   const command = [
     ...['{runtime}/bin/rank', '--rank', '{rank}', '--size', '{size}', '--listen', '{address}:{port}'],
@@ -40,7 +40,7 @@ function applyText(nodes: number): string {
   ].join('\n');
 }
 
-/** Macs that can be changed: a simulated fleet, whose own ssh servers nobody asks. */
+/** Macs that can be changed: a simulated fleet, whose own ssh servers are not used. */
 async function changingMacs(text: string, folder: string): Promise<RackRoots> {
   await writeReferenceArchive(join(folder, archive));
   await writeTinyModel(join(folder, model));
@@ -56,11 +56,11 @@ async function changingMacs(text: string, folder: string): Promise<RackRoots> {
   return {
     roots,
     config: (root) => [
-      // What was connected and run is counted from the log.
+      // Connections and commands are counted from the log.
       'LogLevel VERBOSE',
-      // Tells the simulator which Mac a tool runs on.
+      // Identifies to the simulator the Mac of a tool.
       `SetEnv ${markVariable}=${marks.get(root)}`,
-      // Tools that write refuse to do it outside of the root of their Mac. The login shell itself does this.
+      // Tools refuse to write outside the root of their Mac. The login shell sets this root.
       `ForceCommand cd '${root}' && eval "$SSH_ORIGINAL_COMMAND"`,
     ],
     stop: running.stop,
@@ -75,8 +75,8 @@ const run = promisify(execFile);
 const netstatPath = '/usr/sbin/netstat';
 
 /**
- * Fixes what one tool of the simulator says, which looks through all processes of this machine for an answer that a
- * Mac has at hand: from then on it is as quick as the other tools of the rack.
+ * Fixes the output of one simulated tool, which searches all processes of this machine for an answer that a Mac has
+ * immediately. Then it is as fast as the other tools of the rack.
  */
 export async function fixListeners({ nodes }: SshdRack): Promise<void> {
   for (const { root } of Object.values(nodes)) {

@@ -10,7 +10,7 @@ const ownService = /^dev\.meshwright\.rank\..*\.plist$/u;
 
 const countOf = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
 
-/** Connections and commands that the server of each node has seen so far, added up by node. */
+/** The connections and commands of each node so far, summed over the nodes. */
 const seenBy = (rack: SshdRack): ReadonlyMap<string, string> =>
   new Map(
     [...rack.logs()].map(([name, log]) => [
@@ -19,7 +19,7 @@ const seenBy = (rack: SshdRack): ReadonlyMap<string, string> =>
     ]),
   );
 
-/** @throws Error unless each node was connected to once more and sent one command more */
+/** @throws Error unless each node got exactly one more connection and command */
 function checkOneEach(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): void {
   for (const [name, text] of before) {
     const [connections = 0, commands = 0] = text.split(' ').map(Number);
@@ -31,7 +31,7 @@ function checkOneEach(before: ReadonlyMap<string, string>, after: ReadonlyMap<st
 const isOutcome = (step: unknown, ...outcomes: readonly string[]): boolean =>
   isRecord(step) && outcomes.includes(String(step['outcome']));
 
-/** Applies the file, which has to bring every node to what it says. Gives milliseconds and what the steps came to. */
+/** Applies the file and expects all nodes to match it. Returns milliseconds and the outcomes of the steps. */
 async function apply(rack: SshdRack): Promise<{ readonly ms: number; readonly steps: readonly unknown[] }> {
   const words = verbStart(rack, 'apply', '--yes', '--update-lock');
   const ran = await timeRun(words);
@@ -39,7 +39,7 @@ async function apply(rack: SshdRack): Promise<{ readonly ms: number; readonly st
   return { ms: ran.ms, steps: Array.isArray(steps) ? steps : [] };
 }
 
-/** Milliseconds of the first apply of a rack, from bare Macs to a token of every placement. */
+/** Milliseconds of the first apply of a rack, from unconfigured Macs to a token of every placement. */
 export async function firstApply(rack: SshdRack): Promise<number> {
   const { ms, steps } = await apply(rack);
   if (!steps.some((step) => isOutcome(step, 'changed'))) throw new Error('the first apply changed nothing');
@@ -47,7 +47,7 @@ export async function firstApply(rack: SshdRack): Promise<number> {
   return ms;
 }
 
-/** One apply that finds nothing to do, then twice its very commands through the system's ssh; all are checked. */
+/** One apply without changes, then the same commands twice through the system's ssh. All answers are checked. */
 export async function timeNoOp(rack: SshdRack): Promise<Pair> {
   const before = seenBy(rack);
   const { ms, steps } = await apply(rack);
@@ -56,7 +56,7 @@ export async function timeNoOp(rack: SshdRack): Promise<Pair> {
   return { meshwrightMs: ms, ...(await timeFloor(rack)) };
 }
 
-/** Milliseconds of an apply after the service file of the rank on every node was edited: each is put anew. */
+/** Milliseconds of an apply after the service file of every rank was edited: each is written again. */
 export async function oneFileChange(rack: SshdRack): Promise<number> {
   for (const { root } of Object.values(rack.nodes)) {
     const folder = join(root, servicesPath);

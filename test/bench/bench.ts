@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: observations and applies over real `sshd` processes beside the system's own ssh, memory, start-up, and
- * a gateway whose other clients do their worst. Ends with 1 only when something could not be measured; a missed bar is
- * printed, not an error.
+ * `npm run bench`: observations and applies over real `sshd` processes compared with the system's ssh, memory,
+ * start-up, and a gateway under hostile load. Exits with 1 only if something could not be measured; an exceeded limit
+ * is printed, not an error.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
 const startUpRounds = 21;
 const memoryRuns = 3;
 const largestNodes = 64;
-/** Every simulated Mac that can be changed runs processes of its own: with more of them, this machine is measured. */
+/** Every changeable simulated Mac runs separate processes: more Macs would measure this machine. */
 const largestApplied = 16;
 const oneFileRuns = 3;
 
@@ -56,7 +56,7 @@ interface Size {
   readonly peakBytes: readonly number[];
 }
 
-/** Starts a rack, and stops it whatever becomes of what is done with it. */
+/** Starts a rack, runs a function with it, and always stops it. */
 async function withRack<T>(
   title: string,
   start: () => Promise<SshdRack>,
@@ -74,7 +74,7 @@ async function withRack<T>(
   }
 }
 
-/** The first pair is thrown away: it fills the caches for both. */
+/** The first pair is discarded: it fills the caches for both. */
 async function takePairs(pairs: number, take: () => Promise<Pair>): Promise<readonly Pair[]> {
   await take();
   return repeat(pairs, () => {

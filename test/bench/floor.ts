@@ -4,7 +4,7 @@ import { quote } from '../../src/node/quote.ts';
 import type { SshdRack } from './sshd-rack.ts';
 import { builtCommand, type Run, type Start, timeRun } from './timed-process.ts';
 
-/** Times of one round, in milliseconds: the product, then the system's ssh with the very commands of that run. */
+/** Times of one round, in milliseconds: the product, then the system's ssh with the same commands. */
 export interface Pair {
   readonly meshwrightMs: number;
   /** With the algorithms that OpenSSH chooses by itself. */
@@ -13,7 +13,7 @@ export interface Pair {
   readonly sameAlgorithmsMs: number;
 }
 
-/** What the product and an OpenSSH server agree on (see src/remote/ssh2.ts). */
+/** The algorithms that the product and an OpenSSH server negotiate (see src/remote/ssh2.ts). */
 const sameAlgorithms = ['-o', 'KexAlgorithms=curve25519-sha256', '-o', 'Ciphers=aes128-gcm@openssh.com'];
 
 const environment = (rack: SshdRack): Readonly<Record<string, string>> => ({
@@ -24,7 +24,7 @@ const environment = (rack: SshdRack): Readonly<Record<string, string>> => ({
 
 const recordFile = (rack: SshdRack): string => join(rack.folder, 'record.ndjson');
 
-/** A verb over the rack, with its JSON and a record of every command that it sends. */
+/** Runs a command over the rack, with JSON output and a record of every sent command. */
 export function verbStart(rack: SshdRack, ...words: readonly string[]): Start {
   rmSync(recordFile(rack), { force: true });
   return {
@@ -41,7 +41,7 @@ export function verbStart(rack: SshdRack, ...words: readonly string[]): Start {
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** The document of a verb. @throws Error unless it ended with 0 */
+/** The document of a command. @throws Error unless it exited with 0 */
 export function documentOf({ exitCode }: Run, { args, stdout, stderr }: Start): Readonly<Record<string, unknown>> {
   const said = readFileSync(stdout, 'utf8');
   if (exitCode !== 0) {
@@ -51,7 +51,7 @@ export function documentOf({ exitCode }: Run, { args, stdout, stderr }: Start): 
   return isRecord(value) ? value : {};
 }
 
-/** The command that each node was sent, once each. @throws Error when a node was sent none or two. */
+/** The command sent to each node. @throws Error unless a node got exactly one. */
 function sentCommands(rack: SshdRack): ReadonlyMap<string, string> {
   const sent = new Map<string, string>();
   for (const line of readFileSync(recordFile(rack), 'utf8').trim().split('\n')) {
@@ -83,7 +83,7 @@ function rawScript(rack: SshdRack, commands: ReadonlyMap<string, string>, more: 
   return `s=0 p=\n${lines.join('\n')}\nfor i in $p; do wait "$i" || s=1; done\nexit $s\n`;
 }
 
-/** @throws Error unless every ssh brought the whole answer of its node. */
+/** @throws Error unless every ssh returned the whole answer of its node. */
 function checkAnswers(rack: SshdRack, run: Run, commands: ReadonlyMap<string, string>): void {
   for (const [name, command] of commands) {
     const token = /\nT=([0-9a-f]{32})\n/u.exec(command)?.[1];

@@ -4,26 +4,26 @@ import { chat, rightKey, upstreamAt } from '../scenarios/doorman-door.ts';
 import { chatHead, startGatewayProcess } from '../scenarios/doorman-process.ts';
 import { startUpstream } from '../scenarios/doorman-upstream.ts';
 
-/** How long a client of a gateway waits for a whole answer, the longest of some, while others do what is said. */
+/** The longest wait of a client for a whole answer of a gateway, under each load. */
 export interface GatewayTimes {
   readonly usualMs: number;
-  /** 1,030 connections of the same address say nothing. */
+  /** 1,030 connections of the same address send nothing. */
   readonly silentMs: number;
   /** 100 clients send 64 MiB each, and never the last byte. */
   readonly uploadsMs: number;
-  /** Others send 64 MiB of JSON that takes longest to read. */
+  /** Others send 64 MiB of JSON that takes the longest to parse. */
   readonly longJsonMs: number;
-  /** The most memory that the gateway had; absent where the system does not say. */
+  /** Peak memory of the gateway; absent if the system does not report it. */
   readonly peakBytes?: number;
 }
 
 const leastRequests = 25;
-/** Long enough for what the others send to be read. */
+/** Long enough for the bytes of the others to be read. */
 const leastMs = 3_000;
 const silent = 1_030;
 const uploads = 100;
 const bodyBytes = 67_108_864;
-/** The longest of some answers, one after another. */
+/** The longest of several answers, one after another. */
 async function longest(port: number): Promise<number> {
   const times: number[] = [];
   const start = performance.now();
@@ -49,7 +49,7 @@ async function opened(port: number, bytes?: Buffer): Promise<Socket> {
   return socket;
 }
 
-/** The times while so many others are connected and send these bytes. */
+/** The times while this many others are connected and send these bytes. */
 async function beside(port: number, count: number, bytes?: Buffer): Promise<number> {
   const sockets: Socket[] = [];
   try {
@@ -60,7 +60,7 @@ async function beside(port: number, count: number, bytes?: Buffer): Promise<numb
   }
 }
 
-/** Measures a gateway in a process of its own, before a runtime that answers at once. */
+/** Measures a gateway in a separate process, in front of a runtime that answers immediately. */
 export async function measureGateway(): Promise<GatewayTimes> {
   const upstream = await startUpstream();
   const gateway = await startGatewayProcess(upstreamAt(upstream.port, { maxRequests: 200 }));

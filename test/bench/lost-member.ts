@@ -10,12 +10,12 @@ import { firstApply } from './apply.ts';
 import { startApplyRack } from './apply-rack.ts';
 import type { SshdRack } from './sshd-rack.ts';
 
-/** One round over a mesh of four, in milliseconds: as `status` observes it. */
+/** One round over a mesh of four, in milliseconds: observed like `status`. */
 export interface LostRound {
   readonly usualMs: number;
-  /** A rank is dead, and the leader answers nobody. */
+  /** A rank is dead, and the leader gives no answers. */
   readonly rankLostMs: number;
-  /** A Mac accepts connections and never sends a byte: until the others were seen, and until it was given up. */
+  /** A Mac accepts connections and never sends a byte: until the others were observed, and until its deadline. */
   readonly othersMs: number;
   readonly namedMs: number;
 }
@@ -25,7 +25,7 @@ const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 const wayTo = ({ nodes, userKey }: SshdRack, name: string, change?: WayChange): NodeWay =>
   straightWay({ nodes, userKey: { path: userKey.file } }, name, change);
 
-/** Observes as `status` does. @throws Error unless just `lost` could not be reached */
+/** Observes like `status`. @throws Error unless only `lost` is unreachable */
 async function observe(ways: readonly NodeWay[], lost?: string) {
   const startedAt = performance.now();
   let othersMs = 0;

@@ -2,7 +2,7 @@ import { documentOf, isRecord, type Pair, timeFloor, verbStart } from './floor.t
 import type { SshdRack } from './sshd-rack.ts';
 import { type Run, type Start, timeRun, watchMemory } from './timed-process.ts';
 
-/** @throws Error unless the run ended well and every node's macOS version is known. */
+/** @throws Error unless the run succeeded and every node's macOS version is known. */
 function checkObserved(rack: SshdRack, run: Run, start: Start): void {
   const { nodes } = documentOf(run, start);
   for (const name of Object.keys(rack.nodes)) {
@@ -12,7 +12,7 @@ function checkObserved(rack: SshdRack, run: Run, start: Start): void {
   }
 }
 
-/** Observes the rack, then twice by the same commands through the system's ssh, and checks all answers. */
+/** Observes the rack, then runs the same commands twice through the system's ssh, and checks all answers. */
 export async function timePair(rack: SshdRack): Promise<Pair> {
   const facts = verbStart(rack, 'facts');
   const ours = await timeRun(facts);
@@ -20,7 +20,7 @@ export async function timePair(rack: SshdRack): Promise<Pair> {
   return { meshwrightMs: ours.ms, ...(await timeFloor(rack)) };
 }
 
-/** Peak of resident memory of one observation, in bytes; undefined where the machine does not tell. */
+/** Peak of resident memory of one observation, in bytes; undefined if the machine does not report it. */
 export async function observationMemory(rack: SshdRack): Promise<number | undefined> {
   const facts = verbStart(rack, 'facts');
   const run = await watchMemory(facts);

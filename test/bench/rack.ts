@@ -8,7 +8,7 @@ const islandSize = 4;
 
 const nameOf = (index: number): string => `studio-${index + 1}`;
 
-/** Every pair of an island of four, each end on the next free receptacle from 2 on. */
+/** A link for every pair of an island of four, each end on the next free receptacle starting with 2. */
 function islandLinks(first: number, size: number): readonly string[] {
   const free = Array.from({ length: size }, () => 2);
   const end = (at: number): string => {
@@ -28,7 +28,7 @@ export const islands = (nodes: number): readonly number[] =>
 export const islandNames = (first: number, nodes: number): readonly string[] =>
   Array.from({ length: Math.min(islandSize, nodes - first) }, (_, index) => nameOf(first + index));
 
-/** A cluster file of that many Macs, in islands of four whose every pair is cabled. */
+/** A cluster file with this many Macs, in islands of four with a cable for every pair. */
 export function rackText(nodes: number): string {
   const names = Array.from({ length: nodes }, (_, index) => nameOf(index));
   const links = islands(nodes).flatMap((first) => islandLinks(first, Math.min(islandSize, nodes - first)));
@@ -46,18 +46,18 @@ export function rackText(nodes: number): string {
 }
 
 /**
- * Tools that are the machine's own here: the flag checks of the simulator would only make the floor slower. Not `find`:
- * the one of this machine may not know `-acl`.
+ * Tools taken from this machine: the flag checks of the simulator would only make the floor slower. Except `find`:
+ * that of this machine may not know `-acl`.
  */
 const ownTools = [
   ...['/bin/cat', '/bin/date', '/bin/ps', '/bin/rm', '/bin/sleep', '/usr/bin/awk', '/usr/bin/cksum'],
   ...['/usr/bin/head', '/usr/bin/mktemp', '/usr/bin/wc'],
 ];
 
-/** `sudo -n` that allows everything and does nothing. */
+/** A `sudo -n` that allows everything. */
 const lightSudo = '#!/bin/sh\nexit 0\n';
 
-/** Puts the machine's own base tools into the root of a node. */
+/** Copies the base tools of this machine into the root of a node. */
 export async function lightenTools(root: string): Promise<void> {
   for (const path of ownTools) {
     await rm(join(root, path), { force: true });
@@ -66,9 +66,9 @@ export async function lightenTools(root: string): Promise<void> {
 }
 
 /**
- * Puts the file tree of each Mac of a cluster file below `folder` and gives the root of each by node. Tools of macOS
- * answer as the simulated Mac does, each a few lines of plain `sh` that end in `exec cat`; base tools are the
- * machine's own.
+ * Writes the file tree of each Mac of a cluster file below `folder` and returns the root of each node. Tools of macOS
+ * answer like the simulated Mac, each with a few lines of plain `sh` that end in `exec cat`; base tools are those of
+ * this machine.
  */
 export async function placeRoots(text: string, folder: string, user: string): Promise<ReadonlyMap<string, string>> {
   const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');

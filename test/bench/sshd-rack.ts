@@ -7,17 +7,17 @@ import { processStart } from '../../src/sim/hosts/processes.ts';
 import { type KeyPair, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';
 import { placeRoots, rackText } from './rack.ts';
 
-/** Where the Macs of a rack lie, and what their servers need to know. */
+/** The folders of the Macs of a rack, and the options of their servers. */
 export interface RackRoots {
   /** Root folder by node. */
   readonly roots: ReadonlyMap<string, string>;
   /** Further lines for the configuration of each server. */
   readonly config?: (root: string) => readonly string[];
-  /** Ends what was started for them. */
+  /** Ends the processes started for them. */
   readonly stop?: () => Promise<void>;
 }
 
-/** A rack of real `sshd` processes with light fake tools, and all that either client needs to reach it. */
+/** A rack of real `sshd` processes with light fake tools, and everything that either client needs to reach it. */
 export interface SshdRack {
   readonly folder: string;
   readonly clusterFile: string;
@@ -26,7 +26,7 @@ export interface SshdRack {
   readonly userKey: KeyPair;
   readonly knownHosts: string;
   readonly nodes: Readonly<Record<string, RunNode>>;
-  /** What each server has logged since it was started. */
+  /** The log of each server since its start. */
   readonly logs: () => ReadonlyMap<string, string>;
   readonly stop: () => Promise<void>;
 }
@@ -54,16 +54,16 @@ const observedMacs = async (text: string, folder: string): Promise<RackRoots> =>
   roots: await placeRoots(text, join(folder, 'roots'), userInfo().username),
 });
 
-/** How a rack is made. */
+/** The options of a rack. */
 export interface RackWish {
   readonly size: number;
-  /** The cluster file; without placements when absent. */
+  /** The cluster file; by default without placements. */
   readonly text?: string;
-  /** Makes the Macs of a cluster file below a folder; those that can only be observed when absent. */
+  /** Creates the Macs of a cluster file below a folder; by default Macs that can only be observed. */
   readonly macs?: (text: string, folder: string) => Promise<RackRoots>;
 }
 
-/** Starts one sshd per node, each with a host key of its own, and writes the files that lead to them. */
+/** Starts one sshd per node with separate host keys, and writes the files with their addresses. */
 export async function startSshdRack(wish: RackWish): Promise<SshdRack> {
   const { size, text = rackText(size), macs = observedMacs } = wish;
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-bench-'));
@@ -116,7 +116,7 @@ interface RunFacts {
   readonly nodes: Readonly<Record<string, RunNode>>;
 }
 
-/** The run file of a fleet whose process is this one. */
+/** The run file of a fleet in this process. */
 async function runFileOf({ run, size, clusterFile, userKey, nodes }: RunFacts) {
   return {
     simulated: true as const,

@@ -22,14 +22,14 @@ const measured = (sixteenMs: number): Measured => ({
 });
 
 describe('the spread of measured values', () => {
-  it('has the middle one, or the mean of the two middle ones, and both ends', () => {
+  it('is the middle value, or the mean of the two middle ones, with both ends', () => {
     expect(spreadOf([9, 1, 5])).toEqual({ median: 5, min: 1, max: 9 });
     expect(spreadOf([4, 1, 2, 9])).toEqual({ median: 3, min: 1, max: 9 });
   });
 });
 
-describe('the bars of a bench', () => {
-  it('judge what looks once by the floor, memory by its highest peak, start-up by a bare Node', () => {
+describe('the limits of a bench', () => {
+  it('compare observations with the floor, memory with its highest peak, and start-up with a bare Node', () => {
     expect(barsOf(measured(1_100)).map(({ value, isReached }) => [value, isReached])).toEqual([
       [1.5, true],
       [1.1, true],
@@ -47,7 +47,7 @@ describe('the bars of a bench', () => {
     ]);
   });
 
-  it('are missed loudly', () => {
+  it('are marked MISSED if exceeded', () => {
     const lines = barsText(barsOf(measured(1_101))).split('\n');
     expect(lines.filter((line) => line.endsWith('MISSED'))).toEqual([
       'facts of 16 nodes, by ssh           1.101 x   at most 1.1 x     MISSED',
@@ -59,7 +59,7 @@ describe('the bars of a bench', () => {
 });
 
 describe('the tables of a bench', () => {
-  it('show an apply that changes something without a floor, and one value without a spread', () => {
+  it('list a changing apply without a floor, and a single value without a spread', () => {
     const lines = timesText(measured(1_000)).split('\n');
     expect(lines.filter((line) => /^(?:first apply|one file)/.test(line))).toEqual([
       'first apply, 16 nodes               123456',

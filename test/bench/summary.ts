@@ -3,14 +3,14 @@ import type { GatewayTimes } from './gateway.ts';
 import type { LostRound } from './lost-member.ts';
 import type { StartUpRound } from './start-up.ts';
 
-/** Middle, smallest and largest of some measured values. */
+/** Median, minimum and maximum of measured values. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** The spread of values, of which there is at least one. */
+/** The spread of at least one value. */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (index: number): number => sorted[index] ?? Number.NaN;
@@ -19,7 +19,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, min: at(0), max: at(sorted.length - 1) };
 }
 
-/** One thing that must not exceed a limit. */
+/** A value that must not exceed a limit. */
 export interface Bar {
   readonly name: string;
   readonly value: number;
@@ -28,19 +28,19 @@ export interface Bar {
   readonly isReached: boolean;
 }
 
-/** Pairs of a rack of so many nodes. */
+/** Pairs of a rack with this many nodes. */
 export interface PairsOf {
   readonly nodes: number;
   readonly pairs: readonly Pair[];
 }
 
-/** What was applied to a rack of so many nodes; the pairs are applies that had nothing to do. */
+/** The applies to a rack with this many nodes. The pairs are applies without changes. */
 export interface Applies extends PairsOf {
   readonly firstMs: number;
   readonly oneFileMs: readonly number[];
 }
 
-/** Everything that one run measured. */
+/** All results of one run. */
 export interface Measured {
   readonly observation: readonly PairsOf[];
   readonly apply: readonly Applies[];
@@ -51,13 +51,13 @@ export interface Measured {
   readonly gateway?: GatewayTimes;
 }
 
-/** By nodes, of an observation and of an apply that has nothing to do: both look once. */
+/** Limits by nodes, for an observation and for an apply without changes: both observe once. */
 const lookLimits: Readonly<Record<number, number>> = { 4: 2, 16: 1.1 };
 const memoryLimitMegabytes = 120;
-/** Of an observation of a mesh that lost a member, by the usual one; and until a silent Mac is named. */
+/** Limits of an observation of a mesh without one rank, relative to the usual one, and until a silent Mac is named. */
 const lostLimit = 1.3;
 const namedLimitSeconds = 4.5;
-/** How much longer a client of a gateway may wait than usual while others do their worst, and half a GiB, as `fit` counts it. */
+/** The extra wait of a client of a gateway under hostile load, and half a GiB, the amount that `fit` counts. */
 const gatewayLimitSeconds = 2;
 const gatewayLimitMegabytes = 537;
 
@@ -73,7 +73,7 @@ const medianOf = <T>(rows: readonly T[], read: (row: T) => number): number => sp
 
 type Floor = 'sshMs' | 'sameAlgorithmsMs';
 
-/** Median of ours by median of the floor. */
+/** The median of meshwright divided by the median of the floor. */
 const ratioOf = (pairs: readonly Pair[], floor: Floor): number =>
   medianOf(pairs, (pair) => pair.meshwrightMs) / medianOf(pairs, (pair) => pair[floor]);
 
@@ -106,7 +106,7 @@ function gatewayBars(times: GatewayTimes | undefined): readonly Bar[] {
   ];
 }
 
-/** The bars that this run can judge, in a fixed order. */
+/** The limits that this run measured, in a fixed order. */
 export function barsOf({ observation, apply, memory, startUp, lost, gateway }: Measured): readonly Bar[] {
   const seen = [...lookBars('facts', observation), ...lookBars('no-op apply', apply)];
   const peak = memory === undefined ? [] : [Math.max(...memory.peakBytes) / 1e6];
@@ -148,7 +148,7 @@ function startUpRow(name: string, values: readonly number[], bare: readonly numb
   return row([name, spreadText(values), spreadText(bare), `${ratio.toFixed(2)}x`]);
 }
 
-/** Applies that change something have no floor: nobody else does this. */
+/** Applies with changes have no floor: there is no comparable tool. */
 const changeRows = (apply: readonly Applies[]): readonly string[] =>
   apply.flatMap(({ nodes, firstMs, oneFileMs }) => [
     row([`first apply, ${nodes} nodes`, spreadText([firstMs])]),
@@ -174,7 +174,7 @@ export function timesText(measured: Measured): string {
   ].join('');
 }
 
-/** One line per bar; a missed one is loud. */
+/** One line per limit; exceeded limits are marked. */
 export const barsText = (bars: readonly Bar[]): string =>
   bars
     .map(({ name, value, limit, unit, isReached }) => {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The built command that is measured. */
 export const builtCommand = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
 
-/** One process to start, with its output going to files, so that nobody here has to read while time is taken. */
+/** A process to start, with its output in files, so that this process does not read during the measurement. */
 export interface Start {
   readonly file: string;
   readonly args: readonly string[];
@@ -17,9 +17,9 @@ export interface Start {
   readonly stderr: string;
 }
 
-/** How a process went. */
+/** The result of a process. */
 export interface Run {
-  /** From just before the start until its exit was seen. */
+  /** From just before the start until its exit was observed. */
   readonly ms: number;
   readonly exitCode: number | null;
 }
@@ -38,7 +38,7 @@ function start({ file, args, folder, env, stdout, stderr }: Start) {
   return { pid: child.pid ?? 0, ended };
 }
 
-/** Runs a process and says how long it took. @throws Error when it could not be started. */
+/** Runs a process and measures its duration. @throws Error if it could not be started. */
 export const timeRun = (what: Start): Promise<Run> => start(what).ended;
 
 function peakKilobytes(pid: number): number {
@@ -50,8 +50,8 @@ function peakKilobytes(pid: number): number {
 }
 
 /**
- * Runs a process and reads its peak of resident memory from outside, as the kernel counts it (`VmHWM`, which never
- * falls), until the process is gone. Undefined where there is no /proc.
+ * Runs a process and reads its peak resident memory from outside, as counted by the kernel (`VmHWM`, which never
+ * falls), until its end. Undefined without /proc.
  */
 export async function watchMemory(what: Start): Promise<Run & { readonly peakBytes: number | undefined }> {
   const { pid, ended } = start(what);

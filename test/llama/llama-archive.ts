@@ -5,16 +5,16 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { LlamaPackages } from './packages.ts';
 
-/** Both programs of an archive, as a release of llama.cpp has them in `bin`. */
+/** Both programs of an archive, in `bin` as in a release of llama.cpp. */
 export const llamaPrograms = ['llama-server', 'ggml-rpc-server'] as const;
 
-/** One of them. */
+/** The name of a program. */
 export type LlamaProgram = (typeof llamaPrograms)[number];
 
-/** A file of a simulated Mac: where it is, programs of llama.cpp that are to serve say what is in it and end with 1. */
+/** A file of a simulated Mac. If it exists, serving programs of llama.cpp print its contents and exit with 1. */
 export const lastWordsPath = '/.sim/last-words';
 
-/** Starts a program through the loader that came with it, from where it finds its backends. */
+/** Starts a program through its own loader, in the folder of its backends. */
 const wrapper = (program: LlamaProgram, { loader, backends }: LlamaPackages): string => `#!/bin/sh
 [ ! -f ${lastWordsPath} ] || [ "$*" = --list-devices ] || { cat ${lastWordsPath} >&2; exit 1; }
 h=\${0%/bin/*}
@@ -33,8 +33,8 @@ async function writeWrappers(folder: string, packages: LlamaPackages): Promise<v
 }
 
 /**
- * Packs a runtime as a person would take it from a release: `bin/llama-server` and `bin/ggml-rpc-server`, with
- * everything that they need beside them, so that a node needs nothing but this archive.
+ * Packs a runtime like a release: `bin/llama-server` and `bin/ggml-rpc-server`, with
+ * everything that they need next to them, so that a node needs only this archive.
  */
 export async function writeLlamaArchive(path: string, packages: LlamaPackages): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-llama-'));

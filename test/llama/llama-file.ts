@@ -6,7 +6,7 @@ import { type FileValue, filePart } from '../scenarios/converge-file.ts';
 /** The nodes of the mesh in rank order: three of the example's four. */
 export const meshNodes = ['studio-1', 'studio-2', 'studio-3'] as const;
 
-/** The example file cut down to three Macs in a triangle, with a mesh of llama.cpp on them. */
+/** The example file with only three Macs in a triangle and a mesh of llama.cpp on them. */
 export function llamaFile(folder: string, change: (file: FileValue) => void = () => undefined): FileValue {
   const file: unknown = parse(textOf('cluster.example.yaml'));
   const value = filePart(file);
@@ -26,7 +26,7 @@ export function llamaFile(folder: string, change: (file: FileValue) => void = ()
       transport: 'tcp',
       context: 512,
       endpoint: { port: 8080 },
-      // Whoever asks a hung mesh for a token waits that long.
+      // A token request to a hung mesh waits this long.
       expect: { firstToken: '4s' },
     },
   };

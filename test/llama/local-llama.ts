@@ -10,12 +10,12 @@ import type { LlamaPackages } from './packages.ts';
 /** A real program of llama.cpp that runs on this computer. */
 export interface LocalLlama {
   readonly port: number;
-  /** Both outputs, as they came. */
+  /** Both outputs, in order of arrival. */
   readonly log: () => string;
   readonly stop: () => Promise<void>;
 }
 
-/** A port of loopback that nobody listens on now. */
+/** A free port of loopback. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -25,7 +25,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Starts one program through its own loader. @param words of its command line */
+/** Starts a program through its own loader. @param words arguments of its command line */
 function start(
   { folder, loader, backends }: LlamaPackages,
   program: LlamaProgram,
@@ -47,7 +47,7 @@ function start(
   child.stderr?.on('data', hear);
   const closed = once(child, 'close');
   const stop = async (): Promise<void> => {
-    // Its log is written by a thread of its own, and is whole only after an orderly end.
+    // A separate thread writes the log, which is complete only after an orderly end.
     child.kill('SIGTERM');
     const patience = setTimeout(() => child.kill('SIGKILL'), 10_000);
     await closed;
@@ -58,7 +58,7 @@ function start(
 
 const patienceMs = 60_000;
 
-/** Looks again and again; ends early when the program has. */
+/** Polls repeatedly; ends early if the program ended. */
 async function until(
   { child, log }: Pick<ReturnType<typeof start>, 'child' | 'log'>,
   isReady: () => Promise<boolean>,
@@ -72,16 +72,16 @@ async function until(
   throw new Error(`llama.cpp is not ready:\n${log()}`);
 }
 
-/** What a worker may be given. */
+/** The options of a worker. */
 export interface WorkerWish {
-  /** Where it caches tensors; none without it. */
+  /** The folder of its tensor cache; no cache by default. */
   readonly cacheFolder?: string;
 }
 
-/** How often another port is tried when somebody else was given the same one in between. */
+/** The number of ports to try if a different program takes the port first. */
 const portTries = 5;
 
-/** Starts something on a free port, and on another one where that turned out to be taken. */
+/** Starts a program on a free port, and on a different port if that was taken meanwhile. */
 async function onFreePort(begin: (port: number) => Promise<LocalLlama>): Promise<LocalLlama> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -93,7 +93,7 @@ async function onFreePort(begin: (port: number) => Promise<LocalLlama>): Promise
   }
 }
 
-/** A worker on loopback that listens. */
+/** Starts a worker on loopback and waits until it listens. */
 export const startWorker = (packages: LlamaPackages, wish: WorkerWish = {}): Promise<LocalLlama> =>
   onFreePort((port) => startWorkerOn(port, packages, wish));
 
@@ -106,7 +106,10 @@ async function startWorkerOn(port: number, packages: LlamaPackages, wish: Worker
   return { port, log: worker.log, stop: worker.stop };
 }
 
-/** A server on loopback that has loaded its model. @param words beside those for model, address and port */
+/**
+ * Starts a server on loopback and waits until its model is loaded.
+ * @param words arguments besides model, address and port
+ */
 export const startServer = (
   packages: LlamaPackages,
   model: string,
@@ -132,7 +135,7 @@ async function startServerOn(
   return { port, log: server.log, stop: server.stop };
 }
 
-/** The body of a request for a text that is the same each time. */
+/** The body of a request with a reproducible answer. */
 export const goldenRequest = (model: string, maxTokens = 16): string =>
   JSON.stringify({
     model,
@@ -143,7 +146,7 @@ export const goldenRequest = (model: string, maxTokens = 16): string =>
     cache_prompt: false,
   });
 
-/** The text of an answer, as bytes that were no text show, too. */
+/** The text of an answer, with invalid bytes made visible. */
 export function textIn(answer: string): string {
   const value: unknown = JSON.parse(answer);
   const text = Object(value).choices?.[0]?.message?.content;
@@ -151,7 +154,7 @@ export function textIn(answer: string): string {
   return text;
 }
 
-/** What one process alone answers. */
+/** The answer of a single process. */
 export async function soloAnswer(packages: LlamaPackages, model: string, words: readonly string[]): Promise<string> {
   const server = await startServer(packages, model, words);
   try {
@@ -176,7 +179,7 @@ export const cachedShape: TinyShape = {
   context: 512,
 };
 
-/** What a server answers that has all of its layers on these workers; it calls itself healthy before it is asked. */
+/** The answer of a server with all layers on these workers. The server reports good health before the request. */
 export async function meshAnswer(packages: LlamaPackages, model: string, ports: readonly number[]): Promise<string> {
   const rpc = ports.map((port) => `127.0.0.1:${port}`).join(',');
   return soloAnswer(packages, model, ['--ctx-size', '512', '--parallel', '1', '--rpc', rpc, '--n-gpu-layers', '9999']);

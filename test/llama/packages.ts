@@ -3,25 +3,25 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The real llama.cpp as `scripts/llama-packages.sh` has unpacked it. */
+/** The real llama.cpp unpacked by `scripts/llama-packages.sh`. */
 export interface LlamaPackages {
   readonly kind: 'there';
   readonly folder: string;
   readonly version: string;
-  /** Relative to the folder: the loader that starts the programs, and where they look for their backends. */
+  /** Relative to the folder: the loader of the programs, and the folder of their backends. */
   readonly loader: string;
   readonly backends: string;
 }
 
-/** The packages, or why there are none. */
+/** The packages, or the reason why they are missing. */
 export type FoundPackages = LlamaPackages | { readonly kind: 'missing'; readonly reason: string };
 
 const script = fileURLToPath(new URL('../../scripts/llama-packages.sh', import.meta.url));
 const deadlineMs = 240_000;
 
 /**
- * Fetches the packages where nobody has done so yet. Without a network, or beside Debian, they are missing, and tests
- * that need them are left out; with MESHWRIGHT_LLAMA=required they fail.
+ * Fetches the packages if they are not there yet. Without a network or outside Debian, they are missing, and tests
+ * that need them are skipped; with MESHWRIGHT_LLAMA=required they fail.
  */
 export function findLlamaPackages(): FoundPackages {
   const ran = spawnSync('bash', [script], { encoding: 'utf8', timeout: deadlineMs });
@@ -38,7 +38,7 @@ function unpackedIn(folder: string): LlamaPackages {
   return { kind: 'there', folder, version, loader, backends };
 }
 
-/** The packages, in a test that is left out without them. */
+/** The packages, for a test that is skipped without them. */
 export function llamaPackages(found: FoundPackages): LlamaPackages {
   if (found.kind === 'missing') throw new Error(found.reason);
   return found;

@@ -1,8 +1,8 @@
 /**
- * A soak for `npm run nightly`: a serving rack behind real `sshd` processes is looked at, again and again, until the
- * time is over. Every look must give the same facts, and nothing may grow: no file and no process on a node, no memory
- * here. Every so often the built command applies and must find nothing to do, over one connection and one command per
- * node. Prints one JSON document; ends with 1 as soon as something is otherwise.
+ * A soak for `npm run nightly`: a serving rack behind real `sshd` processes is observed repeatedly until the
+ * time is over. Every observation must give the same facts, and nothing may grow: no files and processes on nodes, no
+ * memory here. From time to time the built command applies without changes, over one connection and one command per
+ * node. Prints one JSON document; exits with 1 at the first violation.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, nodes: { type: 'string', default: '4' } },
 });
 const looksPerApply = 25;
-/** What the heap may grow by from the first looks to the last: caches of the runtime, no leak per look. */
+/** The allowed heap growth from the first observations to the last: caches of the runtime, no leak per observation. */
 const growthLimitBytes = 24e6;
 
 const limits = () => ({ parallel: 32, deadlineMs: 120_000, newToken: () => randomBytes(16).toString('hex') });
@@ -45,7 +45,10 @@ function waysTo({ nodes, userKey }: SshdRack): readonly NodeWay[] {
 
 type Looked = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Every fact of every node but the clock and the keeper, which begins a round every minute. @throws Error when a node was not observed */
+/**
+ * Every fact of every node except the clock and the keeper, which starts a round every minute.
+ * @throws Error if a node was not observed
+ */
 async function look(ways: readonly NodeWay[]): Promise<Looked> {
   const { nodes, failures } = await observeFleet(ways, limits());
   const [failed] = Object.keys(failures);
@@ -67,14 +70,14 @@ const differences = (before: Looked, now: Looked): readonly string[] =>
       .map(([name, value]) => `${node} ${name}: ${JSON.stringify(value)}, then ${JSON.stringify(now[node]?.[name])}`),
   );
 
-/** Files in the temporary folders of the nodes, and processes of this machine that a root of theirs is named by. */
+/** Files in the temporary folders of the nodes, and processes of this machine that name a root of a node. */
 function leftOn({ nodes }: SshdRack): Readonly<Record<string, number>> {
   const roots = Object.values(nodes).map(({ root }) => root);
   const files = roots.flatMap((root) => readdirSync(join(root, 'private/tmp')));
   return { files: files.length, processes: countProcesses(roots) };
 }
 
-/** 0 where there is no /proc. */
+/** 0 without /proc. */
 function countProcesses(roots: readonly string[]): number {
   const command = (id: string): string => {
     try {
@@ -111,7 +114,7 @@ async function soak(rack: SshdRack, endMs: number) {
     applies += 1;
   }
   let left = leftOn(rack);
-  // A round of a keeper that is under way has ended by then.
+  // A current round of a keeper has ended by then.
   for (let tries = 0; tries < 20 && !isDeepStrictEqual(left, leftBefore); tries += 1) {
     await sleep(1_000);
     left = leftOn(rack);

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** A server that answers each byte `?` with `!`, behind a proxy; it greets first when told to. */
+/** A server that answers each byte `?` with `!`, behind a proxy; optionally with a greeting first. */
 async function answering(greeting: string, more: Partial<ProxyOptions> = {}): Promise<DelayingProxy> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -33,7 +33,7 @@ async function answering(greeting: string, more: Partial<ProxyOptions> = {}): Pr
   return proxy;
 }
 
-/** Sends the pieces one by one, each after the answers to the one before have come. */
+/** Sends the pieces one by one, each after the answers to the previous one. */
 async function converse(proxy: DelayingProxy, greeting: string, pieces: readonly string[]): Promise<number> {
   const socket = connect({ host: '127.0.0.1', port: proxy.port });
   await once(socket, 'connect');
@@ -55,14 +55,14 @@ async function converse(proxy: DelayingProxy, greeting: string, pieces: readonly
   return got;
 }
 
-describe('delaying proxy', () => {
-  it('counts one round trip for the connection and one for each answer that was waited for', async () => {
+describe('the delaying proxy', () => {
+  it('counts one round trip for the connection and one for each awaited answer', async () => {
     const proxy = await answering('');
     await converse(proxy, '', ['?', '?', '?', '?', '?']);
     expect(proxy.counts()).toMatchObject({ connections: 1, roundTrips: 6, turns: 5, clientBytes: 5, serverBytes: 5 });
   });
 
-  it('counts one round trip for what is sent together', async () => {
+  it('counts one round trip for bytes sent together', async () => {
     const proxy = await answering('');
     await converse(proxy, '', ['?????']);
     expect(proxy.counts().roundTrips).toBe(2);
@@ -74,7 +74,7 @@ describe('delaying proxy', () => {
     expect(proxy.counts()).toMatchObject({ roundTrips: 2, turns: 0 });
   });
 
-  it('cuts a connection after exactly the bytes that it was told', async () => {
+  it('cuts a connection after exactly the given number of bytes', async () => {
     const proxy = await answering('0123456789', { cutAfterServerBytes: 7 });
     const socket = connect({ host: '127.0.0.1', port: proxy.port });
     const pieces: Buffer[] = [];
@@ -84,7 +84,7 @@ describe('delaying proxy', () => {
     socket.destroy();
   });
 
-  it('passes nothing any more once it is frozen', async () => {
+  it('drops all data after it is frozen', async () => {
     const proxy = await answering('');
     const socket = connect({ host: '127.0.0.1', port: proxy.port });
     await once(socket, 'connect');

@@ -1,36 +1,36 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** How a proxy treats what passes through it. */
+/** How a proxy treats its data. */
 export interface ProxyOptions {
   /** On 127.0.0.1. */
   readonly targetPort: number;
-  /** How long every piece is held in each direction: a round trip lasts twice as long. */
+  /** The delay of every piece in each direction. A round trip takes twice as long. */
   readonly oneWayMs?: number;
-  /** After so many bytes from the server the client's side is ended and the server's is destroyed. */
+  /** After this many bytes from the server, the client's side is ended and the server's is destroyed. */
   readonly cutAfterServerBytes?: number;
 }
 
-/** A TCP proxy on loopback that makes distance and counts it. */
+/** A TCP proxy on loopback that simulates distance and counts round trips. */
 export interface DelayingProxy {
   readonly port: number;
   readonly counts: () => ProxyCounts;
-  /** Ends every connection on both sides at once. */
+  /** Ends every connection on both sides immediately. */
   readonly cut: () => void;
-  /** From now on nothing passes, in either direction, and nobody is told: a black hole. */
+  /** Drops all data in both directions from now on, silently: a black hole. */
   readonly freeze: () => void;
   readonly stop: () => Promise<void>;
 }
 
-/** What has passed since the start. */
+/** Counts since the start. */
 export interface ProxyCounts {
   readonly connections: number;
   /**
-   * Round trips before the newest bytes that the client has got, on the longest connection, the one of the TCP
-   * connection included. Counted as logical clocks do: a piece from the client carries how many round trips the
-   * client had seen when it left, a piece from the server one more than the most that had reached the server. What
-   * is sent together, or in both directions at the same time, costs one; what waits for an answer costs another.
-   * Never too few; too many only when an end needs longer than one way to send what it could have sent before.
-   * TCP's own slow start is not in it: the proxy has a full window at once.
+   * Round trips before the newest bytes of the client, on the longest connection, including the one of the TCP
+   * connection. Counted like logical clocks: a piece from the client carries the number of round trips that the client
+   * had seen when it left; a piece from the server carries one more than the highest number that reached the server.
+   * Bytes sent together, or in both directions at the same time, cost one; waiting for an answer costs one more. Never
+   * too few. Too many only if an end delays bytes for longer than one direction takes. TCP's slow start does not count:
+   * the proxy has a full window immediately.
    */
   readonly roundTrips: number;
   /** How often the direction changed from the client's pieces to the server's. */
@@ -120,7 +120,7 @@ export async function startDelayingProxy(options: ProxyOptions): Promise<Delayin
   const passages = new Set<Passage>();
   const listener = createServer({ noDelay: true }, (client) => {
     const server = connect({ host: '127.0.0.1', port: options.targetPort, noDelay: true });
-    // The client's TCP connection stands: that was the first round trip, and the server knows of it.
+    // The client's TCP connection is open: that was the first round trip, and the server knows this.
     const passage: Passage = { client, server, clientSaw: 1, serverSaw: 1, isFrozen: false };
     tally.connections += 1;
     tally.roundTrips = Math.max(tally.roundTrips, 1);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-/** What the record of decisions allows to differ from the release before. */
+/** The differences from the previous release that the decision record allows. */
 export interface Allowed {
-  /** Names of before and of now. */
+  /** Old and new names. */
   readonly names: readonly string[];
   /** Addresses of properties that the first plan may change. */
   readonly changes: readonly string[];

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { setInterval as every } from 'node:timers/promises';
 
-/** A web server that stops in the middle of every file of weights until it is released. */
+/** A web server that pauses in the middle of every file of weights until it is released. */
 export interface HeldFiles {
   readonly port: number;
   /** Resolves when the first half of a file of weights was sent. */
   readonly halfSent: Promise<unknown>;
   readonly release: () => void;
-  /** The names of the files that were asked for so far, in order. */
+  /** The names of the requested files so far, in order. */
   readonly requests: readonly string[];
   readonly close: () => Promise<unknown>;
 }
@@ -32,7 +32,7 @@ export async function holdFiles(folder: string): Promise<HeldFiles> {
       if (sent > 0) {
         response.write(bytes.subarray(0, sent));
         server.emit('half');
-        // curl gives up a transfer without a byte for a minute.
+        // curl aborts a transfer after a minute without a byte.
         for await (const _ of every(pauseMs)) {
           if (released.signal.aborted || response.destroyed || sent + 1 >= bytes.length) break;
           response.write(bytes.subarray(sent, sent + 1));

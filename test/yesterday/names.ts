@@ -1,6 +1,6 @@
 /**
- * Every name that a build writes, as a text that people can read and compare: what differs from run to run (ids, digests,
- * numbers, times) has a word in its place.
+ * Every name that a build writes, as a text that people can read and compare. Values that differ between runs (ids,
+ * digests, numbers, times) are replaced with a word.
  */
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -22,11 +22,11 @@ const settled = (text: string): string => volatile.reduce((so, [pattern, word]) 
 
 const unique = (lines: readonly string[]): readonly string[] => [...new Set(lines.map(settled))].sort();
 
-/** What comes and goes by itself: counts of a gateway, progress of a job, a log that begins with its first line. */
+/** Names that appear by themselves: counts of a gateway, progress of a job, a log with its first line. */
 const isPassing = (path: string): boolean =>
   /\/doorman\/\d+\/counts\/.|\/ops\/[^/]+\/progress|\/log\/keeper/.test(path);
 
-/** Paths below a folder, folders with a slash behind. */
+/** Paths below a folder, folders with a trailing slash. */
 function pathsBelow(root: string, path: string): readonly string[] {
   const full = join(root, path);
   if (!existsSync(full) || isPassing(path)) return [];
@@ -34,10 +34,10 @@ function pathsBelow(root: string, path: string): readonly string[] {
   return [`${path}/`, ...readdirSync(full).flatMap((name) => pathsBelow(root, `${path}/${name}`))];
 }
 
-/** Trees end at their seal: what is in them comes from the archive or the model. */
+/** Trees end at their seal: their contents come from the archive or the model. */
 const isOfTree = (path: string): boolean => /^opt\/meshwright\/\w+\/[^/]+\/[0-9a-f]{16}\/(?!\.)./.test(path);
 
-/** Keys of a value with the way to each; of a list all elements together. JSON inside of a text counts as well. */
+/** Keys of a value with their paths, for lists over all elements. JSON inside a text counts too. */
 function keysIn(value: unknown, at = ''): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((one) => keysIn(one, `${at}[]`));
   if (typeof value === 'string') {
@@ -51,7 +51,7 @@ function keysIn(value: unknown, at = ''): readonly string[] {
   });
 }
 
-/** Records of ours whose lines begin with a word or are `key=value`. Everything else of ours is listed by its path alone. */
+/** Records of meshwright whose lines begin with a word or are `key=value`. Its other files are listed only by path. */
 const records = [
   /\/(?:hold|fence|wired-baseline)$/,
   /\/accounts\/[^/]+$/,
@@ -74,7 +74,7 @@ function wordsIn(path: string, text: string): readonly string[] {
   return lines.map((line) => /^[a-z][\w-]*=/i.exec(line)?.[0] ?? (/^[a-z-]+(?= |$)/i.exec(line)?.[0] || 'VALUE'));
 }
 
-/** The words in files, each with its file. */
+/** The words in files, with the name of the file. */
 function contentLines(root: string, paths: readonly string[]): readonly string[] {
   const isText = (path: string): boolean => !path.endsWith('/') && lstatSync(join(root, path)).isFile();
   return paths
@@ -82,7 +82,7 @@ function contentLines(root: string, paths: readonly string[]): readonly string[]
     .flatMap((path) => wordsIn(`/${path}`, readFileSync(join(root, path), 'utf8')).map((word) => `${path}: ${word}`));
 }
 
-/** What is on a Mac outside of folders of ours: services, accounts, the way in. */
+/** Names on a Mac outside meshwright's folders: services, accounts, access. */
 function traces(root: string): readonly string[] {
   const daemons = readdirSync(join(root, 'Library/LaunchDaemons')).filter((name) => name.includes('meshwright'));
   const plists = daemons.map((name) => readFileSync(join(root, 'Library/LaunchDaemons', name), 'utf8'));
@@ -131,7 +131,7 @@ function journalKeys(state: string): readonly string[] {
   );
 }
 
-/** What steps of a plan are called: kinds of work, scripts and their arguments. */
+/** Names in the steps of a plan: kinds of work, scripts and their arguments. */
 function stepNames(plan: unknown): readonly string[] {
   const { steps } = plan as { readonly steps: readonly { readonly id: string; readonly act: FileAct }[] };
   return steps.map(({ id, act }) => {
@@ -146,7 +146,7 @@ interface FileAct {
   readonly args?: object;
 }
 
-/** The lock of a simulated fleet, which is beside its run file. */
+/** The lock of a simulated fleet, next to its run file. */
 function lockPath(state: string): string {
   const found = readdirSync(state, { recursive: true, encoding: 'utf8' }).filter(
     (name) => basename(name) === 'cluster.lock',
@@ -158,7 +158,7 @@ function lockPath(state: string): string {
 const ofAnyNode = (lines: readonly string[]): readonly string[] =>
   lines.map((line) => line.replaceAll(/\bstudio-\d(?=[./])/g, 'NODE'));
 
-/** All names of a rack, with the documents that the build has printed on the way. */
+/** All names of a rack, with the documents that the build printed. */
 export function namesOf({ place, roots }: YesterdayRack, documents: Readonly<Record<string, unknown>>): string {
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ...Object.entries(roots).flatMap(([name, root]) => nodeSections(name, root)),

@@ -1,7 +1,7 @@
 /**
- * A simulated rack of today, and what the release before leaves on it: settings, addresses, the keeper, two placements
- * that serve behind one gateway, an older version of their runtime, a model that is half fetched, a change of the network
- * that nothing has confirmed, and a Mac on hold.
+ * A simulated rack of today with the state that the previous release leaves: settings, addresses, the keeper, two
+ * placements behind one gateway, an older version of their runtime, a half-fetched model, an unconfirmed network
+ * change, and a Mac on hold.
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -26,17 +26,17 @@ import {
 import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
 import { type HeldFiles, holdFiles } from './held-files.ts';
 
-/** A rack with a person's computer before it. */
+/** A rack with the computer of a person. */
 export interface YesterdayRack {
   readonly place: Place;
   readonly roots: Readonly<Record<string, string>>;
   readonly files: HeldFiles;
-  /** Runs a command line, by the path of its program, with `--sim`. */
+  /** Runs a program by its path, with `--sim`. */
   readonly type: (program: string, words: readonly string[], options?: RunOptions) => Promise<Ran>;
   readonly remove: () => Promise<void>;
 }
 
-/** Which parts of the cluster file are in it. */
+/** The parts of the cluster file. */
 interface Stage {
   readonly archive: 'reference' | 'newer';
   /** With a third placement, whose model comes from a web server. */
@@ -45,15 +45,15 @@ interface Stage {
 
 const password = { env: { OWN_PASSWORD: 'simulated' } };
 const consent = ['--yes', '--update-lock', '--allow', 'interrupt'];
-/** Only ends what hangs: a loaded machine needs many times as long as an idle one. */
+/** Only ends hanging commands: a busy machine takes many times as long as an idle one. */
 const longestMs = 300_000;
 
 const dieBefore = `--import ${new URL('die-before.mjs', import.meta.url).href}`;
 
-/** Only the second half of a change of the network contains this text. */
+/** Only the second half of a network change contains this text. */
 const confirmation = 'isours "$rb/confirmed"';
 
-/** Brings up the two Macs, with a network and settings that no apply has touched. */
+/** Starts the two Macs, with network and settings untouched by apply. */
 export async function startYesterdayRack(): Promise<YesterdayRack> {
   const place = makePlace();
   await writeSources(place.folder);
@@ -92,10 +92,12 @@ export async function startYesterdayRack(): Promise<YesterdayRack> {
   };
 }
 
-/** Keys of the cluster file that the old build has under other names; empty it together with the tables of decision 16. */
+/**
+ * Keys of the cluster file with different names in the old build. Empty this together with the tables of decision 16.
+ */
 const oldKeys: Readonly<Record<string, string>> = { gateway: 'doorman' };
 
-/** Gives the keys of the cluster file the names that a program knows. */
+/** Renames the keys of the cluster file to those that a program knows. */
 function renameKeys(place: Place, program: string): void {
   let text = readFileSync(join(place.folder, 'cluster.yaml'), 'utf8');
   for (const [now, before] of Object.entries(oldKeys)) {
@@ -105,7 +107,7 @@ function renameKeys(place: Place, program: string): void {
   place.write('cluster.yaml', text);
 }
 
-/** The same words for simulated Macs; what stands behind `--` is for another program. */
+/** The same arguments for simulated Macs. Arguments after `--` belong to a different program. */
 function simulated(words: readonly string[]): readonly string[] {
   const at = words.indexOf('--');
   return at < 0 ? [...words, '--sim'] : words.toSpliced(at, 0, '--sim');
@@ -132,18 +134,18 @@ async function writeStage(place: Place, { archive, hasNext = false }: Stage): Pr
   place.write('cluster.yaml', fileText(file));
 }
 
-/** The model of the third placement, with the files that {@link startYesterdayRack} has written. */
+/** The model of the third placement, with the files that {@link startYesterdayRack} wrote. */
 async function fetchedModel({ folder }: Place): Promise<FileValue> {
   const written = await writeTinyModel(join(folder, 'models/fetched'));
   const files = written.map(({ path, sha256, sizeBytes }) => [path, { sha256, size: sizeBytes }]);
   return { source: 'http://models.lan/fetched/', files: Object.fromEntries(files) };
 }
 
-/** Everything that is on the disks of both Macs, and what launchd runs there. */
+/** The files on the disks of both Macs and the services of launchd. */
 export const diskOf = ({ roots }: YesterdayRack): unknown =>
   Object.values(roots).map((root) => ({ files: fileTree(root), services: serviceList(root) }));
 
-/** Runs a command that has to succeed. */
+/** Runs a command that must succeed. */
 export async function must(rack: YesterdayRack, program: string, words: readonly string[], options?: RunOptions) {
   const ran = await rack.type(program, words, options);
   expect(ran.code, `${words.join(' ')}\n${ran.stdout}${ran.stderr}`).toBe(0);
@@ -156,7 +158,7 @@ export const lookers = ['status', 'doctor', 'history', 'lease status', 'drift', 
 /** Documents by the command that printed them. */
 export type Documents = Readonly<Record<string, unknown>>;
 
-/** Lets a command line bring the rack to the state at the top of this file, and gives what it printed on the way. */
+/** Makes the state at the top of this file with a command line, and returns its output. */
 export async function bringToYesterday(rack: YesterdayRack, program: string): Promise<Documents> {
   const run = async (words: readonly string[], options?: RunOptions) =>
     json(await must(rack, program, [...words, '--json'], options));
@@ -175,23 +177,23 @@ export async function bringToYesterday(rack: YesterdayRack, program: string): Pr
   return documents;
 }
 
-/** An address that the file does not have is on a free receptacle; the run that removes it dies before it confirms. */
+/** A free receptacle has an undeclared address. The run that removes it dies before the confirmation. */
 async function leaveChangePending(rack: YesterdayRack, program: string): Promise<void> {
   const root = rack.roots[second] ?? '';
   const set = `"${root}/usr/sbin/networksetup" -setmanual "Thunderbolt 5" 10.77.0.205 255.255.255.252`;
   const asRoot = `printf '%s\\n' '${set}' | "${root}/usr/bin/sudo" -n "${root}/bin/sh" -s`;
   await must(rack, program, ['exec', second, '--yes', '--', 'sh', '-c', asRoot]);
-  // By the clocks of real Macs there is more time to end the daemon that would undo the change.
+  // At the speed of real clocks there is more time to end the daemon that would undo the change.
   const env = { NODE_OPTIONS: dieBefore, YESTERDAY_DIES_BEFORE: confirmation, MESHWRIGHT_SIM_SCALE: '1' };
   const cut = await rack.type(program, ['apply', second, '--yes'], { env });
   expect([cut.signal, cut.stderr]).toEqual(['SIGKILL', '']);
-  // Without its daemon the Mac does not undo the change by itself, however long the rest takes.
+  // Without its daemon, the Mac does not undo the change by itself.
   const daemons = processesBelow(root).filter((line) => line.trimEnd().endsWith('/rollback/roll'));
   expect(daemons).toHaveLength(1);
   process.kill(Number(daemons[0]?.trim().split(' ')[0]), 'SIGKILL');
 }
 
-/** The model of the third placement is on its way when the run dies; the job goes on without it. */
+/** The model of the third placement is in transit when the run dies. The job continues without the run. */
 async function leaveHalfFetched({ place, files }: YesterdayRack, program: string): Promise<void> {
   const words = simulated(['apply', first, '--yes', '--update-lock']);
   renameKeys(place, program);

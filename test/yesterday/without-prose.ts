@@ -4,7 +4,7 @@ const prose: readonly string[] = ['action', 'detail', 'evidence', 'from', 'hint'
 const isText = (value: unknown): boolean =>
   typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
 
-/** The same document without the sentences in it, and its commands without `--sim`: the old release left it out in places. */
+/** The same document without sentences, and with commands without `--sim`, which the old release sometimes left out. */
 export function withoutProse(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/ --sim$/, '');
   if (Array.isArray(value)) return value.map(withoutProse);
