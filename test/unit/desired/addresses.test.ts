@@ -8,7 +8,7 @@ import {
   parseIpv4Network,
 } from '../../../src/desired/addresses.ts';
 
-describe('one form for one address', () => {
+describe('canonicalAddress', () => {
   it.each([
     ['Studio.LAN.', 'studio.lan'],
     ['10.0.0.1', '10.0.0.1'],
@@ -18,7 +18,7 @@ describe('one form for one address', () => {
     ['::ffff:10.0.0.1', '0:0:0:0:0:ffff:a00:1'],
     ['1:2:3:4:5:6:7::', '1:2:3:4:5:6:7:0'],
     ['a1.b2', 'a1.b2'],
-  ])('%s is %s', (host, form) => {
+  ])('turns %s into %s', (host, form) => {
     expect(canonicalAddress(host)).toBe(form);
   });
 
@@ -39,13 +39,13 @@ describe('one form for one address', () => {
     '::12345',
     '1.2.3.4::',
     '::1.2.3.4:5',
-  ])('%s is none', (host) => {
+  ])('rejects %s', (host) => {
     expect(canonicalAddress(host)).toBeUndefined();
   });
 });
 
 describe('IPv4 numbers', () => {
-  it('become addresses and back', () => {
+  it('convert to addresses and back', () => {
     expect(ipv4Number('255.255.255.255')).toBe(2 ** 32 - 1);
     expect(ipv4Text(2 ** 32 - 1)).toBe('255.255.255.255');
     expect(ipv4Text(ipv4Number('10.77.0.4') ?? 0)).toBe('10.77.0.4');
@@ -53,7 +53,7 @@ describe('IPv4 numbers', () => {
 });
 
 describe('an IPv4 network', () => {
-  it('is read with any address of it', () => {
+  it('may be written with any of its addresses', () => {
     expect(parseIpv4Network('10.77.3.9/22')).toEqual({ address: '10.77.3.9', prefixLength: 22 });
     expect(firstAddress({ address: '10.77.3.9', prefixLength: 22 })).toBe('10.77.0.0');
     expect(firstAddress({ address: '200.1.2.3', prefixLength: 0 })).toBe('0.0.0.0');
@@ -61,13 +61,13 @@ describe('an IPv4 network', () => {
   });
 
   it.each(['10.0.0.0', '10.0.0.0/33', '10.0.0.0/08', '10.0.0.0/', '10.0.0/8', '10.0.0.0/8/9', '::/0'])(
-    '%s is none',
+    'is not read from %s',
     (text) => {
       expect(parseIpv4Network(text)).toBeUndefined();
     },
   );
 
-  it('lies inside another one or not', () => {
+  it('is inside a network that contains all of its addresses', () => {
     const ten = { address: '10.0.0.0', prefixLength: 8 };
     expect(isInside({ address: '10.255.0.0', prefixLength: 24 }, ten)).toBe(true);
     expect(isInside({ address: '10.0.0.0', prefixLength: 7 }, ten)).toBe(false);

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { rankPort, rankSlot } from '../../../src/desired/endpoints.ts';
 import { commandFields, fieldsIn, fillFields } from '../../../src/drivers/command/fields.ts';
 
-describe('the fields of a word', () => {
-  it('are words in braces with their places; other braces are text', () => {
+describe('the fields of an argument', () => {
+  it('are names in braces, with their positions', () => {
     expect(fieldsIn('--listen={address}:{port}')).toEqual([
       { name: 'address', start: 9, end: 18 },
       { name: 'port', start: 19, end: 25 },
@@ -12,7 +12,7 @@ describe('the fields of a word', () => {
     expect(fieldsIn('{"a": {}, "b": {1}} {{rank}}').map(({ name }) => name)).toEqual(['rank']);
   });
 
-  it('are filled in once, so that a value with braces stays as it is', () => {
+  it('are filled once, keeping the braces of their values', () => {
     const folder = { kind: 'node-path', path: '/opt/x' } as const;
     expect(fillFields('{runtime}/bin/{name}', (field) => [field === 'runtime' ? folder : '{rank}'])).toEqual([
       folder,
@@ -23,7 +23,7 @@ describe('the fields of a word', () => {
     expect(fillFields('', () => ['never'])).toEqual([]);
   });
 
-  it('are all explained where the command is', () => {
+  it('are all explained in the schema of the command', () => {
     const { $defs } = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
     const text: string = $defs.runtime.properties.command.description;
     const explained = [...text.matchAll(/\{([a-z]+)\}(?!:|\s+of every)/g)].map(([, name]) => name);
@@ -32,12 +32,12 @@ describe('the fields of a word', () => {
 });
 
 describe('the port on which ranks meet', () => {
-  it('follows from the name and the generation, within the 64 of its name', () => {
+  it('follows from name and generation, within 64 ports per name', () => {
     const first = 16_384 + 64 * rankSlot('kimi');
     expect([0, 1, 63, 64, 130].map((generation) => rankPort('kimi', generation) - first)).toEqual([0, 1, 63, 0, 2]);
   });
 
-  it('is a port whatever the name', () => {
+  it('is within the port range for any name', () => {
     const names = Array.from({ length: 2_000 }, (_, index) => `placement-${index}`);
     const slots = names.map(rankSlot);
     expect([Math.min(...slots), Math.max(...slots)]).toEqual([0, 255]);
@@ -45,7 +45,7 @@ describe('the port on which ranks meet', () => {
     expect(Math.min(...names.map((name) => rankPort(name, 0)))).toBe(16_384);
   });
 
-  it('never changes for a name: nodes remember it', () => {
+  it('never changes for a name', () => {
     expect([rankPort('kimi', 12), rankPort('qwen', 4)]).toEqual([21_580, 30_404]);
   });
 });

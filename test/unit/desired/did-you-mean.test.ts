@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { didYouMean, listText, suggesterAmong } from '../../../src/desired/did-you-mean.ts';
 import { editDistance } from '../../../src/desired/edit-distance.ts';
 
-describe('the distance of two words', () => {
+describe('the edit distance', () => {
   it.each([
     ['', '', 0],
     ['node', 'node', 0],
@@ -11,7 +11,7 @@ describe('the distance of two words', () => {
     ['kitten', 'sitting', 3],
     ['ca', 'abc', 3],
     ['', 'abc', 3],
-  ])('of %j and %j is %i', (from, to, distance) => {
+  ])('between %j and %j is %i', (from, to, distance) => {
     expect(editDistance(from, to)).toBe(distance);
     expect(editDistance(to, from)).toBe(distance);
   });
@@ -23,21 +23,21 @@ describe('a suggestion', () => {
     expect(didYouMean('STUDOI-2', ['studio-1', 'studio-2'])).toBe('studio-2');
   });
 
-  it('is not made when several words are as near, or none is', () => {
+  it('is not made if several words or none are near', () => {
     expect(didYouMean('studio-9', ['studio-1', 'studio-2'])).toBeUndefined();
     expect(didYouMean('colour', ['host', 'user'])).toBeUndefined();
     expect(didYouMean('x', ['y'])).toBeUndefined();
     expect(didYouMean('anything', [])).toBeUndefined();
   });
 
-  it('is not sought for words of any length', () => {
+  it('ignores very long words', () => {
     expect(didYouMean('a'.repeat(65), ['a'.repeat(64)])).toBeUndefined();
     expect(didYouMean('abcd', ['a'.repeat(1_000_000), 'abce'])).toBe('abce');
   });
 });
 
-describe('a distance that is counted up to a limit', () => {
-  it('is exact below the limit and larger than it above', () => {
+describe('an edit distance with a limit', () => {
+  it('is exact up to the limit and larger above it', () => {
     const words = ['', 'a', 'ab', 'ba', 'node', 'ndoe', 'edon', 'studio-1', 'sutdoi-1', 'xxxxxxxx'];
     for (const from of words) {
       for (const to of words) {
@@ -53,7 +53,7 @@ describe('a distance that is counted up to a limit', () => {
 });
 
 describe('suggestions for many words', () => {
-  it('end after a hundred different words, and know those again', () => {
+  it('end after a hundred different words, but repeat earlier ones', () => {
     const suggest = suggesterAmong(['studio-1']);
     for (let index = 0; index < 99; index += 1) expect(suggest(`other-${index}`)).toBeUndefined();
     expect(suggest('studoi-1')).toBe('studio-1');
@@ -62,8 +62,8 @@ describe('suggestions for many words', () => {
   });
 });
 
-describe('a list in words', () => {
-  it('reads as people write it', () => {
+describe('a list as text', () => {
+  it('has commas and a conjunction before the last word', () => {
     expect([listText([]), listText(['a']), listText(['a', 'b', 'c'], 'or')]).toEqual(['', 'a', 'a, b or c']);
   });
 });

@@ -8,7 +8,7 @@ const macs = (count: number, model: string) => ({ model, count });
 
 const linkTexts = ({ links }: FitShape): readonly string[] => links.map((ends) => ends.map(linkEndText).join(' <-> '));
 
-/** Each Mac of a shape with the receptacles that are taken of it, in order. */
+/** Each Mac of a shape with its used receptacles, in order. */
 function takenOf({ links }: FitShape): ReadonlyMap<string, readonly number[]> {
   const taken = new Map<string, number[]>();
   for (const { node, receptacle } of links.flat()) taken.set(node, [...(taken.get(node) ?? []), receptacle].sort());
@@ -16,7 +16,7 @@ function takenOf({ links }: FitShape): ReadonlyMap<string, readonly number[]> {
 }
 
 describe('the fit of a full mesh', () => {
-  it('cables four Studios as the example of the design does', () => {
+  it('cables four Studios in a full mesh', () => {
     const { mesh } = fitMesh([macs(4, 'Mac15,14')]);
     expect(mesh && linkTexts(mesh)).toEqual([
       'studio-1:2 <-> studio-2:2',
@@ -33,30 +33,30 @@ describe('the fit of a full mesh', () => {
     ['Mac16,9', 4, 5],
     ['Mac16,11', 4, 4],
     ['Mac17,7', 4, 4],
-  ])('of %s has at most %i Macs without doubtful receptacles, and %i with them', (model, careful, all) => {
+  ])('has for %s at most %i Macs without doubtful receptacles, and %i with them', (model, careful, all) => {
     const fit = fitMesh([macs(9, model)]);
     expect([fit.carefulSize, fit.mesh?.size, isFullMesh(fit)]).toEqual([careful, all, false]);
   });
 
-  it('takes a doubtful receptacle only when the Macs have no other', () => {
+  it('uses a doubtful receptacle only if the Macs have no other', () => {
     expect(fitMesh([macs(6, 'Mac15,14')]).mesh?.doubtfulModels).toEqual([]);
     const seven = fitMesh([macs(7, 'Mac15,14')]);
     expect([isFullMesh(seven), seven.mesh?.doubtfulModels]).toEqual([true, ['Mac15,14']]);
   });
 
-  it('leaves out the Macs that have too few receptacles', () => {
+  it('omits Macs with too few receptacles', () => {
     const fit = fitMesh([macs(2, 'Mac16,11'), macs(3, 'Mac15,14')]);
     expect(fit).toMatchObject({ asked: 5, carefulSize: 4, mesh: { size: 4, receptaclesEach: 3 } });
     expect(fit.mesh?.macs).toEqual([macs(1, 'Mac16,11'), macs(3, 'Mac15,14')]);
   });
 
-  it('prefers Macs whose receptacles are beyond doubt', () => {
+  it('prefers Macs without doubtful receptacles', () => {
     const fit = fitMesh([macs(5, 'Mac16,9'), macs(4, 'Mac15,14')]);
     expect(fit.mesh?.macs).toEqual([macs(1, 'Mac16,9'), macs(4, 'Mac15,14')]);
     expect([fit.carefulSize, fit.mesh?.doubtfulModels]).toEqual([4, ['Mac16,9']]);
   });
 
-  it('never takes a Mac with Thunderbolt 4', () => {
+  it('never uses a Mac with Thunderbolt 4', () => {
     expect(fitMesh([macs(2, 'Mac16,10')])).toMatchObject({ asked: 2, carefulSize: 0 });
     expect(fitMesh([macs(2, 'Mac16,10')]).mesh).toBeUndefined();
     expect(fitMesh([macs(1, 'Mac15,14'), macs(1, 'Mac16,10')]).mesh).toBeUndefined();
@@ -64,11 +64,11 @@ describe('the fit of a full mesh', () => {
     expect([fit.mesh?.macs, fit.ring?.macs]).toEqual([[macs(3, 'Mac16,11')], [macs(3, 'Mac16,11')]]);
   });
 
-  it('joins a model that is named twice', () => {
+  it('merges a model that is named twice', () => {
     expect(fitMesh([macs(2, 'Mac15,14'), macs(1, 'Mac15,14')]).models).toMatchObject([{ count: 3 }]);
   });
 
-  it('numbers Macs by what they are, over all models', () => {
+  it('numbers Macs by product, across models', () => {
     const { ring } = fitMesh([macs(1, 'Mac15,14'), macs(1, 'Mac16,9'), macs(1, 'Mac16,11'), macs(1, 'Mac17,6')]);
     expect([...(ring ? takenOf(ring).keys() : [])]).toEqual(['studio-1', 'studio-2', 'mini-1', 'macbook-1']);
   });
@@ -78,7 +78,7 @@ describe('every fitted shape', () => {
   const models = macModelIds.filter((id) => macModel(id)?.thunderbolt === 5);
   const cases = models.flatMap((a) => models.map((b) => [a, b] as const));
 
-  it.each(cases)('of %s and %s cables each pair once and each receptacle once', (a, b) => {
+  it.each(cases)('uses each pair and each receptacle once for %s and %s', (a, b) => {
     for (const [first, second] of [
       [1, 1],
       [2, 3],
@@ -103,7 +103,7 @@ describe('every fitted shape', () => {
     }
   });
 
-  it('gives no Mac a receptacle that its model does not have', () => {
+  it('uses no receptacle that a model lacks', () => {
     const { mesh } = fitMesh([macs(4, 'Mac16,11')]);
     expect([...(mesh ? takenOf(mesh).values() : [])]).toEqual(Array.from({ length: 4 }, () => [1, 2, 3]));
   });

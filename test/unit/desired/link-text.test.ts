@@ -25,7 +25,7 @@ describe('the text of a link', () => {
     'A:1 <-> b:1',
     'a:2 -> b:3',
     ' a:2 <-> b:1',
-  ])('%j is none', (text) => {
+  ])('cannot be %j', (text) => {
     expect(parseLink(text)).toBeUndefined();
   });
 

@@ -22,7 +22,7 @@ const spec: ClusterSpec = {
 };
 
 describe('a resolved placement', () => {
-  it('has its nodes in rank order and every default filled in', () => {
+  it('has its nodes in rank order and all defaults', () => {
     expect(resolveFleet(spec).placements).toEqual([
       {
         name: 'chat',
@@ -42,7 +42,7 @@ describe('a resolved placement', () => {
     ]);
   });
 
-  it('has what the file says instead', () => {
+  it('has the values of the file in place of defaults', () => {
     const chat = {
       ...spec.placements?.['chat'],
       context: 4_096,
@@ -63,7 +63,7 @@ describe('a resolved placement', () => {
 });
 
 describe('a resolved runtime', () => {
-  it('is started leader first, as a group, and asked as OpenAI is', () => {
+  it('starts leader first, as a group, with the OpenAI API', () => {
     expect(resolveFleet(spec).runtimes).toEqual([
       {
         name: 'ref',
@@ -97,18 +97,18 @@ describe('a resolved model', () => {
     ['node:/Volumes/tiny', { kind: 'node', folder: '/Volumes/tiny' }],
     ['https://models.lan/tiny', { kind: 'url', base: 'https://models.lan/tiny/' }],
     ['http://models.lan:8000/tiny/', { kind: 'url', base: 'http://models.lan:8000/tiny/' }],
-  ])('from %s comes from there', (text, source) => {
+  ])('has the source of %s', (text, source) => {
     expect(modelSource(text, undefined)).toEqual(source);
   });
 
-  it('from a server comes by http as well where the file allows it', () => {
+  it('may come over plain http if the file allows it', () => {
     const source = modelSource('https://models.lan/', { plainHttp: 'allowed' });
     expect(source).toEqual({ kind: 'url', base: 'https://models.lan/', plainHttp: true });
   });
 });
 
 describe('an amount', () => {
-  it('of context counts k as 1,024', () => {
+  it('counts k as 1,024 for a context', () => {
     expect(['128k', '4096', '1k', '0', 'k', '1.5k', '128K'].map(contextTokens)).toEqual([
       131_072,
       4_096,
@@ -117,11 +117,11 @@ describe('an amount', () => {
     ]);
   });
 
-  it('of time is in seconds or minutes', () => {
+  it('is in seconds or minutes for a duration', () => {
     expect(['30s', '2m', '0s', '30', '1h'].map(durationMs)).toEqual([30_000, 120_000, undefined, undefined, undefined]);
   });
 
-  it('of bytes is shown in decimal units', () => {
+  it('is shown in decimal units for bytes', () => {
     expect([0, 999, 1_000, 1_234_567, 735_000_000_000, 2e15].map(bytesText)).toEqual([
       '0 bytes',
       '999 bytes',
@@ -157,17 +157,17 @@ describe('a path inside a model', () => {
     'é',
   ];
 
-  it.each(paths)('%j is judged as the schema judges it', (path) => {
+  it.each(paths)('is checked as in the schema: %j', (path) => {
     const form = new RegExp($defs.filePath.pattern, 'u');
     expect(isTreePath(path)).toBe(path.length <= $defs.filePath.maxLength && form.test(path));
   });
 
-  it('is inside, visible and not ours', () => {
+  it('is inside, visible and not reserved', () => {
     expect(paths.filter(isTreePath)).toEqual(['a', 'a/b.bin', '.gitattributes', '..a', '...', 'x/.meshwright']);
     expect($defs.model.properties.files.maxProperties).toBe(mostTreeFiles);
   });
 
-  it('collides with one that differs only in case, and with a folder of its name (case 38)', () => {
+  it('collides with a path that differs only in case, and with a folder of its name (case 38)', () => {
     expect(collisionsOf(['a', 'b', 'A'])).toEqual([{ path: 'A', other: 'a' }]);
     expect(collisionsOf(['W/x', 'w'])).toEqual([{ path: 'w', other: 'W/x' }]);
     expect(collisionsOf(['w', 'W/x/y'])).toEqual([{ path: 'W/x/y', other: 'w' }]);

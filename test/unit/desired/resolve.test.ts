@@ -9,7 +9,7 @@ const resolveFleet = onPage((spec: ClusterSpec) => resolveFleetItself(spec, keys
 const smallest: ClusterSpec = { schema: 1, name: 'rack', nodes: { a: { host: 'a.lan' } } };
 
 describe('a resolved fleet', () => {
-  it('leaves everything alone that the file does not speak of', () => {
+  it('changes nothing that the file does not mention', () => {
     expect(resolveFleet(smallest)).toEqual({
       name: 'rack',
       nodes: [{ name: 'a', host: 'a.lan', hardware: {}, labels: {} }],
@@ -23,12 +23,12 @@ describe('a resolved fleet', () => {
     });
   });
 
-  it('removes the bridge as soon as there is a thunderbolt section', () => {
+  it('removes the bridge if the file has a thunderbolt section', () => {
     expect(resolveFleet({ ...smallest, thunderbolt: {} }).thunderbolt.bridge).toBe('remove');
     expect(resolveFleet({ ...smallest, thunderbolt: { bridge: 'keep' } }).thunderbolt.bridge).toBe('keep');
   });
 
-  it('gives a node what ssh says unless it says otherwise, and sorts nodes by name', () => {
+  it('gives a node the ssh settings unless it has its own, and sorts nodes by name', () => {
     const { nodes } = resolveFleet({
       ...smallest,
       ssh: { user: 'mesh', port: 2200, identityFile: '~/.ssh/key' },
@@ -41,7 +41,7 @@ describe('a resolved fleet', () => {
     ]);
   });
 
-  it('turns labels and words into numbers', () => {
+  it('turns labels and keywords into values', () => {
     const fleet = resolveFleet({
       ...smallest,
       power: { sleep: 'never', restartAfterPowerLoss: true },
@@ -96,7 +96,7 @@ describe('a resolved fleet', () => {
     ]);
   });
 
-  it('avoids what the file and the product name, each receptacle once and only where it exists', () => {
+  it('avoids receptacles of the file and of the model once, and only if they exist', () => {
     const { thunderbolt } = resolveFleet({
       ...smallest,
       nodes: {

@@ -9,16 +9,22 @@ const usual = ['bin/llama-server', 'bin/ggml-rpc-server'];
 
 describe('the nearest path to a program in an archive', () => {
   it.each<[string, string, readonly string[], readonly string[], unknown]>([
-    ['is not asked for where the program is there', 'exo-1/exo', ['exo-1/exo'], ['exo-1/', 'exo-1/exo'], undefined],
-    ['is the same name in another folder', 'exo-2/exo', ['exo-2/exo'], ['exo-1/', 'exo-1/exo'], { path: 'exo-1/exo' }],
-    ['is a similar name', 'bin/rnak', ['bin/rnak'], ['bin/rank'], { path: 'bin/rank' }],
-    ['is none where nothing is similar', 'bin/rank', ['bin/rank'], ['lib/model'], {}],
-    ['is not asked for in a release of llama.cpp', 'bin/llama-server', usual, release, undefined],
-    ['is not asked for a worker in a release', 'bin/ggml-rpc-server', usual, release, undefined],
-    ['is named where a release lacks the worker', 'bin/ggml-rpc-server', usual, release.slice(0, 2), {}],
-    ['is named where an archive has a bin', 'bin/llama-server', usual, ['bin/x', ...release], { path: release[1] }],
+    ['is not needed if the program exists', 'exo-1/exo', ['exo-1/exo'], ['exo-1/', 'exo-1/exo'], undefined],
     [
-      'is named for a path of the file',
+      'has the same name in a different folder',
+      'exo-2/exo',
+      ['exo-2/exo'],
+      ['exo-1/', 'exo-1/exo'],
+      { path: 'exo-1/exo' },
+    ],
+    ['has a similar name', 'bin/rnak', ['bin/rnak'], ['bin/rank'], { path: 'bin/rank' }],
+    ['is empty if nothing is similar', 'bin/rank', ['bin/rank'], ['lib/model'], {}],
+    ['is not needed for the server in a llama.cpp release', 'bin/llama-server', usual, release, undefined],
+    ['is not needed for the worker in a llama.cpp release', 'bin/ggml-rpc-server', usual, release, undefined],
+    ['is empty for a worker that a release lacks', 'bin/ggml-rpc-server', usual, release.slice(0, 2), {}],
+    ['is given if an archive has a bin folder', 'bin/llama-server', usual, ['bin/x', ...release], { path: release[1] }],
+    [
+      'is given for a path of the file',
       'llama-b2/llama-server',
       ['llama-b2/llama-server'],
       release,

@@ -19,8 +19,8 @@ const fleet = resolveFleet(spec, keysByDriver);
 const select = (selector: Partial<NodeSelector>) => selectNodes(fleet, { names: [], labels: [], ...selector });
 const chosen = (selector: Partial<NodeSelector>) => select(selector).nodes.map((node) => node.name);
 
-describe('the choice of nodes', () => {
-  it('is every node when nothing is asked for', () => {
+describe('the selection of nodes', () => {
+  it('contains every node without a selector', () => {
     expect(chosen({})).toEqual(['mini', 'studio-1', 'studio-2', 'studio-3']);
   });
 
@@ -42,7 +42,7 @@ describe('the choice of nodes', () => {
     ]);
   });
 
-  it('says so when no node matches', () => {
+  it('reports that no node matches', () => {
     const { nodes, diagnostics } = select({ labels: ['role=wroker'] });
     expect(nodes).toEqual([]);
     expect(diagnostics.map((one) => [one.code, one.detail, one.hint])).toEqual([

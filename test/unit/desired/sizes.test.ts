@@ -10,14 +10,14 @@ describe('a size', () => {
     expect(memoryLabelBytes('512GiB')).toBe(2 ** 39);
   });
 
-  it.each(['512', '512 GB', '0GB', '-1GB', '1.5GB', '512gb', '512TB', '1e3GB', ''])('%j is none', (text) => {
+  it.each(['512', '512 GB', '0GB', '-1GB', '1.5GB', '512gb', '512TB', '1e3GB', ''])('cannot be %j', (text) => {
     expect(sizeBytes(text)).toBeUndefined();
     expect(memoryLabelBytes(text)).toBeUndefined();
   });
 });
 
-describe('a model of Mac', () => {
-  it('is known by its identifier and never guessed', () => {
+describe('a Mac model', () => {
+  it('is found only by its exact identifier', () => {
     expect(macModel('Mac15,14')).toMatchObject({ receptacles: 6, thunderbolt: 5, avoid: [1] });
     expect(macModel('Mac16,9')).toMatchObject({ receptacles: 4, avoid: [1] });
     expect(macModel('Mac17,15')).toMatchObject({ receptacles: 6, thunderbolt: 5, firstMacos: '27.0' });

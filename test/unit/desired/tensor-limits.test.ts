@@ -17,8 +17,8 @@ const gqa = evenShape(1e9, {
   dims: { intermediate: 28_672 },
 });
 
-describe('splitting a model by tensors', () => {
-  it('goes over 2, 4 and 8 ranks with eight heads of keys, and never over three', () => {
+describe('a split by tensor', () => {
+  it('works on 2, 4 and 8 ranks with eight key heads, but never on three', () => {
     expect(tensorCounts(gqa, 16)).toEqual([2, 4, 8]);
     expect(tensorProblems(gqa, 3)).toEqual([
       'Its 64 heads are not divisible by 3.',
@@ -28,22 +28,22 @@ describe('splitting a model by tensors', () => {
     ]);
   });
 
-  it('asks nothing of one rank', () => {
+  it('has no limits on one rank', () => {
     expect(tensorProblems(gqa, 1)).toEqual([]);
   });
 
-  it('does not ask the one latent vector of MLA to divide', () => {
+  it('does not divide the latent vector of MLA', () => {
     expect(tensorProblems({ ...evenShape(1e9), kvHeads: 1 }, 4)).toEqual([]);
   });
 
-  it('leaves whole groups of quantised weights', () => {
+  it('keeps groups of quantized weights complete', () => {
     const dims = { moeIntermediate: 768 };
-    const quantised = evenShape(1e9, { dims, quant: { bits: 4, group: 64 } });
-    expect(tensorProblems(quantised, 4)).toEqual([]);
-    expect(tensorProblems(quantised, 8)).toEqual([
+    const quantized = evenShape(1e9, { dims, quant: { bits: 4, group: 64 } });
+    expect(tensorProblems(quantized, 4)).toEqual([]);
+    expect(tensorProblems(quantized, 8)).toEqual([
       'Its inner width of an expert of 768 gives each of 8 ranks 96, which is not a multiple of the group size 64.',
     ]);
-    expect(tensorProblems({ ...quantised, quant: { bits: 4, group: 32 } }, 8)).toEqual([]);
+    expect(tensorProblems({ ...quantized, quant: { bits: 4, group: 32 } }, 8)).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isAboveRange, rangeProblem } from '../../../src/desired/version-range.ts';
 
-describe('a macOS version and a range', () => {
+describe('a macOS version range', () => {
   it.each([
     ['26.6', true],
     ['27', true],
@@ -9,11 +9,11 @@ describe('a macOS version and a range', () => {
     ['26.3', false],
     ['25', false],
     ['new', undefined],
-  ])('%s is above >=26.4 <26.6: %s', (version, isAbove) => {
+  ])('is compared with %s, which is above >=26.4 <26.6: %s', (version, isAbove) => {
     expect(isAboveRange('>=26.4 <26.6', version)).toBe(isAbove);
   });
 
-  it('is read with 256 characters, and not with one more', () => {
+  it('may have at most 256 characters', () => {
     const longest = `${'>=26.4 '.repeat(36)}>=26`;
     expect([longest.length, rangeProblem(longest)]).toEqual([256, undefined]);
     expect(rangeProblem(`${longest} `)).toBe('It has 257 characters; the limit is 256 characters.');

@@ -12,7 +12,7 @@ import { digest } from '../../../../src/model/digest.ts';
 const lock = emptyLock('cluster.lock');
 
 describe('a node of the lock', () => {
-  it('is being withdrawn until somebody gets in again, or it is forgotten or another Mac', () => {
+  it('is being withdrawn until it is reached again, forgotten or replaced', () => {
     const both = withWithdrawal(withWithdrawal(withNodes(lock, ['a', 'b']), 'b'), 'a');
     expect([both.nodes, both.withdrawing]).toEqual([
       ['a', 'b'],

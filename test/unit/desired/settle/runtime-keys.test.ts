@@ -32,7 +32,7 @@ const lockAfter = (...applied: readonly DesiredRuntime[]): Pick<ClusterLock, 'ru
   );
 
 describe('the keys of a version in the lock', () => {
-  it.each(runtimes.map((one) => [one.driver, one] as const))('of %s are read as they were written', (_, one) => {
+  it.each(runtimes.map((one) => [one.driver, one] as const))('are read as written for %s', (_, one) => {
     const runtimeKeys = { [one.name]: lockedKeys({ ...one, digest: older }, {}, keysByDriver) };
     const text = renderLock({ ...emptyLock('cluster.lock'), runtimeKeys });
     const { lock, diagnostics } = parseLock(text, 'cluster.lock');
@@ -43,13 +43,13 @@ describe('the keys of a version in the lock', () => {
   });
 
   it.each(['', '[]', '{"driver":"exo"}', '{"driver":"exo","version":"1","program":"../exo"}', '{"driver":"x"}'])(
-    'are none where the text is %s',
+    'are undefined for the text %s',
     (text) => {
       expect(parseKeys(text, keysByDriver)).toBeUndefined();
     },
   );
 
-  it('are of the last three versions, each with its newest keys', () => {
+  it('cover the last three versions, each with its newest keys', () => {
     const more = ['c', 'd'].map((letter): DesiredRuntime => ({ ...exo, digest: digest(letter.repeat(64)) }));
     const olderExo = { ...oldExo, version: '1.0.70' };
     const kept = lockAfter(oldExo, newExo, ...more, olderExo).runtimeKeys?.['exo'] ?? [];
@@ -57,7 +57,7 @@ describe('the keys of a version in the lock', () => {
     expect(kept.at(-1)?.keys).toMatchObject({ version: '1.0.70' });
   });
 
-  it('keep the version of mlx-lm where nobody reads the requirements', () => {
+  it('keep the version of mlx-lm if the requirements are not read', () => {
     const mlx = runtimes.find((one) => one.driver === 'mlx');
     if (mlx === undefined) throw new Error('no mlx');
     const { packages: _, ...unread } = { ...mlx, digest: older };
@@ -67,18 +67,18 @@ describe('the keys of a version in the lock', () => {
   });
 });
 
-describe('a runtime that was taken back', () => {
+describe('a rolled-back runtime', () => {
   const back: DesiredRuntime = { ...newExo, digest: older, takenBackFrom: newer };
 
   it('has the program and the dialect of the older version', () => {
     expect(withKeptKeys(back, lockAfter(oldExo, newExo))).toEqual({ ...oldExo, takenBackFrom: newer });
   });
 
-  it('has the keys of the file where the lock has none, and says so', () => {
+  it('has the keys of the file, with a mark, if the lock has none', () => {
     expect(withKeptKeys(back, lockAfter(newExo))).toEqual({ ...back, hasFileKeys: true });
   });
 
-  it('writes down the keys of the file for the version of its archive', () => {
+  it('records the keys of the file for the version of its archive', () => {
     expect(lockAfter(oldExo, back).runtimeKeys?.['exo']).toEqual(lockAfter(oldExo, newExo).runtimeKeys?.['exo']);
   });
 });

@@ -16,7 +16,7 @@ const lock = {
   takenBack: { ref: { to: sha('e'), from: sha('a') } },
 };
 
-/** The runtime with an archive of this digest on this machine; without one nobody has read it. */
+/** The runtime with an archive of this digest on this machine. Without a digest, the archive was not read. */
 const settled = (letter?: string) =>
   settleRuntime(runtime, {
     lock,
@@ -27,14 +27,14 @@ const settled = (letter?: string) =>
     },
   });
 
-describe('a runtime that was taken back', () => {
-  it.each([['a'], [undefined]])('is the older version while its archive is the same (%s)', (letter) => {
+describe('a rolled-back runtime', () => {
+  it.each([['a'], [undefined]])('keeps the older version while its archive is the same (%s)', (letter) => {
     const { wanted, takenBack, additions } = settled(letter);
     expect(wanted).toMatchObject({ sha256: sha('a'), digest: sha('e'), takenBackFrom: sha('a') });
     expect([takenBack, additions]).toEqual([lock.takenBack.ref, []]);
   });
 
-  it('is its archive as soon as that is another one, which is told', () => {
+  it('follows its archive after a change, with a report', () => {
     const { wanted, takenBack, additions } = settled('b');
     expect(wanted).toMatchObject({ sha256: sha('b'), digest: sha('b') });
     expect([wanted.takenBackFrom, takenBack]).toEqual([undefined, undefined]);

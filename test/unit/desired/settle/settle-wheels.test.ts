@@ -15,7 +15,7 @@ import { onOnePage, onPage } from '../../one-page.ts';
 
 const settleWheels = onPage(settleWheelsItself);
 
-describe('the name of a wheel', () => {
+describe('the name of a wheel or Python archive', () => {
   it.each([
     ['mlx-0.31.2-cp312-cp312-macosx_14_0_arm64.whl', true],
     ['mlx_lm-0.31.3-py3-none-any.whl', true],
@@ -29,12 +29,12 @@ describe('the name of a wheel', () => {
     ['numpy-2.3.4-cp312-cp312-macosx_14_0_x86_64.whl', false],
     ['numpy-2.3.4-cp312-cp312-manylinux_2_27_aarch64.whl', false],
     ['old-1.0-py2-none-any.whl', false],
-  ])('%s fits a Mac with Python 3.12: %s', (file, fits) => {
+  ])('shows whether a wheel fits a Mac with Python 3.12: %s, %s', (file, fits) => {
     const wheel = readWheelName(file);
     expect(wheel && fitsMac(wheel, '3.12')).toBe(fits);
   });
 
-  it('says package and version as indexes compare them, with or without a number of the build', () => {
+  it('contains package and version in normalized form, with or without a build number', () => {
     expect(readWheelName('Foo.Bar_baz-1.0+local-1-py3-none-any.whl')).toMatchObject({
       name: 'foo-bar-baz',
       version: '1.0+local',
@@ -48,7 +48,7 @@ describe('the name of a wheel', () => {
     ['cpython-3.12.1+20251120-aarch64-apple-darwin-install_only.tar.gz', false],
     ['cpython-3.13.1+20251120-aarch64-apple-darwin-install_only_stripped.tar.gz', false],
     ['cpython-3.12.12+20251120-x86_64-apple-darwin-install_only_stripped.tar.gz', false],
-  ])('%s is an archive of Python 3.12: %s', (file, is) => {
+  ])('shows whether it is an archive of Python 3.12: %s, %s', (file, is) => {
     expect(isPythonArchive(file, '3.12')).toBe(is);
   });
 });
@@ -82,7 +82,7 @@ interface Given {
   readonly runtimeFiles?: ClusterLock['runtimeFiles'];
 }
 
-/** What becomes of a runtime with this folder and this list. */
+/** The settled runtime with this folder and this list. */
 function settle({ folder = folderOf(good), text = list, runtimeFiles }: Given = {}) {
   const archives: SourceFacts['archives'] = {
     mlx: { kind: 'known', sha256: digestOf('uv'), sizeBytes: 1 },
@@ -102,7 +102,7 @@ function settle({ folder = folderOf(good), text = list, runtimeFiles }: Given = 
 }
 
 describe('a folder of wheels', () => {
-  it('brings its files along, locked, and counts to the version of the runtime', () => {
+  it('adds its files, locked, and changes the version of the runtime', () => {
     const { extras, sources, locked, told, digest } = settle();
     expect(told).toEqual([]);
     expect(extras).toEqual(['requirements.lock', ...Object.keys(good)]);
@@ -111,7 +111,7 @@ describe('a folder of wheels', () => {
     expect(settle({ folder: folderOf({ ...good, [python]: digestOf('newer') }) }).digest).not.toBe(digest);
   });
 
-  it('brings nothing that the list does not name by its hash, that fits no Mac, or that is no wheel', () => {
+  it('adds only wheels that fit a Mac and whose hash is in the list', () => {
     const more = {
       ...good,
       'README.md': digestOf('mlx'),
@@ -125,26 +125,26 @@ describe('a folder of wheels', () => {
   it.each([
     ['no wheel', [], 'mlx/wheel-missing /rack/wheels: no wheel of mlx-lm 0.31.3.'],
     [
-      'one of another version',
+      'a different version',
       [['mlx_lm-0.31.2-py3-none-any.whl', digestOf('mlx-lm')]],
       'mlx/wheel-missing /rack/wheels: no wheel of mlx-lm 0.31.3, only mlx_lm-0.31.2-py3-none-any.whl.',
     ],
     [
-      'other bytes',
+      'different bytes',
       [['mlx_lm-0.31.3-py3-none-any.whl', digestOf('changed')]],
       'mlx/wheel-missing /rack/wheels: the hash of mlx_lm-0.31.3-py3-none-any.whl is not in the requirements.',
     ],
     [
-      'one for another Python',
+      'a wheel for a different Python',
       [['mlx_lm-0.31.3-cp313-cp313-macosx_14_0_arm64.whl', digestOf('mlx-lm')]],
       'mlx/wheel-missing /rack/wheels: mlx_lm-0.31.3-cp313-cp313-macosx_14_0_arm64.whl does not fit a Mac with Apple silicon and Python 3.12.',
     ],
-  ] as const)('with %s of a package is refused, and says which', (_, files, told) => {
+  ] as const)('is refused with %s of a package', (_, files, told) => {
     const { 'mlx_lm-0.31.3-py3-none-any.whl': __, ...rest } = good;
     expect(settle({ folder: folderOf({ ...rest, ...Object.fromEntries(files) }) }).told).toEqual([told]);
   });
 
-  it('asks for no package that only other computers need, and refuses one at a URL', () => {
+  it('needs no package for other systems, and is refused with a package at a URL', () => {
     const hash = digestOf('x');
     expect(settle({ text: list + line("uvloop==1.0 ; sys_platform == 'linux'", hash) }).told).toEqual([]);
     expect(settle({ text: list + line('fork @ https://example.org/fork-1.0-py3-none-any.whl', hash) }).told).toEqual([
@@ -152,14 +152,14 @@ describe('a folder of wheels', () => {
     ]);
   });
 
-  it('has to have Python as well', () => {
+  it('must contain Python', () => {
     const { [python]: _, ...rest } = good;
     expect(settle({ folder: folderOf(rest) }).told).toEqual([
       'mlx/python-missing /rack/wheels has no cpython-3.12…-aarch64-apple-darwin-install_only_stripped.tar.gz.',
     ]);
   });
 
-  it('is as the lock has it where it cannot be read, and refused where the lock has nothing', () => {
+  it('is taken from the lock if it cannot be read, and refused without a lock entry', () => {
     const folder: FolderFact = { kind: 'missing', detail: '/rack/wheels is not there.' };
     expect(settle({ folder }).told).toEqual(['mlx/wheels-unreadable /rack/wheels is not there.']);
     const runtimeFiles = Object.fromEntries(

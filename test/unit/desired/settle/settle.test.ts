@@ -44,7 +44,7 @@ ${more}`;
   return fleet;
 }
 
-/** The same, with its problems on the page of this file. */
+/** Records the problems on the page of this file. */
 function said(settled: SettledFleet): SettledFleet {
   sayValue(settled.diagnostics);
   return settled;
@@ -58,7 +58,7 @@ const codesOf = ({ diagnostics }: SettledFleet) => diagnostics.map(({ code }) =>
 describe('the networks of links', () => {
   const two = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'] });
 
-  it('are the first free ones in the order of the file, and each is told', () => {
+  it('are the first free ones in the order of the file, each reported', () => {
     expect(linksOf(two)).toEqual({ 'a:2 <-> b:2': '10.77.0.0', 'a:3 <-> c:3': '10.77.0.4' });
     expect(two.fleet.thunderbolt.networks).toEqual({
       0: { address: '10.77.0.0', prefixLength: 30 },
@@ -68,19 +68,19 @@ describe('the networks of links', () => {
     expect(two.diagnostics).toEqual([]);
   });
 
-  it('stay when links are added, moved in the file or written the other way round', () => {
+  it('stay if links are added, moved in the file or reversed', () => {
     const more = settle({ links: ['b:4 <-> c:4', 'a:3 <-> c:3', 'b:2 <-> a:2'] }, two.lock);
     expect(linksOf(more)).toEqual({ ...linksOf(two), 'b:4 <-> c:4': '10.77.0.8' });
     expect(more.fleet.thunderbolt.networks[2]).toEqual({ address: '10.77.0.0', prefixLength: 30 });
     expect(more.additions).toEqual(['link b:4 <-> c:4: 10.77.0.8/30']);
   });
 
-  it('of a second run add nothing to the lock', () => {
+  it('do not change in a second run', () => {
     const again = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'] }, two.lock);
     expect([again.lock, again.additions]).toEqual([two.lock, []]);
   });
 
-  it('of a link that left are kept from everybody until they have been seen gone', () => {
+  it('stay reserved after a link was removed, until no node has them', () => {
     const left = settle({ links: ['c:3 <-> a:3', 'b:4 <-> c:4'] }, two.lock);
     expect(linksOf(left)).toEqual({ 'a:3 <-> c:3': '10.77.0.4', 'b:4 <-> c:4': '10.77.0.8' });
     expect(left.fleet.thunderbolt.formerNetworks).toEqual([{ address: '10.77.0.0', prefixLength: 30 }]);
@@ -91,14 +91,14 @@ describe('the networks of links', () => {
     expect(next.fleet.thunderbolt.formerNetworks).toEqual([]);
   });
 
-  it('of a link that comes back are those that it had', () => {
+  it('return to a link that comes back', () => {
     const left = settle({ links: [] }, two.lock);
     const back = settle({ links: ['b:4 <-> c:4', 'a:3 <-> c:3'] }, left.lock);
     expect(linksOf(back)).toEqual({ 'a:3 <-> c:3': '10.77.0.4', 'b:4 <-> c:4': '10.77.0.8' });
     expect(back.lock.formerNetworks).toEqual({ '10.77.0.0/30': 'a:2 <-> b:2' });
   });
 
-  it('move with the pool, and the old ones are to be taken away', () => {
+  it('move with the pool, and the former ones are to be removed', () => {
     const moved = settle({ links: ['a:2 <-> b:2'], pool: '10.78.0.0/24' }, settle({ links: ['a:2 <-> b:2'] }).lock);
     expect(linksOf(moved)).toEqual({ 'a:2 <-> b:2': '10.78.0.0' });
     expect(moved.fleet.thunderbolt.formerNetworks).toEqual([{ address: '10.77.0.0', prefixLength: 30 }]);
@@ -110,19 +110,19 @@ describe('the networks of links', () => {
     expect(returned.lock.formerNetworks).toEqual({ '10.78.0.0/30': 'a:2 <-> b:2' });
   });
 
-  it('stay where they are in a larger pool', () => {
+  it('stay in a larger pool', () => {
     const larger = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'], pool: '10.77.0.0/16' }, two.lock);
     expect([larger.lock, larger.additions]).toEqual([two.lock, []]);
   });
 
-  it('are taken away when there is no pool any more', () => {
+  it('are removed together with the pool', () => {
     const without = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'], pool: null }, two.lock);
     expect(without.fleet.thunderbolt.networks).toEqual({});
     expect(without.fleet.thunderbolt.formerNetworks.map(({ address }) => address)).toEqual(['10.77.0.0', '10.77.0.4']);
     expect(without.lock.links).toEqual({});
   });
 
-  it('that a pool has no room for are an error that names the links', () => {
+  it('cause an error that names the links if the pool is full', () => {
     const small = settle({ links: ['a:2 <-> b:2'], pool: '10.77.0.0/30' });
     const other = settle({ links: ['a:3 <-> b:3'], pool: '10.77.0.0/30' }, small.lock);
     expect(codesOf(other)).toEqual(['lock/pool-full']);
@@ -145,7 +145,7 @@ describe('a runtime', () => {
   });
   const first = settle({ more: runtimes }, lock, archive('a'));
 
-  it('is what its archive is, at its absolute place', () => {
+  it('is known by its archive, with an absolute path', () => {
     expect(first.fleet.runtimes[0]).toMatchObject({
       archive: '/rack/dist/ref.tar.gz',
       sha256: sha('a'),
@@ -155,7 +155,7 @@ describe('a runtime', () => {
     expect(first.additions).toEqual(['runtime ref: sha256 aaaaaaaaaaaaaaaa, 1.2 MB']);
   });
 
-  it('of another archive than the locked one is told before it is taken', () => {
+  it('is reported if its archive differs from the locked one', () => {
     const changed = settle({ more: runtimes }, first.lock, archive('b'));
     expect(changed.fleet.runtimes[0]?.sha256).toBe(sha('b'));
     expect(changed.additions).toEqual([
@@ -167,7 +167,7 @@ describe('a runtime', () => {
   it.each([
     ['missing', 'runtime/archive-missing'],
     ['unreadable', 'runtime/archive-unreadable'],
-  ] as const)('whose archive is %s is still what the lock says', (kind, code) => {
+  ] as const)('keeps the locked values while its archive is %s', (kind, code) => {
     const sources: SourceFacts = { archives: { ref: { kind, detail: 'No.' } }, folders: {} };
     const settled = settle({ more: runtimes }, first.lock, sources);
     expect([settled.fleet.runtimes, settled.lock, settled.diagnostics]).toEqual([first.fleet.runtimes, first.lock, []]);
@@ -176,11 +176,11 @@ describe('a runtime', () => {
     expect(unlocked.fleet.runtimes[0]?.sha256).toBeUndefined();
   });
 
-  it('that was not read is no success', () => {
+  it('causes an error if it was not read', () => {
     expect(codesOf(settle({ more: runtimes }))).toEqual(['runtime/archive-unreadable']);
   });
 
-  it('that left the file leaves the lock without a question', () => {
+  it('is dropped from the lock if it left the file', () => {
     const without = settle({}, first.lock);
     expect([without.lock.runtimes, without.additions]).toEqual([{}, []]);
   });
@@ -199,7 +199,7 @@ describe('a model', () => {
   const first = settle({ more: here }, lock, read(files));
   const sorted = [...files].reverse();
 
-  it('of a folder here has its files in the lock, sorted, and is known by their digest', () => {
+  it('has the files of its local folder in the lock, sorted, and their digest', () => {
     expect(first.fleet.models).toEqual([
       { name: 'tiny', source: { kind: 'controller', folder: '/rack/tiny' }, files: sorted, digest: digestOf(sorted) },
     ]);
@@ -207,7 +207,7 @@ describe('a model', () => {
     expect(first.additions).toEqual(['model tiny: 2 files, 2.0 kB']);
   });
 
-  it('that is locked is not read again', () => {
+  it('is not read again once it is locked', () => {
     expect(settle({ more: here }, first.lock)).toEqual({ ...first, additions: [] });
     expect(sourcesToRead(fleetWith({ more: here }), first.lock, '/rack').folders).toEqual([]);
     expect(sourcesToRead(fleetWith({ more: here }), lock, '/rack').folders).toEqual([
@@ -215,7 +215,7 @@ describe('a model', () => {
     ]);
   });
 
-  it('is read again, and told, when the file names another folder for it', () => {
+  it('is read again and reported if the file names a different folder', () => {
     const moved = 'models: { tiny: { source: ./moved } }\n';
     expect(sourcesToRead(fleetWith({ more: moved }), first.lock, '/rack').folders).toEqual([
       { name: 'tiny', path: '/rack/moved' },
@@ -230,13 +230,13 @@ describe('a model', () => {
     expect(codesOf(settle({ more: moved }, first.lock, missing))).toEqual(['model/folder-missing']);
   });
 
-  it('that was read and differs from the lock is told', () => {
+  it('is reported if it was read and differs from the lock', () => {
     const changed = settle({ more: here }, first.lock, read(files.slice(1)));
     expect(changed.additions).toEqual(['model tiny: files changed, now one file, 5 bytes']);
     expect(changed.fleet.models[0]?.digest).toBe(digestOf(sorted.slice(0, 1)));
   });
 
-  it('whose files the file lists needs neither a folder nor the lock', () => {
+  it('needs neither a folder nor the lock if the file lists its files', () => {
     const list = `files: { a.json: { sha256: ${'a'.repeat(64)}, size: 5 } }`;
     for (const source of ['./tiny', 'node:/Volumes/tiny', 'https://models.lan/tiny']) {
       const settled = settle({ more: `models: { tiny: { source: "${source}", ${list} } }\n` });
@@ -248,7 +248,7 @@ describe('a model', () => {
   it.each([
     ['missing', 'model/folder-missing'],
     ['unreadable', 'model/folder-unreadable'],
-  ] as const)('whose folder is %s is an error unless it is locked', (kind, code) => {
+  ] as const)('causes an error if its folder is %s, unless it is locked', (kind, code) => {
     const sources: SourceFacts = { archives: {}, folders: { tiny: { kind, detail: 'No.' } } };
     expect(codesOf(settle({ more: here }, lock, sources))).toEqual([code]);
     expect(codesOf(settle({ more: here }, first.lock, sources))).toEqual([]);
@@ -268,7 +268,7 @@ describe('a model', () => {
     expect(settled.lock.models).toEqual({});
   });
 
-  it('is refused when all lists together would not fit into a lock', () => {
+  it('is refused if all lists together do not fit into the lock', () => {
     const names = ['x', 'y', 'z'];
     const list = Array.from({ length: 2_000 }, (_, index) => ({
       path: `part-${index}`,
@@ -285,7 +285,7 @@ describe('a model', () => {
 });
 
 describe('a node of the lock', () => {
-  it('that left the file stops everything and names forget', () => {
+  it('causes an error that names forget if it left the file', () => {
     const settled = settle({}, withNodes(lock, ['c', 'a', 'gone']));
     expect(diagnosticsAsText(settled.diagnostics)).toMatchObject([
       {
@@ -297,7 +297,7 @@ describe('a node of the lock', () => {
     ]);
   });
 
-  it('is kept sorted, once, until it is forgotten', () => {
+  it('is listed once, sorted, until it is forgotten', () => {
     const both = withNodes(withNodes(lock, ['b', 'a']), ['a', 'c']);
     expect(both.nodes).toEqual(['a', 'b', 'c']);
     expect(withoutNode(both, 'b').nodes).toEqual(['a', 'c']);

@@ -68,7 +68,7 @@ const shapes: fc.Arbitrary<ModelShape> = fc.record(
 const of = digest('a'.repeat(64));
 
 describe('a shape in the lock', () => {
-  it('comes back as it was, whatever it is', () => {
+  it('is read exactly as it was written', () => {
     fc.assert(
       fc.property(shapes, (shape) => {
         expect(parseShape(shapeText(shape))).toEqual(shape);
@@ -81,7 +81,7 @@ describe('a shape in the lock', () => {
     );
   });
 
-  it('has equal layers once', () => {
+  it('contains equal layers once', () => {
     expect(shapeText(evenShape(6_100, { cache: 7 })).match(/count/g)).toHaveLength(1);
   });
 
@@ -92,21 +92,21 @@ describe('a shape in the lock', () => {
     '{',
     '{"format":"safetensors"}',
     shapeText(evenShape(1)).replace('"count":61', '"count":1e9'),
-  ])('is read anew from the files where its text is %j', (text) => {
+  ])('is rejected with the text %j', (text) => {
     expect(parseShape(text)).toBeUndefined();
   });
 
-  it('never throws, whatever its text is', () => {
+  it('never throws for any text', () => {
     fc.assert(fc.property(fc.json(), (text) => void parseShape(text)));
   });
 });
 
-describe('settling shapes', () => {
+describe('settled shapes', () => {
   const shape = evenShape(6_100);
   const model: DesiredModel = { name: 'kimi', source: { kind: 'controller', folder: '/m' }, files: [], digest: of };
   const other = digest('b'.repeat(64));
 
-  it('takes that of the lock for the very same files alone', () => {
+  it('come from the lock only for exactly the same files', () => {
     expect(settleShapes([model], { shapes: { kimi: { of, shape } } })).toEqual({
       models: [{ ...model, shape }],
       shapes: { kimi: { of, shape } },
@@ -114,14 +114,14 @@ describe('settling shapes', () => {
     expect(settleShapes([model], { shapes: { kimi: { of: other, shape } } })).toEqual({ models: [model] });
   });
 
-  it('keeps what was read, and why nothing could be read', () => {
+  it('include what was read, or why nothing could be read', () => {
     expect(settleShapes([model], {}, { kimi: { kind: 'known', shape } }).shapes).toEqual({ kimi: { of, shape } });
     expect(settleShapes([model], {}, { kimi: { kind: 'unknown', why: 'it is a secret' } })).toEqual({
       models: [{ ...model, shapeUnknown: 'it is a secret' }],
     });
   });
 
-  it('drops the shape of a model that left the file', () => {
+  it('omit the shape of a model that left the file', () => {
     expect(settleShapes([], { shapes: { kimi: { of, shape } } })).toEqual({ models: [] });
   });
 });
