@@ -35,12 +35,12 @@ const identify = (before: readonly string[], after: readonly string[]) => {
   return { plugged: plugged.map(text), unplugged: unplugged.map(text) };
 };
 
-describe('changes at the receptacles', () => {
-  it('are none where nothing changed', () => {
+describe('changes at receptacles', () => {
+  it('are empty if nothing changed', () => {
     expect(identify(meshOfFour, meshOfFour)).toEqual({ plugged: [], unplugged: [] });
   });
 
-  it('show a cable that was exchanged for one of another speed between two looks', () => {
+  it('include a cable that was replaced by one of a different speed', () => {
     const at = (linkBitsPerSecond: number) => ({
       thunderbolt: receptacles('studio-1', 6, meshOfFour).map((one) =>
         one.receptacle === 2 ? { ...one, linkBitsPerSecond } : one,
@@ -52,12 +52,12 @@ describe('changes at the receptacles', () => {
     ]);
   });
 
-  it('are told once for a cable that both its ends see, which may have been plugged at either', () => {
+  it('list a new cable once, with either of its ends as the plugged one', () => {
     expect(identify(without(first), meshOfFour)).toEqual({ plugged: ['studio-1:2 or studio-2:2'], unplugged: [] });
     expect(identify(meshOfFour, without(first))).toEqual({ plugged: [], unplugged: ['studio-1:2 or studio-2:2'] });
   });
 
-  it('name no end of a cable that begins to answer at both of its ends', () => {
+  it('leave the plugged end open for a cable that begins to answer at both ends', () => {
     const silent = (name: string) =>
       receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === 2 ? { ...one, peers: [] } : one));
     const values = { 'studio-1': { thunderbolt: silent('studio-1') }, 'studio-2': { thunderbolt: silent('studio-2') } };
@@ -72,7 +72,7 @@ describe('changes at the receptacles', () => {
     expect(identify(meshOfFour, moved)).toEqual({ plugged: [plugged], unplugged: [unplugged] });
   });
 
-  it('are not told of a node that one of both looks has not seen', () => {
+  it('omit a node that was unobserved before or after', () => {
     const seen = rackOf({});
     const lost = rackOf({ unreachable: ['studio-2'] });
     expect(plugChanges(lost, seen).unplugged).toEqual([]);
@@ -80,7 +80,7 @@ describe('changes at the receptacles', () => {
     expect(plugChanges(seen, lost).unplugged).toEqual([]);
   });
 
-  it('tell a receptacle in which something does not answer yet, and again when it does', () => {
+  it('include a silent receptacle, and again when it answers', () => {
     const silent = receptacles('studio-1', 6, meshOfFour).map((one) =>
       one.receptacle === 5 ? { ...freeReceptacle('studio-1', 5), state: 'connected' as const } : one,
     );
@@ -92,21 +92,21 @@ describe('changes at the receptacles', () => {
   });
 });
 
-describe('what happened at a rack that is being cabled', () => {
-  it('is a link that is met, with its speed', () => {
+describe('an event during cabling', () => {
+  it('is a matching link with its speed', () => {
     expect(events(without(first), meshOfFour)).toEqual([
       { kind: 'met', ends: [end('studio-1:2'), end('studio-2:2')], bitsPerSecond: 80e9 },
     ]);
   });
 
-  it('is a plug in the wrong receptacle of the right Mac, with the right one', () => {
+  it('is a plug in the wrong receptacle, with the right one as advice', () => {
     const wrong = [...without(first), 'studio-1:2 <-> studio-2:5'];
     expect(events(without(first), wrong)).toEqual([
       { kind: 'plugged', at: end('studio-2:5'), advice: 'receptacle 2 (back, 2nd from Ethernet), please' },
     ]);
   });
 
-  it('is a cable that the file does not have', () => {
+  it('is a cable that the file does not declare', () => {
     const [event] = events(meshOfFour, [...meshOfFour, 'studio-1:5 <-> studio-2:5']);
     expect(event).toEqual({
       kind: 'plugged',
@@ -116,24 +116,24 @@ describe('what happened at a rack that is being cabled', () => {
     });
   });
 
-  it('is a plug that was pulled', () => {
+  it('is an unplugged cable end', () => {
     expect(events(meshOfFour, without(first))).toMatchObject([{ kind: 'unplugged', plug: { at: end('studio-1:2') } }]);
   });
 
-  it('is told of both when a plug goes from a wrong receptacle to the right one', () => {
+  it('follows an unplugging when a plug moves to the right receptacle', () => {
     const wrong = [...without(first), 'studio-1:2 <-> studio-2:5'];
     expect(events(wrong, meshOfFour).map(({ kind }) => kind)).toEqual(['unplugged', 'met']);
   });
 });
 
-describe('a look at cables', () => {
-  it('is half seen while one end sees a node that does not see it', () => {
+describe('an observation of cables', () => {
+  it('is half seen while only one end sees the other', () => {
     const blind = receptacles('studio-2', 6, without(first));
     expect(isHalfSeen(rackOf({ values: { 'studio-2': { thunderbolt: blind } } }))).toBe(true);
     expect(isHalfSeen(rackOf({}))).toBe(false);
   });
 
-  it('counts a link as met only at 80 Gb/s where RDMA is required', () => {
+  it('meets a link only at 80 Gb/s if RDMA is required', () => {
     const slow = (name: string) =>
       receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === 2 ? { ...one, linkBitsPerSecond: 40e9 } : one));
     const values = { 'studio-1': { thunderbolt: slow('studio-1') }, 'studio-2': { thunderbolt: slow('studio-2') } };

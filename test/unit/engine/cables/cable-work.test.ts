@@ -20,8 +20,8 @@ import {
   receptacles,
 } from '../../../rack/rack.ts';
 
-const work = (changes: RackChanges, wishes: Partial<DesiredFleet> = {}): CableWork =>
-  cableWork(desiredFleet(wishes), observedFleet(changes));
+const work = (changes: RackChanges, desired: Partial<DesiredFleet> = {}): CableWork =>
+  cableWork(desiredFleet(desired), observedFleet(changes));
 
 const texts = ({ acts }: CableWork): readonly string[] => acts.map(({ text }) => text);
 
@@ -46,12 +46,12 @@ function placed(
   return cableWork(fleet, { nodes: Object.fromEntries(cabled), failures });
 }
 
-describe('work with cables', () => {
-  it('is nothing where all links are met', () => {
+describe('cable work', () => {
+  it('is empty if all links are met', () => {
     expect(work({})).toMatchObject({ acts: [], loops: [], findings: [] });
   });
 
-  it('lets a free act wait for the earlier act of its group that waits for a stop', () => {
+  it('blocks a free action behind an earlier one of its group that waits for a stop', () => {
     const cables = meshOfFour.map((text) =>
       text.replace('studio-1:2', 'studio-1:9').replace('studio-1:4', 'studio-1:5').replace('studio-1:9', 'studio-1:4'),
     );
@@ -61,7 +61,7 @@ describe('work with cables', () => {
     ]);
   });
 
-  it('is the moves, each with the receptacles that it names and takes a cable out of', () => {
+  it('consists of moves, each with the receptacles that it names and empties', () => {
     const { acts, findings } = work({ cables: moved });
     expect(acts).toMatchObject([
       { kind: 'move-end', takes: [end('studio-4:5')], stopFirst: [], bridgesFirst: '', isFree: true },
@@ -73,20 +73,20 @@ describe('work with cables', () => {
     expect(findings).toEqual([]);
   });
 
-  it('says where on the case a receptacle is, if anybody knows', () => {
+  it('describes the position of a receptacle on the case if it is known', () => {
     const cables = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:1'));
     expect(texts(work({ cables }))).toEqual([
       'move the cable end in studio-4 receptacle 1 to receptacle 4 (studio-4:1: back, next to Ethernet; studio-4:4: back, 4th from Ethernet)',
     ]);
-    const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: links(['studio-1:1 <-> studio-2:2']) } };
+    const desired = { thunderbolt: { ...desiredFleet().thunderbolt, links: links(['studio-1:1 <-> studio-2:2']) } };
     const unknown = { 'studio-1': { hardware: 'timed-out' as const } };
-    const [text] = texts(work({ cables: [], unknown }, wishes));
+    const [text] = texts(work({ cables: [], unknown }, desired));
     expect(text).toBe(
       'connect studio-1 receptacle 1 and studio-2 receptacle 2 with a Thunderbolt 5 cable (studio-2:2: back, 2nd from Ethernet)',
     );
   });
 
-  it('plugs a cable straight that goes through a dock, or that one end does not see', () => {
+  it('replaces a connection through a dock by a direct one', () => {
     const own = receptacles('studio-1', 6, meshOfFour).map((one) =>
       one.receptacle === 2 ? { ...one, peers: one.peers.map((peer) => ({ ...peer, hubsBetween: 1 })) } : one,
     );
@@ -95,7 +95,7 @@ describe('work with cables', () => {
     expect(findings).toEqual([]);
   });
 
-  it('plugs a cable in again where both ends are silent', () => {
+  it('plugs in a cable again if both ends are silent', () => {
     const silent = (name: string, receptacle: number) =>
       receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === receptacle ? { ...one, peers: [] } : one));
     const values = {
@@ -105,14 +105,14 @@ describe('work with cables', () => {
     expect(work({ values }).acts).toMatchObject([{ kind: 'plug-again' }]);
   });
 
-  it('tells what no act puts right, and who answers under a wrong name', () => {
+  it('reports findings that no action resolves, and a Mac behind a wrong name', () => {
     const stray = [...meshOfFour, 'studio-1:5 <-> studio-2:5'];
     expect(work({ cables: stray }).findings.map(({ code }) => code)).toContain('cabling/doubled');
     const twin = { 'studio-2': { identity: { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' } } };
     expect(work({ values: twin }).findings.map(({ code }) => code)).toContain('identity/same-mac');
   });
 
-  it('lets a cable of a running placement wait until it is stopped', () => {
+  it('waits until a placement that uses the cable is stopped', () => {
     const swapped = meshOfFour.map((text) => text.replace('studio-2:2', 'studio-2:5'));
     expect(placed(['joined', 'joined', 'joined'], swapped).acts).toMatchObject([
       { stopFirst: ['kimi'], isFree: false },
@@ -138,7 +138,7 @@ describe('work with cables', () => {
       ['plug-straight', { 'studio-1': hidden('studio-1', 2, behindHub) }],
       ['plug-straight', { 'studio-2': hidden('studio-2', 2, behindHub) }],
       ['plug-again', { 'studio-1': hidden('studio-1', 2, silent), 'studio-2': hidden('studio-2', 2, silent) }],
-    ])('waits for its stop with %s, whoever of its ends sees it', (kind, seen) => {
+    ])('waits for its stop before %s, whichever end sees the cable', (kind, seen) => {
       const running = placed(['joined', 'running', 'running'], meshOfFour, seen);
       expect(running.acts).toMatchObject([{ kind, stopFirst: ['kimi'], isFree: false }]);
       expect(rackGraph(running.examination, running.acts).moves[0]?.first).toBe('stop kimi');
@@ -149,7 +149,7 @@ describe('work with cables', () => {
     it.each([
       ['cabling/doubled', 'studio-1:6 <-> studio-2:6'],
       ['cabling/undeclared', 'studio-2:6 <-> studio-3:6'],
-    ])('has the stop in front of what the file says nothing of: %s', (_, extra) => {
+    ])('asks for the stop before the removal of an undeclared cable: %s', (_, extra) => {
       const { acts, findings } = placed(['joined', 'running', 'running'], [...meshOfFour, extra]);
       expect(acts).toEqual([]);
       expect(findings.map(({ hint }) => plainText(hint))).toEqual([
@@ -160,7 +160,7 @@ describe('work with cables', () => {
     });
   });
 
-  it('plugs nothing in before the bridges are gone', () => {
+  it('plugs in nothing before the bridges are removed', () => {
     const interfaces = healthyFacts('studio-4', receptacles('studio-4', 6, moved)).interfaces;
     const values = { 'studio-4': { interfaces: [...interfaces, bridge] } };
     expect(work({ cables: moved, values }).acts).toMatchObject([
@@ -168,7 +168,7 @@ describe('work with cables', () => {
     ]);
   });
 
-  it('tells rings of bridged Macs apart from everything else', () => {
+  it('lists rings of bridged Macs separately', () => {
     const ring = ['studio-1:2 <-> studio-2:2', 'studio-2:3 <-> studio-3:3', 'studio-1:3 <-> studio-3:2'];
     const values = Object.fromEntries(
       ['studio-1', 'studio-2', 'studio-3'].map((name) => {
@@ -181,7 +181,7 @@ describe('work with cables', () => {
     expect(findings.map(({ code }) => code)).not.toContain('bridge/loop');
   });
 
-  it('is judged by facts that exist', () => {
+  it('depends only on existing facts', () => {
     for (const name of cableFacts) expect(factNames).toContain(name);
   });
 });

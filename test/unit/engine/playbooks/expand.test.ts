@@ -31,11 +31,11 @@ describe('the nodes of a play', () => {
     [{ kind: 'names', names: names('studio-3', 'studio-1') }, names('studio-1', 'studio-3')],
     [{ kind: 'labels', labels: ['role=worker'] }, names('studio-4')],
     [{ kind: 'labels', labels: ['role!=worker'] }, names('studio-1', 'studio-2', 'studio-3')],
-  ] as const)('of %j come in the order of the file', (nodes, expected) => {
+  ] as const)('come in the order of the file for %j', (nodes, expected) => {
     expect(playNodes(play({ nodes }), scope)).toEqual(expected);
   });
 
-  it('are asked for on the command line only when a play is about targets', () => {
+  it('are required on the command line only if a play uses targets', () => {
     expect(needsTargets([play({}), play({ nodes: { kind: 'targets' } })])).toBe(true);
     expect(needsTargets([play({})])).toBe(false);
   });
@@ -44,7 +44,7 @@ describe('the nodes of a play', () => {
 describe('batches', () => {
   const sizes = (serial: readonly BatchSize[]) => batchesOf(play({ serial }), everything).map((batch) => batch.length);
 
-  it('are one without sizes, and none without nodes', () => {
+  it('are one batch without sizes, and none without nodes', () => {
     expect(sizes([])).toEqual([4]);
     expect(batchesOf(play({}), [])).toEqual([]);
   });
@@ -55,17 +55,17 @@ describe('batches', () => {
     expect(sizes(counts(9))).toEqual([4]);
   });
 
-  it('round a share up, and always take a node', () => {
+  it('round a percentage up to at least one node', () => {
     expect(sizes([{ kind: 'percent', percent: 1 }])).toEqual([1, 1, 1, 1]);
     expect(sizes([{ kind: 'percent', percent: 51 }])).toEqual([3, 1]);
     expect(sizes([...counts(1), { kind: 'percent', percent: 100 }])).toEqual([1, 3]);
   });
 });
 
-describe('a task', () => {
+describe('a playbook task', () => {
   const expand = (task: Task, about: PlayScope = scope) => expandTask(task, about, names('studio-2'));
 
-  it('that stops takes every placement with a member on the nodes, on all its members', () => {
+  it('stops every placement with a rank on the nodes, on all of its nodes', () => {
     expect(expand({ kind: 'stop' })).toEqual({
       kind: 'plan',
       goal: { kind: 'stop', placements: ['kimi', 'qwen'] },
@@ -73,7 +73,7 @@ describe('a task', () => {
     });
   });
 
-  it('that stops or starts takes what the command line names, and before that what it names itself', () => {
+  it('stops or starts the placements that it names, or else those of the command line', () => {
     const named: PlayScope = { ...onTargets('studio-2', 'studio-3'), placements: ['qwen'] };
     expect(expand({ kind: 'stop' }, named)).toMatchObject({
       goal: { kind: 'stop', placements: ['qwen'] },
@@ -85,7 +85,7 @@ describe('a task', () => {
     });
   });
 
-  it('that stops or restarts says what a later one starts, unless another brings runtimes and models before', () => {
+  it('marks stopped placements that a later task starts, unless a task in between installs runtimes or models', () => {
     const all = names('studio-1', 'studio-2', 'studio-3', 'studio-4');
     const backOf = (task: Task, ...later: readonly Task[]) => {
       const work = expandTask(
@@ -106,7 +106,7 @@ describe('a task', () => {
     expect(backOf(start, { kind: 'stop' })).toEqual([]);
   });
 
-  it('that drains takes what is published, and looks for its doors on every node', () => {
+  it('drains only published placements, with all nodes as targets', () => {
     const drain = { kind: 'drain', deadlineMs: 60_000 } as const;
     expect(expand(drain)).toEqual({
       kind: 'plan',
@@ -119,7 +119,7 @@ describe('a task', () => {
     });
   });
 
-  it('that starts leaves what the file wants stopped, unless it is named', () => {
+  it('starts no placement that the file sets to stopped, unless it is named', () => {
     const worker = onTargets('studio-4');
     expect(expandTask({ kind: 'start' }, worker, names('studio-4'))).toMatchObject({
       goal: { kind: 'start', placements: ['kimi'] },
@@ -129,7 +129,7 @@ describe('a task', () => {
     });
   });
 
-  it('that converges or verifies concerns the nodes of the batch', () => {
+  it('converges or verifies only the nodes of the batch', () => {
     expect(expand({ kind: 'converge' })).toEqual({
       kind: 'plan',
       goal: { kind: 'converge' },
@@ -141,13 +141,13 @@ describe('a task', () => {
     expect(expand({ kind: 'verify' })).toEqual({ kind: 'verify', targets: names('studio-2') });
   });
 
-  it.each(['reboot', 'shutdown'] as const)('that is a %s looks at all nodes on which something has to stop', (kind) => {
+  it.each(['reboot', 'shutdown'] as const)('targets for a %s all nodes on which ranks must stop', (kind) => {
     expect(expand({ kind })).toEqual({ kind: 'plan', goal: { kind, nodes: names('studio-2') }, targets: everything });
     const lonely = { ...scope, desired: { ...rackOfThree, placements: [] } };
     expect(expand({ kind }, lonely)).toMatchObject({ targets: names('studio-2') });
   });
 
-  it('that waits for serving looks at every member of what the file wants serving', () => {
+  it('waits for serving on every node of the placements that the file sets to serving', () => {
     expect(expand({ kind: 'wait', for: 'serving', deadlineMs: 1_000 })).toEqual({
       kind: 'wait',
       for: 'serving',
@@ -161,7 +161,7 @@ describe('a task', () => {
     });
   });
 
-  it('fills its fields once, and looks at no value again', () => {
+  it('fills its fields once, and no fields in their values', () => {
     expect(expand({ kind: 'confirm', text: '{cluster}: {nodes} runs {placements}, {{nodes}' })).toEqual({
       kind: 'confirm',
       text: 'studio-rack: studio-2 runs kimi, qwen, {nodes}',
@@ -173,7 +173,7 @@ describe('a task', () => {
     });
   });
 
-  it('that runs a command fills it for each node, word by word', () => {
+  it('fills the arguments of a command one by one for each node', () => {
     const task: Task = {
       kind: 'run',
       command: ['printf', '{node} at {host}', '{nodes}'],

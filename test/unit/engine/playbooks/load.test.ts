@@ -8,10 +8,10 @@ import { rackOfThree } from '../../../rack/placements.ts';
 
 const load = (text: string) => loadPlaybook(text, { file: 'own.yaml', name: 'own', fleet: rackOfThree });
 
-/** `own.yaml:3:12 code`, which is what a person looks for. */
+/** The place and the code of a diagnostic: `3:12 code`. */
 const placeOf = ({ where, code }: Diagnostic): string => `${where?.line}:${where?.column} ${code}`;
 
-/** Every key and every allowed word of a schema. */
+/** Every key and every allowed keyword of a schema. */
 function wordsOf(schema: unknown): readonly string[] {
   if (Array.isArray(schema)) return schema.flatMap(wordsOf);
   if (typeof schema !== 'object' || schema === null) return [];
@@ -22,11 +22,11 @@ function wordsOf(schema: unknown): readonly string[] {
 const shipped = readdirSync('playbooks');
 
 describe('a shipped playbook', () => {
-  it('is there for each verb that is one', () => {
+  it('exists for each command that is a playbook', () => {
     expect([...shipped].sort()).toEqual(['apply.yaml', 'drain.yaml', 'reboot.yaml', 'restart.yaml', 'shutdown.yaml']);
   });
 
-  it.each(shipped)('%s has nothing wrong with it, and is short enough to be read', (file) => {
+  it.each(shipped)('is valid and shorter than 25 lines: %s', (file) => {
     const text = readFileSync(`playbooks/${file}`, 'utf8');
     const { playbook, diagnostics } = loadPlaybook(text, { file, name: file.replace('.yaml', '') });
     expect(diagnostics).toEqual([]);
@@ -109,29 +109,29 @@ plays:
     });
   });
 
-  it('may hold every task that there is', () => {
+  it('may contain every task', () => {
     const schema = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8'));
     expect(Object.keys(schema.$defs.task.properties).sort()).toEqual(Object.keys(tasks).sort());
   });
 
-  it('may converge every kind of resource that there is', () => {
+  it('may converge every kind of resource', () => {
     const schema = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8'));
     const kinds = schema.$defs.task.properties.converge.properties.only.items.enum;
     expect([...kinds].sort()).toEqual(resources.map(({ kind }) => kind).sort());
   });
 
-  it('is written in words that YAML 1.1 takes for text', () => {
+  it('has only keywords that YAML 1.1 reads as text', () => {
     const words = wordsOf(JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8')));
     expect(words.length).toBeGreaterThan(30);
     expect(words.filter((word) => parse(word, { version: '1.1' }) !== word)).toEqual([]);
   });
 
-  it('drains what is published, and is told where nothing stands that could be closed', () => {
+  it('may drain only published placements', () => {
     const { diagnostics } = load('playbook: 1\nplays: [{ nodes: all, tasks: [drain: { placements: [qwen, kimi] }] }]');
     expect(diagnostics.map(placeOf)).toEqual(['2:59 playbook/not-published']);
   });
 
-  it('has all its mistakes told at once, each with its place and what was meant', () => {
+  it('has all mistakes reported together, with places and suggestions', () => {
     const { playbook, diagnostics } = load(`playbook: 1
 plays:
   - nodes: [studio-9, studoi-1]
@@ -182,7 +182,7 @@ plays:
     expect(hints.filter((hint) => hint === '')).toEqual([]);
   });
 
-  it('says what may stand in a list of names, too', () => {
+  it('has a hint with valid names for a list of nodes', () => {
     const { diagnostics } = load('playbook: 1\nplays:\n  - nodes: [Studio]\n    tasks: [verify: {}]\n');
     const form = diagnostics.find(({ code }) => code === 'schema/bad-form' || code === 'playbook/unknown-node');
     expect(form?.hint).toContain('studio-1');
@@ -196,7 +196,7 @@ plays:
     ['playbook: 1\nplays: [{ nodes: all, tasks: [[]] }]', 'schema/wrong-type'],
     ['playbook: 1\nplays: [1, null, { nodes: 7, tasks: 7 }]', 'schema/wrong-type'],
     ['[1, 2', 'yaml/syntax'],
-  ])('is refused when it is %j', (text, code) => {
+  ])('is refused if it is %j', (text, code) => {
     const { playbook, diagnostics } = load(text);
     expect(playbook).toBeUndefined();
     expect(diagnostics.map((one) => one.code)).toContain(code);

@@ -3,8 +3,8 @@ import { resources } from '../../../../src/engine/plan/resources.ts';
 import { kindsByFile, propertiesByFile, unknownProperty, viewOf } from '../../../../src/engine/plan/view.ts';
 import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
 
-describe('the properties that a playbook may assert', () => {
-  it('are those of a rack that was observed, for every kind that follows from the file', () => {
+describe('properties in an assertion of a playbook', () => {
+  it('match the properties of an observed rack, for every kind that follows from the file', () => {
     const system = {
       ...desiredFleet().system,
       updates: 'manual',
@@ -19,7 +19,7 @@ describe('the properties that a playbook may assert', () => {
     expect(seen.length).toBeGreaterThan(20);
   });
 
-  it('are listed where a name is like none of them', () => {
+  it('are listed if a name resembles none of them', () => {
     expect(unknownProperty('power/zzz', desiredFleet())).toBe(
       'Valid here: power/sleep and power/restart-after-power-loss.',
     );
