@@ -18,7 +18,7 @@ interface Mac {
 }
 
 /** The findings about two nodes, of which the second one differs. */
-function told({ macos, model }: Mac, transport: DesiredPlacement['transport'] = 'rdma') {
+function findings({ macos, model }: Mac, transport: DesiredPlacement['transport'] = 'rdma') {
   const [placement] = meshFleet({ placement: { transport } }).placements;
   const { nodes } = observedFleet();
   const [first, second] = [nodes['studio-1']?.facts, nodes['studio-2']?.facts];
@@ -38,27 +38,27 @@ function told({ macos, model }: Mac, transport: DesiredPlacement['transport'] = 
 
 describe('macOS on the nodes of a placement', () => {
   it('may not differ in version, extra or build over RDMA', () => {
-    expect(told({ macos: { version: '26.4', build: '25E246' } })).toEqual([
+    expect(findings({ macos: { version: '26.4', build: '25E246' } })).toEqual([
       'error placement/mixed-macos studio-1 has macOS 26.5 (25F71), studio-2 has macOS 26.4 (25E246).',
     ]);
-    expect(told({ macos: { version: '26.5', extra: '(a)', build: '25F71' } })).toHaveLength(1);
-    expect(told({ macos: { version: '26.5', build: '25F5058e' } })).toHaveLength(1);
+    expect(findings({ macos: { version: '26.5', extra: '(a)', build: '25F71' } })).toHaveLength(1);
+    expect(findings({ macos: { version: '26.5', build: '25F5058e' } })).toHaveLength(1);
   });
 
   it('causes only a warning over TCP if it differs', () => {
-    expect(told({ macos: { version: '26.4', build: '25E246' } }, 'tcp')).toEqual([
+    expect(findings({ macos: { version: '26.4', build: '25E246' } }, 'tcp')).toEqual([
       expect.stringMatching(/^warning placement\/mixed-macos /),
     ]);
   });
 
   it('is accepted if equal or unknown', () => {
-    expect(told({})).toEqual([]);
-    expect(told({ macos: 'unknown' })).toEqual([]);
+    expect(findings({})).toEqual([]);
+    expect(findings({ macos: 'unknown' })).toEqual([]);
   });
 
   it('may have a different build of the same version on a different model', () => {
-    expect(told({ macos: { version: '26.5', build: '25F2071' }, model: 'Mac17,7' })).toEqual([]);
-    expect(told({ macos: { version: '26.4', build: '25E246' }, model: 'Mac17,7' })).toHaveLength(1);
+    expect(findings({ macos: { version: '26.5', build: '25F2071' }, model: 'Mac17,7' })).toEqual([]);
+    expect(findings({ macos: { version: '26.4', build: '25E246' }, model: 'Mac17,7' })).toHaveLength(1);
   });
 });
 

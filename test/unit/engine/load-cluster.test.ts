@@ -33,20 +33,20 @@ thunderbolt:
   });
 
   it('reports all missing keys in one diagnostic, next to other problems', () => {
-    const told = (text: string) => load(text).diagnostics.map(({ code, detail, hint }) => [code, detail, hint]);
+    const problems = (text: string) => load(text).diagnostics.map(({ code, detail, hint }) => [code, detail, hint]);
     const all = [
       'schema/missing-key',
       'The file has no `schema`, `name` or `nodes`.',
       'Add them, such as `schema: 1`, `name: studio-rack` and `nodes:`.',
     ];
-    expect(told('{}\n')).toEqual([all]);
-    expect(told('ssh: {user: a}\n')).toEqual([all]);
-    expect(told('x: 1\n').map(([code]) => code)).toEqual(['schema/missing-key', 'schema/unknown-key']);
+    expect(problems('{}\n')).toEqual([all]);
+    expect(problems('ssh: {user: a}\n')).toEqual([all]);
+    expect(problems('x: 1\n').map(([code]) => code)).toEqual(['schema/missing-key', 'schema/unknown-key']);
     expect(places(`${head}nodes:\n  Studio_1: {}\n`)).toEqual([
       ['schema/bad-name', 4, 3],
       ['schema/missing-key', 4, 3],
     ]);
-    expect(told('schema: 1\nnodes: { a: { host: a.lan } }\n')).toEqual([
+    expect(problems('schema: 1\nnodes: { a: { host: a.lan } }\n')).toEqual([
       ['schema/missing-key', 'The file has no `name`.', 'Add it, such as `name: studio-rack`.'],
     ]);
     expect(load('{}\n').diagnostics[0]?.label).toBe('schema, name and nodes are missing');
@@ -156,14 +156,14 @@ thunderbolt: { rdma: required, links: ["a:1 <-> b:1"] }
   });
 
   it('names the first matching avoid entry, preferring entries for all Macs', () => {
-    const told = (avoid: string) =>
+    const problems = (avoid: string) =>
       load(`${head}nodes: { a: { host: a.lan }, b: { host: b.lan } }
 thunderbolt:
   avoid:
 ${avoid}
   links: [ 'a:3 <-> b:1' ]
 `).diagnostics.map(({ code, detail }) => [code, /\((.*)\)/.exec(plainText(detail))?.[1]]);
-    expect(told('    - a:3\n    - 3\n    - 3')).toEqual([['topology/avoided-receptacle', 'line 7']]);
-    expect(told('    - a:4\n    - a:3\n    - a:3')).toEqual([['topology/avoided-receptacle', 'line 7']]);
+    expect(problems('    - a:3\n    - 3\n    - 3')).toEqual([['topology/avoided-receptacle', 'line 7']]);
+    expect(problems('    - a:4\n    - a:3\n    - a:3')).toEqual([['topology/avoided-receptacle', 'line 7']]);
   });
 });

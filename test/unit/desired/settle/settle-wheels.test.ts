@@ -97,14 +97,14 @@ function settle({ folder = folderOf(good), text = list, runtimeFiles }: Given = 
     extras: settled.wanted.extras.map(({ name }) => name),
     sources: settled.wanted.extras.map(({ source }) => source),
     locked: Object.keys(settled.lockedExtras),
-    told: wheeled.diagnostics.map(({ code, detail }) => `${code} ${detail}`),
+    reported: wheeled.diagnostics.map(({ code, detail }) => `${code} ${detail}`),
   };
 }
 
 describe('a folder of wheels', () => {
   it('adds its files, locked, and changes the version of the runtime', () => {
-    const { extras, sources, locked, told, digest } = settle();
-    expect(told).toEqual([]);
+    const { extras, sources, locked, reported, digest } = settle();
+    expect(reported).toEqual([]);
     expect(extras).toEqual(['requirements.lock', ...Object.keys(good)]);
     expect(sources.at(-1)).toBe('/rack/wheels/mlx_lm-0.31.3-py3-none-any.whl');
     expect(locked).toEqual(extras.map((name) => `mlx/${name}`));
@@ -139,33 +139,33 @@ describe('a folder of wheels', () => {
       [['mlx_lm-0.31.3-cp313-cp313-macosx_14_0_arm64.whl', digestOf('mlx-lm')]],
       'mlx/wheel-missing /rack/wheels: mlx_lm-0.31.3-cp313-cp313-macosx_14_0_arm64.whl does not fit a Mac with Apple silicon and Python 3.12.',
     ],
-  ] as const)('is refused with %s of a package', (_, files, told) => {
+  ] as const)('is refused with %s of a package', (_, files, reported) => {
     const { 'mlx_lm-0.31.3-py3-none-any.whl': __, ...rest } = good;
-    expect(settle({ folder: folderOf({ ...rest, ...Object.fromEntries(files) }) }).told).toEqual([told]);
+    expect(settle({ folder: folderOf({ ...rest, ...Object.fromEntries(files) }) }).reported).toEqual([reported]);
   });
 
   it('needs no package for other systems, and is refused with a package at a URL', () => {
     const hash = digestOf('x');
-    expect(settle({ text: list + line("uvloop==1.0 ; sys_platform == 'linux'", hash) }).told).toEqual([]);
-    expect(settle({ text: list + line('fork @ https://example.org/fork-1.0-py3-none-any.whl', hash) }).told).toEqual([
-      'mlx/wheel-missing /rack/wheels: fork comes from a URL, which a node without internet cannot reach.',
-    ]);
+    expect(settle({ text: list + line("uvloop==1.0 ; sys_platform == 'linux'", hash) }).reported).toEqual([]);
+    expect(
+      settle({ text: list + line('fork @ https://example.org/fork-1.0-py3-none-any.whl', hash) }).reported,
+    ).toEqual(['mlx/wheel-missing /rack/wheels: fork comes from a URL, which a node without internet cannot reach.']);
   });
 
   it('must contain Python', () => {
     const { [python]: _, ...rest } = good;
-    expect(settle({ folder: folderOf(rest) }).told).toEqual([
+    expect(settle({ folder: folderOf(rest) }).reported).toEqual([
       'mlx/python-missing /rack/wheels has no cpython-3.12…-aarch64-apple-darwin-install_only_stripped.tar.gz.',
     ]);
   });
 
   it('is taken from the lock if it cannot be read, and refused without a lock entry', () => {
     const folder: FolderFact = { kind: 'missing', detail: '/rack/wheels is not there.' };
-    expect(settle({ folder }).told).toEqual(['mlx/wheels-unreadable /rack/wheels is not there.']);
+    expect(settle({ folder }).reported).toEqual(['mlx/wheels-unreadable /rack/wheels is not there.']);
     const runtimeFiles = Object.fromEntries(
       Object.entries(good).map(([name, sha256]) => [`mlx/${name}`, { sha256, sizeBytes: 10 }]),
     );
-    expect(settle({ folder, runtimeFiles })).toMatchObject({ told: [], digest: settle().digest });
+    expect(settle({ folder, runtimeFiles })).toMatchObject({ reported: [], digest: settle().digest });
   });
 });
 

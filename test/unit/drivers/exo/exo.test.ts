@@ -277,10 +277,10 @@ describe('a placement on exo', () => {
   });
 
   it('needs a cable between every pair over RDMA, even for a pipeline', () => {
-    const told = ['exo/needs-every-pair: No link connects studio-1 and studio-3.'];
+    const expected = ['exo/needs-every-pair: No link connects studio-1 and studio-3.'];
     const uncabled = { without: ['studio-1', 'studio-3'] } as const;
-    expect(codesOf({}, uncabled)).toEqual(told);
-    expect(codesOf({ placement: { sharding: 'pipeline' } }, uncabled)).toEqual(told);
+    expect(codesOf({}, uncabled)).toEqual(expected);
+    expect(codesOf({ placement: { sharding: 'pipeline' } }, uncabled)).toEqual(expected);
     expect(codesOf({ placement: { transport: 'tcp' } }, uncabled)).toEqual([]);
   });
 
@@ -330,9 +330,9 @@ describe('a placement on exo', () => {
 
   it.each([...reserved.args])('is refused with $word in args', ({ word, because }) => {
     const why = because === undefined ? `The driver sets ${word} itself` : `${word} ${because}`;
-    const told = [`placement/reserved-word: ${why}.`];
-    expect(codesOf({ placement: { args: [word, '1'] } })).toEqual(told);
-    expect(codesOf({ placement: { args: [`${word}=1`] } })).toEqual(told);
+    const expected = [`placement/reserved-word: ${why}.`];
+    expect(codesOf({ placement: { args: [word, '1'] } })).toEqual(expected);
+    expect(codesOf({ placement: { args: [`${word}=1`] } })).toEqual(expected);
     expect(codesOf({ placement: { args: [`-${word}ad`] } })).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import { onOnePage, onPage } from '../../one-page.ts';
 
 const reservedFindings = onPage(reservedFindingsItself);
 
-const told = (reserved: ReservedWords, ...args: readonly string[]) =>
+const findings = (reserved: ReservedWords, ...args: readonly string[]) =>
   reservedFindings({ env: {}, args }, reserved).map(({ code, detail }) => `${code}: ${detail}`);
 
 describe('options that a driver sets itself', () => {
@@ -22,20 +22,20 @@ describe('options that a driver sets itself', () => {
     ['-vm', '-m', exo],
   ])('include %s, which argparse reads as %s', (arg, word, reserved) => {
     const [name] = arg.split('=');
-    expect(told(reserved, arg, '1')).toEqual([
+    expect(findings(reserved, arg, '1')).toEqual([
       `placement/reserved-word: The program reads ${name} as ${word}, which the driver sets itself.`,
     ]);
   });
 
   it('are reported once, and only if they are meant', () => {
-    expect(told(mlx, '--p', '1')).toHaveLength(1);
-    expect(told(mlx, '--port=1')).toEqual(['placement/reserved-word: The driver sets --port itself.']);
-    expect(told(mlx, '--', '--temp', '0.6', '--porter', '-1', 'model')).toEqual([]);
-    expect(told(exo, '-b', '-bb', '--batch', 'm')).toEqual([]);
+    expect(findings(mlx, '--p', '1')).toHaveLength(1);
+    expect(findings(mlx, '--port=1')).toEqual(['placement/reserved-word: The driver sets --port itself.']);
+    expect(findings(mlx, '--', '--temp', '0.6', '--porter', '-1', 'model')).toEqual([]);
+    expect(findings(exo, '-b', '-bb', '--batch', 'm')).toEqual([]);
   });
 
   it('must be complete for llama.cpp, and include its variables', () => {
-    expect(told(llama, '--por', '1')).toEqual([]);
+    expect(findings(llama, '--por', '1')).toEqual([]);
     const env = { LLAMA_ARG_PORT: '1', LLAMA_ARG_FIT: 'on', LLAMA_ARG_CTX_SIZE: '9', LLAMA_ARG_THREADS: '4' };
     expect(reservedFindings({ env, args: [] }, llama).map(({ detail }) => detail)).toEqual([
       'The driver sets LLAMA_ARG_PORT itself.',
@@ -52,7 +52,7 @@ describe('options that a driver sets itself', () => {
     ['--qui', exo],
     ['--log-prompts-dir', llama],
   ])('include %s, which writes prompts into a log', (arg, reserved) => {
-    expect(told(reserved, arg, 'x')).toEqual([expect.stringContaining(' writes every prompt into ')]);
+    expect(findings(reserved, arg, 'x')).toEqual([expect.stringContaining(' writes every prompt into ')]);
   });
 
   it('include only the log level of mlx that writes prompts', () => {
@@ -64,18 +64,18 @@ describe('options that a driver sets itself', () => {
       ['--log-level', 'INFO', '--log-level', 'DEBUG'],
       ['--log-level'],
     ]) {
-      expect(told(mlx, ...args)).toEqual([expect.stringContaining('writes every prompt and answer into the log')]);
+      expect(findings(mlx, ...args)).toEqual([expect.stringContaining('writes every prompt and answer into the log')]);
     }
-    expect(told(mlx, '--log-level', 'INFO', '--log-level=WARNING', '--log', 'ERROR')).toEqual([]);
+    expect(findings(mlx, '--log-level', 'INFO', '--log-level=WARNING', '--log', 'ERROR')).toEqual([]);
   });
 
   it('include options that load more model files or need uncounted memory', () => {
     const words = ['--mmproj', '-md', '--model-draft', '--swa-full', '-nkvo', '-dr'];
-    expect(words.flatMap((word) => told(llama, word, 'x'))).toHaveLength(words.length);
-    expect(told(llama, '-ctk', 'q8_0', '--cache-type-v', 'q8_0')).toEqual([]);
+    expect(words.flatMap((word) => findings(llama, word, 'x'))).toHaveLength(words.length);
+    expect(findings(llama, '-ctk', 'q8_0', '--cache-type-v', 'q8_0')).toEqual([]);
     const env = { LLAMA_ARG_SWA_FULL: '1', LLAMA_ARG_MMPROJ: 'x', LLAMA_ARG_SPEC_DRAFT_MODEL: 'x' };
     expect(reservedFindings({ env, args: [] }, llama)).toHaveLength(3);
-    expect(told(mlx, '--draft-model', 'x')).toEqual([
+    expect(findings(mlx, '--draft-model', 'x')).toEqual([
       'placement/reserved-word: --draft-model adds model files, which mlx-lm rejects on several nodes and the memory plan does not count.',
     ]);
   });

@@ -18,8 +18,8 @@ import { onOnePage } from '../../one-page.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
-const system = (wishes: Partial<DesiredFleet['system']>): Partial<DesiredFleet> => ({
-  system: { ...desiredFleet().system, fileVault: 'any', ...wishes },
+const system = (desired: Partial<DesiredFleet['system']>): Partial<DesiredFleet> => ({
+  system: { ...desiredFleet().system, fileVault: 'any', ...desired },
 });
 
 describe('a healthy rack', () => {
@@ -34,8 +34,8 @@ describe('the identity of a Mac', () => {
   });
 
   it('is one error if serial, model and memory all differ from the file', () => {
-    const wishes = nodes({ serial: 'ABC123', model: 'Mac16,9', memoryBytes: 2 ** 38 });
-    const [only, ...others] = findingsOf({}, wishes);
+    const desired = nodes({ serial: 'ABC123', model: 'Mac16,9', memoryBytes: 2 ** 38 });
+    const [only, ...others] = findingsOf({}, desired);
     expect(others).toEqual([]);
     expect(only?.code).toBe('identity/wrong-mac');
     expect(only?.detail).toContain('SERSTUDIO3, but the file has ABC123');
@@ -44,7 +44,7 @@ describe('the identity of a Mac', () => {
   });
 
   it('is reported with the matching node of the file', () => {
-    const wishes = {
+    const desired = {
       nodes: desiredFleet().nodes.map((node) =>
         desiredNode(node.name, { serial: `SER${node.name.toUpperCase().replace('-', '')}` }),
       ),
@@ -53,7 +53,7 @@ describe('the identity of a Mac', () => {
       identity: { serial: `SER${name}`, hardwareUuid: name },
     });
     const changes = { values: { 'studio-1': identity('STUDIO2'), 'studio-2': identity('STUDIO1') } };
-    expect(hintsOf('identity/wrong-mac', changes, wishes)[0]).toBe(
+    expect(hintsOf('identity/wrong-mac', changes, desired)[0]).toBe(
       'This is the Mac of studio-2: correct the addresses of studio-1 and studio-2 in the file.',
     );
   });
@@ -75,9 +75,9 @@ describe('the identity of a Mac', () => {
 
   it('is reported with the wrong address if two addresses lead to the same Mac', () => {
     const identity = { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' };
-    const wishes = nodes({ serial: 'SERSTUDIO3' });
-    expect(told(only({ identity }), wishes)).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
-    expect(hintsOf('identity/same-mac', only({ identity }), wishes)).toEqual([
+    const desired = nodes({ serial: 'SERSTUDIO3' });
+    expect(told(only({ identity }), desired)).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
+    expect(hintsOf('identity/same-mac', only({ identity }), desired)).toEqual([
       'Correct the address of studio-3 in the file: the hardware is that of studio-1.',
     ]);
   });
@@ -122,14 +122,14 @@ describe('the wired limit', () => {
   const limit = (megabytes: number): RackChanges => only({ 'wired-limit': { megabytes } });
 
   it('is the memory minus the larger of 8 GiB and 6.25 % if set to auto', () => {
-    const wishes = system({ wiredLimit: { kind: 'auto' } });
-    expect(told(limit(491_520), wishes)).toEqual([]);
-    expect(hintsOf('memory/wired-limit', limit(0), wishes)[0]).toContain('iogpu.wired_limit_mb=491520');
+    const desired = system({ wiredLimit: { kind: 'auto' } });
+    expect(told(limit(491_520), desired)).toEqual([]);
+    expect(hintsOf('memory/wired-limit', limit(0), desired)[0]).toContain('iogpu.wired_limit_mb=491520');
     const small = only({
       hardware: { model: 'Mac16,11', chip: 'Apple M4 Pro', memoryBytes: 2 ** 36 },
       'wired-limit': { megabytes: 57_344 },
     });
-    expect(told(small, wishes)).toEqual([]);
+    expect(told(small, desired)).toEqual([]);
   });
 
   it('is 0 if set to default, and in MiB if set to a size', () => {
@@ -143,7 +143,7 @@ describe('the wired limit', () => {
   });
 
   it("is a notice during the keeper's first round after a start, and an error after that", () => {
-    const wishes = (keeper: boolean): Partial<DesiredFleet> =>
+    const desired = (keeper: boolean): Partial<DesiredFleet> =>
       system({ wiredLimit: { kind: 'auto' }, ...(keeper && { keeper: 'auto' }) });
     const keptBy = (lastExit: string, isLoaded = true): RackChanges =>
       only({
@@ -152,14 +152,14 @@ describe('the wired limit', () => {
         services: [{ label: 'dev.meshwright.keeper', state: 'running', runs: 1, lastExit }],
       });
     const due = keptBy('(never exited)');
-    expect(told(due, wishes(true))).toEqual(['notice memory/wired-limit node studio-3']);
-    expect(hintsOf('memory/wired-limit', due, wishes(true))).toEqual([
+    expect(told(due, desired(true))).toEqual(['notice memory/wired-limit node studio-3']);
+    expect(hintsOf('memory/wired-limit', due, desired(true))).toEqual([
       'Check again in a minute: the keeper sets the limit.',
     ]);
     const late = [
-      told(keptBy('0'), wishes(true)),
-      told(keptBy('(never exited)', false), wishes(true)),
-      told(due, wishes(false)),
+      told(keptBy('0'), desired(true)),
+      told(keptBy('(never exited)', false), desired(true)),
+      told(due, desired(false)),
     ];
     for (const one of late) expect(one).toEqual(['error memory/wired-limit node studio-3']);
   });
@@ -171,20 +171,20 @@ describe('the wired limit', () => {
 });
 
 describe('a wired limit beyond the memory of the Mac', () => {
-  const wishes = system({ wiredLimit: { kind: 'bytes', bytes: 480 * 2 ** 30 } });
+  const desired = system({ wiredLimit: { kind: 'bytes', bytes: 480 * 2 ** 30 } });
   const small = { model: 'Mac15,14', chip: 'Apple M3 Ultra', memoryBytes: 2 ** 38 };
   const values = { 'wired-limit': { megabytes: 491_520 } };
 
   it('is reported as a mistake in the file, without a command', () => {
     const changes = only({ hardware: small, 'wired-limit': { megabytes: 0 } });
-    expect(told(changes, wishes)).toEqual(['error memory/wired-limit-too-large node studio-3']);
-    const [hint = ''] = hintsOf('memory/wired-limit-too-large', changes, wishes);
+    expect(told(changes, desired)).toEqual(['error memory/wired-limit-too-large node studio-3']);
+    const [hint = ''] = hintsOf('memory/wired-limit-too-large', changes, desired);
     expect(hint).toContain('system.wiredLimit');
     expect(hint).not.toContain('sysctl');
   });
 
   it('is reported even if the Mac has this limit', () => {
-    expect(told(only({ hardware: small, ...values }), wishes)).toEqual([
+    expect(told(only({ hardware: small, ...values }), desired)).toEqual([
       'error memory/wired-limit-too-large node studio-3',
     ]);
   });
@@ -194,8 +194,8 @@ describe('a wired limit beyond the memory of the Mac', () => {
       values: { 'studio-3': { 'wired-limit': { megabytes: 0 } } },
       unknown: { 'studio-3': { hardware: 'timed-out' } },
     };
-    expect(hintsOf('memory/wired-limit', changes, wishes).join()).not.toContain('sysctl');
-    expect(told(changes, wishes)).toEqual(['warning fact/unknown node studio-3']);
+    expect(hintsOf('memory/wired-limit', changes, desired).join()).not.toContain('sysctl');
+    expect(told(changes, desired)).toEqual(['warning fact/unknown node studio-3']);
   });
 });
 
@@ -265,20 +265,20 @@ describe('accounts of ranks and gateways', () => {
     hasPassword: false,
   });
   const made = { name: '_meshrank', uid: 450, generatedUid: own.generatedUid ?? '' };
-  const judged = (ranks: string, seen: Partial<MacAccounts>) =>
+  const accountFindings = (ranks: string, seen: Partial<MacAccounts>) =>
     told(only({ accounts: { accounts: [], made: [], begun: [], checked: [], ...seen } }), {
       system: { ...desiredFleet().system, accounts: { ranks } },
     }).filter((line) => line.includes('studio-3'));
 
   it('are accepted if they exist as created or meshwright can create them', () => {
-    expect(judged('_meshrank', {})).toEqual([]);
-    expect(judged('_meshrank', { accounts: [{ ...own, uid: 7 }], begun: ['_meshrank'] })).toEqual([]);
-    expect(judged('_meshrank', { accounts: [own], made: [made] })).toEqual([]);
-    expect(judged('ana', { accounts: [person('ana')] })).toEqual([]);
+    expect(accountFindings('_meshrank', {})).toEqual([]);
+    expect(accountFindings('_meshrank', { accounts: [{ ...own, uid: 7 }], begun: ['_meshrank'] })).toEqual([]);
+    expect(accountFindings('_meshrank', { accounts: [own], made: [made] })).toEqual([]);
+    expect(accountFindings('ana', { accounts: [person('ana')] })).toEqual([]);
   });
 
   it('are accepted if macOS kept them after an uninstall', () => {
-    expect(judged('_meshrank', { accounts: [own] })).toEqual([]);
+    expect(accountFindings('_meshrank', { accounts: [own] })).toEqual([]);
   });
 
   it('are refused if they differ from the created ones', () => {
@@ -292,25 +292,25 @@ describe('accounts of ranks and gateways', () => {
       { hasPassword: true },
     ]) {
       const accounts = [{ ...own, ...changed }];
-      expect(judged('_meshrank', { accounts, made: [made] })).toEqual(other);
-      expect(judged('_meshrank', { accounts })).toEqual(other);
+      expect(accountFindings('_meshrank', { accounts, made: [made] })).toEqual(other);
+      expect(accountFindings('_meshrank', { accounts })).toEqual(other);
     }
     for (const changed of [{ uid: 451, gid: 451 }, { generatedUid: '5C3C7B0E-6E0D-4C0B-9C1B-1B6B6F6C2A12' }]) {
-      expect(judged('_meshrank', { accounts: [{ ...own, ...changed }], made: [made] })).toEqual(other);
+      expect(accountFindings('_meshrank', { accounts: [{ ...own, ...changed }], made: [made] })).toEqual(other);
     }
   });
 
   it('are refused if they can become root, share their group or do not exist', () => {
     const root = ['error accounts/can-become-root node studio-3'];
     for (const group of ['admin', 'wheel']) {
-      expect(judged('ana', { accounts: [person('ana', { groups: [group] })] })).toEqual(root);
-      expect(judged('_meshrank', { accounts: [{ ...own, groups: [group] }], made: [made] })).toEqual(root);
+      expect(accountFindings('ana', { accounts: [person('ana', { groups: [group] })] })).toEqual(root);
+      expect(accountFindings('_meshrank', { accounts: [{ ...own, groups: [group] }], made: [made] })).toEqual(root);
     }
-    expect(judged('ana', { accounts: [person('ana', { uid: 0 })] })).toEqual(root);
-    expect(judged('ana', { accounts: [person('ana', { gid: 20 })] })).toEqual([
+    expect(accountFindings('ana', { accounts: [person('ana', { uid: 0 })] })).toEqual(root);
+    expect(accountFindings('ana', { accounts: [person('ana', { gid: 20 })] })).toEqual([
       'error accounts/shared-group node studio-3',
     ]);
-    expect(judged('ana', {})).toEqual(['error accounts/absent node studio-3']);
+    expect(accountFindings('ana', {})).toEqual(['error accounts/absent node studio-3']);
   });
 
   it('are refused if ssh logs in as one of them', () => {

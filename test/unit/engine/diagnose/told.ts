@@ -7,8 +7,8 @@ import { type AsText, diagnosticsAsText } from '../../as-text.ts';
 import { say } from '../../one-page.ts';
 
 /** The findings about the usual rack with these changes. */
-export function findingsOf(changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly AsText<Diagnostic>[] {
-  const findings = diagnosticsAsText(diagnoseFleet(desiredFleet(wishes), observedFleet(changes)));
+export function findingsOf(changes: RackChanges, desired: Partial<DesiredFleet> = {}): readonly AsText<Diagnostic>[] {
+  const findings = diagnosticsAsText(diagnoseFleet(desiredFleet(desired), observedFleet(changes)));
   for (const { severity, code, subject, detail, hint } of findings) {
     say(`${severity} ${code} | ${subjectText(subject)} | ${detail} | ${hint}`);
   }
@@ -16,9 +16,9 @@ export function findingsOf(changes: RackChanges, wishes: Partial<DesiredFleet> =
 }
 
 /** The findings in short: `severity code subject`. */
-export const told = (changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly string[] =>
-  findingsOf(changes, wishes).map((one) => `${one.severity} ${one.code} ${subjectText(one.subject)}`);
+export const told = (changes: RackChanges, desired: Partial<DesiredFleet> = {}): readonly string[] =>
+  findingsOf(changes, desired).map((one) => `${one.severity} ${one.code} ${subjectText(one.subject)}`);
 
 /** The hints of the findings with one code. */
-export const hintsOf = (code: string, changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly string[] =>
-  findingsOf(changes, wishes).flatMap((one) => (one.code === code ? [one.hint] : []));
+export const hintsOf = (code: string, changes: RackChanges, desired: Partial<DesiredFleet> = {}): readonly string[] =>
+  findingsOf(changes, desired).flatMap((one) => (one.code === code ? [one.hint] : []));

@@ -97,7 +97,7 @@ describe('a placement without a token in time', () => {
 });
 
 describe('a fallback that runs but does not serve', () => {
-  const told = (members: (of: DesiredFleet) => MeshRack['members'], away: readonly string[]) => {
+  const reported = (members: (of: DesiredFleet) => MeshRack['members'], away: readonly string[]) => {
     const of = fleetWith(4, 1);
     const { diagnostics } = planOf({ of, members: members(of), away });
     const found = diagnostics.find(({ code }) => code === 'mesh/on-fallback');
@@ -108,15 +108,15 @@ describe('a fallback that runs but does not serve', () => {
     const there = 'It runs on its fallback: studio-4, studio-1, context 2k.';
     const wait = 'Moving it back waits for studio-3.';
     const restart = expect.stringContaining('meshwright restart kimi');
-    expect(told((of) => onTheFallback(of, refused), ['studio-3'])).toEqual([
+    expect(reported((of) => onTheFallback(of, refused), ['studio-3'])).toEqual([
       `${there} It gives no token there. ${wait}`,
       restart,
     ]);
-    expect(told((of) => onTheFallback(of, refused, 'exited'), ['studio-3'])).toEqual([
+    expect(reported((of) => onTheFallback(of, refused, 'exited'), ['studio-3'])).toEqual([
       `${there} Some of its ranks do not run there. ${wait}`,
       restart,
     ]);
-    const serves = told((of) => onTheFallback(of, { kind: 'answered', text: 'Hi' }), ['studio-3']);
+    const serves = reported((of) => onTheFallback(of, { kind: 'answered', text: 'Hi' }), ['studio-3']);
     expect(serves).toEqual([`${there} ${wait}`, expect.not.stringContaining('restart')]);
   });
 });

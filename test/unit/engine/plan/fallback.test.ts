@@ -97,7 +97,7 @@ describe('status of a placement with a fallback', () => {
       { of: fleetWithFallback(), members: onTheFallback(fleetWithFallback()) },
       { of: stopped, members: onTheFallback(stopped, 'stopped') },
     ];
-    const told = cases.map(({ of, members }) => {
+    const found = cases.map(({ of, members }) => {
       const observation = observeMesh(of, { members });
       const view = viewOf({ desired: of, observation, targets: of.nodes.map(({ name }) => name) });
       const surveys = surveyPlacements(view);
@@ -106,7 +106,7 @@ describe('status of a placement with a fallback', () => {
     });
     const { of, members } = cases[1] ?? { of: fleetWithFallback(), members: {} };
     expect(ofPlacement(placedPlan({ of, members }))).toEqual([]);
-    expect(told).toEqual([
+    expect(found).toEqual([
       ['serving', 'differs', ['mesh/on-fallback']],
       ['stopped', 'met', []],
     ]);
@@ -201,9 +201,9 @@ describe('the fit of a fallback', () => {
 
   it('is checked in place of the own layout, with a refusal that names the fallback', () => {
     const there = 'placement kimi: On its fallback (studio-4, studio-1, context 2k): studio-1, studio-4 each need 610.';
-    const told = [['placement/does-not-fit', expect.stringContaining(there)]];
-    expect(blockersOf(large(fleetWithFallback()))).toEqual(told);
-    expect(blockersOf(large(fleetWithFallback()), onItsNodes)).toEqual(told);
+    const expected = [['placement/does-not-fit', expect.stringContaining(there)]];
+    expect(blockersOf(large(fleetWithFallback()))).toEqual(expected);
+    expect(blockersOf(large(fleetWithFallback()), onItsNodes)).toEqual(expected);
     expect(ofPlacement(placedPlan({ of: large(fleetWithFallback()), members: {} }))).toEqual([]);
     expect(blockersOf(large(fleetWithFallback({ fallback: { ...fallback, nodes: nodes(4, 1, 2) } })))).toEqual([]);
   });

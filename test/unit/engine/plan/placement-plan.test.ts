@@ -148,8 +148,8 @@ describe('a placement in a complete plan', () => {
         blocks: ['studio-1 placement/kimi'],
       },
     ]);
-    const told = planWith({ said: [accepted, 'RDMA activate failed, staying on TCP'], lastTalked: 'tcp' });
-    expect(plainText(told.blockers[0]?.action ?? '')).toContain(
+    const withReason = planWith({ said: [accepted, 'RDMA activate failed, staying on TCP'], lastTalked: 'tcp' });
+    expect(plainText(withReason.blockers[0]?.action ?? '')).toContain(
       '(studio-1 logged "RDMA activate failed, staying on TCP")',
     );
     const stop = planWith({ said: [accepted], lastTalked: 'tcp' }, { kind: 'stop', placements: ['kimi'] });

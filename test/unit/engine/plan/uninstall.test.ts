@@ -87,7 +87,7 @@ function plan({ wish = {}, facts = mine, unknown = {}, unreachable = [] }: Case 
 
 const argsOf = ({ steps }: Plan, name: string): unknown =>
   steps.flatMap(({ act }) => ('name' in act && act.name === name ? [act.args] : []))[0];
-const told = ({ diagnostics }: Plan): Readonly<Record<string, string>> =>
+const reported = ({ diagnostics }: Plan): Readonly<Record<string, string>> =>
   Object.fromEntries(diagnostics.map(({ code, detail }) => [code, plainText(detail)]));
 
 describe('goal uninstall', () => {
@@ -108,13 +108,13 @@ describe('goal uninstall', () => {
     const made = plan();
     expect(stepIds(made).filter((id) => id.includes('/value/') || id.includes('network'))).toEqual([]);
     expect(made.effects.map(({ kind }) => kind)).toEqual(['network']);
-    const { 'uninstall/stays': stays = '', 'uninstall/by-hand': byHand = '' } = told(made);
+    const { 'uninstall/stays': stays = '', 'uninstall/by-hand': byHand = '' } = reported(made);
     expect(stays).toContain('models as plain files in /opt/meshwright/models');
     expect(stays).toContain('power: sleep 0, autorestart 1 (before: sleep 1, autorestart 0)');
     expect(stays).toContain('bridge0 is removed');
     expect(stays).not.toContain('no longer counted');
     const counted = { ...mine, 'rdma-starts': { startedIn: `BOOT-${node}`, starts: 2, last: [] } };
-    expect(told(plan({ facts: counted }))['uninstall/stays']).toContain('starts, no longer counted');
+    expect(reported(plan({ facts: counted }))['uninstall/stays']).toContain('starts, no longer counted');
     expect(byHand).toContain('rdma_ctl disable');
   });
 
@@ -133,7 +133,7 @@ describe('goal uninstall', () => {
     expect(values).toEqual(['power', 'wired-limit']);
     expect(argsOf(made, 'clear-node')).toMatchObject({ models: true });
     expect(made.effects.map(({ kind }) => kind)).toContain('delete');
-    expect(told(made)['uninstall/stays']).toBe('values that could not be read before the first change: firewall.');
+    expect(reported(made)['uninstall/stays']).toBe('values that could not be read before the first change: firewall.');
   });
 
   it('restores an address with its router, and names services that were configured differently', () => {
@@ -153,8 +153,8 @@ describe('goal uninstall', () => {
       const back = method === 'manual' ? [{ ...address, service: 'Thunderbolt 1', device: 'en2' }] : [];
       expect(argsOf(made, 'restore-network')).toMatchObject({ manual: back });
       const words = 'services whose IPv4 was off or set by another method before, and no longer is: Thunderbolt 1';
-      expect(told(made)['uninstall/stays']?.includes(words)).toBe(method === 'other');
-      expect(told(plan({ facts }))['uninstall/stays']).not.toContain(words);
+      expect(reported(made)['uninstall/stays']?.includes(words)).toBe(method === 'other');
+      expect(reported(plan({ facts }))['uninstall/stays']).not.toContain(words);
     }
   });
 
