@@ -51,7 +51,7 @@ function callsIn(stacks) {
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
-  return all.find((frames) => frames.some(({ name }) => name === 'runScript'))?.reverse() ?? [];
+  return all.find((frames) => frames.some(({ name }) => name === 'sendRootScript'))?.reverse() ?? [];
 }
 
 function measure() {

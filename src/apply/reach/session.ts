@@ -295,7 +295,8 @@ async function attempt(state: State, { node, way }: NodeWay, options: SessionOpt
   return connectOnce(way, { deadlineMs, signal, ...given({ onRemote }) });
 }
 
-const isBroken = ({ exit }: ExecResult): boolean => exit.kind === 'unknown' && exit.why === 'dropped';
+/** Whether the connection was lost while a command ran. */
+export const isBroken = ({ exit }: ExecResult): boolean => exit.kind === 'unknown' && exit.why === 'dropped';
 
 const givenUp = (node: NodeName): Diagnostic =>
   diagnose('ssh/dropped', {

@@ -2,6 +2,7 @@ import { layoutOn } from '../../desired/layouts.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { firstFailingRank, type RankSaid } from '../../drivers/classify-log.ts';
 import { driverOf } from '../../drivers/registry.ts';
+import { scriptBody } from '../../engine/scripts/registry.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
@@ -15,25 +16,41 @@ import { runDialogue } from './dialogue.ts';
 import { runAsk, runGate } from './gate.ts';
 import { runProve } from './prove.ts';
 import { runReboot } from './reboot.ts';
-import { runJob, runScript, runTransaction, sendRootScript } from './script.ts';
+import {
+  type RootBody,
+  type RootResult,
+  runJob,
+  runTransaction,
+  runWithdraw,
+  sendRootScript,
+  stopWords,
+} from './script.ts';
 import { runSend } from './send.ts';
 
 /** Runs a step by its kind. A FleetError of the controller fails the step; any other error is a bug. */
 export async function runStep(step: Step, context: StepContext): Promise<StepResult> {
   try {
-    return await withFailingRank(step, context, await runnerOf(step.act.kind)(step, context));
+    const body = bodyOf(step);
+    const result: RootResult =
+      body === undefined ? await runnerOf(step.act.kind)(step, context) : await sendRootScript(step, context, body);
+    const diagnostics = [...result.diagnostics, ...stopWords(step, result.said)];
+    return await withFailingRank(step, context, { outcome: result.outcome, diagnostics });
   } catch (error) {
     if (error instanceof FleetError) return failed(...error.diagnostics);
     throw error;
   }
 }
 
-const runners: { readonly [K in Step['act']['kind']]: StepRunner<K> } = {
-  script: runScript,
+/** The body of a step that is one root script; undefined for all others. */
+function bodyOf({ act }: Step): RootBody | undefined {
+  if (act.kind === 'put') return (rootPrefix, login) => putBody({ ...act, rootPrefix, login });
+  return act.kind === 'script' && act.name !== 'withdraw-node' ? () => scriptBody(act) : undefined;
+}
+
+const runners: { readonly [K in Exclude<Step['act']['kind'], 'put'>]: StepRunner<K> } = {
+  // Only `withdraw-node`, which has to suspend the lease.
+  script: runWithdraw,
   transaction: runTransaction,
-  // Writes a file of ours as root.
-  put: (step, context) =>
-    sendRootScript(step, context, (rootPrefix, login) => putBody({ ...step.act, rootPrefix, login })),
   send: runSend,
   job: runJob,
   gate: runGate,
@@ -45,7 +62,8 @@ const runners: { readonly [K in Step['act']['kind']]: StepRunner<K> } = {
   hands: () => Promise.resolve({ outcome: 'blocked', diagnostics: [] }),
 };
 
-const runnerOf = (kind: Step['act']['kind']) => runners[kind] as StepRunner<Step['act']['kind']>;
+const runnerOf = (kind: Step['act']['kind']) =>
+  runners[kind as keyof typeof runners] as StepRunner<Step['act']['kind']>;
 
 /** Log lines read per rank. */
 const readLines = 200;

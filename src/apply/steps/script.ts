@@ -2,7 +2,6 @@ import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type JobPoll, launchBody, parseJobPoll, pollJobCommand } from '../../engine/scripts/job.ts';
-import { scriptBody } from '../../engine/scripts/registry.ts';
 import { confirmBody, transactionBody } from '../../engine/scripts/transaction.ts';
 import { given } from '../../model/given.ts';
 import type { Exit } from '../../model/probe.ts';
@@ -11,12 +10,12 @@ import { blank, meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { place } from '../../node/paths/node-paths.ts';
 import { doormanLog } from '../../node/paths/own-paths.ts';
-import { mutatingScript, readScriptResult, type ScriptEnd, type Sending } from '../../node/root-script.ts';
+import { mutatingScript, readScriptResult, type ScriptEnd } from '../../node/root-script.ts';
 import { withdrawBody } from '../../node/withdraw.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { diagnoseExit, printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
-import { rootScript } from '../reach/session.ts';
+import { isBroken, rootScript } from '../reach/session.ts';
 import { pause } from '../run-timing.ts';
 import {
   deadlineOf,
@@ -30,7 +29,7 @@ import {
 } from './context.ts';
 
 /** The result of a root script, with its output. */
-interface RootResult extends StepResult {
+export interface RootResult extends StepResult {
   /** Output lines before the result, such as `job=attached`. */
   readonly said?: readonly string[];
   /** The script's own name for its failure. */
@@ -40,49 +39,42 @@ interface RootResult extends StepResult {
 }
 
 /** Builds the script for a node from its root prefix and the account of the SSH login. */
-type RootBody = (rootPrefix: string, login: string) => string;
+export type RootBody = (rootPrefix: string, login: string) => string;
 
 /** Scripts print a few words; a longer answer is not from our scripts. */
 const maxBytes = 262_144;
 
 /**
- * Runs one script body as root under the lease's fence. A script whose connection broke runs again only if its class
- * makes a repetition harmless. Otherwise, and after the deadline, its result is unknown until the next observation.
+ * Runs one script body as root under the lease's fence. If its connection breaks, it runs again if a repetition is
+ * harmless. Otherwise, and after the deadline, its result is unknown until the next observation.
  */
 export async function sendRootScript(step: Step, context: StepContext, body: RootBody): Promise<RootResult> {
-  const key = context.newToken();
+  const name = 'name' in step.act ? step.act.name : step.act.kind;
+  const limits = { name, deadlineMs: deadlineOf(step, context), maxBytes };
+  const key = mayRepeat(step) ? context.newToken() : undefined;
   for (let attempt = 1; ; attempt += 1) {
-    const result = await sendOnce(step, context, body, { key, attempt });
-    if (!mayRepeat(step, result) || !(await pauseToRetry(context, attempt))) return result;
+    const hold = context.hold(step.node);
+    if (hold.kind === 'none') return failed(...hold.diagnostics);
+    const session = context.session(step.node);
+    const script = (rootPrefix: string): string =>
+      mutatingScript({
+        ...signed(step, context, hold.token),
+        rootPrefix,
+        body: body(rootPrefix, session.user),
+        ...given({ sending: key === undefined ? undefined : { key, attempt } }),
+        isSettling: name === 'settle-rollback',
+        isLast: name === 'withdraw-node',
+      });
+    const answer = await session.ask(rootScript(limits, script));
+    if (answer.kind === 'unreached') return { ...failed(...answer.diagnostics), isUnreached: true };
+    const isAgain = key !== undefined && isBroken(answer.result) && (await pauseToRetry(context, attempt));
+    if (!isAgain) return judge(step, context, { ...printedText(answer.result), user: session.user });
   }
 }
 
-/** A repeated `job` finds the already launched process by its key. */
-const mayRepeat = (step: Step, { outcome, diagnostics }: StepResult): boolean =>
-  (step.class === 'converge' || step.class === 'job') &&
-  outcome === 'unknown' &&
-  diagnostics.some(({ code }) => code === 'ssh/dropped');
-
-/** Like {@link sendRootScript}, without a retry. */
-async function sendOnce(step: Step, context: StepContext, body: RootBody, sending?: Sending): Promise<RootResult> {
-  const hold = context.hold(step.node);
-  if (hold.kind === 'none') return failed(...hold.diagnostics);
-  const session = context.session(step.node);
-  const name = 'name' in step.act ? step.act.name : step.act.kind;
-  const limits = { name, deadlineMs: deadlineOf(step, context), maxBytes };
-  const script = (rootPrefix: string): string =>
-    mutatingScript({
-      ...signed(step, context, hold.token),
-      rootPrefix,
-      body: body(rootPrefix, session.user),
-      ...given({ sending }),
-      isSettling: step.act.kind === 'script' && name === 'settle-rollback',
-      isLast: step.act.kind === 'script' && name === 'withdraw-node',
-    });
-  const answer = await session.ask(rootScript(limits, script));
-  if (answer.kind === 'unreached') return { ...failed(...answer.diagnostics), isUnreached: true };
-  return judge(step, context, { ...printedText(answer.result), user: session.user });
-}
+/** A repeated `job` finds the already launched process by its key. A transaction is confirmed instead. */
+const mayRepeat = ({ class: of, act }: Step): boolean =>
+  act.kind !== 'transaction' && (of === 'converge' || of === 'job');
 
 /** The lease that a script runs under, and the note that the node records about it. */
 const signed = ({ id: step }: Step, { runId: run, verb, by, config }: StepContext, token: number) => ({
@@ -199,7 +191,7 @@ async function changeOnce(step: StepOf<'transaction'>, context: StepContext): Pr
   const { rollbackAfterMs } = context.timing;
   const seconds = rollbackAfterMs / 1_000;
   const endMs = performance.now() + rollbackAfterMs;
-  const made = await sendOnce(step, context, () => transactionBody({ ...about, call: step.act, seconds }));
+  const made = await sendRootScript(step, context, () => transactionBody({ ...about, call: step.act, seconds }));
   if (made.outcome === 'unchanged' || made.isUnreached === true || neverArmed(made)) return made;
   context.progress({ text: 'changed; confirming over a new connection' });
   const confirmed = await confirm(step, context, () => confirmBody(about), endMs);
@@ -225,7 +217,7 @@ async function confirm(
 ): Promise<RootResult> {
   for (;;) {
     const session = context.newSession(step.node);
-    const result = await sendOnce(step, { ...context, session: () => session }, body);
+    const result = await sendRootScript(step, { ...context, session: () => session }, body);
     session.close();
     const isHeard = result.isUnreached !== true && result.outcome !== 'unknown';
     if (isHeard) return result.outcome === 'unchanged' ? { ...result, outcome: 'changed' } : result;
@@ -247,22 +239,15 @@ const unconfirmed = (step: StepOf<'transaction'>, { diagnostics }: RootResult): 
   ],
 });
 
-/** Runs a named script as root. */
-export async function runScript(step: StepOf<'script'>, context: StepContext): Promise<StepResult> {
-  if (step.act.name === 'withdraw-node') return runWithdraw(step, context);
-  const { said = [], outcome, diagnostics } = await sendRootScript(step, context, () => scriptBody(step.act));
-  return { outcome, diagnostics: [...diagnostics, ...stopWords(step, said)] };
-}
-
 /**
  * Runs, once, the script that removes meshwright's files from a node. It deletes the lease, too, so the run stops
  * renewing the lease and does not release it. Renewal resumes only if the script is known to have changed nothing.
  */
-async function runWithdraw(step: StepOf<'script'>, context: StepContext): Promise<StepResult> {
+export async function runWithdraw(step: StepOf<'script'>, context: StepContext): Promise<StepResult> {
   const { node } = step;
   await context.onWithdraw?.(node);
   context.suspend(node);
-  const result = await sendOnce(step, context, withdrawBody);
+  const result = await sendRootScript(step, context, withdrawBody);
   if (result.outcome === 'failed') await context.resume(node);
   return result;
 }
@@ -271,7 +256,7 @@ const saidAt = (said: readonly string[], key: string): string | undefined =>
   said.find((line) => line.startsWith(`${key}=`))?.slice(key.length + 1);
 
 /** Requests still in flight are cut off by the stop that follows, and so may be requests that could not be counted. */
-function drainWords(step: StepOf<'script'>, placement: string, left = 'unknown'): readonly Diagnostic[] {
+function drainWords(step: Step, placement: string, left = 'unknown'): readonly Diagnostic[] {
   if (left === '0') return [];
   const isNumber = /^\d{1,9}$/.test(left);
   const detail = isNumber
@@ -281,10 +266,12 @@ function drainWords(step: StepOf<'script'>, placement: string, left = 'unknown')
 }
 
 /** Notes about a successful step: how a stopped rank ended, and requests that were cut off. */
-export function stopWords(step: StepOf<'script'>, said: readonly string[]): readonly Diagnostic[] {
-  if (step.act.name === 'drain-door') return drainWords(step, step.act.args.placement, saidAt(said, 'left'));
-  if (step.act.name !== 'stop-rank') return [];
-  const { placement, beforeReboot } = step.act.args;
+export function stopWords(step: Step, said: readonly string[] = []): readonly Diagnostic[] {
+  const { act } = step;
+  if (act.kind !== 'script') return [];
+  if (act.name === 'drain-door') return drainWords(step, act.args.placement, saidAt(said, 'left'));
+  if (act.name !== 'stop-rank') return [];
+  const { placement, beforeReboot } = act.args;
   const rank = prose`The rank of ${placement} on ${named(step.node)}`;
   const sample = saidAt(said, 'sample');
   const file = sample === undefined ? '' : `; stack sample there: ${place.log.path}/${escapeText(sample)}`;
