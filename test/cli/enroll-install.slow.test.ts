@@ -107,7 +107,7 @@ describe('the first enroll of a Mac', () => {
     await run('sim', 'fault', 'sudo-denied', 'studio-4');
     const bad = await enroll(wrong, '--yes', '--json', '--verbose', '--record', 'sent.ndjson');
     expect([bad.code, codesOf(nodeOf(bad))]).toEqual([3, ['enroll/sudo-refused-password']]);
-    // The record of what was sent, what this computer keeps, and the disks of the simulated Macs.
+    // The record of sent commands, the files of this computer, and the disks of the simulated Macs.
     const kept = [place.folder, place.state].map(textBelow);
     expect(kept.join('').includes('/bin/sh -c')).toBe(true);
     expect(tracesOf(canary, [bad.stdout, bad.stderr, ...kept].join('\n'))).toEqual([]);

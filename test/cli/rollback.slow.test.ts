@@ -19,7 +19,7 @@ afterAll(() => endPlace(place));
 const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
 const apply = () => run('apply', '--yes', '--update-lock', '--allow', 'interrupt', '--json');
 
-/** Each archive has its program in a folder of its own, as a build from source has. */
+/** Each archive has its program in a different folder, like builds from source. */
 const useArchive = (name: string): void => {
   const file = pairFile();
   const reference = filePart(file, 'runtimes', 'reference');
@@ -47,7 +47,7 @@ interface Tree {
   readonly isCurrent: boolean;
 }
 
-/** The lock of the simulated fleet lies beside it. */
+/** The lock of the simulated fleet is in its folder. */
 function lockPath(): string {
   const found = readdirSync(place.root, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('/cluster.lock'),
@@ -58,8 +58,8 @@ function lockPath(): string {
 
 const lock = (): string => readFileSync(lockPath(), 'utf8');
 
-/** A run that holds one node until it is interrupted; minutes of a simulated Mac take seconds. */
-const holding = `playbook: 1
+/** A run that has the lease of one node until it is interrupted; minutes of a simulated Mac take seconds. */
+const leasing = `playbook: 1
 plays:
   - nodes: [studio-4]
     tasks:
@@ -80,7 +80,7 @@ async function inUse(): Promise<readonly string[]> {
 const pending = async (): Promise<unknown> => (json(await run('plan', '--json')) as { readonly steps: unknown }).steps;
 
 describe('rollback', () => {
-  it('takes a runtime back to the version that nodes have kept, and the next apply leaves it there', async () => {
+  it('returns a runtime to the kept version, and the next apply leaves it there', async () => {
     expect((await apply()).code).toBe(0);
     const tooEarly = await run('rollback', 'reference', '--yes', '--json');
     expect([tooEarly.code, codesOf(json(tooEarly))]).toEqual([1, ['rollback/no-version']]);
@@ -104,7 +104,7 @@ describe('rollback', () => {
     expect([await inUse(), await pending()]).toEqual([[older, older], []]);
   });
 
-  it('takes it forward again with --undo, and once only', async () => {
+  it('restores the newer version with --undo, but only once', async () => {
     const forward = await run('rollback', 'reference', '--undo', '--yes');
     expect([forward.code, forward.stderr]).toEqual([0, '']);
     expect(await inUse()).toEqual([version('newer'), version('newer')]);
@@ -114,7 +114,7 @@ describe('rollback', () => {
     expect([twice.code, codesOf(json(twice))]).toEqual([1, ['rollback/not-taken-back']]);
   });
 
-  it('finishes one that was cut off right after it was written down', async () => {
+  it('completes a rollback that was interrupted right after its entry in the lock', async () => {
     const [older, newer] = [version('reference'), version('newer')];
     expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
     const begun = lock();
@@ -126,8 +126,8 @@ describe('rollback', () => {
     expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
   });
 
-  it('writes nothing down where another run holds a node', async () => {
-    place.write('holding.yaml', holding);
+  it('leaves the lock unchanged if another run has a lease', async () => {
+    place.write('holding.yaml', leasing);
     const words = ['run', 'holding.yaml', '--sim', '--yes'];
     const holder = start(place, words);
     const end = ended(holder, words, 200_000);
@@ -144,7 +144,7 @@ describe('rollback', () => {
     expect(await inUse()).toEqual([version('newer'), version('newer')]);
   });
 
-  it('ends where the file has another archive', async () => {
+  it('ends when the file names a different archive', async () => {
     expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
     useArchive('newest');
     expect((await apply()).code).toBe(0);
@@ -152,7 +152,7 @@ describe('rollback', () => {
     expect(codesOf(json(await run('plan', '--json')))).toEqual([]);
   });
 
-  it('says what could be meant before anything is sent, and wants a yes', async () => {
+  it('rejects invalid arguments with a suggestion, and needs --yes', async () => {
     const rans = await Promise.all([
       run('rollback'),
       run('rollback', 'refrence'),

@@ -17,14 +17,14 @@ const names = readdirSync(folder)
   .sort();
 
 describe('schema', () => {
-  it.each(names)('prints the schema %s as it lies in the package, and it is a valid schema', async (name) => {
+  it.each(names)('prints the schema %s of the package, which is valid', async (name) => {
     const ran = await meshwright(place, ['schema', name]);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     expect(ran.stdout).toBe(readFileSync(join(folder, `${name}.schema.json`), 'utf8'));
     expect(() => schemaCheck(name)).not.toThrow();
   });
 
-  it('prints that of the cluster file when none is named', async () => {
+  it('prints the schema of the cluster file if no name is given', async () => {
     const [unnamed, named] = await Promise.all([
       meshwright(place, ['schema']),
       meshwright(place, ['schema', 'cluster']),
@@ -32,14 +32,14 @@ describe('schema', () => {
     expect(unnamed.stdout).toBe(named.stdout);
   });
 
-  it('names all of them in its help', () => {
+  it('lists all schemas in its help', () => {
     const more = verbs.find((verb) => verb.name === 'schema')?.more?.replaceAll(/\s+/g, ' ');
     expect(more).toBe(`Names: ${names.join(', ')}`);
   });
 });
 
 describe('a broken installation', () => {
-  it('is a bug with exit 70 and a request to report it, never a bare stack', async () => {
+  it('is reported as a bug with exit code 70, without a bare stack trace', async () => {
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'mw-broken-')));
     const own = dirname(dirname(dirname(mainFile)));
     cpSync(join(own, 'dist'), join(root, 'dist'), { recursive: true });

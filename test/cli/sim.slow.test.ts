@@ -30,7 +30,7 @@ interface Pid {
 }
 
 describe('sim', () => {
-  it('says of everything that there is no fleet before it is up', async () => {
+  it('reports that no fleet is running before sim up', async () => {
     const rans = await Promise.all([
       run('sim', 'status'),
       run('sim', 'fault', 'clock-skew', 'studio-1'),
@@ -44,7 +44,7 @@ describe('sim', () => {
     for (const ran of [...rans.slice(0, 2), ...rans.slice(3)]) expect(ran.stderr).toContain('sim/not-running');
   });
 
-  it('says that the state folder cannot be used, and why', async () => {
+  it('reports why the state folder cannot be used', async () => {
     place.write('no-folder', '');
     const env = { MESHWRIGHT_STATE: join(place.folder, 'no-folder') };
     for (const words of [['status'], ['down']]) {
@@ -55,7 +55,7 @@ describe('sim', () => {
     }
   });
 
-  it('comes up once, tells where it is, is broken and mended, and goes down once', async () => {
+  it('starts once, sets and clears a fault, and stops once', async () => {
     const rans = [
       await run('sim', 'up'),
       await run('sim', 'up'),
@@ -72,7 +72,7 @@ describe('sim', () => {
     expect(processesOf(place)).toEqual([]);
   });
 
-  it('does what hands at the rack do, and says so', async () => {
+  it('does the manual steps at the rack, and lists them', async () => {
     const rans = [
       await run('sim', 'up', '--fresh'),
       await run('sim', 'fault', 'cable-missing', 'studio-1:2'),
@@ -88,7 +88,7 @@ describe('sim', () => {
     expect(rans[6]?.stderr).toContain('sim/unknown-node');
   });
 
-  it('lets the hands move single plugs, and says what nobody can do', async () => {
+  it('moves single plugs, and rejects impossible moves', async () => {
     await run('sim', 'up', '--fresh');
     const rans = [
       await run('sim', 'hands', 'unplug', 'studio-1:2'),
@@ -108,7 +108,7 @@ describe('sim', () => {
     expect(schemaCheck('sim')(json(asJson))).toEqual([]);
   });
 
-  it('writes an example with all that it names into an empty folder, and over nothing', async () => {
+  it('writes an example with its files into an empty folder, and overwrites nothing', async () => {
     const ours = makePlace();
     const typed = (...words: string[]) => meshwright(ours, words);
     ours.write('taken', 'mine');
@@ -117,9 +117,9 @@ describe('sim', () => {
     const made = await typed('sim', 'example', 'rack');
     const rans = [made, await typed('sim', 'example', 'rack'), await typed('sim', 'example', 'taken')];
     const asJson = await typed('sim', 'example', 'other', '--json');
-    const judged = await typed('-f', 'rack/cluster.yaml', 'validate');
+    const validated = await typed('-f', 'rack/cluster.yaml', 'validate');
     rans.push(await typed('sim', 'example', 'full'), await typed('sim', 'example'));
-    expect([...rans, asJson, judged].map((ran) => ran.code)).toEqual([0, 64, 64, 64, 64, 0, 0]);
+    expect([...rans, asJson, validated].map((ran) => ran.code)).toEqual([0, 64, 64, 64, 64, 0, 0]);
     await expectGolden('sim-example', ours, rans);
     expect(schemaCheck('sim')(json(asJson))).toEqual([]);
     const kept = ['taken', 'full/cluster.yaml'].map((name) => readFileSync(join(ours.folder, name), 'utf8'));
@@ -136,7 +136,7 @@ describe('sim', () => {
     await expectGolden('sim-fault-list', place, [await run('sim', 'fault', '--list')]);
   });
 
-  it('is cleaned up after a crash', async () => {
+  it('cleans up after a crash', async () => {
     const { pid } = json(await run('sim', 'up', '--json')) as Pid;
     process.kill(pid, 'SIGKILL');
     expect(await eventually(() => !isAlive(pid))).toBe(true);
@@ -144,7 +144,7 @@ describe('sim', () => {
     expect(processesOf(place)).toEqual([]);
   });
 
-  it('says in words why it cannot start', async () => {
+  it('explains why it cannot start', async () => {
     const blocked = join(place.root, 'a-file');
     writeFileSync(blocked, '');
     const inFile = await meshwright(place, ['sim', 'up', '--json'], {
@@ -158,7 +158,7 @@ describe('sim', () => {
     expect(processesOf(place)).toEqual([]);
   });
 
-  it('lives in the home of the user when nothing else is said, also without HOME', async () => {
+  it('uses the home folder by default, and reports if it is not writable', async () => {
     const bare = makePlace();
     const env = { ...environment(bare), MESHWRIGHT_STATE: undefined, HOME: '/dev/null' };
     bare.write(
@@ -178,7 +178,7 @@ describe.concurrent('sim of two Macs', () => {
     await Promise.all(places.map(endPlace));
   });
 
-  /** A place whose cluster file has two Macs, studio-1 and studio-4; its fleet is taken down in the end. */
+  /** A place whose cluster file has two Macs, studio-1 and studio-4; its fleet is stopped at the end. */
   const smallPlace = () => {
     const own = makePlace();
     places.push(own);
@@ -186,24 +186,24 @@ describe.concurrent('sim of two Macs', () => {
     return { place: own, run: (...words: string[]) => meshwright(own, words) };
   };
 
-  it('keeps the Macs of before, as after a power loss, unless new ones are asked for', async () => {
+  it('keeps its Macs as after a power loss, unless --fresh is given', async () => {
     const { run } = smallPlace();
     const script = 'sysctl -n iogpu.wired_limit_mb; cat kept; echo kept >kept';
-    const look = () => run('exec', '--sim', 'studio-1', '--', 'sh', '-c', script);
+    const observe = () => run('exec', '--sim', 'studio-1', '--', 'sh', '-c', script);
     await run('sim', 'up', '--fresh');
-    const first = await look();
+    const first = await observe();
     await run('sim', 'down');
     await run('sim', 'up');
-    const second = await look();
+    const second = await observe();
     await run('sim', 'up', '--fresh');
-    const third = await look();
+    const third = await observe();
     expect(first.stdout).toContain('491520');
     expect(second.stdout).toMatch(/\| 0\n[\s\S]*kept/);
     expect(third.stdout).toContain('491520');
     expect(third.stdout).not.toContain('kept');
   });
 
-  it('says that the file has changed since, breaks several targets at once, and stays as it was', async () => {
+  it('reports a changed file, and sets a fault on several nodes', async () => {
     const { place: own, run } = smallPlace();
     const path = own.write('changing.yaml', smallText);
     const first = await run('-f', 'changing.yaml', 'sim', 'up');
@@ -218,7 +218,7 @@ describe.concurrent('sim of two Macs', () => {
     expect(bad.code).toBe(64);
   });
 
-  it('answers in JSON that its schema allows, everywhere', async () => {
+  it('prints JSON that matches its schema for every command', async () => {
     const { run } = smallPlace();
     const check = schemaCheck('sim');
     const words = [
@@ -238,7 +238,7 @@ describe.concurrent('sim of two Macs', () => {
     }
   });
 
-  it('pins a changed key of a rehearsal into the lock of the rehearsal, never into the real one', async () => {
+  it('pins a simulated key only in the simulated lock', async () => {
     const { place: own, run } = smallPlace();
     await run('sim', 'up');
     await run('sim', 'fault', 'wrong-host-key', 'studio-4');

@@ -9,7 +9,7 @@ export function logOf(place: Place, node: string): string {
   return join(fleets, fleet, 'roots', node, 'Library/Application Support/meshwright/log/chat.log');
 }
 
-/** Puts a log of `chat` there, as a rank would have left it. */
+/** Writes a log of `chat`, as its rank would. */
 export function writeLog(place: Place, node: string, text: string): void {
   mkdirSync(dirname(logOf(place, node)), { recursive: true });
   writeFileSync(logOf(place, node), text);

@@ -32,13 +32,13 @@ async function chatNow(...words: string[]): Promise<readonly [number | null, str
 }
 
 describe('status of placements', () => {
-  it('says that one was never started, and what starts it', () => {
+  it('reports a placement that was never started, and how to start it', () => {
     expect(never.code).toBe(1);
     expect(never.stdout).toContain('  chat   not placed   tcp   studio-1,4   tensor\n');
     expect(never.stdout).toContain('Start it: meshwright apply --sim');
   });
 
-  it('shows on one page what serves, since when and where, and ends with 0', async () => {
+  it('shows a serving placement in 80 columns, and exits with 0', async () => {
     const [text, terminal] = await Promise.all([run('status', '--sim'), onTerminal(place, ['status', '--sim'])]);
     expect([text.code, terminal.code, widest(text.stdout) <= 80]).toEqual([0, 0, true]);
     expect(terminal.stdout).toContain('\u001b[32mserving');
@@ -46,18 +46,18 @@ describe('status of placements', () => {
     await expectGolden('status-serving', place, [text]);
   });
 
-  it('leaves a placement unjudged of which only some nodes were asked', async () => {
+  it('shows a placement as unknown if only some of its nodes were chosen', async () => {
     expect(await chatNow('studio-1')).toEqual([0, 'unknown', 'not-asked']);
   });
 
-  it('takes no placement for serving of which a node cannot be reached', async () => {
+  it('shows a placement with an unreachable node as unknown', async () => {
     await run('sim', 'fault', 'connection-drop', 'studio-4');
     const seen = await chatNow();
     await run('sim', 'fault', '--clear');
     expect(seen).toEqual([4, 'unknown', 'unknown']);
   });
 
-  it('says that one hangs, and what to type', async () => {
+  it('reports a hung placement, and how to repair it', async () => {
     const signal = ['launchctl', 'kill', 'SIGUSR1', 'system/dev.meshwright.rank.chat'];
     expect((await run('exec', '--sim', 'studio-4', '--', 'sudo', '-n', ...signal)).code).toBe(0);
     const text = await run('status', '--sim');
@@ -67,7 +67,7 @@ describe('status of placements', () => {
     expect(await chatNow()).toEqual([0, 'serving', 'met']);
   });
 
-  it('judges one that was stopped by what the file wants', async () => {
+  it('compares a stopped placement with the state in the file', async () => {
     expect((await run('stop', 'chat', '--sim', '--yes')).code).toBe(0);
     expect(await chatNow()).toEqual([1, 'stopped', 'differs']);
     const stopped = pairFile((file) => {

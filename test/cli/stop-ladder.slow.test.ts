@@ -18,48 +18,48 @@ beforeAll(async () => {
 });
 afterAll(() => endPlace(place));
 
-/** A rank that does not act on TERM any more, as one that waits for a lost peer. */
+/** Makes a rank ignore TERM, like a rank that waits for a lost peer. */
 const hang = (node: string) => onNode(node, 'launchctl', 'kill', 'SIGSTOP', 'system/dev.meshwright.rank.chat');
 
-const troubles = async (): Promise<readonly string[]> => {
+const findings = async (): Promise<readonly string[]> => {
   const { troubles: found } = json(await run('doctor', '--sim', '--json')) as {
     readonly troubles: readonly { readonly code: string; readonly subject: string }[];
   };
   return found.map(({ code, subject }) => `${code} ${subject}`);
 };
 
-describe('the ladder of a stop', () => {
-  it('samples a rank that does not end, kills it, and says both', async () => {
+describe('a stop in stages', () => {
+  it('samples and kills a rank that does not exit, and reports both', async () => {
     await hang('studio-4');
     const ran = await run('restart', 'chat', '--sim', '--yes');
     expect(ran.code).toBe(0);
     expect(ran.stdout + ran.stderr).toContain('mesh/killed');
     expect(ran.stdout + ran.stderr).toContain('/Library/Application Support/meshwright/log/sample-chat-1.txt');
-    expect(await troubles()).toEqual([]);
+    expect(await findings()).toEqual([]);
   });
 
-  it('finds memory that stays wired, and starts nothing there until the Mac has restarted', async () => {
+  it('detects memory that stays wired, and blocks starts on that Mac', async () => {
     expect((await run('sim', 'fault', 'wired-leak', 'studio-4')).code).toBe(0);
-    expect(await troubles()).toEqual([]);
+    expect(await findings()).toEqual([]);
     await hang('studio-4');
     const ran = await run('restart', 'chat', '--sim', '--yes');
     expect(ran.code).not.toBe(0);
     expect(ran.stdout + ran.stderr).toContain('meshwright reboot studio-4');
-    expect(await troubles()).toContain('mesh/needs-reboot node studio-4');
+    expect(await findings()).toContain('mesh/needs-reboot node studio-4');
     const plan = await run('plan', '--sim');
     expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('GiB of memory stayed wired')]);
     const again = await run('apply', '--sim', '--yes');
     expect(again.code).toBe(3);
   });
 
-  it('is over with the next boot session', async () => {
+  it('needs nothing more after the Mac has restarted', async () => {
     expect((await run('reboot', 'studio-4', '--sim', '--yes')).code).toBe(0);
-    expect(await troubles()).toEqual([]);
+    expect(await findings()).toEqual([]);
     expect((await run('plan', '--sim')).code).toBe(0);
   });
 });
 
-/** No process of a portable simulated Mac can outlive KILL: its ps is made to show that one did. */
+/** No process of a simulated Mac can survive KILL, so its ps pretends that the rank did. */
 async function holdInKernel(node: string): Promise<string> {
   const { nodes } = json(await run('sim', 'status', '--json')) as { nodes: Record<string, { root: string }> };
   const { stdout } = await onNode(node, 'launchctl', 'print', 'system/dev.meshwright.rank.chat');
@@ -72,24 +72,24 @@ async function holdInKernel(node: string): Promise<string> {
   return pid;
 }
 
-describe('a rank that not even KILL ends', () => {
-  it('does not hold back the restart of its Mac', async () => {
+describe('a rank that survives KILL', () => {
+  it('does not block the reboot of its Mac', async () => {
     const pid = await holdInKernel('studio-4');
     const ran = await run('reboot', 'studio-4', '--sim', '--yes');
     const text = ran.stdout + ran.stderr;
     expect([ran.code, text]).toEqual([0, expect.stringContaining(`does not exit even after KILL (${pid})`)]);
     expect(text).toContain('mesh/left-to-restart');
-    expect(await troubles()).toEqual([]);
+    expect(await findings()).toEqual([]);
     expect((await run('plan', '--sim')).code).toBe(0);
   });
 
-  it('on another Mac holds it back, and says which one to restart', async () => {
+  it('blocks the reboot of the other Mac, with a hint to reboot its own', async () => {
     await holdInKernel('studio-1');
     const ran = await run('reboot', 'studio-4', '--sim', '--yes');
     expect(ran.code).not.toBe(0);
     expect(ran.stdout + ran.stderr).toContain('meshwright reboot studio-1');
-    expect(await troubles()).toContain('mesh/needs-reboot node studio-1');
+    expect(await findings()).toContain('mesh/needs-reboot node studio-1');
     expect((await run('reboot', 'studio-1', '--sim', '--yes')).code).toBe(0);
-    expect(await troubles()).toEqual([]);
+    expect(await findings()).toEqual([]);
   });
 });

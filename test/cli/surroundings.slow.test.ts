@@ -13,7 +13,7 @@ let place: Place;
 let silent: Server;
 beforeAll(async () => {
   place = await placeWithFleet();
-  // Takes every connection and never says a word.
+  // Accepts every connection and never sends a byte.
   silent = createServer((socket) => void socket.on('error', () => undefined));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
 });
@@ -23,11 +23,11 @@ afterAll(async () => {
 });
 
 const run = (...words: string[]) => meshwright(place, words);
-// biome asks that no control character stands in an expression, so it is made from its text.
-const colourSequence = new RegExp(`${'\\u001b'}\\[\\d+m`, 'g');
+// biome rejects control characters in an expression, so these are built from text.
+const colorSequence = new RegExp(`${'\\u001b'}\\[\\d+m`, 'g');
 const cursorSequence = new RegExp(`${'\\u001b'}\\[\\d+[AJ]`, 'g');
 
-describe('a folder that is gone', () => {
+describe('a deleted current folder', () => {
   const fromThere = async (...words: string[]) => {
     const gone = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
     const child = spawn('/bin/sh', ['-c', gone, 'sh', process.execPath, mainFile, ...words], {
@@ -38,7 +38,7 @@ describe('a folder that is gone', () => {
     return ended(child, words);
   };
 
-  it('is said to be gone, as a mistake of whoever typed there', async () => {
+  it('is reported as a usage error', async () => {
     const text = await fromThere('status', '--sim');
     expect([text.code, text.stdout]).toEqual([64, '']);
     expect(text.stderr).toContain('The current folder no longer exists.');
@@ -46,27 +46,29 @@ describe('a folder that is gone', () => {
     expect([document.code, codesOf(json(document))]).toEqual([64, ['cli/usage']]);
   });
 
-  it('keeps nobody from the help', async () => {
+  it('does not prevent --help', async () => {
     const helped = await fromThere('--help');
     expect([helped.code, helped.stderr]).toEqual([0, '']);
   });
 });
 
 // trust L2.
-it('no signal opens the debugger of Node (case 34)', async () => {
-  const gone = join(place.folder, 'silent.yaml');
-  execFileSync('mkfifo', [gone]);
-  const child = start(place, ['validate', gone]);
-  const running = ended(child, []);
-  // Its listener is there long before it gives the pipe up.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
-  child.kill('SIGUSR1');
-  const ran = await running;
-  expect([ran.code, ran.stderr.includes('is a pipe'), ran.stderr.includes('Debugger')]).toEqual([65, true, false]);
+describe('SIGUSR1', () => {
+  it('does not open the Node debugger (case 34)', async () => {
+    const gone = join(place.folder, 'silent.yaml');
+    execFileSync('mkfifo', [gone]);
+    const child = start(place, ['validate', gone]);
+    const running = ended(child, []);
+    // Its listener is ready long before it gives up on the pipe.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    child.kill('SIGUSR1');
+    const ran = await running;
+    expect([ran.code, ran.stderr.includes('is a pipe'), ran.stderr.includes('Debugger')]).toEqual([65, true, false]);
+  });
 });
 
-describe('colour', () => {
-  it('is there on a terminal only, and not when it is unwanted or cannot be shown', async () => {
+describe('color', () => {
+  it('appears only on a terminal, and not with NO_COLOR, --no-color or TERM=dumb', async () => {
     const words = ['status', '--sim', 'studio-1'];
     const [terminal, piped, unwanted, option, dumb] = await Promise.all([
       onTerminal(place, words),
@@ -75,21 +77,21 @@ describe('colour', () => {
       onTerminal(place, [...words, '--no-color']),
       onTerminal(place, words, { env: { TERM: 'dumb' } }),
     ]);
-    expect(terminal.stdout).toMatch(colourSequence);
-    for (const ran of [piped, unwanted, option, dumb]) expect(ran.stdout).not.toMatch(colourSequence);
+    expect(terminal.stdout).toMatch(colorSequence);
+    for (const ran of [piped, unwanted, option, dumb]) expect(ran.stdout).not.toMatch(colorSequence);
     expect(dumb.stdout).not.toContain('\u001b');
     expect([terminal.code, unwanted.code, option.code, dumb.code]).toEqual([0, 0, 0, 0]);
   });
 
-  it('says nothing that the words do not say', async () => {
+  it('adds nothing to the plain text', async () => {
     const words = ['facts', '--sim', 'studio-1', '--fact', 'rdma-state,power'];
-    const [coloured, plain] = await Promise.all([onTerminal(place, words), run(...words)]);
-    expect(coloured.stdout.replaceAll(colourSequence, '')).toBe(plain.stdout);
+    const [colored, plain] = await Promise.all([onTerminal(place, words), run(...words)]);
+    expect(colored.stdout.replaceAll(colorSequence, '')).toBe(plain.stdout);
   });
 });
 
 describe('the width of the page', () => {
-  it.each([0, 1, 40, 200])('of a terminal of %s columns never breaks a verb (case 60)', async (columns) => {
+  it.each([0, 1, 40, 200])('fits a terminal of %s columns (case 60)', async (columns) => {
     const [status, wrong] = await Promise.all([
       onTerminal(place, ['status', '--sim', '--no-color'], { columns }),
       onTerminal(place, ['vaildate', '--no-color'], { columns }),
@@ -99,14 +101,14 @@ describe('the width of the page', () => {
     if (columns >= 40) expect(widest(status.stdout.replaceAll(cursorSequence, ''))).toBeLessThanOrEqual(columns);
   });
 
-  it('is that of COLUMNS without a terminal', async () => {
+  it('follows COLUMNS without a terminal', async () => {
     const ran = await meshwright(place, ['status', '--sim'], { env: { COLUMNS: '50' } });
     expect([ran.code, widest(ran.stdout) <= 50]).toEqual([0, true]);
   });
 });
 
 describe.concurrent('an odd environment (case 58)', () => {
-  it('changes no answer: time zone, no HOME, an empty one, and one in which nothing can be written', async () => {
+  it('changes no fact: an odd time zone, and a missing, empty or unwritable HOME', async () => {
     const words = ['facts', '--sim', 'studio-1', '--fact', 'boot-session,macos-version'];
     const plain = await run(...words);
     const odd = [
@@ -122,7 +124,7 @@ describe.concurrent('an odd environment (case 58)', () => {
     }
   });
 
-  it('without UTF-8 gets nothing but ASCII, and JSON that says the same', async () => {
+  it('gets only ASCII without UTF-8, with the same JSON values', async () => {
     const env = { LANG: 'C', LC_ALL: undefined };
     const words = [
       ['status', '--sim'],
@@ -141,7 +143,7 @@ describe.concurrent('an odd environment (case 58)', () => {
     expect(json(ascii)).toEqual(json(utf8));
   });
 
-  it('has no input at all, and nothing waits for it', async () => {
+  it('needs no standard input', async () => {
     const child = spawn('/bin/sh', ['-c', 'exec "$@" <&-', 'sh', process.execPath, mainFile, 'status', '--sim'], {
       cwd: place.folder,
       env: environment(place),
@@ -151,8 +153,8 @@ describe.concurrent('an odd environment (case 58)', () => {
   });
 });
 
-describe.concurrent('a reader', () => {
-  it('that goes away early gets no complaint (case 57)', async () => {
+describe.concurrent('a reader of the output', () => {
+  it('can close the pipe early without an error message (case 57)', async () => {
     const child = spawn(
       '/bin/sh',
       ['-c', '"$@" | head -n 1', 'sh', process.execPath, mainFile, 'facts', '--sim', '--json'],
@@ -165,7 +167,7 @@ describe.concurrent('a reader', () => {
     expect(await ended(child, [])).toMatchObject({ code: 0, stdout: '{\n', stderr: '' });
   });
 
-  it('that is slow gets everything', async () => {
+  it('gets everything if it is slow', async () => {
     const text =
       'a=0123456789abcdef; a=$a$a$a$a; a=$a$a$a$a; for i in 1 2 3 4 5 6 7 8; do echo "$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a"; done';
     const words = ['exec', '--sim', '--all', '--', 'sh', '-c', text];
@@ -178,7 +180,7 @@ describe.concurrent('a reader', () => {
     expect(Number((await ended(child, words)).stdout)).toBe(4 * 8 * perLine);
   });
 
-  it.runIf(process.platform === 'linux')('whose disk is full is told, and the exit says so', async () => {
+  it.runIf(process.platform === 'linux')('causes an error and exit code 1 if its disk is full', async () => {
     const full = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [mainFile, 'status', '--sim'], {
       cwd: place.folder,
@@ -193,7 +195,7 @@ describe.concurrent('a reader', () => {
   });
 });
 
-describe('a run that is interrupted while a node hangs', () => {
+describe('an interrupted run with a hanging node', () => {
   const clusterText = () => {
     const address = silent.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -205,7 +207,7 @@ describe('a run that is interrupted while a node hangs', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 143],
-  ] as const)('by %s ends with %s long before the deadline of the node (case 57)', async (signal, code) => {
+  ] as const)('stops on %s with exit code %s long before the deadline of the node (case 57)', async (signal, code) => {
     place.write('dead.yaml', clusterText());
     const words = ['facts', '-f', 'dead.yaml', '--json', '--deadline', '10m'];
     const connected = new Promise<void>((resolve) => silent.once('connection', () => resolve()));

@@ -2,12 +2,12 @@ import type { ChildProcess } from 'node:child_process';
 import { ended, type Ran, start } from './meshwright.ts';
 import type { Place } from './place.ts';
 
-/** A run of the program that goes on until it is interrupted. */
+/** A run of the program that continues until it is interrupted. */
 export interface Talking {
   readonly child: ChildProcess;
-  /** Waits until both streams together hold this. */
+  /** Waits until this text has appeared. */
   readonly until: (text: string) => Promise<void>;
-  /** Presses Ctrl-C, and gives what came of it. */
+  /** Presses Ctrl-C, and returns the result. */
   readonly interrupt: () => Promise<Ran>;
   readonly end: Promise<Ran>;
 }

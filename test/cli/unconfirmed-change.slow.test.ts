@@ -15,7 +15,7 @@ afterAll(() => endPlace(place));
 
 const run = (...words: string[]) => meshwright(place, words);
 
-/** As a run leaves a Mac that changed its network and died before it could confirm it. */
+/** The state after a run that changed the network and was killed before it confirmed the change. */
 beforeEach(() => {
   const fleets = join(place.state, 'sim');
   const fleet = readdirSync(fleets).find((name) => name.startsWith('cluster')) ?? '';
@@ -28,8 +28,8 @@ beforeEach(() => {
 
 const pendingLine = /rollback {3}studio-1\/link-address\/2\/set of run r-left \(ana@desk\) is not\s+confirmed/;
 
-describe('a network change that nobody has confirmed', () => {
-  it('is drift, and what a plan begins with; all else on its Mac waits', async () => {
+describe('an unconfirmed network change', () => {
+  it('appears as drift and in the plan, where other changes of its Mac wait for it', async () => {
     await run('sim', 'fault', 'power-wrong', 'studio-1');
     const [plan, drift] = [await run('plan', '--sim'), await run('drift', '--sim')];
     expect([plan.code, drift.code, widest(plan.stdout)]).toEqual([0, 2, expect.toSatisfy((n: number) => n <= 80)]);
@@ -39,7 +39,7 @@ describe('a network change that nobody has confirmed', () => {
     expect(drift.stdout).toMatch(pendingLine);
   });
 
-  it('is taken back by apply, which then shows what is left to do, and does it', async () => {
+  it('is rolled back by apply, which then shows and makes the remaining changes', async () => {
     const ran = await run('apply', '--sim', '--yes');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     const [first = '', second = ''] = ran.stdout.split(/rollback changed \(rolled back\)/);
@@ -51,9 +51,9 @@ describe('a network change that nobody has confirmed', () => {
     expect((await run('plan', '--sim')).stdout).toContain('Nothing to change');
   });
 
-  it('keeps apply from ending with 0 while it is there', async () => {
-    const asked = await run('apply', '--sim');
-    expect(asked.code).toBe(5);
+  it('keeps apply without --yes from exiting with 0', async () => {
+    const ran = await run('apply', '--sim');
+    expect(ran.code).toBe(5);
     const drift = await run('drift', '--sim', '--json');
     expect([drift.code, JSON.stringify(json(drift))]).toEqual([2, expect.stringContaining('r-left')]);
   });

@@ -28,7 +28,7 @@ afterAll(() => endPlace(place));
 
 const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 
-/** Everything that is on the disks of both Macs, and what launchd runs there. */
+/** All files and launchd services of both Macs. */
 const seen = (): unknown =>
   names.map((name) => ({ files: fileTree(roots[name] ?? ''), services: serviceList(roots[name] ?? '') }));
 
@@ -40,36 +40,36 @@ async function setUp(): Promise<void> {
   expect([applied.code, applied.stderr]).toEqual([0, '']);
 }
 
-/** The controller dies when this was told; then the same command again. */
-async function killedAt(told: string): Promise<void> {
+/** Runs the command, and kills it when it prints this text. */
+async function killedAt(text: string): Promise<void> {
   const child = start(place, whole);
   child.stdout?.on('data', (chunk: Buffer) => {
-    if (chunk.toString().includes(told)) child.kill('SIGKILL');
+    if (chunk.toString().includes(text)) child.kill('SIGKILL');
   });
   expect((await ended(child, whole)).signal).toBe('SIGKILL');
 }
 
 describe('uninstall', () => {
-  it('leaves a Mac as it was before the first enroll, whatever killed it on the way', async () => {
+  it('restores a Mac to its state before enroll, even if it is killed repeatedly', async () => {
     const before = seen();
     await setUp();
     const shown = await run('uninstall', '--all', '--sim', '--restore', '--models');
     expect(shown.code).toBe(5);
     await expectGolden('uninstall-plan', place, [shown]);
-    for (const told of ['keeper/files', 'uninstall/network', 'uninstall/trees']) await killedAt(`${told} changed`);
+    for (const step of ['keeper/files', 'uninstall/network', 'uninstall/trees']) await killedAt(`${step} changed`);
     const last = await run(...whole, '--json');
     expect([last.code, last.stderr]).toEqual([0, '']);
     expect(schemaCheck('report')(json(last))).toEqual([]);
     expect(seen()).toEqual(before);
   });
 
-  it('has nothing to do a second time, although nobody gets in any more', async () => {
+  it('has nothing to do a second time, although no login works', async () => {
     const [text, asJson] = [await run(...whole), await run(...whole, '--json')];
     expect([text.code, asJson.code, codesOf(json(asJson))]).toEqual([0, 0, []]);
     await expectGolden('uninstall-again', place, [text]);
   });
 
-  it('leaves models and values without the options, and other Macs but for what is stopped there', async () => {
+  it('keeps models and settings without --models and --restore, and leaves the other Mac installed', async () => {
     await setUp();
     const ran = await run('uninstall', 'studio-4', '--sim', '--yes');
     expect([ran.code, ran.stderr]).toEqual([0, '']);

@@ -11,10 +11,10 @@ import { schemaCheck } from './schema-check.ts';
 import { onTerminal } from './terminal.ts';
 
 const banner = readFileSync(new URL('../sshd/filevault-banner.txt', import.meta.url), 'utf8');
-/** Another one in JSON and in a URL. */
+/** A password that is encoded differently in JSON and in a URL. */
 const wrong = 'Hunter2 "and&more"';
 
-describe('unlock of a simulated rack', () => {
+describe('unlock and secrets on a simulated rack', () => {
   let place: Place;
   beforeAll(async () => {
     place = await placeWithFleet();
@@ -28,7 +28,7 @@ describe('unlock of a simulated rack', () => {
       one.state,
     ]);
 
-  it('needs a source, does not repeat a wrong password, unlocks with the right one, and leaves no trace of the wrong one (case 30)', async () => {
+  it('need a password source, and leave no trace of a wrong password (case 30)', async () => {
     await run({}, 'sim', 'fault', 'filevault-locked', 'studio-2');
     const named = await run({}, 'secrets', '--sim', '--json', 'studio-2');
     expect([named.code, schemaCheck('secrets')(json(named))]).toEqual([3, []]);
@@ -68,14 +68,14 @@ describe('unlock of a simulated rack', () => {
     ]);
     const status = await run({}, 'sim', 'status');
     expect(status.stdout).not.toContain('filevault-locked');
-    // The record of what was sent, what this computer keeps, and the disks of the simulated Macs.
+    // The record of sent commands, the files of this computer, and the disks of the simulated Macs.
     const kept = [place.folder, place.state].map(textBelow);
     expect(kept.join('').includes('"command"')).toBe(true);
     expect(tracesOf(wrong, Buffer.from(`1${wrong}2`).toString('base64'))).toHaveLength(1);
     expect(tracesOf(wrong, [refused.stdout, refused.stderr, ...kept].join('\n'))).toEqual([]);
   });
 
-  it('asks at a terminal without showing what is typed', async () => {
+  it('ask at a terminal without showing the password', async () => {
     await run({}, 'sim', 'fault', 'filevault-locked', 'studio-3');
     const words = ['unlock', '--sim', 'studio-3'];
     const ran = await onTerminal(place, words, {
@@ -86,12 +86,12 @@ describe('unlock of a simulated rack', () => {
     expect(ran.stdout).not.toContain(wrong);
   });
 
-  it('says of a Mac that is not locked that it is not', async () => {
+  it('report a Mac that is not locked', async () => {
     const ran = await run({}, 'unlock', '--sim', 'studio-1');
     expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, 'studio-1   not locked   simulated\n', '']);
   });
 
-  it('refuses two sources, and what is no name of a variable without quoting it', async () => {
+  it('reject two sources and an invalid variable name, without printing it', async () => {
     const two = await run({}, 'unlock', '--sim', 'studio-1', '--password-env', 'A', '--password-file', 'b');
     const bad = await run({}, 'unlock', '--sim', 'studio-1', '--password-env', wrong);
     const none = await run({}, 'unlock', '--sim');
@@ -99,7 +99,7 @@ describe('unlock of a simulated rack', () => {
     expect(bad.stderr).not.toContain(wrong);
   });
 
-  it('says of each key of a published endpoint whether its source gives one, and shows none', async () => {
+  it('show whether the source of each API key has a value, without the value', async () => {
     const text = readFileSync(join(place.folder, 'cluster.yaml'), 'utf8');
     const keys = 'apiKey: [{ env: KEY_OF_ANA }, { env: KEY_OF_BEN }]';
     const published = `
@@ -136,7 +136,7 @@ describe('reboot of Macs with FileVault', () => {
 
   const run = (env: Record<string, string>, ...words: string[]): Promise<Ran> => meshwright(place, words, { env });
 
-  it('unlocks them as part of their return where the password resolves, and says so before', async () => {
+  it('unlocks them after the restart if the password resolves, and announces it', async () => {
     const ran = await run({ MESH_PW: 'simulated' }, 'reboot', '--sim', 'studio-2', '--yes');
     expect(ran.code).toBe(0);
     expect(ran.stdout.replace(/\s+/g, ' ')).toContain(
@@ -144,7 +144,7 @@ describe('reboot of Macs with FileVault', () => {
     );
   });
 
-  it('warns before it restarts anything, ends with 3, and does not repeat a refused password', async () => {
+  it('exits with 3 and suggests unlock if no password resolves', async () => {
     const ran = await run({}, 'reboot', '--sim', 'studio-2', '--yes');
     expect(ran.code).toBe(3);
     expect(ran.stdout.replace(/\s+/g, ' ')).toContain('so the Mac waits for its password after the restart.');
@@ -157,7 +157,7 @@ describe('reboot of Macs with FileVault', () => {
   });
 });
 
-describe('unlock of a Mac whose key at FileVault nobody has seen', () => {
+describe('unlock of a Mac with an unknown preboot key', () => {
   const place = makePlace();
   const normal = makeKey(place.home, 'normal');
   const preboot = makeKey(place.home, 'preboot');
@@ -191,7 +191,7 @@ describe('unlock of a Mac whose key at FileVault nobody has seen', () => {
   const env = { MESH_PW: wrong };
   const unlock = (...more: string[]): Promise<Ran> => meshwright(place, ['unlock', 'studio-1', ...more], { env });
 
-  it('sends nothing without a yes, and says what to type', async () => {
+  it('sends no password without --yes, and shows the command that confirms', async () => {
     await locked();
     const needed = await meshwright(place, ['secrets', '--json'], { env });
     expect([needed.code, json(needed)]).toMatchObject([0, { nodes: { 'studio-1': { need: 'unlock' } } }]);
@@ -201,14 +201,14 @@ describe('unlock of a Mac whose key at FileVault nobody has seen', () => {
     expect(ran.stderr).toMatch(/meshwright unlock studio-1 --expect SHA256:\S{43}/);
   });
 
-  it('asks at a terminal, and a no sends nothing', async () => {
+  it('asks at a terminal, and sends no password after a no', async () => {
     await locked();
     const ran = await onTerminal(place, ['unlock', 'studio-1'], { env, typing: { after: '[y/N]', keys: 'n\r' } });
     expect([ran.code, passwords]).toEqual([5, []]);
     expect(ran.stdout).toContain('The password will be sent to the Mac with this key. Pin this key?');
   });
 
-  it('pins the key beside the normal one with a yes, sends the password once, and knows the key the next time', async () => {
+  it('pins the preboot key next to the normal one with --yes, and sends the password once', async () => {
     await locked();
     const first = await unlock('--yes');
     expect(first.code).toBe(3);
@@ -222,7 +222,7 @@ describe('unlock of a Mac whose key at FileVault nobody has seen', () => {
     expect(passwords).toEqual([wrong]);
   });
 
-  it('refuses a key that is neither the expected nor the pinned one', async () => {
+  it('rejects a key that is neither expected nor pinned', async () => {
     await locked();
     const other = makeKey(place.home, 'other');
     const expected = await unlock('--expect', `SHA256:${'A'.repeat(43)}`);

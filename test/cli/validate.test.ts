@@ -41,11 +41,11 @@ beforeAll(() => {
 afterAll(() => place.remove());
 
 describe('validate', () => {
-  it('says that the example is valid', async () => {
+  it('accepts the example', async () => {
     expect(await run('validate')).toMatchObject({ code: 0, stdout: 'cluster.yaml is valid.\n', stderr: '' });
   });
 
-  it('warns of an archive that is not there, with its position', async () => {
+  it('warns about a missing archive, with its position', async () => {
     const ran = await run('validate', 'lost.yaml', '--json');
     const { diagnostics } = json(ran) as { readonly diagnostics: readonly unknown[] };
     expect([ran.code, diagnostics]).toMatchObject([
@@ -54,7 +54,7 @@ describe('validate', () => {
     ]);
   });
 
-  it('refuses a program that is not in the archive, and names the nearest one', async () => {
+  it('rejects a program that is not in the archive, and suggests the nearest one', async () => {
     const ran = await run('validate', 'other.yaml', '--json');
     const { diagnostics } = json(ran) as { readonly diagnostics: readonly unknown[] };
     expect([ran.code, diagnostics]).toMatchObject([
@@ -63,7 +63,7 @@ describe('validate', () => {
     ]);
   });
 
-  it('refuses an mlx-lm that is too old by the list of packages', async () => {
+  it('rejects an mlx-lm in the requirements that is too old', async () => {
     const ran = await run('validate', 'old.yaml', '--json');
     expect([ran.code, codesOf(json(ran))]).toEqual([65, expect.arrayContaining(['mlx/too-old'])]);
   });
@@ -72,18 +72,18 @@ describe('validate', () => {
     await expectGolden('validate-bad', place, [await run('validate', 'bad.yaml')]);
   });
 
-  it('is content with warnings and shows them', async () => {
+  it('accepts a file with warnings, and shows them', async () => {
     await expectGolden('validate-warned', place, [await run('validate', 'warned.yaml')]);
   });
 
-  it('says in words why a file cannot be read or is not text', async () => {
+  it('explains why a file cannot be read or is not text', async () => {
     const files = ['nowhere.yaml', '.', 'round.yaml', 'cluster.yaml/x', 'utf16.yaml', 'latin1.yaml', 'empty.yaml'];
     const rans = await Promise.all([...files, '/dev/zero'].map((file) => run('validate', file)));
     expect(rans.map((ran) => ran.code)).toEqual(rans.map(() => 65));
     await expectGolden('validate-unreadable', place, rans);
   });
 
-  it('prints one JSON document that its schema allows, and the same codes as the text', async () => {
+  it('prints one JSON document that matches its schema, with the same codes as the text', async () => {
     const check = schemaCheck('diagnostics');
     for (const file of ['cluster.yaml', 'bad.yaml', 'warned.yaml', 'utf16.yaml', 'nowhere.yaml', 'empty.yaml']) {
       const [text, asJson] = await Promise.all([run('validate', file), run('validate', file, '--json')]);
@@ -94,7 +94,7 @@ describe('validate', () => {
     }
   });
 
-  it('judges the lock beside the file too', async () => {
+  it('checks the lock next to the file', async () => {
     const lock = place.write(
       'locked.lock',
       'lock: 1\nhostKeys:\n  studio-1.lan: ["ssh-ed25519 AAAAAAAAAAAAAAAAAAAA"]\n',
@@ -108,7 +108,7 @@ describe('validate', () => {
 });
 
 describe('the cluster file', () => {
-  it('is the one of -f, else of MESHWRIGHT_FILE, else the next cluster.yaml here or above', async () => {
+  it('is found by -f, then by MESHWRIGHT_FILE, then as the nearest cluster.yaml upwards', async () => {
     const env = { MESHWRIGHT_FILE: join(place.folder, 'warned.yaml') };
     const [named, fromEnvironment, both, above] = await Promise.all([
       run('-f', 'empty.yaml', 'validate'),
@@ -122,7 +122,7 @@ describe('the cluster file', () => {
     expect(above.stdout).toBe(`${place.folder}/cluster.yaml is valid.\n`);
   });
 
-  it('is missed by name when there is none', async () => {
+  it('is reported as missing by every command that needs it', async () => {
     const rans = await Promise.all(
       [['validate'], ['status'], ['facts'], ['exec', '--all', '--', 'true'], ['sim', 'up'], ['sim', 'status']].map(
         (words) => meshwright(place, words, { folder: place.home }),
@@ -133,7 +133,7 @@ describe('the cluster file', () => {
     await expectGolden('no-cluster-file', place, rans.slice(0, 1));
   });
 
-  it('is warned about when others can change it, and refused in CI (case 13)', async () => {
+  it('causes a warning if others can change it, and is refused in CI (case 13)', async () => {
     const path = place.write('open.yaml', exampleText);
     chmodSync(path, 0o666);
     symlinkSync('open.yaml', join(place.folder, 'link.yaml'));
@@ -147,7 +147,7 @@ describe('the cluster file', () => {
     for (const ran of [others, link]) expect([ran.code, codesOf(json(ran))]).toEqual([65, ['cli/file-open-to-others']]);
   });
 
-  it('may be a lock that others can change', async () => {
+  it('causes a warning if others can change its lock', async () => {
     place.write('pinned.yaml', exampleText);
     const lock = join(place.folder, 'pinned.lock');
     writeFileSync(lock, 'lock: 1\nhostKeys: {}\n');
@@ -158,7 +158,7 @@ describe('the cluster file', () => {
   });
 
   // trust M2, M6.
-  it('may be a pipe that a program writes to, and a silent one is given up', async () => {
+  it('may be a pipe, unless no data arrives', async () => {
     const [silent, pipe] = ['silent.yaml', 'pipe.lock'].map((name) => join(place.folder, name));
     execFileSync('mkfifo', [silent ?? '', pipe ?? '']);
     place.write('pipe.yaml', exampleText);
@@ -175,7 +175,7 @@ describe('the cluster file', () => {
     expect([shell.code, shell.stderr, shell.stdout]).toEqual([0, '', expect.stringContaining('is valid, 2 warnings.')]);
   });
 
-  it('is judged like a playbook and a saved plan, which decide as much (case 13)', async () => {
+  it('has the same permission rules as playbooks and saved plans (case 13)', async () => {
     place.write('models/tiny/weights.bin', 'x');
     for (const [name, words] of [
       ['pb.yaml', ['run', './pb.yaml']],
@@ -192,7 +192,7 @@ describe('the cluster file', () => {
   });
 
   // Only root can give a file away.
-  it.runIf(process.getuid?.() === 0)('is warned about when it belongs to somebody else (case 13)', async () => {
+  it.runIf(process.getuid?.() === 0)('causes a warning if it belongs to a different user (case 13)', async () => {
     chownSync(place.write('theirs.yaml', exampleText), 12_345, 12_345);
     const [root, sudo] = await Promise.all([
       run('validate', 'theirs.yaml'),

@@ -47,18 +47,18 @@ let before: unknown;
 let documents: Documents;
 let names: string;
 
-/** Runs today's command line, which has to succeed. */
+/** Runs today's command, which must succeed. */
 const run = (...words: string[]): Promise<Ran> => must(rack, mainFile, words);
 
 const plan = async (): Promise<PlanDocument> => json(await run('plan', '--json')) as PlanDocument;
 
 const isCompared = ({ resource }: OfResource): boolean => !allowed.changes.includes(resource);
 
-/** Everything of a plan but what the record of decisions names, and without how the nodes were observed. */
+/** A plan without the changes that the decision record allows, and without details of the observation. */
 const compared = ({ changes, steps, waiting, blockers, effects }: PlanDocument): unknown =>
   withoutProse({ changes: changes.filter(isCompared), steps: steps.filter(isCompared), waiting, blockers, effects });
 
-/** What the plan of today changes: the same as that of the release before, and nothing that disturbs. */
+/** The changes of today's plan, which must equal those of the previous release and disturb nothing. */
 async function changesOfBoth(): Promise<readonly string[]> {
   const yesterday = json(await must(rack, old, ['plan', '--json'])) as PlanDocument;
   const today = await plan();
@@ -85,8 +85,8 @@ beforeAll(async () => {
 }, patience.timeout);
 afterAll(() => rack?.remove());
 
-describe('a rack that the release before has left', patience, () => {
-  it('is described by the new release as by the old one, with both placements serving', async () => {
+describe('a rack from the previous release', patience, () => {
+  it('is described alike by both releases, with both placements serving', async () => {
     await expect(names).toMatchFileSnapshot(namesFile);
     for (const words of lookers) {
       const today = json(await rack.type(mainFile, [...words.split(' '), '--json']));
@@ -104,20 +104,20 @@ describe('a rack that the release before has left', patience, () => {
     ]);
   });
 
-  it('gets the plan that the old release makes, on hold and released, and no interruption', async () => {
+  it('gets the same plan from both releases, on hold and released, without an interruption', async () => {
     expect(await changesOfBoth()).toEqual(['studio-4 rollback']);
     await run('release', first, '--yes');
     expect(await changesOfBoth()).toEqual(['studio-1 model/fetched', 'studio-1 placement/next', 'studio-4 rollback']);
   });
 
-  it('reads a plan that the old release saved', async () => {
+  it('has a saved plan of the old release refused as stale', async () => {
     await must(rack, old, ['plan', '--out', 'saved.json']);
     const ran = await rack.type(mainFile, ['apply', 'saved.json', '--yes']);
-    // The two releases word changes differently, so each counts as a new one, and the old one as gone.
+    // The two releases word changes differently, so every change counts as new, and every old one as gone.
     expect([ran.code, ran.stderr]).toEqual([5, expect.stringMatching(/plan\/stale[\s\S]*new: [\s\S]*gone: /)]);
   });
 
-  it('continues with the half fetched model, settles the network, and has nothing left to do', async () => {
+  it('converges from a half-fetched model and an unconfirmed network change', async () => {
     rack.files.release();
     await run('apply', '--yes');
     expect(rack.files.requests).toEqual([...new Set(rack.files.requests)]);
@@ -127,7 +127,7 @@ describe('a rack that the release before has left', patience, () => {
     expect(shown).toEqual(expect.arrayContaining([...runsIn(documents['history'])]));
   });
 
-  it('drains and starts, and takes the runtime back to the version that the old release kept', async () => {
+  it('can be drained, started and rolled back to a version that the old release kept', async () => {
     await run('drain', 'chat', '--yes');
     await run('start', 'chat', '--yes');
     await run('rollback', 'reference', '--yes');
@@ -142,8 +142,8 @@ describe('a rack that the release before has left', patience, () => {
   });
 });
 
-describe('a rack that the new release has set up', patience, () => {
-  it('has the names of the release before, but for those that decision 16 lists', async () => {
+describe('a rack from the new release', patience, () => {
+  it('has the names of the previous release, except those that decision 16 lists', async () => {
     const other = await startYesterdayRack();
     try {
       const was = linesOf(names);

@@ -1,8 +1,8 @@
 import type { FaultName } from '../../../src/sim/faults/faults.ts';
 
 /**
- * Fields of `--json` that hold sentences: the guard drops a text, and keeps how many a list has. A field is named alone,
- * or after the one that holds it where the same name is data elsewhere. What is in no table is kept.
+ * Fields of `--json` with sentences: the guard drops a text, and keeps the length of a list. If the same name is data
+ * elsewhere, the name of the parent field precedes it. Fields in no table are kept.
  */
 export const sentences: ReadonlySet<string> = new Set([
   'action',
@@ -23,16 +23,16 @@ export const sentences: ReadonlySet<string> = new Set([
   'to',
 ]);
 
-/** Fields with a word of a closed list, a name, or a phrase in place of it: the guard drops the phrase. */
+/** Fields with a keyword, a name or a phrase: the guard drops phrases. */
 export const phrases: ReadonlySet<string> = new Set(['first', 'sees', 'unknown']);
 
-/** Fields that are dropped whatever they hold: contents of files that a plan writes, with a sentence for clients in one. */
+/** Fields that are always dropped: contents of files that a plan writes, since one has a sentence for clients. */
 export const unread: ReadonlySet<string> = new Set(['content']);
 
-/** Of those above: data. A run of `history` is from a journal or a node. */
+/** Exceptions that are data: a run of `history` is from a journal or a node. */
 export const dataAfterAll: ReadonlySet<string> = new Set(['runs.from']);
 
-/** Fields of which the value differs from run to run: the guard drops them. */
+/** Fields whose values differ from run to run: the guard drops them. */
 export const unsteady: ReadonlySet<string> = new Set([
   // Times.
   'at',
@@ -53,7 +53,7 @@ export const unsteady: ReadonlySet<string> = new Set([
   'tokensPerJoule',
   'totalSpeed',
   'watts',
-  // What a run or the simulator makes up.
+  // Values that a run or the simulator generates.
   'beat',
   'bootSession',
   'bus',
@@ -75,15 +75,15 @@ export const unsteady: ReadonlySet<string> = new Set([
   'lines',
 ]);
 
-/** Lists of which the order differs from run to run, since their parts are done or told at once: the guard sorts them. */
+/** Lists whose order differs from run to run, since their parts run in parallel: the guard sorts them. */
 export const unordered: ReadonlySet<string> = new Set([
-  // Steps of a journal, as they ended.
+  // Steps of a journal, in the order in which they ended.
   'runs.steps',
-  // Addresses of an RDMA device: macOS, too, gives them in another order from Mac to Mac.
+  // Addresses of an RDMA device: their order on real Macs differs as well.
   'value.gids',
 ]);
 
-/** What differs from run to run within a text that is kept. */
+/** Patterns that differ from run to run within kept texts. */
 export const unsteadyTexts: readonly (readonly [RegExp, string])[] = [
   [/SHA256:[\w+/]{43}/g, 'FINGERPRINT'],
   [/\b[\dA-F]{8}(?:-[\dA-F]{4}){3}-[\dA-F]{12}\b/gi, 'UUID'],
@@ -97,14 +97,14 @@ export const unsteadyTexts: readonly (readonly [RegExp, string])[] = [
   [/(?<=\bpanic-(?:full|base\+socd)-)[\d-]+(?=\.)/g, 'TIME'],
   [/\b20\d{6}T\d{6}-[\da-f]{6}\b/g, 'RUN'],
   [/\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?/g, 'TIME'],
-  // Commands that are shown are to lose it or get it: the one thing that may change on purpose.
+  // Shown commands may gain or lose it: the only change that is allowed.
   [/ --sim\b/g, ''],
 ];
 
-/** What is not compared, as the start of its name, and why it differs from run to run. */
+/** Recordings that are not compared, by the start of their names, and why they differ from run to run. */
 export const uncompared: Readonly<Partial<Record<FaultName, { readonly names: RegExp; readonly reason: string }>>> = {
   'tcp-load-panic': {
     names: /^(?:all reboot$|all-but-one )/,
-    reason: 'the Mac panics while a mesh is loaded: before or after a look of the same run',
+    reason: 'the Mac panics while a mesh is loaded: before or after an observation of the same run',
   },
 };

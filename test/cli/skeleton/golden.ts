@@ -4,7 +4,7 @@ import type { FaultName } from '../../../src/sim/faults/faults.ts';
 import { uncompared } from './fields.ts';
 import { type Recorded, type Skeleton, skeleton } from './skeleton.ts';
 
-/** Skeletons by the name of what was recorded, such as `all plan` or `all-but-one facts studio-1 routes`. */
+/** Skeletons by the name of the recording, such as `all plan` or `all-but-one facts studio-1 routes`. */
 export type Skeletons = Readonly<Record<string, Skeleton>>;
 
 const folder = fileURLToPath(new URL('../golden/skeletons/', import.meta.url));
@@ -15,7 +15,7 @@ const isRecord = (value: Skeleton | undefined): value is { readonly [name: strin
 
 type Part = readonly [string, Skeleton];
 
-/** What a verb left, in one part, and each fact of each node in its own: a fault changes few of them. */
+/** One part for a command, and one for each fact of each node, since a fault changes few facts. */
 function partsOf(name: string, whole: Skeleton): readonly Part[] {
   if (!name.endsWith(' facts') || !isRecord(whole) || !isRecord(whole['document'])) return [[name, whole]];
   const { nodes, ...document } = whole['document'];
@@ -26,7 +26,7 @@ function partsOf(name: string, whole: Skeleton): readonly Part[] {
   return [[name, { ...whole, document: { ...document, nodes: Object.keys(nodes) } }], ...facts];
 }
 
-/** Skeletons of everything that was recorded, by which Macs had power and by step. */
+/** Skeletons of all recordings, by the Macs with power and by step. */
 export const skeletonsOf = (recorded: Readonly<Record<string, Readonly<Record<string, Recorded>>>>): Skeletons =>
   Object.fromEntries(
     Object.entries(recorded).flatMap(([reached, steps]) =>
@@ -44,7 +44,7 @@ function read(fault: FaultName | 'none'): Skeletons {
   );
 }
 
-/** What of one differs from the other; what is missing there is `null`. */
+/** The entries of `found` that differ from `usual`; a missing one is `null`. */
 export function differences(found: Skeletons, usual: Skeletons): Skeletons {
   const names = [...new Set([...Object.keys(usual), ...Object.keys(found)])];
   return Object.fromEntries(
@@ -54,21 +54,21 @@ export function differences(found: Skeletons, usual: Skeletons): Skeletons {
   );
 }
 
-/** What of a fault is the same in every run. */
+/** The recordings under a fault that are the same in every run. */
 export function comparable(fault: FaultName | 'none', found: Skeletons): Skeletons {
   const names = fault === 'none' ? undefined : uncompared[fault]?.names;
   if (names === undefined) return found;
   return Object.fromEntries(Object.entries(found).filter(([name]) => !names.test(name)));
 }
 
-/** The committed skeletons of a fault: those of a rack without one, but for what differs from them. */
+/** The committed skeletons of a fault: those of a rack without a fault, with the differences. */
 export function readGolden(fault: FaultName | 'none'): Skeletons {
   const usual = read('none');
   if (fault === 'none') return usual;
   return Object.fromEntries(Object.entries({ ...usual, ...read(fault) }).filter(([, one]) => one !== null));
 }
 
-/** Writes what {@link readGolden} reads; a rack without a fault has to be written first. */
+/** Writes what {@link readGolden} reads; a rack without a fault must be written first. */
 export function writeGolden(fault: FaultName | 'none', found: Skeletons): void {
   const kept = fault === 'none' ? found : differences(found, read('none'));
   mkdirSync(folder, { recursive: true });

@@ -6,16 +6,16 @@ import type { Place } from '../place.ts';
 
 const program = fileURLToPath(new URL('many-runs.mjs', import.meta.url));
 
-/** Longer than any run takes on a busy machine, also one that waits for a Mac that never comes back. */
+/** Longer than any run on a busy machine, even if it waits for a lost Mac. */
 const longestRunMs = 600_000;
 
-/** How a command line ended, and what it wrote to its standard output. */
+/** The exit code and the standard output of a command. */
 export interface Ended {
   readonly code: number;
   readonly stdout: string;
 }
 
-/** One process that runs command lines, one after the other. */
+/** One process that runs commands one after another. */
 export interface OneProcess {
   readonly run: (words: readonly string[]) => Promise<Ended>;
   readonly end: () => Promise<void>;
@@ -31,14 +31,14 @@ async function answered(child: ChildProcess, words: readonly string[]): Promise<
     const [answer] = (await once(child, 'message', { signal: ended.signal })) as [Ended];
     return answer;
   } catch (cause) {
-    throw new Error(`meshwright ${words.join(' ')} came to no end`, { cause });
+    throw new Error(`meshwright ${words.join(' ')} did not finish`, { cause });
   } finally {
     clearTimeout(timeOut);
     child.off('exit', gone);
   }
 }
 
-/** Starts it in a place; only `end` ends it. */
+/** Starts the process in a place; only `end` stops it. */
 export async function startOneProcess(place: Place, env: Readonly<Record<string, string>>): Promise<OneProcess> {
   const child = fork(program, [mainFile], { cwd: place.folder, env: environment(place, env), execArgv: [] });
   await once(child, 'message');

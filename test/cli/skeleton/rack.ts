@@ -13,17 +13,17 @@ import { publish, writePublishedSources } from '../../scenarios/published-source
 import { placeWithPair } from '../pair.ts';
 import type { Place } from '../place.ts';
 
-/** A Mac of the rack on which no placement runs. */
+/** A Mac of the rack without a placement. */
 export const bystander = 'studio-2';
 
-/** Its Macs, in the order in which one loses its power. */
+/** The Macs of the rack; the first one that a fault does not name loses its power. */
 export const rackNodes: readonly string[] = [first, bystander, second];
 
 /** Whether a link of the example is between Macs of the rack. */
 const isOfRack = (link: string): boolean =>
   link.split(' <-> ').every((end) => rackNodes.includes(end.split(':')[0] ?? ''));
 
-/** The pair of the tests that converge, with a third Mac, a cable between every two, and a published endpoint. */
+/** The pair of the convergence tests, with a third Mac, a cable for every two, and a published endpoint. */
 function rackFile(): FileValue {
   const example = parse(textOf('cluster.example.yaml')) as FileValue;
   return pairFile((file) => {
@@ -31,7 +31,7 @@ function rackFile(): FileValue {
     file['nodes'] = { ...filePart(file, 'nodes'), [bystander]: third };
     const links = Object.values(filePart(example, 'thunderbolt', 'links')).map(String);
     filePart(file, 'thunderbolt')['links'] = links.filter(isOfRack);
-    // A keeper mends within a minute what a fault broke: a slow computer would see another state than a quick one.
+    // A keeper repairs a fault within a minute, so slow and fast computers would see different states.
     filePart(file, 'system')['keeper'] = 'none';
     publish(file, { access: 'anybody', port: 8_080 });
   });

@@ -9,7 +9,7 @@ import type { Recorded } from './skeleton.ts';
 /** Which Macs have power. */
 type Reached = 'all' | 'all-but-one';
 
-/** What a step is given of those before it. */
+/** The results of the earlier steps. */
 type Before = Readonly<Record<string, Recorded>>;
 
 interface Step {
@@ -22,8 +22,8 @@ interface Step {
 const word = (name: string, ...words: readonly string[]): Step => ({ name, words: [name, ...words] });
 const named = (name: string, ...words: readonly string[]): Step => ({ name, words });
 
-/** Verbs that only look; nothing of them depends on their order. */
-const looks: readonly Step[] = [
+/** Observing commands, in any order. */
+const observing: readonly Step[] = [
   ...['status', 'doctor', 'plan', 'drift', 'facts', 'cables', 'graph', 'logs', 'secrets'].map((name) =>
     word(name, '--sim'),
   ),
@@ -35,13 +35,13 @@ const looks: readonly Step[] = [
 const password = ['--password-env', 'NODE_PASSWORD'];
 const broken = 'studio-4';
 
-/** The fingerprint that a node has shown to `enroll`, so that `replace` may take it. */
+/** The fingerprint that `enroll` has shown, for `replace`. */
 const shownFingerprint = ({ enroll }: Before): string => {
   const { nodes = {} } = (enroll?.document ?? {}) as { nodes?: Record<string, { fingerprint?: string }> };
   return nodes[broken]?.fingerprint ?? 'SHA256:none';
 };
 
-/** Verbs that act, in an order in which each finds something to do on a rack without a fault. */
+/** Changing commands, ordered so that each has something to do on a rack without a fault. */
 const acts: readonly Step[] = [
   word('ask', 'chat', 'Hello', '--sim'),
   word('bench', 'chat', '--sim', '--requests', '1', '--runs', '1', '--max-tokens', '8'),
@@ -65,14 +65,14 @@ const acts: readonly Step[] = [
   word('reboot', broken, '--sim', '--yes'),
 ];
 
-/** The last ones: they leave no rack to look at. */
+/** The last commands: they leave no rack to observe. */
 const ends: readonly Step[] = [
   word('uninstall', broken, '--sim', '--yes'),
   named('history-of-all', 'history', '--last', '1', '--sim'),
   word('shutdown', '--all', '--sim', '--yes'),
 ];
 
-/** Its node has to be out of the file. */
+/** Needs a file without its node. */
 const forget = word('forget', bystander, '--sim', '--yes');
 
 const playbook = `playbook: 1
@@ -93,7 +93,7 @@ async function recordStep(rack: OneProcess, step: Step, before: Before): Promise
   return stdout === '' ? { exit: code } : { exit: code, document: JSON.parse(stdout) as unknown };
 }
 
-/** A Mac that the fault does not name, and that has no power besides it. */
+/** The Mac without power next to the fault: one that the fault does not name. */
 function unreachedNode(target: string): string {
   const free = rackNodes.find((name) => !target.includes(name));
   if (free === undefined) throw new Error(`${target} names every Mac of the rack`);
@@ -102,24 +102,24 @@ function unreachedNode(target: string): string {
 
 async function mustRun(rack: OneProcess, words: readonly string[]): Promise<void> {
   const { code, stdout } = await rack.run(words);
-  if (code !== 0) throw new Error(`meshwright ${words.join(' ')} ended with ${code}: ${stdout}`);
+  if (code !== 0) throw new Error(`meshwright ${words.join(' ')} exited with ${code}: ${stdout}`);
 }
 
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 
-/** Runs steps one after the other; a later one may ask for what an earlier one has found. */
+/** Runs steps one after another; a step may use the results of earlier ones. */
 async function recordSteps(rack: OneProcess, steps: readonly Step[]): Promise<Before> {
   const found: Record<string, Recorded> = {};
   for (const step of steps) {
     const begun = seconds();
     found[step.name] = await recordStep(rack, step, found);
-    // The name of a run has the second in which it began: of two in one second `history` may show either last.
+    // A run is named after the second in which it began: the order of two in one second is undefined in `history`.
     while (seconds() === begun) await setTimeout(20);
   }
   return found;
 }
 
-/** Breaks a fresh rack that serves, runs every verb on it, and then again with one more Mac without power. */
+/** Sets a fault on a fresh serving rack, runs every command, and then again with one more Mac without power. */
 export async function record(fault: FaultName | 'none'): Promise<Readonly<Record<Reached, Before>>> {
   const target = fault === 'none' ? '' : targetOf(fault);
   const place = await placeWithRack();
@@ -129,14 +129,14 @@ export async function record(fault: FaultName | 'none'): Promise<Readonly<Record
     place.write('night.yaml', playbook);
     await mustRun(rack, ['apply', '--sim', '--yes', '--update-lock', '--allow', 'interrupt', '--json']);
     if (fault !== 'none') await mustRun(rack, ['sim', 'fault', fault, target, '--json']);
-    const all = await recordSteps(rack, [...looks, ...acts]);
-    // Verbs have mended what they could: it is broken once more.
+    const all = await recordSteps(rack, [...observing, ...acts]);
+    // The commands have repaired what they could, so the fault is set again.
     if (fault !== 'none') {
       await rack.run(['sim', 'fault', '--clear', '--json']);
       await mustRun(rack, ['sim', 'fault', fault, target, '--json']);
     }
     await mustRun(rack, ['sim', 'fault', 'power-cut', unreachedNode(target), '--json']);
-    const allButOne = await recordSteps(rack, [...looks, ...acts, ...ends]);
+    const allButOne = await recordSteps(rack, [...observing, ...acts, ...ends]);
     place.write('cluster.yaml', fileWithoutBystander());
     return { all, 'all-but-one': { ...allButOne, ...(await recordSteps(rack, [forget])) } };
   } finally {

@@ -1,19 +1,19 @@
 import { dataAfterAll, phrases, sentences, unordered, unread, unsteady, unsteadyTexts } from './fields.ts';
 
-/** How a verb ended: its exit code and its JSON document, and none where it printed none. */
+/** The exit code of a command, and its JSON document if it printed one. */
 export interface Recorded {
   readonly exit: number;
   readonly document?: unknown;
 }
 
-/** What is left of a document: everything but sentences and what differs from run to run. */
+/** A document without sentences and without values that differ from run to run. */
 export type Skeleton = string | number | boolean | null | readonly Skeleton[] | { readonly [name: string]: Skeleton };
 
-/** A field by its own name, or with that of the field which holds it. */
+/** Whether names include a field by its name, or by its parent's name and its own. */
 const isIn = (names: ReadonlySet<string>, holder: string, name: string): boolean =>
   names.has(name) || names.has(`${holder}.${name}`);
 
-/** Whether a field holds one value or texts; names of nodes and facts may be those of the tables, and hold more. */
+/** Whether a field has one value or texts; a node or fact whose name is in a table has more. */
 const isPlain = (value: unknown): boolean =>
   Array.isArray(value) ? value.every((one) => typeof one === 'string') : typeof value !== 'object';
 
@@ -45,6 +45,6 @@ function strip(value: unknown, name: string): Skeleton {
   );
 }
 
-/** Data alone of how a verb ended, with the fields of each object in alphabetical order. */
+/** The data of a result, with the fields of each object in alphabetical order. */
 export const skeleton = ({ exit, document }: Recorded): Skeleton =>
   document === undefined ? { exit } : { exit, document: strip(document, '') };
