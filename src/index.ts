@@ -14,7 +14,7 @@
  *
  * @module
  */
-import { applyPlan } from './cli/apply/apply.ts';
+import { apply } from './cli/apply/apply.ts';
 import { openCluster as openFile, targetedNodes } from './cli/cluster/open-cluster.ts';
 import { openWays } from './cli/cluster/ways.ts';
 import { observeNodes } from './cli/look/observe-fleet.ts';
@@ -108,9 +108,7 @@ export function openCluster(options: ClusterOptions = {}): Cluster {
     apply: ({ plan, allow = [] } = {}) => {
       const saved = plan === undefined ? undefined : { shown: 'the plan', text: plan.text, ...targetsOf(options) };
       const own = { updateLock: true, allow: allow.join(',') };
-      return answerOf<ReportDocument>({ ...run, own }, (one) =>
-        applyPlan(one, () => ({ nodes: [], ...given({ saved }) })),
-      );
+      return answerOf<ReportDocument>({ ...run, own }, (one) => apply(one, () => ({ nodes: [], ...given({ saved }) })));
     },
   };
 }

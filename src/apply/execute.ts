@@ -11,14 +11,17 @@ export interface StepResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Runs a step. Rejects only for a bug, and ends soon after the signal aborts. */
-export type RunStep = (
-  step: Step,
-  about: { readonly signal: AbortSignal; readonly rescues?: string },
-) => Promise<StepResult>;
+/** How a step starts: the signal that ends its waits, and the group that it rescues. */
+export interface StepStart {
+  readonly signal: AbortSignal;
+  readonly rescues?: string;
+}
 
-export interface ExecuteOptions {
-  readonly run: RunStep;
+export interface ExecuteOptions<Context> {
+  /** Records the start of a step. Without a context the step is skipped. */
+  readonly begin: (step: Step, start: StepStart) => Context | undefined;
+  /** Runs a step. Rejects only for a bug, and ends soon after its signal aborts. */
+  readonly run: (step: Step, context: Context) => Promise<StepResult>;
   /** Maximum number of nodes at a time. */
   readonly parallel: number;
   /** A person interrupted the run: only rescues may start. */
@@ -29,6 +32,7 @@ export interface ExecuteOptions {
   readonly halted: AbortSignal;
   /** How long to wait for running scripts after an interrupt. */
   readonly interruptMs: number;
+  readonly onInterrupt?: () => void;
   /** Called once per step, when it has ended or will not run. */
   readonly onEnd: (report: StepReport) => void;
   readonly onRescue: (group: string) => void;
@@ -42,15 +46,15 @@ interface Item {
   report?: StepReport;
 }
 
+type Limits = Omit<ExecuteOptions<never>, 'begin' | 'run'>;
+
 interface Schedule {
-  readonly options: ExecuteOptions;
-  readonly plan: Pick<Plan, 'steps' | 'rescues'>;
+  readonly options: Limits;
+  readonly rescues: Plan['rescues'];
   readonly lanes: ReturnType<typeof createLanes>;
   readonly items: Item[];
-  readonly itemsById: Map<StepId, Item>;
+  readonly itemsById: ReadonlyMap<StepId, Item>;
   readonly rescued: Set<string>;
-  readonly finished: () => void;
-  readonly broken: (error: unknown) => void;
 }
 
 /**
@@ -58,47 +62,64 @@ interface Schedule {
  * step blocks only the steps that need it. A started but incomplete group is cleaned up by its rescue, whatever happens
  * to the rest. Returns the reports of all steps in plan order, then those of rescues.
  */
-export async function executeSteps(
+export async function executeSteps<Context>(
   plan: Pick<Plan, 'steps' | 'rescues'>,
-  options: ExecuteOptions,
+  options: ExecuteOptions<Context>,
 ): Promise<readonly StepReport[]> {
-  const items = plan.steps.map((step): Item => ({ step, giveUp: new AbortController(), state: 'waiting' }));
-  const itemsById = new Map(items.map((item) => [item.step.id, item]));
-  const lost = plan.steps.flatMap((step) => stepsBefore(step).filter((one) => !itemsById.has(one)));
-  if (lost.length > 0) throw new Error(`the plan needs steps that it does not have: ${lost.join(', ')}`);
-  const lanes = createLanes(options.parallel);
+  const schedule = createSchedule(plan, options);
+  const running = new Set<Promise<void>>();
+  let wake = (): void => undefined;
+  const stop = (): void => {
+    stopWaiting(schedule);
+    wake();
+  };
+  const { interrupt, forbidden, halted, onInterrupt } = options;
   const watch = new AbortController();
-  await new Promise<void>((finished, broken) => {
-    const schedule = { options, plan, lanes, items, itemsById, rescued: new Set<string>(), finished, broken };
-    const stop = (): void => stopWaiting(schedule);
-    for (const signal of [options.interrupt, options.forbidden, options.halted]) {
-      signal?.addEventListener('abort', stop, { signal: watch.signal });
+  const { signal } = watch;
+  interrupt?.addEventListener('abort', () => onInterrupt?.(), { signal });
+  for (const one of [interrupt, forbidden, halted]) one?.addEventListener('abort', stop, { signal });
+  try {
+    for (;;) {
+      // Created before the starts, which may abort a signal.
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      while (skipHopeless(schedule) || rescueGroups(schedule));
+      for (const item of takeReady(schedule)) {
+        const startedAtMs = performance.now();
+        const context = options.begin(item.step, { signal: item.giveUp.signal, ...given({ rescues: item.rescues }) });
+        const result = context === undefined ? notRun : options.run(item.step, context);
+        const ended: Promise<void> = finish(item, result, startedAtMs, schedule).finally(() => running.delete(ended));
+        running.add(ended);
+      }
+      if (running.size === 0) break;
+      await Promise.race([...running, woken]);
     }
-    advance(schedule);
-  }).finally(() => watch.abort());
-  return items.flatMap(({ report }) => report ?? []);
+  } finally {
+    watch.abort();
+  }
+  const stuck = schedule.items.filter(({ state }) => state === 'waiting').map(({ step }) => step.id);
+  if (stuck.length > 0) throw new Error(`the steps of the plan wait for each other: ${stuck.join(', ')}`);
+  return schedule.items.flatMap(({ report }) => report ?? []);
 }
 
-const isOver = ({ interrupt, forbidden, halted }: ExecuteOptions): boolean =>
+const notRun = Promise.resolve<StepResult>({ outcome: 'skipped', diagnostics: [] });
+
+function createSchedule({ steps, rescues }: Pick<Plan, 'steps' | 'rescues'>, options: Limits): Schedule {
+  const items = steps.map((step): Item => ({ step, giveUp: new AbortController(), state: 'waiting' }));
+  const itemsById = new Map(items.map((item) => [item.step.id, item]));
+  const lost = steps.flatMap((step) => stepsBefore(step).filter((one) => !itemsById.has(one)));
+  if (lost.length > 0) throw new Error(`the plan needs steps that it does not have: ${lost.join(', ')}`);
+  return { options, rescues, lanes: createLanes(options.parallel), items, itemsById, rescued: new Set() };
+}
+
+const isOver = ({ interrupt, forbidden, halted }: Limits): boolean =>
   interrupt?.aborted === true || forbidden.aborted || halted.aborted;
 
 export const isDone = ({ outcome }: Pick<StepResult, 'outcome'>): boolean =>
   outcome === 'changed' || outcome === 'unchanged';
 
 const isLost = ({ report }: Item): boolean => report !== undefined && !isDone(report);
-
-/** Starts ready steps and skips hopeless ones until all remaining steps have to wait. */
-function advance(schedule: Schedule): void {
-  let isMoving = true;
-  while (isMoving) isMoving = skipHopeless(schedule) || rescueGroups(schedule) || startReady(schedule);
-  if (schedule.items.every((item) => item.state === 'ended')) {
-    schedule.finished();
-    return;
-  }
-  if (schedule.items.some((item) => item.state === 'running')) return;
-  const stuck = schedule.items.filter((item) => item.state === 'waiting').map((item) => item.step.id);
-  schedule.broken(new Error(`the steps of the plan wait for each other: ${stuck.join(', ')}`));
-}
 
 function skipHopeless(schedule: Schedule): boolean {
   const { items, options } = schedule;
@@ -124,9 +145,9 @@ const membersOf = (group: string, items: readonly Item[]): readonly Item[] =>
 
 /** Gives up a group once one of its steps has failed, and starts its rescue when none of its steps runs. */
 function rescueGroups(schedule: Schedule): boolean {
-  const { plan, items, rescued, options } = schedule;
+  const { rescues, items, rescued, options } = schedule;
   let hasRescued = false;
-  for (const { group, steps } of plan.rescues) {
+  for (const { group, steps } of rescues) {
     const members = membersOf(group, items);
     const isGivenUp = members.some(isLost);
     if (!isGivenUp || rescued.has(group)) continue;
@@ -144,12 +165,12 @@ function rescueGroups(schedule: Schedule): boolean {
   return hasRescued;
 }
 
-function startReady(schedule: Schedule): boolean {
+/** The steps that can start now, with their lanes taken. */
+function takeReady(schedule: Schedule): readonly Item[] {
   const ready = schedule.items.filter((item) => item.state === 'waiting' && isReady(item, schedule));
   const started = ready.filter(({ step }) => schedule.lanes.enter(step.node, step.act.kind));
   for (const item of started) item.state = 'running';
-  for (const item of started) run(item, schedule).then(() => advance(schedule), schedule.broken);
-  return started.length > 0;
+  return started;
 }
 
 /** A rescue step only waits for its order: one failed stop must not leave the other ranks running. */
@@ -159,16 +180,18 @@ function isReady({ step, rescues }: Item, { items, itemsById }: Schedule): boole
   return own.every((item) => item.state === 'ended');
 }
 
-async function run(item: Item, schedule: Schedule): Promise<void> {
-  const { step, rescues, giveUp } = item;
-  const { options, lanes } = schedule;
-  const startedAtMs = performance.now();
-  const about = { signal: giveUp.signal, ...given({ rescues }) };
+/** Waits for the result of a started step, after an interrupt only for a limited time. */
+async function finish(
+  item: Item,
+  result: Promise<StepResult>,
+  startedAtMs: number,
+  { options, lanes }: Schedule,
+): Promise<void> {
   const over = new AbortController();
-  const result = await Promise.race([options.run(step, about), abandoned(item, options, over.signal)]);
+  const ended = await Promise.race([result, abandoned(item, options, over.signal)]);
   over.abort();
-  lanes.leave(step.node, step.act.kind);
-  end(item, result, Math.max(1, performance.now() - startedAtMs), options);
+  lanes.leave(item.step.node, item.step.act.kind);
+  end(item, ended, Math.max(1, performance.now() - startedAtMs), options);
 }
 
 /**
@@ -176,11 +199,7 @@ async function run(item: Item, schedule: Schedule): Promise<void> {
  * is unknown. Group steps and rescues run to their own deadlines, because a start still in progress would outlive the
  * stop that follows.
  */
-async function abandoned(
-  { step, rescues, giveUp }: Item,
-  options: ExecuteOptions,
-  over: AbortSignal,
-): Promise<StepResult> {
+async function abandoned({ step, rescues, giveUp }: Item, options: Limits, over: AbortSignal): Promise<StepResult> {
   const { signal } = giveUp;
   if (!signal.aborted) await once(signal, over);
   const isAwaited = rescues !== undefined || step.group !== undefined;
@@ -196,7 +215,7 @@ const once = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
     onAbort(over, onAbort(signal, resolve));
   });
 
-function end(item: Item, { outcome, diagnostics }: StepResult, ms: number, options: ExecuteOptions): void {
+function end(item: Item, { outcome, diagnostics }: StepResult, ms: number, options: Limits): void {
   const { step, rescues } = item;
   item.state = 'ended';
   item.report = { step, outcome, diagnostics, ms: Math.round(ms), ...given({ rescues }) };
@@ -208,7 +227,6 @@ function stopWaiting(schedule: Schedule): void {
   for (const item of schedule.items) {
     if (item.rescues === undefined || schedule.options.forbidden.aborted) item.giveUp.abort();
   }
-  advance(schedule);
 }
 
 /**

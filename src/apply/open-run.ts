@@ -5,7 +5,7 @@ import { plainText } from '../diagnostics/prose-text.ts';
 import type { Plan } from '../engine/plan/plan.ts';
 import { planJson } from '../engine/plan/plan-json.ts';
 import type { NodeCommand } from '../engine/playbooks/expand.ts';
-import type { DesiredFleet } from '../model/desired.ts';
+import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { digestOf, shortDigest } from '../model/digest.ts';
 import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
@@ -18,7 +18,7 @@ import type { FleetObservation } from '../rack/examination.ts';
 import { forEachLimited } from '../remote/limit-parallel.ts';
 import { onAbort } from '../remote/on-abort.ts';
 import { printedText } from '../remote/remote.ts';
-import { executeSteps, type RunStep, type StepReport } from './execute.ts';
+import type { ExecuteOptions, StepReport, StepStart } from './execute.ts';
 import type { Journal, JournalEntry } from './journal/journal.ts';
 import { type Controller, claimOf } from './lease/controller.ts';
 import {
@@ -38,18 +38,14 @@ import type { NodeUnlock } from './unlock-node.ts';
 
 /** An open run: one journal, and one connection and one lease per node for all its plans. */
 export interface OpenRun {
-  /**
-   * Takes the missing leases and runs exactly this plan. Manual steps take no lease. Refusals, interrupts and lost
-   * leases are values in the report; it rejects only for bugs and with the errors of `onLeased`. With `second` it
-   * observes the nodes again if another run had a lease before, or a node has restarted since its observation.
-   */
-  readonly run: (plan: Plan, second?: SecondLook) => Promise<RunReport>;
-  /** Runs the user's own commands under the nodes' leases, each at most once. A refused lease runs nothing. */
-  readonly command: (commands: readonly NodeCommand[], deadlineMs: number) => Promise<CommandReport>;
-  /** Aborted as soon as one of its leases is lost. */
-  readonly lost: AbortSignal;
-  /** Releases the leases, ends the journal and closes the connections. May be called twice. */
-  readonly close: () => Promise<void>;
+  readonly options: RunOptions;
+  readonly ways: ReadonlyMap<NodeName, Way>;
+  readonly sessions: Map<NodeName, Session>;
+  readonly keeper: LeaseKeeper;
+  /** Aborted once the journal cannot be written. */
+  readonly halted: AbortController;
+  /** Problems of the run itself. */
+  readonly problems: Diagnostic[];
 }
 
 /**
@@ -58,85 +54,83 @@ export interface OpenRun {
  * @throws FleetError `journal/cannot-write`
  */
 export function openRun(options: RunOptions): OpenRun {
-  const { journal, verb, controller, desired } = options;
+  const { journal, verb, controller, desired, timing, leaseWaitMs, signal, deadlineMs } = options;
   journal.write({ phase: 'run', cluster: desired.name, verb, controller: controller.name });
-  const parts = createParts(options);
-  let closed: Promise<void> | undefined;
-  const close = async (): Promise<void> => {
-    await parts.keeper.release();
-    record(parts, { phase: 'end', isInterrupted: isInterrupted(parts) });
-    for (const session of parts.sessions.values()) session.close();
-    options.onEvent({ kind: 'run-ended' });
-  };
-  return {
-    run: (plan, second) => runSteps(plan, parts, second),
-    command: (commands, commandMs) => runCommands(commands, commandMs, parts),
-    lost: parts.keeper.lost,
-    close: () => {
-      closed ??= close();
-      return closed;
-    },
-  };
+  const since = new Date().toISOString();
+  const keeper = createLeaseKeeper({
+    claim: claimOf(controller, { run: journal.runId, verb, phase: 'starting', since }),
+    controller,
+    timing,
+    waitMs: leaseWaitMs,
+    askMs: deadlineMs,
+    ...given({ signal }),
+    session: (node) => sessionOf(run, node),
+    onChange: (change) => tellLease(run, change),
+  });
+  const ways = new Map(options.ways.map(({ node, way }) => [node, way]));
+  const run: OpenRun = { options, ways, sessions: new Map(), keeper, halted: new AbortController(), problems: [] };
+  return run;
+}
+
+/** Releases the leases, ends the journal and closes the connections. */
+export async function closeRun(run: OpenRun): Promise<void> {
+  await run.keeper.release();
+  record(run, { phase: 'end', isInterrupted: isInterrupted(run) });
+  for (const session of run.sessions.values()) session.close();
+  run.options.onEvent({ kind: 'run-ended' });
 }
 
 /** The check, under the leases, whether a plan is stale. */
 interface SecondLook {
-  readonly nodes: readonly NodeName[];
+  readonly nodes: readonly Pick<DesiredNode, 'name'>[];
   readonly isStale: (observation: FleetObservation) => boolean;
 }
 
-/** Runs one plan under its leases. */
-async function runSteps(plan: Plan, parts: Parts, second?: SecondLook): Promise<RunReport> {
-  const { options, keeper, halted } = parts;
-  const { signal, onEvent, parallel, timing } = options;
+/**
+ * Records a plan and takes its missing leases; manual steps take none. Returns a report if the plan may not start. With
+ * `second` it observes the nodes again if another run had a lease before, or a node has restarted since its observation.
+ * Rejects only for bugs and with the errors of `onLeased`.
+ */
+export async function beginPlan(plan: Plan, run: OpenRun, second?: SecondLook): Promise<RunReport | undefined> {
+  const { options, keeper } = run;
   const nodes = leasedNodes(plan);
-  const notStarted = nodes.length === 0 ? undefined : await prepareSteps(plan, nodes, parts, second);
-  if (notStarted !== undefined) return notStarted;
-  const watch = new AbortController();
-  signal?.addEventListener('abort', () => onEvent({ kind: 'interrupted' }), { signal: watch.signal });
-  try {
-    const steps = await executeSteps(plan, {
-      run: runnerOf(plan, parts),
-      parallel,
-      ...given({ interrupt: signal }),
-      forbidden: keeper.lost,
-      halted: halted.signal,
-      interruptMs: timing.interruptMs,
-      onEnd: (report) => tellEnd(report, parts),
-      onRescue: (group) => onEvent({ kind: 'rescue-started', group }),
-    });
-    return reportOf(parts, steps);
-  } finally {
-    watch.abort();
-  }
-}
-
-/** Records the plan and takes its leases; returns a report if the plan may not start. */
-async function prepareSteps(
-  plan: Plan,
-  nodes: readonly NodeName[],
-  parts: Parts,
-  second: SecondLook | undefined,
-): Promise<RunReport | undefined> {
-  tellPlan(plan, parts);
-  parts.options.onEvent({ kind: 'run-started', runId: parts.options.journal.runId, nodes });
-  const taken = await parts.keeper.take(nodes, plan.observed);
+  if (nodes.length === 0) return undefined;
+  tellPlan(plan, run);
+  options.onEvent({ kind: 'run-started', runId: options.journal.runId, nodes });
+  const taken = await keeper.take(nodes, plan.observed);
   if (taken.kind !== 'taken') {
     const outcome = taken.kind === 'refused' ? 'skipped' : 'interrupted';
-    return reportOf(parts, notBegun(plan, outcome), taken.kind === 'refused' ? taken.refusals : []);
+    return reportOf(run, notBegun(plan, outcome), taken.kind === 'refused' ? taken.refusals : []);
   }
-  const isStale = taken.isInDoubt && second !== undefined && (await hasChanged(second, parts));
-  if (isStale) return { ...reportOf(parts, notBegun(plan, 'skipped')), isStale };
-  if (!isInterrupted(parts)) await parts.options.onLeased?.();
+  const isStale = taken.isInDoubt && second !== undefined && (await hasChanged(second, run));
+  if (isStale) return { ...reportOf(run, notBegun(plan, 'skipped')), isStale };
+  if (!isInterrupted(run)) await options.onLeased?.();
   return undefined;
+}
+
+/** How the steps of a plan run once it has its leases. */
+export function stepOptions(plan: Plan, run: OpenRun): ExecuteOptions<StepContext> {
+  const { parallel, timing, signal, onEvent } = run.options;
+  return {
+    begin: (step, start) => beginStep(step, start, plan, run),
+    run: runStep,
+    parallel,
+    ...given({ interrupt: signal }),
+    forbidden: run.keeper.lost,
+    halted: run.halted.signal,
+    interruptMs: timing.interruptMs,
+    onInterrupt: () => onEvent({ kind: 'interrupted' }),
+    onEnd: (report) => tellEnd(report, run),
+    onRescue: (group) => onEvent({ kind: 'rescue-started', group }),
+  };
 }
 
 const notBegun = ({ steps }: Plan, outcome: 'skipped' | 'interrupted'): readonly StepReport[] =>
   steps.map((step): StepReport => ({ step, outcome, diagnostics: [], ms: 0 }));
 
-async function hasChanged({ nodes, isStale }: SecondLook, parts: Parts): Promise<boolean> {
-  const { deadlineMs, newToken } = parts.options;
-  const sessions = nodes.map((node) => sessionOf(parts, node));
+async function hasChanged({ nodes, isStale }: SecondLook, run: OpenRun): Promise<boolean> {
+  const { deadlineMs, newToken } = run.options;
+  const sessions = nodes.map(({ name }) => sessionOf(run, name));
   return isStale(await observeSessions(sessions, { deadlineMs, newToken }));
 }
 
@@ -146,8 +140,8 @@ function leasedNodes({ steps, rescues }: Plan): readonly NodeName[] {
   return [...new Set(all.filter(({ act }) => act.kind !== 'hands').map(({ node }) => node))].sort();
 }
 
-function tellPlan(plan: Plan, parts: Parts): void {
-  record(parts, {
+function tellPlan(plan: Plan, run: OpenRun): void {
+  record(run, {
     phase: 'plan',
     config: shortDigest(plan.configHash),
     plan: shortDigest(digestOf(planJson(plan, { isSimulated: false }))),
@@ -159,20 +153,13 @@ function tellPlan(plan: Plan, parts: Parts): void {
   });
 }
 
-function runnerOf(plan: Plan, parts: Parts): RunStep {
-  const { options, keeper } = parts;
-  return async (step, { signal, rescues }) => {
-    const isWritten = tellIntent(step, rescues, parts);
-    // A rescue stops started work, so it runs even if it cannot be recorded.
-    if (!isWritten && rescues === undefined) return { outcome: 'skipped', diagnostics: [] };
-    keeper.setPhase(step.id);
-    options.onEvent({ kind: 'step-started', step, ...given({ rescues }) });
-    return runStep(step, contextOf(step, plan, signal, parts));
-  };
-}
-
-function contextOf(step: Step, plan: Plan, signal: AbortSignal, parts: Parts): StepContext {
-  const { options, keeper } = parts;
+function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: OpenRun): StepContext | undefined {
+  const { options, keeper } = run;
+  const isWritten = tellIntent(step, rescues, run);
+  // A rescue stops started work, so it runs even if it cannot be recorded.
+  if (!isWritten && rescues === undefined) return undefined;
+  keeper.setPhase(step.id);
+  options.onEvent({ kind: 'step-started', step, ...given({ rescues }) });
   return {
     runId: options.journal.runId,
     verb: options.verb,
@@ -183,9 +170,9 @@ function contextOf(step: Step, plan: Plan, signal: AbortSignal, parts: Parts): S
     lookMs: options.deadlineMs,
     newToken: options.newToken,
     signal,
-    session: (node) => sessionOf(parts, node),
-    newSession: (node) => newSession(parts, node),
-    way: (node) => wayOf(parts, node),
+    session: (node) => sessionOf(run, node),
+    newSession: (node) => newSession(run, node),
+    way: (node) => wayOf(run, node),
     hold: keeper.hold,
     loseHold: keeper.lose,
     suspend: keeper.suspend,
@@ -196,9 +183,9 @@ function contextOf(step: Step, plan: Plan, signal: AbortSignal, parts: Parts): S
   };
 }
 
-function tellIntent(step: Step, rescues: string | undefined, parts: Parts): boolean {
+function tellIntent(step: Step, rescues: string | undefined, run: OpenRun): boolean {
   if (step.act.kind === 'hands') return true;
-  return record(parts, {
+  return record(run, {
     phase: 'intent',
     step: step.id,
     node: step.node,
@@ -210,24 +197,29 @@ function tellIntent(step: Step, rescues: string | undefined, parts: Parts): bool
   });
 }
 
-function tellEnd({ step, outcome, ms, diagnostics, rescues }: StepReport, parts: Parts): void {
+function tellEnd({ step, outcome, ms, diagnostics, rescues }: StepReport, run: OpenRun): void {
   if (ms > 0 && step.act.kind !== 'hands') {
     const problems = diagnostics.map(({ code, detail }) => ({ code, detail: plainText(detail) }));
-    record(parts, { phase: 'outcome', step: step.id, node: step.node, outcome, ms, problems });
+    record(run, { phase: 'outcome', step: step.id, node: step.node, outcome, ms, problems });
   }
-  parts.problems.push(...diagnostics);
-  parts.options.onEvent({ kind: 'step-ended', step, outcome, ms, diagnostics, ...given({ rescues }) });
+  run.problems.push(...diagnostics);
+  run.options.onEvent({ kind: 'step-ended', step, outcome, ms, diagnostics, ...given({ rescues }) });
 }
 
-function reportOf(parts: Parts, steps: readonly StepReport[], refusals: readonly LeaseRefusal[] = []): RunReport {
-  const { options, keeper } = parts;
+/** The report of a plan whose steps have ended. */
+export function reportOf(
+  run: OpenRun,
+  steps: readonly StepReport[],
+  refusals: readonly LeaseRefusal[] = [],
+): RunReport {
+  const { options, keeper } = run;
   options.onEvent({ kind: 'plan-ended' });
-  const own = parts.problems.splice(0);
+  const own = run.problems.splice(0);
   return {
     runId: options.journal.runId,
     steps,
     refusals,
-    isInterrupted: isInterrupted(parts),
+    isInterrupted: isInterrupted(run),
     isLeaseLost: keeper.lost.aborted,
     diagnostics: [...own, ...refusals.map(({ node, holder }) => leaseHeld(node, holder))].filter(isFirstOfItsLoss),
   };
@@ -251,14 +243,18 @@ const shownCharacters = 300;
 /** `done` also if `unless` showed that there was nothing to do. */
 type Ran = 'done' | Diagnostic;
 
-/** Runs playbook commands, one per node, on at most `parallel` nodes at a time. */
-async function runCommands(commands: readonly NodeCommand[], deadlineMs: number, parts: Parts): Promise<CommandReport> {
-  const taken = await parts.keeper.take(commands.map(({ node }) => node));
+/** Runs the user's own commands under the nodes' leases, each at most once. A refused lease runs nothing. */
+export async function runCommands(
+  commands: readonly NodeCommand[],
+  deadlineMs: number,
+  run: OpenRun,
+): Promise<CommandReport> {
+  const taken = await run.keeper.take(commands.map(({ node }) => node));
   const ran = new Map<NodeName, Ran>();
   if (taken.kind === 'taken') {
-    await forEachLimited(commands, parts.options.parallel, async (command) => {
-      const isOver = isInterrupted(parts) || parts.keeper.lost.aborted || parts.halted.signal.aborted;
-      if (!isOver) ran.set(command.node, await runOne(command, deadlineMs, parts));
+    await forEachLimited(commands, run.options.parallel, async (command) => {
+      const isOver = isInterrupted(run) || run.keeper.lost.aborted || run.halted.signal.aborted;
+      if (!isOver) ran.set(command.node, await runOne(command, deadlineMs, run));
     });
   }
   const refusals = taken.kind === 'refused' ? taken.refusals : [];
@@ -267,30 +263,30 @@ async function runCommands(commands: readonly NodeCommand[], deadlineMs: number,
   return {
     refusals,
     failed: nodes.filter((node) => ran.get(node) !== 'done'),
-    isInterrupted: isInterrupted(parts),
-    isLeaseLost: parts.keeper.lost.aborted,
+    isInterrupted: isInterrupted(run),
+    isLeaseLost: run.keeper.lost.aborted,
     diagnostics: [
-      ...parts.problems.splice(0),
+      ...run.problems.splice(0),
       ...refusals.map(({ node, holder }) => leaseHeld(node, holder)),
       ...problems,
     ],
   };
 }
 
-async function runOne({ node, command, unless }: NodeCommand, deadlineMs: number, parts: Parts): Promise<Ran> {
-  const hold = parts.keeper.hold(node);
+async function runOne({ node, command, unless }: NodeCommand, deadlineMs: number, run: OpenRun): Promise<Ran> {
+  const hold = run.keeper.hold(node);
   if (hold.kind === 'none') return hold.diagnostics[0];
   if (unless !== undefined) {
-    const checked = await send(node, unless, deadlineMs, parts);
+    const checked = await send(node, unless, deadlineMs, run);
     if (checked === 'done') return 'done';
     if (checked.isUnknown) return checked.problem;
   }
   const step = `${node}/run`;
   const about = { act: 'run', class: 'once', effect: 'none', changes: [] } as const;
-  if (!record(parts, { phase: 'intent', step, node, ...about })) return notWritten(node);
+  if (!record(run, { phase: 'intent', step, node, ...about })) return notWritten(node);
   const startedAtMs = performance.now();
-  const sent = await send(node, command, deadlineMs, parts);
-  record(parts, {
+  const sent = await send(node, command, deadlineMs, run);
+  record(run, {
     phase: 'outcome',
     step,
     node,
@@ -305,12 +301,12 @@ async function send(
   node: NodeName,
   words: readonly string[],
   deadlineMs: number,
-  parts: Parts,
+  run: OpenRun,
 ): Promise<'done' | { readonly isUnknown: boolean; readonly problem: Diagnostic }> {
   const command = words.map(quote).join(' ');
   const startedAtMs = performance.now();
-  const asked = sessionOf(parts, node).ask(() => ({ name: 'run', command, deadlineMs, maxBytes }));
-  const answer = await untilInterrupted(asked, parts.options);
+  const asked = sessionOf(run, node).ask(() => ({ name: 'run', command, deadlineMs, maxBytes }));
+  const answer = await untilInterrupted(asked, run.options);
   if (answer === 'given-up') return { isUnknown: true, problem: notAwaited(node, words) };
   if (answer.kind === 'unreached') return { isUnknown: true, problem: answer.diagnostics[0] };
   const { exit, stdout, stderr } = printedText(answer.result);
@@ -325,7 +321,7 @@ async function send(
 }
 
 /** After an interrupt, waits `interruptMs` for a command instead of its whole deadline. */
-async function untilInterrupted<T>(asked: Promise<T>, { signal, timing }: Parts['options']): Promise<T | 'given-up'> {
+async function untilInterrupted<T>(asked: Promise<T>, { signal, timing }: OpenRun['options']): Promise<T | 'given-up'> {
   let forget = (): void => undefined;
   const givenUp = new Promise<'given-up'>((resolve) => {
     forget = onAbort(signal, () => void setTimeout(() => resolve('given-up'), timing.interruptMs).unref());
@@ -345,71 +341,34 @@ const notWritten = (node: NodeName): Diagnostic =>
     detail: prose`The command for ${named(node)} was not sent, because the journal could not record it first.`,
   });
 
-/** State shared by the functions of a run. */
-interface Parts {
-  readonly options: RunOptions;
-  readonly ways: ReadonlyMap<NodeName, Way>;
-  readonly sessions: Map<NodeName, Session>;
-  readonly keeper: LeaseKeeper;
-  /** Aborted once the journal cannot be written. */
-  readonly halted: AbortController;
-  /** Problems of the run itself. */
-  readonly problems: Diagnostic[];
-}
-
-function createParts(options: RunOptions): Parts {
-  const { journal, verb, controller, timing, leaseWaitMs, signal, deadlineMs } = options;
-  const since = new Date().toISOString();
-  const claim = claimOf(controller, { run: journal.runId, verb, phase: 'starting', since });
-  const keeper = createLeaseKeeper({
-    claim,
-    controller,
-    timing,
-    waitMs: leaseWaitMs,
-    askMs: deadlineMs,
-    ...given({ signal }),
-    session: (node) => sessionOf(parts, node),
-    onChange: (change) => tellLease(parts, change),
-  });
-  const parts: Parts = {
-    options,
-    ways: new Map(options.ways.map(({ node, way }) => [node, way])),
-    sessions: new Map(),
-    keeper,
-    halted: new AbortController(),
-    problems: [],
-  };
-  return parts;
-}
-
 /** A node's session, opened on first use. */
-function sessionOf(parts: Parts, node: NodeName): Session {
-  const known = parts.sessions.get(node);
+function sessionOf(run: OpenRun, node: NodeName): Session {
+  const known = run.sessions.get(node);
   if (known) return known;
-  const session = newSession(parts, node);
-  parts.sessions.set(node, session);
+  const session = newSession(run, node);
+  run.sessions.set(node, session);
   return session;
 }
 
 /** A separate session that the run does not keep; connects on first use. */
-function newSession(parts: Parts, node: NodeName): Session {
-  const { deadlineMs, onRemote, onEvent, timing } = parts.options;
+function newSession(run: OpenRun, node: NodeName): Session {
+  const { deadlineMs, onRemote, onEvent, timing } = run.options;
   const onReconnect = (_node: NodeName, attempt: number): void => onEvent({ kind: 'reconnecting', node, attempt });
   const limits = { deadlineMs, retryMs: timing.retryMs, ...given({ onRemote }), onReconnect };
-  return openSession({ node, way: wayOf(parts, node) }, limits);
+  return openSession({ node, way: wayOf(run, node) }, limits);
 }
 
 /** @throws Error without an SSH target for the node, which is a bug of the caller */
-function wayOf({ ways }: Parts, node: NodeName): Way {
+function wayOf({ ways }: OpenRun, node: NodeName): Way {
   const way = ways.get(node);
   if (!way) throw new Error(`the run was given no way to ${node}`);
   return way;
 }
 
-const isInterrupted = ({ options }: Parts): boolean => options.signal?.aborted === true;
+const isInterrupted = ({ options }: OpenRun): boolean => options.signal?.aborted === true;
 
 /** Returns whether the entry was written. If not, the run starts nothing more. */
-function record({ options, halted, problems }: Parts, entry: JournalEntry): boolean {
+function record({ options, halted, problems }: OpenRun, entry: JournalEntry): boolean {
   try {
     options.journal.write(entry);
     return true;
@@ -421,15 +380,15 @@ function record({ options, halted, problems }: Parts, entry: JournalEntry): bool
   }
 }
 
-function tellLease(parts: Parts, { node, phase, token, holder }: LeaseChange): void {
+function tellLease(run: OpenRun, { node, phase, token, holder }: LeaseChange): void {
   if (phase !== 'waiting' && phase !== 'expired') {
-    record(parts, { phase: 'lease', node, state: phase, ...given({ token }) });
+    record(run, { phase: 'lease', node, state: phase, ...given({ token }) });
   }
   if (phase === 'lost') {
-    const detail = prose`${labelled(node)}the lease of run ${parts.options.journal.runId} no longer exists.`;
-    parts.problems.push(diagnose('lease/lost', { subject: nodeSubject(node), detail }));
+    const detail = prose`${labelled(node)}the lease of run ${run.options.journal.runId} no longer exists.`;
+    run.problems.push(diagnose('lease/lost', { subject: nodeSubject(node), detail }));
   }
-  parts.options.onEvent({ kind: 'lease', node, phase, ...given({ holder }) });
+  run.options.onEvent({ kind: 'lease', node, phase, ...given({ holder }) });
 }
 
 /** The result of running one plan. Only the next observation shows whether the nodes match the file. */

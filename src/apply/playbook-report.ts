@@ -41,6 +41,8 @@ export interface PlaybookReport {
   /** A person declined, or consent was missing. */
   readonly isDeclined: boolean;
   readonly isInterrupted: boolean;
+  /** Why a plan or a question after the first change was refused; empty if none was. */
+  readonly refusal: readonly Diagnostic[];
 }
 
 /** A plan already shown, with its observation; a saved plan has none. */
@@ -74,4 +76,6 @@ export interface PlaybookOptions {
   readonly onWait?: (missing: readonly string[], leftMs: number) => void;
   /** Called after each task, before the next one starts; `lost` aborts when the run loses a lease. */
   readonly onWork?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
+  /** Called when the run has ended, whatever its result. */
+  readonly end?: () => Promise<void>;
 }

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { everyNode, nodesToSee } from '../desired/layouts.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
 import { type Goal, withUndrained } from '../engine/goals/scope.ts';
 import { makePlan } from '../engine/plan/make-plan.ts';
 import type { EffectTotal, Plan } from '../engine/plan/plan.ts';
@@ -11,12 +12,13 @@ import {
   inFleetOrder,
   type LaterTask,
   nodesOfPlays,
+  type PlayScope,
   playNodes,
   type Work,
 } from '../engine/playbooks/expand.ts';
 import type { Play, Playbook } from '../engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import { canonicalJson, type Json } from '../model/digest.ts';
+import { canonicalJson } from '../model/digest.ts';
 import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import { nodeSubject } from '../model/subject.ts';
@@ -24,63 +26,99 @@ import { named, prose } from '../model/text/prose.ts';
 import type { FleetObservation } from '../rack/examination.ts';
 import { whereTheyRanLast } from '../rack/placement/state/layouts.ts';
 import { propertyKey } from '../rack/resource.ts';
-import { isDone } from './execute.ts';
+import { executeSteps, isDone } from './execute.ts';
 import type { LeaseRefusal } from './lease/lease-keeper.ts';
-import { type OpenRun, openRun, type RunReport } from './open-run.ts';
+import {
+  beginPlan,
+  closeRun,
+  type OpenRun,
+  openRun,
+  type RunReport,
+  reportOf,
+  runCommands,
+  stepOptions,
+} from './open-run.ts';
 import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork, ShownPlan } from './playbook-report.ts';
 import { pause, timeFor } from './run-timing.ts';
 
 /** State kept between the tasks of a playbook run. */
 interface PlaybookState {
   readonly options: PlaybookOptions;
-  readonly plays: readonly Play[];
   readonly works: PlaybookWork[];
   /** Opened when something is sent for the first time. */
   run?: OpenRun;
   /** The last observation, until a task may have changed the nodes. */
   seen?: { readonly nodes: ReadonlySet<NodeName>; readonly observation: FleetObservation };
   first: PlaybookOptions['first'];
+  /** Whether a plan was approved. */
+  hasRun: boolean;
   isStopped: boolean;
   isDeclined: boolean;
+  refusal: readonly Diagnostic[];
 }
 
 /**
  * Runs a playbook's tasks, play after play and batch after batch, with one journal, and with one lease and one
  * connection per node from its first change to the end. A failed node is left out of the rest of its play.
- * @throws FleetError `journal/cannot-write` before anything is sent, and whatever `observe` rejects with
+ * @throws FleetError `journal/cannot-write` before anything is sent, if the first plan is refused, and whatever
+ *   `observe` rejects with
  */
-export async function runPlaybook(playbook: Playbook, options: PlaybookOptions): Promise<PlaybookReport> {
-  const { plays } = playbook;
-  const { first } = options;
-  const state: PlaybookState = { options, plays, works: [], first, isStopped: false, isDeclined: false };
+export async function runPlaybook({ plays }: Playbook, options: PlaybookOptions): Promise<PlaybookReport> {
+  const { scope, first, foresee, signal, onWork } = options;
+  const begun = { hasRun: first !== undefined, isStopped: false, isDeclined: false, refusal: [] };
+  const state: PlaybookState = { options, works: [], first, ...begun };
   try {
-    if (options.foresee !== undefined) options.foresee(await effectsAhead(playbook, state));
-    for (const [at, play] of plays.entries()) {
-      if (!isOver(state)) await runPlay(play, at, state);
+    if (foresee !== undefined) foresee(await effectsAhead(plays, state));
+    for (const { of, failed, members, index, ...turn } of turnsOf(plays, scope)) {
+      const nodes = members.filter((node) => !failed.has(node));
+      if (!isOver(state) && nodes.length > 0) {
+        const place = { ...turn, nodes };
+        const task = expandTask(turn.task, scope, nodes, laterTasks(plays, { ...place, index }, scope));
+        const done = await runnerOf(task.kind)(task, state, place);
+        const work = workOf(place, done);
+        state.isDeclined ||= done.isDeclined === true;
+        state.isStopped ||= done.isEnd === true;
+        state.works.push(work);
+        await onWork?.(work, state.run?.keeper.lost ?? neverLost);
+        for (const node of work.failed.filter((one) => members.includes(one))) failed.add(node);
+      }
+      if (index === of.tasks.length - 1 && failed.size > of.maxFailures) state.isStopped = true;
     }
+    await close(state);
+    const nodes = nodesOfPlays(plays, scope);
+    const isInterrupted = signal?.aborted === true;
+    const observation = isInterrupted ? undefined : await lookAt(nodes, state);
+    const { works, isStopped, isDeclined, refusal } = state;
+    return { works, nodes, ...given({ observation }), isStopped, isDeclined, isInterrupted, refusal };
   } finally {
-    await state.run?.close();
+    await close(state);
+    await options.end?.();
   }
-  const nodes = nodesOfPlays(plays, options.scope);
-  const isInterrupted = options.signal?.aborted === true;
-  const observation = isInterrupted ? undefined : await lookAt(nodes, state);
-  return {
-    works: state.works,
-    nodes,
-    ...given({ observation }),
-    isStopped: state.isStopped,
-    isDeclined: state.isDeclined,
-    isInterrupted,
-  };
 }
 
+/** Closes the run that a task opened. */
+async function close(state: PlaybookState): Promise<void> {
+  const { run } = state;
+  delete state.run;
+  if (run !== undefined) await closeRun(run);
+}
+
+/** All tasks in order, each with a batch of its play. The turns of a play share its failed nodes. */
+const turnsOf = (plays: readonly Play[], scope: PlayScope) =>
+  plays.flatMap((of, play) => {
+    const failed = new Set<NodeName>();
+    return batchesOf(of, playNodes(of, scope)).flatMap((members, batch) =>
+      of.tasks.map((task, index) => ({ of, play, batch, task, index, members, failed })),
+    );
+  });
+
 /** The effects of all tasks' plans, each made from the nodes' current state. */
-async function effectsAhead({ plays }: Playbook, state: PlaybookState): Promise<readonly EffectTotal[]> {
+async function effectsAhead(plays: readonly Play[], state: PlaybookState): Promise<readonly EffectTotal[]> {
   const { scope } = state.options;
-  const works = plays.flatMap((play, at) => {
-    const nodes = playNodes(play, scope);
-    return play.tasks.map((task, index) =>
-      expandTask(task, scope, nodes, laterTasks(index, { play, at, nodes }, state)),
+  const works = plays.flatMap((one, play) => {
+    const nodes = playNodes(one, scope);
+    return one.tasks.map((task, index) =>
+      expandTask(task, scope, nodes, laterTasks(plays, { play, index, nodes }, scope)),
     );
   });
   const plans = works.filter((work) => work.kind === 'plan');
@@ -99,64 +137,17 @@ const neverLost = new AbortController().signal;
 const isOver = ({ options, isStopped, isDeclined }: PlaybookState): boolean =>
   isStopped || isDeclined || options.signal?.aborted === true;
 
-/** Runs a play, batch after batch; `at` counts from 0. */
-async function runPlay(play: Play, at: number, state: PlaybookState): Promise<void> {
-  const failed = new Set<NodeName>();
-  const batches = batchesOf(play, playNodes(play, state.options.scope));
-  for (const [batch, members] of batches.entries()) {
-    for (const [index, task] of play.tasks.entries()) {
-      const nodes = members.filter((node) => !failed.has(node));
-      if (isOver(state) || nodes.length === 0) break;
-      const later = laterTasks(index, { play, at, nodes }, state);
-      const work = await runTask({ play: at, batch, task, nodes }, state, later);
-      for (const node of work.failed.filter((one) => members.includes(one))) failed.add(node);
-    }
-    if (failed.size > play.maxFailures) state.isStopped = true;
-    if (isOver(state)) return;
-  }
-}
-
-/** The remaining tasks for these nodes, then those of later plays. */
+/** The remaining tasks of a play for these nodes, then those of later plays. */
 function laterTasks(
-  index: number,
-  { play, at, nodes }: { readonly play: Play; readonly at: number } & Pick<PlaybookPlace, 'nodes'>,
-  { plays, options }: PlaybookState,
+  plays: readonly Play[],
+  { play, index, nodes }: Pick<PlaybookPlace, 'play' | 'nodes'> & { readonly index: number },
+  scope: PlayScope,
 ): readonly LaterTask[] {
-  const own = play.tasks.slice(index + 1).map((task) => ({ task, nodes }));
+  const own = plays[play]?.tasks.slice(index + 1).map((task) => ({ task, nodes })) ?? [];
   const others = plays
-    .slice(at + 1)
-    .flatMap((one) => one.tasks.map((task) => ({ task, nodes: playNodes(one, options.scope) })));
+    .slice(play + 1)
+    .flatMap((one) => one.tasks.map((task) => ({ task, nodes: playNodes(one, scope) })));
   return [...own, ...others];
-}
-
-async function runTask(place: PlaybookPlace, state: PlaybookState, later: readonly LaterTask[]): Promise<PlaybookWork> {
-  const { options, works } = state;
-  const expanded = expandTask(place.task, options.scope, place.nodes, later);
-  const done = await runnerOf(expanded.kind)(expanded, {
-    place,
-    options,
-    look: (nodes) => lookAt(nodes, state),
-    forget: () => {
-      delete state.seen;
-    },
-    takeFirst: () => {
-      const { first } = state;
-      state.first = undefined;
-      const observation = first?.observation;
-      if (observation) state.seen = { nodes: new Set(place.nodes), observation };
-      return first;
-    },
-    run: () => {
-      state.run ??= openRun(options.run());
-      return state.run;
-    },
-  });
-  const work = workOf(place, done);
-  state.isDeclined ||= done.isDeclined === true;
-  state.isStopped ||= done.isEnd === true;
-  works.push(work);
-  await options.onWork?.(work, state.run?.lost ?? neverLost);
-  return work;
 }
 
 function workOf(place: PlaybookPlace, { plan, observation, run, ...done }: DoneWork): PlaybookWork {
@@ -178,14 +169,28 @@ async function lookAt(nodes: readonly NodeName[], state: PlaybookState): Promise
   return observation;
 }
 
-interface WorkTools {
-  readonly place: PlaybookPlace;
-  readonly options: PlaybookOptions;
-  readonly look: (nodes: readonly NodeName[]) => Promise<FleetObservation>;
-  /** Invalidates the last observation. */
-  readonly forget: () => void;
-  readonly takeFirst: () => ShownPlan | undefined;
-  readonly run: () => OpenRun;
+/** The plan that was shown before the run, once; its observation is valid. */
+function takeFirst(state: PlaybookState, { nodes }: PlaybookPlace): ShownPlan | undefined {
+  const { first } = state;
+  state.first = undefined;
+  if (first?.observation) state.seen = { nodes: new Set(nodes), observation: first.observation };
+  return first;
+}
+
+function openedRun(state: PlaybookState): OpenRun {
+  state.run ??= openRun(state.options.run());
+  return state.run;
+}
+
+/** After the first change, a refusal ends the run without an exception, so that the result is still reported. */
+async function unlessRefused(state: PlaybookState, ask: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof FleetError) || !state.hasRun) throw error;
+    state.refusal = error.diagnostics;
+    return false;
+  }
 }
 
 interface DoneWork {
@@ -201,7 +206,11 @@ interface DoneWork {
 }
 
 type WorkOf<K extends Work['kind']> = Extract<Work, { readonly kind: K }>;
-type Runner<K extends Work['kind']> = (work: WorkOf<K>, tools: WorkTools) => Promise<DoneWork>;
+type Runner<K extends Work['kind']> = (
+  work: WorkOf<K>,
+  state: PlaybookState,
+  place: PlaybookPlace,
+) => Promise<DoneWork>;
 
 const runners: { readonly [K in Work['kind']]: Runner<K> } = {
   plan: planAndRun,
@@ -214,20 +223,48 @@ const runners: { readonly [K in Work['kind']]: Runner<K> } = {
 
 const runnerOf = (kind: Work['kind']) => runners[kind] as Runner<Work['kind']>;
 
-async function planFor(goal: Goal, targets: readonly NodeName[], tools: WorkTools): Promise<Required<ShownPlan>> {
-  const { desired } = tools.options.scope;
-  const observation = await tools.look(targets);
+async function planFor(goal: Goal, targets: readonly NodeName[], state: PlaybookState): Promise<Required<ShownPlan>> {
+  const { desired } = state.options.scope;
+  const observation = await lookAt(targets, state);
   return { plan: makePlan({ goal, desired, observation, targets }), observation };
 }
 
 /**
- * Makes and shows a stale plan again; the loop ends because the run has the leases by then. A plan that only rolled
- * back network changes is followed by a plan for the resulting state.
+ * Makes a plan for a goal, has it approved, takes its leases and runs its steps. A stale plan is made and shown again;
+ * that ends because the run has the leases by then. A plan that only rolled back network changes is followed by a plan
+ * for the resulting state.
  */
-async function planAndRun(work: WorkOf<'plan'>, tools: WorkTools): Promise<DoneWork> {
-  let done = await planAndRunOnce(work, tools, tools.takeFirst());
-  while (done.run?.isStale === true) done = await planAndRunOnce(work, tools, undefined);
-  return hasSettled(done) ? joined(done, await planAndRunOnce(work, tools, undefined)) : done;
+async function planAndRun(
+  { goal, targets }: WorkOf<'plan'>,
+  state: PlaybookState,
+  place: PlaybookPlace,
+): Promise<DoneWork> {
+  const { desired } = state.options.scope;
+  let settled: SettledWork | undefined;
+  for (;;) {
+    const first = takeFirst(state, place);
+    const shown = first ?? (await planFor(goal, targets, state));
+    const { plan } = shown;
+    const fleet = { fleet: desired, seen: shown.observation ?? unseen, observed: plan.observed };
+    const kept = [...keptBack(plan), ...unreachedOf(goal, plan)];
+    const blocked = goal.kind === 'converge' ? [] : withUndrained(kept, goal, fleet);
+    if (state.options.signal?.aborted === true) return joined(settled, shown);
+    if (plan.steps.every(({ act }) => act.kind === 'hands')) return joined(settled, { ...shown, failed: blocked });
+    const isApproved = first !== undefined || (await unlessRefused(state, () => state.options.approve(plan, place)));
+    if (!isApproved) return joined(settled, { ...shown, isDeclined: true });
+    state.hasRun = true;
+    delete state.seen;
+    const run = openedRun(state);
+    const isStale = (observation: FleetObservation): boolean =>
+      !isDeepStrictEqual(makePlan({ goal, desired, observation, targets }).observed, plan.observed);
+    const refused = await beginPlan(plan, run, { nodes: nodesToSee(desired, targets), isStale });
+    const report = refused ?? reportOf(run, await executeSteps(plan, stepOptions(plan, run)));
+    if (report.isStale === true) continue;
+    const failed = [...withUndrained(failedNodes(plan, report), goal, fleet), ...blocked];
+    const done = { ...shown, run: report, failed: [...new Set(failed)], isEnd: isEnd(report) };
+    if (settled !== undefined || !hasSettled(done)) return joined(settled, done);
+    settled = done;
+  }
 }
 
 /** Whether the run settled all unconfirmed network changes in the plan. */
@@ -239,7 +276,9 @@ function hasSettled(done: DoneWork): done is SettledWork {
 type SettledWork = DoneWork & { readonly plan: Plan; readonly run: RunReport };
 
 /** Merges the results of both plans of a task. */
-function joined({ plan: earlier, run: before }: SettledWork, done: DoneWork): DoneWork {
+function joined(settled: SettledWork | undefined, done: DoneWork): DoneWork {
+  if (settled === undefined) return done;
+  const { plan: earlier, run: before } = settled;
   const { plan = earlier, run = { ...before, steps: [], diagnostics: [] } } = done;
   return {
     ...done,
@@ -258,36 +297,6 @@ function joined({ plan: earlier, run: before }: SettledWork, done: DoneWork): Do
 
 /** For saved plans, which lack their observation. */
 const unseen: FleetObservation = { nodes: {}, failures: {} };
-
-async function planAndRunOnce(
-  { goal, targets }: WorkOf<'plan'>,
-  tools: WorkTools,
-  first: ShownPlan | undefined,
-): Promise<DoneWork> {
-  const { options, place } = tools;
-  const shown = first ?? (await planFor(goal, targets, tools));
-  if (options.signal?.aborted === true) return shown;
-  const { plan } = shown;
-  const { desired } = options.scope;
-  const fleet = { fleet: desired, seen: shown.observation ?? unseen, observed: plan.observed };
-  const kept = [...keptBack(plan), ...unreachedOf(goal, plan)];
-  const blocked = goal.kind === 'converge' ? [] : withUndrained(kept, goal, fleet);
-  if (plan.steps.every(({ act }) => act.kind === 'hands')) return { ...shown, failed: blocked };
-  const isApproved = first !== undefined || (await options.approve(plan, place));
-  if (!isApproved) return { ...shown, isDeclined: true };
-  tools.forget();
-  const observed = canonicalJson(jsonOf(plan.observed));
-  const run = await tools.run().run(plan, {
-    nodes: nodesToSee(desired, targets).map(({ name }) => name),
-    isStale: (observation) =>
-      canonicalJson(jsonOf(makePlan({ goal, desired, observation, targets }).observed)) !== observed,
-  });
-  const failed = [...withUndrained(failedNodes(plan, run), goal, fleet), ...blocked];
-  return { ...shown, run, failed: [...new Set(failed)], isEnd: isEnd(run) };
-}
-
-const jsonOf = (observed: Plan['observed']): Json =>
-  Object.fromEntries(Object.entries(observed).map(([node, { bootSession, hash }]) => [node, { bootSession, hash }]));
 
 /** Nodes on which something blocks the command count as failed. */
 const keptBack = ({ waiting, blockers }: Plan): readonly NodeName[] => [
@@ -314,8 +323,8 @@ function failedNodes({ steps }: Plan, run: RunReport): readonly NodeName[] {
 }
 
 /** Fails if a fresh plan has changes. Manual steps and unobserved facts do not count. */
-async function verify({ targets }: WorkOf<'verify'>, tools: WorkTools): Promise<DoneWork> {
-  const shown = await planFor({ kind: 'converge' }, targets, tools);
+async function verify({ targets }: WorkOf<'verify'>, state: PlaybookState): Promise<DoneWork> {
+  const shown = await planFor({ kind: 'converge' }, targets, state);
   const diagnostics = shown.plan.changes.map(({ resource, node, from, to }) =>
     diagnose('task/still-different', {
       subject: nodeSubject(node),
@@ -325,10 +334,10 @@ async function verify({ targets }: WorkOf<'verify'>, tools: WorkTools): Promise<
   return { ...shown, diagnostics, failed: [...new Set(shown.plan.changes.map(({ node }) => node))] };
 }
 
-async function assertProperty(work: WorkOf<'assert'>, tools: WorkTools): Promise<DoneWork> {
+async function assertProperty(work: WorkOf<'assert'>, state: PlaybookState): Promise<DoneWork> {
   const { property, is, says, nodes } = work;
-  const observation = await tools.look(nodes);
-  const seen = seenProperties(tools.options.scope.desired, observation);
+  const observation = await lookAt(nodes, state);
+  const seen = seenProperties(state.options.scope.desired, observation);
   const found = nodes.flatMap((node) => {
     const value = seen.get(propertyKey({ node, address: property }));
     return value === undefined ? [] : [{ node, value }];
@@ -354,16 +363,16 @@ async function assertProperty(work: WorkOf<'assert'>, tools: WorkTools): Promise
   return { observation, failed: wrong.map(({ node }) => node), diagnostics };
 }
 
-async function confirm({ text }: WorkOf<'confirm'>, { options, place, forget }: WorkTools): Promise<DoneWork> {
+async function confirm({ text }: WorkOf<'confirm'>, state: PlaybookState, place: PlaybookPlace): Promise<DoneWork> {
   // The answer may take an hour.
-  forget();
-  return { isDeclined: !(await options.confirm(text, place)) };
+  delete state.seen;
+  return { isDeclined: !(await unlessRefused(state, () => state.options.confirm(text, place))) };
 }
 
-async function runOwn(work: WorkOf<'run'>, tools: WorkTools): Promise<DoneWork> {
-  tools.forget();
-  const { timing } = tools.options;
-  const report = await tools.run().command(work.commands, timeFor(work.deadlineMs, timing, 30_000));
+async function runOwn(work: WorkOf<'run'>, state: PlaybookState): Promise<DoneWork> {
+  delete state.seen;
+  const deadlineMs = timeFor(work.deadlineMs, state.options.timing, 30_000);
+  const report = await runCommands(work.commands, deadlineMs, openedRun(state));
   const { failed, refusals, diagnostics } = report;
   return { failed, refusals, diagnostics, isEnd: isEnd(report) };
 }
@@ -380,16 +389,14 @@ interface Missing {
 /** Observes repeatedly until all conditions hold or the deadline is over; empty if interrupted. */
 export async function waitFor(
   work: WaitWork,
-  {
-    options,
-    forget,
-  }: Pick<WorkTools, 'forget'> & {
+  state: Pick<PlaybookState, 'seen'> & {
     readonly options: Pick<PlaybookOptions, 'timing' | 'signal' | 'scope' | 'observe' | 'onWait'>;
   },
 ): Promise<DoneWork> {
+  const { options } = state;
   const { timing, signal, scope } = options;
   const endMs = performance.now() + timeFor(work.deadlineMs, timing, 10_000);
-  forget();
+  delete state.seen;
   while (signal?.aborted !== true) {
     const observation = await options.observe(work.nodes);
     const missing = missingIn(observation, work, scope.desired);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../src/apply/journal/journal.ts';
-import { openRun, type RunOptions } from '../../src/apply/open-run.ts';
+import { closeRun, openRun, type RunOptions } from '../../src/apply/open-run.ts';
 import type { PlaybookOptions, PlaybookReport } from '../../src/apply/playbook-report.ts';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
 import { runPlaybook } from '../../src/apply/run-playbook.ts';
@@ -16,7 +16,7 @@ import { aStep } from '../rack/plans.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { controller, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { patientTiming } from './apply-steps.ts';
-import { runPlan } from './run-plan.ts';
+import { runIn, runPlan } from './run-plan.ts';
 
 const ownerFile = '/Library/Application Support/meshwright/lease/owner';
 const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
@@ -223,7 +223,7 @@ describe('a playbook', () => {
       runOptions(rack, { controller: controller(undefined, 2 ** 22 + 1), timing: { ...quickTiming, beatMs: 1e6 } }),
     );
     const act = { kind: 'script', name: 'set-power', args: { sleepMinutes: 28 } } as const;
-    await dead.run(planOf([aStep('other', { node: 'studio-2', act })]));
+    await runIn(dead, planOf([aStep('other', { node: 'studio-2', act })]));
     const asked: Plan[] = [];
     const { report } = await play([{ tasks: [power] }], {
       desired,
@@ -236,7 +236,7 @@ describe('a playbook', () => {
     expect(plan.changes.map(({ node }) => node)).toEqual(nodes);
     expect(asked.map(({ changes }) => changes.map(({ node }) => node))).toEqual([['studio-1', 'studio-3']]);
     expect([sleepOf(report), report.works[0]?.plan]).toEqual([[28, 28, 28], asked[0]]);
-    await dead.close();
+    await closeRun(dead);
   });
 
   it('reports a failed assertion, a wait that timed out, and a remaining difference', async () => {

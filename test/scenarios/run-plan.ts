@@ -1,4 +1,14 @@
-import { openRun, type RunOptions, type RunReport } from '../../src/apply/open-run.ts';
+import { executeSteps } from '../../src/apply/execute.ts';
+import {
+  beginPlan,
+  closeRun,
+  type OpenRun,
+  openRun,
+  type RunOptions,
+  type RunReport,
+  reportOf,
+  stepOptions,
+} from '../../src/apply/open-run.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 
 /**
@@ -9,8 +19,12 @@ import type { Plan } from '../../src/engine/plan/plan.ts';
 export async function runPlan(plan: Plan, options: RunOptions): Promise<RunReport> {
   const run = openRun(options);
   try {
-    return await run.run(plan);
+    return await runIn(run, plan);
   } finally {
-    await run.close();
+    await closeRun(run);
   }
 }
+
+/** Runs a plan in an open run. */
+export const runIn = async (run: OpenRun, plan: Plan): Promise<RunReport> =>
+  (await beginPlan(plan, run)) ?? reportOf(run, await executeSteps(plan, stepOptions(plan, run)));

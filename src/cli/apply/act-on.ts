@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { isDone, type StepReport } from '../../apply/execute.ts';
 import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
+import { runPlaybook } from '../../apply/run-playbook.ts';
 import { hasErrors } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/scope.ts';
@@ -29,7 +30,7 @@ import { showPlan } from '../plan/plan-document.ts';
 import { showDiagnostics } from '../terminal/console.ts';
 import { unlockedByItself, withUnlocks } from '../unlock/unlock-by-itself.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
-import { changeNodes, type RunHooks } from './change-nodes.ts';
+import { playbookOptions, type RunHooks } from './change-nodes.ts';
 import { outcomeOf, showOutcome, withKeptStops } from './run-outcome.ts';
 
 const folder = new URL('../../../playbooks/', import.meta.url);
@@ -111,16 +112,16 @@ export async function actOn(
   if (file !== undefined && playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
   const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: run the plan above?`;
   const { onLeased, afterTask, tells } = action;
-  const about = { verb, playbook, scope, ways, consent, show, question, isForeseen: file !== undefined };
-  const change = await changeNodes(run, { ...about, ...given({ onLeased, afterTask, tells }) });
-  const { report } = change;
+  const about = { verb, scope, ways, consent, show, question, isForeseen: file !== undefined };
+  const hooks = given({ onLeased, afterTask, tells });
+  const report = await runPlaybook(playbook, await playbookOptions(run, { ...about, ...hooks }));
   const judged = (report.observation && action.judgedAt?.(report.observation)) ?? action.judged;
   const last =
     report.observation === undefined
       ? undefined
       : lookedPlan({ ...action, judged }, { ...report, observation: report.observation });
   const goal = action.goal?.kind ?? 'converge';
-  return showOutcome(run, outcomeOf(change, { goal, fleet: scope.desired, targets: judged }, last), {
+  return showOutcome(run, outcomeOf(report, { goal, fleet: scope.desired, targets: judged }, last), {
     cluster: scope.desired.name,
     verb,
     lock: { path: lockPlace.path, written: false, additions: [] },

@@ -1,4 +1,5 @@
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
+import { runPlaybook } from '../../apply/run-playbook.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { isInside, parseIpv4Network } from '../../desired/addresses.ts';
 import { withIdentities, withNodes, withoutFormerNetworks } from '../../desired/settle/settle.ts';
@@ -26,45 +27,54 @@ import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/look-and-pl
 import { type Consent, createConsent } from '../plan/consent.ts';
 import { narrowed, planDocument, readApplyWords, requireSame, showPlan } from '../plan/plan-document.ts';
 import { timingFor } from '../use-limits.ts';
-import type { Run, VerbBody } from '../verb.ts';
+import type { Run } from '../verb.ts';
 import { shippedPlaybook } from './act-on.ts';
-import { changeNodes, type EndedChange } from './change-nodes.ts';
+import { playbookOptions } from './change-nodes.ts';
 import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
 
-/** `apply [NODE…|PLANFILE]`: observes, shows the plan, asks, runs exactly this plan, and checks the result. */
-export const apply: VerbBody = (run) => applyPlan(run, (fleet) => readApplyWords(run, fleet));
-
-/** The same for what was chosen another way: nodes, or a plan that was made before. */
-export async function applyPlan(
-  run: Run,
-  choose: (fleet: DesiredFleet) => ReturnType<typeof readApplyWords>,
-): Promise<number> {
-  const settled = await settleCluster(run);
-  const { nodes, saved } = choose(settled.fleet);
-  const targets = targetedNodes(run, settled.fleet, saved?.targets ?? nodes).map(({ name }) => name);
-  // A user at a terminal sees the new lines of the lock with the plan.
-  const canBeSeen = run.console.canAsk && !run.options.json;
-  if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, settled);
-  const isAgreed = run.options.yes === true || saved !== undefined;
-  const consent = createConsent(run, { named: [], allowable: ['interrupt', 'rdma-start'], isAgreed });
-  const ways = openWays(run, settled.opened);
-  const { isSimulated } = ways;
-  const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
+/**
+ * `apply [NODE…|PLANFILE]`: observes, shows the plan, asks, runs exactly this plan, and checks the result; with
+ * `--wait-for-hands` again after each manual step.
+ *
+ * @param choose the nodes, or a plan that was made before
+ */
+export async function apply(run: Run, choose: Choose = readApplyWords): Promise<number> {
+  const { looked, ...about } = await showFirstPlan(run, choose);
+  const { cluster, targets, ways, consent } = about;
   const { fleet, additions, lockPlace } = cluster;
-  const context: ApplyContext = { cluster, targets, ways, consent };
-  const chosen = saved === undefined ? narrowed(run, targets) : narrowedBy(saved.targets);
-  if (saved !== undefined) requireSame(saved, planDocument(looked.plan, { isSimulated, additions, ...chosen }));
-  const { plan, budgets } = looked;
-  showPlan(run, plan, { lock: { shown: lockPlace.shown, additions }, budgets });
-  const first = await applyRound(run, context, looked);
-  const last = run.own['waitForHands'] === true ? await waitForHands(run, context, first) : first;
-  const lock = { path: lockPlace.path, written: last.isLockWritten, additions };
-  const outcome = outcomeOf(last, { goal: 'converge', fleet, targets }, last.last);
-  return showOutcome(run, outcome, { cluster: fleet.name, verb: 'apply', lock });
+  const waits: Waits = { visited: new Set(), told: '' };
+  let round: Round = { report: nothingRun(targets), isLockWritten: false };
+  let next: LookedPlan | undefined = looked;
+  while (next !== undefined) {
+    const { lock, ...asked } = await askFor(run, about, next);
+    if (lock === undefined) {
+      round = joinRounds(round, { ...asked, last: next });
+    } else {
+      const options = await playbookOptions(run, {
+        verb: 'apply',
+        scope: { desired: fleet, targets },
+        ways,
+        consent,
+        // The first plan was already shown and confirmed. This is a later one, after another run or an unfinished change.
+        show: (later) => showPlan(run, later, { lock: { shown: lockPlace.shown, additions: [] } }),
+        question: (later) => question(later, about),
+        first: next,
+      });
+      const report = await runPlaybook(shippedPlaybook('apply'), options);
+      const last = await lastLook(report, about, lock);
+      round = joinRounds(round, { ...asked, report, ...given({ last }) });
+    }
+    next = await planAfterHands(run, about, round, waits);
+  }
+  const { report, last, isLockWritten } = round;
+  return showOutcome(run, outcomeOf(report, { goal: 'converge', fleet, targets }, last), {
+    cluster: fleet.name,
+    verb: 'apply',
+    lock: { path: lockPlace.path, written: isLockWritten, additions },
+  });
 }
 
-const narrowedBy = (targets: readonly string[] | undefined): { readonly targets?: readonly string[] } =>
-  targets === undefined ? {} : { targets };
+type Choose = (...about: Parameters<typeof readApplyWords>) => ReturnType<typeof readApplyWords>;
 
 interface ApplyContext {
   readonly cluster: SettledCluster;
@@ -73,43 +83,53 @@ interface ApplyContext {
   readonly consent: Consent;
 }
 
-/** One plan, from its observation to its final check. */
-interface Round extends EndedChange {
-  /** The final check; the first plan if nothing ran, absent if the nodes could not be checked again. */
+/** Settles the cluster, observes the targets, and shows the plan. */
+async function showFirstPlan(run: Run, choose: Choose): Promise<ApplyContext & { readonly looked: LookedPlan }> {
+  const settled = await settleCluster(run);
+  const { nodes, saved } = choose(run, settled.fleet);
+  const targets = targetedNodes(run, settled.fleet, saved?.targets ?? nodes).map(({ name }) => name);
+  // A user at a terminal sees the new lines of the lock with the plan.
+  const canBeSeen = run.console.canAsk && !run.options.json;
+  if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, settled);
+  const isAgreed = run.options.yes === true || saved !== undefined;
+  const consent = createConsent(run, { named: [], allowable: ['interrupt', 'rdma-start'], isAgreed });
+  const ways = openWays(run, settled.opened);
+  const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
+  const { additions, lockPlace } = cluster;
+  const chosen = saved === undefined ? narrowed(run, targets) : given({ targets: saved.targets });
+  const surroundings = { isSimulated: ways.isSimulated, additions, ...chosen };
+  if (saved !== undefined) requireSame(saved, planDocument(looked.plan, surroundings));
+  showPlan(run, looked.plan, { lock: { shown: lockPlace.shown, additions }, budgets: looked.budgets });
+  return { cluster, targets, ways, consent, looked };
+}
+
+/** The plans that were run so far. */
+interface Round {
+  readonly report: PlaybookReport;
+  /** The final check; the plan itself if nothing ran, absent if the nodes could not be checked again. */
   readonly last?: LookedPlan;
   readonly isLockWritten: boolean;
 }
 
-/** Asks, writes the lock, runs exactly the plan that was shown, observes and plans again. */
-async function applyRound(run: Run, context: ApplyContext, looked: LookedPlan): Promise<Round> {
-  const { cluster, targets, ways, consent } = context;
+/** Asks for consent and writes the lock. The result has the lock if the plan has steps to run. */
+async function askFor(
+  run: Run,
+  about: ApplyContext,
+  looked: LookedPlan,
+): Promise<Omit<Round, 'last'> & { readonly lock?: ClusterLock }> {
+  const { cluster, targets, ways, consent } = about;
   const { plan } = looked;
-  const isNews = !ways.isSimulated && cluster.additions.length > 0;
   const report = nothingRun(targets);
-  const unchanged = { report, refusal: [], last: looked, isLockWritten: false };
-  if (run.signal.aborted) return { ...unchanged, report: { ...report, isInterrupted: true } };
+  if (run.signal.aborted) return { report: { ...report, isInterrupted: true }, isLockWritten: false };
   const hasWork = hasMachineSteps(plan);
-  if ((hasWork || isNews) && !(await consent.give(plan, question(plan, context)))) {
-    return { ...unchanged, report: { ...report, isDeclined: true } };
+  const isNews = !ways.isSimulated && cluster.additions.length > 0;
+  if ((hasWork || isNews) && !(await consent.give(plan, question(plan, about)))) {
+    return { report: { ...report, isDeclined: true }, isLockWritten: false };
   }
   const reached = Object.keys(plan.observed).filter((name) => targets.some((one) => one === name));
   const lock = withIdentities(withNodes(cluster.lock, reached), seenIdentities(looked, reached));
   const isLockWritten = await keepLock(cluster.lockPlace, lock, reached);
-  if (!hasWork) return { ...unchanged, isLockWritten };
-  const { fleet } = cluster;
-  const ended = await changeNodes(run, {
-    verb: 'apply',
-    playbook: shippedPlaybook('apply'),
-    scope: { desired: fleet, targets },
-    ways,
-    consent,
-    // The first plan was already shown and confirmed. This is a later one, after another run or an unfinished change.
-    show: (next) => showPlan(run, next, { lock: { shown: cluster.lockPlace.shown, additions: [] } }),
-    question: (next) => question(next, context),
-    first: looked,
-  });
-  const last = await lastLook(ended.report, context, lock);
-  return { ...ended, isLockWritten, ...given({ last }) };
+  return { report, isLockWritten, ...(hasWork ? { lock } : {}) };
 }
 
 /** The Macs' identities for the lock, except of wrong Macs and of Macs that answer for two nodes. */
@@ -169,33 +189,46 @@ const looksBetween = 10;
 
 const actionsOf = ({ blockers }: Plan): string => blockers.map(({ action }) => plainText(action)).join('\n');
 
-/** Observes repeatedly until the manual steps are done, and makes the changes that each of them allows. */
-async function waitForHands(run: Run, context: ApplyContext, first: Round): Promise<Round> {
-  const { cluster, targets, ways } = context;
+/** The manual steps for which a run waits. */
+interface Waits {
+  /** Nodes with a manual step in an earlier plan. */
+  readonly visited: Set<NodeName>;
+  /** The actions that were last reported. */
+  told: string;
+}
+
+/** With `--wait-for-hands`, waits a moment while a manual step remains, and plans again. */
+async function planAfterHands(
+  run: Run,
+  { cluster, targets, ways }: ApplyContext,
+  { report, last }: Round,
+  waits: Waits,
+): Promise<LookedPlan | undefined> {
+  const plans = report.works.flatMap(({ plan }) => plan ?? []);
+  for (const name of plans.flatMap(handsNodes)) waits.visited.add(name);
+  const mayWait = run.own['waitForHands'] === true && !run.signal.aborted;
+  if (!mayWait || last === undefined || !isWaiting({ last, report }, waits.visited)) return undefined;
+  for (const name of handsNodes(last.plan)) waits.visited.add(name);
+  const left = actionsOf(last.plan);
+  if (left !== waits.told) run.console.err('waiting for the manual steps at the rack; Ctrl-C stops waiting\n');
+  waits.told = left;
+  await pause(looksBetween * timingFor(run).gatePollMs, run.signal);
+  if (run.signal.aborted) return undefined;
+  const looked = await lookAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });
   const lock = { shown: cluster.lockPlace.shown, additions: [] };
-  let round = first;
-  let told = '';
-  const visited = new Set(first.report.works.flatMap(({ plan }) => (plan === undefined ? [] : handsNodes(plan))));
-  while (isWaiting(round, visited) && !run.signal.aborted) {
-    for (const name of round.last === undefined ? [] : handsNodes(round.last.plan)) visited.add(name);
-    const left = round.last === undefined ? '' : actionsOf(round.last.plan);
-    if (left !== told) run.console.err('waiting for the manual steps at the rack; Ctrl-C stops waiting\n');
-    told = left;
-    await pause(looksBetween * timingFor(run).gatePollMs, run.signal);
-    if (run.signal.aborted) break;
-    const looked = await lookAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });
-    const isNew = actionsOf(looked.plan) !== told;
-    if (isNew || hasMachineSteps(looked.plan)) showPlan(run, looked.plan, { lock, budgets: looked.budgets });
-    round = joinRounds(round, await applyRound(run, context, looked));
-  }
-  return round;
+  const isNew = actionsOf(looked.plan) !== left;
+  if (isNew || hasMachineSteps(looked.plan)) showPlan(run, looked.plan, { lock, budgets: looked.budgets });
+  return looked;
 }
 
 function joinRounds(before: Round, after: Round): Round {
   return {
     ...after,
-    report: { ...after.report, works: [...before.report.works, ...after.report.works] },
-    refusal: [...before.refusal, ...after.refusal],
+    report: {
+      ...after.report,
+      works: [...before.report.works, ...after.report.works],
+      refusal: [...before.report.refusal, ...after.report.refusal],
+    },
     isLockWritten: before.isLockWritten || after.isLockWritten,
   };
 }

@@ -2,15 +2,12 @@ import { isDone } from '../../apply/execute.ts';
 import { type Journal, journalFolder, newRunId, openJournal } from '../../apply/journal/journal.ts';
 import { thisController } from '../../apply/lease/controller.ts';
 import type { RunOptions } from '../../apply/open-run.ts';
-import type { PlaybookReport, PlaybookWork, ShownPlan } from '../../apply/playbook-report.ts';
+import type { PlaybookOptions, PlaybookWork, ShownPlan } from '../../apply/playbook-report.ts';
 import type { RunEvent, RunListener } from '../../apply/run-events.ts';
-import { runPlaybook } from '../../apply/run-playbook.ts';
 import { type RunView as Drawing, showRun } from '../../apply/show-run.ts';
 import { nodesToSee } from '../../desired/layouts.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
-import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { StepId } from '../../model/step.ts';
@@ -43,10 +40,9 @@ export interface RunHooks {
   readonly tells?: (work: PlaybookWork) => string | undefined;
 }
 
-/** The playbook to run, and how the user is asked. */
+/** The nodes of a command, and how the user is asked. */
 interface NodeChange extends RunHooks, Pick<RunOptions, 'onWithdraw'> {
   readonly verb: string;
-  readonly playbook: Playbook;
   readonly scope: PlayScope;
   readonly ways: Ways;
   readonly consent: Consent;
@@ -59,86 +55,59 @@ interface NodeChange extends RunHooks, Pick<RunOptions, 'onWithdraw'> {
   readonly first?: ShownPlan;
 }
 
-/** A finished run. `refusal` explains why it stopped early; empty if it did not. */
-export interface EndedChange {
-  readonly report: PlaybookReport;
-  readonly refusal: readonly Diagnostic[];
-}
-
-/**
- * Runs a playbook, shows its progress, and has every plan confirmed before it runs.
- * @throws FleetError when the first plan is refused or the journal cannot be written; then nothing was changed
- */
-export async function changeNodes(run: Run, change: NodeChange): Promise<EndedChange> {
-  const { playbook, scope, ways, consent, first } = change;
+/** How a command runs its playbook: it shows the progress, and has every plan confirmed before it runs. */
+export async function playbookOptions(run: Run, change: NodeChange): Promise<PlaybookOptions> {
+  const { scope, ways, consent, first } = change;
   const view = createRunView(run);
   const wait = showWait(run.console);
   const prepared = await prepareRun(run, change, view.listen);
-  const state: ChangeState = { hasRun: first !== undefined, off: new Set(), refusal: [] };
+  // Nodes that were shut down will not answer.
+  const off = new Set<NodeName>();
+  let isLater = first !== undefined;
   if (first !== undefined) view.begin(first.plan);
-  try {
-    const report = await runPlaybook(playbook, {
-      scope,
-      observe: (nodes) =>
-        observeNodes(
-          run,
-          nodesToSee(scope.desired, nodes).filter(({ name }) => !state.off.has(name)),
-          ways,
-        ),
-      approve: async (plan) => {
-        await view.end();
-        // An empty line separates the plan from the earlier output.
-        if (state.hasRun && !run.options.json) run.console.out('\n');
-        change.show(plan);
-        if (!(await unlessRefused(state, () => consent.give(plan, change.question(plan))))) return false;
-        state.hasRun = true;
-        view.begin(plan);
-        return true;
-      },
-      ...(change.isForeseen === true ? { foresee: consent.foresee } : {}),
-      confirm: async (text) => {
-        await view.end();
-        return unlessRefused(state, () => askYes(run, text));
-      },
-      ...given({ first }),
-      run: prepared.begin,
-      timing: timingFor(run),
-      signal: run.signal,
-      onWait: wait.show,
-      onWork: async (work, lost) => {
-        noteSwitchedOff(work, state);
-        wait.end();
-        const text = change.tells?.(work) ?? toldText(work, run.signal.aborted);
-        if (text !== undefined) await view.note(text);
-        if (change.afterTask === undefined) return;
-        await view.end();
-        await change.afterTask(work, lost);
-      },
-    });
-    return { report, refusal: state.refusal };
-  } finally {
-    wait.end();
-    await view.end();
-    prepared.close();
-  }
-}
-
-interface ChangeState {
-  hasRun: boolean;
-  /** Nodes that were shut down and will not answer. */
-  readonly off: Set<NodeName>;
-  refusal: readonly Diagnostic[];
-}
-
-/** After the first change, a refusal ends the run without an exception, so that the result is still reported. */
-async function unlessRefused(state: ChangeState, ask: () => Promise<boolean>): Promise<boolean> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof FleetError) || !state.hasRun) throw error;
-    state.refusal = error.diagnostics;
-    return false;
-  }
+  return {
+    scope,
+    observe: (nodes) =>
+      observeNodes(
+        run,
+        nodesToSee(scope.desired, nodes).filter(({ name }) => !off.has(name)),
+        ways,
+      ),
+    approve: async (plan) => {
+      await view.end();
+      // An empty line separates the plan from the earlier output.
+      if (isLater && !run.options.json) run.console.out('\n');
+      change.show(plan);
+      if (!(await consent.give(plan, change.question(plan)))) return false;
+      isLater = true;
+      view.begin(plan);
+      return true;
+    },
+    ...(change.isForeseen === true ? { foresee: consent.foresee } : {}),
+    confirm: async (text) => {
+      await view.end();
+      return askYes(run, text);
+    },
+    ...given({ first }),
+    run: prepared.begin,
+    timing: timingFor(run),
+    signal: run.signal,
+    onWait: wait.show,
+    onWork: async (work, lost) => {
+      for (const node of switchedOff(work)) off.add(node);
+      wait.end();
+      const text = change.tells?.(work) ?? toldText(work, run.signal.aborted);
+      if (text !== undefined) await view.note(text);
+      if (change.afterTask === undefined) return;
+      await view.end();
+      await change.afterTask(work, lost);
+    },
+    end: async () => {
+      wait.end();
+      await view.end();
+      prepared.close();
+    },
+  };
 }
 
 /** The text for a finished task without a plan or a question of its own. */
@@ -150,11 +119,10 @@ function toldText({ task, nodes, failed, observation }: PlaybookWork, isInterrup
   return isTold ? taskText(task, nodes, { failed, isCut }) : undefined;
 }
 
-function noteSwitchedOff({ run }: PlaybookWork, { off }: ChangeState): void {
-  for (const { step } of run?.steps.filter(isDone) ?? []) {
-    if (step.act.kind === 'reboot' && step.act.to === 'off') off.add(step.node);
-  }
-}
+const switchedOff = ({ run }: PlaybookWork): readonly NodeName[] =>
+  (run?.steps ?? []).flatMap((one) =>
+    isDone(one) && one.step.act.kind === 'reboot' && one.step.act.to === 'off' ? [one.step.node] : [],
+  );
 
 /** Shows the progress of a run, plan after plan. */
 interface RunView {

@@ -30,7 +30,6 @@ import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict, verdi
 import { diagnosticsJson, logFindings, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { mendingText, type Run } from '../verb.ts';
-import type { EndedChange } from './change-nodes.ts';
 
 const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
   [exitCode.done]: 'done',
@@ -250,21 +249,18 @@ export interface RunOutcome {
   readonly report: PlaybookReport;
   /** The final check; absent if the nodes could not be observed or nothing is left to check. */
   readonly last?: JudgedPlan;
-  /** Why the run stopped, if consent was refused after the first change. */
-  readonly refusal: readonly Diagnostic[];
   /** The exit code of the signal that interrupted the run. */
   readonly interruptedBy?: ExitCode;
 }
 
 /** The outcome of a run, with the final check if there was one. */
 export const outcomeOf = (
-  { report, refusal }: EndedChange,
+  report: PlaybookReport,
   about: Pick<JudgedPlan, 'goal' | 'fleet' | 'targets'>,
   last: Pick<JudgedPlan, 'plan' | 'observation'> | undefined,
 ): RunOutcome => ({
   targets: about.targets,
   report,
-  refusal,
   ...(last === undefined ? {} : { last: { ...last, ...about } }),
 });
 
@@ -275,6 +271,7 @@ export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
   isStopped: false,
   isDeclined: false,
   isInterrupted: false,
+  refusal: [],
 });
 
 interface OutcomeSurroundings {
@@ -297,8 +294,8 @@ const refusalsOf = ({ report }: RunOutcome): readonly LeaseRefusal[] =>
   report.works.flatMap(({ refusals }) => refusals);
 
 /** Problems of the run in their order, each once; those of the final check are in its plan. */
-const problemsOf = ({ report, refusal }: RunOutcome): readonly Diagnostic[] => [
-  ...refusal,
+const problemsOf = ({ report }: RunOutcome): readonly Diagnostic[] => [
+  ...report.refusal,
   ...new Set(report.works.flatMap(({ diagnostics, run }) => [...diagnostics, ...(run?.diagnostics ?? [])])),
 ];
 

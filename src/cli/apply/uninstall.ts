@@ -1,4 +1,5 @@
 import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
+import { runPlaybook } from '../../apply/run-playbook.ts';
 import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/settle/settle.ts';
@@ -23,7 +24,7 @@ import { createConsent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { playbookOf } from './act-on.ts';
-import { changeNodes, type EndedChange } from './change-nodes.ts';
+import { playbookOptions } from './change-nodes.ts';
 import { nothingRun, outcomeOf, type RunOutcome, showOutcome } from './run-outcome.ts';
 
 /** The result, and the nodes that no longer accept a login. */
@@ -78,11 +79,10 @@ async function carryOut(
   const hasWork = hasMachineSteps(looked.plan);
   if (!hasWork || !(await consent.give(looked.plan, questionFor(goal)))) {
     const report = { ...nothingRun(goal.nodes), isDeclined: hasWork };
-    return { outcome: judged(about, looked, { report, refusal: [] }), gone: before };
+    return { outcome: judged(about, looked, report), gone: before };
   }
-  const change = await changeNodes(run, {
+  const options = await playbookOptions(run, {
     verb: 'uninstall',
-    playbook: playbookOf('uninstall', goal),
     scope: { desired: about.fleet, targets: about.targets },
     ways: about.ways,
     consent,
@@ -94,19 +94,19 @@ async function carryOut(
     question: () => questionFor(goal),
     first: looked,
   });
-  return seen(about, change, before);
+  return seen(about, await runPlaybook(playbookOf('uninstall', goal), options), before);
 }
 
-const judged = ({ fleet, goal }: Uninstallation, looked: LookedPlan | undefined, change: EndedChange): RunOutcome =>
-  outcomeOf(change, { goal: goal.kind, fleet, targets: goal.nodes }, looked);
+const judged = ({ fleet, goal }: Uninstallation, looked: LookedPlan | undefined, report: PlaybookReport): RunOutcome =>
+  outcomeOf(report, { goal: goal.kind, fleet, targets: goal.nodes }, looked);
 
 /** The result by the last observation; a node that refuses the login after the last script is done. */
-function seen(about: Uninstallation, change: EndedChange, before: readonly NodeName[]): Ended {
-  const { observation } = change.report;
-  if (observation === undefined) return { outcome: judged(about, undefined, change), gone: before };
-  const now = goneNow(change.report, observation);
+function seen(about: Uninstallation, report: PlaybookReport, before: readonly NodeName[]): Ended {
+  const { observation } = report;
+  if (observation === undefined) return { outcome: judged(about, undefined, report), gone: before };
+  const now = goneNow(report, observation);
   const there = withoutGone(about, now);
-  return { outcome: judged(there, planSeen(there, observation), change), gone: [...before, ...now] };
+  return { outcome: judged(there, planSeen(there, observation), report), gone: [...before, ...now] };
 }
 
 const isClean = (name: NodeName, { observed, changes, waiting, blockers }: LookedPlan['plan']): boolean =>

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ExecuteOptions,
   executeSteps,
-  type RunStep,
   type StepReport,
   type StepResult,
+  type StepStart,
 } from '../../../src/apply/execute.ts';
 import type { Rescue } from '../../../src/engine/plan/plan.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
 
 /** How `play` runs steps. */
 export interface Play {
-  readonly options?: Partial<ExecuteOptions>;
+  readonly options?: Partial<ExecuteOptions<StepStart>>;
   readonly rescues?: readonly Rescue[];
   /** The outcomes of steps, by default `changed`. */
   readonly outcomes?: Readonly<Record<string, StepOutcome>>;
@@ -41,7 +41,7 @@ export async function play(
   const groups: string[] = [];
   let running = 0;
   let most = 0;
-  const run: RunStep = async ({ id }, { signal }): Promise<StepResult> => {
+  const run = async ({ id }: Step, { signal }: StepStart): Promise<StepResult> => {
     log.push(`+${id}`);
     running += 1;
     most = Math.max(most, running);
@@ -53,6 +53,7 @@ export async function play(
   const reports = await executeSteps(
     { steps, rescues },
     {
+      begin: (_step, start) => start,
       run,
       parallel: 16,
       forbidden: never,

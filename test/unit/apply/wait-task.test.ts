@@ -42,7 +42,7 @@ async function wait(members: MeshRack['members'], away: readonly string[], layou
     away.map((name) => [name, [diagnose('ssh/unreachable', { detail: 'no route' })]]),
   );
   const options = { scope, timing: realTiming, observe: () => Promise.resolve({ ...observation, failures }) };
-  const { failed = [], diagnostics = [] } = await waitFor(work, { options, forget: () => undefined });
+  const { failed = [], diagnostics = [] } = await waitFor(work, { options });
   return { failed, names: diagnostics.map(({ detail }) => plainText(detail).split(',')[0]) };
 }
 
@@ -62,7 +62,7 @@ describe('a wait for observed nodes', () => {
       },
     };
     const work = { kind: 'wait', for: 'observed', nodes: nodes(2), placements: [], deadlineMs: 900_000 } as const;
-    expect(await waitFor(work, { options, forget: () => undefined })).toEqual({});
+    expect(await waitFor(work, { options })).toEqual({});
     expect(reported).toEqual(['studio-2 (The node refused the connection)', 'time is left']);
     const task = { kind: 'wait', for: 'observed' } as const;
     expect(taskText(task, ['studio-2'], { failed: [], isCut: true })).toBe(

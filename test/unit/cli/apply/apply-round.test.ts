@@ -18,7 +18,7 @@ function waitsAfter(rack: RackChanges, visited: readonly string[], away: Paramet
   const targets = desired.nodes.map(({ name }) => name);
   const seen = { nodes, failures };
   const plan = makePlan({ goal: { kind: 'converge' }, desired, observation: seen, targets });
-  const report = { works: [], nodes: targets, isStopped: false, isDeclined: false, isInterrupted: false };
+  const report = { works: [], nodes: targets, isStopped: false, isDeclined: false, isInterrupted: false, refusal: [] };
   const aboutNode = plan.waiting.filter((one) => one.node === node && one.resource !== 'thunderbolt-link');
   return {
     isWaiting: isWaiting({ last: { plan, observation: seen }, report }, new Set(visited.map(nodeName))),

@@ -125,9 +125,10 @@ function outcomeOf(
     isStopped: false,
     isDeclined: false,
     isInterrupted: false,
+    refusal: [],
     ...ended,
   };
-  return { targets: all, report, refusal: [], ...rest };
+  return { targets: all, report, ...rest };
 }
 
 const fine = judged(emptyPlan());

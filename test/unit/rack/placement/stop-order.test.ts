@@ -129,6 +129,7 @@ describe('failed stop of the leader', () => {
   it('still stops the other ranks and skips the stopped check', async () => {
     const never = new AbortController().signal;
     const reports = await executeSteps(planOf(meshFleet()), {
+      begin: ({ id }) => id,
       run: ({ id }) => Promise.resolve({ outcome: id === stopOn('studio-1') ? 'failed' : 'changed', diagnostics: [] }),
       parallel: 16,
       forbidden: never,
