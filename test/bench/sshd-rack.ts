@@ -55,7 +55,7 @@ const observedMacs = async (text: string, folder: string): Promise<RackRoots> =>
 });
 
 /** The options of a rack. */
-export interface RackWish {
+export interface RackOptions {
   readonly size: number;
   /** The cluster file; by default without placements. */
   readonly text?: string;
@@ -64,8 +64,8 @@ export interface RackWish {
 }
 
 /** Starts one sshd per node with separate host keys, and writes the files with their addresses. */
-export async function startSshdRack(wish: RackWish): Promise<SshdRack> {
-  const { size, text = rackText(size), macs = observedMacs } = wish;
+export async function startSshdRack(options: RackOptions): Promise<SshdRack> {
+  const { size, text = rackText(size), macs = observedMacs } = options;
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-bench-'));
   const started = new Map<string, Sshd>();
   const ends: (() => Promise<void>)[] = [];

@@ -73,7 +73,7 @@ async function until(
 }
 
 /** The options of a worker. */
-export interface WorkerWish {
+export interface WorkerOptions {
   /** The folder of its tensor cache; no cache by default. */
   readonly cacheFolder?: string;
 }
@@ -94,13 +94,13 @@ async function onFreePort(begin: (port: number) => Promise<LocalLlama>): Promise
 }
 
 /** Starts a worker on loopback and waits until it listens. */
-export const startWorker = (packages: LlamaPackages, wish: WorkerWish = {}): Promise<LocalLlama> =>
-  onFreePort((port) => startWorkerOn(port, packages, wish));
+export const startWorker = (packages: LlamaPackages, options: WorkerOptions = {}): Promise<LocalLlama> =>
+  onFreePort((port) => startWorkerOn(port, packages, options));
 
-async function startWorkerOn(port: number, packages: LlamaPackages, wish: WorkerWish): Promise<LocalLlama> {
-  const cache = wish.cacheFolder === undefined ? [] : ['-c'];
+async function startWorkerOn(port: number, packages: LlamaPackages, options: WorkerOptions): Promise<LocalLlama> {
+  const cache = options.cacheFolder === undefined ? [] : ['-c'];
   const words = ['-H', '127.0.0.1', '-p', String(port), ...cache];
-  const env = wish.cacheFolder === undefined ? {} : { LLAMA_CACHE: wish.cacheFolder };
+  const env = options.cacheFolder === undefined ? {} : { LLAMA_CACHE: options.cacheFolder };
   const worker = start(packages, 'ggml-rpc-server', words, env);
   await until(worker, async () => worker.log().includes('transport      :'));
   return { port, log: worker.log, stop: worker.stop };

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { chat, startDoor, type TestDoor, until, upstreamAt } from './doorman-door.ts';
-import { startUpstream, type TestUpstream, type UpstreamWish } from './doorman-upstream.ts';
+import { startUpstream, type TestUpstream, type UpstreamOptions } from './doorman-upstream.ts';
 
 const open: { end: () => Promise<void> }[] = [];
 afterEach(async () => {
@@ -8,10 +8,10 @@ afterEach(async () => {
 });
 
 async function opened(
-  wish: UpstreamWish = {},
+  options: UpstreamOptions = {},
   more: Parameters<typeof upstreamAt>[1] = {},
 ): Promise<{ door: TestDoor; upstream: TestUpstream }> {
-  const upstream = await startUpstream(wish);
+  const upstream = await startUpstream(options);
   const door = await startDoor([upstreamAt(upstream.port, { maxRequests: 1, canCancel: false, ...more })]);
   open.push(door, { end: upstream.close });
   return { door, upstream };

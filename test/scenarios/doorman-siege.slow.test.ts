@@ -4,20 +4,20 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { DoormanLimits } from '../../src/gateway/gateway.ts';
 import { chat, rightKey, startDoor, type TestDoor, until, upstreamAt } from './doorman-door.ts';
 import { chatHead, startGatewayProcess } from './doorman-process.ts';
-import { startUpstream, type TestUpstream, type UpstreamWish } from './doorman-upstream.ts';
+import { startUpstream, type TestUpstream, type UpstreamOptions } from './doorman-upstream.ts';
 
 const toEnd: (() => Promise<unknown> | undefined)[] = [];
 afterEach(async () => {
   for (const end of toEnd.splice(0).toReversed()) await end();
 });
 
-interface Setup extends UpstreamWish {
+interface Setup extends UpstreamOptions {
   readonly limits?: Partial<DoormanLimits>;
   readonly proxies?: readonly string[];
 }
 
-async function opened({ limits, proxies, ...wish }: Setup): Promise<{ door: TestDoor; upstream: TestUpstream }> {
-  const upstream = await startUpstream(wish);
+async function opened({ limits, proxies, ...options }: Setup): Promise<{ door: TestDoor; upstream: TestUpstream }> {
+  const upstream = await startUpstream(options);
   const door = await startDoor([upstreamAt(upstream.port, { maxRequests: 1_000 })], limits, proxies);
   toEnd.push(upstream.close, door.end);
   return { door, upstream };

@@ -22,7 +22,7 @@ export interface TestUpstream {
   readonly close: () => Promise<void>;
 }
 
-export interface UpstreamWish {
+export interface UpstreamOptions {
   /** The words of each answer. */
   readonly words?: readonly string[];
   /** Each piece waits for {@link TestUpstream.step}. */
@@ -35,7 +35,7 @@ export interface UpstreamWish {
 }
 
 interface State {
-  readonly wish: UpstreamWish;
+  readonly options: UpstreamOptions;
   readonly asked: AskedOnce[];
   readonly waiting: (() => void)[];
   running: number;
@@ -47,9 +47,19 @@ interface State {
 }
 
 /** Starts an upstream on loopback. */
-export async function startUpstream(wish: UpstreamWish = {}): Promise<TestUpstream> {
-  const isFree = wish.isHeld !== true;
-  const state: State = { wish, asked: [], waiting: [], running: 0, most: 0, broken: 0, written: 0, isFree, credit: 0 };
+export async function startUpstream(options: UpstreamOptions = {}): Promise<TestUpstream> {
+  const isFree = options.isHeld !== true;
+  const state: State = {
+    options,
+    asked: [],
+    waiting: [],
+    running: 0,
+    most: 0,
+    broken: 0,
+    written: 0,
+    isFree,
+    credit: 0,
+  };
   const server = createServer((request, response) => void answer(state, request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -98,7 +108,7 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
     state.running -= 1;
     if (!response.writableFinished) state.broken += 1;
   });
-  const { words = ['Hel', 'lo', ' there'], status = 200 } = state.wish;
+  const { words = ['Hel', 'lo', ' there'], status = 200 } = state.options;
   if (status !== 200) {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(
@@ -125,7 +135,7 @@ const event = (fields: object): string =>
   `data: ${JSON.stringify({ id: 'one', object: 'chat.completion.chunk', created: 1, model: 'inner', ...fields })}\n\n`;
 
 async function stream(state: State, words: readonly string[], response: ServerResponse): Promise<void> {
-  const { breaksAfter, usage } = state.wish;
+  const { breaksAfter, usage } = state.options;
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write(event({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }));
   for (const [at, content] of words.entries()) {

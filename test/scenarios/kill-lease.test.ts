@@ -36,8 +36,8 @@ const run = (plan: Plan, who: Controller, verb: string): Promise<RunReport> =>
     onEvent: () => undefined,
   });
 
-describe('two controllers at once', () => {
-  it('let one run, and tell the other who runs which command since when (case 54)', async () => {
+describe('two simultaneous controllers', () => {
+  it('let one run, and show the other who runs which command since when (case 54)', async () => {
     const plan = await rack.plan();
     expect(plan.steps.length).toBeGreaterThan(0);
     const runs = [

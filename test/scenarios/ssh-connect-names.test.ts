@@ -52,7 +52,7 @@ describe('a connection to a host name', () => {
     let lookups = 0;
     const lookUp = () => {
       lookups += 1;
-      return Promise.reject(new Error('nobody asked'));
+      return Promise.reject(new Error('no lookup expected'));
     };
     (await ssh.connect(server.port, { lookUp })).close();
     expect(lookups).toBe(0);

@@ -4,20 +4,20 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
-/** One page of a browser without a window. */
+/** A page of a headless browser. */
 export interface Page {
   /** Opens a file and waits until it is loaded. */
   readonly open: (path: string, width: number, height: number) => Promise<void>;
-  /** The value of an expression in the page, as JSON carries it. Rejects when it throws. */
+  /** The value of an expression in the page, passed as JSON. Rejects if it throws. */
   readonly evaluate: (expression: string) => Promise<unknown>;
-  /** Lets the page believe that its reader wants light or dark pages. */
+  /** Sets the preferred color scheme of the page. */
   readonly prefer: (scheme: 'light' | 'dark') => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** A program of the path, by the first of these names that is there. */
+/** The first of these programs found in PATH. */
 export function findProgram(candidates: readonly string[]): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   return candidates
@@ -32,12 +32,12 @@ export function findProgram(candidates: readonly string[]): string | undefined {
     });
 }
 
-/** The browser of this computer. Throws with what to do when there is none. */
+/** The browser of this computer. Throws with instructions if there is none. */
 function chromiumPath(): string {
   const path = process.env['MESHWRIGHT_CHROMIUM'] ?? findProgram(names);
   if (path !== undefined) return path;
   throw new Error(
-    `This test looks at drawings in Chromium, and there is none (${names.join(', ')}). ` +
+    `This test needs Chromium, which is missing (${names.join(', ')}). ` +
       'Install it (Debian: apt-get install --no-install-recommends chromium), or name it in MESHWRIGHT_CHROMIUM.',
   );
 }
@@ -107,7 +107,7 @@ async function evaluate({ ask }: Wire, expression: string): Promise<unknown> {
   return (result as { readonly value?: unknown }).value;
 }
 
-/** Starts Chromium without a window and with one page; its profile is gone when it is closed. */
+/** Starts headless Chromium with one page. Closing it removes its profile. */
 export async function startChromium(): Promise<Page> {
   const profile = mkdtempSync(join(tmpdir(), 'mw-chromium-'));
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
@@ -137,7 +137,7 @@ export async function startChromium(): Promise<Page> {
       const { pid } = child;
       await wire.ask('Browser.close').catch(() => undefined);
       await Promise.race([exited, new Promise((resolve) => setTimeout(resolve, 5_000).unref())]);
-      // Its helpers are of its own process group.
+      // Its helpers belong to its process group.
       if (pid !== undefined && child.exitCode === null) process.kill(-pid, 'SIGKILL');
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
     },

@@ -1,6 +1,6 @@
 import type { Page } from './chromium.ts';
 
-/** An upright rectangle of the page, in pixels. */
+/** A rectangle of the page, in pixels. */
 export interface Area {
   readonly left: number;
   readonly top: number;
@@ -8,45 +8,45 @@ export interface Area {
   readonly bottom: number;
 }
 
-/** A text as it is shown. */
+/** A displayed text. */
 export interface SeenText {
   readonly text: string;
   readonly area: Area;
   readonly colour: string;
-  /** The colour that lies behind it. */
+  /** The background color. */
   readonly behind: string;
-  /** The case or frame that it belongs into, if any. */
+  /** The case or frame that must contain the text, if any. */
   readonly frame?: Area;
-  /** Whether it is what lies on top in its middle. */
+  /** Whether its center is not covered. */
   readonly isOnTop: boolean;
 }
 
-/** A receptacle as it is shown. */
+/** A displayed receptacle. */
 export interface SeenSocket {
   readonly key: string;
   readonly area: Area;
   readonly isOnTop: boolean;
 }
 
-/** A line as it is shown. */
+/** A displayed line. */
 export interface SeenLine {
   readonly ends: string;
   readonly state: string;
   readonly stroke: string;
   readonly dashes: string;
   readonly length: number;
-  /** The part of it, from 0 to 1, that nothing else lies over. */
+  /** The uncovered part of the line, from 0 to 1. */
   readonly visible: number;
 }
 
-/** A frame on a line with what is written in it, on one line. */
+/** A frame on a line with its text on one line. */
 export interface SeenNote {
   readonly ends: string;
   readonly text: string;
   readonly stroke: string;
 }
 
-/** What a browser makes of a drawing. */
+/** A drawing as a browser displays it. */
 export interface SeenDrawing {
   readonly root: string;
   readonly isBroken: boolean;
@@ -58,7 +58,7 @@ export interface SeenDrawing {
   readonly notes: readonly SeenNote[];
 }
 
-/** Runs in the page: measures what is shown there. */
+/** Runs in the page: measures the displayed elements. */
 const measuring = `(() => {
   const area = (element) => {
     const { left, top, right, bottom } = element.getBoundingClientRect();
@@ -127,18 +127,18 @@ const measuring = `(() => {
   };
 })()`;
 
-/** Looks at the drawing that is open. */
+/** Measures the open drawing. */
 export const lookAtDrawing = async (page: Page): Promise<SeenDrawing> =>
   (await page.evaluate(measuring)) as SeenDrawing;
 
-/** Red, green and blue from 0 to 255 of a computed colour. */
+/** Red, green and blue of a computed color, from 0 to 255. */
 export function channelsOf(colour: string): readonly [number, number, number] {
   const [, red, green, blue] = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(colour) ?? [];
   if (blue === undefined) throw new Error(`no opaque colour: ${colour}`);
   return [Number(red), Number(green), Number(blue)];
 }
 
-/** How well two colours can be told apart, from 1 to 21, as WCAG 2 counts it. */
+/** The contrast of two colors according to WCAG 2, from 1 to 21. */
 export function contrast(a: string, b: string): number {
   const luminance = (colour: string): number => {
     const [red, green, blue] = channelsOf(colour).map((channel) => {

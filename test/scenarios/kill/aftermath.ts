@@ -16,16 +16,16 @@ import { unnamedEffects } from '../converge-effects.ts';
 import { endRollbackTimes } from './end-rollback-times.ts';
 import type { KillRack, KillRun, Successor } from './kill-rack.ts';
 
-/** What must be the same after a kill as without it. */
+/** State that must be the same after a kill as without it. */
 export interface Expected {
   readonly state: unknown;
-  /** What the run that was killed had shown. */
+  /** What the killed run showed. */
   readonly plans: readonly Plan[];
 }
 
 const lines = (value: unknown): readonly string[] => JSON.stringify(value, null, 1).split('\n');
 
-/** The lines of two values that only one of them has. */
+/** The lines that only one of two values has. */
 function difference(seen: unknown, wanted: unknown): readonly string[] {
   const [mine, theirs] = [lines(seen), lines(wanted)];
   return [
@@ -39,7 +39,7 @@ function stateProblems(seen: unknown, wanted: unknown): readonly string[] {
   return mine === theirs ? [] : ['the final state is another one:', ...difference(seen, wanted)];
 }
 
-/** What one apply did not do. */
+/** The omissions of an apply. */
 function runProblems({ works, isStopped, isDeclined }: PlaybookReport): readonly string[] {
   const steps = works.flatMap(({ run }) => run?.steps ?? []);
   const bad = steps.filter(({ outcome }) => !['changed', 'unchanged', 'blocked'].includes(outcome));
@@ -53,7 +53,7 @@ function runProblems({ works, isStopped, isDeclined }: PlaybookReport): readonly
   ];
 }
 
-/** What changes a node takes its lease, from whoever died with it, and gives it back; other nodes are not touched. */
+/** An apply takes and releases the leases of changed nodes, even from a dead run, and touches no other node. */
 function leaseProblems({ works, observation }: PlaybookReport): readonly string[] {
   const steps = works.flatMap(({ run }) => run?.steps ?? []).filter(({ outcome }) => outcome !== 'blocked');
   const nodes = [...new Set(steps.map(({ step }) => step.node))];
@@ -64,7 +64,7 @@ function leaseProblems({ works, observation }: PlaybookReport): readonly string[
   });
 }
 
-/** Boot sessions that were told several times to end. */
+/** Boot sessions that got several orders to end. */
 function repeatedOrders(effects: readonly Effect[]): readonly string[] {
   const orders = effects
     .filter(({ kind }) => kind === 'reboot' || kind === 'power-off')
@@ -91,10 +91,10 @@ const effectsSince = ({ rack }: KillRack, { sinceEpochMs }: KillRun): readonly E
 const isQuiet = (fleet: Fleet): boolean =>
   fleet.groupCount() === fleet.processes().length && Object.values(fleet.power()).every((power) => power === 'up');
 
-/** How long the slowest machine may take to come to rest. */
+/** The time that the slowest machine may take to become idle. */
 const patienceMs = 120_000;
 
-/** Until no command runs on a node any more, and every Mac that was told to restart is back. */
+/** Waits until no command runs on a node, and every restarting Mac is up again. */
 export async function quiet(fleet: Fleet): Promise<void> {
   const endMs = Date.now() + patienceMs;
   while (!isQuiet(fleet)) {
@@ -104,8 +104,8 @@ export async function quiet(fleet: Fleet): Promise<void> {
 }
 
 /**
- * Lets the time be over after which a change of the network is taken back, and waits until no script runs any more and
- * no node has a change that waits or is being taken back.
+ * Ends the rollback delay of network changes, and waits until no script runs and no node has a pending or
+ * running rollback.
  */
 async function unpending({ rack, at }: KillRack): Promise<void> {
   await quiet(rack.fleet());
@@ -122,7 +122,7 @@ async function unpending({ rack, at }: KillRack): Promise<void> {
 
 const hasTransaction = ({ steps }: Plan): boolean => steps.some(({ act }) => act.kind === 'transaction');
 
-/** Changes of the network of which a node shows a part and not the rest, now that none of them waits any more. */
+/** Network changes that a node shows only in part after all of them are settled. */
 function halfChanges({ rack }: KillRack, found: FleetObservation, { plans }: Expected): readonly string[] {
   const seen = seenProperties(rack.desired(), found);
   const isSeen = (patch: Patch): boolean => {
@@ -136,9 +136,9 @@ function halfChanges({ rack }: KillRack, found: FleetObservation, { plans }: Exp
 }
 
 /**
- * How the rack differs from how it would be without the kill. A script of the run that was killed may still be at its
- * end on a node where there was nothing left to do, so that nobody has waited for it: then it counts what is there
- * when it has ended.
+ * The differences between the rack and its state without the kill. A script of the killed run may still be running at
+ * its end on a node with nothing left to do, so that no run waited for it. Then the state after its end
+ * counts.
  */
 async function finalProblems(kill: KillRack, seen: FleetObservation, expected: Expected): Promise<readonly string[]> {
   const problems = stateProblems(await kill.stateIn(seen), expected.state);
@@ -147,13 +147,13 @@ async function finalProblems(kill: KillRack, seen: FleetObservation, expected: E
   return stateProblems(await kill.stateIn(await kill.rack.observe()), expected.state);
 }
 
-/** Applies once after a kill, and says everything that is not as it would be without it. */
+/** Applies once after a kill, and returns every difference from the state without the kill. */
 export async function aftermath(
   kill: KillRack,
   { killed, successor }: { readonly killed: KillRun; readonly successor: Successor },
   expected: Expected,
 ): Promise<readonly string[]> {
-  // The same computer comes when the time of a rollback is over, the other one before that.
+  // The same computer applies after the rollback delay, the other one before.
   const isOver = successor === 'same' && expected.plans.some(hasTransaction);
   if (isOver) await unpending(kill);
   const { report, found } = await kill.recover(killed, successor);
@@ -163,7 +163,7 @@ export async function aftermath(
     ...(isOver ? halfChanges(kill, found, expected) : []),
     ...runProblems(report),
     ...leaseProblems(report),
-    ...(observation === undefined ? ['nobody looked at the end'] : await finalProblems(kill, observation, expected)),
+    ...(observation === undefined ? ['no observation at the end'] : await finalProblems(kill, observation, expected)),
     ...effectProblems(effectsSince(kill, killed), plans),
     ...kill.jobs.takeDoubled().map((job) => `several copies of ${job} lived at once`),
     ...kill.files.takeDoubled().map((path) => `several downloads of ${path} went on at once`),

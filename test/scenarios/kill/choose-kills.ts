@@ -3,23 +3,23 @@ import { sampleOf } from '../../sample.ts';
 import { type KillPoint, stepsOf } from './kill-points.ts';
 import type { Successor } from './kill-rack.ts';
 
-/** A point, and who comes afterwards. */
+/** A kill point and its successor. */
 export type Kill = readonly [KillPoint, Successor];
 
 const successors: readonly Successor[] = ['same', 'empty'];
 
-/** Every point for each successor: few in everyday runs, a sixth in `.ci/run`, all in `npm run nightly`. */
+/** Chooses points for each successor: few in everyday runs, a sixth in `.ci/run`, all in `npm run nightly`. */
 export const chooseKills = (points: readonly KillPoint[]): readonly Kill[] =>
   sampleOf(
     points.flatMap((point) => successors.map((successor): Kill => [point, successor])),
     { few: 2, oneIn: 6 },
   );
 
-/** Steps with less than two instants at which the controller is killed. */
+/** Steps with fewer than two kill points. */
 export const stepsWithout = (plans: readonly Plan[], points: readonly KillPoint[]): readonly string[] =>
   stepsOf(plans).filter((step) => points.filter((point) => point.step === step).length < 2);
 
-/** What the steps of some plans are, without repetition and sorted. */
+/** The classes and kinds of the steps of plans, without repetition and sorted. */
 export const kindsOf = (plans: readonly Plan[]) => {
   const steps = plans.flatMap((plan) => plan.steps);
   return {

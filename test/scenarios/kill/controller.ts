@@ -1,5 +1,5 @@
 /**
- * A controller as a process of its own, which a test can kill: observes, makes plans and runs them as a verb does.
+ * A controller in a separate process, which a test can kill: observes, makes plans and runs them like a command.
  * `node controller.js ORDER`, where ORDER is a file with a {@link KillOrder}.
  */
 import { randomBytes } from 'node:crypto';
@@ -35,12 +35,12 @@ function wayTo({ name, port, user, root, hostKey }: KillOrder['nodes'][number], 
   };
 }
 
-/** Ends this process on the spot, as a power loss would. */
+/** Kills this process immediately, like a power loss. */
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** What the run tells by records and events, with the death after one of them. */
+/** The journal and the listener of the run, which kill the process after one record or event. */
 function mortal({ dieAfter, runId }: KillOrder, journal: Journal) {
   const keys = runKeys();
   const dieIf = (key: string | undefined): void => {

@@ -24,8 +24,8 @@ function ancestors(pid: number, table: ReadonlyMap<number, Running>): readonly n
 }
 
 /**
- * Lets the time be over now for which changes of the network wait for their confirmation: ends what the daemon that
- * would take them back sleeps on. So it is long enough for any machine, and nobody waits for it.
+ * Ends the rollback delay of network changes now, by killing the sleep of the daemon that would roll them back.
+ * So the delay is long enough for any machine, and no test waits for it.
  */
 export async function endRollbackTimes(fleet: Fleet): Promise<void> {
   const daemons = fleet.processes().flatMap(({ label, pid }) => (label === 'dev.meshwright.rollback' ? [pid] : []));
@@ -37,7 +37,7 @@ export async function endRollbackTimes(fleet: Fleet): Promise<void> {
     try {
       process.kill(pid);
     } catch {
-      // Its time was over in this very moment.
+      // Its delay ended at this very moment.
     }
   }
 }

@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { JournalRecord } from '../../../src/apply/journal/journal.ts';
 import type { ReceivedExec } from '../../../src/sim/hosts/ssh/sessions.ts';
 
-/** One thing that a run sends to a node, named the same in every run of the same playbook. */
+/** A command that a run sends to a node, with the same name in every run of the same playbook. */
 export interface ExecKey {
   readonly key: string;
-  /** Number of the plan and id of the step that sends it; absent for leases, and for looks between plans. */
+  /** Number of the plan and id of the step that sends it; absent for leases and for observations between plans. */
   readonly step?: string;
 }
 
-/** Records of a journal that may still be written to; a last line without its end is left out. */
+/** Records of a journal that may still be in use; an incomplete last line is left out. */
 export function readJournal(file: string): readonly JournalRecord[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
@@ -18,7 +18,7 @@ export function readJournal(file: string): readonly JournalRecord[] {
 
 type Intent = Extract<JournalRecord, { readonly phase: 'intent' }>;
 
-/** What was begun and has not ended: an intent is on the disk before the first byte of its step leaves. */
+/** Steps that started and have not ended: an intent is on disk before the first byte of its step is sent. */
 function openIntents(records: readonly JournalRecord[]): readonly Intent[] {
   const open = new Map<string, Intent>();
   for (const record of records) {
@@ -34,7 +34,7 @@ const leaseVerbs = [
   ['@released', 'lease released'],
 ] as const;
 
-/** How commands without a script are told apart: by the step that is under way, and what only they contain. */
+/** Distinguishes commands without a script by the running step and by their contents. */
 const commands: readonly (readonly [act: string, mark: RegExp])[] = [
   ['gate', /mktemp/],
   ['reboot', /mktemp/],
@@ -44,8 +44,8 @@ const commands: readonly (readonly [act: string, mark: RegExp])[] = [
 ];
 
 /**
- * A command belongs to every step of its kind that is under way on its node: gates of one node look at the same time,
- * and nothing tells their looks apart. What a gate asks of its peers is nobody's.
+ * A command belongs to every running step of its kind on its node: gates of one node observe at the same time, and
+ * their observations look alike. Requests of a gate to its peers belong to no step.
  */
 function commandKeys({ node, command }: ReceivedExec, records: readonly JournalRecord[]): readonly ExecKey[] {
   const intents = openIntents(records);
@@ -66,19 +66,19 @@ function keysOf(exec: ReceivedExec, records: readonly JournalRecord[]): readonly
   return [{ key: `${word} ${decodeURIComponent(step)}`, step: decodeURIComponent(step) }];
 }
 
-/** Steps whose commands differ from one time to the next; of all others the first one is taken. */
+/** Steps whose commands differ between repetitions; of all other steps, the first command counts. */
 const isCounted = (key: string): boolean => key.startsWith('send ');
 
-/** A beat of the clock, not a place in a plan: which plan it falls into is another one in every run. */
+/** A heartbeat, not a place in a plan: it falls into a different plan in every run. */
 export const isBeat = (key: string): boolean => key.startsWith('lease renewed ');
 
-/** Of the lease of a node. */
+/** A script of the lease of a node. */
 export const beatOn = (node: string): string => `lease renewed on ${node}`;
 
 /**
- * Names what a run sends, one after the other. A key comes once: looks and polls repeat as often as time has it.
+ * Names the commands of a run in order. Every key occurs once, since timing decides how often polls repeat.
  *
- * @param journal file of the run, to know what is under way
+ * @param journal file of the run, which shows the running steps
  */
 export function execKeys(journal: string): (exec: ReceivedExec) => readonly ExecKey[] {
   const counts = new Map<string, number>();

@@ -21,13 +21,13 @@ async function filesBelow(root: string, folder: string): Promise<readonly string
   return found.sort();
 }
 
-/** Jobs that are kept on a node. A mark of a restart is named after a boot session, which is another one each time. */
+/** Jobs stored on a node. The mark of a restart is named after a boot session, which differs each time. */
 async function jobsOn(root: string): Promise<readonly string[]> {
   const found = await readdir(join(root, operations)).catch(() => []);
   return found.filter((name) => !name.startsWith('reboot-')).sort();
 }
 
-/** What changes with every start of a mesh or of a Mac, and says nothing about how they are. */
+/** Values that change with every start of a mesh or a Mac, and say nothing about their state. */
 const passing: readonly string[] = [
   'generation',
   'port',
@@ -45,7 +45,7 @@ function withoutPassing(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, kept));
 }
 
-/** A service file holds the generation; whether it is as it was put is what counts. */
+/** A service file contains the generation, so only its state counts, not its digest. */
 const withoutDigests = (facts: Facts): unknown => {
   const files = read(facts, filesFact);
   return files.kind === 'known' ? files.value.map(({ path, state }) => ({ path, state })) : files;
@@ -59,8 +59,8 @@ const stateOf = (facts: Facts): unknown => ({
 });
 
 /**
- * How everything is, without what differs from one start of a mesh to the next, and without boot sessions: what the
- * properties are, what our own records on the nodes say, every file of a tree, every job, and what is left to do.
+ * The final state, without values that differ between starts of a mesh, and without boot sessions: the properties,
+ * the records of meshwright on the nodes, every file of a tree, every job, and the remaining changes.
  *
  * @param roots folder of each node
  */
@@ -78,7 +78,7 @@ export async function finalState(
     properties: Object.fromEntries(seenProperties(desired, observation)),
     nodes: targets.map((name) => {
       const seen = observation.nodes[name];
-      return [name, seen === undefined ? 'nobody looked' : stateOf(seen.facts), observation.failures[name]];
+      return [name, seen === undefined ? 'not observed' : stateOf(seen.facts), observation.failures[name]];
     }),
     folders: Object.fromEntries(await Promise.all(folders)),
   });

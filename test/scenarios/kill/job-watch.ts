@@ -12,13 +12,13 @@ const jobPath = /^\S*\/roots\/\S.*?\/ops\/[0-9a-f]{64}\/run/;
 
 const intervalMs = 15;
 
-/** Without this table, as on a Mac, jobs are not watched. */
+/** Without this table, for example on a Mac, jobs are not watched. */
 export const canWatchJobs = existsSync('/proc/self/stat');
 
-/** A process may become another program for so long after it was seen first; then it stays what it is. */
+/** For this long after it was first observed, a process may still become a different program. */
 const youngMs = 500;
 
-/** The path of a job comes early; an observation is a command line of many kilobytes. */
+/** The path of a job is at the start of its command line, and the command line of an observation has many kilobytes. */
 const front = Buffer.alloc(1_024);
 
 function frontOf(file: string): string {
@@ -40,12 +40,12 @@ function readJob(name: string, root: string): JobProcess | undefined {
     const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state === 'Z' ? undefined : { pid: Number(name), parent: Number(parent), job };
   } catch {
-    // It ended in this very moment.
+    // It ended at this very moment.
     return undefined;
   }
 }
 
-/** Finds every process of a job below a folder. What is old and never was one is not read again. */
+/** Finds every process of a job below a folder. Old processes without a job are not read again. */
 function findJobs(root: string): () => readonly JobProcess[] {
   const firstSeenMs = new Map<string, number>();
   const others = new Set<string>();
@@ -66,7 +66,7 @@ function findJobs(root: string): () => readonly JobProcess[] {
   };
 }
 
-/** How many copies of each job live, by the path of its program. Forks of a copy have its command line, too. */
+/** The number of live copies of each job, by the path of its program. Forks of a copy have its command line too. */
 function copiesIn(found: readonly JobProcess[]): ReadonlyMap<string, number> {
   const pids = new Set(found.map(({ pid }) => pid));
   const counts = new Map<string, number>();
@@ -76,18 +76,18 @@ function copiesIn(found: readonly JobProcess[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Looks at the jobs of simulated Macs while it is told to, until it is closed. */
+/** Watches the jobs of simulated Macs while switched on, until it is closed. */
 export interface JobWatch {
-  /** Without jobs there is nothing to look for, and looking costs as much as a Mac. */
+  /** Switches the watch on or off, since watching costs as much as a Mac. */
   readonly watch: (hasJobs: boolean) => void;
-  /** How often a job was seen alive. */
+  /** How often a job was observed alive. */
   readonly seen: () => number;
-  /** Jobs of which several copies were seen at once since this was asked last. */
+  /** Jobs with several simultaneous copies since the last call. */
   readonly takeDoubled: () => readonly string[];
   readonly close: () => void;
 }
 
-/** Watches every job below a folder, where there is a process table that is cheap to read. */
+/** Watches every job below a folder if there is a process table that is cheap to read. */
 export function watchJobs(root: string): JobWatch {
   const doubled = new Set<string>();
   let alive = 0;

@@ -11,22 +11,22 @@ import type { KillScenario } from './scenarios.ts';
 /** An instant at which a controller is killed. */
 export interface KillPoint {
   /**
-   * `record`: its journal has it on the disk. `event`: a step of hands, which leaves no record. `exec`: a node has
-   * received it to the last byte, and the controller has heard nothing of it.
+   * `record`: its journal has written it. `event`: a manual step, which leaves no record. `exec`: a node has
+   * received its last byte, and the controller has no answer yet.
    */
   readonly kind: 'record' | 'event' | 'exec';
   readonly key: string;
-  /** Number of the plan and id of the step that it belongs to; absent for leases, and between plans. */
+  /** Number of its plan and id of its step; absent for leases and between plans. */
   readonly step?: string;
 }
 
-/** What a run does when nobody kills it. */
+/** A run without a kill. */
 export interface Rehearsal {
   readonly points: readonly KillPoint[];
   readonly plans: readonly Plan[];
 }
 
-/** Steps of a run as points name them: several plans may have a step of the same name. */
+/** Steps of a run, as named by points: several plans may have a step of the same name. */
 export const stepsOf = (plans: readonly Plan[]): readonly string[] =>
   plans.flatMap(({ steps }, at) => steps.map(({ id }) => `${at + 1} ${id}`));
 
@@ -63,7 +63,7 @@ function reported({ report }: { readonly report?: KillReport }, stderr: string):
 const isFenced = ({ input }: ReceivedExec, found: readonly ExecKey[]): boolean =>
   input !== '' && found.some(({ step }) => step !== undefined);
 
-/** Runs a scenario to its end, and enumerates every instant at which it could be killed. */
+/** Runs a scenario to its end and lists every instant at which it could be killed. */
 export async function rehearse(kill: KillRack, scenario: KillScenario): Promise<Rehearsal> {
   await scenario.begin(kill);
   const run = await kill.start(scenario.verb, scenario.targets, { isBeating: true });
@@ -73,14 +73,14 @@ export async function rehearse(kill: KillRack, scenario: KillScenario): Promise<
   const end = kill.rack.fleet().onExec(async (exec) => {
     const found = nameOf(exec);
     execs.push(...found.map((one): KillPoint => ({ kind: 'exec', ...one })));
-    // However quick a machine is, every lease is renewed once before its first script is heard of.
+    // Even on a fast machine, every lease is renewed once before the answer to its first script.
     if (!isFenced(exec, found)) return;
     while (!hasEnded() && !execs.some(({ key }) => key === beatOn(exec.node))) await sleep(10);
   });
   const ended = await run.ended;
   end();
   const { plans } = reported(ended, ended.stderr);
-  // Of the last look, after the end of the run, nobody takes notice.
+  // The last observation, after the end of the run, does not count.
   const before = execs.filter(({ key }) => !key.startsWith(`${plans.length} look at`));
   const hasJobs = plans.some(({ steps }) => steps.some(({ act }) => act.kind === 'job'));
   if (hasJobs && canWatchJobs && kill.jobs.seen() === 0) throw new Error('the watch has seen no job');
@@ -88,7 +88,7 @@ export async function rehearse(kill: KillRack, scenario: KillScenario): Promise<
   return { points: [...recordPoints(run.journal), ...eventPoints(running), ...before], plans: running };
 }
 
-/** Tells whether a run has ended. */
+/** Whether a run has ended. */
 function endOf(run: KillRun): () => boolean {
   let hasEnded = false;
   void run.ended.then(() => {
@@ -98,9 +98,9 @@ function endOf(run: KillRun): () => boolean {
 }
 
 /**
- * Begins a scenario anew and kills its controller at a point.
+ * Starts a scenario again and kills its controller at a point.
  *
- * @throws Error when the run goes wrong, or does not come there
+ * @throws Error if the run fails or does not reach the point
  */
 export async function killAt(kill: KillRack, scenario: KillScenario, point: KillPoint): Promise<KillRun> {
   await scenario.begin(kill);

@@ -22,11 +22,11 @@ import { type JobWatch, watchJobs } from './job-watch.ts';
 import { type RunningController, startController } from './run-controller.ts';
 import { type SlowFiles, serveSlowly } from './slow-files.ts';
 
-/** Who comes after a controller that was killed. */
+/** The successor of a killed controller. */
 export type Successor =
-  /** The same computer with the same state folder: it knows that the process has ended. */
+  /** The same computer with the same state folder, which knows that the process has ended. */
   | 'same'
-  /** Another computer, that knows nothing: it has to wait until the lease is nobody's any more. */
+  /** A different computer, which knows nothing and must wait until the lease expires. */
   | 'empty';
 
 /** A run of a controller process. */
@@ -34,52 +34,52 @@ export interface KillRun extends RunningController {
   /** Its state folder, and its journal in there. */
   readonly state: string;
   readonly journal: string;
-  /** What happened on the nodes before it was not its doing. */
+  /** The start of the run. Earlier effects on the nodes are not its own. */
   readonly sinceEpochMs: number;
 }
 
-/** How one run differs from another. */
-export interface StartWish {
+/** The options of a run. */
+export interface StartOptions {
   readonly dieAfter?: string;
-  /** Whether its leases are renewed so often that every run comes to it. Each renewal costs as much as a step. */
+  /** Whether its leases are renewed so often that every run has a renewal. Each renewal costs as much as a step. */
   readonly isBeating: boolean;
 }
 
-/** What an apply after a kill found and did. */
+/** The observation and the result of an apply after a kill. */
 export interface Recovery {
   readonly report: PlaybookReport;
   /** Before it changed anything. */
   readonly found: FleetObservation;
 }
 
-/** A rack whose controllers are killed. */
+/** A rack for killing controllers. */
 export interface KillRack {
   readonly rack: ConvergeRack;
   readonly files: SlowFiles;
   readonly jobs: JobWatch;
-  /** The cluster file of the pair, changed somehow. */
+  /** The cluster file of the pair, optionally changed. */
   readonly file: (change?: (file: FileValue) => void) => FileValue;
-  /** Begins a verb in a process of its own, with an empty state folder. */
-  readonly start: (verb: Verb, targets: readonly string[], wish: StartWish) => Promise<KillRun>;
-  /** Applies once, after a run that was killed. */
+  /** Starts a command in a separate process, with an empty state folder. */
+  readonly start: (verb: Verb, targets: readonly string[], options: StartOptions) => Promise<KillRun>;
+  /** Applies once after a killed run. */
   readonly recover: (killed: KillRun, successor: Successor) => Promise<Recovery>;
-  /** How the nodes are by that observation, without what differs from run to run. */
+  /** The state of the nodes in that observation, without values that differ between runs. */
   readonly stateIn: (observation: FleetObservation) => Promise<unknown>;
-  /** Where a path of a node lies here. */
+  /** The path on this computer of a path on a node. */
   readonly at: (node: string, path: string) => string;
   readonly stop: () => Promise<void>;
 }
 
-/** Verbs that are killed; each is a playbook that ships. */
+/** Commands that are killed. Each is a shipped playbook. */
 export type Verb = 'apply' | 'restart' | 'reboot';
 
 /** Longer than any test. */
 const never = 3_600_000;
 
-/** Longer than a change of the network takes to be confirmed on the slowest machine; `endRollbackTimes` ends it. */
+/** Longer than the slowest machine takes to confirm a network change; `endRollbackTimes` ends it. */
 export const rollbackSeconds = 179.25;
 
-/** What waits for a script, or for a rank that makes no progress, is as patient as for real Macs. */
+/** Deadlines of scripts and of ranks without progress are those for real Macs. */
 const killedTiming: RunTiming = {
   ...quickTiming,
   rollbackAfterMs: rollbackSeconds * 1_000,
@@ -93,7 +93,7 @@ const killedTiming: RunTiming = {
 
 const beatingMs = 300;
 
-/** A dead process of this computer is seen at once; of another one only its silence can be seen. */
+/** A dead process of this computer is detected immediately; on a different computer only by its silence. */
 const timings: Readonly<Record<Successor, RunTiming>> = {
   same: { ...killedTiming, leaseExpiryMs: never },
   empty: { ...killedTiming, leaseExpiryMs: 200 },
@@ -105,7 +105,7 @@ function shipped(verb: Verb): Playbook {
   return playbook;
 }
 
-/** The pair, whose model comes from a web server and is fetched by each node as a job. */
+/** The pair. Each node fetches its model from a web server as a job. */
 async function fileWith(folder: string): Promise<(change?: (file: FileValue) => void) => FileValue> {
   const written = await writeTinyModel(folder);
   const files = written.map(({ path, sha256, sizeBytes }) => [path, { sha256, size: sizeBytes }]);
@@ -119,7 +119,7 @@ async function fileWith(folder: string): Promise<(change?: (file: FileValue) => 
 
 const pauseMs = 80;
 
-/** Brings up two nodes, and the program of their controller. */
+/** Starts two nodes and builds the program of their controller. */
 export async function startKillRack(seed: string): Promise<KillRack> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-kill-'));
   const program = await buildController(folder);

@@ -5,11 +5,11 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { NodeName } from '../../../src/model/node.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';
 
-/** What a controller process is told to do; JSON in a file. */
+/** The orders of a controller process, as JSON in a file. */
 export interface KillOrder {
   readonly playbook: Playbook;
   readonly desired: DesiredFleet;
-  /** Nodes that the command line would name. */
+  /** The nodes named on the command line. */
   readonly targets: readonly NodeName[];
   readonly nodes: readonly {
     readonly name: NodeName;
@@ -24,11 +24,11 @@ export interface KillOrder {
   readonly state: string;
   readonly runId: string;
   readonly timing: RunTiming;
-  /** Key of the record or event right after which the process kills itself; it ends by itself without one. */
+  /** Key of the record or event after which the process kills itself; without a key it runs to its end. */
   readonly dieAfter?: string;
 }
 
-/** What a controller that was not killed prints: one line of JSON. */
+/** The output of a controller that was not killed: one line of JSON. */
 export interface KillReport {
   readonly plans: readonly Plan[];
   readonly steps: readonly { readonly id: string; readonly outcome: StepOutcome; readonly problems: string }[];

@@ -1,11 +1,11 @@
 import type { JournalEntry } from '../../../src/apply/journal/journal.ts';
 import type { RunEvent } from '../../../src/apply/run-events.ts';
 
-/** Names the records and events of a run, the same in every run of the same playbook. */
+/** Gives the records and events of a run the same names in every run of the same playbook. */
 export interface RunKeys {
-  /** Of a record that was just written. */
+  /** The key of a record that was just written. */
   readonly record: (entry: JournalEntry) => string;
-  /** Of an event of a step that leaves no record, since only hands can do it. */
+  /** The key of an event of a manual step, which leaves no record. */
   readonly event: (event: RunEvent) => string | undefined;
 }
 

@@ -4,14 +4,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KillOrder, KillReport } from './order.ts';
 
-/** A controller that was started as a process of its own. */
+/** A controller that was started in a separate process. */
 export interface RunningController {
-  /** Ends it on the spot; resolves when it has ended. */
+  /** Kills it immediately; resolves after its end. */
   readonly kill: () => Promise<void>;
   readonly ended: Promise<ControllerEnd>;
 }
 
-/** How a controller ended: with a report, or by a signal without one. */
+/** The end of a controller: a report, or a signal without a report. */
 export interface ControllerEnd {
   readonly signal: string | null;
   readonly report?: KillReport;
@@ -19,8 +19,8 @@ export interface ControllerEnd {
 }
 
 /**
- * Starts the program of {@link buildController} with an order, which is written beside its journal; `within` are the
- * words of a command that runs it.
+ * Starts the program of {@link buildController} with an order, which is written next to its journal; `within` is a
+ * command that runs it.
  */
 export async function startController(
   program: string,

@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A web server that takes its time, so that a job is still under way when its controller is killed. */
+/** A slow web server, so that a job is still running when its controller is killed. */
 export interface SlowFiles {
   readonly port: number;
-  /** Files that were fetched several times at once since this was asked last. */
+  /** Files with several simultaneous downloads since the last call. */
   readonly takeDoubled: () => readonly string[];
   readonly close: () => Promise<void>;
 }
 
 /**
- * Serves the files of a folder on the loopback interface, each in two halves with a pause between them. It knows
- * nothing of ranges, as many servers do not.
+ * Serves the files of a folder on the loopback interface, each in two halves with a pause between them. Like many
+ * servers, it does not support ranges.
  */
 export async function serveSlowly(folder: string, pauseMs: number): Promise<SlowFiles> {
   const now: string[] = [];

@@ -5,41 +5,41 @@ import { killAt, type Rehearsal, rehearse } from './kill-points.ts';
 import { type KillRack, type Successor, startKillRack } from './kill-rack.ts';
 import type { KillScenario } from './scenarios.ts';
 
-/** A kill after which not everything was as it should be. */
+/** A kill that left a wrong state. */
 export interface BadKill {
   readonly at: string;
   readonly successor: Successor;
   readonly problems: readonly string[];
 }
 
-/** What became of some kills. */
+/** The results of kills. */
 export interface Tried {
-  /** Those in which a controller died where it was to die. */
+  /** Kills whose controller died at the intended point. */
   readonly done: readonly Kill[];
   readonly bad: readonly BadKill[];
 }
 
-/** Kills controllers on racks, which it makes anew when a kill has left them in disorder. */
+/** Kills controllers on racks, and replaces racks that a kill left in a wrong state. */
 export interface KillBench {
-  /** Brings a rack to the beginning of a scenario, and runs it once to its end. */
+  /** Prepares a rack for a scenario, and runs the scenario once to its end. */
   readonly rehearse: (scenario: KillScenario) => Promise<Rehearsal & Expected>;
   /** Kills at each of these points, once for each successor. */
   readonly tryAll: (scenario: KillScenario, expected: Expected, kills: readonly Kill[]) => Promise<Tried>;
   readonly stop: () => Promise<void>;
 }
 
-/** One rack, on which one kill comes after the other. */
+/** One rack for one kill after the other. */
 interface Lane {
   kill: KillRack;
-  /** What it is prepared for; absent on a new rack, and on one in disorder. */
+  /** The scenario that it is prepared for; absent on a new rack and on one in a wrong state. */
   scenario?: KillScenario;
   isUsable: boolean;
 }
 
-/** Where all are killed, one controller works while that of another rack waits. */
+/** If all are killed, one controller works while that of a different rack waits. */
 const laneCount = isThorough ? 2 : 1;
 
-/** The file and the faults of a scenario, converged. */
+/** Converges a rack to the file and the faults of a scenario. */
 async function prepare({ rack, file, jobs }: KillRack, scenario: KillScenario): Promise<void> {
   jobs.watch(scenario.acts.includes('job'));
   const problems = await rack.behindOurBack(async (fleet) => {
@@ -51,7 +51,7 @@ async function prepare({ rack, file, jobs }: KillRack, scenario: KillScenario): 
   await rack.apply();
 }
 
-/** Brings a rack to the beginning of a scenario, unless it is there. */
+/** Prepares a rack for a scenario unless it is already prepared. */
 async function ready(lane: Lane, seed: string, scenario: KillScenario): Promise<void> {
   if (!lane.isUsable) {
     await lane.kill.stop().catch(() => undefined);
@@ -63,7 +63,7 @@ async function ready(lane: Lane, seed: string, scenario: KillScenario): Promise<
   lane.scenario = scenario;
 }
 
-/** Kills once, and gives what was wrong. */
+/** Kills once and returns the problems. */
 async function oneKill(
   { kill }: Lane,
   scenario: KillScenario,
@@ -80,7 +80,7 @@ const told = (error: unknown): readonly string[] => [
   error instanceof Error ? (error.stack ?? error.message) : String(error),
 ];
 
-/** Starts a rack for kills; others of the same seed, which is to say the same Macs, follow when they are needed. */
+/** Starts a rack for kills. More racks of the same seed, with the same Macs, follow when needed. */
 export async function openBench(seed: string): Promise<KillBench> {
   const open = async (): Promise<Lane> => ({ kill: await startKillRack(seed), isUsable: true });
   const first = await open();

@@ -7,16 +7,18 @@ import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
 import { startRecording } from './recording.ts';
 import { isObservation, isTimed, otherScripts, outOfOrder, transcriptOf } from './transcript.ts';
 
-/** A run that is to be recorded, on a fleet whose other files are in a folder. */
+/** A run to record, on a fleet whose other files are in a folder. */
 export interface RunToRecord {
   readonly title: string;
   readonly fleet: Fleet;
   readonly folder: string;
-  /** Gives its listener to everything that sends commands. */
+  /** Runs with this listener for all sent commands. */
   readonly run: (listener: RemoteListener) => Promise<{ readonly plan: Plan; readonly report?: RunReport | undefined }>;
 }
 
-/** The transcript of a run, whose commands came in order, with names, and as the arguments of its steps make them. */
+/**
+ * The transcript of a run. Expects its commands in order, with names, and as generated from the arguments of its steps.
+ */
 export async function recordedRun({ title, fleet, folder, run }: RunToRecord): Promise<string> {
   const recording = startRecording(fleet);
   const { plan, report } = await run(recording.listener);

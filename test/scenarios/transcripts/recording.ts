@@ -1,29 +1,29 @@
-/** What a simulated fleet really receives, command by command, with the name under which the log has it and its exit. */
+/** The commands that a simulated fleet receives, each with its name in the log and its exit. */
 import { expect } from 'vitest';
 import type { Exit } from '../../../src/model/probe.ts';
 import type { RemoteListener } from '../../../src/remote/remote.ts';
 import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
 import { eventually } from '../../rack/running.ts';
 
-/** One command as a node received it. */
+/** A command that a node received. */
 export interface SeenExec {
   readonly node: string;
   readonly command: string;
   readonly input: string;
-  /** As in the log; undefined for a command that the log does not know. */
+  /** Its name in the log; undefined for a command that the log does not contain. */
   readonly name: string | undefined;
   readonly exit: Exit;
 }
 
-/** A recording that goes on. */
+/** A recording in progress. */
 export interface Recording {
-  /** To be given to observations and runs: names the commands that they send. */
+  /** The listener for observations and runs, which names their commands. */
   readonly listener: RemoteListener;
-  /** Ends it, once every command has ended, and gives the commands in the order of their arrival. */
+  /** Ends the recording after every command ended, and returns the commands in order of arrival. */
   readonly end: () => Promise<readonly SeenExec[]>;
 }
 
-/** What the controller says that it sent, and how it says that this ended. */
+/** A command and its end according to the controller. */
 interface Sent {
   readonly node: string;
   readonly name: string;
@@ -37,7 +37,7 @@ type Received = Pick<SeenExec, 'node' | 'command' | 'input'>;
 
 const keyOf = ({ node, command }: Pick<SeenExec, 'node' | 'command'>): string => `${node}\0${command}`;
 
-/** The commands of the fleet's own records, in the order of their arrival, by node and text. */
+/** The commands in the fleet's own records, in order of arrival, by node and text. */
 function recordsByKey(fleet: Fleet): ReadonlyMap<string, readonly (Exit | undefined)[]> {
   const found = new Map<string, (Exit | undefined)[]>();
   for (const one of fleet.execs()) {
@@ -47,7 +47,7 @@ function recordsByKey(fleet: Fleet): ReadonlyMap<string, readonly (Exit | undefi
   return found;
 }
 
-/** Records what arrives from now on. */
+/** Records all commands from now on. */
 export function startRecording(fleet: Fleet): Recording {
   const before = recordsByKey(fleet);
   const received: Received[] = [];
@@ -82,7 +82,7 @@ export function startRecording(fleet: Fleet): Recording {
         const at = taken.get(key) ?? before.get(key)?.length ?? 0;
         taken.set(key, at + 1);
         const known = sentAs(one);
-        // All scripts of root have one command line: which record is whose the node does not say.
+        // All root scripts have the same command line, so the node cannot match its records to them.
         const exit = known?.exit === undefined || known.exit.kind === 'unknown' ? after.get(key)?.[at] : known.exit;
         if (exit === undefined) throw new Error(`${one.node} has no record of ${one.command.slice(0, 200)}`);
         return { ...one, name: known?.name, exit };

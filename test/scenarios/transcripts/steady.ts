@@ -1,6 +1,6 @@
-/** Texts without what differs from one run to the next. */
+/** Texts without values that differ between runs. */
 
-/** What stands for a text that is made up anew in every run. */
+/** Placeholders for texts that are generated in every run. */
 const changing: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}\b/g, 'BOOT'],
   [/ b\/lease\/(?:busy|again)\.[0-9a-f]{32}\.\d\.?/g, ''],
@@ -11,7 +11,7 @@ const changing: readonly (readonly [RegExp, string])[] = [
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME'],
 ];
 
-/** A text without folders of this run, and with placeholders for what is made up. */
+/** A text without folders of this run, and with placeholders for generated texts. */
 export function steady(text: string, folders: Readonly<Record<string, string>>): string {
   const known = Object.entries(folders).reduce((shown, [folder, stand]) => shown.replaceAll(folder, stand), text);
   return changing.reduce((shown, [pattern, stand]) => shown.replace(pattern, stand), known);
@@ -20,10 +20,10 @@ export function steady(text: string, folders: Readonly<Record<string, string>>):
 /** A digest, whole or as the name of a folder. */
 const digests = /\b(?:[0-9a-f]{64}|[0-9a-f]{16})\b/g;
 
-/** A text in which all digests are alike. */
+/** A text with the same placeholder for all digests. */
 export const withoutDigests = (text: string): string => text.replace(digests, 'DIGEST');
 
-/** A text in which each digest has its number: they differ with the compression and the build of this computer. */
+/** A text with numbered digests: they depend on the compression and the build of this computer. */
 export function withNumberedDigests(text: string): string {
   const numbers = new Map<string, number>();
   return text.replace(digests, (found) => {

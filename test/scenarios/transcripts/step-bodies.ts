@@ -1,17 +1,17 @@
-/** The bodies of root scripts as the product renders them for a step. Whatever moves in `src` is followed here alone. */
+/** The bodies of root scripts as the product renders them for a step. Only this file follows moves in `src`. */
 
 import { launchBody } from '../../../src/engine/scripts/job.ts';
 import { scriptBody } from '../../../src/engine/scripts/registry.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { putBody } from '../../../src/node/put-file.ts';
 
-/** Where and as whom a step runs. */
+/** The node and the user of a step. */
 export interface StepPlace {
   readonly rootPrefix: string;
   readonly login: string;
 }
 
-/** The body that has to be in the first root script of a step; undefined where only its run knows the arguments. */
+/** The expected body of the first root script of a step; undefined if only its run knows the arguments. */
 export function stepBody({ act }: Step, where: StepPlace): string | undefined {
   switch (act.kind) {
     case 'script':

@@ -1,4 +1,4 @@
-/** A recording as text that is the same in every run: by node, the steps of a run in the order of its plan. */
+/** A recording as a text that is the same in every run: by node, the steps of a run in the order of its plan. */
 import { createHash } from 'node:crypto';
 import { exitText } from '../../../src/model/probe.ts';
 import { type Step, type StepOutcome, stepsBefore } from '../../../src/model/step.ts';
@@ -7,19 +7,19 @@ import type { SeenExec } from './recording.ts';
 import { steady, withNumberedDigests, withoutDigests } from './steady.ts';
 import { type StepPlace, stepBody } from './step-bodies.ts';
 
-/** What was recorded, and what ran meanwhile. */
+/** A recording and its run. */
 export interface Recorded {
   readonly execs: readonly SeenExec[];
-  /** Of all plans that were run, with those of their rescues. */
+  /** The steps of all plans, including their rescue steps. */
   readonly steps: readonly Step[];
-  /** By step: what the run says of it. */
+  /** The outcome of each step. */
   readonly outcomes: ReadonlyMap<Step, StepOutcome>;
   readonly placeOf: (node: string) => StepPlace;
-  /** Folders that differ from run to run, and what stands for them. */
+  /** Folders that differ between runs, with their placeholders. */
   readonly folders: Readonly<Record<string, string>>;
 }
 
-/** A command with the step that it belongs to. */
+/** A command with its step. */
 interface Told {
   readonly exec: SeenExec;
   readonly step: Step | undefined;
@@ -27,10 +27,10 @@ interface Told {
 
 const isRoot = ({ command }: SeenExec): boolean => /\bsudo'? -n /.test(command);
 
-/** The whole text of a command: of root it is on standard input. */
+/** The whole text of a command; for root scripts, their standard input. */
 const textOf = (exec: SeenExec): string => (isRoot(exec) ? exec.input : exec.command);
 
-/** The step of a command: by its line of the history, its job, or the file that it sends. */
+/** The step of a command, from its history line, its job, or the file that it sends. */
 function stepOf(exec: SeenExec, steps: readonly Step[]): Step | undefined {
   const own = steps.filter(({ node }) => node === exec.node);
   if (isRoot(exec)) {
@@ -45,12 +45,12 @@ function stepOf(exec: SeenExec, steps: readonly Step[]): Step | undefined {
   );
 }
 
-/** Whether it says how long is left, or how long something took. */
+/** Whether a command contains its remaining time or a duration. */
 const isHurried = ({ name = '' }: SeenExec): boolean => ['ask', 'prove', 'dialogue'].includes(name);
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.match(/[\w.:@%+/-]+/g) ?? []);
 
-/** Words of all texts that are sent, by their names. */
+/** Words of all sent texts, by name. */
 const examples = everyText('').map(([name, text]) => ({ name, words: wordsOf(text) }));
 
 const sharedWith = (words: ReadonlySet<string>, others: ReadonlySet<string>): number => {
@@ -58,7 +58,7 @@ const sharedWith = (words: ReadonlySet<string>, others: ReadonlySet<string>): nu
   return shared / (words.size + others.size - shared);
 };
 
-/** What a text has besides the words of the example of its kind: what it was called with, where no step says so. */
+/** The words of a text that the example of its kind lacks: its arguments, if no step names them. */
 function argumentsIn(text: string, isHurried: boolean): string {
   const words = wordsOf(text);
   const likest = examples.toSorted((a, b) => sharedWith(words, b.words) - sharedWith(words, a.words))[0];
@@ -68,7 +68,7 @@ function argumentsIn(text: string, isHurried: boolean): string {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
-/** A value as JSON; a path of a node is its text. */
+/** A value as JSON, with node paths as texts. */
 const shown = (value: unknown): string =>
   JSON.stringify(value, (_key, one: unknown) =>
     typeof one === 'object' && one !== null && 'kind' in one && one.kind === 'node-path' && 'path' in one
@@ -76,7 +76,7 @@ const shown = (value: unknown): string =>
       : one,
   );
 
-/** A digest of what a file is to hold; scripts are compared elsewhere, word by word. */
+/** A digest of the desired contents of a file. Scripts are compared word by word elsewhere. */
 function contentOf(content: Extract<Step['act'], { readonly kind: 'put' }>['content']): string {
   const text = shown(content);
   return /^\["(?:#!|R=)/.test(text) ? 'a script' : sha256(withoutDigests(text));
@@ -99,18 +99,18 @@ function stepArguments({ act }: Step): string | undefined {
   }
 }
 
-/** What an observation asks: its commands, in order. */
+/** The commands of an observation, in order. */
 const probesIn = (command: string): readonly string[] =>
   command
     .split('\n')
     .filter((line) => line.startsWith('r '))
     .map((line) => line.slice(2));
 
-/** Whether this is an observation, which a restart of a Mac sends without telling the log. */
+/** Whether this is an observation, which a restart of a Mac sends without a log entry. */
 export const isObservation = ({ command }: SeenExec): boolean =>
   /^T=[0-9a-f]{32}$/m.test(command) && probesIn(command).length > 0;
 
-/** Writes lines, and keeps what the observations in them ask. */
+/** Writes lines, and collects the commands of their observations. */
 function lineWriter({ folders }: Recorded) {
   const kinds = new Map<string, string>();
   const observation = ({ command }: SeenExec): string => {
@@ -141,16 +141,16 @@ function lineWriter({ folders }: Recorded) {
   };
 }
 
-/** Whether time decides how often this is sent, if at all. */
+/** Whether timing decides how often this is sent. */
 export const isTimed = ({ name }: SeenExec): boolean => name === 'keep-lease' || name === 'rank-progress';
 
-/** Whether a restarting Mac ended an observation by chance: a run that waits for it looks again and again. */
+/** Whether a restarting Mac ended an observation by chance: a run that waits for it observes repeatedly. */
 const isCutLook = (exec: SeenExec): boolean =>
   exec.name === undefined && isObservation(exec) && exec.exit.kind === 'signalled';
 
 const once = (lines: readonly string[]): readonly string[] => lines.filter((line, at) => line !== lines[at - 1]);
 
-/** One run on one node, or what came before and after it. */
+/** One run on one node, or the commands before or after it. */
 function part(
   all: readonly Told[],
   { steps, outcomes }: Recorded,
@@ -173,7 +173,7 @@ function part(
   return [...lease('take-lease'), ...ofSteps, ...others.map((line) => `meanwhile ${line}`), ...lease('release-lease')];
 }
 
-/** Cuts what came to one node at the leases. */
+/** Splits the commands of one node at the leases. */
 function partsOf(all: readonly Told[]): readonly (readonly Told[])[] {
   const taken = all.findIndex(({ exec }) => exec.name === 'take-lease');
   const released = all.findLastIndex(({ exec }) => exec.name === 'release-lease');
@@ -196,7 +196,7 @@ export function transcriptOf(title: string, recorded: Recorded): string {
   return withNumberedDigests(`== ${title}\n${parts.join('')}${writer.legend()}`);
 }
 
-/** Commands that came before one that they had to wait for, over all nodes. */
+/** Commands that arrived before a command that they depend on, over all nodes. */
 export function outOfOrder({ execs, steps }: Recorded): readonly string[] {
   const [firsts, lasts] = [new Map<string, number>(), new Map<string, number>()];
   for (const [at, exec] of execs.entries()) {
@@ -212,7 +212,7 @@ export function outOfOrder({ execs, steps }: Recorded): readonly string[] {
   );
 }
 
-/** Steps whose first script is not the one that their arguments make. */
+/** Steps whose first script differs from the one generated from their arguments. */
 export function otherScripts({ execs, steps, placeOf }: Recorded): readonly string[] {
   return steps.flatMap((step) => {
     const body = stepBody(step, placeOf(step.node));
