@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { textOf } from './sources.ts';
 import { nodesOf, parse } from './syntax.ts';
 
-/** The text of a string, or of a template as it is written. */
+/** The text of a string, or the source of a template. */
 const wordsOf = (node: ts.Node | undefined): string | undefined => {
   if (node === undefined) return undefined;
   if (ts.isStringLiteralLike(node)) return node.text;
@@ -11,7 +11,7 @@ const wordsOf = (node: ts.Node | undefined): string | undefined => {
   return ts.isArrayLiteralExpression(node) ? wordsOf(node.elements[0]) : undefined;
 };
 
-/** The title of a test, or what a row of a table is called. */
+/** The title of a test, or the name of a table row. */
 function caseAt(node: ts.Node): string | undefined {
   if (ts.isCallExpression(node))
     return /^it\b/.test(node.expression.getText()) ? wordsOf(node.arguments[0]) : undefined;
@@ -25,7 +25,7 @@ function caseAt(node: ts.Node): string | undefined {
   return name === undefined ? about : about === undefined ? name : `${about}: ${name}`;
 }
 
-/** What the entries of a table at the top of a file are called: by their keys, or by the first word of each. */
+/** The names of rows in a table at the top of a file: their keys, or their first strings. */
 function rowsOf({ name, initializer: table }: ts.VariableDeclaration): readonly string[] {
   const wordsOfRow = (row: ts.Node): string | undefined => {
     if (!ts.isPropertyAssignment(row)) return ts.isArrayLiteralExpression(row) ? wordsOf(row) : undefined;
@@ -46,7 +46,7 @@ function casesOf(suite: string): ReadonlySet<string> {
   return new Set([...[...nodesOf(file)].flatMap((node) => caseAt(node) ?? []), ...tables.flatMap(rowsOf)]);
 }
 
-describe('the map of cases, test/cases-map.tsv', () => {
+describe('test/cases-map.tsv', () => {
   const [, ...lines] = textOf('test/cases-map.tsv').trimEnd().split('\n');
   let [before, now] = ['', ''];
   const rows = lines.map((line) => {
@@ -55,12 +55,12 @@ describe('the map of cases, test/cases-map.tsv', () => {
     return { before, oldCase, now: newSuite === '' ? now : newSuite, newCase: newCase === '' ? oldCase : newCase };
   });
 
-  it('names every case once, 443 in all', () => {
+  it('names each of the 443 former cases once', () => {
     expect(new Set(rows.map(({ before: suite, oldCase }) => `${suite} ${oldCase}`)).size).toBe(rows.length);
     expect(rows.length).toBe(443);
   });
 
-  it('leads to cases that are in the suites of today, or says why one is gone', () => {
+  it('names an existing case for each former case, or the reason for its removal', () => {
     const suites = new Map(
       [...new Set(rows.map((row) => row.now))].filter((one) => one !== 'gone').map((suite) => [suite, casesOf(suite)]),
     );

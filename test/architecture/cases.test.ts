@@ -9,7 +9,7 @@ interface NumberedTitle {
   readonly numbers: readonly string[];
 }
 
-// Loaded by its path: a module of JavaScript has no types of its own.
+// Loaded by its path, as a JavaScript module has no types.
 const {
   casesPage,
   numberedTitles,
@@ -27,8 +27,8 @@ const page = (title: string, reason?: string): string =>
     numberedTitles('test/a.test.ts', `it('${title}', body);`),
   );
 
-describe('titles with numbers of cases', () => {
-  it('are read in every form in which a test is written', () => {
+describe('a test title with case numbers', () => {
+  it('is found in every form of a test', () => {
     const found = titlesIn(
       "describe.runIf(isThere)('a host (case 1)', () => {",
       "  it.each([['x (case 9)']])('is %s (cases 2, 47b)', () => undefined);",
@@ -43,21 +43,21 @@ describe('titles with numbers of cases', () => {
     ]);
   });
 
-  it('end with their numbers, in one form', () => {
+  it('must end with its numbers in one form', () => {
     for (const title of ['(case 1) first', 'last (case 1, 2b, c)', 'twice (case 1) (case 2)']) {
       expect(() => titlesIn(`it('${title}', body);`), title).toThrow('is to end with (case 1) or (cases 1, 2)');
     }
   });
 });
 
-describe('the page of cases', () => {
-  it('has each case with its tests, its reason, or both', () => {
+describe('casesPage', () => {
+  it('lists each case with its tests, its reason, or both', () => {
     expect(page('starts no program (case 1)')).toContain('| 1 | A host. | [a](../test/a.test.ts): starts no program |');
     expect(page('else', 'None.')).toContain('| 1 | A host. | None. |');
     expect(page('a|b (case 1)', 'Partly.')).toContain('| [a](../test/a.test.ts): a\\|b<br>Partly. |');
   });
 
-  it('is not made with a case that has neither a test nor a reason, nor with a number that is no case', () => {
+  it('rejects a case without a test and a reason, and an unknown case number', () => {
     expect(() => page('else')).toThrow('case 1 has neither a test nor a reason');
     expect(() => page('other (cases 1, 2)')).toThrow('"other" names case 2, which is not in scripts/cases.json');
   });

@@ -6,7 +6,7 @@ import { ciSteps, meshwrightLines } from '../ci-examples.ts';
 import { shellWords } from '../readme-text.ts';
 import { textOf } from './sources.ts';
 
-/** What a command line comes to: a verb and its words, or the reason why it is refused. */
+/** The command and arguments of a command line, or the error. */
 function parsed(line: string): unknown {
   try {
     const found = parseCommandLine(verbs, { out: () => undefined, columns: 80 }, shellWords(line).slice(1));
@@ -17,11 +17,11 @@ function parsed(line: string): unknown {
 }
 
 describe.each(Object.entries(ciSteps))('examples/ci/%s.yml', (_, steps) => {
-  it('has the jobs that docs/ci.md explains', () => {
+  it('has the jobs described in docs/ci.md', () => {
     expect([...new Set(steps.map(({ job }) => job))].sort()).toEqual(['apply', 'drift', 'plan', 'rollout']);
   });
 
-  it('has only commands and options that meshwright takes', () => {
+  it('contains only valid commands and options', () => {
     const lines = steps.flatMap(({ job, script }) => meshwrightLines(script).map((line) => [job, parsed(line)]));
     expect(lines).toEqual([
       ['plan', ['validate']],
@@ -33,15 +33,15 @@ describe.each(Object.entries(ciSteps))('examples/ci/%s.yml', (_, steps) => {
     ]);
   });
 
-  it('mentions meshwright in a script only where this test finds it', () => {
+  it('has no meshwright command that this test overlooks', () => {
     const found = steps.flatMap(({ script }) => meshwrightLines(script)).length;
     const named = steps.flatMap(({ script }) => script.match(/\bmeshwright (?!commit)[a-z]/g) ?? []).length;
     expect(named).toBe(found);
   });
 });
 
-describe('what these tests compare', () => {
-  it('finds an option and a command that do not exist', () => {
+describe('the command parser of these tests', () => {
+  it('rejects an unknown option and an unknown command', () => {
     expect([parsed('meshwright plan --markdown'), parsed('meshwright recover')]).toEqual([
       expect.stringContaining('--markdown'),
       expect.stringContaining('recover'),
@@ -50,7 +50,7 @@ describe('what these tests compare', () => {
 });
 
 describe('docs/ci.md', () => {
-  it('has a row for every job, with the commands of both examples', () => {
+  it('has a row for every job with the commands of both examples', () => {
     const rows = [...textOf('docs/ci.md').matchAll(/^\| `([a-z]+)` \|[^|]*\| ([^|]*) \|/gm)];
     const shown = Object.fromEntries(rows.map(([, job, commands = '']) => [job, commands]));
     for (const { job, script } of Object.values(ciSteps).flat()) {
@@ -64,7 +64,7 @@ describe('docs/ci.md', () => {
 });
 
 describe('examples/ci/rollout.yaml', () => {
-  it('means the same to a reader of YAML 1.1', () => {
+  it('means the same in YAML 1.1', () => {
     const text = textOf('examples/ci/rollout.yaml');
     expect(parse(text, { version: '1.1', merge: true })).toEqual(parse(text));
   });

@@ -7,24 +7,24 @@ const names = Object.keys(codes);
 const documented = textOf('docs/errors.md');
 
 /**
- * Everything that could provoke a code and say so. This folder only counts them, and a page of documents explains them;
- * a golden text and the folder of a rule's case are what a test compares with.
+ * All files that may cause a code in a test. This folder only counts codes, and Markdown pages only explain them.
+ * Golden files and the folders of rule cases count, as tests compare with them.
  */
 const tested = filesBelow('test')
   .filter((path) => !path.startsWith('test/architecture/') && !path.endsWith('.md'))
   .map((path) => `${path}\n${textOf(path)}`)
   .join('\n');
 
-/** Sources without their comments and without unions of codes in types, which make nothing. */
+/** Sources without comments and without unions of codes in types, which create no diagnostics. */
 const sources = filesBelow('src')
   .filter((path) => path.endsWith('.ts') && !path.startsWith('src/diagnostics/codes'))
   .map((path) => textOf(path).replaceAll(/^\s*(?:\/\*\*|\*|\/\/).*$|^.*\| '[a-z]+\/[a-z0-9-]+'.*$/gm, ''))
   .join('\n');
 
 /**
- * Whether some source makes a diagnostic of this code: it is in the first argument of `diagnose`, taken from `codes` of its
- * rule, behind `code:` of a problem or a finding, in a constant called code, or in a call of a function called refuse or refused. To be
- * compared with, or to be the key of a table, makes nothing.
+ * Whether a source creates a diagnostic with this code: in the first argument of `diagnose`, from `codes` of its rule,
+ * after `code:` of a problem or a finding, in a constant named code, or in a call of a function named refuse or refused.
+ * Comparisons and table keys create none.
  */
 const isMade = (code: string): boolean =>
   new RegExp(
@@ -32,11 +32,11 @@ const isMade = (code: string): boolean =>
   ).test(sources);
 
 describe('diagnostic codes', () => {
-  it('are an area and a slug', () => {
+  it('consist of an area and a slug', () => {
     expect(names.filter((name) => !/^[a-z]+\/[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name))).toEqual([]);
   });
 
-  it('say in full sentences what is wrong, why, and what to do', () => {
+  it('have a summary and a cause in full sentences, and a hint', () => {
     const bare = Object.entries(codes).filter(
       ([, { summary, cause, hint }]) => !/[.?]$/.test(summary) || !/[.?]$/.test(cause) || plainText(hint).length < 10,
     );
@@ -51,7 +51,7 @@ describe('diagnostic codes', () => {
     expect(names.filter((name) => !isMade(name))).toEqual([]);
   });
 
-  it('are all provoked by a test', () => {
+  it('are all caused by a test', () => {
     expect(names.filter((name) => !new RegExp(`${name}(?![a-z0-9-])`).test(tested))).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ const { countTests, failureLines, filesToRunAgain }: Results = await import(
   pathToFileURL(join(root, 'scripts/count-tests.mjs')).href
 );
 
-/** Writes result files as vitest does and counts them. */
+/** Writes result files in vitest's format and counts the tests. */
 function count(...runs: readonly (readonly (readonly [fullName: string, status: string])[] | string)[]): Counts {
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-counts-'));
   runs.forEach((run, index) => {
@@ -39,8 +39,8 @@ function count(...runs: readonly (readonly (readonly [fullName: string, status: 
   return counts;
 }
 
-describe('the count of tests over several runs', () => {
-  it('takes each test once, and a later run of a skipped one for what it is', () => {
+describe('countTests over several runs', () => {
+  it('counts each test once, by a later run if first skipped', () => {
     const everyday = [
       ['one', 'passed'],
       ['two', 'skipped'],
@@ -58,7 +58,7 @@ describe('the count of tests over several runs', () => {
     expect(count([['one', 'failed']], [['one', 'passed']])).toMatchObject({ total: 1, passed: 0, failed: 1 });
   });
 
-  it('tells tests of one name apart', () => {
+  it('counts tests with equal names separately', () => {
     expect(
       count([
         ['one', 'passed'],
@@ -67,13 +67,13 @@ describe('the count of tests over several runs', () => {
     ).toMatchObject({ total: 2, passed: 2, failed: 0 });
   });
 
-  it('counts a file that could not be loaded, and results that cannot be read, as failed', () => {
+  it('counts unloadable files and unreadable results as failed', () => {
     expect(count([])).toMatchObject({ failed: 1 });
     expect(count('{')).toMatchObject({ failed: 1 });
   });
 });
 
-/** One result file with these tests of `/repo/test/a.test.ts`, and what is told of its failures. */
+/** Writes result files with these tests of `/repo/test/a.test.ts`; returns the failure lines. */
 function failures(tests: readonly object[], most?: number, message?: string): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-failures-'));
   const file = { name: '/repo/test/a.test.ts', status: 'failed', message, assertionResults: tests };
@@ -85,7 +85,7 @@ function failures(tests: readonly object[], most?: number, message?: string): re
   return lines;
 }
 
-describe('the failures of several runs', () => {
+describe('failureLines', () => {
   const failed = (title: string, message: string) => ({
     ancestorTitles: ['a rack'],
     title,
@@ -94,7 +94,7 @@ describe('the failures of several runs', () => {
     failureMessages: [message],
   });
 
-  it('are a line for each test, once, with the first line of its message', () => {
+  it('has one line per failed test with the first line of its message', () => {
     const passed = { ...failed('three', ''), status: 'passed', failureMessages: [] };
     expect(failures([failed('one', 'Error: too late\n    at b.ts'), failed('two', 'x'.repeat(200)), passed])).toEqual([
       'FAILED  test/a.test.ts > a rack > one: Error: too late',
@@ -102,13 +102,13 @@ describe('the failures of several runs', () => {
     ]);
   });
 
-  it('are no more than a page of them, and how many more there are', () => {
+  it('is limited to a page and the number of omitted lines', () => {
     const many = Array.from({ length: 43 }, (_, index) => failed(`test ${index}`, 'no'));
     expect(failures(many).slice(39)).toEqual(['FAILED  test/a.test.ts > a rack > test 39: no', 'and 3 more']);
     expect(failures(many.slice(0, 40))).toHaveLength(40);
   });
 
-  it('name a file that could not be loaded, and results that cannot be read', () => {
+  it('names unloadable files and unreadable results', () => {
     expect(failures([], 40, 'Cannot find module x')).toEqual(['FAILED  test/a.test.ts: Cannot find module x']);
     const folder = mkdtempSync(join(tmpdir(), 'meshwright-failures-'));
     writeFileSync(join(folder, 'whole.json'), '{');
@@ -132,8 +132,8 @@ describe('a second run of files with failures', () => {
     const testResults = Object.entries(files).map(([name, tests]) => inFile(name, tests));
     writeFileSync(path, JSON.stringify({ testResults }));
   };
-  /** What is told of a run and of the second run of some of its files. */
-  const told = (run: Readonly<Record<string, Tests>>, again: Readonly<Record<string, Tests>>) => {
+  /** The counts and lines of a run and the second run of some of its files. */
+  const reported = (run: Readonly<Record<string, Tests>>, again: Readonly<Record<string, Tests>>) => {
     const folder = mkdtempSync(join(tmpdir(), 'meshwright-again-'));
     mkdirSync(join(folder, 'again'));
     write(join(folder, 'whole.json'), run);
@@ -143,31 +143,34 @@ describe('a second run of files with failures', () => {
     return answer;
   };
 
-  it('takes back what passes, and names it', () => {
-    expect(told({ a: { one: 'failed', two: 'passed' } }, { a: { one: 'passed', two: 'passed' } })).toEqual({
+  it('reports tests that pass then as unsteady', () => {
+    expect(reported({ a: { one: 'failed', two: 'passed' } }, { a: { one: 'passed', two: 'passed' } })).toEqual({
       counts: { total: 2, passed: 2, failed: 0, skipped: 0, unsteady: 1 },
       lines: ['UNSTEADY, passed when it ran again alone  a > one: Error: too late'],
     });
   });
 
-  it('keeps what fails again, what did not run again, and what fails only then', () => {
-    expect(told({ a: { one: 'failed' } }, { a: { one: 'failed' } }).lines).toEqual([
+  it('keeps failures that repeat, do not run again, or occur only then', () => {
+    expect(reported({ a: { one: 'failed' } }, { a: { one: 'failed' } }).lines).toEqual([
       'FAILED  a > one: Error: too late',
     ]);
-    expect(told({ a: { one: 'failed' } }, {}).counts).toMatchObject({ failed: 1, unsteady: 0 });
-    expect(told({ a: { one: 'failed' } }, { a: { one: 'passed', two: 'failed' } }).counts).toMatchObject({
+    expect(reported({ a: { one: 'failed' } }, {}).counts).toMatchObject({ failed: 1, unsteady: 0 });
+    expect(reported({ a: { one: 'failed' } }, { a: { one: 'passed', two: 'failed' } }).counts).toMatchObject({
       failed: 1,
       unsteady: 1,
     });
   });
 
-  it('takes back a file that could not be loaded only when all of it passes', () => {
-    expect(told({ a: {} }, { a: { one: 'passed' } }).counts).toMatchObject({ passed: 2, failed: 0, unsteady: 1 });
-    expect(told({ a: {} }, { a: { one: 'passed', two: 'failed' } }).counts).toMatchObject({ failed: 2, unsteady: 0 });
-    expect(told({ a: {} }, { a: {} }).counts).toMatchObject({ failed: 1 });
+  it('replaces an unloadable file only if all its tests pass', () => {
+    expect(reported({ a: {} }, { a: { one: 'passed' } }).counts).toMatchObject({ passed: 2, failed: 0, unsteady: 1 });
+    expect(reported({ a: {} }, { a: { one: 'passed', two: 'failed' } }).counts).toMatchObject({
+      failed: 2,
+      unsteady: 0,
+    });
+    expect(reported({ a: {} }, { a: {} }).counts).toMatchObject({ failed: 1 });
   });
 
-  it('is for a few files with failures, and for none when there are many or nobody knows', () => {
+  it('includes only a few failed files, and none for unreadable results', () => {
     const folder = mkdtempSync(join(tmpdir(), 'meshwright-again-'));
     const path = join(folder, 'whole.json');
     write(path, { a: { one: 'failed', two: 'failed' }, b: { one: 'passed' }, c: {} });

@@ -33,7 +33,7 @@ export { type Alias, arrow, classic, constant, Live, type Shape } from './bare.t
 describe('the docs gate', () => {
   let folder = '';
   let exit: number | null = null;
-  let said = '';
+  let output = '';
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'meshwright-docs-gate-'));
@@ -44,25 +44,25 @@ describe('the docs gate', () => {
     const gate = join(root, 'scripts/check-docs.mjs');
     const result = spawnSync(process.execPath, [gate], { cwd: folder, encoding: 'utf8', timeout: 60_000 });
     exit = result.status;
-    said = result.stdout + result.stderr;
+    output = result.stdout + result.stderr;
   });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(['constant', 'arrow', 'classic', 'Shape', 'Alias', 'Live'])(
-    'fails on the bare export %s of the library',
+    'fails on the undocumented library export %s',
     (name) => {
-      expect(said).toContain(`bare.${name} `);
+      expect(output).toContain(`bare.${name} `);
       expect(exit).toBe(1);
     },
   );
 
-  it('fails on a link that leads nowhere', () => {
-    expect(said).toContain('"Gone"');
+  it('fails on a broken link', () => {
+    expect(output).toContain('"Gone"');
   });
 
-  it('asks for no text of members, and of what the library does not export', () => {
-    expect(said).not.toContain('documented.');
-    expect(said).not.toContain('unseen');
+  it('requires no text for members and for names the library does not export', () => {
+    expect(output).not.toContain('documented.');
+    expect(output).not.toContain('unseen');
   });
 });

@@ -10,7 +10,7 @@ const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ..
 );
 
 describe('README.md', () => {
-  it('shows the two set-up commands word for word on its first screen', () => {
+  it('shows both setup commands on its first screen', () => {
     const firstScreen = textOf('README.md').split('\n').slice(0, 25).join('\n');
     expect(firstScreen).toMatch(/^npm ci && npm run demo(?: |$)/m);
     expect(firstScreen).toMatch(/^npm ci && npm test(?: |$)/m);
@@ -23,13 +23,13 @@ describe('docs/commands.md', () => {
     .split('\n')
     .flatMap((line) => /^\| ([^|]+) \|/.exec(line)?.[1] ?? []);
 
-  it('has a row for every verb, and none for another', () => {
+  it('has exactly one row for each command', () => {
     const shown = cells.flatMap((cell) => [...cell.matchAll(/(?<=^|, )`([a-z]+)`/g)].map(([, name]) => name));
-    const meant = verbs.filter(({ isHidden }) => isHidden !== true).map(({ name }) => name.split(' ')[0]);
-    expect([...new Set(shown)].sort()).toEqual([...new Set(meant)].sort());
+    const expected = verbs.filter(({ isHidden }) => isHidden !== true).map(({ name }) => name.split(' ')[0]);
+    expect([...new Set(shown)].sort()).toEqual([...new Set(expected)].sort());
   });
 
-  it('has a row for every exit code, and none for another', () => {
+  it('has exactly one row for each exit code', () => {
     const shown = cells.flatMap((cell) => (/^[\d, ]+$/.test(cell) ? cell.split(', ').map(Number) : []));
     expect(shown).toEqual(Object.values(exitCode));
   });
@@ -41,18 +41,20 @@ describe('docs/architecture.md', () => {
     .map((line) => /^\| `(\w+)` \|.*\| ([^|]*) \|$/.exec(line))
     .filter((row) => row !== null);
 
-  it('shows the import table that the linters use', () => {
+  it('shows the import table of the linters', () => {
     const shown = Object.fromEntries(rows.map((row) => [row[1], row[2]]));
     const words = (folder: string, mayImport: readonly string[]): string => {
       if (folder === table.commandLine) return 'everything';
       if (folder === 'apply') return 'everything above except sim and report';
       return mayImport.length === 0 ? '–' : mayImport.join(', ');
     };
-    const meant = Object.fromEntries(Object.entries(table.layers).map(([folder, may]) => [folder, words(folder, may)]));
-    expect(shown).toEqual(meant);
+    const expected = Object.fromEntries(
+      Object.entries(table.layers).map(([folder, may]) => [folder, words(folder, may)]),
+    );
+    expect(shown).toEqual(expected);
   });
 
-  it('shows the levels of the subjects that the linters use', () => {
+  it('shows the subject levels of the linters', () => {
     const shown = [...textOf('docs/architecture.md').matchAll(/^\| (\d+) \| ([^|]*) \|$/gm)];
     expect(shown.map((row) => [row[1], row[2]])).toEqual(
       table.levels.map((subjects, at) => [String(at + 1), subjects.join(', ')]),
@@ -60,8 +62,8 @@ describe('docs/architecture.md', () => {
   });
 });
 
-describe('pages', () => {
-  it('link only to files that are there', () => {
+describe('Markdown pages', () => {
+  it('link only to existing files', () => {
     const broken = pages.flatMap((page) =>
       [...textOf(page).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g)]
         .map(([, target]) => join(dirname(page), target ?? ''))
@@ -71,7 +73,7 @@ describe('pages', () => {
     expect(broken).toEqual([]);
   });
 
-  it('name only files of the source tree that are there', () => {
+  it('name only existing source files', () => {
     const gone = pages
       .filter((page) => !page.startsWith('docs/adr/'))
       .flatMap((page) =>
@@ -85,7 +87,7 @@ describe('pages', () => {
 });
 
 describe('CHANGELOG.md', () => {
-  it('tells operators what they must do for every version', () => {
+  it('lists required operator actions for every version', () => {
     const sections = textOf('CHANGELOG.md').split(/^## /m).slice(1);
     expect(
       sections.filter((section) => !section.includes('### Operators must')).map((one) => one.split('\n')[0]),

@@ -6,28 +6,28 @@ const written = (path: string): boolean => /\.(?:ts|mjs|cjs)$/.test(path) && !pa
 const source = filesBelow('src').filter(written);
 const everything = [...source, ...filesBelow('test').filter(written), ...filesBelow('scripts').filter(written)];
 
-describe('size of a file', () => {
-  it('is at most 500 lines, tests and scripts too', () => {
+describe('the size of a file', () => {
+  it('is at most 500 lines, also in tests and scripts', () => {
     const long = everything.map((path) => `${path}: ${textOf(path).trimEnd().split('\n').length}`);
     expect(long.filter((row) => Number(row.split(': ').at(-1)) > 500)).toEqual([]);
   });
 });
 
-describe('shape of a function', () => {
+describe('a function', () => {
   const functions = source.flatMap((path) => functionsOf(parse(path)));
 
-  it('is at most 70 lines long', () => {
+  it('has at most 70 lines', () => {
     expect(functions.filter((one) => one.lines > 70).map((one) => `${one.place} ${one.name}: ${one.lines}`)).toEqual(
       [],
     );
   });
 
-  it('nests at most three deep', () => {
+  it('has at most three nested blocks', () => {
     expect(functions.filter((one) => one.depth > 3).map((one) => `${one.place} ${one.name}: ${one.depth}`)).toEqual([]);
   });
 });
 
-describe('the measure of functions', () => {
+describe('functionsOf', () => {
   const measured = functionsOf(
     parse(
       'sample.ts',
@@ -40,7 +40,7 @@ describe('the measure of functions', () => {
     ),
   );
 
-  it('counts lines and depth, and an else-if as its if', () => {
+  it('counts lines and depth, with an else-if at the depth of its if', () => {
     expect(measured).toEqual([
       { place: 'sample.ts:1', name: 'deep', lines: 3, depth: 4 },
       { place: 'sample.ts:4', name: 'flat', lines: 3, depth: 1 },

@@ -26,29 +26,29 @@ const { ci } = gateRuns('/results', true);
 const sumOf = (gates: readonly Gate[]): number => gates.reduce((sum, { minutes }) => sum + minutes, 0);
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== 'CI'));
 
-/** What a program prints that runs in the project's folder, without CI=1. */
+/** The output of a program in the project's folder, without CI=1. */
 const printedBy = (words: readonly string[], env: Readonly<Record<string, string>> = {}): string =>
   execFileSync(process.execPath, words, { cwd: root, encoding: 'utf8', env: { ...environment, ...env } });
 
-it('runs actions of GitHub by their commit, since a tag can be moved to another one', () => {
+it('the workflows pin GitHub actions to commits, as a tag can move', () => {
   const used = filesBelow('.github').flatMap((path) => textOf(path).match(/uses: .*/g) ?? []);
   expect(used.length).toBeGreaterThan(0);
   expect(used.filter((one) => !/^uses: [a-z-]+\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(one))).toEqual([]);
 });
 
-describe('the limits of the gates of CI', () => {
+describe('the time limits of the CI gates', () => {
   it('sum to less than 85 minutes', () => {
     expect(totalMinutes).toBe(85);
     expect(sumOf(ci)).toBeLessThan(85);
   });
 
-  it('leave 40 minutes for a second run of the longest gate after a run of 45 minutes', () => {
+  it('leave 40 minutes to repeat the longest gate after a run of 45 minutes', () => {
     const last = ci.at(-1) as Gate;
     expect(last.minutes).toBe(Math.max(...ci.map(({ minutes }) => minutes)));
     expect(secondRunMinutes(ci, last, 45)).toBe(40);
   });
 
-  it('let no second run take the time of a later gate', () => {
+  it('reserve the time of later gates during a second run', () => {
     ci.forEach((gate, at) => {
       expect(secondRunMinutes(ci, gate, sumOf(ci.slice(0, at + 1)))).toBe(totalMinutes - sumOf(ci));
     });
@@ -60,13 +60,13 @@ describe('the workflows', () => {
   const stepsOf = (job: { steps: readonly { run?: string }[] }): readonly string[] =>
     job.steps.flatMap(({ run }) => run ?? []);
 
-  it('run every gate on every change, with as much time as the gates may take', () => {
+  it('run every gate on every change with enough time', () => {
     const { gates } = workflow('check').jobs;
     expect(stepsOf(gates)).toEqual(['sudo -E env "PATH=$PATH" .ci/run']);
     expect(gates['timeout-minutes']).toBeGreaterThanOrEqual(totalMinutes);
   });
 
-  it('run every node script under the shell of a Mac', () => {
+  it('run every node script test under the shell of a Mac', () => {
     expect(stepsOf(workflow('check').jobs.tests)).toContain('npm run test:shells');
     const listing = textOf('package.json').match(/"test:shells": "MESHWRIGHT_TESTS=(\w+) vitest run ([^"]+)"/);
     const [, selection = '', paths = ''] = listing ?? [];
@@ -77,7 +77,7 @@ describe('the workflows', () => {
     expect(files.toSorted()).toEqual(['test/architecture/node-scripts.slow.test.ts', ...scripts].toSorted());
   });
 
-  it('run nightly every night', () => {
+  it("run 'npm run nightly' every night", () => {
     const { on, jobs } = workflow('nightly');
     expect(on.schedule).toEqual([{ cron: expect.any(String) }]);
     expect(stepsOf(jobs.nightly).at(-1)).toMatch(/^npm run nightly\b/);
@@ -85,7 +85,7 @@ describe('the workflows', () => {
 });
 
 describe('a test', () => {
-  it('has no time limit of its own up to the one for all tests, which ends what hangs', () => {
+  it('has no time limit shorter than the limit for all tests', () => {
     const all = 120_000;
     const isOfVitest = /^(?:it|test|describe|beforeAll|beforeEach|afterAll|afterEach)\b/;
     const msOf = (node: ts.Node): number =>
@@ -111,7 +111,7 @@ describe('a test', () => {
 });
 
 describe('a golden file', () => {
-  it('is written only when a person asks for it', () => {
+  it('is updated only on explicit request', () => {
     const modeAfter = (options: string): string =>
       printedBy([
         '--input-type=module',

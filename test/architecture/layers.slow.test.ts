@@ -12,7 +12,7 @@ interface Cruise {
   };
 }
 
-/** Runs the layer gate's own program and rules on the `src` of a folder. */
+/** Runs the program and rules of the layer gate on the `src` of a folder. */
 function cruise(folder: string): Cruise {
   const program = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
   const words = [program, 'src', '--config', join(root, '.dependency-cruiser.cjs'), '--output-type', 'json'];
@@ -21,7 +21,7 @@ function cruise(folder: string): Cruise {
   );
 }
 
-/** File → text of a small tree, each file of which breaks the rule that is named beside it. */
+/** File → text of a small tree; each file breaks the rule named next to it. */
 const planted: readonly (readonly [file: string, text: string, rule?: string])[] = [
   ['src/diagnostics/below.ts', 'export interface Below { readonly kind: "below" }\n'],
   [
@@ -91,20 +91,20 @@ const planted: readonly (readonly [file: string, text: string, rule?: string])[]
   ['package.json', '{ "name": "planted", "type": "module" }\n'],
 ];
 
-describe('import direction', () => {
-  it('was judged for every file of src, and none breaks it', () => {
+describe('the import direction', () => {
+  it('is checked for every file of src without a violation', () => {
     const { modules, summary } = cruise(root);
     const seen = modules.map((one) => one.source).filter((source) => source.startsWith('src/'));
     expect(seen.sort()).toEqual(filesBelow('src').filter((path) => path.endsWith('.ts')));
     expect(summary.violations.map((one) => `${one.rule.name}: ${one.from}`)).toEqual([]);
   });
 
-  it('has a row for every folder of src', () => {
+  it('has a table row for every folder of src', () => {
     const folders = new Set(filesBelow('src').flatMap((path) => path.split('/').slice(1, -1).slice(0, 1)));
     expect([...folders].filter((folder) => table.layers[folder] === undefined)).toEqual([]);
   });
 
-  it('has one part for every file of node, rack and engine', () => {
+  it('has exactly one part for every file of node, rack and engine', () => {
     const partsOf = (path: string): readonly string[] =>
       Object.keys(table.parts).filter((part) => new RegExp(table.filesOf([part])).test(path));
     const found = filesBelow('src')
@@ -113,14 +113,14 @@ describe('import direction', () => {
     expect(found.filter(([, count]) => count !== 1)).toEqual([]);
   });
 
-  it('has one level for every subject of the rack, and no subject that is gone', () => {
+  it('has one level for every existing subject of the rack', () => {
     const subjects = filesBelow('src/rack').map((path) => path.split('/'));
     const folders = subjects.map((path) => (path.length === 3 ? table.contract : (path[2] ?? '')));
     expect(table.levels.flat().toSorted()).toEqual([...new Set(folders)].toSorted());
   });
 });
 
-describe('planted violations of the import direction', () => {
+describe('the layer gate', () => {
   let folder = '';
   let found: ReadonlySet<string> = new Set();
 
@@ -137,7 +137,7 @@ describe('planted violations of the import direction', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(planted.flatMap(([file, , rule]) => (rule === undefined ? [] : [[rule, file] as const])))(
-    '%s finds %s',
+    'reports %s for %s',
     (rule, file) => {
       expect([...found]).toContain(`${rule}: ${file}`);
     },

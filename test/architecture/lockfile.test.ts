@@ -8,30 +8,30 @@ interface Lock {
 const lock: Lock = JSON.parse(textOf('package-lock.json'));
 const entries = Object.keys(lock.packages);
 
-/** Packages of other platforms, each with the package that wants it. npm leaves one out without a word when it cannot resolve it. */
-const wanted = Object.entries(lock.packages).flatMap(([owner, { optionalDependencies = {} }]) =>
+/** Optional packages with their dependents. npm silently omits a package that it cannot resolve. */
+const optional = Object.entries(lock.packages).flatMap(([owner, { optionalDependencies = {} }]) =>
   Object.keys(optionalDependencies).map((name) => ({ owner, name })),
 );
 
 describe('package-lock.json', () => {
-  it('has an entry for every optional package, those of other platforms too', () => {
-    const missing = wanted.filter(({ name }) => !entries.some((entry) => entry.endsWith(`node_modules/${name}`)));
+  it('has an entry for every optional package of every platform', () => {
+    const missing = optional.filter(({ name }) => !entries.some((entry) => entry.endsWith(`node_modules/${name}`)));
     expect(missing).toEqual([]);
   });
 
-  it('has the tools of Macs and of Linux', () => {
+  it('has the tools for macOS and Linux', () => {
     for (const platform of ['darwin-arm64', 'darwin-x64', 'linux-x64', 'linux-arm64']) {
-      expect(wanted.filter(({ name }) => name.includes(platform)).length).toBeGreaterThan(2);
+      expect(optional.filter(({ name }) => name.includes(platform)).length).toBeGreaterThan(2);
     }
   });
 
-  it('names no registry, so that each user installs from their own', () => {
+  it('names no registry, so that users can install from any registry', () => {
     expect(textOf('package-lock.json')).not.toMatch(/"resolved": "http/);
   });
 });
 
 describe('package.json', () => {
-  it('makes users install what src imports, and nothing else', () => {
+  it('lists exactly the imports of src as dependencies', () => {
     const { dependencies }: { dependencies: Readonly<Record<string, string>> } = JSON.parse(textOf('package.json'));
     const source = filesBelow('src')
       .filter((path) => path.endsWith('.ts'))
@@ -41,7 +41,7 @@ describe('package.json', () => {
     expect(Object.keys(dependencies).sort()).toEqual([...new Set(imported)].sort());
   });
 
-  it('names one version of each package, not a range', () => {
+  it('pins each package to one version', () => {
     const manifest: Record<'dependencies' | 'devDependencies', Record<string, string>> = JSON.parse(
       textOf('package.json'),
     );

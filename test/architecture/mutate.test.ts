@@ -81,7 +81,7 @@ const {
   ) => Promise<unknown>;
 } = await load('copy.mjs');
 
-/** What one operator makes of a text. */
+/** The mutated texts of one operator. */
 const made = (of: typeof codeMutants, operator: string, text: string): readonly string[] =>
   of('sample.ts', text)
     .filter((one) => one.operator === operator)
@@ -105,16 +105,16 @@ describe('mutation operators for TypeScript', () => {
     ['text-emptied', "f('a', '');", ["f('', '');"]],
     ['every-some', 'a.every(b);', ['a.some(b);']],
     ['filter-dropped', 'a.b.filter(c).map(d);', ['a.b.map(d);']],
-  ] as const)('%s changes %s', (operator, text, expected) => {
+  ] as const)('include %s, which changes %s', (operator, text, expected) => {
     expect(made(codeMutants, operator, text)).toEqual(expected);
   });
 
-  it('leave types, imports and names alone', () => {
+  it('do not change types, imports and names', () => {
     const text = `import a from 'a';\nexport * from 'b';\ntype C = 'c' | true | 1;\nconst d = { 'e': f['g'], 1: h };\nawait import('i');`;
     expect(codeMutants('sample.ts', text)).toEqual([]);
   });
 
-  it('name the line and its text before and after', () => {
+  it('report the line with its text before and after', () => {
     expect(codeMutants('sample.ts', 'f();\n  g(a < b);\n')).toMatchObject([
       { line: 2, before: 'g(a < b);', after: 'g(a <= b);' },
     ]);
@@ -135,12 +135,12 @@ describe('mutation operators for shell text', () => {
     ['shell-comparison', '[ "$n" -lt 20 ]', '[ "$n" -le 20 ]'],
     ['exit-changed', 'exit ${leaseLostExit}', 'exit 0'],
     ['exit-changed', 'return 0', 'return 1'],
-  ])('%s changes %s', (operator, line, expected) => {
+  ])('include %s, which changes %s', (operator, line, expected) => {
     const script = (one: string) => `const body = \`first\n${one}\nlast\`;`;
     expect(made(shellMutants, operator, script(line))).toEqual([script(expected)]);
   });
 
-  it('change a node script, and not its header', () => {
+  it('change a node script but not its header', () => {
     const script = (line: string) => `# must read this\n#\n# Prints: nothing\n${line}\nexit\n`;
     const made = shellMutants('sample.sh', script('"$R/bin/rm" -f "$k" || exit 1'));
     expect(made.map(({ operator, line }) => [operator, line]).sort()).toEqual([
@@ -149,7 +149,7 @@ describe('mutation operators for shell text', () => {
     ]);
   });
 
-  it('drop no part of a statement, and nothing outside of template literals', () => {
+  it('do not drop parts of statements or text outside template literals', () => {
     const lines = [
       'if a || return 0',
       '[ -e a ] || exit 1 || {',
@@ -163,24 +163,24 @@ describe('mutation operators for shell text', () => {
   });
 });
 
-describe('the draw of mutants', () => {
+describe('the selection of mutants', () => {
   const mutantsOf = (file: string) =>
     file === 'empty' ? [] : ['boundary', 'boundary', 'equality'].map((operator, place) => ({ file, operator, place }));
   const order = (seed: string) => [...drawn(seed, ['a', 'b', 'c', 'empty'], mutantsOf)];
 
-  it('follows from its seed', () => {
+  it('is determined by its seed', () => {
     expect(order('1')).toEqual(order('1'));
     expect(new Set(['1', '2', '3', '4'].map((seed) => JSON.stringify(order(seed)))).size).toBeGreaterThan(1);
   });
 
-  it('takes every mutant once, and one of each file before a second one', () => {
+  it('contains every mutant once, and one of each file before a second of any file', () => {
     const all = order('1');
     expect(new Set(all.map((one) => JSON.stringify(one))).size).toBe(9);
     for (const at of [0, 3, 6])
       expect(all.slice(at, at + 3).map(({ file }) => file)).toEqual(expect.arrayContaining(['a', 'b', 'c']));
   });
 
-  it('shares its number out over the areas', () => {
+  it('divides its number among the areas', () => {
     expect(areas.flatMap(({ folders }) => folders)).toContain('src/gateway');
     expect(shares(150, areas.length)).toEqual([25, 25, 25, 25, 25, 25]);
     expect(shares(8, 6)).toEqual([2, 2, 1, 1, 1, 1]);
@@ -202,7 +202,7 @@ describe('the report of a mutation run', () => {
     );
   const two = [{ name: 'one' }, { name: 'two', bar: 75 }];
 
-  it('counts by area, and takes what timed out for not killed', () => {
+  it('counts by area and does not count timeouts as killed', () => {
     const { lines, isReached } = report(
       [
         ...of('one', { killed: 8, survived: 1 }),
@@ -228,12 +228,12 @@ describe('the report of a mutation run', () => {
     ],
     ['an area without a mutant', of('one', { killed: 20 }), 'MISSED   two: - killed'],
     [
-      'all below the bar',
+      'a total below the bar',
       [...of('one', { survived: 20 }), ...of('two', { killed: 4 })],
       'MISSED   **all**: 16 % killed',
     ],
     ['too many equivalents', of('two', { killed: 8, equivalent: 1 }), 'MISSED   equivalent: 1 of 9'],
-  ])('misses a bar with %s', (_, results, line) => {
+  ])('misses a threshold with %s', (_, results, line) => {
     const { lines, isReached } = report(results, two);
     expect(isReached).toBe(false);
     expect(lines.find((one) => one.startsWith('MISSED'))).toContain(line);
@@ -241,7 +241,7 @@ describe('the report of a mutation run', () => {
 });
 
 describe('an equivalent mutant', () => {
-  it('is known by its file, operator and lines, and not by its place', () => {
+  it('is identified by file, operator and text, not by line number', () => {
     const mutant = { file: 'a.ts', operator: 'boundary', before: 'a < b', after: 'a <= b' };
     const list = [{ ...mutant, reason: 'a is never b' }];
     expect(equivalentOf(list, { ...mutant, line: 7 })).toBe(list[0]);
@@ -249,7 +249,7 @@ describe('an equivalent mutant', () => {
   });
 });
 
-describe('files of a mutation run', () => {
+describe("a mutation run's files", () => {
   let folder = '';
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'meshwright-mutate-'));
@@ -260,7 +260,7 @@ describe('files of a mutation run', () => {
     writeFileSync(join(folder, path), text);
   };
 
-  it('continue results without a line that was cut off', () => {
+  it('continue earlier results without a truncated line', () => {
     const run = { commit: 'c', seed: '7' };
     write('results', `${JSON.stringify(run)}\n{"file":"a"}\n{"fil`);
     expect(openResults(join(folder, 'results'), { commit: 'c' })).toEqual({ run, results: [{ file: 'a' }] });
@@ -269,7 +269,7 @@ describe('files of a mutation run', () => {
     expect(() => openResults(join(folder, 'results'), { commit: 'd' })).toThrow('commit c');
   });
 
-  it('have their text again after a run that failed', async () => {
+  it('are restored after a failed run', async () => {
     write('a.ts', 'original');
     const work = async () => {
       expect(readFileSync(join(folder, 'a.ts'), 'utf8')).toBe('mutant');
@@ -279,7 +279,7 @@ describe('files of a mutation run', () => {
     expect(readFileSync(join(folder, 'a.ts'), 'utf8')).toBe('original');
   });
 
-  it('are tried with the nearest unit tests, then with the closest tests of the command line', () => {
+  it('are tested with the nearest unit tests, then with the closest command line tests', () => {
     write('src/cli/main.ts', `const run = await import('../hold.ts');`);
     write('src/hold.ts', `export const word = 'unlikely-word';`);
     write('src/plan.ts', `import { word } from './hold.ts';`);

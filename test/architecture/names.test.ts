@@ -17,29 +17,29 @@ const declared = source.flatMap((path) => {
     return isDeclaration && node.name !== undefined ? [{ path, name: node.name.getText(file), node }] : [];
   });
 });
-/** Functions of the simulated tools are called as the tools call their own flags. */
+/** Functions of simulated tools are excluded, as they are named after the tools' options. */
 const named = (pattern: RegExp): readonly string[] =>
   declared
     .filter((one) => pattern.test(one.name) && !/^src\/sim\/tools\/(?!.*-write\.ts$)/.test(one.path))
     .map((one) => `${one.path} ${one.name}`);
 
 describe('names', () => {
-  it('are never those of a drawer for everything', () => {
+  it('of files and folders are never generic, such as utils or helpers', () => {
     const parts = [...filesBelow('src'), ...filesBelow('test'), ...filesBelow('scripts')]
       .filter((path) => !path.startsWith('test/cases/'))
       .filter((path) => /(?:^|\/)(?:utils?|helpers?|common|types|shared|misc|lib)(?:\.[a-z]+)*(?:\/|$)/.test(path));
     expect(parts).toEqual([]);
   });
 
-  it('say what a function does, not that it does something', () => {
+  it('of functions never begin with get, handle or do', () => {
     expect(named(/^(?:get|handle|do)[A-Z]/)).toEqual([]);
   });
 
-  it('carry neither an I before an interface nor an empty noun behind', () => {
+  it('have no I prefix and no generic suffix, such as Manager', () => {
     expect(named(/^I[A-Z][a-z]|(?:Manager|Helper|Util|Utils|Handler)$/)).toEqual([]);
   });
 
-  it('of classes are the three that hold something live', () => {
+  it('of classes are only FleetError and SshRemote outside the simulator', () => {
     const classes = declared.filter((one) => ts.isClassDeclaration(one.node) && !one.path.startsWith('src/sim/'));
     expect(classes.map((one) => one.name).filter((name) => name !== 'FleetError' && name !== 'SshRemote')).toEqual([]);
   });

@@ -23,13 +23,13 @@ const scripts: readonly (readonly [string, string])[] = [
   ...everyText('').map(([name, text]) => [name, innerScript(text)] as const),
 ];
 
-/** The script inside of the command line of an exec request. */
+/** The script within the command line of an exec request. */
 function innerScript(text: string): string {
   const quoted = /^exec \/bin\/sh -c '([\s\S]*)'$/.exec(text)?.[1];
   return quoted === undefined ? text : quoted.replaceAll(/'(\\.)'/g, (_, escaped: string) => escaped.slice(1));
 }
 
-/** The script without its first line and without data of several lines: what stands in quotes is judged by itself. */
+/** The script without its first line and multi-line data, as quoted scripts are checked separately. */
 const withoutData = (script: string): string =>
   script
     .replace(/^R='.*'$/m, 'R=')
@@ -39,43 +39,42 @@ const hasShellcheck = spawnSync('shellcheck', ['--version']).status === 0;
 const isShellcheckRequired = process.env['MESHWRIGHT_SHELLCHECK'] === 'required';
 
 /**
- * What is not taken over: SC2016 and SC2034 (snippets in quotes and `eval` are what the script is made of), SC2046
- * (the output of ps is split on purpose), SC2317 (traps), SC2094 (a file is
- * written, waited for and then read), SC3045 (`ulimit -S` is there in dash and bash alike), SC2043 (one probe may have a
- * deadline of its own).
+ * Disabled rules: SC2016 and SC2034 (the script consists of quoted snippets and `eval`), SC2046 (the output of ps is
+ * split on purpose), SC2317 (traps), SC2094 (a file is written, waited for and then read), SC3045 (dash and bash both
+ * have `ulimit -S`), SC2043 (one probe may have its own deadline).
  */
-const notTakenOver = 'SC2016,SC2034,SC2043,SC2046,SC2094,SC2317,SC3045';
+const disabledRules = 'SC2016,SC2034,SC2043,SC2046,SC2094,SC2317,SC3045';
 
 const files = filesBelow('src').filter((path) => path.endsWith('.sh'));
 
-/** The files that a header names, and what those use. */
+/** The files that a header names, and the files they use. */
 const usedBy = (file: string): readonly string[] =>
   [...textOf(file).matchAll(/^# Uses (\S+)/gm)].flatMap(([, name = '']) => {
     const used = posix.join(posix.dirname(file), name);
     return [...usedBy(used), used];
   });
 
-describe('the files of node scripts', () => {
+describe('a .sh file', () => {
   it.skipIf(!hasShellcheck && !isShellcheckRequired).each(files)(
-    '%s passes shellcheck with what its header says',
+    'passes shellcheck with the values its header names: %s',
     (file) => {
       const texts = [...new Set(['src/node/shell/write.sh', file].flatMap((one) => [...usedBy(one), one]))].map(textOf);
       const needed = texts.flatMap((text) =>
         [...text.matchAll(/^# Needs (\w+): ./gm)].map(([, name]) => `${name}=''\n`),
       );
       const input = `R='' b='' d=''\n${needed.join('')}${texts.join('')}`;
-      const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', notTakenOver, '-'], { input, timeout: 60_000 });
+      const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', disabledRules, '-'], { input, timeout: 60_000 });
       expect([checked.status, checked.stdout?.toString()]).toEqual([0, '']);
     },
   );
 
-  it.each(files)('%s names no path of a Mac but tools', (file) => {
+  it.each(files)('contains no Mac paths except tools: %s', (file) => {
     const tools = Object.values(tool).map(({ path }) => path);
     const named = [...textOf(file).matchAll(/\$R(\/[\w ./-]+)/g)].map(([, path = '']) => path);
     expect(named.filter((path) => !tools.includes(path))).toEqual([]);
   });
 
-  it('are all used', () => {
+  it('is used', () => {
     const used = new Set(files.flatMap(usedBy));
     const code = filesBelow('src').filter((path) => path.endsWith('.ts') && !path.includes('.generated.'));
     const words = new Set(
@@ -88,7 +87,7 @@ describe('the files of node scripts', () => {
 });
 
 describe('node scripts', () => {
-  it('are all found', () => {
+  it('all have generated texts', () => {
     const names = everyText('').map(([name]) => name);
     expect(names.filter((name) => name.startsWith('script ')).sort()).toEqual(
       scriptNames.map((name) => `script ${name}`).sort(),
@@ -99,36 +98,36 @@ describe('node scripts', () => {
     expect(probeScripts.length).toBe(15);
   });
 
-  it.each(scripts)('%s has nothing that a Mac would refuse', (_, script) => {
+  it.each(scripts)('contain nothing that a Mac would reject: %s', (_, script) => {
     expect(lintNodeScript(withoutData(script))).toEqual([]);
   });
 
   it.each(scripts.flatMap(([name, script]) => scriptShells.map((shell) => [name, shell.name, shell, script] as const)))(
-    '%s can be read by %s',
+    'are valid: %s in %s',
     (_, __, { argv: [command, ...options] }, script) => {
       const read = spawnSync(command, [...options.slice(0, -1), '-n'], { input: script, timeout: 60_000 });
       expect([read.status, read.stderr.toString()]).toEqual([0, '']);
     },
   );
 
-  it.skipIf(!hasShellcheck && !isShellcheckRequired).each(scripts)('%s passes shellcheck', (_, script) => {
-    const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', notTakenOver, '-'], { input: script, timeout: 60_000 });
+  it.skipIf(!hasShellcheck && !isShellcheckRequired).each(scripts)('pass shellcheck: %s', (_, script) => {
+    const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', disabledRules, '-'], { input: script, timeout: 60_000 });
     expect([checked.status, checked.stdout?.toString()]).toEqual([0, '']);
   });
 
-  it('fit into the smallest packet that every SSH server must take, and a shell argument', () => {
+  it('fit in a shell argument and the packet size of every SSH server', () => {
     const command = observeCommand({ probes: allProbes(), token, rootPrefix: `/${'x'.repeat(1_000)}` });
-    // A payload of 32,768 bytes (RFC 4253, 6.1); the rest is for what the request adds.
+    // A payload has 32,768 bytes (RFC 4253, 6.1); the rest is for the request itself.
     expect(Buffer.byteLength(command)).toBeLessThan(31_500);
   });
 
-  it('carry the token and no other value of a run', () => {
+  it('contain the token and no other value of a run', () => {
     const other = observeScript({ probes: allProbes(), token: 'f'.repeat(32), rootPrefix: '' });
     expect(other.replaceAll('f'.repeat(32), token)).toBe(observation);
   });
 });
 
-describe('the lint of node scripts', () => {
+describe('the linter for node scripts', () => {
   it.each([
     ['path-without-root', 'cat /etc/hosts'],
     ['path-without-root', 'x="/Library/LaunchDaemons"'],
@@ -181,12 +180,12 @@ describe('the lint of node scripts', () => {
     ['absent-tool:timeout', 'timeout 5 x'],
     ['absent-tool:sha256sum', 'x | "$R/usr/bin/sha256sum"'],
     ['absent-tool:python3', '"$R/usr/bin/python3" -c pass'],
-  ])('finds %s in: %s', (rule, script) => {
+  ])('reports %s in: %s', (rule, script) => {
     expect(lintNodeScript(`R=''\n${script}\n`).map((one) => one.rule)).toContain(rule);
     expect(lintNodeScript(`R=''\n${script}\n`)[0]?.line).toBe(2);
   });
 
-  it('has nothing against the forms that mean the same on both', () => {
+  it('accepts forms with the same meaning on both systems', () => {
     const fine = [
       '"$R/bin/date" -u +%s',
       'd=$("$R/usr/bin/mktemp" -d "$R/tmp/x.XXXXXX")',

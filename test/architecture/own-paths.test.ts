@@ -4,12 +4,12 @@ import { place, tool } from '../../src/node/paths/node-paths.ts';
 import { doormanLabel, rankServiceLabel, sealName } from '../../src/node/paths/own-paths.ts';
 import { filesBelow, textOf } from './sources.ts';
 
-/** The lines that are sent: those of the header are a comment. */
+/** The scripts without comments, as they are sent. */
 const scripts = filesBelow('src')
   .filter((file) => file.endsWith('.sh'))
   .map((file) => ({ file, text: textOf(file).replaceAll(/^#.*$/gm, '') }));
 
-/** Everything of this form in the scripts, as `FILE: TEXT`. */
+/** Every match of this form in the scripts, as `FILE: TEXT`. */
 const found = (form: RegExp): readonly string[] =>
   scripts.flatMap(({ file, text }) => [...text.matchAll(form)].map(([, one]) => `${file}: ${one}`));
 
@@ -18,34 +18,34 @@ const isIn =
   (one: string): boolean =>
     known.some((path) => one.endsWith(`: ${path}`) || one.includes(`: ${path.replace(/\/?$/, '/')}`));
 
-/** What own-paths.ts and keeper-files.ts have below `place.ours`: whole, or as far as it does not depend on a value. */
+/** The paths of own-paths.ts and keeper-files.ts below `place.ours`, as far as they do not depend on a value. */
 const ownFiles = ['own-paths', 'keeper-files'].flatMap((name) =>
   [...textOf(`src/node/paths/${name}.ts`).matchAll(/below\(place\.ours, ['`]([^'`$]+)/g)].map(([, path]) => path ?? ''),
 );
 
-/** The folders of `place` that are ours, from our own folder on. */
+/** The folders of `place` below our own folder, relative to it. */
 const ownFolders = Object.values(place)
   .filter(({ path }) => path.startsWith(`${place.ours.path}/`))
   .map(({ path }) => path.slice(place.ours.path.length + 1));
 
-/** What only the scripts of the lease and the frame of all scripts use, in src/engine/scripts and root-script.ts. */
+/** Paths that only the lease scripts and the frame of all scripts use, in src/engine/scripts and root-script.ts. */
 const isOfLease = (one: string): boolean => /: (?:lease|fence|now)(?:$|[./])/.test(one);
 
-describe('an own name in a .sh file', () => {
-  it('is a path of our folder that own-paths.ts has', () => {
+describe('a name in a .sh file', () => {
+  it('is listed in own-paths.ts if it is a path of our folder', () => {
     const paths = found(/\$\{?b\}?\/([\w./-]*)/g);
     expect(paths).toContain('src/rack/placement/ranks/kick-rank.sh: rdma-starts');
     expect(paths.filter((one) => !isIn([...ownFiles, ...ownFolders])(one) && !isOfLease(one))).toEqual([]);
   });
 
-  it('is no path from the root of a Mac, but that of a tool', () => {
+  it('is not an absolute path except that of a tool', () => {
     const paths = found(
       /((?<=\$R|\$\{R\})\/[\w./-]*|\/(?:etc|Library|opt|private|System|tmp|Users|var|Volumes)\/[\w./-]*)/g,
     );
     expect(paths.filter((one) => !isIn(Object.values(tool).map(({ path }) => path))(one))).toEqual([]);
   });
 
-  it('is a label or a file name that own-paths.ts has', () => {
+  it('is listed in own-paths.ts if it is a label or a file name', () => {
     const names = found(/((?:dev)?\.meshwright[\w.-]*)/g);
     expect(names).toContain(`src/rack/artifacts/sealed-tree.sh: ${sealName}`);
     const known = [sealName, keeperLabel, doormanLabel('*'), rankServiceLabel('')];

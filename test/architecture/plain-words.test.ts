@@ -8,8 +8,8 @@ const root = join(import.meta.dirname, '../..');
 /** Expressions that no plain sentence of this project needs. The list is short: most bad sentences have none of them. */
 const wrong = /\b(?:nobody|somebody|whoever|is told|are told|as the file says|anew|inside of|that (?:is|are) none)\b/i;
 
-/** Where these words are something else: the account `nobody`, a variable, and a text in a script that nodes have. */
-const meant = [
+/** Exceptions: the account `nobody`, a variable, and texts in scripts that nodes have. */
+const exceptions = [
   /(["'`])nobody\1/,
   /const inside of/,
   /somebody else has launched this job/,
@@ -33,7 +33,7 @@ const places = [
 /** Scripts and the gateway keep their bytes until a release changes them; the cases quote titles of tests. */
 const left = [/\.(?:sh|pl)$/, /^src\/gateway\//, /^src\/model\/(?:gateway|digest)\.ts$/, /^docs\/cases\.md$/];
 
-it('finds no expression that is never plain English', () => {
+it('sources and pages contain no expression that is never plain English', () => {
   const listed = execFileSync('git', ['ls-files', ...places], { cwd: root, encoding: 'utf8' })
     .trim()
     .split('\n');
@@ -42,7 +42,7 @@ it('finds no expression that is never plain English', () => {
     readFileSync(join(root, path), 'utf8')
       .split('\n')
       .flatMap((line, at) =>
-        wrong.test(line) && !meant.some((one) => one.test(line)) ? [`${path}:${at + 1}: ${line.trim()}`] : [],
+        wrong.test(line) && !exceptions.some((one) => one.test(line)) ? [`${path}:${at + 1}: ${line.trim()}`] : [],
       ),
   );
   expect(files.length).toBeGreaterThan(600);

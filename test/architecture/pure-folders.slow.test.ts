@@ -5,16 +5,16 @@ import { filesBelow, root, table } from './sources.ts';
 
 const lint = new ESLint({ cwd: root });
 
-/** Rules that the linter finds broken when a file of src had this text. */
+/** The rules that the linter reports for a file of src with this text. */
 async function rulesBroken(file: string, text: string): Promise<readonly string[]> {
   const [result] = await lint.lintText(text, { filePath: join(root, file) });
   return (result?.messages ?? []).map((one) => one.ruleId ?? one.message);
 }
 
-// The first text makes the linter read the types of the whole project, which takes long on a busy machine.
+// The first text makes the linter read the types of the whole project, which is slow on a busy machine.
 beforeAll(() => rulesBroken('src/model/probe.ts', ''), 180_000);
 
-/** A line that reaches out of a pure folder, and the rule that must see it. */
+/** An impure line and the rule that must report it. */
 const reaches: readonly (readonly [line: string, rule: string])[] = [
   ['export const a = Date.now();', 'no-restricted-properties'],
   ['export const a = Math.random();', 'no-restricted-properties'],
@@ -29,7 +29,7 @@ const reaches: readonly (readonly [line: string, rule: string])[] = [
   ['console.log(1);', 'no-restricted-globals'],
 ];
 
-/** A line that is pure, though it looks like one of those above. */
+/** Pure lines that resemble the impure ones. */
 const harmless = [
   'export const a = (ms: number) => new Date(ms).toISOString();',
   'export const a = (process: number) => process + 1;',
@@ -43,31 +43,31 @@ const oneFilePerPureFolder = table.pure
     (folder) => filesBelow(`src/${folder}`).find((path) => path.endsWith('.ts') && !path.includes('generated')) ?? '',
   );
 
-describe('the lint of pure folders', () => {
-  it.each(reaches)('sees %s', async (line, rule) => {
+describe('the linter in pure folders', () => {
+  it.each(reaches)('reports %s', async (line, rule) => {
     expect(await rulesBroken('src/model/probe.ts', `${line}\n`)).toContain(rule);
   });
 
-  it.each(harmless)('lets pass %s', async (line) => {
+  it.each(harmless)('accepts %s', async (line) => {
     expect(await rulesBroken('src/model/probe.ts', `${line}\n`)).toEqual([]);
   });
 
-  it.each(oneFilePerPureFolder)('is on for the folder of %s', async (file) => {
+  it.each(oneFilePerPureFolder)('is active in the folder of %s', async (file) => {
     expect(await rulesBroken(file, 'export const a = Date.now();\n')).toContain('no-restricted-properties');
   });
 });
 
-describe('the lint of commands for a node', () => {
+describe('the linter for node commands', () => {
   it.each([
     'export const a = (remote: { exec: (line: string) => void }, name: string) => remote.exec(`rm ${name}`);\n',
     "export const a = (remote: { exec: (line: string) => void }, name: string) => remote.exec('rm ' + name);\n",
     'export const a = (name: string) => ({ command: `rm ${name}` });\n',
-  ])('refuses %s (case 7)', async (text) => {
+  ])('rejects %s (case 7)', async (text) => {
     expect(await rulesBroken('src/apply/reach/session.ts', text)).toContain('no-restricted-syntax');
   });
 });
 
-describe('the lint of paths on a node', () => {
+describe('the linter for node paths', () => {
   const path = "export const a = '/usr/bin/sw_vers';\n";
 
   it.each([
@@ -75,7 +75,7 @@ describe('the lint of paths on a node', () => {
     "export const a = '/Library';\n",
     'export const a = (name: string) => `/Library/LaunchDaemons/${name}.plist`;\n',
     "export const a = ['/bin/sh', '-c'];\n",
-  ])('refuses %s', async (text) => {
+  ])('rejects %s', async (text) => {
     expect(await rulesBroken('src/remote/remote.ts', text)).toContain('no-restricted-syntax');
     expect(await rulesBroken('src/model/probe.ts', text)).toContain('no-restricted-syntax');
   });
@@ -84,11 +84,11 @@ describe('the lint of paths on a node', () => {
     "export const a = '/users';\n",
     "export const a = '/dev/null';\n",
     'export const a = (b: string) => `${b}/usr/bin`;\n',
-  ])('lets pass %s', async (text) => {
+  ])('accepts %s', async (text) => {
     expect(await rulesBroken('src/remote/remote.ts', text)).toEqual([]);
   });
 
-  it('lets the one table of paths and the simulated Mac name them', async () => {
+  it('permits paths only in node-paths.ts and the simulator', async () => {
     const homes = [
       'src/node/paths/node-paths.ts',
       ...filesBelow('src/sim')

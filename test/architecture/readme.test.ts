@@ -9,7 +9,7 @@ import { sessionClaims } from '../cli/readme-session.ts';
 import { prose, readme, sentences, sessionCommands, shellWords } from '../readme-text.ts';
 import { filesBelow, root, textOf } from './sources.ts';
 
-/** Has to be a complete command line that meshwright takes. */
+/** Asserts that these are complete, valid command lines. */
 function accepts(...lines: readonly string[]): void {
   for (const line of lines) {
     const [program, ...words] = shellWords(line);
@@ -18,12 +18,12 @@ function accepts(...lines: readonly string[]): void {
   }
 }
 
-/** A page or a source has to say this. */
-const says = (path: string, text: string | RegExp): void => {
+/** Asserts that a page or a source contains this text. */
+const contains = (path: string, text: string | RegExp): void => {
   expect(textOf(path).replaceAll(/\s+/g, ' ')).toMatch(text);
 };
 
-/** These tests have to exist: they prove what no line here can. */
+/** Asserts that these tests exist, which prove a claim. */
 function provenBy(...tests: readonly string[]): void {
   expect(tests.filter((path) => !existsSync(join(root, path)) || !/\bit(?:\.|\()/.test(textOf(path)))).toEqual([]);
 }
@@ -31,7 +31,7 @@ function provenBy(...tests: readonly string[]): void {
 const example: Readonly<Record<string, unknown>> = parse(textOf('cluster.example.yaml'));
 const schema = JSON.parse(textOf('schemas/cluster.schema.json')) as { properties: Readonly<Record<string, unknown>> };
 
-/** The speed that `bench` shows beside a measurement, for four Macs. */
+/** The published speed that `bench` shows next to a measurement, for four Macs. */
 const published = (model: string, runtime: string, transport: string) =>
   publishedSpeeds.find(
     (one) =>
@@ -41,7 +41,7 @@ const published = (model: string, runtime: string, transport: string) =>
 /** The target of the reference `[test]`. */
 const cited = /^\[test\]: (\S+)$/m.exec(readme)?.[1];
 
-/** What the README claims: a part of its text, and what has to hold. What needs a rack is in `sessionClaims`. */
+/** Claims of the README with their checks. Claims that need a rack are in `sessionClaims`. */
 const claims: Readonly<Record<string, () => void>> = {
   'One file, `cluster.yaml`, declares the Macs, the Thunderbolt cables between them, the models, and where each model runs.':
     () => {
@@ -76,33 +76,33 @@ const claims: Readonly<Record<string, () => void>> = {
       'vitest run',
     ]);
   },
-  'on macOS or on Linux with perl, curl and ps.': () => says('CONTRIBUTING.md', /perl, curl and ps/),
-  'Nothing is compiled from C or C++.': () => says('.npmrc', 'ignore-scripts=true'),
+  'on macOS or on Linux with perl, curl and ps.': () => contains('CONTRIBUTING.md', /perl, curl and ps/),
+  'Nothing is compiled from C or C++.': () => contains('.npmrc', 'ignore-scripts=true'),
   '[docs/rehearsal.md](docs/rehearsal.md) shows how to break the simulated rack, and how to rehearse a change of your own.':
-    () => says('docs/rehearsal.md', /sim fault cable-swapped .*next\.yaml/),
+    () => contains('docs/rehearsal.md', /sim fault cable-swapped .*next\.yaml/),
   'edit `cluster.yaml` ([every key](docs/cluster-yaml.md)), then run `meshwright validate`': () =>
     accepts('meshwright validate'),
   '`meshwright plan` and `meshwright apply`.': () => accepts('meshwright plan', 'meshwright apply'),
   '`meshwright enroll --card` (a page of instructions for each Mac), `meshwright enroll --all`': () =>
     accepts('meshwright enroll --card', 'meshwright enroll --all'),
   'create the account, turn on Remote Login, and allow full disk access for remote users': () =>
-    says('docs/enroll.md', /Remote Login/),
+    contains('docs/enroll.md', /Remote Login/),
   'turn it on in Recovery, or from macOS 27 on in System Settings': () =>
-    says('docs/rdma.md', /27 and later.*System Settings/),
+    contains('docs/rdma.md', /27 and later.*System Settings/),
   'No command over SSH is known to do it.': () => {
     const sent = filesBelow('src').filter((path) => path.endsWith('.sh'));
     expect(sent.length).toBeGreaterThan(20);
     expect(sent.filter((path) => textOf(path).includes('rdma_ctl enable'))).toEqual([]);
   },
   'plug them in': () => accepts('meshwright cables --watch'),
-  'press the power button of a Mac that is off': () => says('docs/rehearsal.md', /sim power-on studio-2/),
+  'press the power button of a Mac that is off': () => contains('docs/rehearsal.md', /sim power-on studio-2/),
   '(`meshwright unlock` sends a FileVault password over SSH.)': () => accepts('meshwright unlock studio-1'),
   'With `--wait-for-hands` it waits for you instead.': () => accepts('meshwright apply --wait-for-hands'),
   "It follows Apple's documentation and published captures, and is tested on simulated Macs and with real OpenSSH.":
     () => provenBy('test/scenarios/demo-sshd.slow.test.ts'),
   '[docs/unverified.md](docs/unverified.md) lists the assumptions, each with the command that would confirm it.': () =>
     expect(textOf('docs/unverified.md').match(/^\|[^|]+\|[^|]+\|[^|]*`/gm)?.length).toBeGreaterThan(50),
-  'Observing changes no setting.': () => says('docs/adr/0002-one-exec-per-observation.md', /mktemp -d/),
+  'Observing changes no setting.': () => contains('docs/adr/0002-one-exec-per-observation.md', /mktemp -d/),
   'An answer that meshwright does not expect makes a fact unknown': () =>
     provenBy('test/property/facts-seeded-damage.test.ts'),
   'it never changes what is unknown.': () => provenBy('test/property/plan.sampled.test.ts'),
@@ -113,20 +113,20 @@ const claims: Readonly<Record<string, () => void>> = {
   '**Two runs never change one Mac at the same time.** Each run takes a lease of every Mac that it changes.': () =>
     provenBy('test/cli/lease-held.slow.test.ts'),
   '**Nothing is interrupted without your consent.**': () => accepts('meshwright apply --allow interrupt'),
-  '**A placement is serving only if it returned a token.**': () => says('docs/mesh.md', /token/),
+  '**A placement is serving only if it returned a token.**': () => contains('docs/mesh.md', /token/),
   '**`apply` removes what you removed from the file** if the Mac shows that meshwright put it there: ranks, addresses, and all but one older version of a runtime. Models stay.':
     () => provenBy('test/scenarios/converge-moves.slow.test.ts', 'test/scenarios/converge-traces.slow.test.ts'),
   '`uninstall` removes meshwright itself from a Mac.': () => accepts('meshwright uninstall studio-1'),
   '[docs/commands.md](docs/commands.md) has every command, the exit codes, and where files are stored.': () =>
-    says('docs/commands.md', /## Exit codes.*## Files/),
+    contains('docs/commands.md', /## Exit codes.*## Files/),
   'Each of these is refused today, as a command with exit 64 or as a key with exit 65:': () =>
     provenBy('test/cli/readme-missing.test.ts'),
   'Today a model comes from this computer, a folder on the node, or a URL.': () =>
-    says('cluster.example.yaml', /source: \.\/models\/tiny .*node:\/folder or https:/),
-  '[All pages](docs/README.md)': () => says('docs/README.md', /cluster-yaml\.md/),
+    contains('cluster.example.yaml', /source: \.\/models\/tiny .*node:\/folder or https:/),
+  '[All pages](docs/README.md)': () => contains('docs/README.md', /cluster-yaml\.md/),
 };
 
-/** What says nothing about the program. */
+/** Sentences without a claim about the program. */
 const background = [
   'meshwright turns a few Mac Studios into one machine for large language models.',
   '**Why several Macs?**',
@@ -140,36 +140,36 @@ const background = [
   'Ten minutes with a Mac Studio would help everyone.',
 ];
 
-const said = [...Object.keys(claims), ...Object.keys(sessionClaims), ...background];
+const accepted = [...Object.keys(claims), ...Object.keys(sessionClaims), ...background];
 
-/** The words of a text without what marks it up and joins parts of a sentence. */
+/** The words of a text without markup and punctuation. */
 const bare = (part: string): string =>
   part
     .replaceAll(/^- |\*\*|[.,;:)(]/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-/** What is left of a sentence when every claim is taken out of it. */
+/** The rest of a sentence without all claims. */
 function unclaimed(sentence: string): string {
-  const longestFirst = said.map(bare).sort((a, b) => b.length - a.length);
+  const longestFirst = accepted.map(bare).sort((a, b) => b.length - a.length);
   if (longestFirst.some((claim) => claim.includes(bare(sentence)))) return '';
   return longestFirst.reduce((rest, claim) => rest.replace(claim, ' '), bare(sentence)).trim();
 }
 
-/** What may be left: headings of list items, and words that join claims. */
+/** Permitted rests: headings of list items, and words that join claims. */
 const joints = /^(?:Setup|RDMA|Cables|Power|and|On your rack)?$/;
 
 describe('README.md', () => {
-  it.each(Object.keys(claims))('says and means: %s', (claim) => {
+  it.each(Object.keys(claims))('contains and keeps the claim: %s', (claim) => {
     expect(prose).toContain(claim);
     claims[claim]?.();
   });
 
-  it.each([...Object.keys(sessionClaims), ...background])('says: %s', (claim) => {
+  it.each([...Object.keys(sessionClaims), ...background])('contains: %s', (claim) => {
     expect(prose).toContain(claim);
   });
 
-  it('says nothing that no line of these tables holds', () => {
+  it('contains no sentence that is missing from these tables', () => {
     expect(sentences.length).toBeGreaterThan(40);
     expect(sentences.map(unclaimed).filter((rest) => !joints.test(rest))).toEqual([]);
   });
@@ -185,7 +185,7 @@ describe('README.md', () => {
     expect(named.filter((name) => ![...options, ...global].includes(name))).toEqual([]);
   });
 
-  it('lists everyday commands that exist', () => {
+  it('lists only existing everyday commands', () => {
     const everyday = /## Everyday commands\n\n([\s\S]*?)\n\n/.exec(readme)?.[1] ?? '';
     const rows = [...everyday.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, name]) => name);
     const names = verbs.filter(({ isHidden }) => isHidden !== true).map(({ name }) => name);
@@ -193,7 +193,7 @@ describe('README.md', () => {
     expect(rows.filter((name) => !names.includes(name ?? ''))).toEqual([]);
   });
 
-  it('has at most 150 lines, and names only files that exist', () => {
+  it('has at most 150 lines and links only to existing files', () => {
     expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
     const targets = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) => path);
     expect(targets.length).toBeGreaterThan(15);

@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The import table, as the linters read it. */
+/** The import table of the linters. */
 interface LayerTable {
   readonly commandLine: string;
-  /** The name among the levels of the files directly in `src/rack`. */
+  /** The name in `levels` for files directly in `src/rack`. */
   readonly contract: string;
-  /** One pattern for the files of parts and of whole rooms. */
+  /** The pattern for the files of parts and whole rooms. */
   readonly filesOf: (names: readonly string[]) => string;
   readonly layers: Readonly<Record<string, readonly string[]>>;
   readonly levels: readonly (readonly string[])[];
@@ -23,7 +23,7 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The table of `scripts/layers.cjs`. */
 export const table: LayerTable = createRequire(import.meta.url)('../../scripts/layers.cjs');
 
-/** Paths of all files below a folder of the project, from its root, with `/`, sorted. */
+/** The sorted paths of all files below a folder of the project, relative to its root, with `/`. */
 export function filesBelow(folder: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

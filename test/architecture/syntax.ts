@@ -1,12 +1,12 @@
 import ts from 'typescript';
 import { textOf } from './sources.ts';
 
-/** A function of a source file, as the size rules see it. */
+/** The measured function of a source file. */
 export interface FunctionShape {
   readonly place: string;
   readonly name: string;
   readonly lines: number;
-  /** Deepest nesting of loops, conditions and try blocks; an `else if` is not deeper than its `if`. */
+  /** The deepest nesting of loops, conditions and try blocks; an `else if` is not deeper than its `if`. */
   readonly depth: number;
 }
 

@@ -14,9 +14,9 @@ const isAddress = (node: ts.Node | undefined): boolean => ['address', 'resource'
 
 const hasSlash = (node: ts.Node | undefined): boolean => node?.getText().slice(1, -1).includes('/') === true;
 
-/** Calls that take the address of a property apart; addresses of networks have other separators. */
+/** Calls that split the address of a property; network addresses have other separators. */
 function addressReaders(path: string, text = textOf(path)): readonly string[] {
-  // Most files have no such call at all, and parsing takes its time.
+  // Most files have no such call, and parsing is slow.
   if (!/(?:address|resource)[)?!]*\.\w|\.(?:exec|test)\(/.test(text)) return [];
   return [...nodesOf(parse(path, text))].filter(ts.isCallExpression).flatMap((call) => {
     const { expression, arguments: given } = call;
@@ -29,10 +29,10 @@ function addressReaders(path: string, text = textOf(path)): readonly string[] {
   });
 }
 
-describe('the address of a property', () => {
+describe("a property's address", () => {
   const sources = filesBelow('src').filter((path) => path.endsWith('.ts') && path !== 'src/model/subject.ts');
 
-  it('is read by no decision: its parts are data', () => {
+  it('is never split to make a decision, as its parts are data', () => {
     expect(sources.length).toBeGreaterThan(500);
     expect(sources.flatMap((path) => addressReaders(path))).toEqual([]);
   });
@@ -44,19 +44,19 @@ describe('the address of a property', () => {
     "address.slice(address.indexOf('/') + 1)",
     String.raw`/^doorman\/(\d+)$/.exec(address)`,
     String.raw`/^placement(?:\/|$)/.test(one.resource)`,
-  ])('is not taken apart by %s', (planted) => {
+  ])('counts as split in %s', (planted) => {
     expect(addressReaders('planted.ts', planted)).toHaveLength(1);
   });
 
   it.each(["ipv4.address.split('.')", "address.startsWith('169.254.')", "path.split('/')", '/^fe80:/.test(address)'])(
-    'is not meant by %s',
+    'does not count as split in %s',
     (fine) => {
       expect(addressReaders('fine.ts', fine)).toEqual([]);
     },
   );
 });
 
-/** Where a command is part of a manual or of a program, and no advice to a person in a run. */
+/** Files where a command is part of a manual or a program, not advice during a run. */
 const manuals = [
   /^src\/cli\/verbs-/,
   'src/cli/sim/demo.ts',
@@ -65,7 +65,7 @@ const manuals = [
   'src/node/owner-word.ts',
 ];
 
-/** Keys of texts that only the manual has: why an error happens, what an option means. */
+/** Keys of texts that appear only in the manual: causes of errors, meanings of options. */
 const manualKeys = ['cause', 'more', 'summary'];
 
 const isIn = (places: readonly (string | RegExp)[], path: string): boolean =>
@@ -80,13 +80,13 @@ const isManual = (node: ts.Node): boolean => {
 
 const advice = new RegExp(`(?:^|[^/.\\w])meshwright (?:${commandVerbs.join('|')})(?![\\w-]| in by key)`);
 
-/** A verb that the program fills in; help and the version of the program reach no node. */
+/** An interpolated command; help and the version of the program reach no node. */
 const filledIn = /(?:^|[^/.\w])meshwright \$\{(?![^}]*\} ?--help|readVersion\(\))/;
 
-/** What a verb that holds a lease was called with. */
+/** The text about the command that has a lease. */
 const otherRun = 'meshwright ${verb}, at ${phase}';
 
-/** Commands that are written into a text instead of `meshwright('reboot', name)`: they would lack `--sim`. */
+/** Commands written as text instead of `meshwright('reboot', name)`, which would lack `--sim`. */
 function typedCommands(path: string, text = textOf(path)): readonly string[] {
   if (!advice.test(text) && !filledIn.test(text)) return [];
   const nodes = [...nodesOf(parse(path, text))].filter((node) => !isManual(node));
@@ -100,7 +100,7 @@ function typedCommands(path: string, text = textOf(path)): readonly string[] {
 
 const textNames = ['detail', 'hint', 'action', 'cure', 'subject'];
 
-/** Calls that read a text for people to decide something. What a node or a program said is no text of ours. */
+/** Calls that read a text for people to make a decision. The output of nodes and programs is not our text. */
 function textReaders(path: string, text = textOf(path)): readonly string[] {
   if (!new RegExp(`\\b(?:${textNames.join('|')})\\b`).test(text)) return [];
   return [...nodesOf(parse(path, text))].filter(ts.isCallExpression).flatMap((call) => {
@@ -117,11 +117,11 @@ function textReaders(path: string, text = textOf(path)): readonly string[] {
 describe('a text for people', () => {
   const sources = filesBelow('src').filter((path) => path.endsWith('.ts') && !path.includes('.generated.'));
 
-  it('is read by no decision', () => {
+  it('is never read to make a decision', () => {
     expect(sources.flatMap((path) => textReaders(path))).toEqual([]);
   });
 
-  it('has its commands as data', () => {
+  it('contains commands only as data', () => {
     expect(sources.filter((path) => !isIn(manuals, path)).flatMap((path) => typedCommands(path))).toEqual([]);
   });
 
@@ -131,7 +131,7 @@ describe('a text for people', () => {
     'finding.hint.replace(new RegExp(removeBridge), x)',
     'detail.split(": ")',
     '/^link /.test(finding.subject)',
-  ])('is not read by %s', (planted) => {
+  ])('counts as read in %s', (planted) => {
     expect(textReaders('planted.ts', planted)).toHaveLength(1);
   });
 
@@ -140,7 +140,7 @@ describe('a text for people', () => {
     '"Start it: meshwright apply"',
     "'(meshwright lease status)'",
     `\`$\{file} is a command: meshwright $\{file}.\``,
-  ])('has no command in %s', (planted) => {
+  ])('counts as having a written command in %s', (planted) => {
     expect(typedCommands('planted.ts', `const hint = ${planted}`)).toHaveLength(1);
   });
 });
