@@ -7,7 +7,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Known } from '../../src/model/known.ts';
 import type { Answer } from '../../src/model/probe.ts';
-import { type FactCase, judge, loadFactCases, type Printed } from '../unit/engine/observe/fact-cases.ts';
+import { type FactCase, loadFactCases, type Printed, parseCase } from '../unit/engine/observe/fact-cases.ts';
 import {
   cutAtCharacters,
   cutAtLines,
@@ -36,7 +36,7 @@ function verdicts(
   return [...one.printed].flatMap(([probe, printed]) =>
     change(printed.stdout).map((text) => {
       const changed = new Map<string, Printed>([...one.printed, [probe, { ...printed, stdout: text }]]);
-      return { text, verdict: judge(one, changed, more) };
+      return { text, verdict: parseCase(one, changed, more) };
     }),
   );
 }
@@ -77,7 +77,7 @@ describe('a damaged answer whose damage was noticed', () => {
       [...one.printed.values()].slice(0, 1).flatMap((printed) => {
         const [probe = ''] = one.printed.keys();
         return [printed.stdout, ...cutAtLines(printed.stdout)]
-          .map((stdout) => judge(one, new Map([...one.printed, [probe, { ...printed, stdout }]]), more))
+          .map((stdout) => parseCase(one, new Map([...one.printed, [probe, { ...printed, stdout }]]), more))
           .filter((verdict) => !isUnknown(verdict))
           .map(() => one.title);
       }),

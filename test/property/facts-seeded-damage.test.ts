@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { FactName } from '../../src/engine/observe/facts.ts';
 import { isWhole, sampleSeed } from '../sample.ts';
-import { judge, loadFactCases, type Printed } from '../unit/engine/observe/fact-cases.ts';
+import { loadFactCases, type Printed, parseCase } from '../unit/engine/observe/fact-cases.ts';
 import { isCutShort, isSame, isSameBut, mayLeaveOut, mayStopEarly, withoutEachKey } from './facts-damage.ts';
 
 type Damage = (text: string, at: number) => string;
@@ -60,7 +60,7 @@ function wrongness([which, kind, of, at]: Draw): string | undefined {
   const [probe = '', printed] = [...(one?.printed ?? [])][of % (one?.printed.size ?? 1)] ?? [];
   if (one === undefined || printed === undefined) return undefined;
   const stdout = damages[kind]?.(printed.stdout, at) ?? '';
-  const verdict = judge(one, new Map<string, Printed>([...one.printed, [probe, { ...printed, stdout }]]));
+  const verdict = parseCase(one, new Map<string, Printed>([...one.printed, [probe, { ...printed, stdout }]]));
   if (verdict.kind === 'unknown' || isSame(verdict.value, one.expected.value)) return undefined;
   const saysLess =
     (kind === 'a key gone' && isSameBut(mayLeaveOut[one.fact] ?? [], verdict.value, one.expected.value)) ||

@@ -11,7 +11,7 @@ describe('the edit distance', () => {
     ['kitten', 'sitting', 3],
     ['ca', 'abc', 3],
     ['', 'abc', 3],
-  ])('between %j and %j is %i', (from, to, distance) => {
+  ])('is counted from %j to %j as %i', (from, to, distance) => {
     expect(editDistance(from, to)).toBe(distance);
     expect(editDistance(to, from)).toBe(distance);
   });

@@ -191,7 +191,7 @@ describe('the verdict of a node', () => {
     [82, 'tight'],
     [90, 'tight'],
     [91, 'does-not-fit'],
-  ])('at %i percent of its memory is %s', (bytes, verdict) => {
+  ])('is for %i percent of its memory: %s', (bytes, verdict) => {
     expect(fitVerdict(bytes, room)).toBe(verdict);
   });
 

@@ -45,12 +45,12 @@ ${more}`;
 }
 
 /** Records the problems on the page of this file. */
-function said(settled: SettledFleet): SettledFleet {
+function recorded(settled: SettledFleet): SettledFleet {
   sayValue(settled.diagnostics);
   return settled;
 }
 const settle = (wish: Wish, from: ClusterLock = lock, sources = nothing): SettledFleet =>
-  said(settleFleet(fleetWith(wish), from, sources, '/rack', keysByDriver));
+  recorded(settleFleet(fleetWith(wish), from, sources, '/rack', keysByDriver));
 const linksOf = ({ lock: { links } }: SettledFleet) =>
   Object.fromEntries(Object.entries(links).map(([name, { address }]) => [name, address]));
 const codesOf = ({ diagnostics }: SettledFleet) => diagnostics.map(({ code }) => code);

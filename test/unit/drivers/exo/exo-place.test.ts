@@ -90,7 +90,7 @@ describe('placing a model on exo', () => {
     });
   });
 
-  describe('while exo is slow to add a model', () => {
+  describe('the slow addition of a model', () => {
     const empty = '{"object":"list","data":[]}';
     const adds = (asked: readonly { path: string }[]) => asked.filter(({ path }) => path === '/models/add');
 

@@ -57,7 +57,7 @@ export type JsonState = Record<string, unknown> & { instances: object; runners: 
 /** The state of two nodes with an instance, or without one. */
 export const loading = (): JsonState => JSON.parse(exoCase('state-2node-ring-pipeline-loading.json'));
 
-/** The instance that the previews offer to both nodes; runners of it in one state. */
+/** The previews with the instance for both nodes. */
 const previews = JSON.parse(exoCase('previews-no-rdma.json')) as {
   previews: { instance: Record<string, InstanceBody> | null }[];
 };

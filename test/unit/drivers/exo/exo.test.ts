@@ -238,7 +238,7 @@ describe('a placement on exo', () => {
     expect(codesOf({ model: { shape: shape(145, 4) }, placement: { sharding: 'pipeline' } })).toEqual([]);
   });
 
-  describe('its model check', () => {
+  describe('the model check', () => {
     const gemma = { repository: 'mlx-community/gemma-4-31b-it-8bit' };
     const pipeline = { sharding: 'pipeline' } as const;
     const ofClass = (...classes: readonly string[]) => ({ model: { shape: { ...shape(144, 3), classes } } });

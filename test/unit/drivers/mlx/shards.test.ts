@@ -52,7 +52,7 @@ describe('a model split by tensor', () => {
     [4, []],
     [6, ['not-divisible']],
     [8, []],
-  ])('has on %d nodes the problems %j', (size, expected) => {
+  ])('has these problems on %d nodes: %j', (size, expected) => {
     expect([...new Set(kindsOf(split({ size })))]).toEqual(expected);
   });
 

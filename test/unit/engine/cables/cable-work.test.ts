@@ -124,7 +124,7 @@ describe('cable work', () => {
     expect(placed(['joined', 'joined', 'joined'], moved).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
   });
 
-  describe('while a placement runs over the cable', () => {
+  describe('a cable of a running placement', () => {
     const hidden = (
       name: string,
       receptacle: number,

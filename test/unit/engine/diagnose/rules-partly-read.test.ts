@@ -7,7 +7,7 @@ import { findingsOf } from './told.ts';
 const healthy = healthyFacts('studio-3', receptacles('studio-3', 6, meshOfFour));
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
 
-it('a macOS bridge with a member that is not a receptacle is reported as the bridge of macOS', () => {
+it('bridge/receptacle-bridged names the macOS bridge if a member is not a receptacle', () => {
   const members = ['en0', 'en2', 'en3'];
   const mixed = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members };
   const marked = [{ name: 'bridge0', interfaces: members, auto: 'thunderbolt-bridge' }];

@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { factNames } from '../../../../src/engine/observe/facts.ts';
-import { casesFolder, judge, loadFactCases } from './fact-cases.ts';
+import { casesFolder, loadFactCases, parseCase } from './fact-cases.ts';
 
 const cases = loadFactCases();
 
 describe('facts from published outputs', () => {
   it.each(cases)('have the value that a person read in $title', (one) => {
-    const result = judge(one);
+    const result = parseCase(one);
     const { value, unknown } = one.expected;
     if (unknown === undefined) expect(result).toEqual({ kind: 'known', value });
     else expect(result).toMatchObject({ kind: 'unknown', reason: unknown });

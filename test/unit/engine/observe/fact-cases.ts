@@ -79,7 +79,7 @@ export function asServiceRecord(label: string, printed: Printed): Printed {
 }
 
 /** Parses the printed answers of a case; `more` changes the answer of the first probe. */
-export function judge(one: FactCase, changed = one.printed, more: Partial<Answer> = {}): Known<unknown> {
+export function parseCase(one: FactCase, changed = one.printed, more: Partial<Answer> = {}): Known<unknown> {
   const fact = registry[one.fact];
   const answers = fact.from.map(({ name }, at) => {
     const printed = changed.get(name);

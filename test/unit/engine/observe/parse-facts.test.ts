@@ -77,7 +77,7 @@ describe('facts --json', () => {
 
   it('is invalid for a fact with an extra field', () => {
     const facts = factsJson(factsWithoutAnswer('empty', 'd'));
-    const nodes = { 'studio-1': { ...facts, power: { value: { sleepMinutes: 0, colour: 'blue' } } } };
+    const nodes = { 'studio-1': { ...facts, power: { value: { sleepMinutes: 0, color: 'blue' } } } };
     expect(validate({ ...document(factsWithoutAnswer('empty', 'd')), nodes })).toBe(false);
   });
 });

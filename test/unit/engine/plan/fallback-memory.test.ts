@@ -23,7 +23,7 @@ const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { ki
 const sizes = { tiny: 1_200e9, small: 300e9 };
 
 /** kimi, whose fallback is on studio-4, studio-1 and studio-2, next to others with the small model. */
-function beside(...others: readonly Partial<DesiredPlacement>[]): DesiredFleet {
+function fleetWithOthers(...others: readonly Partial<DesiredPlacement>[]): DesiredFleet {
   const of = fleetWithFallback({ fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 } });
   const { fallback: _, sharding: __, ...rest } = kimi(of);
   return {
@@ -49,7 +49,7 @@ function outcomeOf(plan: Plan) {
 }
 
 describe('the memory next to a running fallback', () => {
-  const of = beside(other);
+  const of = fleetWithOthers(other);
   const members = onTheFallback(of);
 
   it('is free for another placement if the same plan moves the fallback back', () => {
@@ -75,7 +75,7 @@ describe('the memory next to a running fallback', () => {
   });
 
   it('is not free for another placement to move back', () => {
-    const two = beside({ ...other, fallback: { nodes: nodes(3), contextTokens: 2_048 } });
+    const two = fleetWithOthers({ ...other, fallback: { nodes: nodes(3), contextTokens: 2_048 } });
     const moved = two.placements.map(onFallback).find(({ name }) => name === 'other') ?? kimi(two);
     const digest = digestIn(two, moved);
     const rank: MemberCase = { placement: 'other', state: 'joined', generation: 5, digest, changes: { size: 1 } };

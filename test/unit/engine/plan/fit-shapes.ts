@@ -2,7 +2,7 @@ import type { FitFleet, FitPlacement } from '../../../../src/model/fit.ts';
 import type { LayerShape, ModelShape } from '../../../../src/model/model-shape.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 
-/** Tensor sharding splits nearly all of a layer; what it does not is left out where only sums matter. */
+/** A shape with equal layers that tensor sharding splits completely, for tests in which only sums matter. */
 export function evenShape(
   totalBytes: number,
   wish: Partial<ModelShape> & { readonly count?: number; readonly cache?: number } = {},

@@ -20,7 +20,7 @@ const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { ki
 const sizes = { tiny: 1_200e9, small: 300e9 };
 
 /** kimi, which is to be stopped and has a fallback on studio-4, studio-1 and studio-2, next to the small model on one Mac. */
-function beside(other: Partial<DesiredPlacement>, large: Partial<DesiredPlacement> = {}): DesiredFleet {
+function fleetWithOther(other: Partial<DesiredPlacement>, large: Partial<DesiredPlacement> = {}): DesiredFleet {
   const of = fleetWithFallback({
     fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 },
     state: 'stopped',
@@ -36,7 +36,7 @@ function beside(other: Partial<DesiredPlacement>, large: Partial<DesiredPlacemen
   };
 }
 
-const of = beside({ nodes: nodes(1) });
+const of = fleetWithOther({ nodes: nodes(1) });
 /** The same, with a hold of studio-3 in the file. */
 const heldByFile: DesiredFleet = {
   ...of,
@@ -106,7 +106,7 @@ describe('the memory next to a placement to stop', () => {
   });
 
   it('is not free on a former node until its rank is stopped', () => {
-    const moved = beside(
+    const moved = fleetWithOther(
       { nodes: nodes(1) },
       { nodes: nodes(2, 3, 4), fallback: { nodes: nodes(4, 2), contextTokens: 2_048 } },
     );
@@ -152,7 +152,7 @@ describe('the memory next to a placement to stop', () => {
   });
 
   it('is not free while the placement stays on its fallback', () => {
-    const there = beside({ nodes: nodes(4) });
+    const there = fleetWithOther({ nodes: nodes(4) });
     const moved = onTheFallback(there);
     expect(outcomeOf({ of: there, members: moved })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
     const { refused, started } = outcomeOf({ of: there, members: moved, held: 'studio-2' });

@@ -141,7 +141,7 @@ describe('a playbook task', () => {
     expect(expand({ kind: 'verify' })).toEqual({ kind: 'verify', targets: names('studio-2') });
   });
 
-  it.each(['reboot', 'shutdown'] as const)('targets for a %s all nodes on which ranks must stop', (kind) => {
+  it.each(['reboot', 'shutdown'] as const)('targets all nodes on which ranks must stop for a %s', (kind) => {
     expect(expand({ kind })).toEqual({ kind: 'plan', goal: { kind, nodes: names('studio-2') }, targets: everything });
     const lonely = { ...scope, desired: { ...rackOfThree, placements: [] } };
     expect(expand({ kind }, lonely)).toMatchObject({ targets: names('studio-2') });

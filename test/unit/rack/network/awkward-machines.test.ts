@@ -4,7 +4,7 @@ import { nodeName } from '../../../../src/model/node.ts';
 import { judgeCabling } from '../../../../src/rack/cabling/judge-cabling.ts';
 import { interfaceKind, thunderboltInterfaces } from '../../../../src/rack/network/thunderbolt-interfaces.ts';
 import { links, unknownNode } from '../../../rack/rack.ts';
-import { judge, loadFactCases } from '../../engine/observe/fact-cases.ts';
+import { loadFactCases, parseCase } from '../../engine/observe/fact-cases.ts';
 
 const cases = new Map(loadFactCases().map((one) => [one.title, one]));
 
@@ -13,7 +13,7 @@ function factsFrom(...titles: readonly string[]): Facts {
   const known = titles.map((title) => {
     const one = cases.get(title);
     if (one === undefined) throw new Error(`no case ${title}`);
-    return [one.fact, judge(one)];
+    return [one.fact, parseCase(one)];
   });
   return { ...unknownNode('any').facts, ...Object.fromEntries(known) };
 }
