@@ -20,12 +20,19 @@ import { doorman } from '../../rack/placement/endpoint/resource.ts';
 import { placement } from '../../rack/placement/resource.ts';
 import { rdma } from '../../rack/rdma/resource.ts';
 import type { Resource } from '../../rack/resource.ts';
+import { photosAnalysis, spotlight, timeMachine } from '../../rack/settings/background-services.ts';
+import { firewall } from '../../rack/settings/firewall.ts';
+import { loginWindow } from '../../rack/settings/login-window.ts';
 import { names } from '../../rack/settings/names.ts';
 import { power } from '../../rack/settings/power.ts';
-import { settings } from '../../rack/settings/settings.ts';
+import { screenSharing } from '../../rack/settings/screen-sharing.ts';
 import { updates } from '../../rack/settings/updates.ts';
 
-const listed: readonly Resource[] = [
+/**
+ * Every resource, in the order in which apply changes a node. A resource waits only for earlier ones: the kinds in its
+ * `after`. A new resource is one file and one line here.
+ */
+export const resources: readonly Resource[] = [
   hold,
   identity,
   macos,
@@ -37,7 +44,12 @@ const listed: readonly Resource[] = [
   names.resource,
   clock,
   accounts,
-  ...settings.flatMap((one) => ('resource' in one ? [one.resource] : [])),
+  loginWindow.resource,
+  screenSharing.resource,
+  firewall.resource,
+  spotlight.resource,
+  timeMachine.resource,
+  photosAnalysis.resource,
   foreignDaemon,
   thunderboltBridge,
   rdma,
@@ -52,9 +64,3 @@ const listed: readonly Resource[] = [
   doorman,
   placement,
 ];
-
-/**
- * Every resource, in the order in which apply changes a node. Settings listed here are also in the list of settings;
- * the first place counts. A new resource is one file and one line here or in the list of settings.
- */
-export const resources: readonly Resource[] = [...new Set(listed)];

@@ -8,8 +8,8 @@ import { screenSharing } from './screen-sharing.ts';
 import { updates } from './updates.ts';
 
 /**
- * Every macOS setting. The lists of facts, rules, codes, resources, scripts and baseline values take their parts from here,
- * in this order. A list that needs a setting earlier names it explicitly.
+ * Every macOS setting. The lists of facts, rules, codes, scripts and baseline values take their parts from here, in this
+ * order. Resources have their own order, in `src/engine/plan/resources.ts`.
  */
 export const settings = [
   power,

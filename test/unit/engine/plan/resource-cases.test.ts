@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { resources } from '../../../../src/engine/plan/resources.ts';
+import { settings } from '../../../../src/rack/settings/settings.ts';
 import { onOnePage } from '../../one-page.ts';
 import { planLines, planOf, type ResourceFile } from './resource-file.ts';
 
@@ -14,6 +15,20 @@ describe('resource cases', () => {
   it('exist for every resource', () => {
     expect([...kinds, ownForm].sort()).toEqual(resources.map(({ kind }) => kind).sort());
   });
+});
+
+describe('resource order', () => {
+  it('contains every setting with a resource', () => {
+    const kept = settings.flatMap((one) => ('resource' in one ? [one.resource] : []));
+    expect(resources).toEqual(expect.arrayContaining(kept));
+  });
+
+  it.each(resources.map(({ kind, after }, at) => ({ kind, after, at })))(
+    'puts $kind after every resource that it waits for',
+    ({ after, at }) => {
+      expect(resources.slice(0, at).map(({ kind }) => kind)).toEqual(expect.arrayContaining([...after]));
+    },
+  );
 });
 
 for (const kind of kinds) {
