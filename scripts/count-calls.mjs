@@ -1,6 +1,6 @@
 /**
  * `npm run count-calls`: the calls from the command `apply` to the root script of one changed setting, on the example
- * rack. Prints them in order, then `N calls in N files`.
+ * rack. Prints them in order, then `N calls in N files`, and fails beyond the bars.
  *
  * Its own child loads it with `--import`. It then records the async stack at ssh2's `exec`, from V8's inspector:
  * `Error.stack` ends at a callback.
@@ -17,6 +17,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { MESHWRIGHT_CALLS: list } = process.env;
 const sources = new URL('../src/', import.meta.url).href;
 const deepest = 200;
+/** More calls than these cannot be followed in one reading. */
+const bars = { calls: 12, files: 8 };
 
 if (list === undefined) measure();
 else record(list);
@@ -81,8 +83,10 @@ function measure() {
     }
     const calls = callsIn(stacks);
     for (const { name, file } of calls) process.stdout.write(`${name || '(callback)'}  ${file}\n`);
-    process.stdout.write(`${calls.length} calls in ${new Set(calls.map(({ file }) => file)).size} files\n`);
-    if (calls.length === 0) process.exitCode = 1;
+    const files = new Set(calls.map(({ file }) => file)).size;
+    const bar = `bar: ${bars.calls} calls in ${bars.files} files`;
+    process.stdout.write(`${calls.length} calls in ${files} files (${bar})\n`);
+    if (calls.length === 0 || calls.length > bars.calls || files > bars.files) process.exitCode = 1;
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
