@@ -6,24 +6,24 @@ import { type FaultExec, type Faults, startFaultServer } from '../sshd/fault-ser
 import type { KeyPair } from '../sshd/start-sshd.ts';
 import { printFrames, type Said, tokenIn } from './recorded-frames.ts';
 
-/** A node that does not mean well, on loopback. */
+/** A hostile node on loopback. */
 export interface HostileNode {
-  /** As a run file names it. */
+  /** The node's entry in a run file. */
   readonly run: RunNode;
   readonly way: (rack: RunningRack, node: string) => NodeWay;
-  /** Bytes that have left it, of all connections, dead and alive. */
+  /** Bytes sent over all connections, open and closed. */
   readonly sentBytes: () => number;
   readonly connections: () => number;
   readonly stop: () => Promise<void>;
 }
 
-/** A host key that hostile nodes share. */
+/** The host key shared by hostile nodes. */
 export interface HostKeyPair {
   readonly privateKey: string;
   readonly pair: KeyPair;
 }
 
-/** Starts one; `faults` as for any server that fails on purpose. */
+/** Starts a hostile node with `faults` like any fault server. */
 export async function startHostileNode(key: HostKeyPair, faults: Faults): Promise<HostileNode> {
   const sockets: { readonly bytesWritten: number }[] = [];
   const onSocket: Faults['onSocket'] = (socket, speakSsh) => {
@@ -42,7 +42,7 @@ export async function startHostileNode(key: HostKeyPair, faults: Faults): Promis
   };
 }
 
-/** Answers an observation with these bytes, made for its token, and ends honestly. */
+/** Answers an observation with these bytes for its token, and exits normally. */
 const answering =
   (bytes: (token: string) => Buffer) =>
   ({ channel, command }: FaultExec): void => {
@@ -51,11 +51,11 @@ const answering =
     channel.end();
   };
 
-/** Answers an observation with well-formed frames in which the tools say this. */
-export const saying = (said: readonly Said[]): ((exec: FaultExec) => void) =>
-  answering((token) => printFrames(token, said));
+/** Answers an observation with well-formed frames of these tool outputs. */
+export const saying = (outputs: readonly Said[]): ((exec: FaultExec) => void) =>
+  answering((token) => printFrames(token, outputs));
 
-/** Writes without end, as fast as it is read, on one of the two streams. */
+/** Writes endlessly on one of the two streams, as fast as it is read. */
 export const pouring =
   (piece: Buffer, stream: 'stdout' | 'stderr' = 'stdout') =>
   ({ channel }: FaultExec): void => {
@@ -69,7 +69,7 @@ export const pouring =
 
 const knownSignals: Record<string, number> = createRequire(import.meta.url)('ssh2/lib/protocol/constants.js').SIGNALS;
 
-/** Ends a command with a signal of any name; ssh2's own server would refuse to send one that it does not know. */
+/** Ends a command with a signal of any name; ssh2's own server rejects unknown signals. */
 export const signalling =
   (name: string, message: string) =>
   ({ channel }: FaultExec): void => {
@@ -80,7 +80,7 @@ export const signalling =
     channel.end();
   };
 
-/** One unencrypted packet of the SSH protocol (RFC 4253 section 6). */
+/** An unencrypted packet of the SSH protocol (RFC 4253 section 6). */
 export function plainPacket(payload: Buffer): Buffer {
   const short = 8 - ((payload.length + 5) % 8);
   const padding = short < 4 ? short + 8 : short;
@@ -102,7 +102,7 @@ function wireString(text: string): Buffer {
 export const disconnectPacket = (text: string): Buffer =>
   plainPacket(Buffer.concat([Buffer.from([1, 0, 0, 0, 2]), wireString(text), wireString('en')]));
 
-/** SSH_MSG_KEXINIT whose every list holds one name (RFC 4253 section 7.1). */
+/** SSH_MSG_KEXINIT with one name in every list (RFC 4253 section 7.1). */
 export const keyExchangePacket = (name: string): Buffer =>
   plainPacket(
     Buffer.concat([

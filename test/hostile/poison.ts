@@ -1,12 +1,12 @@
-/** Texts that hope to be obeyed by a terminal, a CI runner, a template engine or a shell. */
+/** Texts that a terminal, a CI runner, a template engine or a shell might execute. */
 
-/** A file that exists only when somebody has run what a node said; relative to the folder of the command. */
+/** A file that exists only if a node's output was executed; relative to the folder of the command. */
 export const markFile = 'evaluated-by-somebody';
 
-/** What only an evaluation of {@link poisons} would print. */
+/** The text that only an evaluation of {@link poisons} prints. */
 const evaluated = '60481729';
 
-/** Each by its name; every one is data and must be shown as such. */
+/** The texts by name; each is data and must be shown as data. */
 export const poisons: Readonly<Record<string, string>> = {
   colour: '\u001b[31mred\u001b[0m',
   screen: '\u001b[2J\u001b[H\u001b[?1049h',
@@ -30,10 +30,10 @@ export const poisons: Readonly<Record<string, string>> = {
   lookup: '${jndi:ldap://127.0.0.1/x} %s %n %x __proto__ constructor',
 };
 
-/** All of them as one text. */
+/** All poisons as one text. */
 export const everyPoison = Object.values(poisons).join(' ');
 
-/** What is raw and obeyed by somebody in a text that was meant for people or programs; empty when it is harmless. */
+/** The harmful parts of a text for people or programs; empty if it is harmless. */
 export function harmIn(text: string): readonly string[] {
   const harm: string[] = [];
   const raw = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;

@@ -4,14 +4,14 @@ import { allProbes } from '../../src/engine/observe/facts.ts';
 import type { Answer, Asked } from '../../src/model/probe.ts';
 import { observeCommand } from '../../src/node/observe-script.ts';
 
-/** One real observation as it came over the wire. */
+/** A real observation as received. */
 export interface Recording {
   readonly token: string;
   readonly bytes: Buffer;
   readonly asked: Asked;
 }
 
-/** Runs the product's own observation script on a node and keeps what came back. */
+/** Runs the product's observation script on a node and records the answer. */
 export async function recordFrames(way: NodeWay, token: string): Promise<Recording> {
   const probes = allProbes();
   const limits = { name: 'observe', deadlineMs: 60_000, maxBytes: 16_000_000 };
@@ -23,10 +23,10 @@ export async function recordFrames(way: NodeWay, token: string): Promise<Recordi
   return { token, bytes: Buffer.from(stdout), asked: { sentAtEpochMs, receivedAtEpochMs } };
 }
 
-/** The token in a command that the product has sent. */
+/** The token in a command sent by the product. */
 export const tokenIn = (command: string): string => /T=([0-9a-f]{32})\n/.exec(command)?.[1] ?? '';
 
-/** What a hostile node makes its tools say. */
+/** The output of a tool on a hostile node. */
 export interface Said {
   readonly out: string | Buffer;
   readonly err?: string | Buffer;
@@ -37,8 +37,8 @@ export interface Said {
 const bytesOf = (text: string | Buffer): Buffer => (typeof text === 'string' ? Buffer.from(text) : text);
 
 /**
- * The frames of a whole observation with these answers, written down here from the description of the protocol and not
- * by the product's own script, so that a mistake of the script cannot hide in them.
+ * The frames of a whole observation with these answers. They follow the description of the protocol and do not use the
+ * product's script, so that they cannot share its mistakes.
  */
 export function printFrames(token: string, said: readonly Said[]): Buffer {
   const lines = said.map(({ code = 0, isLate = false }, at) => `${token} ${at + 1} ${code} ${isLate ? 1 : 0}\n`);
@@ -56,7 +56,7 @@ export function printFrames(token: string, said: readonly Said[]): Buffer {
   return Buffer.concat([Buffer.from(head), ...bodies, Buffer.from(`\n${token} end\n`)]);
 }
 
-/** What the tools of an honest node said, as the start of a lie. */
+/** The tool outputs of an honest node, as the base of a manipulated answer. */
 export function saidBy(answers: readonly Answer[]): readonly Said[] {
   return answers.map(({ stdout, stderr, exit, isLate }) => ({
     out: stdout,

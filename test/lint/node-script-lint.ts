@@ -1,22 +1,22 @@
 /**
- * A lint for scripts that run on a Mac: what works in dash with GNU tools and fails there, which neither shellcheck
- * nor checkbashisms knows. The tools' differences are general knowledge of BSD and GNU userlands; see the table.
+ * A linter for scripts that run on a Mac. It reports forms that work in dash with GNU tools but fail on a Mac, which
+ * shellcheck and checkbashisms do not report. The differences between BSD and GNU tools are in the table.
  */
 
-/** One complaint. */
+/** A finding of the linter. */
 export interface Finding {
   readonly rule: string;
   readonly line: number;
   readonly text: string;
 }
 
-/** A form of a tool that macOS refuses or understands as something else. */
+/** A form of a tool that macOS rejects or interprets differently. */
 interface ToolRule {
   readonly tool: string;
   readonly options: RegExp;
 }
 
-/** Each row: the tool, and what must not stand among its words. */
+/** Each row: the tool and the forbidden arguments. */
 const gnuForms: readonly ToolRule[] = [
   { tool: 'stat', options: /(?:^| )(?:-c|--format|--printf|-L?c)\b/ },
   { tool: 'sed', options: /(?:^| )-i(?! '')|\\\+|\\\?|0,\// },
@@ -45,14 +45,14 @@ const gnuForms: readonly ToolRule[] = [
   { tool: 'sleep', options: /\d[smhd]\b|infinity/ },
 ];
 
-/** Tools that stock macOS does not have, or that meshwright never asks of a node. */
+/** Tools that macOS lacks or that meshwright never requires on a node. */
 const absentTools =
   'timeout flock setsid sha256sum sha1sum md5sum nproc tac numfmt ip ss free getent systemctl service apt-get yum brew ' +
   'python python3 node realpath gsed gdate greadlink';
 
-/** Forms of bash or ksh that dash refuses, and the ones in which the shells disagree. */
+/** Forms of bash or ksh that dash rejects, and forms with a different meaning in each shell. */
 const shellForms: readonly (readonly [string, RegExp])[] = [
-  // Where the file cannot be written this ends the shell, since `:` is a special built-in; `true >` does not.
+  // If the file cannot be written, this exits the shell, as `:` is a special built-in; `true >` does not.
   ['colon-redirected', /(?:^|[;&|({]|\b(?:then|do|else)\b)\s*:\s*>/],
   ['echo', /(?:^|[;&|({]|\b(?:then|do|else)\b)\s*echo\b/],
   ['double-brackets', /(?:^|\s)\[\[\s/],
@@ -74,7 +74,7 @@ const shellForms: readonly (readonly [string, RegExp])[] = [
   ['printf-q', /\bprintf\s+(?:-v|['"]?%q)/],
 ];
 
-/** Everything in a script that would fail on a Mac, in the order of its lines. */
+/** All parts of a script that would fail on a Mac, in line order. */
 export function lintNodeScript(script: string): readonly Finding[] {
   const lines = script.split('\n').flatMap((text, at) => (/^\s*#/.test(text) ? [] : [{ text, line: at + 1 }]));
   const findings = lines.flatMap(({ text, line }) =>
@@ -97,14 +97,13 @@ function rulesBroken(text: string): readonly string[] {
 
 const gnuRule = ({ tool }: ToolRule): string => `gnu-form:${tool}`;
 
-/** Accounts and groups as dscl names them, and two values of an account. */
+/** Accounts and groups in dscl's notation, and two values of an account. */
 const inDirectory =
   /["']?\/(?:Users|Groups)(?:\/(?:_mesh\w+|\$(?:n|name|1)))?["']?(?=[ ;]|$)|(?:NFSHomeDirectory|UserShell):? '?\/(?:var\/empty|usr\/bin\/false)'?/g;
 
 /**
- * An absolute path whose first slash does not follow `$R`, another variable or a name. /dev/null is the one path
- * that is the same for every node, in the portable simulator as well; a URL is no path, nor are records of the directory
- * and what stands in them.
+ * Whether the line has an absolute path whose first slash does not follow `$R`, a different variable or a name.
+ * /dev/null is the same for every node, also in the portable simulator. URLs and directory records are not paths.
  */
 function barePath(text: string): boolean {
   const own = text.replaceAll(/\/dev\/null|https?:\/\//g, '').replaceAll(inDirectory, '');
@@ -115,7 +114,7 @@ function barePath(text: string): boolean {
   });
 }
 
-/** The words behind each call of a tool on the line, up to where the command ends. */
+/** The arguments of each call of a tool on the line. */
 function wordsOf(text: string, tool: string): readonly string[] {
   const call = new RegExp(
     `(?:^|[;&|({!]|\\$\\(|\\b(?:then|do|else|exec|if|while)\\b)\\s*(?:"[^"]*/|[^\\s"'=]*/)?${tool}"?(?=\\s|$|\\))`,
@@ -124,7 +123,7 @@ function wordsOf(text: string, tool: string): readonly string[] {
   return [...text.matchAll(call)].map((match) => text.slice(match.index + match[0].length).split(/[;|&)]/)[0] ?? '');
 }
 
-/** Patterns of a `case` without their opening parenthesis: bash 3.2 refuses them inside `$( )`. */
+/** Patterns of a `case` without an opening parenthesis, which bash 3.2 rejects inside `$( )`. */
 function barePatterns(script: string): readonly Finding[] {
   const form = /(?:\bcase\s+\S+\s+in|;;)\s*(?!\(|esac\b|\s)[^\s;][^\n;]*?\)/g;
   return [...script.matchAll(form)].map((match) => ({

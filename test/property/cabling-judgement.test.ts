@@ -41,8 +41,8 @@ function reversed(nodes: Readonly<Record<string, NodeObservation>>): Readonly<Re
 
 const names = nodeNames.map(nodeName);
 
-describe('cabling of random racks', () => {
-  it('is judged the same whatever the order of nodes, receptacles and the ends of links', () => {
+describe('the judgement of random cabling', () => {
+  it('does not depend on the order of nodes, receptacles and link ends', () => {
     fc.assert(
       fc.property(rack, rack, (declared, cables) => {
         const nodes = observe(cables);
@@ -57,7 +57,7 @@ describe('cabling of random racks', () => {
     );
   });
 
-  it('is as declared exactly for the links that are cabled, and missing only where both ends are empty', () => {
+  it('is as-declared only for cabled links, and missing only if both ends are empty', () => {
     fc.assert(
       fc.property(rack, rack, (declared, cables) => {
         const plugged = new Set(cables.flatMap((cable) => cable.split(' <-> ')));
@@ -71,7 +71,7 @@ describe('cabling of random racks', () => {
     );
   });
 
-  it('says nothing but unknown of a link with an end that was not looked at', () => {
+  it('is unknown exactly for links with an unobserved end', () => {
     fc.assert(
       fc.property(rack, rack, fc.subarray(nodeNames, { minLength: 1 }), (declared, cables, unreachable) => {
         for (const { link, judgement } of judgeCabling(links(declared), names, observe(cables, unreachable)).links) {
@@ -82,7 +82,7 @@ describe('cabling of random racks', () => {
     );
   });
 
-  it('calls no Mac foreign while a node was not looked at', () => {
+  it('names no foreign Mac while a node is unobserved', () => {
     fc.assert(
       fc.property(rack, fc.subarray(nodeNames, { minLength: 1 }), (cables, unreachable) => {
         const { views } = judgeCabling([], names, observe(cables, unreachable)).rack;

@@ -6,7 +6,7 @@ import { actCount, type Move, moveEnds } from '../../src/rack/cabling/moves.ts';
 import type { Cable } from '../../src/sim/model/cables.ts';
 import { linkSpeed, macNamed, type SimulatedFleet } from '../../src/sim/model/fleet.ts';
 import { runs } from '../runs.ts';
-import { carryOut, look, movesOf, type RandomRack, randomRack } from './cabling-rack.ts';
+import { carryOut, movesOf, observe, type RandomRack, randomRack } from './cabling-rack.ts';
 import { leastWork, type RackLink } from './cabling-search.ts';
 
 const pairText = (ends: readonly LinkEnd[]): string => ends.map(linkEndText).sort().join(' ');
@@ -16,7 +16,7 @@ const texts = (cables: readonly Cable[]): readonly string[] => cables.map(({ end
 const isFast = (fleet: SimulatedFleet, ends: readonly LinkEnd[]): boolean =>
   ends.every(({ node }) => macNamed(fleet, node)?.model.thunderbolt === 5);
 
-/** What the rack is to look like: every declared cable, and what nobody declared and is in no link's way. */
+/** The desired cables: every declared one, and undeclared ones that do not block a link. */
 function goalOf({ fleet, declared }: RandomRack): readonly string[] {
   const wanted = new Set(declared.flatMap(({ ends }) => ends.map(linkEndText)));
   const staying = fleet.cables.filter(({ ends }) => !ends.some((end) => wanted.has(linkEndText(end))));
@@ -31,7 +31,7 @@ const fetched = (moves: readonly Move[]): number =>
   moves.filter((move) => (move.kind === 'add-cable' || move.kind === 'replace-cable') && move.spare === undefined)
     .length;
 
-/** The least that an independent search finds. */
+/** The minimum found by an independent search. */
 function leastFor({ fleet, declared }: RandomRack) {
   const links = declared.map(({ ends }): RackLink => {
     return { ends: [linkEndText(ends[0]), linkEndText(ends[1])], isFast: isFast(fleet, ends) };
@@ -44,7 +44,7 @@ function leastFor({ fleet, declared }: RandomRack) {
 }
 
 describe('the moves for random racks', () => {
-  it('lead to the declared cabling when simulated hands carry them out one after another', () => {
+  it('lead to the declared cabling when done one after another', () => {
     fc.assert(
       fc.property(randomRack({ nodes: 7, links: 14, cables: 14 }), (rack) => {
         const moves = movesOf(rack);
@@ -52,14 +52,14 @@ describe('the moves for random racks', () => {
         expect(texts(fleet.cables)).toEqual(goalOf(rack));
         expect([fleet.hanging, rack.declared.filter((link) => isSlowLink(fleet, link))]).toEqual([[], []]);
         expect(movesOf({ ...rack, fleet })).toEqual([]);
-        const judged = look({ ...rack, fleet }).links.map(({ judgement }) => judgement.kind);
+        const judged = observe({ ...rack, fleet }).links.map(({ judgement }) => judgement.kind);
         expect(judged).toEqual(rack.declared.map(({ ends }) => (isFast(fleet, ends) ? 'as-declared' : 'slow')));
       }),
       { numRuns: runs(300), seed: 4 },
     );
   });
 
-  it('lead there at the second look at the latest when a Thunderbolt 4 Mac hides that a cable is slow', () => {
+  it('reach the goal after at most two checks if a Thunderbolt 4 Mac hides a slow cable', () => {
     fc.assert(
       fc.property(randomRack({ nodes: 5, links: 9, cables: 9, hasHiddenSlow: true }), (rack) => {
         const once = carryOut(rack.fleet, movesOf(rack)).fleet;
@@ -70,7 +70,7 @@ describe('the moves for random racks', () => {
     );
   });
 
-  it('are as few acts as any search finds for up to eight cables, and fetch as few cables', () => {
+  it('need the minimum of acts and new cables for up to eight cables', () => {
     fc.assert(
       fc.property(randomRack({ nodes: 5, links: 8, cables: 8 }), (rack) => {
         const moves = movesOf(rack);
@@ -83,7 +83,7 @@ describe('the moves for random racks', () => {
     );
   });
 
-  it('touch no cable that is as declared, and none that is in nobody’s way', () => {
+  it('do not touch correct cables or cables that block no link', () => {
     fc.assert(
       fc.property(randomRack({ nodes: 7, links: 12, cables: 12 }), (rack) => {
         const touched = new Set(movesOf(rack).flatMap(moveEnds).map(linkEndText));
@@ -97,7 +97,7 @@ describe('the moves for random racks', () => {
     );
   });
 
-  it('name every receptacle that they touch', () => {
+  it('name every receptacle they touch', () => {
     fc.assert(
       fc.property(randomRack({ nodes: 4, links: 8, cables: 8 }), (rack) => {
         for (const move of movesOf(rack)) {

@@ -12,7 +12,7 @@ import { strangerLike } from '../../src/sim/simulate-fleet.ts';
 import { appleJson, thunderboltBuses } from '../../src/sim/tools/system-profiler.ts';
 import { desiredNode, desiredRack, simulated } from '../rack/rack.ts';
 
-/** A rack as a file wants it and as it is. */
+/** A rack with its declared and actual cabling. */
 export interface RandomRack {
   readonly fleet: SimulatedFleet;
   readonly declared: readonly Link[];
@@ -31,7 +31,7 @@ const macOf = (name: string, model: string): MacState => {
   if (mac === undefined) throw new Error(`no ${model}`);
   return mac;
 };
-/** Every Mac that a random rack is put together from, made once. */
+/** Every Mac for random racks, created once. */
 const pool = new Map(names.flatMap((name) => models.map((model) => [`${name} ${model}`, macOf(name, model)] as const)));
 const strangerOf = (index: number): MacState => strangerLike(macOf('studio-1', 'Mac15,14'), index);
 const strangers = [1, 2, 3].map(strangerOf);
@@ -45,7 +45,7 @@ const pairs = (ends: readonly LinkEnd[], count: number): readonly (readonly [Lin
     return one === undefined || other === undefined ? [] : [[one, other] as const];
   });
 
-/** A rack as a person reads it, for the case that something is wrong with it. */
+/** A readable description of a rack for failure messages. */
 function rackText({ macs, cables }: SimulatedFleet, declared: readonly Link[]): string {
   const pair = (ends: readonly LinkEnd[]): string => ends.map(linkEndText).join('-');
   const slow = cables.filter(({ gigabitsPerSecond }) => gigabitsPerSecond === 40);
@@ -57,18 +57,18 @@ function rackText({ macs, cables }: SimulatedFleet, declared: readonly Link[]): 
   ].join('; ');
 }
 
-/** How large a random rack is. */
+/** The size of a random rack. */
 export interface RackSize {
   readonly nodes: number;
   readonly links: number;
   readonly cables: number;
-  /** Whether slow cables may hang on Thunderbolt 4 Macs, where nobody can tell them from fast ones. */
+  /** Whether Thunderbolt 4 Macs may have slow cables, which look like fast ones there. */
   readonly hasHiddenSlow?: boolean;
 }
 
 /**
- * Racks of mixed Macs. Half of their cables are where links want them but for what was moved, the others anywhere:
- * between any receptacles, doubled, from one Mac to itself, to Macs outside the file; some are slow.
+ * Racks of mixed Macs. Half of their cables match links except for moved ends. The others are anywhere: between any
+ * receptacles, doubled, from a Mac to itself, to Macs outside the file. Some cables are slow.
  */
 export const randomRack = (size: RackSize): fc.Arbitrary<RandomRack> =>
   fc.array(fc.constantFrom(...models), { minLength: 2, maxLength: size.nodes }).chain((chosen) => {
@@ -104,8 +104,8 @@ export const randomRack = (size: RackSize): fc.Arbitrary<RandomRack> =>
       });
   });
 
-/** What the product sees of this rack: the answer of each Mac, parsed, judged. */
-export function look({ fleet, declared }: RandomRack): Cabling {
+/** The product's view of this rack, from the parsed answer of each Mac. */
+export function observe({ fleet, declared }: RandomRack): Cabling {
   const nodes = fleet.macs.map((mac): readonly [string, NodeObservation] => {
     const stdout = appleJson({ SPThunderboltDataType: thunderboltBuses({ fleet, mac }) });
     const read = thunderboltFact.parse(
@@ -132,8 +132,8 @@ export function look({ fleet, declared }: RandomRack): Cabling {
   );
 }
 
-/** The moves that the product asks for. */
-export const movesOf = (rack: RandomRack): readonly Move[] => findMoves(look(rack)).flatMap(({ moves }) => moves);
+/** The moves that the product reports. */
+export const movesOf = (rack: RandomRack): readonly Move[] => findMoves(observe(rack)).flatMap(({ moves }) => moves);
 
 function round(fleet: SimulatedFleet, ends: readonly LinkEnd[]): readonly HandsAct[] {
   const [first, second, ...others] = ends;
@@ -150,7 +150,7 @@ function round(fleet: SimulatedFleet, ends: readonly LinkEnd[]): readonly HandsA
   ];
 }
 
-/** A move as the hands of the simulator do it, plug by plug. */
+/** A move as manual steps of the simulator, plug by plug. */
 function actsOf(fleet: SimulatedFleet, move: Move): readonly HandsAct[] {
   const out = (end: LinkEnd): readonly HandsAct[] => {
     const far = farEnd(fleet.cables, end);
@@ -174,7 +174,7 @@ function actsOf(fleet: SimulatedFleet, move: Move): readonly HandsAct[] {
   }
 }
 
-/** How often a plug is pulled or pushed in. */
+/** How many plugs an act unplugs or plugs in. */
 function handlingsOf(fleet: SimulatedFleet, act: HandsAct): number {
   switch (act.kind) {
     case 'unplug':
@@ -188,13 +188,13 @@ function handlingsOf(fleet: SimulatedFleet, act: HandsAct): number {
   }
 }
 
-/** What the hands did, and how often they pulled a plug or pushed one in. */
+/** The rack after the work, and how many plugs were unplugged or plugged in. */
 export interface Work {
   readonly fleet: SimulatedFleet;
   readonly handlings: number;
 }
 
-/** Lets the simulated hands carry out moves one after another; throws when they cannot. */
+/** Performs moves one after another in the simulator; throws if a move is impossible. */
 export function carryOut(start: SimulatedFleet, moves: readonly Move[]): Work {
   let work: Work = { fleet: start, handlings: 0 };
   for (const move of moves) {

@@ -1,7 +1,6 @@
 /**
- * A search of its own for the least that hands have to do at a rack; it knows nothing of the product. What hands do is
- * counted plug by plug: to pull one plug, or to push one in. Plugs that are out lie about, as many as one likes, and
- * each of them can be pushed in; a cable that is fetched is one more with both plugs out.
+ * A search for the minimum of manual work at a rack, independent of the product. Each unplugged or plugged-in plug
+ * counts once. Any number of plugs can be out, and each can be plugged in. A fetched cable starts with both plugs out.
  */
 
 /** A cable with a plug in each of two receptacles. */
@@ -10,27 +9,27 @@ export interface RackCable {
   readonly isSlow: boolean;
 }
 
-/** A link that must be there in the end. */
+/** A link that must exist at the end. */
 export interface RackLink {
   readonly ends: readonly [string, string];
-  /** Whether a slow cable is not good enough. */
+  /** Whether the link needs a fast cable. */
   readonly isFast: boolean;
 }
 
-/** What has to be done at least. */
+/** The minimum of work. */
 export interface Least {
-  /** Plugs pulled and plugs pushed in, together. */
+  /** Plugs unplugged or plugged in. */
   readonly handlings: number;
-  /** Cables fetched, where the handlings are as few as possible. */
+  /** Cables fetched with that minimum of handlings. */
   readonly fetched: number;
 }
 
-/** Where a plug is: nowhere, in a receptacle of a link (from 1), or in one of the others, which are all alike. */
+/** The place of a plug: out, in a receptacle of a link (from 1), or in any other receptacle. */
 type Place = number;
 const out: Place = 0;
 const elsewhere: Place = 63;
 
-/** A cable as a number: its two places, the lower one first, and its speed. Cables with the same number are alike. */
+/** A cable as a number: its two places, the lower one first, and its speed. Cables with equal numbers are equivalent. */
 type Code = number;
 const codeOf = (one: Place, other: Place, isSlow: boolean): Code =>
   (isSlow ? 4096 : 0) + Math.max(one, other) * 64 + Math.min(one, other);
@@ -56,7 +55,7 @@ interface Goal {
 const isGood = (goal: Goal, code: Code | undefined): code is Code =>
   code !== undefined && !(isSlow(code) && goal.isFast);
 
-/** What is plugged into each receptacle of a link. */
+/** The cable in each receptacle of a link. */
 function occupants(codes: readonly Code[]): ReadonlyMap<Place, Code> {
   const found = new Map<Place, Code>();
   for (const code of codes) found.set(low(code), code).set(high(code), code);
@@ -69,8 +68,8 @@ const isMet = (goal: Goal, plugged: ReadonlyMap<Place, Code>): boolean => {
 };
 
 /**
- * At least so many plugs are still to be handled for this link. Those at its own two receptacles belong to no other
- * link; beside them the far plug of a cable that stays has to come from elsewhere, and counts where nobody else counts it.
+ * A lower bound of handlings for this link. Plugs at its own two receptacles belong to no other link. The far plug of
+ * a cable that stays must also move, and counts here unless a different link counts it.
  */
 function needOf(goal: Goal, goals: readonly Goal[], plugged: ReadonlyMap<Place, Code>): number {
   if (isMet(goal, plugged)) return 0;
@@ -92,7 +91,7 @@ function needs(state: State, goals: readonly Goal[]): number {
   return goals.reduce((sum, goal) => sum + needOf(goal, goals, plugged), 0);
 }
 
-/** At least so many cables are fetched in the end: every link needs one of its own, and a fast link a fast one. */
+/** A lower bound of fetched cables: every link needs a cable, and a fast link a fast one. */
 function fetchedAtLeast({ codes, fetched }: State, goals: readonly Goal[]): number {
   const fastGoals = goals.filter(({ isFast }) => isFast).length;
   const fastCables = codes.filter((code) => !isSlow(code)).length;
@@ -110,7 +109,7 @@ const replaced = (codes: readonly Code[], before: Code, after: Code): readonly C
   return [...rest, after].sort((a, b) => a - b);
 };
 
-/** Every state after one more plug was pulled or pushed in; a cable is fetched when its first plug is pushed in. */
+/** Every state after one more handling; a cable counts as fetched when its first plug is plugged in. */
 function next({ codes, fetched }: State, places: readonly Place[]): readonly State[] {
   const plugged = occupants(codes);
   const free = [...places.filter((place) => !plugged.has(place)), elsewhere];
@@ -131,7 +130,7 @@ interface Waiting {
   readonly handlings: number;
 }
 
-/** The least that leads to all links, every cable being in or out at both ends; other cables may stay where they are. */
+/** The minimum of work for all links, with no half-plugged cable at the end; other cables may stay. */
 export function leastWork(cables: readonly RackCable[], links: readonly RackLink[]): Least {
   const names = links.flatMap(({ ends }) => [...ends]);
   const placeOf = (end: string): Place => (names.includes(end) ? names.indexOf(end) + 1 : elsewhere);
@@ -140,7 +139,7 @@ export function leastWork(cables: readonly RackCable[], links: readonly RackLink
   const codes = cables.map((cable) => codeOf(placeOf(cable.ends[0]), placeOf(cable.ends[1]), cable.isSlow));
   const start: State = { codes: codes.sort((a, b) => a - b), fetched: 0 };
   const best = new Map([[keyOf(start), 0]]);
-  /** By the handlings that they need in all at least, then by cables fetched: the first that is done is the best (A*). */
+  /** By the lower bound of handlings, then of fetched cables: the first finished state is the best (A*). */
   const queues: Waiting[][][] = [];
   const wait = (total: number, one: Waiting): void => {
     const fetched = fetchedAtLeast(one.state, goals);
@@ -165,5 +164,5 @@ export function leastWork(cables: readonly RackCable[], links: readonly RackLink
       }
     }
   }
-  throw new Error('there is no way to these links');
+  throw new Error('these links cannot be reached');
 }

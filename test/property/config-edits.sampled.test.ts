@@ -10,7 +10,7 @@ const text = readFileSync('docs/cluster.full.yaml', 'utf8');
 
 type Path = readonly (string | number)[];
 
-/** Every path in a value, the root not included. */
+/** Every path in a value, except the root. */
 function pathsIn(value: unknown, path: Path = []): readonly Path[] {
   if (typeof value !== 'object' || value === null) return [];
   const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
@@ -19,7 +19,7 @@ function pathsIn(value: unknown, path: Path = []): readonly Path[] {
 
 const paths = pathsIn(parse(text));
 
-/** A fresh copy of the file's value with one place changed in place. */
+/** A copy of the file's value with one change. */
 function changed(path: Path, change: (parent: object, key: string | number) => void): unknown {
   const root: unknown = parse(text);
   let parent: unknown = root;
@@ -51,7 +51,7 @@ const unguarded = (name: string): readonly string[] => [
 const needsOfPlacement = ['model', 'runtime', 'nodes', 'transport', 'context'];
 const samePort = ['placement/endpoint-taken /placements/alone'];
 
-/** Sections whose keys are all needed, or all but those that are listed below. */
+/** Required keys by section. */
 const needed: Readonly<Record<string, readonly string[]>> = {
   'nodes.studio-1.hold': ['reason'],
   'runtimes.reference': ['driver', 'archive'],
@@ -74,7 +74,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   'placements.alone': needsOfPlacement,
 };
 
-/** Of names with dots or slashes, where their section stands. */
+/** The pointers of sections with dots or slashes in their names. */
 const pointers: Readonly<Record<string, string>> = {
   'models.shelf.files.config.json': '/models/shelf/files/config.json',
   'models.shelf.files.tokenization_shelf.py': '/models/shelf/files/tokenization_shelf.py',
@@ -82,7 +82,7 @@ const pointers: Readonly<Record<string, string>> = {
   'models.fetched.files.config.json': '/models/fetched/files/config.json',
 };
 
-/** What is told, by the path of the key that is removed; every other key may be left out. */
+/** The diagnostics by the path of the removed key; every other key is optional. */
 const consequences: Readonly<Record<string, readonly string[]>> = {
   schema: missing(''),
   name: missing(''),
@@ -99,7 +99,7 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
     ...linksOf('links/1', 'links/2'),
     ...inPlacements('node', 'chat/nodes/2', 'wide/nodes/1', 'alone/nodes/0'),
   ],
-  // Nothing of what stands at a password is told, so the whole of it is.
+  // No part of a password source is ever printed, so the diagnostic is about the whole source.
   'ssh.password.env': ['secret/not-a-source /ssh/password'],
   'nodes.studio-2.password.command': ['secret/not-a-source /nodes/studio-2/password'],
   'nodes.studio-1.host': missing('/nodes/studio-1'),
@@ -167,7 +167,7 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'placements.wide.nodes': [...missing('/placements/wide'), ...sharesDiffer],
 };
 
-/** Keys whose value is what a file without them means. */
+/** Keys whose value equals the default. */
 const isSameAsDefault: readonly string[] = [
   'system.accounts',
   'system.accounts.gateway',
@@ -180,7 +180,7 @@ const isSameAsDefault: readonly string[] = [
   'gateway.program',
 ];
 
-/** Notices are left out: the file has unequal Macs on purpose. */
+/** Notices are omitted, as the file has unequal Macs on purpose. */
 const load = (value: unknown) => {
   const loaded = loadCluster(stringify(value, { aliasDuplicateObjects: false, version: '1.1' }), file);
   return { ...loaded, diagnostics: loaded.diagnostics.filter(({ severity }) => severity !== 'notice') };
@@ -194,7 +194,7 @@ const rubbish = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Maps in which any name may stand. */
+/** Maps that accept any name as a key. */
 const freeNames: readonly string[] = [
   'labels',
   'nodes',
@@ -206,8 +206,8 @@ const freeNames: readonly string[] = [
   'trustRemoteCode',
 ];
 
-describe('one edit of a good cluster file', () => {
-  it('that puts in any value is judged without a crash, at a place', () => {
+describe('a single edit of a valid cluster file', () => {
+  it('never crashes, and every diagnostic has a place', () => {
     fc.assert(
       fc.property(fc.constantFrom(...paths), rubbish, (path, value) => {
         const { fleet, diagnostics } = load(changed(path, (parent, key) => Reflect.set(parent, key, value)));
@@ -218,7 +218,7 @@ describe('one edit of a good cluster file', () => {
     );
   });
 
-  it('that removes a key is told where the key is needed, and changes the meaning everywhere else', () => {
+  it('is reported if it removes a required key, and changes the meaning for other keys', () => {
     for (const path of paths) {
       const { fleet, diagnostics } = load(
         changed(path, (parent, key) => {
@@ -227,15 +227,15 @@ describe('one edit of a good cluster file', () => {
         }),
       );
       const name = path.join('.');
-      const told = consequences[name] ?? [];
-      expect([name, diagnostics.map((one) => `${one.code} ${one.where?.pointer}`)]).toEqual([name, told]);
-      expect([name, fleet === undefined]).toEqual([name, told.length > 0]);
+      const expected = consequences[name] ?? [];
+      expect([name, diagnostics.map((one) => `${one.code} ${one.where?.pointer}`)]).toEqual([name, expected]);
+      expect([name, fleet === undefined]).toEqual([name, expected.length > 0]);
       if (fleet === undefined || isSameAsDefault.includes(name)) continue;
       expect([name, fleet]).not.toEqual([name, whole]);
     }
   });
 
-  it('has its consequences listed for keys that are there', () => {
+  it('has expected consequences only for existing keys', () => {
     const names = paths.map((path) => path.join('.'));
     expect([...Object.keys(consequences), ...isSameAsDefault].filter((name) => !names.includes(name))).toEqual([]);
     for (const name of isSameAsDefault) {
@@ -247,10 +247,10 @@ describe('one edit of a good cluster file', () => {
     }
   });
 
-  it('that adds a key of another name is always told, at that key', () => {
+  it('is always reported if it adds an unknown key, at that key', () => {
     const maps = [[], ...paths].filter((path) => {
       const value = path.reduce<unknown>((now, key) => Reflect.get(now as object, key), parse(text));
-      // At a password no key is named: somebody may have written the password itself there.
+      // Keys of a password are never named, as one may be the password itself.
       const isSource = path.includes('password') || path.includes('apiKey');
       const hasFreeNames = isSource || freeNames.includes(String(path.at(-1)));
       return typeof value === 'object' && !Array.isArray(value) && !hasFreeNames;

@@ -13,7 +13,7 @@ const example = readFileSync('cluster.example.yaml', 'utf8');
 const full = readFileSync('docs/cluster.full.yaml', 'utf8');
 const mostDiagnostics = 101;
 
-/** What must hold for whatever stands in a file. */
+/** Asserts what must hold for any file. */
 function expectSane(text: string, diagnostics: readonly Diagnostic[], hasValue: boolean): void {
   const lines = text.replace(/^\ufeff/, '').split('\n');
   expect(diagnostics.length).toBeLessThanOrEqual(mostDiagnostics);
@@ -27,7 +27,7 @@ function expectSane(text: string, diagnostics: readonly Diagnostic[], hasValue: 
     expect(where.endLine * 1e6 + where.endColumn).toBeGreaterThanOrEqual(where.line * 1e6 + where.column);
     expect(plainText(one.detail).length + plainText(one.hint).length).toBeLessThan(2_000);
   }
-  // One mistake is told once; what a section lacks is another one.
+  // Each mistake is reported once; a missing key of a section is a separate mistake.
   const places = diagnostics.map(
     ({ where, code }) =>
       `${where?.line}:${where?.column}-${where?.endLine}:${where?.endColumn} ${code === 'schema/missing-key'}`,
@@ -47,13 +47,13 @@ function expectSane(text: string, diagnostics: readonly Diagnostic[], hasValue: 
 
 const order = (one: Diagnostic): number => (one.where?.line ?? 0) * 1e6 + (one.where?.column ?? 0);
 
-function judge(text: string): LoadedCluster {
+function checked(text: string): LoadedCluster {
   const loaded = loadCluster(text, file);
   expectSane(text, loaded.diagnostics, loaded.fleet !== undefined);
   return loaded;
 }
 
-/** Words that have a meaning to YAML or to us. */
+/** Words with a meaning in YAML or in cluster files. */
 const word = fc.constantFrom(
   ...[
     '[',
@@ -111,7 +111,7 @@ const word = fc.constantFrom(
   ],
 );
 
-/** A text with some stretches replaced by words that mean something. */
+/** A text with some parts replaced by meaningful words. */
 const edited = fc
   .tuple(
     fc.constantFrom(example, full),
@@ -121,30 +121,30 @@ const edited = fc
   )
   .map(([text, edits]) => edits.reduce((now, [at, gone, put]) => now.slice(0, at) + put + now.slice(at + gone), text));
 
-describe('reading a cluster file', () => {
-  it('gives places inside the file for any text', () => {
+describe('the reader of cluster files', () => {
+  it('reports only places inside the file for any text', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => void judge(text)),
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => void checked(text)),
       { numRuns: runs(300) },
     );
   });
 
-  it('gives places inside the file for any words of YAML', () => {
+  it('reports only places inside the file for any YAML tokens', () => {
     const text = fc.array(word, { maxLength: 40 }).map((words) => words.join(''));
     fc.assert(
-      fc.property(text, (one) => void judge(one)),
+      fc.property(text, (one) => void checked(one)),
       { numRuns: runs(1_000) },
     );
   });
 
-  it('gives places inside the file for any edit of a good file', () => {
+  it('reports only places inside the file for any edit of a valid file', () => {
     fc.assert(
-      fc.property(edited, (text) => void judge(text)),
+      fc.property(edited, (text) => void checked(text)),
       { numRuns: runs(400) },
     );
   });
 
-  it('says the same about bytes as about their text', () => {
+  it('reports the same for bytes as for their text', () => {
     fc.assert(
       fc.property(edited, (text) => {
         const whole = text.replaceAll(/\p{Cs}/gu, '?');
@@ -158,7 +158,7 @@ describe('reading a cluster file', () => {
     );
   });
 
-  it('refuses bytes that are no text, at a place inside', () => {
+  it('rejects random bytes at a place inside the file', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         const { diagnostics } = loadCluster(bytes, file);
@@ -169,7 +169,7 @@ describe('reading a cluster file', () => {
     );
   });
 
-  it('tells the same problems whatever order the sections have', () => {
+  it('reports the same problems for any order of sections', () => {
     const sections = [
       'schema: 2',
       'name: R',
@@ -188,8 +188,8 @@ describe('reading a cluster file', () => {
   });
 });
 
-describe('reading a lock file', () => {
-  it('gives places inside the file for any words of YAML', () => {
+describe('the reader of lock files', () => {
+  it('reports only places inside the file for any YAML tokens', () => {
     const lockWord = fc.oneof(
       word,
       fc.constantFrom('lock: 1\n', 'hostKeys:', 'a.lan:', '[ssh-ed25519 AAAAAAAAAAAAAAAAAAAAAAAA]', '[a]:22'),

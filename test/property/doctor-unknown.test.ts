@@ -9,7 +9,7 @@ import { subjectText } from '../../src/model/subject.ts';
 import { desiredFleet, healthyFacts, meshOfFour, observedFleet } from '../rack/rack.ts';
 
 const nodeNames = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
-/** Facts whose absence makes no finding on this rack, which has macOS 26. */
+/** Facts whose absence causes no finding on this rack with macOS 26. */
 const optional = ['software-updates', 'receptacle-places', 'dhcp-leases', 'rdma-switch'];
 const factNames = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
 const reason = fc.constantFrom<UnknownReason>(
@@ -22,7 +22,7 @@ const reason = fc.constantFrom<UnknownReason>(
 );
 const gaps = fc.dictionary(fc.constantFrom(...nodeNames), fc.dictionary(fc.constantFrom(...factNames), reason));
 
-/** What may be wrong at random: cables, settings, RDMA. */
+/** Random faults of cables, settings and RDMA. */
 const troubles = fc.record({
   cables: fc.subarray([...meshOfFour, 'studio-1:5 <-> studio-2:6'], { minLength: 0 }),
   values: fc.dictionary(
@@ -36,8 +36,8 @@ const troubles = fc.record({
   ),
 });
 
-describe('diagnosis', () => {
-  it('of a healthy rack with any facts unknown says only that they are unknown', () => {
+describe('the diagnosis of a rack', () => {
+  it('reports only unknown facts for a healthy rack with some facts unknown', () => {
     fc.assert(
       fc.property(gaps, (unknown) => {
         const codes = diagnoseFleet(desiredFleet(), observedFleet({ unknown })).map((one) => one.code);
@@ -48,7 +48,7 @@ describe('diagnosis', () => {
     );
   });
 
-  it('depends neither on the order of nodes nor on that of their records', () => {
+  it('does not depend on the order of nodes', () => {
     fc.assert(
       fc.property(troubles, gaps, (changes, unknown) => {
         const { nodes } = observedFleet({ ...changes, unknown });
@@ -61,7 +61,7 @@ describe('diagnosis', () => {
     );
   });
 
-  it('gives every finding a subject and something to do, and never says one thing twice', () => {
+  it('gives every finding a subject and a hint, without duplicates', () => {
     fc.assert(
       fc.property(troubles, gaps, (changes, unknown) => {
         const found = diagnoseFleet(desiredFleet(), observedFleet({ ...changes, unknown }));

@@ -1,12 +1,12 @@
-/** Damage that an output can suffer, and what a fact may still say of it. */
+/** Kinds of damage to an output, and the values that a fact may still have. */
 
 import type { FactName } from '../../src/engine/observe/facts.ts';
 import { type PlistValue, plistText, readPlist } from '../../src/sim/model/plist.ts';
 import { offsets } from '../sample.ts';
 
 /**
- * The facts whose tool prints no end, so that an output that was cut where it claims to be whole may show less of the
- * list, with the reason why nothing in the text tells. Every other fact is right to the last field, or unknown.
+ * The facts whose tool prints no end marker, with the reason: a truncated output that claims to be complete may show
+ * a shorter list. Every other fact is completely right, or unknown.
  */
 export const mayStopEarly: Partial<Readonly<Record<FactName, string>>> = {
   interfaces: 'ifconfig prints one interface after another and then ends, as an interface does after any of its lines',
@@ -19,8 +19,8 @@ export const mayStopEarly: Partial<Readonly<Record<FactName, string>>> = {
 };
 
 /**
- * The facts that read JSON, with what may be missing when a key is: each is a key that macOS itself leaves out where it
- * does not apply, so its absence tells nothing. `is` says what the fact then holds instead.
+ * The facts from JSON with fields that may be missing: keys that macOS itself omits if they do not apply, so that their
+ * absence means nothing. `is` is the value that the fact then has instead.
  */
 export const mayLeaveOut: Partial<Readonly<Record<FactName, readonly LeftOut[]>>> = {
   thunderbolt: [
@@ -49,14 +49,14 @@ export const mayLeaveOut: Partial<Readonly<Record<FactName, readonly LeftOut[]>>
   ],
 };
 
-/** A field that may hold something else when a key is missing; without a name, the fact itself. */
+/** A field that may have a different value if a key is missing; without a name, the fact itself. */
 export interface LeftOut {
   readonly field: string;
   readonly is: unknown;
   readonly why: string;
 }
 
-/** Whether a list ends early and is right as far as it goes: only its last entry may lack lines of its own. */
+/** Whether a list ends early but is otherwise right: only its last entry may be incomplete. */
 export function isCutShort(part: unknown, whole: unknown): boolean {
   if (!Array.isArray(part) || !Array.isArray(whole) || part.length > whole.length) return false;
   const last = part.length - 1;
@@ -70,7 +70,7 @@ function isCutEntry(part: unknown, whole: unknown): boolean {
   );
 }
 
-/** Whether two values are the same but for fields that may be left out. */
+/** Whether two values are equal except for fields that may be omitted. */
 export function isSameBut(leftOut: readonly LeftOut[], part: unknown, whole: unknown, field = ''): boolean {
   if (isSame(part, whole) || leftOut.some((one) => one.field === field && isSame(one.is, part))) return true;
   if (Array.isArray(part) && Array.isArray(whole)) {
@@ -81,7 +81,7 @@ export function isSameBut(leftOut: readonly LeftOut[], part: unknown, whole: unk
   return keys.every((key) => isSameBut(leftOut, part[key], whole[key], key));
 }
 
-/** Whether two values are equal; the order of keys has no meaning. */
+/** Whether two values are equal, with keys in any order. */
 export const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
 
@@ -98,7 +98,7 @@ function sorted(value: unknown): unknown {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The text cut after each of its lines, from nothing to all but the last. */
+/** The text cut after each line, from an empty text to all but the last line. */
 export function cutAtLines(text: string): readonly string[] {
   const lines = text.split('\n').slice(0, -1);
   return lines.map((_, at) =>
@@ -109,16 +109,16 @@ export function cutAtLines(text: string): readonly string[] {
   );
 }
 
-/** The text cut after each of its characters. */
+/** The text cut after each character. */
 export const cutAtCharacters = (text: string): readonly string[] =>
   placesIn(text.length).map((at) => text.slice(0, at));
 
-/** Each place of a short text; of a long one about as many as asked for in most runs, and all by night. */
+/** Each place of a short text; for a long text about `wanted` places in most runs, and all at night. */
 const placesIn = (length: number, wanted = 1_000): readonly number[] => [
   ...offsets(length, { oneIn: Math.max(1, Math.floor(length / wanted)) }),
 ];
 
-/** What tools that break, and nodes that lie, put between lines. */
+/** Lines from failing tools and hostile nodes. */
 export const rubbishLines = [
   '',
   '   ',
@@ -142,33 +142,33 @@ export const rubbishLines = [
 /** Characters that no stock tool prints. */
 export const rubbishCharacters = ['\0', '\u0007', '\b', '\r', '\u001b', '\u007f', '\u0085'] as const;
 
-/** The text with a line put before each of its lines and after the last. */
+/** The text with a line inserted before each line and after the last. */
 export function withLine(text: string, line: string): readonly string[] {
   const lines = text.split('\n').slice(0, -1);
   return placesIn(lines.length + 1, 100).map((at) => [...lines.slice(0, at), line, ...lines.slice(at), ''].join('\n'));
 }
 
-/** The text with a character put at each place. */
+/** The text with a character inserted at each place. */
 export const withCharacter = (text: string, character: string): readonly string[] =>
   placesIn(text.length + 1).map((at) => text.slice(0, at) + character + text.slice(at));
 
-/** The text without one of its keys, for every key at every depth; nothing for what is no JSON and no property list. */
+/** The text without one of its keys, for every key at every depth; empty unless it is JSON or a property list. */
 export function withoutEachKey(text: string): readonly string[] {
   const parsed = parse(text);
   return parsed === undefined ? [] : pathsOf(parsed).flatMap((path) => written(text, without(parsed, path)));
 }
 
-/** The text with each of its values replaced by one of another kind. */
+/** The text with each of its values replaced by a different kind of value. */
 export function withEachValueReplaced(text: string, value: unknown): readonly string[] {
   const parsed = parse(text);
   return parsed === undefined ? [] : pathsOf(parsed).flatMap((path) => written(text, replaced(parsed, path, value)));
 }
 
-/** A changed value in the form of the text; none where a property list cannot hold it. */
+/** A changed value in the form of the text; empty if a property list cannot contain it. */
 function written(text: string, value: unknown): readonly string[] {
   if (!text.startsWith('<')) return [`${JSON.stringify(value)}\n`];
   try {
-    // As JSON does, it leaves out keys that are undefined.
+    // Like JSON, it omits undefined keys.
     return [plistText(JSON.parse(JSON.stringify(value)) as PlistValue)];
   } catch {
     return [];

@@ -1,8 +1,8 @@
 /**
- * What "never wrong" means here. An output whose damage was noticed (by its frame, its exit or the watchdog) makes the
- * fact unknown, always. Damage that nobody noticed, in an answer that claims to be whole, leaves the fact unknown or
- * exactly right; the few facts that may then say less stand by name in facts-damage.ts, each with the reason. Rubbish
- * that is put in leaves the very same value, or unknown. Nothing throws.
+ * The meaning of "never wrong" here: detected damage (by the frame, the exit or the watchdog) always makes the fact
+ * unknown. Undetected damage in an answer that claims to be complete leaves the fact unknown or exactly right. The few
+ * facts that may then be shorter are listed in facts-damage.ts with the reason. Inserted rubbish leaves the same value
+ * or unknown. Nothing throws.
  */
 import { describe, expect, it } from 'vitest';
 import type { Known } from '../../src/model/known.ts';
@@ -27,7 +27,7 @@ import {
 const cases = loadFactCases();
 const knownCases = cases.filter(({ expected }) => expected.unknown === undefined);
 
-/** The verdicts on one case when the output of one of its probes is changed, for each probe and each change. */
+/** The verdicts on a case for each change of the output of each probe. */
 function verdicts(
   one: FactCase,
   change: (text: string) => readonly string[],
@@ -45,34 +45,34 @@ const isUnknown = (verdict: Known<unknown>): boolean => verdict.kind === 'unknow
 const isRight = (verdict: Known<unknown>, one: FactCase): boolean =>
   verdict.kind === 'known' && isSame(verdict.value, one.expected.value);
 
-/** Unknown or exactly right; or short, for the facts that are listed by name. */
+/** Whether a verdict is unknown or exactly right, or short for the listed facts. */
 function isTrueWhenCut(verdict: Known<unknown>, one: FactCase): boolean {
   if (isUnknown(verdict) || isRight(verdict, one)) return true;
   if (mayStopEarly[one.fact] === undefined || isCrossChecked(one)) return false;
   return verdict.kind === 'known' && isCutShort(verdict.value, one.expected.value);
 }
 
-/** The lists of RDMA devices and ports have no end that shows, but two tools that must agree. */
+/** The lists of RDMA devices and ports have no end marker, but two tools that must agree. */
 const isCrossChecked = ({ fact, printed }: FactCase): boolean => fact.startsWith('rdma-') && printed.size === 2;
 
-/** The ids of a Mac have two sources: where one gives no answer, the other counts. */
+/** The ids of a Mac have two sources: if one gives no answer, the other counts. */
 const hasOneSource = ({ fact, printed }: FactCase): boolean => fact !== 'identity' || printed.size === 1;
 
 const isTrueWithoutKey = (verdict: Known<unknown>, one: FactCase): boolean =>
   verdict.kind === 'unknown' || isSameBut(mayLeaveOut[one.fact] ?? [], verdict.value, one.expected.value);
 
-describe('a damaged answer whose damage was noticed', () => {
+describe('an answer with detected damage', () => {
   const noticed: readonly (readonly [string, Partial<Answer>])[] = [
-    ['was longer than allowed', { isTruncated: true }],
-    ['was cut with the connection', { missing: 'truncated' }],
-    ['has frames that contradict themselves', { missing: 'garbled' }],
+    ['exceeded the limit', { isTruncated: true }],
+    ['was truncated with the connection', { missing: 'truncated' }],
+    ['has contradictory frames', { missing: 'garbled' }],
     ['came after its deadline', { isLate: true, exit: { kind: 'signalled', signal: 'TERM' } }],
     ['ended by a signal', { exit: { kind: 'signalled', signal: 'SEGV' } }],
-    ['ended nobody knows how', { exit: { kind: 'unknown', reason: 'dropped' } }],
+    ['has an unknown exit', { exit: { kind: 'unknown', reason: 'dropped' } }],
     ['is not UTF-8', { isUtf8: false }],
   ];
 
-  it.each(noticed)('that %s is unknown, wherever it was cut', (_, more) => {
+  it.each(noticed)('is unknown for any truncation if it %s', (_, more) => {
     const wrong = knownCases.filter(hasOneSource).flatMap((one) =>
       [...one.printed.values()].slice(0, 1).flatMap((printed) => {
         const [probe = ''] = one.printed.keys();
@@ -86,8 +86,8 @@ describe('a damaged answer whose damage was noticed', () => {
   });
 });
 
-describe('a damaged answer that claims to be whole', () => {
-  it('cut after any line is unknown or right, or short where that is listed', () => {
+describe('a damaged answer that claims to be complete', () => {
+  it('is unknown or right when cut after any line, or short if listed', () => {
     const wrong = knownCases.flatMap((one) =>
       verdicts(one, cutAtLines).flatMap(({ text, verdict }) =>
         isTrueWhenCut(verdict, one) ? [] : [{ title: one.title, text, verdict }],
@@ -96,7 +96,7 @@ describe('a damaged answer that claims to be whole', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('cut after any character is unknown or right, or short where that is listed', () => {
+  it('is unknown or right when cut after any character, or short if listed', () => {
     const wrong = knownCases.flatMap((one) =>
       verdicts(one, (text) => cutAtCharacters(text)).flatMap(({ text, verdict }) =>
         isTrueWhenCut(verdict, one) ? [] : [{ title: one.title, text, verdict }],
@@ -105,7 +105,7 @@ describe('a damaged answer that claims to be whole', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('without one of its JSON keys is unknown or right, but for the fields that are listed', () => {
+  it('is unknown or right without one of its JSON keys, except for listed fields', () => {
     const wrong = knownCases.flatMap((one) =>
       verdicts(one, withoutEachKey).flatMap(({ text, verdict }) =>
         isTrueWithoutKey(verdict, one) ? [] : [{ title: one.title, text, verdict }],
@@ -114,7 +114,7 @@ describe('a damaged answer that claims to be whole', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('with a line of rubbish in any place is unknown or right', () => {
+  it('is unknown or right with a line of rubbish at any place', () => {
     const wrong = knownCases.flatMap((one) =>
       rubbishLines.flatMap((line) =>
         verdicts(one, (text) => withLine(text, line)).flatMap(({ text, verdict }) =>
@@ -125,7 +125,7 @@ describe('a damaged answer that claims to be whole', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('with a character that no tool prints in any place is unknown or right', () => {
+  it('is unknown or right with an unprintable character at any place', () => {
     const wrong = knownCases.flatMap((one) =>
       rubbishCharacters.flatMap((character) =>
         verdicts(one, (text) => withCharacter(text, character)).flatMap(({ text, verdict }) =>
@@ -136,7 +136,7 @@ describe('a damaged answer that claims to be whole', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('never makes a parser throw, whatever stands in place of a JSON value', () => {
+  it('never makes a parser throw for any replaced JSON value', () => {
     for (const one of cases) {
       for (const value of [null, -1, 1e300, '', [], {}, true, [[[]]], { __proto__: null }]) {
         for (const { verdict } of verdicts(one, (text) => withEachValueReplaced(text, value))) {
@@ -146,7 +146,7 @@ describe('a damaged answer that claims to be whole', () => {
     }
   });
 
-  it('never makes a parser throw, cut or spoilt, when the whole was unknown to begin with', () => {
+  it('never makes a parser throw for damage to an unknown value', () => {
     for (const one of cases) {
       const changes = (text: string) => [...cutAtLines(text), ...rubbishLines.flatMap((line) => withLine(text, line))];
       for (const { verdict } of verdicts(one, (text) => changes(text))) {
@@ -156,10 +156,10 @@ describe('a damaged answer that claims to be whole', () => {
   });
 });
 
-describe('the facts that may say less', () => {
+describe('the facts that may be incomplete', () => {
   const cutVerdicts = (one: FactCase) => verdicts(one, cutAtLines).map(({ verdict }) => verdict);
 
-  it('are listed only where one of their cases really stops early', () => {
+  it('are listed only if one of their cases really stops early', () => {
     for (const fact of Object.keys(mayStopEarly)) {
       const short = knownCases
         .filter((one) => one.fact === fact && !isCrossChecked(one))
@@ -168,7 +168,7 @@ describe('the facts that may say less', () => {
     }
   });
 
-  it('leave out only what is listed, and each of it in some case', () => {
+  it('omit only listed fields, and each in some case', () => {
     for (const [fact, fields] of Object.entries(mayLeaveOut)) {
       for (const field of fields) {
         const others = fields.filter((one) => one !== field);
@@ -183,15 +183,15 @@ describe('the facts that may say less', () => {
     }
   });
 
-  it('have both tools in a case of the RDMA lists, so that they check each other', () => {
+  it('include RDMA lists with both tools, which check each other', () => {
     const checked = knownCases.filter(isCrossChecked).map(({ fact }) => fact);
     expect(new Set(checked)).toEqual(new Set(['rdma-devices', 'rdma-ports']));
     expect(checked.length).toBeGreaterThan(3);
   });
 });
 
-describe('the judgement of a damaged value', () => {
-  it('lets only the last entry of a list that was cut lack something', () => {
+describe('the comparison of damaged values', () => {
+  it('accepts missing parts only in the last entry of a truncated list', () => {
     const whole = [{ a: 1, b: [1, 2] }, { a: 3 }];
     expect(isCutShort([], whole)).toBe(true);
     expect(isCutShort([{ a: 1, b: [1] }], whole)).toBe(true);
@@ -201,7 +201,7 @@ describe('the judgement of a damaged value', () => {
     expect(isCutShort('on', 'off')).toBe(false);
   });
 
-  it('lets a field differ only as it is listed', () => {
+  it('accepts a different field only as listed', () => {
     const listed = [{ field: 'name', is: 'unknown', why: '' }];
     expect(isSameBut(listed, [{ name: 'unknown', a: 1 }], [{ name: 'Mac', a: 1 }])).toBe(true);
     expect(isSameBut(listed, [{ name: 'Cam', a: 1 }], [{ name: 'Mac', a: 1 }])).toBe(false);

@@ -1,7 +1,7 @@
 /**
- * Damage that nobody noticed, drawn by a seed: a known value stays as it was, becomes unknown, or says less where that is
- * listed in facts-damage.ts. Reordered are the keys of JSON: two lines of a tool's text that change places make another valid
- * text (the addresses of two interfaces, swapped), which no parser can tell from the truth.
+ * Undetected damage, selected by a seed: a known value stays equal, becomes unknown, or is incomplete as listed in
+ * facts-damage.ts. Only JSON keys are reordered: swapped lines of a tool's text form a different valid text, such as
+ * two swapped interface addresses, which no parser can detect.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -27,7 +27,7 @@ function turned(value: unknown): unknown {
 }
 
 const damages: Readonly<Record<string, Damage>> = {
-  'a key gone': (text, a) => {
+  'a missing key': (text, a) => {
     const all = withoutEachKey(text);
     return all[a % Math.max(1, all.length)] ?? text;
   },
@@ -42,7 +42,7 @@ const damages: Readonly<Record<string, Damage>> = {
     text.trimStart().startsWith('{') ? `${JSON.stringify(turned(JSON.parse(text)))}\n` : text,
 };
 
-/** Where a line that is there twice may be meant so, with the reason; nothing in the text tells. */
+/** Facts in which a repeated line may be intended, with the reason. */
 const mayRepeat: Partial<Readonly<Record<FactName, string>>> = {
   baseline: 'a value that meshwright has kept may have equal lines',
   doormen: 'a port is named once for each record of it',
@@ -54,7 +54,7 @@ const cases = loadFactCases().filter(({ expected }) => expected.unknown === unde
 
 type Draw = readonly [which: number, kind: string, of: number, at: number];
 
-/** What one damage has made of one case; undefined where that may be. */
+/** The wrong result of damage to a case; undefined if the result is acceptable. */
 function wrongness([which, kind, of, at]: Draw): string | undefined {
   const one = cases[which % cases.length];
   const [probe = '', printed] = [...(one?.printed ?? [])][of % (one?.printed.size ?? 1)] ?? [];
@@ -63,13 +63,13 @@ function wrongness([which, kind, of, at]: Draw): string | undefined {
   const verdict = parseCase(one, new Map<string, Printed>([...one.printed, [probe, { ...printed, stdout }]]));
   if (verdict.kind === 'unknown' || isSame(verdict.value, one.expected.value)) return undefined;
   const saysLess =
-    (kind === 'a key gone' && isSameBut(mayLeaveOut[one.fact] ?? [], verdict.value, one.expected.value)) ||
+    (kind === 'a missing key' && isSameBut(mayLeaveOut[one.fact] ?? [], verdict.value, one.expected.value)) ||
     (kind === 'cut' && mayStopEarly[one.fact] !== undefined && isCutShort(verdict.value, one.expected.value)) ||
     (kind === 'a line doubled' && mayRepeat[one.fact] !== undefined);
   return saysLess ? undefined : `${kind}, ${one.title}: ${JSON.stringify(verdict.value)}`;
 }
 
-it('seeded damage never turns a known value into another known value', () => {
+it('seeded damage never turns a known value into a different known value', () => {
   const draw = fc.tuple(fc.nat(), fc.constantFrom(...Object.keys(damages)), fc.nat(), fc.nat());
   fc.assert(
     fc.property(draw, (drawn) => {

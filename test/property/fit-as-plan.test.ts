@@ -50,7 +50,7 @@ interface Case {
 
 const sizes = fc.array(fc.constantFrom(64, 256, 512, 512, 512), { minLength: 1, maxLength: 5 });
 
-/** Of a model that takes this part of the memory of all nodes. */
+/** Shapes of a model that takes this percentage of all nodes' memory. */
 const shapes = fc.record({
   part: fc.integer({ min: 5, max: 110 }),
   count: fc.constantFrom(1, 30, 60, 61),
@@ -77,7 +77,7 @@ const cases: fc.Arbitrary<Case> = fc
     return { ...one, shape: evenShape(bytes, { ...model, ...quant, heads, ...gqa }) };
   });
 
-/** The same wish as a file has it: one placement, and another one on the first node where something lies beside. */
+/** The same request as a file: one placement, and optionally a second one on the first node. */
 function fleetFor({ driver, mlxLm, sharding, sizes, shape, beside, contextTokens, parallel }: Case): DesiredFleet {
   const base = desiredFleet();
   const nodes = sizes.map((size, index) => desiredNode(`mac-${index + 1}`, { memoryBytes: size * gib }));
@@ -142,8 +142,8 @@ const splitCodes = [
 const codesAmong = (findings: readonly PlacementFinding[], codes: readonly string[]): readonly string[] =>
   findings.flatMap(({ code }) => (codes.includes(code) ? [code] : []));
 
-describe('what fit says of a model', () => {
-  it('is what the plan says of its placement on the same nodes with the same context', () => {
+describe("fit's verdict on a model", () => {
+  it('equals that of a plan with the same nodes and context', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(cases, (one) => {
@@ -165,7 +165,7 @@ describe('what fit says of a model', () => {
       }),
       { numRuns: 300, seed: 11 },
     );
-    // Every answer was among them.
+    // Every verdict occurred.
     expect([...memoryCodes, ...splitCodes, 'doubts 1'].filter((code) => !seen.has(code))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { end, peer, receptacles } from '../rack/rack.ts';
 import { declaredPicture, seenPicture, studios } from '../unit/report/graph/graph-racks.ts';
 import { elementsOf, statementsOf } from '../unit/report/graph/well-formed.ts';
 
-/** Words that look like markup, like escapes of DOT, or like nothing at all. */
+/** Words that resemble markup or DOT escapes, or are random. */
 const hostile = fc.oneof(
   fc.constantFrom(
     '</svg><script>alert(1)</script>',
@@ -35,7 +35,7 @@ const racks = fc
   .chain((count) => fc.record({ count: fc.constant(count), declared: cabling(count), cables: cabling(count) }));
 
 describe('the drawing of any rack', () => {
-  it('is well formed, whatever is cabled how', () => {
+  it('is well formed for any cabling', () => {
     fc.assert(
       fc.property(racks, fc.boolean(), (rack, isReached) => {
         const picture = seenPicture({ ...rack, unreachable: isReached ? [] : ['studio-2'] });
@@ -47,7 +47,7 @@ describe('the drawing of any rack', () => {
     );
   });
 
-  it('is well formed, whatever a Mac, a dock and a placement call themselves', () => {
+  it('is well formed for any name of a Mac, a dock and a placement', () => {
     fc.assert(
       fc.property(hostile, hostile, hostile, (model, device, placement) => {
         const stranger = peer(end('stranger:1'), { model });

@@ -9,7 +9,7 @@ import { type HostKeyVerdict, matchingLines, trustFor } from '../../src/remote/k
 import { isThorough } from '../sample.ts';
 import { hasSshd, type KeyPair, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';
 
-// The whole comparison is 240 files; every day a tenth of it with the same generator.
+// The whole comparison has 240 files; everyday runs use a tenth of them from the same generator.
 const fileCount = isThorough ? 240 : 25;
 const alias = 'studio-1.lan';
 
@@ -23,7 +23,7 @@ function hashed(name: string, salt: Buffer): string {
   return `|1|${salt.toString('base64')}|${createHmac('sha1', salt).update(name).digest('base64')}`;
 }
 
-/** Names of a line: the looked-up ones in every spelling, their neighbours, and rubbish. */
+/** Names of a line: the looked-up names in every spelling, similar names, and rubbish. */
 function namesArb(port: number): fc.Arbitrary<string> {
   const addressed = `[127.0.0.1]:${port}`;
   const word = fc.constantFrom(
@@ -98,7 +98,7 @@ function fileArb(keys: Keys, port: number): fc.Arbitrary<string> {
   const entry = fc
     .tuple(start, marker, namesArb(port), fc.constantFrom(' ', '\t', '  '), keyArb(keys), end)
     .map((parts) => parts.join(''));
-  // No line of matching names alone: there OpenSSH 9.2 reads on in what an earlier, longer line left in its buffer.
+  // No line consists only of matching names: OpenSSH 9.2 would read on in its buffer from an earlier, longer line.
   const other = fc.constantFrom(
     '',
     '#',
@@ -151,7 +151,7 @@ function openSshVerdict(ran: Ran): string {
 const verdictWord = (verdict: HostKeyVerdict): string =>
   verdict.kind === 'certificate-authority' ? 'unknown' : verdict.kind;
 
-/** What we would decide: the key that the server would show for our algorithm order, judged. */
+/** Our verdict on the key that the server would show for our algorithm order. */
 function ourVerdict(text: string, server: Sshd, hostKeyAlias: string | undefined): string {
   const target = { host: '127.0.0.1', port: server.port, ...(hostKeyAlias === undefined ? {} : { hostKeyAlias }) };
   const trust = trustFor(target, { knownHosts: [{ file: 'known_hosts', text }] });
@@ -160,7 +160,7 @@ function ourVerdict(text: string, server: Sshd, hostKeyAlias: string | undefined
   return verdictWord(trust.judge(Buffer.from(shown?.base64 ?? '', 'base64')));
 }
 
-describe.runIf(hasSshd())('known_hosts, beside OpenSSH', () => {
+describe.runIf(hasSshd())('known_hosts compared with OpenSSH', () => {
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-known-hosts-'));
   const kinds = [
     ['ed25519', []],
@@ -190,7 +190,7 @@ describe.runIf(hasSshd())('known_hosts, beside OpenSSH', () => {
     return file;
   };
 
-  it('finds the very lines that ssh-keygen -F finds (case 24)', async () => {
+  it('matches the same lines as ssh-keygen -F (case 24)', async () => {
     const [server] = servers;
     if (server === undefined) throw new Error('no server');
     let found = 0;
@@ -210,7 +210,7 @@ describe.runIf(hasSshd())('known_hosts, beside OpenSSH', () => {
     expect(found).toBeGreaterThan(fileCount);
   });
 
-  it('accepts and refuses what ssh accepts and refuses (case 24)', async () => {
+  it('leads to the same verdicts as in ssh (case 24)', async () => {
     const counts = new Map<string, number>();
     for (const [at, server] of servers.entries()) {
       const mine = files(server).filter((_, index) => index % servers.length === at);
@@ -245,7 +245,7 @@ describe.runIf(hasSshd())('known_hosts, beside OpenSSH', () => {
         });
       });
     }
-    // A comparison in which one answer is hardly ever given would prove little.
+    // Each verdict must occur often enough to prove something.
     for (const kind of ['accepted', 'changed', 'unknown']) expect(counts.get(kind)).toBeGreaterThan(fileCount / 12);
   }, 180_000);
 });

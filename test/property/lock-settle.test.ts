@@ -21,7 +21,7 @@ const path = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', '1e5', 'null', '0x1', '1_000'),
 );
 
-/** Every possible link of four nodes with four receptacles each, no receptacle used twice. */
+/** Random links between four nodes, with no receptacle used twice. */
 const links = fc
   .shuffledSubarray(['a:1', 'a:2', 'a:3', 'b:1', 'b:2', 'b:3', 'c:1', 'c:2', 'd:1', 'd:10', 'd:2'])
   .map((ends) =>
@@ -64,7 +64,7 @@ function inOrder(link: string): string {
   return link.split(' <-> ').sort().join(' <-> ');
 }
 
-/** A fleet with these links, as its file would have them. */
+/** A fleet with these links from a file. */
 function fleetWith(declared: readonly string[]): DesiredFleet {
   const text = `schema: 1
 name: rack
@@ -80,7 +80,7 @@ const settle = (declared: readonly string[], from: ClusterLock) =>
   settleFleet(fleetWith(declared), from, { archives: {}, folders: {} }, '/rack', keysByDriver);
 
 describe('a lock file', () => {
-  it('reads back whatever was written', () => {
+  it('is read back exactly as written', () => {
     fc.assert(
       fc.property(lock, (one) => {
         expect(parseLock(renderLock(one), file)).toEqual({ lock: one, diagnostics: [] });
@@ -88,7 +88,7 @@ describe('a lock file', () => {
     );
   });
 
-  it('has the same text whatever the order in which it came to be', () => {
+  it('has the same text for any order of entries', () => {
     fc.assert(
       fc.property(lock, (one) => {
         const turned = <T>(map: Readonly<Record<string, T>>) => Object.fromEntries(Object.entries(map).reverse());
@@ -106,8 +106,8 @@ describe('a lock file', () => {
   });
 });
 
-describe('the networks of links, through any sequence of files', () => {
-  it('never move while their link is declared, are never shared, and none is forgotten', () => {
+describe("the links' networks in any sequence of files", () => {
+  it('never change while their link is declared, are never shared and never forgotten', () => {
     fc.assert(
       fc.property(fc.array(links, { minLength: 1, maxLength: 6 }), (history) => {
         let now = emptyLock(file);
@@ -132,7 +132,7 @@ describe('the networks of links, through any sequence of files', () => {
     );
   });
 
-  it('are the same again for a second run, which has nothing to add', () => {
+  it('are unchanged by a second run, which adds nothing', () => {
     fc.assert(
       fc.property(links, links, (first, second) => {
         const settled = settle(second, settle(first, emptyLock(file)).lock);

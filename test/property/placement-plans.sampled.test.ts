@@ -39,7 +39,7 @@ const member = fc.record(
   { requiredKeys: ['state', 'rank', 'token'] },
 );
 
-/** Undefined fields would say something else than absent ones. */
+/** Omits undefined fields, as they would differ from absent ones. */
 const asCase = (one: Partial<Record<keyof MemberCase, unknown>>): MemberCase =>
   Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined)) as unknown as MemberCase;
 
@@ -69,7 +69,7 @@ const files: fc.Arbitrary<MeshChanges> = fc.record({
 });
 
 interface Planned {
-  /** What the nodes really show. */
+  /** The ranks that the nodes really show. */
   readonly members: MeshRack['members'];
   readonly properties: readonly Property[];
   readonly steps: readonly Step[];
@@ -77,7 +77,7 @@ interface Planned {
   readonly rescued: readonly string[];
 }
 
-/** One record or service of a placement per node, as on a Mac. */
+/** Plans with at most one record or service of a placement per node, as on a Mac. */
 function planned(file: MeshChanges, { members: drawn, ...rack }: MeshRack, driver = 'command'): Planned {
   const members = Object.fromEntries(
     Object.entries(drawn).map(([node, all]) => [
@@ -95,7 +95,7 @@ function planned(file: MeshChanges, { members: drawn, ...rack }: MeshRack, drive
   return { members, properties, steps, rescues: rescuing, rescued: rescuing.map(({ node }) => node) };
 }
 
-/** Everything that a step waits for, through however many others. */
+/** All steps that a step needs, directly or indirectly. */
 function behind(step: Step, steps: readonly Step[]): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = ({ needs }: Step): void => {
@@ -123,8 +123,8 @@ const forAll = (judge: (plan: Planned, file: MeshChanges, rack: MeshRack) => voi
   );
 };
 
-describe('a plan for any mixture of ranks', () => {
-  it('has steps with ids of their own that need only each other, in no ring', () => {
+describe('a plan for any combination of ranks', () => {
+  it('has steps with unique ids and no cyclic needs', () => {
     forAll(({ steps }) => {
       expect(new Set(idsOf(steps)).size).toBe(steps.length);
       for (const step of steps) expect([...behind(step, steps)]).not.toContain(step.id);
@@ -132,9 +132,9 @@ describe('a plan for any mixture of ranks', () => {
   });
 
   it.each(['command', 'llamacpp-rpc', 'mlx', 'exo'] as const)(
-    'has no id twice, rescues and all, for ranks of %s',
+    'has unique ids, including rescues, for ranks of %s',
     (driver) => {
-      // Most racks have all ranks, so that there is something to be stopped before the start.
+      // Most racks have all ranks, so that a start must stop some first.
       const up = fc.record({ digest: fc.constantFrom('of old', 'of another'), token }).map(
         (one): MeshRack => ({
           members: Object.fromEntries(
@@ -153,7 +153,7 @@ describe('a plan for any mixture of ranks', () => {
     },
   );
 
-  it('kicks nobody before all of this start were seen ready, or none is made ready at all', () => {
+  it('starts no rank before a gate has seen all its ranks ready', () => {
     forAll(({ steps }) => {
       const bootstraps = idsOf(named(steps, 'bootstrap-rank'));
       const gates = idsOf(steps.filter(({ id }) => id.endsWith('/ready')));
@@ -164,7 +164,7 @@ describe('a plan for any mixture of ranks', () => {
     });
   });
 
-  it('makes nobody ready while anything on its nodes is still to be stopped', () => {
+  it('prepares no rank before everything to stop on its nodes is stopped', () => {
     forAll(({ steps }) => {
       const bootstraps = named(steps, 'bootstrap-rank');
       const near = new Set(bootstraps.map(({ node }) => node));
@@ -173,7 +173,7 @@ describe('a plan for any mixture of ranks', () => {
     });
   });
 
-  it('stops every rank of its own that is seen to have a process before it makes any ready', () => {
+  it('stops every observed rank with a process before it prepares new ones', () => {
     forAll(({ members, steps }, _file, { unknown = {} }) => {
       if (named(steps, 'bootstrap-rank').length === 0) return;
       const stopped = named(steps, 'stop-rank').map(({ node }) => node);
@@ -186,7 +186,7 @@ describe('a plan for any mixture of ranks', () => {
     });
   });
 
-  it('puts everything in place before it stops anything of what it starts', () => {
+  it('installs all files before it stops ranks to restart them', () => {
     forAll(({ steps }) => {
       const puts = idsOf(named(steps, 'put').filter(({ changes }) => changes.some((id) => id.endsWith('/kimi'))));
       if (puts.length === 0) return;
@@ -195,7 +195,7 @@ describe('a plan for any mixture of ranks', () => {
     });
   });
 
-  it('asks for a token last, and rescues every member of what it starts', () => {
+  it('requests a token last, and rescues every rank it starts', () => {
     forAll(({ steps, rescued }, file) => {
       const asks = named(steps, 'ask');
       const kicks = idsOf(named(steps, 'kick-rank'));
@@ -205,7 +205,7 @@ describe('a plan for any mixture of ranks', () => {
     });
   });
 
-  it('changes nothing of a placement of which a member is unknown', () => {
+  it('does not change a placement with an unknown rank', () => {
     forAll(({ properties, steps }) => {
       const kimi = properties.find(({ address }) => address === 'placement/kimi');
       if (kimi?.observed.kind !== 'unknown') return;
@@ -213,7 +213,7 @@ describe('a plan for any mixture of ranks', () => {
     });
   });
 
-  it('interrupts only where somebody was answered or may be, or nobody could be asked', () => {
+  it('interrupts only a placement that answers, may answer, or cannot be asked', () => {
     forAll(({ members, steps }, file, { unknown = {} }) => {
       const isSeen = (node: string): boolean => Object.keys(unknown[node] ?? {}).length === 0;
       const all = Object.entries(members).flatMap(([node, own]) => (isSeen(node) ? own : []));

@@ -16,7 +16,7 @@ import { runs } from '../runs.ts';
 
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
-/** Ways in which one node may differ from what the file says, by the facts that show it. */
+/** Differences between a node and the file, by the facts that show them. */
 const troubles: readonly ((name: string) => Partial<FactValues>)[] = [
   () => ({ power: { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: false } }),
   () => ({ 'wired-limit': { megabytes: 0 } }),
@@ -92,7 +92,7 @@ function request({ troubles: own, unknown, unreachable, targets, goal }: RackCas
   return { goal, desired: fleet, observation, targets: targets.map(nodeName) };
 }
 
-/** The same value with the keys of every object in another order, and frozen all through. */
+/** The same value with reversed keys in every object, deeply frozen. */
 function shuffled<T>(value: T): T {
   if (typeof value !== 'object' || value === null) {
     return value;
@@ -107,7 +107,7 @@ function shuffled<T>(value: T): T {
   return Object.freeze(copy) as T;
 }
 
-/** Problems of the order of a plan's steps, in words. */
+/** Descriptions of wrong order among a plan's steps. */
 function disorder({ steps }: Plan): readonly string[] {
   return steps.flatMap((step, index) => {
     const before = new Set(steps.slice(0, index).map(({ id }) => id));
@@ -117,8 +117,8 @@ function disorder({ steps }: Plan): readonly string[] {
 
 const reader = { isSimulated: false };
 
-describe('a plan, whatever the rack looks like', () => {
-  it('is the same bytes for frozen arguments with their keys in another order', () => {
+describe('a plan for any rack', () => {
+  it('has identical bytes for frozen arguments with reordered keys', () => {
     fc.assert(
       fc.property(racks, (rack) => {
         const one = request(rack);
@@ -129,7 +129,7 @@ describe('a plan, whatever the rack looks like', () => {
     );
   });
 
-  it('has steps that come after all that they need, each with an id of its own', () => {
+  it('has unique steps, each after all steps it needs', () => {
     fc.assert(
       fc.property(racks, (rack) => {
         const plan = makePlan(request(rack));
@@ -140,7 +140,7 @@ describe('a plan, whatever the rack looks like', () => {
     );
   });
 
-  it('makes every change by some step, and changes nothing that it does not list', () => {
+  it('makes exactly its listed changes', () => {
     fc.assert(
       fc.property(racks, (rack) => {
         const plan = makePlan(request(rack));
@@ -151,7 +151,7 @@ describe('a plan, whatever the rack looks like', () => {
     );
   });
 
-  it('touches nobody but its targets, and nobody who did not answer', () => {
+  it('changes only reachable targets', () => {
     fc.assert(
       fc.property(racks, (rack) => {
         const touched = makePlan(request(rack))
@@ -164,7 +164,7 @@ describe('a plan, whatever the rack looks like', () => {
     );
   });
 
-  it('never takes an unknown for a difference', () => {
+  it('never treats an unknown value as a difference', () => {
     fc.assert(
       fc.property(racks, (rack) => {
         const { desired, observation, ...rest } = request(rack);
@@ -177,7 +177,7 @@ describe('a plan, whatever the rack looks like', () => {
     );
   });
 
-  it('gates on what is seen, or on what the steps before it make', () => {
+  it('has gates only for observed properties', () => {
     fc.assert(
       fc.property(racks, (rack) => {
         const { observation, ...rest } = request(rack);
@@ -192,8 +192,8 @@ describe('a plan, whatever the rack looks like', () => {
   });
 });
 
-describe('seen properties', () => {
-  it('are known on a rack on which everything can be seen', () => {
+describe('seenProperties', () => {
+  it('has only known values for a completely observed rack', () => {
     const { observation } = request({
       troubles: {},
       unknown: {},

@@ -13,7 +13,7 @@ import { statusText } from '../../src/report/status/status-text.ts';
 import { desiredFleet, freeReceptacle, healthyFacts, observedFleet } from '../rack/rack.ts';
 
 const factNames = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
-/** What a node may print: escape sequences, bidirectional marks, GitHub commands, wide and endless text. */
+/** Hostile output of a node: escape sequences, bidirectional marks, GitHub commands, wide and long text. */
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.constantFrom(
@@ -52,7 +52,7 @@ const values = hostile.map(
   }),
 );
 
-/** As `surveyPlacements` gives them, but for what a node said. */
+/** A placement like those of `surveyPlacements`, without text from a node. */
 const placement = {
   name: 'kimi',
   state: 'unknown' as const,
@@ -67,13 +67,13 @@ const width = fc.integer({ min: 40, max: 200 });
 function check(text: string, columns: number, commands: readonly string[] = []): void {
   expect(text).not.toContain('\t');
   expect(escapeLines(text)).toBe(text);
-  // Only a command to copy stays in one piece.
+  // Only a command to copy stays unbroken.
   const isTooWide = (line: string): boolean => columnsOf(line) > columns && !commands.includes(line.trim());
   expect(text.split('\n').filter(isTooWide)).toEqual([]);
 }
 
-describe('report of a rack with a hostile node', () => {
-  it('shows only plain characters and breaks no line of the status', () => {
+describe('the report of a rack with a hostile node', () => {
+  it('has only plain characters and fitting lines in the status', () => {
     fc.assert(
       fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
         const detail = String(own.identity?.serial);
@@ -83,8 +83,8 @@ describe('report of a rack with a hostile node', () => {
         const observation = observedFleet({ values: { 'studio-1': own }, unreachable: ['studio-2'], failures });
         const desired = desiredFleet();
         const findings = diagnoseFleet(desired, observation);
-        const lines = findings.flatMap(({ detail: told, hint }) =>
-          [told, hint]
+        const lines = findings.flatMap(({ detail: text, hint }) =>
+          [text, hint]
             .map((one) => proseText(one, { isSimulated: true }))
             .join('\n')
             .split('\n'),
@@ -101,7 +101,7 @@ describe('report of a rack with a hostile node', () => {
     );
   });
 
-  it('shows only plain characters and breaks no line of the facts', () => {
+  it('has only plain characters and fitting lines in the facts', () => {
     fc.assert(
       fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
         const observation = observedFleet({ values: { 'studio-1': own } });

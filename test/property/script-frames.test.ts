@@ -16,7 +16,7 @@ const ran: fc.Arbitrary<Ran> = fc.record({
 });
 const runs = fc.array(ran, { minLength: 1, maxLength: 5 });
 
-/** Each answer is the right one or missing; how many are right. */
+/** Asserts that each answer is right or missing; returns the number of right ones. */
 function countRight(answers: readonly Answer[], all: readonly Ran[]): number {
   expect(answers).toHaveLength(all.length);
   for (const [at, answer] of answers.entries()) {
@@ -28,7 +28,7 @@ function countRight(answers: readonly Answer[], all: readonly Ran[]): number {
 const parse = (output: Uint8Array, all: readonly Ran[]) => parseFrames(output, { probes: probesFor(all), token });
 
 describe('frames', () => {
-  it('give back whatever the probes printed', () => {
+  it('contain exactly the output of the probes', () => {
     fc.assert(
       fc.property(runs, (all) => {
         expect(countRight(parse(stream(all), all), all)).toBe(all.length);
@@ -36,7 +36,7 @@ describe('frames', () => {
     );
   });
 
-  it('cut after any byte give right answers, fewer and fewer, or missing ones', () => {
+  it('contain only right or missing answers after truncation at any byte', () => {
     fc.assert(
       fc.property(runs, (all) => {
         const whole = stream(all);
@@ -52,13 +52,13 @@ describe('frames', () => {
     );
   });
 
-  it('with bytes lost in any place give right answers or missing ones', () => {
+  it('contain only right or missing answers after a loss of bytes', () => {
     fc.assert(
       fc.property(runs, fc.nat(), fc.integer({ min: 1, max: 80 }), (all, place, length) => {
         const whole = stream(all);
         const at = place % whole.length;
         const rest = Buffer.concat([whole.subarray(0, at), whole.subarray(at + length)]);
-        // Only a byte of an exit code or of the late mark can go without leaving a trace: those lines are the shell's.
+        // Only the loss of a byte in an exit code or late mark is undetectable, as the shell prints those lines.
         for (const answer of parse(rest, all)) {
           const own = all[Number(answer.probe.slice('probe-'.length)) - 1];
           if (answer.missing === undefined) expect(answer.stdout).toBe(own?.stdout);
@@ -67,7 +67,7 @@ describe('frames', () => {
     );
   });
 
-  it('with noise before and after are the same frames (case 16)', () => {
+  it('are unchanged by noise before and after them (case 16)', () => {
     const noise = fc.uint8Array({ maxLength: 200 });
     fc.assert(
       fc.property(runs, noise, noise, (all, before, after) => {
@@ -77,7 +77,7 @@ describe('frames', () => {
     );
   });
 
-  it('never throw and never invent an answer from any bytes', () => {
+  it('never contain an answer in random bytes, which never cause an exception', () => {
     const line = fc.constantFrom(
       `\n${token} begin 1 2\n`,
       `${token} sizes\n`,

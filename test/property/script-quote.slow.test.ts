@@ -5,7 +5,7 @@ import { observeScript } from '../../src/node/observe-script.ts';
 import { quote } from '../../src/node/quote.ts';
 import { loginShells, type Shell, scriptShells } from '../unit/engine/scripts/shells.ts';
 
-/** Words that a shell would like to read as something else, among any other text. */
+/** Words with a special meaning in a shell, among random text. */
 const hostile = fc.oneof(
   fc.constantFrom('', "'", '\\', "\\'", "'\\''", '"', '$(id)', '`id`', '$HOME', '!!', '~', '*', '-n', '\n', '\\n'),
   fc.constantFrom(
@@ -27,7 +27,7 @@ const word = fc
   .array(hostile, { maxLength: 4 })
   .map((parts) => Buffer.from(parts.join(''), 'utf8').toString('utf8').replaceAll('\0', ''));
 
-/** What the shell hands on as words, one after another. */
+/** The arguments that the shell passes on. */
 function echoed({ argv: [command, ...options] }: Shell, words: readonly string[]): readonly string[] {
   const script = `exec /usr/bin/env printf '%s\\0' ${words.map(quote).join(' ')}`;
   const result = spawnSync(command, [...options, script], { timeout: 60_000 });
@@ -35,7 +35,7 @@ function echoed({ argv: [command, ...options] }: Shell, words: readonly string[]
 }
 
 describe('quote', () => {
-  it.each(loginShells)('makes one word that $name hands on byte for byte (case 6)', (shell) => {
+  it.each(loginShells)('makes one argument that $name passes on byte for byte (case 6)', (shell) => {
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 30 }), (words) => {
         expect(echoed(shell, words)).toEqual(words);
@@ -44,7 +44,7 @@ describe('quote', () => {
     );
   });
 
-  it('refuses a NUL, which no command line can carry', () => {
+  it('rejects a NUL, which no command line can contain', () => {
     expect(() => quote('a\0b')).toThrow(/NUL/);
   });
 });
@@ -52,7 +52,7 @@ describe('quote', () => {
 describe('the observation script', () => {
   const token = '0123456789abcdef0123456789abcdef';
 
-  it.each(scriptShells)('takes any root prefix as data under $name', ({ argv: [command, ...options] }) => {
+  it.each(scriptShells)('treats any root prefix as data under $name', ({ argv: [command, ...options] }) => {
     const check = (rootPrefix: string) => {
       const [first = ''] = observeScript({ probes: [], token, rootPrefix }).split(`\nT=${token}\n`);
       const result = spawnSync(command, [...options, `${first}\nprintf %s "$R"`], { timeout: 60_000 });
@@ -66,7 +66,7 @@ describe('the observation script', () => {
     );
   });
 
-  it('refuses a token that is not 32 hex digits and a prefix that is not absolute (case 16)', () => {
+  it('rejects a token other than 32 hex digits and a relative prefix (case 16)', () => {
     fc.assert(
       fc.property(word, (text) => {
         fc.pre(!/^[0-9a-f]{32}$/.test(text));
