@@ -40,6 +40,7 @@ export function describeContract(host: SimHost, isWithFaults: boolean): void {
   }
 
   describe(`a simulated rack on the ${host} host`, () => {
-    it.each(behaviours)('$title', ({ check }) => check(rack));
+    const titled = behaviours.map(({ title, check }) => [title, check] as const);
+    it.each(titled)('%s', (_title, check) => check(rack));
   });
 }

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 /** Workers start first. Rank 0 is the server. */
-const ranks = meshNodes.map((node, rank) => ({ node, rank }));
+const ranks = meshNodes.map((node, rank) => [rank, node] as const);
 
 /** The error messages of the programs. */
 const lastWords = (rank: number): string =>
@@ -49,7 +49,7 @@ const apply = (listen = justBefore('none', () => undefined).listen) =>
   rack.behindOurBack(() => rack.apply({ onEvent: listen }));
 
 describe.skipIf(found.kind === 'missing')('a start of the real llama.cpp', { timeout: patience }, () => {
-  it.each(ranks)('leaves nothing running if rank $rank on $node exits with a reason', async ({ node, rank }) => {
+  it.each(ranks)('leaves nothing running if rank %i on %s exits with a reason', async (rank, node) => {
     await rack.asRoot(node, `printf '%s\\n' "${lastWords(rank)}" > ${lastWordsPath}`);
     const { report } = await apply();
     expect(rack.fleet().processes()).toEqual([]);
@@ -64,7 +64,7 @@ describe.skipIf(found.kind === 'missing')('a start of the real llama.cpp', { tim
     await rack.asRoot(node, `rm ${lastWordsPath}`);
   });
 
-  it.each(ranks)('leaves nothing running if rank $rank on $node is suspended', async ({ node }) => {
+  it.each(ranks)('leaves nothing running if rank %i on %s is suspended', async (_rank, node) => {
     let stopped: Promise<unknown> | undefined;
     const happening = justBefore(
       'kick',

@@ -59,10 +59,10 @@ describe('drift', { timeout: patience }, () => {
     );
   });
 
-  const single = [first, second].flatMap((node) => drifts.map((one) => ({ ...one, one, node })));
+  const single = [first, second].flatMap((node) => drifts.map((one) => [node, one.of, one.what, one] as const));
   it.each(sampleOf(single, { few: 1, oneIn: 6 }))(
-    'is observed and repaired on $node: $of, $what',
-    async ({ one, node }) => {
+    'is observed and repaired on %s: %s, %s',
+    async (node, _of, _what, one) => {
       await driftAndHeal(node, [one]);
     },
   );

@@ -17,8 +17,11 @@ async function breakBy(rack: ConvergeRack, fleet: Fleet, fault: Hindrance['fault
   else await fleet.setFault(fault);
 }
 
+const nameOf = (fault: Hindrance['fault']): string => ('make' in fault ? fault.what : fault.join(' '));
+const titled = hindrances.map((one) => [one.of, nameOf(one.fault), one] as const);
+
 describe('an obstacle that apply cannot remove', { timeout: patience }, () => {
-  it.each(hindrances)('blocks $of and waits for a person: $fault (case 19)', async (one) => {
+  it.each(titled)('keeps %s blocked until a person acts: %s (case 19)', async (_of, _fault, one) => {
     await drifting.ready();
     const rack = drifting.rack();
     await drifting.drift(

@@ -19,6 +19,7 @@ afterAll(() => rack.stop());
 const sorted = (texts: readonly string[] = []): readonly string[] => [...texts].sort();
 
 const edits = keyEdits(pairFile());
+const titled = (some: readonly KeyEdit[]) => some.map((edit) => [edit.key, edit.what, edit] as const);
 
 describe('a key of the file', () => {
   it('has its consequences in the table for its edit and its removal', () => {
@@ -26,7 +27,7 @@ describe('a key of the file', () => {
     expect(edits.filter((edit) => !isEdit(pairFile(), edit)).map(({ key, what }) => `${key} ${what}`)).toEqual([]);
   });
 
-  it.each(edits)('changes only its own subject: $key $what', async (edit) => {
+  it.each(titled(edits))('changes only its own subject: %s %s', async (_key, _what, edit) => {
     const read = await rack.preview(pairFile(edit.change));
     expect(sorted([...new Set(read.kind === 'refused' ? read.codes : [])])).toEqual(edit.refused ?? []);
     if (read.kind === 'refused') return;
@@ -58,9 +59,9 @@ describe('apply after an edit of the file', { timeout: patience }, () => {
   // Edits with manual steps have their own tests.
   const effective = edits.filter(({ changes = [], blockers = [] }) => changes.length > 0 && blockers.length === 0);
 
-  it.each(sampleOf(effective, { few: 1, oneIn: 6 }))(
-    'leaves no leftovers, and neither does its reversal: $key $what',
-    async ({ key, change, changes }) => {
+  it.each(titled(sampleOf(effective, { few: 1, oneIn: 6 })))(
+    'leaves no leftovers, and neither does its reversal: %s %s',
+    async (_key, _what, { key, change, changes }) => {
       if (key === 'placements.*.transport') {
         // Only a limited number of RDMA starts are safe between two reboots.
         await rack.restart();

@@ -59,7 +59,7 @@ describe('the connections of a gateway', () => {
     expect(all.slice(-200).every((one) => one.isOpen())).toBe(true);
   });
 
-  it.skipIf(process.platform === 'darwin')('with a request in flight are never closed for new ones', async () => {
+  it.skipIf(process.platform === 'darwin')('are never closed for new ones while a request is in flight', async () => {
     const { door, upstream } = await opened({ isHeld: true, limits: { mostConnections: 5, mostPerAddress: 3 } });
     const busy = async (address: string): Promise<Silent> => {
       const one = await connected(door.doorman.port, address);

@@ -194,7 +194,7 @@ describe('a node with hostile tools (case 14)', () => {
 });
 
 describe('the harm detector', () => {
-  it.each(Object.entries(poisons))('detects %s unless it is harmless in raw form', (name, text) => {
+  it.each(Object.entries(poisons))('detects poison of kind %s unless it is harmless in raw form', (name, text) => {
     const isForEvaluators = ['template', 'shell', 'javascript', 'markup', 'lookup'].includes(name);
     expect(harmIn(text).length > 0).toBe(!isForEvaluators);
   });
@@ -213,7 +213,7 @@ describe('a text of a node on the page of facts', () => {
       unicode: true,
     });
 
-  it.each(Object.entries(poisons))('is rendered harmless if it is %s (case 14)', (_, text) => {
+  it.each(Object.entries(poisons))('is rendered harmless with poison of kind %s (case 14)', (_, text) => {
     for (const columns of [20, 40, 80, 200]) expect(harmIn(page(text, columns))).toEqual([]);
   });
 

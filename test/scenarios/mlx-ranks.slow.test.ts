@@ -62,12 +62,12 @@ const digest = /^[0-9a-f]{64}$/;
 
 describe('the ranks of the mlx double', () => {
   it.each([
-    { size: 2, backend: 'jaccl' },
-    { size: 4, backend: 'jaccl' },
-    { size: 2, backend: 'ring' },
-    { size: 3, backend: 'ring' },
-  ] as const)('agree on one answer with $size ranks over $backend', async (options) => {
-    await startAll(options);
+    [2, 'jaccl'],
+    [4, 'jaccl'],
+    [2, 'ring'],
+    [3, 'ring'],
+  ] as const)('agree on one answer with %i ranks over %s', async (size, backend) => {
+    await startAll({ size, backend });
     const whole = await ask();
     expect(whole).toEqual({ status: 200, text: expect.stringMatching(digest) });
     expect(await ask()).toEqual(whole);

@@ -108,7 +108,7 @@ const failures: readonly Failure[] = [
 ];
 
 const every = failures.flatMap((failure) => [first, second].map((node) => ({ ...failure, node })));
-const cases = sampleOf(every, { few: 2, oneIn: 4 });
+const cases = sampleOf(every, { few: 2, oneIn: 4 }).map((one) => [one.node, one.phase, one] as const);
 
 const run = (plan: Plan, onEvent: RunListener): Promise<RunReport> =>
   runPlan(plan, {
@@ -151,7 +151,7 @@ function reportedRank(report: RunReport, one: Failure & { readonly node: string 
 const tenSeconds = 100;
 
 describe('a start of a mesh', () => {
-  it.each(cases)('leaves no process on any Mac if, on $node, $phase', async (one) => {
+  it.each(cases)('leaves no process on any Mac if, on %s, %s', async (_node, _phase, one) => {
     const trigger = justBefore(one.before, () => one.happen(one.node), one.isAnywhere ? undefined : one.node);
     const { plan, report } = await rack.behindOurBack(async () => {
       const seen = await rack.plan();

@@ -15,7 +15,8 @@ export function describeKills(seed: string, scenarios: readonly KillScenario[]):
   }, limitMs);
   afterAll(() => bench.stop(), limitMs);
 
-  describe.each(scenarios)('a controller that is killed in $name (cases 37, 51)', (scenario) => {
+  const named = scenarios.map((scenario) => [scenario.name, scenario] as const);
+  describe.each(named)('a controller that is killed in %s (cases 37, 51)', (_name, scenario) => {
     it('leaves a state that the next apply completes', { timeout: limitMs }, async () => {
       const rehearsal = await bench.rehearse(scenario);
       const { plans, points } = rehearsal;
