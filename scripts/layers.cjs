@@ -88,9 +88,10 @@ const roles = {
     contract: 'fact',
   },
   mesh: {
-    placement: ['endpoint/doors members start/failing-rank-finding start/start-mesh', 'state/read-mesh stop-mesh'].join(
-      ' ',
-    ),
+    placement: [
+      'endpoint/gateway-steps members start/failing-rank-finding start/start-mesh',
+      'state/read-mesh stop-mesh',
+    ].join(' '),
   },
   shape: {
     artifacts: 'shapes/gguf shapes/safetensors shapes/safetensors-shape',
@@ -103,7 +104,7 @@ const roles = {
     placement: [
       'check/placement-checks check/placement-findings',
       'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateways',
-      'endpoint/seen-doors placement-blockers placement-steps state/layouts',
+      'endpoint/seen-gateways placement-blockers placement-steps state/layouts',
       'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',
     ].join(' '),
     uninstall: 'network-before uninstall-notices uninstall-properties',

@@ -178,34 +178,25 @@ function dangerIn(text: string): string | undefined {
 function unknownKey({ schema, document, error, part }: Context): Problem {
   const key = String(error.params['additionalProperty']);
   const pointer = pointerTo(error.instancePath, key);
+  const span = spanOf(document.map, { pointer, at: 'key' });
   const renamed = renamedKeys.get(pointer);
-  if (renamed !== undefined) return renamedKey(document, { pointer, key, renamed });
+  if (renamed !== undefined) {
+    const detail = `The key ${quoted(key)} is now called \`${renamed}\`.`;
+    return { code: 'schema/unknown-key', span, pointer, detail, hint: 'Rename the key. Its values stay the same.' };
+  }
   const known = keysOf(part.node);
   const glued = gluedAmong(key, known);
   const near = glued === undefined ? didYouMean(key, known) : undefined;
   const elsewhere = sectionsWithKey(schema, key);
   return {
     code: 'schema/unknown-key',
-    span: spanOf(document.map, { pointer, at: 'key' }),
+    span,
     pointer,
     detail: `${quoted(key)} is not a key of ${pointerText(error.instancePath)}.`,
     hint: glued === undefined ? hintForUnknown({ key, near }, known, elsewhere) : spaceHint(glued),
     ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
   };
 }
-
-/** The problem of a key that a previous release accepted under this name. */
-const renamedKey = (
-  { map }: ReadDocument,
-  { pointer, key, renamed }: { readonly pointer: string; readonly key: string; readonly renamed: string },
-): Problem => ({
-  code: 'schema/unknown-key',
-  span: spanOf(map, { pointer, at: 'key' }),
-  pointer,
-  detail: `The key ${quoted(key)} is now called \`${renamed}\`.`,
-  hint: `Rename the key to \`${renamed}\`. Its values stay the same.`,
-  label: `now ${renamed}`,
-});
 
 /** A known key without the space before its value: `host:b.lan`. */
 function gluedAmong(key: string, known: readonly string[]): GluedKey | undefined {

@@ -8,8 +8,8 @@ import type {
   SecretSource as SecretSpec,
 } from '../model/cluster-spec.generated.ts';
 import type {
-  DesiredDoorman,
   DesiredFleet,
+  DesiredGateway,
   DesiredModel,
   DesiredNode,
   DesiredPlacement,
@@ -48,7 +48,7 @@ export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredF
     .map(([name, node]) => resolveNode(name, node, spec.ssh ?? {}))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const { wiredLimit, fileVault, keeper } = spec.system ?? {};
-  const doorman = resolveDoorman(spec);
+  const gateway = resolveGateway(spec);
   return withHiddenVariables({
     name: spec.name,
     nodes,
@@ -62,7 +62,7 @@ export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredF
       ...resolveMacSettings(spec),
     },
     thunderbolt: resolveThunderbolt(spec, nodes),
-    ...given({ doorman }),
+    ...given({ gateway }),
     runtimes: resolveRuntimes(spec, drivers),
     models: resolveModels(spec),
     placements: resolvePlacements(spec),
@@ -222,23 +222,23 @@ function resolvePublication(
 }
 
 /** The name of meshwright's file in the tree of the gateway. */
-export const doormanFile = 'doorman.mjs';
+export const gatewayFile = 'doorman.mjs';
 
 /** The gateway of a file. The source of its own file is only a name until the command line sets its path. */
-function resolveDoorman({ gateway }: ClusterSpec): DesiredDoorman | undefined {
+function resolveGateway({ gateway }: ClusterSpec): DesiredGateway | undefined {
   if (gateway === undefined) return undefined;
   const { node, program } = gateway;
   const folder = node.slice(node.lastIndexOf('/') + 1).replace(/\.(?:tar\.gz|tar\.xz|zip)$/, '');
   return {
-    name: doormanTree,
+    name: gatewayTree,
     archive: node,
-    extras: [{ name: doormanFile, source: doormanFile }],
+    extras: [{ name: gatewayFile, source: gatewayFile }],
     program: program ?? `${folder}/bin/node`,
   };
 }
 
 /** The folder name of the gateway's tree among the trees of runtimes. It is reserved: no runtime may have it. */
-export const doormanTree = 'doorman';
+export const gatewayTree = 'doorman';
 
 const defaultFirstToken = '60s';
 

@@ -1,5 +1,5 @@
 import { didYouMean } from '../desired/did-you-mean.ts';
-import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../model/desired.ts';
+import type { DesiredFleet, DesiredGateway, DesiredRuntime } from '../model/desired.ts';
 import { isReleaseLayout, llamaFolder } from './llamacpp/runtime.ts';
 import { driverOf } from './registry.ts';
 
@@ -29,7 +29,7 @@ export function nearestProgram(
  * is built on the node, and for a command outside its archive.
  */
 export function programsOf(
-  runtime: DesiredRuntime | DesiredDoorman,
+  runtime: DesiredRuntime | DesiredGateway,
   { placements }: Pick<DesiredFleet, 'placements'>,
 ): readonly string[] {
   if (!('driver' in runtime)) return [runtime.program];

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import type { DoorSight } from '../model/gateway.ts';
+import type { EndpointStatus } from '../model/gateway.ts';
 import { type PlainAnswer, refusalAnswer, refusals } from './answers.ts';
-import type { Door } from './doors.ts';
+import type { Endpoint } from './endpoints.ts';
 import { forward } from './forward.ts';
 import { bodyRefusal, clientGone, type Passing } from './pass-on.ts';
 import { readBody } from './read-body.ts';
 
 /** Requests of clients that are in flight or wait for their turn: all but our own. */
-export function clientsInside({ turns, own }: Door): Pick<DoorSight, 'running' | 'waiting'> {
+export function clientsInside({ turns, own }: Endpoint): Pick<EndpointStatus, 'running' | 'waiting'> {
   const { running, waiting } = turns.counts();
   return { running: Math.max(0, running - own.count()), waiting };
 }
@@ -24,15 +24,15 @@ const longestWaitMs = 3_600_000;
 /** Status of a request that was not passed on: too early, since others are in flight. @see RFC 8470, 425 (Too Early) */
 const notAskedStatus = 425;
 
-/** A request of the node's own, `/doorman/ask/PLACEMENT/PATH`. */
+/** A request from the node itself, `/doorman/ask/PLACEMENT/PATH`. */
 export interface OwnRequest {
-  readonly door: Door;
-  /** With its leading slash; empty for the question how many requests of clients are in flight. */
+  readonly door: Endpoint;
+  /** With its leading slash; empty to ask for the number of client requests in flight. */
   readonly path: string;
 }
 
 /** Reads the address of such a request; undefined where it is none, or about a placement that is not behind this door. */
-export function ownRequest({ pathname, search }: URL, doors: readonly Door[]): OwnRequest | undefined {
+export function ownRequest({ pathname, search }: URL, doors: readonly Endpoint[]): OwnRequest | undefined {
   const [, placement, path = ''] = /^\/doorman\/ask\/([^/]+)(\/.*)?$/.exec(pathname) ?? [];
   const door = doors.find(({ upstream }) => upstream.placement === placement);
   return door === undefined ? undefined : { door, path: path === '' ? '' : `${path}${search}` };
@@ -93,9 +93,9 @@ async function passOwn(
   }
 }
 
-const isProven = ({ flow }: Door): boolean => (flow.sight().lastTokenMsAgo ?? Number.POSITIVE_INFINITY) <= recentMs;
+const isProven = ({ flow }: Endpoint): boolean => (flow.sight().lastTokenMsAgo ?? Number.POSITIVE_INFINITY) <= recentMs;
 
-function notAsked(door: Door): PlainAnswer {
+function notAsked(door: Endpoint): PlainAnswer {
   const { lastTokenMsAgo } = door.flow.sight();
   const isRecent = lastTokenMsAgo !== undefined && lastTokenMsAgo <= recentMs;
   return {

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 
 const sweepEveryMs = 50;
 
-/** How many connections there may be at once. */
+/** Limits on open connections. */
 export interface ConnectionLimits {
   readonly mostConnections: number;
-  /** From one address, unless it is one of the proxies, which bring many clients. */
+  /** The limit per address; it does not apply to proxies, which have many clients. */
   readonly mostPerAddress: number;
 }
 
-/** Ends a server: nobody new, and whoever is inside may finish within `graceMs`. */
+/** Stops a server: new requests are refused, and those in flight may finish within `graceMs`. */
 export type CloseServer = (graceMs: number) => Promise<void>;
 
 /**

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
-import type { DoormanCounts } from '../model/gateway.ts';
+import type { GatewayCounts } from '../model/gateway.ts';
 
-/** The counts of all placements of a doorman, by name. */
-export type AllCounts = ReadonlyMap<string, DoormanCounts>;
+/** The counts of all placements of a gateway, by name. */
+export type AllCounts = ReadonlyMap<string, GatewayCounts>;
 
 /** Nothing counted yet, from this moment on. */
-export const countsFrom = (sinceEpochSeconds: number): DoormanCounts => ({
+export const countsFrom = (sinceEpochSeconds: number): GatewayCounts => ({
   sinceEpochSeconds,
   requests: 0,
   failed: 0,
@@ -16,17 +16,17 @@ export const countsFrom = (sinceEpochSeconds: number): DoormanCounts => ({
   generating: { tokens: 0, totalMs: 0, lastPerSecond: 0 },
 });
 
-/** One answer that came to its end. */
+/** One complete answer. */
 export interface AnswerTimes {
   readonly tokens: number;
-  /** Of a stream: from the arrival of the request to its first text. */
+  /** For a stream: from the arrival of the request to its first text. */
   readonly firstTokenMs?: number;
-  /** Of a stream: from its first text to its end. */
+  /** For a stream: from its first text to its end. */
   readonly generatingMs?: number;
 }
 
 /** The counts with one more answer. */
-export function withAnswer(counts: DoormanCounts, { tokens, firstTokenMs, generatingMs }: AnswerTimes): DoormanCounts {
+export function withAnswer(counts: GatewayCounts, { tokens, firstTokenMs, generatingMs }: AnswerTimes): GatewayCounts {
   const { firstToken, generating } = counts;
   // The first token came before the clock of the others began.
   const later = Math.max(0, tokens - 1);
@@ -68,7 +68,7 @@ const numberAt = (value: unknown, name: string): number => {
   return typeof found === 'number' && Number.isFinite(found) && found > 0 ? found : 0;
 };
 
-function countsOf(value: unknown): DoormanCounts {
+function countsOf(value: unknown): GatewayCounts {
   const [firstToken, generating] = [partOf(value, 'firstToken'), partOf(value, 'generating')];
   const since = numberAt(value, 'sinceEpochSeconds');
   return {

@@ -1,20 +1,20 @@
 import type { FlowSight } from '../model/gateway.ts';
 
-/** One request that a runtime has. Each of its acts may come more than once, and after its end they mean nothing. */
+/** A request at a runtime. Each function may be called repeatedly; after the end, calls have no effect. */
 export interface Passage {
-  /** Bytes of its answer came; a refusal is none. Bytes without text may be a server that only says that it lives. */
+  /** Bytes of its answer arrived, refusals excluded. Bytes without text may be a server's sign of life. */
   readonly came: (hasText?: boolean) => void;
-  /** Whether its client takes no more for now. */
+  /** Whether its client is not reading at the moment. */
   readonly hold: (isHeld: boolean) => void;
   readonly end: () => void;
 }
 
-/** When anything came from one runtime; nothing of what it was. */
+/** When one runtime sent anything, without the content. */
 export interface Flow {
-  /** @param isStreamed whether its answer is to come piece by piece */
+  /** @param isStreamed whether its answer is streamed */
   readonly begin: (isStreamed: boolean) => Passage;
   readonly sight: () => Pick<FlowSight, 'lastByteMsAgo' | 'quietMs' | 'streamQuietMs'> & {
-    /** Since the last text of any answer; absent where none has come. */
+    /** Since the last text of any answer; absent if there was none. */
     readonly lastTokenMsAgo?: number;
   };
 }

@@ -1,37 +1,37 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { DoormanUpstream } from '../model/gateway.ts';
+import type { GatewayUpstream } from '../model/gateway.ts';
 import type { Passage } from './flow.ts';
 import { type Meter, meterFor } from './meter.ts';
 
 /** One request on its way to a runtime. */
 export interface Forwarding {
-  readonly upstream: DoormanUpstream;
+  readonly upstream: GatewayUpstream;
   readonly path: string;
-  /** What the client takes, as it said it. */
+  /** The client's Accept header. */
   readonly accept: string;
-  /** JSON as the runtime wants it, in pieces. */
+  /** JSON for the runtime, in pieces. */
   readonly body: readonly Buffer[];
-  /** Where the answer goes, byte for byte as it comes. */
+  /** Receives the answer unchanged. */
   readonly response: ServerResponse;
-  /** Aborted when the client is gone. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
-  /** How long the runtime may say nothing at all. */
+  /** How long the runtime may send nothing. */
   readonly silentMs: number;
   readonly now: () => number;
-  /** Is told whenever something of the answer comes, unless it is a refusal. */
+  /** Receives every sign of an answer, refusals excluded. */
   readonly passage: Passage;
 }
 
-/** How it came out. */
+/** The result of a forwarded request. */
 export type Forwarded =
-  /** An answer to its end; the times are absent where it was no stream or had no text. */
+  /** A complete answer; the times are absent if it was no stream or had no text. */
   | { readonly kind: 'answered'; readonly tokens: number; readonly firstAtMs?: number; readonly endAtMs: number }
-  /** The runtime refused it by a status of 400 or more; the client has that answer. */
+  /** The runtime refused it with a status of 400 or more, which the client got. */
   | { readonly kind: 'declined' }
   | { readonly kind: 'client-gone' }
-  /** No answer has begun; `reason` is a sentence for the client. */
+  /** No answer began; `reason` is a sentence for the client. */
   | { readonly kind: 'down'; readonly reason: string }
-  /** It broke off in the middle of an answer, and the client's connection with it. */
+  /** The answer broke off, and the client's connection was closed. */
   | { readonly kind: 'broken' };
 
 const noAnswer = 'it gave no answer.';

@@ -1,30 +1,30 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { DoormanConfig } from '../model/gateway.ts';
+import type { GatewayConfig } from '../model/gateway.ts';
 import { type PlainAnswer, type Refusal, refusalAnswer, refusals, sendAnswer } from './answers.ts';
 import { answerOwn, ownRequest } from './ask-own.ts';
 import { makeBodyRoom } from './body-room.ts';
 import { type ConnectionLimits, watchConnections } from './connections.ts';
 import { writeCounts } from './counts.ts';
-import { type Door, makeDoors } from './doors.ts';
+import { type Endpoint, makeDoors } from './endpoints.ts';
 import { hashOfKey, isOpenedBy, keyOf } from './keys.ts';
 import type { GatewayLog } from './log.ts';
 import { type Passing, passOn } from './pass-on.ts';
 import type { BodyLimits } from './read-body.ts';
 import { isForwarded, isLoopback, statusAnswer } from './status.ts';
 
-/** Bounds that keep one client from taking the door away from all others. */
-export interface DoormanLimits extends BodyLimits, ConnectionLimits {
+/** Limits that keep one client from blocking all others. */
+export interface GatewayLimits extends BodyLimits, ConnectionLimits {
   /** From the connection to the end of the headers, and to the end of the body. */
   readonly headersMs: number;
   readonly bodyMs: number;
-  /** How long a runtime may say nothing. */
+  /** How long a runtime may send nothing. */
   readonly silentMs: number;
-  /** How long requests in flight may take when the doorman is told to end. */
+  /** How long requests in flight may take after the gateway was asked to stop. */
   readonly graceMs: number;
 }
 
 /** What holds unless a test says otherwise. A prompt of a million tokens has some four million bytes; images are larger. */
-export const usualLimits: DoormanLimits = {
+export const usualLimits: GatewayLimits = {
   mostBodyBytes: 67_108_864,
   smallBodyBytes: 65_536,
   bodyRoomBytes: 4 * 67_108_864,
@@ -37,13 +37,13 @@ export const usualLimits: DoormanLimits = {
   graceMs: 25_000,
 };
 
-/** A doorman that stands at its door. */
-export interface Doorman {
+/** A gateway that listens. */
+export interface Gateway {
   /** The port on which it listens. */
   readonly port: number;
-  /** Writes the counts down when they changed since the last time. */
+  /** Writes the counts if they changed since the last time. */
   readonly keepCounts: () => Promise<void>;
-  /** Takes nobody in any more, lets those inside finish, keeps the counts. */
+  /** Refuses new requests, lets those in flight finish, and writes the counts. */
   readonly stop: () => Promise<void>;
 }
 
@@ -61,10 +61,10 @@ const passedPaths: readonly string[] = [
  * @throws Error when the address is taken
  */
 export async function startDoorman(
-  config: DoormanConfig,
-  limits: DoormanLimits = usualLimits,
+  config: GatewayConfig,
+  limits: GatewayLimits = usualLimits,
   log: GatewayLog = () => undefined,
-): Promise<Doorman> {
+): Promise<Gateway> {
   const doors = makeDoors(config);
   const { version } = config;
   const leaving = new AbortController();
@@ -123,7 +123,7 @@ export async function startDoorman(
 
 interface NodeQuestion {
   readonly address: URL;
-  readonly doors: readonly Door[];
+  readonly doors: readonly Endpoint[];
   readonly passing: Passing;
   readonly strangers: number;
   readonly version: string | undefined;
@@ -140,7 +140,7 @@ async function nodeAnswer(
   return statusAnswer(address.pathname, doors, { strangers, ...(version === undefined ? {} : { version }) });
 }
 
-function listen(server: Server, { address, port }: DoormanConfig['listen']): Promise<number> {
+function listen(server: Server, { address, port }: GatewayConfig['listen']): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, address, () => {
@@ -151,7 +151,7 @@ function listen(server: Server, { address, port }: DoormanConfig['listen']): Pro
   });
 }
 
-function countsKeeper(path: string, doors: readonly Door[]): () => Promise<void> {
+function countsKeeper(path: string, doors: readonly Endpoint[]): () => Promise<void> {
   let kept = '';
   return async () => {
     const counts = new Map(doors.map((door) => [door.upstream.placement, door.counts()]));
@@ -163,14 +163,14 @@ function countsKeeper(path: string, doors: readonly Door[]): () => Promise<void>
 }
 
 /** The doors that the key of a request opens; one whose key file cannot be read shuts no other. */
-async function openDoors(doors: readonly Door[], { headers }: IncomingMessage): Promise<readonly Door[]> {
+async function openDoors(doors: readonly Endpoint[], { headers }: IncomingMessage): Promise<readonly Endpoint[]> {
   const hash = hashOfKey(keyOf(headers));
   const all = await Promise.all(doors.map(async (door) => ({ door, isOpen: isOpenedBy(hash, await door.keys()) })));
   return all.filter(({ isOpen }) => isOpen).map(({ door }) => door);
 }
 
 /** `GET /v1/models`, and one of them: the names that this key opens, and no other. */
-function modelsAnswer({ method }: IncomingMessage, path: string, open: readonly Door[]): PlainAnswer {
+function modelsAnswer({ method }: IncomingMessage, path: string, open: readonly Endpoint[]): PlainAnswer {
   if (method !== 'GET') return refusalAnswer(refusals.wrongMethod(method ?? ''));
   const models = open.map(({ upstream }) => ({
     id: upstream.servedName,
@@ -193,7 +193,7 @@ function decodeName(text: string): string {
 }
 
 /** The refusal of a name that nobody here has. */
-const unknownModel = (asked: string, open: readonly Door[]): Refusal =>
+const unknownModel = (asked: string, open: readonly Endpoint[]): Refusal =>
   refusals.unknownModel(
     asked,
     open.map(({ upstream }) => upstream.servedName),

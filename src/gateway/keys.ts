@@ -3,11 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { doormanKeyDomain } from '../model/gateway.ts';
 import type { FileSight } from './watched-file.ts';
 
-/** Hashes of keys, 32 bytes each, or that none is needed. */
-export type DoorKeys = readonly Buffer[] | 'anybody';
+/** Hashes of keys, 32 bytes each; `anybody` if no key is needed. */
+export type AcceptedKeys = readonly Buffer[] | 'anybody';
 
 /** The keys of a key file; none at all where it is missing or no such file: then the door stays shut. */
-export function parseKeys(sight: FileSight): DoorKeys {
+export function parseKeys(sight: FileSight): AcceptedKeys {
   if (sight.kind !== 'text') return [];
   const keys = keysField(sight.text);
   if (keys === 'anybody') return keys;
@@ -40,7 +40,7 @@ export const hashOfKey = (key: string | undefined): Buffer | undefined =>
  * Whether a key opens a door. How long it takes does not tell how much of a key was right, nor which of several it is
  * like: it is compared with all of them.
  */
-export function isOpenedBy(hash: Buffer | undefined, keys: DoorKeys): boolean {
+export function isOpenedBy(hash: Buffer | undefined, keys: AcceptedKeys): boolean {
   if (keys === 'anybody') return true;
   return hash !== undefined && keys.map((one) => timingSafeEqual(one, hash)).includes(true);
 }

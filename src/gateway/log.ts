@@ -1,15 +1,15 @@
 import { pino } from 'pino';
 
-/** What the gateway says about itself: nothing of any request, key or answer. */
+/** An event in the gateway's log, without any content of requests, keys or answers. */
 export type GatewayEvent =
   | { readonly kind: 'listening'; readonly address: string; readonly port: number }
   | { readonly kind: 'port-taken'; readonly port: number }
-  /** `error` is the name of the error: its message may have words of the request. */
+  /** `error` is the name of the error, because its message may quote the request. */
   | { readonly kind: 'request-failed'; readonly error: string }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Takes an event into the log. */
+/** Writes an event to the log. */
 export type GatewayLog = (event: GatewayEvent) => void;
 
 type Line = readonly [level: 'info' | 'warn' | 'error', text: string];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DoormanConfig } from '../model/gateway.ts';
-import { type Doorman, startDoorman, usualLimits } from './gateway.ts';
+import type { GatewayConfig } from '../model/gateway.ts';
+import { type Gateway, startDoorman, usualLimits } from './gateway.ts';
 import { type GatewayLog, openGatewayLog } from './log.ts';
 import { readDoormanConfig } from './read-config.ts';
 
@@ -17,7 +17,7 @@ function fail(error: unknown): never {
 }
 
 /** Opens the door; waits where somebody else still has the port, such as the runtime that was reached there before. */
-async function takeThePlace(config: DoormanConfig, log: GatewayLog): Promise<Doorman> {
+async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<Gateway> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await startDoorman(config, usualLimits, log);

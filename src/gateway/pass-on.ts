@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, refusals } from './answers.ts';
 import type { BodyRoom } from './body-room.ts';
 import { withAnswer } from './counts.ts';
-import type { Door } from './doors.ts';
+import type { Endpoint } from './endpoints.ts';
 import { type Forwarded, forward } from './forward.ts';
 import type { Members } from './json-members.ts';
 import { type BodyLimits, type RequestBody, readBody } from './read-body.ts';
 
-/** What one request is passed on with. */
+/** Everything that a forwarded request needs. */
 export interface Passing {
   readonly response: ServerResponse;
   readonly limits: BodyLimits & { readonly silentMs: number };
-  /** Of all requests. */
+  /** Shared by all requests. */
   readonly room: BodyRoom;
-  /** Aborted when the doorman is to end: who waits then is sent away. */
+  /** Aborted when the gateway is asked to stop: waiting requests are refused. */
   readonly leaving: AbortSignal;
 }
 
@@ -24,7 +24,7 @@ export interface Passing {
 export async function passOn(
   request: IncomingMessage,
   path: string,
-  open: readonly Door[],
+  open: readonly Endpoint[],
   passing: Passing,
 ): Promise<Refusal | undefined> {
   const arrivedAtMs = performance.now();
@@ -49,7 +49,7 @@ interface Passed {
 
 async function passBody(
   { request, path, body, arrivedAtMs, gone }: Passed,
-  open: readonly Door[],
+  open: readonly Endpoint[],
   { response, limits, leaving }: Passing,
 ): Promise<Refusal | undefined> {
   const door = doorOf(body, open);
@@ -90,7 +90,7 @@ const textOf = (body: Members, name: string): string | undefined => body.get(nam
  * Clients send null for what they leave open. A runtime may take that for another value than its default, and load its
  * model anew for it: such a field is left out. Values are the bytes of the client, not copies.
  */
-function bodyFor({ upstream: { model, refusedFields = [] } }: Door, body: Members): readonly Buffer[] {
+function bodyFor({ upstream: { model, refusedFields = [] } }: Endpoint, body: Members): readonly Buffer[] {
   const kept = [...body].filter(([name]) => name !== 'model' && !refusedFields.includes(name));
   const parts = kept.flatMap(([name, value]) => [Buffer.from(`${JSON.stringify(name)}:`), value, Buffer.from(',')]);
   return [Buffer.from('{'), ...parts, Buffer.from(`"model":${JSON.stringify(model)}}`)];
@@ -103,7 +103,7 @@ export function bodyRefusal({ kind }: Exclude<RequestBody, { kind: 'object' }>, 
   return kind === 'not-json' ? refusals.notJson() : refusals.badBody();
 }
 
-function doorOf(body: Members, open: readonly Door[]): Door | Refusal {
+function doorOf(body: Members, open: readonly Endpoint[]): Endpoint | Refusal {
   const names = open.map(({ upstream }) => upstream.servedName);
   const text = textOf(body, 'model') ?? '';
   const model: string = text.startsWith('"') ? JSON.parse(text) : '';
@@ -125,7 +125,7 @@ export function clientGone(response: ServerResponse): AbortSignal {
 type Admission = { readonly giveBack: () => void } | Refusal | 'gone';
 
 /** Whoever was let in stays inside while it waits for its turn, and is served even when the door is closed meanwhile. */
-async function takeTurn(door: Door, gone: AbortSignal, leaving: AbortSignal): Promise<Admission> {
+async function takeTurn(door: Endpoint, gone: AbortSignal, leaving: AbortSignal): Promise<Admission> {
   const { servedName } = door.upstream;
   const before = await door.closedBy();
   if (before !== undefined) return refusals.closed(servedName, before);
@@ -142,7 +142,7 @@ async function takeTurn(door: Door, gone: AbortSignal, leaving: AbortSignal): Pr
   return after === undefined ? refusals.tooMany(servedName) : refusals.closed(servedName, after);
 }
 
-function accountFor(outcome: Forwarded, door: Door, arrivedAtMs: number): Refusal | undefined {
+function accountFor(outcome: Forwarded, door: Endpoint, arrivedAtMs: number): Refusal | undefined {
   if (outcome.kind === 'answered') {
     const { tokens, firstAtMs, endAtMs } = outcome;
     const times =

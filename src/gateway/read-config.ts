@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { DoormanConfig, DoormanUpstream } from '../model/gateway.ts';
+import type { GatewayConfig, GatewayUpstream } from '../model/gateway.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -7,13 +7,13 @@ type Fields = Readonly<Record<string, unknown>>;
  * What a doorman is told by its words: its file, where it listens, such as `0.0.0.0:8080`, and the version of its files.
  * @throws Error that says what is wrong with them; launchd starts the doorman again and its log has the reason
  */
-export async function readDoormanConfig(path: string, listen: string, version?: string): Promise<DoormanConfig> {
+export async function readDoormanConfig(path: string, listen: string, version?: string): Promise<GatewayConfig> {
   const config = parseDoormanConfig(JSON.parse(await readFile(path, 'utf8')), listen);
   return version === undefined ? config : { ...config, version };
 }
 
 /** The same from its JSON. @throws Error that names the field */
-export function parseDoormanConfig(document: unknown, listen: string): DoormanConfig {
+export function parseDoormanConfig(document: unknown, listen: string): GatewayConfig {
   const config = fieldsOf(document, 'the file');
   const [, address = '', port] = /^(\d{1,3}(?:\.\d{1,3}){3}):(\d{1,5})$/.exec(listen) ?? [];
   if (port === undefined) throw new Error('listen is no address with a port');
@@ -29,7 +29,7 @@ export function parseDoormanConfig(document: unknown, listen: string): DoormanCo
   };
 }
 
-const upstreamOf = (one: Fields): DoormanUpstream => ({
+const upstreamOf = (one: Fields): GatewayUpstream => ({
   placement: textOf(one, 'placement'),
   servedName: textOf(one, 'servedName'),
   port: countOf(one, 'port'),

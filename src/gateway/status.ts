@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { DoorSight } from '../model/gateway.ts';
+import type { EndpointStatus } from '../model/gateway.ts';
 import { type PlainAnswer, refusalAnswer, refusals } from './answers.ts';
 import { clientsInside } from './ask-own.ts';
-import type { Door } from './doors.ts';
+import type { Endpoint } from './endpoints.ts';
 
 const loopbacks: readonly string[] = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
 
@@ -15,18 +15,18 @@ export const isForwarded = ({ headers }: IncomingMessage): boolean =>
     (name) => ['forwarded', 'via', 'x-real-ip'].includes(name) || name.startsWith('x-forwarded-'),
   );
 
-/** What a doorman says of itself. */
+/** The gateway's report about itself. */
 export interface OwnSight {
-  /** Requests without a right key. */
+  /** Requests without an accepted key. */
   readonly strangers: number;
-  /** Of the files that it was started with. */
+  /** The version of its files. */
   readonly version?: string;
 }
 
 /** What the node itself is told: `GET /doorman/status`, and how many are inside by `/doorman/inside/PLACEMENT`. */
 export async function statusAnswer(
   path: string,
-  doors: readonly Door[],
+  doors: readonly Endpoint[],
   { strangers, version }: OwnSight,
 ): Promise<PlainAnswer> {
   const asked = /^\/doorman\/inside\/([^/]+)$/.exec(path)?.[1];
@@ -38,12 +38,12 @@ export async function statusAnswer(
 }
 
 /** Whom the doorman has let in and who has no whole answer yet. */
-function inside(door: Door): number {
+function inside(door: Endpoint): number {
   const { running, waiting } = clientsInside(door);
   return running + waiting;
 }
 
-async function doorStatus(door: Door): Promise<DoorSight & { readonly servedName: string }> {
+async function doorStatus(door: Endpoint): Promise<EndpointStatus & { readonly servedName: string }> {
   const { upstream, flow, closedBy, counts } = door;
   const reason = await closedBy();
   return {

@@ -136,7 +136,7 @@ export interface Publication {
 }
 
 /** The API gateway in front of published endpoints: Node, with our program as its only extra file. */
-export interface DesiredDoorman extends RuntimeSource {
+export interface DesiredGateway extends RuntimeSource {
   /** The path of Node in the archive. */
   readonly program: string;
 }
@@ -235,7 +235,7 @@ export interface DesiredFleet {
     /** Networks of formerly declared links; apply removes their addresses. */
     readonly formerNetworks: readonly Ipv4Network[];
   };
-  readonly doorman?: DesiredDoorman;
+  readonly gateway?: DesiredGateway;
   /** Sorted by name, as the next two. */
   readonly runtimes: readonly DesiredRuntime[];
   readonly models: readonly DesiredModel[];

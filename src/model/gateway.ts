@@ -1,101 +1,101 @@
 import type { Digest } from './digest.ts';
 
-/** A server of models behind a doorman: one placement. */
-export interface DoormanUpstream {
+/** A placement behind an API gateway. */
+export interface GatewayUpstream {
   readonly placement: string;
-  /** The one name under which clients ask for it. */
+  /** The model name that clients send. */
   readonly servedName: string;
   /** TCP port of the runtime on 127.0.0.1. */
   readonly port: number;
-  /** What the runtime wants as `model`; a name that it does not know makes some load another model. */
+  /** The `model` that the runtime expects; an unknown name makes some runtimes load a different model. */
   readonly model: string;
-  /** Whether an answer may be given up when the client is gone; otherwise it is read to its end and thrown away. */
+  /** Whether an answer may be canceled when its client disconnects; otherwise it is read to its end and discarded. */
   readonly canCancel: boolean;
-  /** Requests that the runtime answers at once; others wait for their turn. */
+  /** Requests that the runtime answers in parallel; others wait for their turn. */
   readonly maxRequests: number;
-  /** Fields of a request by which a client would have the runtime load something else; refused at the door. */
+  /** Request fields that would make the runtime load something else; the gateway refuses them. */
   readonly refusedFields?: readonly string[];
 }
 
-/** What a doorman is told: where it listens and what it is by words of its command line, all else by its file. All paths are absolute and of its own node. */
-export interface DoormanConfig {
+/** A gateway's settings: address and version from its arguments, the rest from its file. All paths are absolute. */
+export interface GatewayConfig {
   readonly listen: { readonly address: string; readonly port: number };
-  /** Of its files, as it says it again: files on a disk do not tell what a process has read. */
+  /** The version of its files, which it reports: a file on disk does not show what a process has read. */
   readonly version?: string;
-  readonly upstreams: readonly DoormanUpstream[];
-  /** Folder in which a file with the name of a placement has its {@link DoormanKeys} as JSON; read again whenever it changes. */
+  readonly upstreams: readonly GatewayUpstream[];
+  /** Folder with one file per placement, its {@link GatewayKeys} as JSON; a changed file is read again. */
   readonly keysFolder: string;
-  /** Folder in which a file with the name of a placement keeps it closed: the first line of it is the reason. */
+  /** Folder in which a file named after a placement keeps it closed; the file's first line is the reason. */
   readonly closedFolder: string;
-  /** Addresses of proxies, which bring many clients: the bound on connections from one address is not for them. */
+  /** Addresses of proxies, which the limit on connections from one address does not apply to. */
   readonly proxies: readonly string[];
-  /** Where the counts of earlier runs are kept. */
+  /** The file that keeps the counts of earlier runs. */
   readonly countsFile: string;
 }
 
-/** Which bearer keys open a placement: hashes of {@link doormanKeyDomain} and the key. */
-export interface DoormanKeys {
+/** The accepted keys of a placement: hashes of {@link doormanKeyDomain} and the key. */
+export interface GatewayKeys {
   readonly keys: readonly Digest[] | 'anybody';
 }
 
 /** What stands before a key when it is hashed, so that its hash is of no use for anything else. */
 export const doormanKeyDomain = 'meshwright doorman\0';
 
-/** What a doorman has counted of one placement since it was made; nothing of any prompt or answer. */
-export interface DoormanCounts {
-  /** When it began, by the clock of its node; absent of counts that an older doorman began. */
+/** A gateway's counts for one placement since it was created, without any text of prompts or answers. */
+export interface GatewayCounts {
+  /** When counting began, by the node's clock; absent in counts that an older gateway began. */
   readonly sinceEpochSeconds?: number;
-  /** Answered to their end. */
+  /** Answered completely. */
   readonly requests: number;
-  /** Broken off by the client, by the runtime, or refused by it. */
+  /** Broken off by the client or the runtime, or refused by the runtime. */
   readonly failed: number;
-  /** Turned away at the door: closed, or too many at once. */
+  /** Refused by the gateway: closed, or too many in parallel. */
   readonly refused: number;
-  /** As the runtime says it in `usage`, else one for each piece of text. */
+  /** From the runtime's `usage`, otherwise one for each piece of text. */
   readonly tokens: number;
   /** From the arrival of the request to the first text of a streamed answer. */
   readonly firstToken: { readonly count: number; readonly totalMs: number; readonly lastMs: number };
-  /** From the first text of a streamed answer to its end, over all of these. */
+  /** From the first text of a streamed answer to its end. */
   readonly generating: { readonly tokens: number; readonly totalMs: number; readonly lastPerSecond: number };
 }
 
-/** What comes from a runtime now: how much is asked of it, and since when it is quiet. */
+/** A runtime's requests now, and how long it has been silent. */
 export interface FlowSight {
-  /** Requests that the runtime has, and those that wait for their turn. */
+  /** Requests at the runtime, and requests that wait for their turn. */
   readonly running: number;
   readonly waiting: number;
-  /** Since the last bytes of any answer but a refusal came from the runtime; absent where none has since the doorman was started. */
+  /** Since the runtime's last bytes, refusals excluded; absent if none came since the gateway started. */
   readonly lastByteMsAgo?: number;
   /**
-   * How long nothing has come from the runtime although it has requests; absent while it has none, and while a client
-   * that reads slowly holds it back. A mesh that is only busy is quiet for as long as it reads a prompt.
+   * How long the runtime has sent nothing although it has requests; absent while it has none, and while a slow client
+   * holds it back. A busy mesh is silent while it reads a prompt.
    */
   readonly quietMs?: number;
   /**
-   * How much of that time a request is there whose answer is streamed; absent while there is none, and from an older
-   * doorman. A request that wants its answer in one piece is quiet for as long as the whole answer takes.
+   * How much of that time a streamed request was in flight; absent while there is none, and from an older gateway. A
+   * request that is not streamed is silent until its whole answer is ready.
    */
   readonly streamQuietMs?: number;
 }
 
-/** One placement behind a doorman, as the doorman says it. */
-export interface DoorSight extends FlowSight {
+/** One placement, as its gateway reports it. */
+export interface EndpointStatus extends FlowSight {
   readonly placement: string;
-  /** Why it takes no requests; absent while it does. */
+  /** Why it is closed; absent while it accepts requests. */
   readonly closed?: string;
-  readonly counts: DoormanCounts;
+  readonly counts: GatewayCounts;
 }
 
-/** What a doorman that has a process says of itself at its port. */
-export type DoormanSight =
+/** What a running gateway reports at its port. */
+export type GatewayStatus =
   | {
       readonly kind: 'answered';
       readonly port: number;
-      /** Of the files that it was started with; an older doorman does not say it. */
+      /** The version of its files; an older gateway does not report it. */
       readonly version?: string;
-      /** Requests without a right key. */
+      /** Requests without an accepted key. */
       readonly strangers: number;
-      readonly doors: readonly DoorSight[];
+      readonly doors: readonly EndpointStatus[];
     }
-  /** It gave no answer that can be read; nothing is known of its counts. */
+  /** It gave no readable answer; its counts are unknown. */
   | { readonly kind: 'silent'; readonly port: number; readonly reason: string };

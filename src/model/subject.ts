@@ -1,6 +1,6 @@
 import { type Link, type LinkEnd, linkEndText } from './node.ts';
 
-/** One of several properties of one thing, such as a placement's door. */
+/** One of several properties of one thing, such as whether a placement's gateway is open. */
 export type AddressPart =
   | ('door' | 'inside' | 'keys')
   | ('rank' | 'service-file')

@@ -16,7 +16,7 @@ trap '' HUP PIPE`;
 const usualSeconds = 10;
 
 /** Seconds for a gateway, which finishes requests in flight: `ExitTimeOut` of its property list plus a margin. */
-export const doormanEndSeconds = 35;
+export const gatewayEndSeconds = 35;
 
 /** The values for `service.sh`. @param seconds how long `bootout` waits until the service has stopped */
 export const serviceValues = (label: string, seconds = usualSeconds) => ({ label, end_seconds: seconds });

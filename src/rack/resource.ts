@@ -101,7 +101,7 @@ export interface View {
   /** Nodes that the goal restarts or shuts down after everything else is done. */
   readonly restarting: readonly NodeName[];
   /** Whether the goal removes gateways that the file does not declare; placements may still serve through them. */
-  readonly endsDoormen: boolean;
+  readonly endsGateways: boolean;
   /** Placements that the goal stops and starts again at its end. */
   readonly comingBack: readonly string[];
   /**

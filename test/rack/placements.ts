@@ -12,7 +12,7 @@ import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../src/mod
 import { digest, digestOf } from '../../src/model/digest.ts';
 import type { LaunchdService } from '../../src/model/facts/daemons.ts';
 import type { PlacementMember, TokenSight } from '../../src/model/facts/fact-values.ts';
-import type { DoormanSight, DoorSight } from '../../src/model/gateway.ts';
+import type { EndpointStatus, GatewayStatus } from '../../src/model/gateway.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { TreeFile } from '../../src/model/node-script.ts';
@@ -307,7 +307,7 @@ export const threeMembers = (
 });
 
 /** What a door counts that nobody has asked for anything, and what else a test says of it. */
-export const doorCounts = (more: Partial<DoorSight['counts']> = {}): DoorSight['counts'] => ({
+export const endpointCounts = (more: Partial<EndpointStatus['counts']> = {}): EndpointStatus['counts'] => ({
   requests: 0,
   failed: 0,
   refused: 0,
@@ -318,16 +318,16 @@ export const doorCounts = (more: Partial<DoorSight['counts']> = {}): DoorSight['
 });
 
 /** A door of `kimi` that nobody has asked for anything, and what else a test says of it. */
-export const doorSight = (more: Partial<DoorSight> = {}): DoorSight => ({
+export const endpointStatus = (more: Partial<EndpointStatus> = {}): EndpointStatus => ({
   placement: 'kimi',
   running: 0,
   waiting: 0,
-  counts: doorCounts(),
+  counts: endpointCounts(),
   ...more,
 });
 
 /** What a doorman says that has these doors. */
-export const doormanSight = (doors: readonly DoorSight[], port = 8_080): DoormanSight => ({
+export const gatewayStatus = (doors: readonly EndpointStatus[], port = 8_080): GatewayStatus => ({
   kind: 'answered',
   port,
   strangers: 0,

@@ -13,17 +13,17 @@ import { type Digest, digest, digestOf, shortDigest } from '../../src/model/dige
 import type { LaunchdService } from '../../src/model/facts/daemons.ts';
 import type { KeptFile, KeptTree } from '../../src/model/facts/fact-values.ts';
 import type { NodeHold } from '../../src/model/facts/node-records.ts';
-import type { DoormanSight } from '../../src/model/gateway.ts';
+import type { GatewayStatus } from '../../src/model/gateway.ts';
 import { type Known, unknown } from '../../src/model/known.ts';
 import { type NodeName, nodeName } from '../../src/model/node.ts';
 import { type Act, type Change, type Step, stepId } from '../../src/model/step.ts';
 import { type AddressParts, subjectText } from '../../src/model/subject.ts';
-import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../../src/node/paths/own-paths.ts';
+import { closedFile, gatewayConfig, gatewayLabel, gatewayPlist } from '../../src/node/paths/own-paths.ts';
 import { textDigest } from '../../src/node/put-file.ts';
-import { doormanFiles, doormenOn, type WantedDoorman } from '../../src/rack/placement/endpoint/gateways.ts';
+import { gatewayFiles, type WantedGateway, wantedGateways } from '../../src/rack/placement/endpoint/gateways.ts';
 import type { Blocker } from '../../src/rack/resource.ts';
 import { jsonText, say } from '../unit/one-page.ts';
-import { doorSight, type MemberCase, type MeshRack, meshFleet, observeMesh, rankService } from './placements.ts';
+import { endpointStatus, type MemberCase, type MeshRack, meshFleet, observeMesh, rankService } from './placements.ts';
 import { desiredFleet, observedFleet, type RackChanges, settledFacts } from './rack.ts';
 
 /** A digest that nobody computed. */
@@ -235,7 +235,7 @@ export interface PlacedCase {
   readonly targets?: readonly NodeName[];
   /** What a node shows besides. */
   readonly shown?: Readonly<Record<string, Partial<FactValues>>>;
-  /** Nodes on which the door of `kimi` is closed; given, every node shows the doormen of the file. */
+  /** Nodes on which the gateway of `kimi` is closed; if set, every node shows the gateways of the file. */
   readonly closed?: readonly string[];
 }
 
@@ -251,7 +251,7 @@ export function placedPlan(one: PlacedCase): Plan {
     state: 'intact',
     isCurrent: true,
   });
-  const runtimes = closed === undefined ? of.runtimes : [...of.runtimes, doorman];
+  const runtimes = closed === undefined ? of.runtimes : [...of.runtimes, gateway];
   const trees = [...runtimes.map((own) => treeOf('runtime', own)), ...of.models.map((own) => treeOf('model', own))];
   const values = of.nodes.map(({ name }) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
@@ -271,7 +271,7 @@ export const ofPlacement = ({ steps }: Plan): readonly string[] =>
 export const changesOf = ({ changes }: Plan) =>
   changes.filter(({ resource }) => resource === 'placement/kimi').map(({ node, from, to }) => [node, from, to]);
 
-const doorman: NonNullable<DesiredFleet['doorman']> = {
+const gateway: NonNullable<DesiredFleet['gateway']> = {
   name: 'doorman',
   archive: '/dist/node.tar.gz',
   program: 'node/bin/node',
@@ -280,33 +280,33 @@ const doorman: NonNullable<DesiredFleet['doorman']> = {
   digest: digestOf('node'),
 };
 
-/** The fleet with its fallback, in which `kimi` is published and has a doorman on studio-1 and on studio-4. */
+/** The fleet with its fallback, in which `kimi` is published and has a gateway on studio-1 and on studio-4. */
 export const published = (placement: Parameters<typeof fleetWithFallback>[0] = {}): DesiredFleet => ({
   ...fleetWithFallback({ publication: { servedName: 'kimi' }, ...placement }),
-  doorman,
+  gateway,
 });
 
 const intact = (path: string, digest: string): KeptFile => ({ path, digest, state: 'intact' });
 
-function filesOf(of: DesiredFleet, wanted: WantedDoorman, isClosed: boolean): readonly KeptFile[] {
-  const { config, plist } = doormanFiles(of, wanted);
+function filesOf(of: DesiredFleet, wanted: WantedGateway, isClosed: boolean): readonly KeptFile[] {
+  const { config, plist } = gatewayFiles(of, wanted);
   return [
-    intact(doormanConfig(wanted.port).path, textDigest(config)),
-    intact(doormanPlist(wanted.port).path, textDigest(plist)),
+    intact(gatewayConfig(wanted.port).path, textDigest(config)),
+    intact(gatewayPlist(wanted.port).path, textDigest(plist)),
     ...(isClosed ? [intact(closedFile(wanted.port, 'kimi').path, '00')] : []),
   ];
 }
 
-const sightOf = (of: DesiredFleet, wanted: WantedDoorman): DoormanSight => ({
+const sightOf = (of: DesiredFleet, wanted: WantedGateway): GatewayStatus => ({
   kind: 'answered',
   port: wanted.port,
-  version: doormanFiles(of, wanted).version,
+  version: gatewayFiles(of, wanted).version,
   strangers: 0,
-  doors: wanted.placements.map(({ name }) => doorSight({ placement: name })),
+  doors: wanted.placements.map(({ name }) => endpointStatus({ placement: name })),
 });
 
-const serviceOf = ({ port, placements }: WantedDoorman): LaunchdService => ({
-  label: doormanLabel(port),
+const serviceOf = ({ port, placements }: WantedGateway): LaunchdService => ({
+  label: gatewayLabel(port),
   state: 'running',
   pid: 9,
   behind: placements.map(({ name }) => name),
@@ -315,15 +315,15 @@ const serviceOf = ({ port, placements }: WantedDoorman): LaunchdService => ({
 type DoorCase = PlacedCase & Required<Pick<PlacedCase, 'closed'>>;
 
 function doorFacts(of: DesiredFleet, name: NodeName, { members, closed }: DoorCase): Partial<FactValues> {
-  const doormen = doormenOn(of, name);
+  const gateways = wantedGateways(of, name);
   return {
-    files: doormen.flatMap((one) => filesOf(of, one, closed.includes(name))),
-    doormen: doormen.map((one) => sightOf(of, one)),
-    services: [...(members[name] ?? []).map(rankService), ...doormen.map(serviceOf)],
+    files: gateways.flatMap((one) => filesOf(of, one, closed.includes(name))),
+    doormen: gateways.map((one) => sightOf(of, one)),
+    services: [...(members[name] ?? []).map(rankService), ...gateways.map(serviceOf)],
   };
 }
 
-/** The same for the fleet of {@link published}, with its doormen. */
+/** The same for the fleet of {@link published}, with its gateways. */
 export const doorPlan = (one: DoorCase): Plan => placedPlan({ of: published(), ...one });
 
 /** Its changes of doors: `studio-1: closed -> open`. */

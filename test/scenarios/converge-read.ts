@@ -7,7 +7,7 @@ import { keysByDriver } from '../../src/drivers/registry.ts';
 import { loadCluster } from '../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import { type FileValue, fileText } from './converge-file.ts';
-import { keysOf, withBuiltDoorman } from './published-sources.ts';
+import { keysOf, withBuiltGateway } from './published-sources.ts';
 
 /** A resolved cluster file, or the codes of its errors. */
 export type Read =
@@ -42,7 +42,7 @@ async function withShapes(settled: SettledFleet): Promise<SettledFleet> {
 export async function readFile(file: FileValue, lock: ClusterLock, folder: string): Promise<Read> {
   const { fleet: loaded, diagnostics } = loadCluster(fileText(file), 'cluster.yaml');
   if (loaded === undefined) return { kind: 'refused', codes: errorsIn(diagnostics) };
-  const fleet = withBuiltDoorman(loaded);
+  const fleet = withBuiltGateway(loaded);
   const { archives, folders } = sourcesToRead(fleet, lock, folder);
   const sources = {
     archives: await byName(archives, readArchive),

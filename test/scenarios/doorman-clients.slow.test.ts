@@ -242,7 +242,7 @@ describe('the gateway in front of a mesh that is down, closed or failing', () =>
     await until(() => upstream.running() === 8);
     const waiting = Array.from({ length: 3 }, () => door.client.chat.completions.create(chat()));
     await until(async () => (await door.status()).placements[0]?.waiting === 3);
-    door.closeDoor('chat', 'it is being restarted.');
+    door.closeGateway('chat', 'it is being restarted.');
     const refused = await Promise.all(
       Array.from({ length: 20 }, () => errorOf(door.client.chat.completions.create(chat()))),
     );
@@ -256,7 +256,7 @@ describe('the gateway in front of a mesh that is down, closed or failing', () =>
     const served = (await Promise.all(waiting)).map(({ choices: [first] }) => first?.message.content);
     expect(served).toEqual(Array(3).fill('Hello there'));
     expect(upstream.asked).toHaveLength(11);
-    door.openDoor('chat');
+    door.openGateway('chat');
     expect((await door.client.chat.completions.create(chat())).choices).toHaveLength(1);
   });
 
@@ -286,7 +286,7 @@ describe('the gateway in front of a mesh that is down, closed or failing', () =>
     expect(two.asked[0]?.body['model']).toBe('/models/coder');
     const error = await errorOf(door.clientWith('key-for-code').chat.completions.create(chat('tiny')));
     expect([error.status, error.message.includes('There is: coder.')]).toEqual([404, true]);
-    door.closeDoor('chat', 'its nodes are restarted.');
+    door.closeGateway('chat', 'its nodes are restarted.');
     expect((await door.clientWith('key-for-chat').chat.completions.create(chat('coder'))).choices).toHaveLength(1);
   });
 });

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { type Doorman, type DoormanLimits, startDoorman, usualLimits } from '../../src/gateway/gateway.ts';
-import type { DoormanUpstream } from '../../src/model/gateway.ts';
+import { type Gateway, type GatewayLimits, startDoorman, usualLimits } from '../../src/gateway/gateway.ts';
+import type { GatewayUpstream } from '../../src/model/gateway.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
 
 /** The key of every test. */
@@ -11,13 +11,13 @@ export const rightKey = 'key-of-the-tests-0123456789';
 
 /** A gateway of the tests, with the files that meshwright would install. */
 export interface TestDoor {
-  readonly doorman: Doorman;
+  readonly doorman: Gateway;
   readonly url: string;
   readonly client: OpenAI;
   readonly clientWith: (apiKey: string) => OpenAI;
   readonly setKeys: (keys: Readonly<Record<string, readonly string[] | 'anybody'>>) => void;
-  readonly closeDoor: (placement: string, reason: string) => void;
-  readonly openDoor: (placement: string) => void;
+  readonly closeGateway: (placement: string, reason: string) => void;
+  readonly openGateway: (placement: string) => void;
   readonly keysFolder: string;
   readonly countsFile: string;
   readonly status: () => Promise<TestStatus>;
@@ -47,7 +47,7 @@ export interface TestStatus {
 }
 
 /** An upstream as in the configuration of a gateway. */
-export const upstreamAt = (port: number, more: Partial<DoormanUpstream> = {}): DoormanUpstream => ({
+export const upstreamAt = (port: number, more: Partial<GatewayUpstream> = {}): GatewayUpstream => ({
   placement: 'chat',
   servedName: 'tiny',
   port,
@@ -59,8 +59,8 @@ export const upstreamAt = (port: number, more: Partial<DoormanUpstream> = {}): D
 
 /** Starts a gateway on loopback, with {@link rightKey} for all of its placements. */
 export async function startDoor(
-  upstreams: readonly DoormanUpstream[],
-  limits: Partial<DoormanLimits> = {},
+  upstreams: readonly GatewayUpstream[],
+  limits: Partial<GatewayLimits> = {},
   proxies: readonly string[] = [],
 ): Promise<TestDoor> {
   const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
@@ -91,8 +91,8 @@ export async function startDoor(
     clientWith,
     client: clientWith(rightKey),
     setKeys,
-    closeDoor: (placement, reason) => put(join(closedFolder, placement), `${reason}\n`),
-    openDoor: (placement) => rmSync(join(closedFolder, placement)),
+    closeGateway: (placement, reason) => put(join(closedFolder, placement), `${reason}\n`),
+    openGateway: (placement) => rmSync(join(closedFolder, placement)),
     keysFolder,
     countsFile,
     status: async () => (await (await fetch(`${url}/doorman/status`)).json()) as TestStatus,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Goal } from '../../src/engine/goals/scope.ts';
 import { read } from '../../src/rack/fact.ts';
-import { doormenFact } from '../../src/rack/records/gateways-fact.ts';
+import { gatewaysFact } from '../../src/rack/records/gateways-fact.ts';
 import { eventually } from '../rack/running.ts';
 import { tracesOf } from '../secret-traces.ts';
 import { asText } from '../unit/as-text.ts';
@@ -81,7 +81,7 @@ describe('a published endpoint', { timeout: patience }, () => {
   it('shows its counters in an observation, which are no change', async () => {
     const before = await rack.plan();
     await chat(clientKey);
-    const doormen = read((await rack.observe()).nodes[first]?.facts, doormenFact);
+    const doormen = read((await rack.observe()).nodes[first]?.facts, gatewaysFact);
     expect(doormen).toMatchObject({
       kind: 'known',
       value: [{ kind: 'answered', port: 8_080, doors: [{ placement: 'chat', running: 0, waiting: 0 }] }],
@@ -111,7 +111,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     const own = texts.filter(({ path }) => path.includes('doorman') && !path.endsWith('.mjs'));
     expect(own.map(({ path }) => path)).toContainEqual(expect.stringMatching(/doorman\.8080\.log$/));
     expect(own.filter(({ text }) => text.includes(content))).toEqual([]);
-    expect(JSON.stringify(read((await rack.observe()).nodes[first]?.facts, doormenFact))).not.toContain(content);
+    expect(JSON.stringify(read((await rack.observe()).nodes[first]?.facts, gatewaysFact))).not.toContain(content);
   });
 
   it('recovers when its process dies, and is restored by apply when it is unloaded', async () => {

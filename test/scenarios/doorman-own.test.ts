@@ -48,7 +48,7 @@ describe('a token request of the node at the gateway', () => {
 
   it('is forwarded while the gateway is closed to clients', async () => {
     const { door } = await opened();
-    door.closeDoor('chat', 'it is starting.');
+    door.closeGateway('chat', 'it is starting.');
     expect((await askOwn(door)).status).toBe(200);
   });
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DoormanUpstream } from '../../src/model/gateway.ts';
+import type { GatewayUpstream } from '../../src/model/gateway.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
 import { rightKey } from './doorman-door.ts';
 
@@ -19,7 +19,7 @@ export interface GatewayProcess {
 }
 
 /** Starts a gateway on loopback for a placement, with {@link rightKey}. */
-export async function startGatewayProcess(upstream: DoormanUpstream): Promise<GatewayProcess> {
+export async function startGatewayProcess(upstream: GatewayUpstream): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
   const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts'].map((name) => join(folder, name));
   mkdirSync(join(folder, 'keys'));

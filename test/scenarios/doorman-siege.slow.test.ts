@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { DoormanLimits } from '../../src/gateway/gateway.ts';
+import type { GatewayLimits } from '../../src/gateway/gateway.ts';
 import { chat, rightKey, startDoor, type TestDoor, until, upstreamAt } from './doorman-door.ts';
 import { chatHead, startGatewayProcess } from './doorman-process.ts';
 import { startUpstream, type TestUpstream, type UpstreamOptions } from './doorman-upstream.ts';
@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 interface Setup extends UpstreamOptions {
-  readonly limits?: Partial<DoormanLimits>;
+  readonly limits?: Partial<GatewayLimits>;
   readonly proxies?: readonly string[];
 }
 

@@ -19,11 +19,11 @@ export function publish(file: FileValue, endpoint: FileValue = { apiKey: { env: 
 }
 
 /** A fleet with the gateway that was built for the tests. */
-export function withBuiltDoorman(fleet: DesiredFleet): DesiredFleet {
-  const { doorman } = fleet;
-  if (doorman === undefined) return fleet;
+export function withBuiltGateway(fleet: DesiredFleet): DesiredFleet {
+  const { gateway } = fleet;
+  if (gateway === undefined) return fleet;
   const source = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
-  return { ...fleet, doorman: { ...doorman, extras: doorman.extras.map((extra) => ({ ...extra, source })) } };
+  return { ...fleet, gateway: { ...gateway, extras: gateway.extras.map((extra) => ({ ...extra, source })) } };
 }
 
 /** The hashes that the command line makes from {@link clientKey}. */

@@ -11,7 +11,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
 import { judgeToken } from '../../node/endpoint/judge-answer.ts';
-import { insideOf } from '../../rack/placement/endpoint/doors.ts';
+import { inFlightOf } from '../../rack/placement/endpoint/gateway-steps.ts';
 import { parseRankProgress, type RankProgress, rankProgressCommand } from '../../rack/placement/observed/rank-log.ts';
 import { furthest, hasProgressed } from '../../rack/placement/start/start-mesh.ts';
 import { propertyKey } from '../../rack/resource.ts';
@@ -69,12 +69,12 @@ const waitText = ([first, ...others]: readonly Patch[], seen: Seen): string => {
   if (first === undefined) return '';
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
   const value = seenAt(seen, first);
-  return `${insideText(first, value) ?? `${first.address} on ${first.node} is ${shown(value)}`}${more}`;
+  return `${inFlightText(first, value) ?? `${first.address} on ${first.node} is ${shown(value)}`}${more}`;
 };
 
 /** The requests that a drain waits for: `2 requests in flight to kimi`; undefined for any other wait. */
-function insideText(patch: Patch, now: Known<Json>): string | undefined {
-  const placement = insideOf(patch);
+function inFlightText(patch: Patch, now: Known<Json>): string | undefined {
+  const placement = inFlightOf(patch);
   if (placement === undefined || now.kind === 'unknown' || typeof now.value !== 'number') return undefined;
   return `${now.value} ${now.value === 1 ? 'request' : 'requests'} in flight to ${placement}`;
 }
@@ -83,21 +83,21 @@ const shown = (seen: Known<Json>): string =>
   seen.kind === 'known' ? canonicalJson(seen.value) : `unknown (${seen.reason}: ${seen.detail})`;
 
 function disagreement(patch: Patch, seen: Seen): Diagnostic {
-  const inside = stillInside(patch, seenAt(seen, patch));
-  if (inside !== undefined) return inside;
+  const inFlight = stillInFlight(patch, seenAt(seen, patch));
+  if (inFlight !== undefined) return inFlight;
   const isKnown = seenAt(seen, patch).kind === 'known';
   const code = isKnown ? 'gate/not-reached' : 'gate/not-seen';
   return diagnose(code, fields(patch, seen));
 }
 
 /** The finding of a drain whose deadline is over; undefined for other waits, or if the count is unknown. */
-function stillInside(patch: Patch, now: Known<Json>): Diagnostic | undefined {
-  const told = insideText(patch, now);
+function stillInFlight(patch: Patch, now: Known<Json>): Diagnostic | undefined {
+  const told = inFlightText(patch, now);
   if (told === undefined) return undefined;
   return diagnose('endpoint/still-inside', {
     subject: nodeSubject(patch.node),
     detail: prose`${told} on ${named(patch.node)}.`,
-    hint: prose`Wait longer: ${meshwright('drain', insideOf(patch) ?? '', '--deadline', '10m')}. Stopping the placement now cuts them off.`,
+    hint: prose`Wait longer: ${meshwright('drain', inFlightOf(patch) ?? '', '--deadline', '10m')}. Stopping the placement now cuts them off.`,
   });
 }
 

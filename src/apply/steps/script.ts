@@ -9,7 +9,7 @@ import type { Step } from '../../model/step.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { place } from '../../node/paths/node-paths.ts';
-import { doormanLog } from '../../node/paths/own-paths.ts';
+import { gatewayLog } from '../../node/paths/own-paths.ts';
 import { mutatingScript, readScriptResult, type ScriptEnd } from '../../node/root-script.ts';
 import { withdrawBody } from '../../node/withdraw.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
@@ -167,7 +167,7 @@ function hintFor(slug: string, { act, node }: Step): Prose | undefined {
   // Only on the Mac can a person see which process uses the port.
   if (slug === 'not-listening' && act.name === 'load-doorman') {
     const { port } = act.args;
-    return `Find the process that uses the port: ssh ${node} sudo lsof -nP -iTCP:${port} -sTCP:LISTEN. Stop it, or set a different endpoint.port. The gateway's log has more: ${doormanLog(port).path}.`;
+    return `Find the process that uses the port: ssh ${node} sudo lsof -nP -iTCP:${port} -sTCP:LISTEN. Stop it, or set a different endpoint.port. The gateway's log has more: ${gatewayLog(port).path}.`;
   }
   return undefined;
 }

@@ -17,7 +17,7 @@ import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
-import { doorOf, insideOf } from '../../rack/placement/endpoint/doors.ts';
+import { gatewayStateOf, inFlightOf } from '../../rack/placement/endpoint/gateway-steps.ts';
 import { type OpenedCluster, openCluster, refuseErrors, refuseOpenToOthers } from '../cluster/open-cluster.ts';
 import { refuseUnresolved, type SettledCluster, settleCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { namedNodes } from '../cluster/targets.ts';
@@ -128,7 +128,7 @@ export async function actOn(
     ...given({ playbook: file, checked: action.checked }),
     closing: [
       ...(action.closing?.(report) ?? []),
-      ...(report.observation === undefined ? closedDoorLines(report) : (action.lastWords?.(report.observation) ?? [])),
+      ...(report.observation === undefined ? closedLines(report) : (action.lastWords?.(report.observation) ?? [])),
     ],
   });
 }
@@ -144,7 +144,7 @@ function lookedPlan(
 }
 
 /** The state in which a run left a gateway; `unsure` if the result of the step that closes it is unknown. */
-interface LeftDoor {
+interface LeftGateway {
   readonly placement: string;
   readonly node: NodeName;
   readonly state: 'open' | 'closed' | 'unsure';
@@ -154,39 +154,39 @@ interface LeftDoor {
  * For a run that ended without a final check: the gateways that it closed and did not reopen, or at which it waited for
  * requests in flight, and how to reopen them. One line per placement.
  */
-export function closedDoorLines(report: Pick<PlaybookReport, 'works'>): readonly Prose[] {
-  const doors = new Map<string, LeftDoor>();
-  for (const door of stepsOf(report).flatMap(doorsAfter)) doors.set(`${door.node} ${door.placement}`, door);
-  const left = [...doors.values()].filter(({ state }) => state !== 'open');
+export function closedLines(report: Pick<PlaybookReport, 'works'>): readonly Prose[] {
+  const gateways = new Map<string, LeftGateway>();
+  for (const one of stepsOf(report).flatMap(gatewaysAfter)) gateways.set(`${one.node} ${one.placement}`, one);
+  const left = [...gateways.values()].filter(({ state }) => state !== 'open');
   return [...new Set(left.map(({ placement }) => placement))].map((placement) =>
     lineOf(
       placement,
-      left.filter((door) => door.placement === placement),
+      left.filter((gateway) => gateway.placement === placement),
     ),
   );
 }
 
-function doorsAfter(report: StepReport): readonly LeftDoor[] {
+function gatewaysAfter(report: StepReport): readonly LeftGateway[] {
   const { step, ms } = report;
   if (!isDone(report) && ms === 0) return [];
   if (step.act.kind === 'gate') {
     // A gate waits only for requests at a closed gateway.
-    return step.act.expect.flatMap((patch): readonly LeftDoor[] => {
-      const placement = insideOf(patch);
+    return step.act.expect.flatMap((patch): readonly LeftGateway[] => {
+      const placement = inFlightOf(patch);
       return placement === undefined ? [] : [{ placement, node: patch.node, state: 'closed' }];
     });
   }
-  return step.establishes.flatMap((patch): readonly LeftDoor[] => {
+  return step.establishes.flatMap((patch): readonly LeftGateway[] => {
     const { node, value } = patch;
-    const placement = doorOf(patch);
+    const placement = gatewayStateOf(patch);
     if (placement === undefined || (value !== 'closed' && value !== 'open')) return [];
     return [{ placement, node, state: isDone(report) ? value : 'unsure' }];
   });
 }
 
-function lineOf(placement: string, doors: readonly LeftDoor[]): Prose {
-  const where = [...new Set(doors.map(({ node }) => node))].join(' and ');
-  const isSure = doors.every(({ state }) => state === 'closed');
+function lineOf(placement: string, gateways: readonly LeftGateway[]): Prose {
+  const where = [...new Set(gateways.map(({ node }) => node))].join(' and ');
+  const isSure = gateways.every(({ state }) => state === 'closed');
   const told = `${placement}: its gateway on ${where} ${isSure ? 'stays closed' : 'may be closed'}.`;
   return prose`${told} To reopen it: ${meshwright('start', placement)}, or the next apply.`;
 }

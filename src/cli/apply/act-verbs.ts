@@ -16,7 +16,7 @@ import { type Prose, prose } from '../../model/text/prose.ts';
 import { dayOf, isDayOver } from '../../model/text/units.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import type { HoldWish } from '../../rack/hold/resource.ts';
-import { doorNodes } from '../../rack/placement/endpoint/drain.ts';
+import { gatewayNodes } from '../../rack/placement/endpoint/drain.ts';
 import { drainLines } from '../../report/run/drain-text.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { amongApplied, namedNodes, namedPlacements } from '../cluster/targets.ts';
@@ -48,7 +48,7 @@ export const drain: VerbBody = async (run) => {
     scope: { desired: fleet, targets, placements },
     named: ['interrupt' as const],
     judged: targets.filter((name) => leaders.includes(name)),
-    judgedAt: (seen: FleetObservation) => doorNodes({ fleet, seen }, placements),
+    judgedAt: (seen: FleetObservation) => gatewayNodes({ fleet, seen }, placements),
     goal: { kind: 'drain' as const, placements, waitMs: deadline },
     lastWords: (seen: FleetObservation) =>
       wanted.flatMap((placement) => drainLines(placement, { fleet, seen, waitMs: deadline })),

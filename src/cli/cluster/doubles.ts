@@ -24,12 +24,12 @@ interface Doubled {
   readonly wheels?: string;
 }
 
-type Programs = Pick<DesiredFleet, 'runtimes' | 'doorman'>;
+type Programs = Pick<DesiredFleet, 'runtimes' | 'gateway'>;
 
 /** The programs of a fleet with archives; each runtime has the keys from its driver. */
-export const programsIn = ({ runtimes, doorman }: Programs): readonly DoubledProgram[] => [
+export const programsIn = ({ runtimes, gateway }: Programs): readonly DoubledProgram[] => [
   ...(runtimes as readonly (DesiredRuntime & DoubledProgram)[]),
-  ...(doorman === undefined ? [] : [doorman]),
+  ...(gateway === undefined ? [] : [gateway]),
 ];
 
 /** The doubles of a rehearsal; none without `--sim`. Checks only whether files exist. */
@@ -90,8 +90,8 @@ export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doub
     );
     return { ...program, archive, extras, ...given({ wheels }) };
   };
-  const { runtimes, doorman } = fleet;
-  return { ...fleet, runtimes: runtimes.map(doubled), ...(doorman === undefined ? {} : { doorman: doubled(doorman) }) };
+  const { runtimes, gateway } = fleet;
+  return { ...fleet, runtimes: runtimes.map(doubled), ...(gateway === undefined ? {} : { gateway: doubled(gateway) }) };
 }
 
 /** Writes the archives of doubles into the folder of the simulated fleet. */

@@ -19,7 +19,7 @@ import { named, prose } from '../../model/text/prose.ts';
 import { findClusterFile, lockFileFor, simFolder } from '../files/places.ts';
 import { openToOthers, type ReadFile, readFile, readIfThere, shownPath, thisReader } from '../files/read-file.ts';
 import { holdFile, replaceFile } from '../files/write-file.ts';
-import { withDoormanProgram } from '../sources/read-keys.ts';
+import { withGatewayProgram } from '../sources/read-keys.ts';
 import { showDiagnostics } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { doublesText } from './doubles.ts';
@@ -101,7 +101,7 @@ export function openCluster(run: Run): OpenedCluster {
     throw new FleetError([diagnose('yaml/syntax', { detail: `${shown} does not describe a cluster.` })], { sources });
   if (!run.options.json) tellWarnings(run, shown, diagnostics);
   if (!run.options.json) run.console.err(doublesText(run, path, fleet));
-  const judged = withDoormanProgram(judgeHolds(fleet, Date.now()));
+  const judged = withGatewayProgram(judgeHolds(fleet, Date.now()));
   return { path, lockPath, fleet: judged, lock, whereIs, warnings: diagnostics };
 }
 

@@ -97,9 +97,9 @@ export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run
   const { fleet, lock } = settleFleet(opened.fleet, base.lock, nothingRead, dirname(opened.path), keysByDriver);
   const runtimes = fleet.runtimes.filter(({ digest }) => digest !== undefined);
   const models = fleet.models.filter(({ digest }) => digest !== undefined);
-  const hasDoorman = fleet.doorman?.digest !== undefined;
+  const hasGateway = fleet.gateway?.digest !== undefined;
   const isApplied = ({ runtime, model, publication }: DesiredPlacement): boolean =>
-    (publication === undefined || hasDoorman) &&
+    (publication === undefined || hasGateway) &&
     runtimes.some(({ name }) => name === runtime) &&
     models.some(({ name }) => name === model);
   const placements = fleet.placements.filter(isApplied);

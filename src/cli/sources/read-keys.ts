@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { everyNode } from '../../desired/layouts.ts';
-import { doormanFile } from '../../desired/resolve.ts';
+import { gatewayFile } from '../../desired/resolve.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
@@ -44,14 +44,14 @@ export async function keySourceRows(
 }
 
 /** The bundled gateway program of this meshwright, from the build. */
-const doormanProgram = fileURLToPath(new URL('../../doorman/doorman.mjs', import.meta.url));
+const gatewayProgram = fileURLToPath(new URL('../../doorman/doorman.mjs', import.meta.url));
 
 /** The fleet with this meshwright's gateway program, if the fleet has a gateway. */
-export function withDoormanProgram(fleet: DesiredFleet): DesiredFleet {
-  const { doorman } = fleet;
-  return doorman === undefined
+export function withGatewayProgram(fleet: DesiredFleet): DesiredFleet {
+  const { gateway } = fleet;
+  return gateway === undefined
     ? fleet
-    : { ...fleet, doorman: { ...doorman, extras: [{ name: doormanFile, source: doormanProgram }] } };
+    : { ...fleet, gateway: { ...gateway, extras: [{ name: gatewayFile, source: gatewayProgram }] } };
 }
 
 /** Long enough to resist guessing; a shorter key could be found from its hash. */

@@ -20,7 +20,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { nearestProgram, programsOf } from '../../drivers/runtime-programs.ts';
-import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredGateway, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
@@ -101,7 +101,7 @@ export async function missingPrograms(
 }
 
 /** The key that names a program; without such a key, the runtime is marked. */
-function pointerOf(runtime: DesiredRuntime | DesiredDoorman, program: string): string {
+function pointerOf(runtime: DesiredRuntime | DesiredGateway, program: string): string {
   if (!('driver' in runtime)) return '/gateway/program';
   const key = driverOf(runtime).programKey?.(runtime, program) ?? 'program';
   return `${pointerTo('/runtimes', runtime.name)}/${key}`;

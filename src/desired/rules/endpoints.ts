@@ -2,7 +2,7 @@ import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { placementSubject, runtimeSubject } from '../../model/subject.ts';
 import { type Draft, type DraftPlacement, draftLayouts } from '../draft.ts';
 import { innerPorts, rankPorts, rankSlot } from '../endpoints.ts';
-import { doormanTree } from '../resolve.ts';
+import { gatewayTree } from '../resolve.ts';
 import type { Finding, FindingPlace, PlaceText, Rule } from './rule.ts';
 
 /** Rules for endpoints, their API keys, and the ports of endpoints and ranks. */
@@ -80,7 +80,7 @@ function endpointTaken({ placements }: Draft, place: PlaceText): readonly Findin
           !told.has(pairKey(one, placement)) &&
           one.endpointPort === endpointPort &&
           sharedNode(one, placement) !== undefined &&
-          !isSameDoor(one, placement),
+          !isSameGateway(one, placement),
       );
     if (other === undefined) return [];
     told.add(pairKey(other, placement));
@@ -103,7 +103,7 @@ const placeOf = ({ pointer, endpointPointer }: DraftPlacement): FindingPlace => 
 });
 
 /** Endpoint keys that only the gateway uses. */
-const doormanKeys = ['servedName', 'apiKey', 'access', 'proxies'] as const;
+const gatewayKeys = ['servedName', 'apiKey', 'access', 'proxies'] as const;
 
 /** A published endpoint needs a gateway, and either API keys or open access. Other endpoints have no gateway keys. */
 function publishedEndpoint(draft: Draft): readonly Finding[] {
@@ -111,7 +111,7 @@ function publishedEndpoint(draft: Draft): readonly Finding[] {
     ...draft.placements.flatMap((one) => (one.isPublished ? published(one, draft) : notPublished(one))),
     ...draftLayouts(draft.placements).flatMap((one) => (one.isFallback === true ? sameNameThere(one, draft) : [])),
     ...draft.runtimes
-      .filter(({ name }) => name === doormanTree)
+      .filter(({ name }) => name === gatewayTree)
       .map(
         ({ name, pointer }): Finding => ({
           code: 'runtime/reserved-name',
@@ -125,7 +125,7 @@ function publishedEndpoint(draft: Draft): readonly Finding[] {
 }
 
 function notPublished(placement: DraftPlacement): readonly Finding[] {
-  const key = doormanKeys.find((one) => placement.endpointKeys.includes(one));
+  const key = gatewayKeys.find((one) => placement.endpointKeys.includes(one));
   if (key === undefined) return [];
   const detail = `Without \`listen: lan\`, \`${key}\` has no effect: the runtime answers only its own node.`;
   return [at(placement, key, { code: 'placement/endpoint-not-published', detail })];
@@ -157,9 +157,9 @@ function sameNameThere(placement: DraftPlacement, { placements }: Draft): readon
       0,
       all.findIndex(({ pointer }) => pointer === placement.pointer),
     )
-    .find((one) => one.name !== placement.name && isSameDoor(one, placement) && nameOf(one) === nameOf(placement));
+    .find((one) => one.name !== placement.name && isSameGateway(one, placement) && nameOf(one) === nameOf(placement));
   const isToldAlready = placements.some(
-    (one) => one.name === placement.name && other !== undefined && isSameDoor(one, other),
+    (one) => one.name === placement.name && other !== undefined && isSameGateway(one, other),
   );
   if (other === undefined || isToldAlready) return [];
   const { pointer } = placement;
@@ -172,7 +172,7 @@ function sameNameThere(placement: DraftPlacement, { placements }: Draft): readon
 function sameName(placement: DraftPlacement, { placements }: Draft): readonly Finding[] {
   const other = placements
     .slice(0, placements.indexOf(placement))
-    .find((one) => isSameDoor(one, placement) && nameOf(one) === nameOf(placement));
+    .find((one) => isSameGateway(one, placement) && nameOf(one) === nameOf(placement));
   if (other === undefined) return [];
   const key = placement.servedName === undefined ? 'listen' : 'servedName';
   const detail = `${other.name} is already served as ${nameOf(other)} at the same port.`;
@@ -180,7 +180,7 @@ function sameName(placement: DraftPlacement, { placements }: Draft): readonly Fi
 }
 
 /** Whether both are published at the same port of the same leader, and so share a gateway. */
-const isSameDoor = (a: DraftPlacement, b: DraftPlacement): boolean =>
+const isSameGateway = (a: DraftPlacement, b: DraftPlacement): boolean =>
   a.isPublished &&
   b.isPublished &&
   a.endpointPort === b.endpointPort &&

@@ -187,11 +187,11 @@ function lockedModel({ name, source }: DesiredModel, { models }: Pick<ClusterLoc
  * @param baseFolder the folder of the cluster file, absolute
  */
 export function sourcesToRead(
-  fleet: Pick<DesiredFleet, 'runtimes' | 'models' | 'doorman'>,
+  fleet: Pick<DesiredFleet, 'runtimes' | 'models' | 'gateway'>,
   lock: Pick<ClusterLock, 'models'>,
   baseFolder: string,
 ): { readonly archives: readonly SourcePlace[]; readonly folders: readonly SourcePlace[] } {
-  const programs = [...fleet.runtimes, ...(fleet.doorman === undefined ? [] : [fleet.doorman])];
+  const programs = [...fleet.runtimes, ...(fleet.gateway === undefined ? [] : [fleet.gateway])];
   const archives = programs.flatMap(({ name, archive, extras }) => [
     { name, path: absolutePath(baseFolder, archive) },
     ...extras.map((extra) => ({ name: extraName(name, extra.name), path: absolutePath(baseFolder, extra.source) })),

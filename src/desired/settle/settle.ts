@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, LockedShape } from '../../model/cluster-lock.ts';
-import type { DesiredDoorman, DesiredFleet, DesiredModel, DesiredPlacement } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredGateway, DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import type { Digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { ShapeFact } from '../../model/model-shape.ts';
@@ -96,8 +96,8 @@ export function settleFleet(
   const wheeled = fleet.runtimes.map((one) => settleWheels(one, { lock, sources, baseFolder }));
   const runtimes = wheeled.map((one) => settleRuntime(one.runtime, { lock, sources: one.sources, baseFolder }));
   const listed = runtimes.map((one) => settlePackages(one.wanted, sources, drivers));
-  const doorman = fleet.doorman === undefined ? undefined : settleRuntime(fleet.doorman, { lock, sources, baseFolder });
-  const programs = [...runtimes, ...(doorman === undefined ? [] : [needed(doorman)])];
+  const gateway = fleet.gateway === undefined ? undefined : settleRuntime(fleet.gateway, { lock, sources, baseFolder });
+  const programs = [...runtimes, ...(gateway === undefined ? [] : [needed(gateway)])];
   const models = fleet.models.map((one) => settleModel(one, { lock, sources, baseFolder }));
   const shaped = settleShapes(
     models.map((one) => one.wanted),
@@ -130,7 +130,7 @@ export function settleFleet(
       ...fleet,
       nodes: fleet.nodes.map((node) => ({ ...node, ...given({ identity: own(lock.identities, node.name) }) })),
       thunderbolt: links.thunderbolt,
-      ...(doorman === undefined ? {} : { doorman: doorman.wanted }),
+      ...(gateway === undefined ? {} : { gateway: gateway.wanted }),
       runtimes: listed.map((one) => withKeptKeys(one.runtime, lock)),
       models: shaped.models,
       placements: fleet.placements.map((one) => withKeyHashes(one, sources)),
@@ -166,9 +166,9 @@ function lockedByName<Locked>(
 }
 
 /** Every published placement needs the gateway, so its warnings become errors that prevent a plan. */
-const needed = (doorman: SettledRuntime<DesiredDoorman>): SettledRuntime<DesiredDoorman> => ({
-  ...doorman,
-  diagnostics: doorman.diagnostics.map((one) => ({ ...one, severity: 'error' })),
+const needed = (gateway: SettledRuntime<DesiredGateway>): SettledRuntime<DesiredGateway> => ({
+  ...gateway,
+  diagnostics: gateway.diagnostics.map((one) => ({ ...one, severity: 'error' })),
 });
 
 const leftFile = (name: string): Diagnostic =>

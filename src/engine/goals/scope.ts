@@ -15,7 +15,7 @@ import { read, readValue } from '../../rack/fact.ts';
 import { filevaultFact } from '../../rack/filevault/fact.ts';
 import { type HoldWish, keepHold } from '../../rack/hold/resource.ts';
 import { identity } from '../../rack/identity/resource.ts';
-import { type DoorLook, type DrainWish, doorNodes, drainDoors } from '../../rack/placement/endpoint/drain.ts';
+import { type DrainView, type DrainWish, drainGateways, gatewayNodes } from '../../rack/placement/endpoint/drain.ts';
 import { whereTheyRanLast, whereTheyRun } from '../../rack/placement/state/layouts.ts';
 import { toComeBack } from '../../rack/placement/state/placement-properties.ts';
 import {
@@ -153,8 +153,8 @@ function withState(
   return { ...desired, placements: desired.placements.map((one) => (isMeant(one) ? stateOf(one) : one)) };
 }
 
-/** Whether a property is the gateway door of one of these placements. */
-const isDoorOf = ({ about: { part, placement = '' } }: Property, placements: readonly string[]): boolean =>
+/** Whether a property is the gateway state of one of these placements. */
+const isStateOf = ({ about: { part, placement = '' } }: Property, placements: readonly string[]): boolean =>
   part === 'door' && placements.includes(placement);
 
 /** A placement may be named for its fallback's nodes but run on others. */
@@ -174,7 +174,7 @@ function placementScope(goal: PlacementGoal, desired: DesiredFleet): Scope {
     isMeant: (kind, property) =>
       kind === 'rollback' ||
       (kind === 'placement' && names.includes(property.about.placement ?? '')) ||
-      (goal.kind === 'start' && isDoorOf(property, names)),
+      (goal.kind === 'start' && isStateOf(property, names)),
   };
 }
 
@@ -213,9 +213,9 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         resources,
         // With a start to follow, any blocked kind also blocks the stop.
         barring: kinds.includes('placement') ? allKinds() : [...always, ...kinds],
-        // A door belongs to its placement, so that an interrupted run finishes both.
+        // A gateway belongs to its placement, so that an interrupted run finishes both.
         isMeant: (kind, property) =>
-          kind === 'rollback' || kinds.includes(kind) || (kinds.includes('placement') && isDoorOf(property, names)),
+          kind === 'rollback' || kinds.includes(kind) || (kinds.includes('placement') && isStateOf(property, names)),
       };
     }
     case 'stop':
@@ -224,7 +224,7 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
     case 'drain':
       return {
         desired,
-        resources: [...preconditions, drainDoors(goal)],
+        resources: [...preconditions, drainGateways(goal)],
         barring: [...always, 'doorman'],
         isMeant: (kind) => kind === 'rollback' || kind === 'doorman',
         isTold: ({ code, subject }, { asked }) =>
@@ -289,27 +289,27 @@ export type Goal =
   | ({ readonly kind: 'uninstall'; readonly placements: readonly string[] } & UninstallWish);
 
 /**
- * Nodes for which a plan failed. A placement may have a door on each node of both layouts, and where an earlier file
+ * Nodes for which a plan failed. A placement may have a gateway on each node of both layouts, and where an earlier file
  * left one. If one of them was not drained or not observed, the goal fails for every node of the placement, because the
  * next batch may contain only those.
  */
 export function withUndrained(
   failed: readonly NodeName[],
   goal: Goal,
-  { observed, ...look }: DoorLook & Pick<Plan, 'observed'>,
+  { observed, ...look }: DrainView & Pick<Plan, 'observed'>,
 ): readonly NodeName[] {
   if (goal.kind !== 'drain') return failed;
   const isUndrained = (node: NodeName): boolean => failed.includes(node) || !Object.hasOwn(observed, node);
   const undrained = look.fleet.placements.filter(
-    ({ name }) => goal.placements.includes(name) && doorNodes(look, [name]).some(isUndrained),
+    ({ name }) => goal.placements.includes(name) && gatewayNodes(look, [name]).some(isUndrained),
   );
   return [...new Set([...failed, ...undrained.flatMap(everyNode)])];
 }
 
-/** The targets that a goal affects; a drain affects only nodes with a door. */
-export function targetsForGoal(goal: Goal, targets: readonly NodeName[], look: DoorLook): readonly NodeName[] {
+/** The targets that a goal affects; a drain affects only nodes with a gateway. */
+export function targetsForGoal(goal: Goal, targets: readonly NodeName[], look: DrainView): readonly NodeName[] {
   if (goal.kind !== 'drain') return targets;
-  const meant = doorNodes(look, goal.placements);
+  const meant = gatewayNodes(look, goal.placements);
   return targets.filter((node) => meant.includes(node));
 }
 

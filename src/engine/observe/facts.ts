@@ -34,7 +34,7 @@ import {
 import { rdmaHoldersFact, rdmaKernel, rdmaObjectsFact } from '../../rack/rdma/kernel-fact.ts';
 import { rdmaStateFact, rdmaSwitchFact } from '../../rack/rdma/state-fact.ts';
 import { filesFact } from '../../rack/records/files-fact.ts';
-import { doormenFact } from '../../rack/records/gateways-fact.ts';
+import { gatewaysFact } from '../../rack/records/gateways-fact.ts';
 import { jobsFact } from '../../rack/records/jobs-fact.ts';
 import { leasesFact } from '../../rack/records/leases-fact.ts';
 import { servicesFact } from '../../rack/records/services-fact.ts';
@@ -77,7 +77,7 @@ const listed = [
   treesFact,
   placementsFact,
   servicesFact,
-  doormenFact,
+  gatewaysFact,
   rdmaStartsFact,
   rebootMarkFact,
   foreignDaemonsFact,

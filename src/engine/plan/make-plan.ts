@@ -67,9 +67,9 @@ export function makePlan({ goal, desired, observation, targets: named }: PlanReq
   const scope = scopeOf(goal, fleetForGoal(goal, desired, observation));
   const targets = targetsForGoal(goal, named, { fleet: scope.desired, seen: observation });
   const restarting = goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes : [];
-  const endsDoormen = goal.kind === 'converge' && goal.only?.includes('doorman') !== false;
+  const endsGateways = goal.kind === 'converge' && goal.only?.includes('doorman') !== false;
   const comingBack = 'back' in goal ? (goal.back ?? []) : [];
-  const firstView = viewOf({ desired: scope.desired, observation, targets, restarting, endsDoormen, comingBack });
+  const firstView = viewOf({ desired: scope.desired, observation, targets, restarting, endsGateways, comingBack });
   const { view, assessed, sifted: judged } = judge(scope, firstView);
   const seen = view.targets.map((target) => target.desired.name);
   const sifted = restarting.length === 0 ? judged : withoutVainStops(judged, view);

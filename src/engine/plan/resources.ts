@@ -16,7 +16,7 @@ import { macos } from '../../rack/macos/resource.ts';
 import { wiredLimit } from '../../rack/memory/resource.ts';
 import { serviceOrder } from '../../rack/network/service-order-resource.ts';
 import { rollback } from '../../rack/network/transaction/resource.ts';
-import { doorman } from '../../rack/placement/endpoint/resource.ts';
+import { gateway } from '../../rack/placement/endpoint/resource.ts';
 import { placement } from '../../rack/placement/resource.ts';
 import { rdma } from '../../rack/rdma/resource.ts';
 import type { Resource } from '../../rack/resource.ts';
@@ -61,6 +61,6 @@ export const resources: readonly Resource[] = [
   staging,
   runtime,
   model,
-  doorman,
+  gateway,
   placement,
 ];

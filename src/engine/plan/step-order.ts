@@ -3,7 +3,7 @@ import { compareText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type Step, type StepId, stepsBefore } from '../../model/step.ts';
 import type { Addressed, AddressParts } from '../../model/subject.ts';
-import { doormenOn } from '../../rack/placement/endpoint/gateways.ts';
+import { wantedGateways } from '../../rack/placement/endpoint/gateways.ts';
 import { nodesOf, type Property, propertyKey, type Resource } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import type { Scope } from '../goals/scope.ts';
@@ -127,7 +127,7 @@ function isLeftBy(name: string | undefined, { property, nodes }: Earlier, desire
   const about = property?.about;
   if (about?.port === undefined || about.part !== undefined) return false;
   const isBehind = (node: NodeName): boolean =>
-    doormenOn(desired, node).some(
+    wantedGateways(desired, node).some(
       ({ port, placements }) => port === about.port && placements.some((one) => one.name === name),
     );
   return !nodes.some(isBehind);

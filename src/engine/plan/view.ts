@@ -42,7 +42,7 @@ interface ViewParts {
   /** Nodes that the goal restarts or switches off; default: none. */
   readonly restarting?: readonly NodeName[];
   /** Whether the goal removes gateways of earlier files; default: no. */
-  readonly endsDoormen?: boolean;
+  readonly endsGateways?: boolean;
   /** Placements that start again after the goal; default: none. */
   readonly comingBack?: readonly string[];
   /** Placements that keep running on their fallback, or although they are to be stopped; default: none. */
@@ -53,14 +53,14 @@ interface ViewParts {
 
 /** Prepares the fleet once for all resources. Skips names that are not in the file. */
 export function viewOf({ desired, observation, targets, ...goal }: ViewParts): View {
-  const { restarting = [], endsDoormen = false, comingBack = [], staying = [], stopping = [] } = goal;
+  const { restarting = [], endsGateways = false, comingBack = [], staying = [], stopping = [] } = goal;
   const examination = examine(desired, observation);
   const view: View = {
     desired,
     observation,
     asked: desired.nodes.map(({ name }) => name).filter((name) => targets.includes(name)),
     restarting,
-    endsDoormen,
+    endsGateways,
     comingBack,
     staying,
     stopping,

@@ -179,7 +179,7 @@ function placementPlan(
 }
 
 /**
- * Closes every door of a placement: an earlier file may have left one on any node. Unpublished placements have none.
+ * Closes every gateway of a placement: an earlier file may have left one on any node. Unpublished placements have none.
  */
 function drainPlan(task: TaskOf<'drain'>, scope: PlayScope, nodes: readonly NodeName[]): Work {
   const meant = meantPlacements(task.placements, scope, nodes).filter(({ publication }) => publication !== undefined);

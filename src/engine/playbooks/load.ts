@@ -10,7 +10,7 @@ import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { nodeName } from '../../model/node.ts';
-import { drainMs } from '../../rack/placement/endpoint/doors.ts';
+import { drainMs } from '../../rack/placement/endpoint/gateway-steps.ts';
 import { unknownProperty } from '../plan/view.ts';
 import {
   type BatchSize,

@@ -35,7 +35,7 @@ export type Task =
   | { readonly kind: 'stop'; readonly placements?: readonly string[] }
   /** Without `placements`, only those that the file declares as serving. */
   | { readonly kind: 'start'; readonly placements?: readonly string[] }
-  /** Closes the doors of published placements and waits for requests in flight; the ranks keep running. */
+  /** Closes the gateways of published placements and waits for requests in flight; the ranks keep running. */
   | { readonly kind: 'drain'; readonly placements?: readonly string[]; readonly deadlineMs: number }
   | { readonly kind: 'reboot' }
   | { readonly kind: 'shutdown' }

@@ -21,7 +21,7 @@ import { loadKeeper, removeKeeper } from '../../rack/keeper/keeper-scripts.ts';
 import { setWiredLimit } from '../../rack/memory/set-wired-limit.ts';
 import { orderServices } from '../../rack/network/order-services.ts';
 import { settleRollback } from '../../rack/network/transaction/rollback-script.ts';
-import { drainDoor, loadDoorman, openDoor, removeDoorman } from '../../rack/placement/endpoint/gateway-scripts.ts';
+import { clearGateway, drainGateway, loadGateway, openGateway } from '../../rack/placement/endpoint/gateway-scripts.ts';
 import { bootstrapRank, keepGolden, kickRank, removeRank, stopRank } from '../../rack/placement/ranks/rank-scripts.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { restoreValue } from '../../rack/uninstall/baseline.ts';
@@ -51,10 +51,10 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'order-services': orderServices,
   'load-keeper': loadKeeper,
   'remove-keeper': removeKeeper,
-  'load-doorman': loadDoorman,
-  'remove-doorman': removeDoorman,
-  'drain-door': drainDoor,
-  'open-door': openDoor,
+  'load-doorman': loadGateway,
+  'remove-doorman': clearGateway,
+  'drain-door': drainGateway,
+  'open-door': openGateway,
   'restore-network': restoreNetwork,
   'restore-value': restoreValue,
   'return-daemon': returnDaemon,

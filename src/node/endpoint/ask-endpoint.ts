@@ -1,6 +1,6 @@
 import type { NodePath } from '../../model/probe.ts';
 import { below, pathWord, place, rootLine, shellCommand, tool } from '../paths/node-paths.ts';
-import { doormenFolder } from '../paths/own-paths.ts';
+import { gatewaysFolder } from '../paths/own-paths.ts';
 import { quote } from '../quote.ts';
 import { type HttpAnswer, notAskedStatus } from './judge-answer.ts';
 
@@ -137,7 +137,7 @@ export const turnLock = `${pathWord(below(place.temporary, 'meshwright-ask.'))}"
  * false, with the reason in `f` (`busy`, `gone` or `unseen`); `i` counts the waits.
  */
 export const turnFunctions = `g() {
-  for y in ${pathWord(doormenFolder)}/*/keys/"$n"; do
+  for y in ${pathWord(gatewaysFolder)}/*/keys/"$n"; do
     y=\${y%/keys/*}
     y=\${y##*/}
     case $y in (*[!0-9]*) continue ;; esac

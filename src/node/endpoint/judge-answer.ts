@@ -19,12 +19,12 @@ const close = '</think>';
 export function answerParts({ text, thought = '', isThought }: Extract<TokenAnswer, { kind: 'token' }>): AnswerParts {
   if (isThought === true) return { answer: '', thought: text };
   const isTold = thought.trim() !== '';
-  const inside = insideText(text, isTold);
+  const inside = inFlightText(text, isTold);
   const thoughts = [thought, inside.thought].filter((one) => one.trim() !== '');
   return { answer: inside.answer, thought: thoughts.join('\n') };
 }
 
-function insideText(text: string, isTold: boolean): AnswerParts {
+function inFlightText(text: string, isTold: boolean): AnswerParts {
   const begun = text.trimStart();
   if (begun.startsWith(open)) {
     const rest = begun.slice(open.length);

@@ -95,50 +95,50 @@ export const rebootMarkFile: NodePath = below(place.ours, 'needs-reboot');
 /** A gateway is identified by its port: a node has one gateway per port. */
 const labelStart = 'dev.meshwright.doorman.';
 
-export const doormanLabel = (port: number | '*'): string => `${labelStart}${port}`;
+export const gatewayLabel = (port: number | '*'): string => `${labelStart}${port}`;
 
 /** Where a gateway reports its placements on its own node. */
-export const doormanStatusUrl = (port: number | '$q'): string => `http://127.0.0.1:${port}/doorman/status`;
+export const gatewayStatusUrl = (port: number | '$q'): string => `http://127.0.0.1:${port}/doorman/status`;
 
 /** The start of that report, by which it is recognized. */
-export const doormanStatusStart = '{"formatVersion":1,"strangers":';
+export const gatewayStatusStart = '{"formatVersion":1,"strangers":';
 
 /** The port in a gateway's label; undefined for other labels. */
-export function doormanPort(label: string): number | undefined {
+export function gatewayPort(label: string): number | undefined {
   const digits = label.startsWith(labelStart) ? label.slice(labelStart.length) : '';
   return /^\d{1,5}$/.test(digits) ? Number(digits) : undefined;
 }
 
 /** The gateway's property list. */
-export const doormanPlist = (port: number): NodePath => below(place.launchDaemons, `${doormanLabel(port)}.plist`);
+export const gatewayPlist = (port: number): NodePath => below(place.launchDaemons, `${gatewayLabel(port)}.plist`);
 
 /** The folder of all gateways on a node. */
-export const doormenFolder: NodePath = below(place.ours, 'doorman');
+export const gatewaysFolder: NodePath = below(place.ours, 'doorman');
 
 /** The gateway's files except its program and its log. */
-export const doormanFolder = (port: number): NodePath => below(doormenFolder, String(port));
+export const gatewayFolder = (port: number): NodePath => below(gatewaysFolder, String(port));
 
 /** The gateway's configuration. */
-export const doormanConfig = (port: number): NodePath => below(doormanFolder(port), 'config.json');
+export const gatewayConfig = (port: number): NodePath => below(gatewayFolder(port), 'config.json');
 
 /** Contains one file per placement with the hashes of its keys. */
-export const keysFolder = (port: number): NodePath => below(doormanFolder(port), 'keys');
+export const keysFolder = (port: number): NodePath => below(gatewayFolder(port), 'keys');
 
-export const doormanKeysFile = (port: number, placement: string): NodePath => below(keysFolder(port), placement);
+export const gatewayKeysFile = (port: number, placement: string): NodePath => below(keysFolder(port), placement);
 
 /** Contains one file per closed placement. */
-export const closedFolder = (port: number): NodePath => below(doormanFolder(port), 'closed');
+export const closedFolder = (port: number): NodePath => below(gatewayFolder(port), 'closed');
 
 /** Keeps a placement closed while the file exists; its first line is the reason. */
 export const closedFile = (port: number, placement: string): NodePath => below(closedFolder(port), placement);
 
 /** The only folder that the gateway itself writes to. */
-export const countsFolder = (port: number): NodePath => below(doormanFolder(port), 'counts');
+export const countsFolder = (port: number): NodePath => below(gatewayFolder(port), 'counts');
 
 export const countsFile = (port: number): NodePath => below(countsFolder(port), 'counts.json');
 
 /** The gateway's own log, without any request. No placement name contains a dot. */
-export const doormanLog = (port: number): NodePath => below(place.log, `doorman.${port}.log`);
+export const gatewayLog = (port: number): NodePath => below(place.log, `doorman.${port}.log`);
 
 /** The record of a service account, as `uid=450 id=…`, written when the account is complete. */
 export const accountFile = (name: string): NodePath => below(place.accounts, name);

@@ -1,5 +1,5 @@
 import { pathWord, place, tool } from '../paths/node-paths.ts';
-import { doormanLabel, doormanStatusStart, doormanStatusUrl, rankServiceLabel } from '../paths/own-paths.ts';
+import { gatewayLabel, gatewayStatusStart, gatewayStatusUrl, rankServiceLabel } from '../paths/own-paths.ts';
 import { recordProbe } from './probe.ts';
 
 /** More than a gateway reports about a hundred placements. */
@@ -9,7 +9,7 @@ const mostStatusBytes = 65_536;
 const allStatusBytes = 98_304;
 
 /** Prints the names in a gateway's report with a leading `|`; nothing for other responses. */
-const namesBehind = `index($0, "${doormanStatusStart.replaceAll('"', '\\"')}") == 1 {
+const namesBehind = `index($0, "${gatewayStatusStart.replaceAll('"', '\\"')}") == 1 {
   while (match($0, /"placement":"[A-Za-z0-9._-]+"/)) {
     print "|" substr($0, RSTART + 13, RLENGTH - 14)
     $0 = substr($0, RSTART + RLENGTH)
@@ -44,16 +44,16 @@ v() {
     printf "|%s\\n" "$x"
   done <print
   [ "$y" = 0 ] || return 0
-  case $l in (${doormanLabel('*')}) ;; (*) return 0 ;; esac
+  case $l in (${gatewayLabel('*')}) ;; (*) return 0 ;; esac
   q=\${l##*.}
   case $q in ('' | *[!0-9]*) return 0 ;; esac
-  ${pathWord(tool.curl)} -q -s --noproxy "*" -m 2 "${doormanStatusUrl('$q')}" >print 2>/dev/null &
+  ${pathWord(tool.curl)} -q -s --noproxy "*" -m 2 "${gatewayStatusUrl('$q')}" >print 2>/dev/null &
   wait "$!"
   printf "answer %s %s\\n" "$l" "$?"
   ${pathWord(tool.head)} -c ${mostStatusBytes} print | ${pathWord(tool.awk)} '${namesBehind}'
   printf "status %s\n" "$l"
   IFS= read -r x <print
-  case $x in ('${doormanStatusStart}'*) ;; (*) return 0 ;; esac
+  case $x in ('${gatewayStatusStart}'*) ;; (*) return 0 ;; esac
   z=$(${pathWord(tool.wc)} -c <print)
   z=$((z))
   [ "$z" -le "$B" ] || return 0

@@ -1,9 +1,9 @@
-import { doormanTree } from '../../desired/resolve.ts';
+import { gatewayTree } from '../../desired/resolve.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { programsOf } from '../../drivers/runtime-programs.ts';
-import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredGateway, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
@@ -17,7 +17,7 @@ import { named, prose } from '../../model/text/prose.ts';
 import { stagedArchive, stagedExtra } from '../../node/paths/own-paths.ts';
 import { buildStep, scriptStep } from '../build-step.ts';
 import { readValue } from '../fact.ts';
-import { doormenOn } from '../placement/endpoint/gateways.ts';
+import { wantedGateways } from '../placement/endpoint/gateways.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import { type Blocker, type ObservedTarget, type Property, perTarget, type Resource, type View } from '../resource.ts';
@@ -37,7 +37,7 @@ import {
 } from './tree-steps.ts';
 
 /** Everything that is installed as the tree of a runtime. */
-type Program = DesiredRuntime | DesiredDoorman;
+type Program = DesiredRuntime | DesiredGateway;
 
 const isKnown = ({ digest }: Program): boolean => digest !== undefined;
 
@@ -50,9 +50,9 @@ function runtimesOn(fleet: DesiredFleet, target: ObservedTarget): readonly Desir
 
 /** The runtimes of a node's placements and, if it publishes an endpoint, the gateway's program; sorted by name. */
 function usedRuntimes(fleet: DesiredFleet, target: ObservedTarget): readonly Program[] {
-  const isPublished = doormenOn(fleet, target.desired.name).length > 0;
-  const doorman = isPublished && fleet.doorman !== undefined ? [fleet.doorman] : [];
-  return [...runtimesOn(fleet, target), ...doorman].toSorted((a, b) => compareText(a.name, b.name));
+  const isPublished = wantedGateways(fleet, target.desired.name).length > 0;
+  const gateway = isPublished && fleet.gateway !== undefined ? [fleet.gateway] : [];
+  return [...runtimesOn(fleet, target), ...gateway].toSorted((a, b) => compareText(a.name, b.name));
 }
 
 function currentProperty(target: ObservedTarget, runtime: Program): Property {
@@ -67,7 +67,7 @@ function currentProperty(target: ObservedTarget, runtime: Program): Property {
     node: target.desired.name,
     ...treeAddress('runtime', runtime.name),
     ...compared(wanted, observed, treeWords),
-    reason: runtime.name === doormanTree ? 'gateway.node' : `runtimes.${runtime.name}.archive`,
+    reason: runtime.name === gatewayTree ? 'gateway.node' : `runtimes.${runtime.name}.archive`,
   };
 }
 

@@ -20,8 +20,8 @@ import { propertyKey, type Resource, type ResourceSteps, type Sight, type View }
 import { checkNotices } from './check/placement-checks.ts';
 import { fallbackFindings, startAdvice } from './check/placement-findings.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
-import { closeDoor, type Door, drainMs, openDoor } from './endpoint/doors.ts';
-import { leftDoors } from './endpoint/seen-doors.ts';
+import { closeGateway, drainMs, type Gateway, openGateway } from './endpoint/gateway-steps.ts';
+import { leftGateways } from './endpoint/seen-gateways.ts';
 import {
   type MeshWork,
   meshStep,
@@ -46,7 +46,7 @@ import {
 } from './start/start-mesh.ts';
 import { runsOnFallback } from './state/layouts.ts';
 import {
-  doorsOf,
+  gatewaysOf,
   meshChange,
   orphans,
   type PlacementCase,
@@ -228,14 +228,14 @@ function closingSteps(
   { needs, view }: { readonly needs: readonly Step[]; readonly view: View },
 ): readonly Step[] {
   const terms = { reason, isAnswering: isAnswering(one, view), needs };
-  return doorsToClose(one, view).flatMap((door) => closeDoor(workOf(one), door, terms));
+  return gatewaysToClose(one, view).flatMap((gateway) => closeGateway(workOf(one), gateway, terms));
 }
 
 /** The current gateways and those left from an earlier file. */
-function doorsToClose(one: PlacementCase, view: View): readonly Door[] {
-  const current = doorsOf(one);
-  const left = leftOf(one, view).filter(
-    (door) => !current.some(({ leader, port }) => leader === door.leader && port === door.port),
+function gatewaysToClose(one: PlacementCase, view: View): readonly Gateway[] {
+  const current = gatewaysOf(one);
+  const left = leftOf(one.leftGateways, view).filter(
+    (gateway) => !current.some(({ leader, port }) => leader === gateway.leader && port === gateway.port),
   );
   return [...current, ...left];
 }
@@ -244,12 +244,12 @@ function doorsToClose(one: PlacementCase, view: View): readonly Door[] {
  * Gateways of an earlier file that a stop has to close; none if this run removes gateways, which closes them before any
  * stop.
  */
-const leftOf = ({ leftDoors: left }: Pick<PlacementCase, 'leftDoors'>, { endsDoormen }: View): readonly Door[] =>
-  endsDoormen ? [] : left.map(({ leader, port }) => ({ leader, port, isLeft: true }));
+const leftOf = (left: PlacementCase['leftGateways'], { endsGateways }: View): readonly Gateway[] =>
+  endsGateways ? [] : left.map(({ leader, port }) => ({ leader, port, isLeft: true }));
 
 /** Opens the gateway after the proof of a start. */
 function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step[] {
-  return doorsOf(one).map((door) => openDoor(workOf(one), door, needs));
+  return gatewaysOf(one).map((gateway) => openGateway(workOf(one), gateway, needs));
 }
 
 /**
@@ -332,19 +332,17 @@ function stopSurvivors(one: PlacementCase, members: readonly SeenOnNode[], view:
   const work: MeshWork = { ...workOf(one), nodes, changes };
   // A peer that cannot be stopped is no reason to leave the others running.
   const workOn = (node: NodeName): MeshWork => ({ ...work, nodes: [node], changes: [propertyKey({ node, address })] });
-  const isAsked = ({ leader }: Door): boolean => view.targets.some(({ desired }) => desired.name === leader);
+  const isAsked = ({ leader }: Gateway): boolean => view.targets.some(({ desired }) => desired.name === leader);
   // An unobserved mesh may be answering, and a mesh that gave no token may only be busy.
   const mayAnswer =
     voiceOf(one) === 'unseen' || isAnswering(one, view) || members.some(({ seen }) => isLate(seen.record?.token));
-  const closing = doorsToClose(one, view)
+  const closing = gatewaysToClose(one, view)
     .filter(isAsked)
-    .flatMap((door) =>
-      closeDoor(
-        { ...work, nodes: [door.leader], changes: nodes.includes(door.leader) ? workOn(door.leader).changes : changes },
-        door,
-        { reason: 'it is stopped.', isAnswering: mayAnswer, needs: [] },
-      ),
-    );
+    .flatMap((gateway) => {
+      const { leader } = gateway;
+      const ofLeader = nodes.includes(leader) ? workOn(leader) : { ...work, nodes: [leader] };
+      return closeGateway(ofLeader, gateway, { reason: 'it is stopped.', isAnswering: mayAnswer, needs: [] });
+    });
   const { restarting } = view;
   const terms = { isAnswering: mayAnswer, seconds: 0, needs: closing, restarting };
   const stops = stopRanks(workOn, members, terms);
@@ -360,12 +358,15 @@ function orphanSteps(ids: ReadonlySet<string>, view: View): readonly Step[] {
   const byName = [...groupBy(found, ({ placement }) => placement)].toSorted(([a], [b]) => compareText(a, b));
   return byName.flatMap(([placement, own]) => {
     const workOn = (node: NodeName): MeshWork => ({ placement, nodes: [node], changes: [changeOn(node)] });
-    const left = leftOf({ leftDoors: leftDoors(view).filter((one) => one.placement === placement) }, view);
+    const left = leftOf(
+      leftGateways(view).filter((one) => one.placement === placement),
+      view,
+    );
     const terms = { reason: 'it is stopped.', isAnswering: true, needs: [] };
     return endPlacement(
       workOn,
       own,
-      left.flatMap((door) => closeDoor(workOn(door.leader), door, terms)),
+      left.flatMap((gateway) => closeGateway(workOn(gateway.leader), gateway, terms)),
     );
   });
 }

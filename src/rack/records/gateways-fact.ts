@@ -1,9 +1,9 @@
-import type { DoormanCounts, DoormanSight, DoorSight } from '../../model/gateway.ts';
+import type { EndpointStatus, GatewayCounts, GatewayStatus } from '../../model/gateway.ts';
 import { given } from '../../model/given.ts';
 import { andThen, type Known, known } from '../../model/known.ts';
 import { asList, asObject, garbled, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
-import { doormanPort } from '../../node/paths/own-paths.ts';
+import { gatewayPort } from '../../node/paths/own-paths.ts';
 import { launchdServices } from '../../node/probes/launchd-services.ts';
 import { defineFact } from '../fact.ts';
 
@@ -13,16 +13,16 @@ const statusHead = /^status ([A-Za-z0-9._-]{1,255})$/;
 const otherHead = /^(?:odd|(?:service|answer) [A-Za-z0-9._-]{1,255} \d{1,3})$/;
 
 /** Whether a record is a gateway's status, among the records of launchd services. */
-export const isDoormanStatus = (head: string): boolean => statusHead.test(head);
+export const isGatewayStatus = (head: string): boolean => statusHead.test(head);
 
 /** The status that each of our loaded gateways reports. */
-export const doormenFact = defineFact({
+export const gatewaysFact = defineFact({
   name: 'doormen',
   from: [launchdServices],
-  parse: ([answer]): Known<readonly DoormanSight[]> =>
+  parse: ([answer]): Known<readonly GatewayStatus[]> =>
     andThen(readRecords(answer), (records) => {
       const exits = new Map<string, string>();
-      const found: DoormanSight[] = [];
+      const found: GatewayStatus[] = [];
       for (const { head, lines } of records) {
         const [, asked = '', exit = ''] = /^answer ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
         if (asked !== '') exits.set(asked, exit);
@@ -31,7 +31,7 @@ export const doormenFact = defineFact({
           if (!otherHead.test(head)) return garbled(answer, 'printed a line without its record');
           continue;
         }
-        const port = doormanPort(label);
+        const port = gatewayPort(label);
         const curlExit = exits.get(label);
         if (port === undefined || curlExit === undefined || found.some((one) => one.port === port)) {
           return garbled(answer, 'printed the status of a gateway that was not queried');
@@ -41,13 +41,13 @@ export const doormenFact = defineFact({
       return known(found);
     }),
   /** For each gateway and placement: the requests in flight, and its counts. */
-  text: (doormen) =>
-    doormen.map((sight) => {
+  text: (gateways) =>
+    gateways.map((sight) => {
       if (sight.kind === 'silent') return `port ${sight.port}: ${sight.reason}`;
-      const doors = sight.doors.map(({ placement, running, waiting, counts: { requests, tokens } }) =>
+      const endpoints = sight.doors.map(({ placement, running, waiting, counts: { requests, tokens } }) =>
         [`${placement} ${running + waiting} in flight`, `${requests} answered`, `${tokens} tokens`].join(', '),
       );
-      return `port ${sight.port}: ${doors.join('; ')}`;
+      return `port ${sight.port}: ${endpoints.join('; ')}`;
     }),
 });
 
@@ -59,17 +59,18 @@ const curlReasons: Readonly<Record<string, string>> = {
   56: 'the connection broke',
 };
 
-function sightOf(port: number, curlExit: string, lines: readonly string[]): DoormanSight {
-  const silent = (reason: string): DoormanSight => ({ kind: 'silent', port, reason });
+function sightOf(port: number, curlExit: string, lines: readonly string[]): GatewayStatus {
+  const silent = (reason: string): GatewayStatus => ({ kind: 'silent', port, reason });
   if (curlExit !== '0') return silent(curlReasons[curlExit] ?? `curl exited with ${curlExit}`);
   if (lines.length === 0) return silent('another program answers on its port, or its answer is too long');
   const document = decoded(lines.join(''));
   const strangers = document && countOf(document, 'strangers');
-  const doors = document && asList(document['placements'])?.map(doorOf);
-  if (strangers === undefined || doors === undefined) return silent('its answer is unreadable');
-  const read = doors.filter((door) => door !== undefined);
+  const endpoints = document && asList(document['placements'])?.map(endpointOf);
+  if (strangers === undefined || endpoints === undefined) return silent('its answer is unreadable');
+  const read = endpoints.filter((endpoint) => endpoint !== undefined);
   const version = document && textOf(document, 'version');
-  const isWhole = read.length === doors.length && new Set(read.map(({ placement }) => placement)).size === read.length;
+  const names = new Set(read.map(({ placement }) => placement));
+  const isWhole = read.length === endpoints.length && names.size === read.length;
   if (!isWhole) return silent('its answer is unreadable');
   return { kind: 'answered', port, ...given({ version }), strangers, doors: read };
 }
@@ -95,23 +96,23 @@ function countOf(object: JsonObject, key: string): number | undefined {
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-function doorOf(value: unknown): DoorSight | undefined {
-  const door = asObject(value);
-  if (door === undefined) return undefined;
-  const placement = textOf(door, 'placement');
-  const counts = countsOf(door['counts']);
-  const [running, waiting] = [countOf(door, 'running'), countOf(door, 'waiting')];
+function endpointOf(value: unknown): EndpointStatus | undefined {
+  const endpoint = asObject(value);
+  if (endpoint === undefined) return undefined;
+  const placement = textOf(endpoint, 'placement');
+  const counts = countsOf(endpoint['counts']);
+  const [running, waiting] = [countOf(endpoint, 'running'), countOf(endpoint, 'waiting')];
   if (placement === undefined || !/^[A-Za-z0-9._-]{1,255}$/.test(placement)) return undefined;
   if (counts === undefined || running === undefined || waiting === undefined) return undefined;
-  const closed = textOf(door, 'closed');
+  const closed = textOf(endpoint, 'closed');
   return {
     placement,
     ...given({ closed }),
     running,
     waiting,
-    ...optional(door, 'lastByteMsAgo'),
-    ...optional(door, 'quietMs'),
-    ...optional(door, 'streamQuietMs'),
+    ...optional(endpoint, 'lastByteMsAgo'),
+    ...optional(endpoint, 'quietMs'),
+    ...optional(endpoint, 'streamQuietMs'),
     counts,
   };
 }
@@ -122,7 +123,7 @@ function optional<K extends string>(object: JsonObject, key: K): { readonly [_ i
   return value === undefined ? {} : ({ [key]: value } as { readonly [_ in K]?: number });
 }
 
-function countsOf(value: unknown): DoormanCounts | undefined {
+function countsOf(value: unknown): GatewayCounts | undefined {
   const counts = asObject(value);
   const [first, generating] = [asObject(counts?.['firstToken']), asObject(counts?.['generating'])];
   if (counts === undefined || first === undefined || generating === undefined) return undefined;

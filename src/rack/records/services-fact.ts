@@ -5,7 +5,7 @@ import { garbled } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
 import { launchdServices } from '../../node/probes/launchd-services.ts';
 import { defineFact, eachOnce } from '../fact.ts';
-import { isDoormanStatus } from './gateways-fact.ts';
+import { isGatewayStatus } from './gateways-fact.ts';
 
 /** Our launchd services, one for each of our plists, loaded or not. */
 export const servicesFact = defineFact({
@@ -15,7 +15,7 @@ export const servicesFact = defineFact({
     andThen(readRecords(answer), (records) => {
       const found: LaunchdService[] = [];
       for (const { head, lines } of records) {
-        if (isDoormanStatus(head)) continue;
+        if (isGatewayStatus(head)) continue;
         const [, asked = '', exit = ''] = /^answer ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
         const last = found.at(-1);
         if (asked !== '' && last?.label === asked) {

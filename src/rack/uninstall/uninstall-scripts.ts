@@ -1,5 +1,5 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
-import { doormanEndSeconds, serviceValues } from '../../node/launchd-service.ts';
+import { gatewayEndSeconds, serviceValues } from '../../node/launchd-service.ts';
 import { maskOf, netValues } from '../../node/network-setup.ts';
 import { below, place } from '../../node/paths/node-paths.ts';
 import { sh } from './scripts.generated.ts';
@@ -13,7 +13,7 @@ function ownLabel(label: string): string {
 export const clearNode = ({ labels, models }: ScriptArgs['clear-node']): string =>
   sh.clearNode(
     {
-      ...serviceValues('dev.meshwright.none', doormanEndSeconds),
+      ...serviceValues('dev.meshwright.none', gatewayEndSeconds),
       launch_daemons: place.launchDaemons,
       opt: place.opt,
       opt_parent: place.optParent,

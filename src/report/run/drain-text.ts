@@ -4,21 +4,21 @@ import type { NodeName } from '../../model/node.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { changeStart, type Prose, prose } from '../../model/text/prose.ts';
 import { durationText } from '../../model/text/units.ts';
-import { type DoorLook, doorNodes, unaskedDoor, untoldDoors } from '../../rack/placement/endpoint/drain.ts';
-import { doorsOn, insideSeen, leftDoorsOn, missingDoor } from '../../rack/placement/endpoint/seen-doors.ts';
+import { type DrainView, gatewayNodes, possibleGateways, unaskedGateway } from '../../rack/placement/endpoint/drain.ts';
+import { gatewaysOn, inFlightAt, leftGatewaysOn, missingGateway } from '../../rack/placement/endpoint/seen-gateways.ts';
 import type { ObservedTarget } from '../../rack/resource.ts';
 import { counted } from '../page.ts';
 
 /** A drain run's last observation, and its waiting time. */
-interface DrainLook extends DoorLook {
+interface DrainLook extends DrainView {
   readonly waitMs: number;
 }
 
 const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
 /** The gateway of a placement on one node. */
-type SeenDoor = { readonly node: NodeName } & (
-  | { readonly kind: 'known'; readonly inside: number | 'open' }
+type SeenGateway = { readonly node: NodeName } & (
+  | { readonly kind: 'known'; readonly inFlight: number | 'open' }
   | { readonly kind: 'unknown'; readonly why: string }
   /** The file declares a gateway that the node does not have yet. */
   | { readonly kind: 'missing'; readonly why: string; readonly isLeft: boolean }
@@ -42,89 +42,89 @@ interface Terms {
  */
 export function drainLines(placement: DesiredPlacement, look: DrainLook): readonly Prose[] {
   const { name } = placement;
-  const doors = doorNodes(look, [name]).map((node) => seenDoor(name, node, look));
-  const isDrained = doors.every((door) => door.kind === 'known' && door.inside === 0);
+  const gateways = gatewayNodes(look, [name]).map((node) => seenGateway(name, node, look));
+  const isDrained = gateways.every((gateway) => gateway.kind === 'known' && gateway.inFlight === 0);
   const isAsApplied = look.fleet.nodes.every((node) => !hasOther(name, node.name, look));
   const opening = isAsApplied
     ? prose`To reopen it: ${meshwright('start', name)}, or the next apply.`
     : prose`To accept requests again: ${meshwright('apply')}.`;
-  const [only, second] = doors;
+  const [only, second] = gateways;
   if (only === undefined) return [];
   const terms = { placement, waitMs: look.waitMs, where: '', opening };
   if (second === undefined || isDrained) return [lineOf(only, terms)];
-  return doors.map((door) => lineOf(door, { ...terms, where: ` on ${door.node}` }));
+  return gateways.map((gateway) => lineOf(gateway, { ...terms, where: ` on ${gateway.node}` }));
 }
 
-function targetOf(node: NodeName, { fleet, seen }: DoorLook): ObservedTarget | undefined {
+function targetOf(node: NodeName, { fleet, seen }: DrainView): ObservedTarget | undefined {
   const desired = fleet.nodes.find(({ name }) => name === node);
   const facts = Object.hasOwn(seen.nodes, node) ? seen.nodes[node]?.facts : undefined;
   return desired === undefined || facts === undefined ? undefined : { desired, facts };
 }
 
 /** Whether the gateways on a node differ from those in the file. */
-function hasOther(name: string, node: NodeName, look: DoorLook): boolean {
+function hasOther(name: string, node: NodeName, look: DrainView): boolean {
   const target = targetOf(node, look);
   if (target === undefined) return false;
-  const isLeft = leftDoorsOn(look.fleet, target).some(({ placement }) => placement === name);
-  return isLeft || portsOn(name, target, look).some((port) => missingDoor(target, port, name) !== undefined);
+  const isLeft = leftGatewaysOn(look.fleet, target).some(({ placement }) => placement === name);
+  return isLeft || portsOn(name, target, look).some((port) => missingGateway(target, port, name) !== undefined);
 }
 
-const portsOn = (name: string, target: ObservedTarget, { fleet }: DoorLook): readonly number[] =>
-  doorsOn(fleet, target).flatMap(({ placement, port }) => (placement === name ? [port] : []));
+const portsOn = (name: string, target: ObservedTarget, { fleet }: DrainView): readonly number[] =>
+  gatewaysOn(fleet, target).flatMap(({ placement, port }) => (placement === name ? [port] : []));
 
-function seenDoor(name: string, node: NodeName, look: DoorLook): SeenDoor {
+function seenGateway(name: string, node: NodeName, look: DrainView): SeenGateway {
   const target = targetOf(node, look);
   if (target === undefined) return { node, kind: 'away' };
   const ports = portsOn(name, target, look);
   // A gateway that does not run says nothing about requests in flight, whether it is closed or open.
-  const standing = ports.filter((port) => missingDoor(target, port, name) === undefined);
-  const [missing] = ports.flatMap((port) => missingDoor(target, port, name) ?? []);
-  const found = insideAll([
-    ...standing.map((port) => insideSeen(target, port, name)),
-    ...untoldDoors(name, target, look).map(({ why }) => why),
+  const standing = ports.filter((port) => missingGateway(target, port, name) === undefined);
+  const [missing] = ports.flatMap((port) => missingGateway(target, port, name) ?? []);
+  const found = inFlightAll([
+    ...standing.map((port) => inFlightAt(target, port, name)),
+    ...possibleGateways(name, target, look).map(({ why }) => why),
   ]);
   if (found.kind === 'unknown') {
     return found.reason === 'unreachable' ? { node, kind: 'away' } : { node, kind: 'unknown', why: found.detail };
   }
-  if (missing === undefined || found.value !== 0) return { node, kind: 'known', inside: found.value };
+  if (missing === undefined || found.value !== 0) return { node, kind: 'known', inFlight: found.value };
   return { node, kind: 'missing', why: `${missing}.`, isLeft: standing.length > 0 };
 }
 
 /** The first open or unobserved gateway on a node, otherwise the sum of requests in flight. */
-function insideAll(doors: readonly Known<number | 'open'>[]): Known<number | 'open'> {
-  let inside = 0;
-  for (const door of doors) {
-    if (door.kind === 'unknown' || door.value === 'open') return door;
-    inside += door.value;
+function inFlightAll(gateways: readonly Known<number | 'open'>[]): Known<number | 'open'> {
+  let inFlight = 0;
+  for (const gateway of gateways) {
+    if (gateway.kind === 'unknown' || gateway.value === 'open') return gateway;
+    inFlight += gateway.value;
   }
-  return known(inside);
+  return known(inFlight);
 }
 
-function lineOf(door: SeenDoor, { placement, waitMs, where, opening }: Terms): Prose {
+function lineOf(gateway: SeenGateway, { placement, waitMs, where, opening }: Terms): Prose {
   const { name } = placement;
-  switch (door.kind) {
+  switch (gateway.kind) {
     case 'away': {
-      const { detail, hint } = unaskedDoor(placement, door.node);
+      const { detail, hint } = unaskedGateway(placement, gateway.node);
       return prose`${name}: ${changeStart(detail, lowerFirst)} ${hint}`;
     }
     case 'unknown':
-      return prose`${name}: requests in flight are unknown${where}. ${door.why} ${opening}`;
+      return prose`${name}: requests in flight are unknown${where}. ${gateway.why} ${opening}`;
     case 'missing': {
-      const left = door.isLeft ? ' The gateway from an earlier file is closed, with no request in flight.' : '';
-      return prose`${name} is not drained${where}. ${door.why}${left} Run ${aside(meshwright('apply'))} first, then ${aside(meshwright('drain', name))}.`;
+      const left = gateway.isLeft ? ' The gateway from an earlier file is closed, with no request in flight.' : '';
+      return prose`${name} is not drained${where}. ${gateway.why}${left} Run ${aside(meshwright('apply'))} first, then ${aside(meshwright('drain', name))}.`;
     }
     case 'known':
-      return insideLine(door, { name, waitMs, where, opening });
+      return inFlightLine(gateway, { name, waitMs, where, opening });
   }
 }
 
-function insideLine(
-  { node, inside }: Extract<SeenDoor, { kind: 'known' }>,
+function inFlightLine(
+  { node, inFlight }: Extract<SeenGateway, { kind: 'known' }>,
   { name, waitMs, where, opening }: Omit<Terms, 'placement'> & { readonly name: string },
 ): Prose {
-  if (inside === 'open') return `${name} is not drained: its gateway on ${node} is open.`;
-  if (inside === 0)
+  if (inFlight === 'open') return `${name} is not drained: its gateway on ${node} is open.`;
+  if (inFlight === 0)
     return prose`${name} is drained${where}: its gateway is closed, with no request in flight. ${opening}`;
-  const told = `${name} is not drained${where}: ${counted(inside, 'request')} in flight after ${durationText(waitMs)}.`;
+  const told = `${name} is not drained${where}: ${counted(inFlight, 'request')} in flight after ${durationText(waitMs)}.`;
   return prose`${told} Its gateway stays closed; drain it again to wait longer. ${opening}`;
 }

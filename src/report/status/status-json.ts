@@ -11,7 +11,7 @@ import type {
   StatusNode,
   StatusPlacement,
 } from '../../model/documents.generated.ts';
-import type { DoorSight } from '../../model/gateway.ts';
+import type { EndpointStatus } from '../../model/gateway.ts';
 import { given } from '../../model/given.ts';
 import { linkEndText } from '../../model/node.ts';
 import { durationText, utcText } from '../../model/text/units.ts';
@@ -23,13 +23,13 @@ import { hang, type Page } from '../page.ts';
 const oneDecimal = (value: number): number => Math.round(value * 10) / 10;
 
 /** Tokens per second over all streamed answers; undefined if none was long enough to measure. */
-const tokenSpeed = ({ counts: { generating } }: DoorSight): number | undefined =>
+const tokenSpeed = ({ counts: { generating } }: EndpointStatus): number | undefined =>
   generating.totalMs > 0 && generating.tokens > 0
     ? oneDecimal((generating.tokens * 1_000) / generating.totalMs)
     : undefined;
 
 /** Mean time to the first token of a streamed answer, in ms; undefined without one. */
-const firstTokenOf = ({ counts: { firstToken } }: DoorSight): number | undefined =>
+const firstTokenOf = ({ counts: { firstToken } }: EndpointStatus): number | undefined =>
   firstToken.count > 0 ? Math.round(firstToken.totalMs / firstToken.count) : undefined;
 
 export function clientCountsJson({ sight }: ClientCounts): StatusClients {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DesiredDoorman, DesiredRuntime } from '../../model/desired.ts';
+import type { DesiredGateway, DesiredRuntime } from '../../model/desired.ts';
 import { doubleText, partText, type WrittenFile, writeWithFolder } from './double-files.ts';
 import { writeExoProgram } from './exo-image.ts';
 import { writeNodeArchive } from './node-archive.ts';
@@ -107,4 +107,4 @@ type DoubledKeys =
   | { readonly driver: 'mlx' | 'command' };
 
 /** A runtime of the file, or Node for a published endpoint. */
-export type DoubledProgram = (DesiredRuntime & DoubledKeys) | DesiredDoorman;
+export type DoubledProgram = (DesiredRuntime & DoubledKeys) | DesiredGateway;

@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { answerOwn, clientsInside } from '../../../src/gateway/ask-own.ts';
 import { makeBodyRoom } from '../../../src/gateway/body-room.ts';
-import type { Door } from '../../../src/gateway/doors.ts';
+import type { Endpoint } from '../../../src/gateway/endpoints.ts';
 import { makeOwnRequests } from '../../../src/gateway/own-count.ts';
 import { bodyRefusal, clientGone, type Passing, passOn } from '../../../src/gateway/pass-on.ts';
 import { readBody } from '../../../src/gateway/read-body.ts';
 import { makeTurns } from '../../../src/gateway/turns.ts';
-import { doorCounts } from '../../rack/placements.ts';
+import { endpointCounts } from '../../rack/placements.ts';
 
 const limits = { mostBodyBytes: 100, smallBodyBytes: 10, bodyRoomBytes: 100, bodyRoomMs: 20, silentMs: 20_000 };
 const json = { 'content-type': 'application/json' };
@@ -17,7 +17,7 @@ const json = { 'content-type': 'application/json' };
 /** A gateway door to a runtime that does not exist, with a clock and a flow of the test. */
 function makeDoor(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: readonly string[] = []) {
   const clock = { at: 0, closed: [] as (string | undefined)[] };
-  let counts = doorCounts();
+  let counts = endpointCounts();
   const upstream = { placement: 'kimi', servedName: 'tiny', port: 1, model: 'm', canCancel: true, maxRequests };
   const passage = { came: () => undefined, hold: () => undefined, end: () => undefined };
   const door = {
@@ -31,7 +31,7 @@ function makeDoor(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: reado
       counts = next(counts);
     },
   };
-  return { door: door as unknown as Door, clock };
+  return { door: door as unknown as Endpoint, clock };
 }
 
 const requestOf = (body: string, headers: Readonly<Record<string, string>> = json, method = 'POST') =>
@@ -60,7 +60,7 @@ const isDown = {
 };
 
 describe('a request from the node itself', () => {
-  const ask = (door: Door, headers: Readonly<Record<string, string>> = {}, body = '{"a":1}', more?: Passing) =>
+  const ask = (door: Endpoint, headers: Readonly<Record<string, string>> = {}, body = '{"a":1}', more?: Passing) =>
     answerOwn({ door, path: '/v1/x' }, requestOf(body, { ...json, ...headers }), more ?? passing());
 
   it('returns the client requests in flight, or forwards a body', async () => {
@@ -75,7 +75,7 @@ describe('a request from the node itself', () => {
     expect([clientsInside(free), free.own.count(), free.counts()]).toEqual([
       { running: 0, waiting: 0 },
       0,
-      doorCounts(),
+      endpointCounts(),
     ]);
   });
 

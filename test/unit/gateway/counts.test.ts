@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { countsFrom, readCounts, withAnswer, writeCounts } from '../../../src/gateway/counts.ts';
 import { makeOwnRequests } from '../../../src/gateway/own-count.ts';
 import { watchedFile } from '../../../src/gateway/watched-file.ts';
-import { doorCounts } from '../../rack/placements.ts';
+import { endpointCounts } from '../../rack/placements.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'doorman-counts-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -14,7 +14,7 @@ const file = join(folder, 'counts');
 describe("a gateway's request counts", () => {
   it('grow with each answer, and with the times of streams with several tokens', () => {
     const none = countsFrom(77);
-    expect(none).toEqual(doorCounts({ sinceEpochSeconds: 77 }));
+    expect(none).toEqual(endpointCounts({ sinceEpochSeconds: 77 }));
     const whole = withAnswer(none, { tokens: 5 });
     expect(whole).toEqual({ ...none, requests: 1, tokens: 5 });
     const streamed = withAnswer(whole, { tokens: 5, firstTokenMs: 30, generatingMs: 500 });
@@ -45,10 +45,10 @@ describe("a gateway's request counts", () => {
 
   it('survive a restart, and start at zero if their file is missing or damaged', async () => {
     const kept = new Map([
-      ['chat', { ...doorCounts({ requests: 1, failed: 2, refused: 3, tokens: 4 }), sinceEpochSeconds: 5 }],
+      ['chat', { ...endpointCounts({ requests: 1, failed: 2, refused: 3, tokens: 4 }), sinceEpochSeconds: 5 }],
       [
         'code',
-        doorCounts({
+        endpointCounts({
           firstToken: { count: 1, totalMs: 2, lastMs: 3 },
           generating: { tokens: 4, totalMs: 5, lastPerSecond: 0.5 },
         }),
@@ -65,10 +65,10 @@ describe("a gateway's request counts", () => {
     for (const none of ['{', null, 7, 'x']) expect(read(none)).toEqual(new Map());
     const odd = { requests: '7', failed: -1, refused: null, tokens: 3, firstToken: null, generating: 'x' };
     for (const value of [null, 7, 'x', [], {}])
-      expect(read({ chat: value })).toEqual(new Map([['chat', doorCounts()]]));
-    expect(read({ chat: odd })).toEqual(new Map([['chat', doorCounts({ tokens: 3 })]]));
+      expect(read({ chat: value })).toEqual(new Map([['chat', endpointCounts()]]));
+    expect(read({ chat: odd })).toEqual(new Map([['chat', endpointCounts({ tokens: 3 })]]));
     writeFileSync(file, '{"chat":{"requests":1e999,"sinceEpochSeconds":0,"toString":1}}');
-    expect(readCounts(file)).toEqual(new Map([['chat', doorCounts()]]));
+    expect(readCounts(file)).toEqual(new Map([['chat', endpointCounts()]]));
   });
 });
 

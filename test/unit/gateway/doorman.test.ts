@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { type Doorman, type DoormanLimits, startDoorman, usualLimits } from '../../../src/gateway/gateway.ts';
+import { type Gateway, type GatewayLimits, startDoorman, usualLimits } from '../../../src/gateway/gateway.ts';
 import type { GatewayEvent } from '../../../src/gateway/log.ts';
 import { hashOf } from './hash-of.ts';
 
@@ -21,7 +21,7 @@ for (const [name, key] of Object.entries({ chat: 'one', code: 'two' })) {
 }
 
 /** Starts a gateway to two runtimes; `chat` answers with three tokens. */
-async function start(limits: Partial<DoormanLimits> = {}, listenPort = 0): Promise<Doorman> {
+async function start(limits: Partial<GatewayLimits> = {}, listenPort = 0): Promise<Gateway> {
   rmSync(countsFile, { force: true });
   const runtime = createServer((asked, answer) => {
     asked.resume().on('end', () => {
@@ -56,7 +56,7 @@ type Asked = readonly [status: number | undefined, body: unknown];
 
 /** Sends a request, by default with a key of `chat`. */
 const ask = (
-  { port }: Doorman,
+  { port }: Gateway,
   path: string,
   { method = 'GET', body = '', headers = { authorization: 'Bearer one' } as Readonly<Record<string, string>> } = {},
 ): Promise<Asked> =>

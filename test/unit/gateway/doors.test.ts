@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ownRequest } from '../../../src/gateway/ask-own.ts';
-import { closingReason, makeDoors } from '../../../src/gateway/doors.ts';
+import { closingReason, makeDoors } from '../../../src/gateway/endpoints.ts';
 import { isForwarded, isLoopback, statusAnswer } from '../../../src/gateway/status.ts';
-import { doorCounts, doorSight } from '../../rack/placements.ts';
+import { endpointCounts, endpointStatus } from '../../rack/placements.ts';
 import { hashOf } from './hash-of.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'doorman-doors-'));
@@ -30,7 +30,7 @@ setMaxListeners(0, never);
 
 describe("a gateway's placements", () => {
   it('have keys, a reason while closed, and the counts of earlier runs', async () => {
-    writeFileSync(config.countsFile, JSON.stringify({ kimi: doorCounts({ requests: 7 }) }));
+    writeFileSync(config.countsFile, JSON.stringify({ kimi: endpointCounts({ requests: 7 }) }));
     writeFileSync(join(config.keysFolder, 'kimi'), JSON.stringify({ keys: [hashOf('one')] }));
     writeFileSync(join(config.closedFolder, 'code'), ' it is stopped. \nmore');
     const [kimi, code] = makeDoors(config);
@@ -38,11 +38,11 @@ describe("a gateway's placements", () => {
     expect([kimi.upstream, code.upstream]).toEqual(config.upstreams);
     expect([await kimi.keys(), await code.keys()]).toEqual([[Buffer.from(hashOf('one'), 'hex')], []]);
     expect([await kimi.closedBy(), await code.closedBy()]).toEqual([undefined, 'it is stopped.']);
-    expect(kimi.counts()).toEqual(doorCounts({ requests: 7 }));
+    expect(kimi.counts()).toEqual(endpointCounts({ requests: 7 }));
     kimi.count((counts) => ({ ...counts, requests: counts.requests + 1 }));
     expect(kimi.counts().requests).toBe(8);
     const { sinceEpochSeconds = 0, ...fresh } = code.counts();
-    expect(fresh).toEqual(doorCounts());
+    expect(fresh).toEqual(endpointCounts());
     expect(Math.abs(sinceEpochSeconds - Date.now() / 1_000)).toBeLessThan(1_000);
     const ended = kimi.own.begin();
     expect(kimi.own.oldestMs()).toBeGreaterThanOrEqual(0);
@@ -93,9 +93,13 @@ describe("a gateway's status", () => {
       statusAnswer(path, [kimi, code], { strangers: 3, ...(version === undefined ? {} : { version }) });
     const sinceEpochSeconds = expect.any(Number);
     const placements = [
-      { ...doorSight({ running: 1, waiting: 1, counts: doorCounts({ requests: 7 }) }), servedName: 'tiny' },
+      { ...endpointStatus({ running: 1, waiting: 1, counts: endpointCounts({ requests: 7 }) }), servedName: 'tiny' },
       {
-        ...doorSight({ placement: 'code', closed: 'it is stopped.', counts: doorCounts({ sinceEpochSeconds }) }),
+        ...endpointStatus({
+          placement: 'code',
+          closed: 'it is stopped.',
+          counts: endpointCounts({ sinceEpochSeconds }),
+        }),
         servedName: 'tiny',
       },
     ];

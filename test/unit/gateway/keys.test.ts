@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closingReason } from '../../../src/gateway/doors.ts';
+import { closingReason } from '../../../src/gateway/endpoints.ts';
 import { hashOfKey, isOpenedBy, keyOf, parseKeys } from '../../../src/gateway/keys.ts';
 import { parseDoormanConfig } from '../../../src/gateway/read-config.ts';
 import { hashOf } from './hash-of.ts';

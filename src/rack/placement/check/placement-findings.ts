@@ -15,8 +15,8 @@ import { layoutText } from '../../../model/text/units.ts';
 import { readValue } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import type { ObservedTarget, View } from '../../resource.ts';
-import { doorSight } from '../endpoint/doors.ts';
-import { isClosed } from '../endpoint/seen-doors.ts';
+import { endpointStatus } from '../endpoint/gateway-steps.ts';
+import { isClosed } from '../endpoint/seen-gateways.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { budgetFindings, lastStartFindings, markedAmong, rebootFindings } from '../placement-blockers.ts';
 import { areSeen, awayNodes } from '../state/layouts.ts';
@@ -38,7 +38,7 @@ export function placementFindings(view: View, surveys: readonly PlacementSurvey[
     ...spent,
     ...lastStartFindings(view),
     ...fallbackFindings(view, surveys),
-    ...doorFindings(view),
+    ...gatewayFindings(view),
     ...exposedFindings(view),
     ...rebootFindings(view),
     ...rdmaSuspicions(view, startable(view, others)),
@@ -190,24 +190,24 @@ function offered(one: PlacementSurvey, { desired, observation }: View): readonly
 }
 
 /** Serving placements whose gateway is closed, as after a drain: it accepts no requests until it is opened again. */
-export const doorFindings = (view: View): readonly Diagnostic[] =>
+export const gatewayFindings = (view: View): readonly Diagnostic[] =>
   placementCases(view).flatMap(({ elsewhere, ...own }) => {
     const one = elsewhere ?? own;
     const { placement, leader, mesh } = one;
     const target = view.targets.find(({ desired }) => desired.name === leader);
     if (placement.publication === undefined || placement.state !== 'serving' || mesh.state !== 'serving') return [];
     const isShut = target && seenValue(isClosed(target, placement.endpointPort, placement.name));
-    return isShut === true ? [doorFinding(one, target)] : [];
+    return isShut === true ? [gatewayFinding(one, target)] : [];
   });
 
-function doorFinding({ placement, leader }: PlacementCase, { facts }: ObservedTarget): Diagnostic {
+function gatewayFinding({ placement, leader }: PlacementCase, { facts }: ObservedTarget): Diagnostic {
   const { name, endpointPort } = placement;
-  const said = seenValue(doorSight(facts, name, endpointPort));
+  const said = seenValue(endpointStatus(facts, name, endpointPort));
   const reason = said?.closed === undefined ? '.' : `: ${escapeText(said.closed)}`;
-  const inside = said === undefined ? '' : ` Requests in flight: ${said.running + said.waiting}.`;
+  const inFlight = said === undefined ? '' : ` Requests in flight: ${said.running + said.waiting}.`;
   return diagnose('endpoint/door-closed', {
     subject: placementSubject(name),
-    detail: `It serves, but clients of port ${endpointPort} on ${leader} get 503${reason}${inside}`,
+    detail: `It serves, but clients of port ${endpointPort} on ${leader} get 503${reason}${inFlight}`,
     hint: prose`To accept requests again: ${meshwright('start', name)}. The next apply does it, too.`,
   });
 }

@@ -2,12 +2,12 @@ import { addressTowards } from '../../../drivers/contract/addresses.ts';
 import type { HeldBytes, RuntimeDriver } from '../../../drivers/contract/driver.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { NodeFit } from '../../../model/fit.ts';
-import type { DoorSight } from '../../../model/gateway.ts';
+import type { EndpointStatus } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { type Known, seenValue, unknown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { View } from '../../resource.ts';
-import { doorSight } from '../endpoint/doors.ts';
+import { endpointStatus } from '../endpoint/gateway-steps.ts';
 import { awayNodes } from '../state/layouts.ts';
 import type { MeshState } from '../state/mesh-states.ts';
 import { everyCase, isIdle, type PlacementCase, placementCases } from '../state/placement-cases.ts';
@@ -16,7 +16,7 @@ import { fleetMemory } from './placement-checks.ts';
 
 export interface ClientCounts {
   readonly placement: string;
-  readonly sight: Known<DoorSight>;
+  readonly sight: Known<EndpointStatus>;
 }
 
 /**
@@ -34,7 +34,7 @@ export function clientCounts(
     if (placement === undefined || leader === undefined || !asked.includes(leader)) return [];
     const target = targets.find((one) => one.desired.name === leader);
     if (target === undefined) return [{ placement: name, sight: unknown('unreachable', `${leader} was not observed`) }];
-    const sight = doorSight(target.facts, name, placement.endpointPort);
+    const sight = endpointStatus(target.facts, name, placement.endpointPort);
     return sight === undefined ? [] : [{ placement: name, sight }];
   });
 }

@@ -8,7 +8,7 @@ import type { Step } from '../../../model/step.ts';
 import { type Addressed, addressed, nodeSubject } from '../../../model/subject.ts';
 import { aside, meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
-import { doormanPort } from '../../../node/paths/own-paths.ts';
+import { gatewayPort } from '../../../node/paths/own-paths.ts';
 import { buildStep, gateStep } from '../../build-step.ts';
 import type { FleetObservation } from '../../examination.ts';
 import { read } from '../../fact.ts';
@@ -24,9 +24,9 @@ import {
 } from '../../resource.ts';
 import { knownWords } from '../../seen-fact.ts';
 import { isRunning, seeMember } from '../members.ts';
-import { closedAct, doorAddress, insideAddress } from './doors.ts';
-import { doormenOn } from './gateways.ts';
-import { doorsOn, insideSeen, leftDoorsOn, missingDoor } from './seen-doors.ts';
+import { closedAct, inFlightAddress, stateAddress } from './gateway-steps.ts';
+import { wantedGateways } from './gateways.ts';
+import { gatewaysOn, inFlightAt, leftGatewaysOn, missingGateway } from './seen-gateways.ts';
 
 /** Placements to drain, and how long their requests in flight may take. */
 export interface DrainWish {
@@ -44,10 +44,10 @@ interface Drained {
 }
 
 /** Possible gateways of an earlier file: their requests in flight are unknown, and they cannot be closed. */
-const untoldOf = (view: View, { placements }: DrainWish): readonly Property[] =>
+const possibleOf = (view: View, { placements }: DrainWish): readonly Property[] =>
   view.targets.flatMap((target) =>
     placements.flatMap((placement) =>
-      untoldDoors(placement, target, lookOf(view)).map(
+      possibleGateways(placement, target, lookOf(view)).map(
         ({ address, about, why }): Property => ({
           node: target.desired.name,
           address,
@@ -63,32 +63,32 @@ const untoldOf = (view: View, { placements }: DrainWish): readonly Property[] =>
     ),
   );
 
-const lookOf = ({ desired, observation }: View): DoorLook => ({ fleet: desired, seen: observation });
+const lookOf = ({ desired, observation }: View): DrainView => ({ fleet: desired, seen: observation });
 
 /** Macs that could not be asked and may have a gateway of a placement. */
 const unaskedOf = (view: View, { placements }: DrainWish): readonly Diagnostic[] =>
   view.desired.placements
     .filter(({ name }) => placements.includes(name))
     .flatMap((placement) =>
-      doorNodes(lookOf(view), [placement.name])
+      gatewayNodes(lookOf(view), [placement.name])
         .filter((node) => view.asked.includes(node) && !view.targets.some(({ desired }) => desired.name === node))
-        .map((node) => unaskedDoor(placement, node)),
+        .map((node) => unaskedGateway(placement, node)),
     );
 
 const drainedOf = ({ desired, targets }: View, { placements }: DrainWish): readonly Drained[] =>
   targets.flatMap((target) =>
-    doorsOn(desired, target)
+    gatewaysOn(desired, target)
       .filter(({ placement }) => placements.includes(placement))
       .map(({ port, placement }) => ({ target, port, placement })),
   );
 
 function propertyOf({ target, port, placement }: Drained): Property {
-  const seen = insideSeen(target, port, placement);
+  const seen = inFlightAt(target, port, placement);
   // The exact number is only for the reader and the gate: the plan must stay the same while requests finish.
   const observed = mapKnown(seen, (count) => (count === 'open' || count === 0 ? count : 'inside'));
   return {
     node: target.desired.name,
-    ...insideAddress(port, placement),
+    ...inFlightAddress(port, placement),
     desired: 0,
     observed,
     from: knownWords(seen, (count) => (count === 'open' ? 'open' : `closed, ${count} in flight`)),
@@ -100,14 +100,14 @@ function propertyOf({ target, port, placement }: Drained): Property {
 
 /** Without a gateway for the placement, clients reach it another way, which closing would not stop. */
 function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
-  const missing = missingDoor(target, port, placement);
+  const missing = missingGateway(target, port, placement);
   if (missing === undefined) return [];
   return [
     {
       code: 'plan/not-converged',
       node: target.desired.name,
       resource: 'doorman',
-      property: insideAddress(port, placement),
+      property: inFlightAddress(port, placement),
       action: prose`${missing}: ${meshwright('apply')}, then ${aside(meshwright('drain', placement))}`,
       isHands: false,
       peers: [],
@@ -119,11 +119,11 @@ function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
 function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly Step[] {
   const { node } = made;
   const { port, placement } = one;
-  const door = doorAddress(port, placement);
+  const state = stateAddress(port, placement);
   const close = buildStep({
     node,
     resource: 'doorman',
-    name: `${door.address}/close`,
+    name: `${state.address}/close`,
     class: 'converge',
     act: closedAct(port, placement, 'it was drained by its operator.'),
     towards: [made],
@@ -131,7 +131,7 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly 
     deadlineMs: putDeadlineMs,
   });
   const isOpen = made.observed.kind === 'known' && made.observed.value === 'open';
-  const closing = isOpen ? [{ ...close, establishes: [{ node, ...door, value: 'closed' }] }] : [];
+  const closing = isOpen ? [{ ...close, establishes: [{ node, ...state, value: 'closed' }] }] : [];
   const wait = gateStep({
     node,
     resource: 'doorman',
@@ -144,10 +144,10 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly 
 }
 
 /** The only property that `drain` changes: the requests in flight, which reach 0 after the gateway is closed. */
-export const drainDoors = (wish: DrainWish): Resource => ({
+export const drainGateways = (wish: DrainWish): Resource => ({
   kind: 'doorman',
   after: ['identity', 'sudo'],
-  properties: (view) => [...drainedOf(view, wish).map(propertyOf), ...untoldOf(view, wish)],
+  properties: (view) => [...drainedOf(view, wish).map(propertyOf), ...possibleOf(view, wish)],
   steps: (changes, view) => ({
     steps: drainedOf(view, wish).flatMap((one) =>
       changedProperties(changes, [propertyOf(one)]).flatMap((made) => stepsOf(one, made, wish)),
@@ -157,13 +157,13 @@ export const drainDoors = (wish: DrainWish): Resource => ({
   notices: (view) => unaskedOf(view, wish),
 });
 
-export interface DoorLook {
+export interface DrainView {
   readonly fleet: DesiredFleet;
   readonly seen: FleetObservation;
 }
 
 /** A possible gateway of a placement, left by an earlier file; it could not be checked. */
-interface UntoldDoor extends Addressed {
+interface PossibleGateway extends Addressed {
   readonly why: Extract<Known<unknown>, { kind: 'unknown' }>;
 }
 
@@ -171,7 +171,7 @@ interface UntoldDoor extends Addressed {
  * Whether clients of a node's gateway may reach the placement: a gateway forwards to the first rank on its own node.
  * For an unobserved node, the answer is no only if the first rank is observed running on another node.
  */
-function mayLead(placement: string, node: NodeName, { fleet, seen }: DoorLook): boolean {
+function mayLead(placement: string, node: NodeName, { fleet, seen }: DrainView): boolean {
   const own = seeMember(node, placement, seen.nodes[node]?.facts).seen;
   if (own.kind === 'known') return own.value.record?.rank === 0 && own.value.mayRun;
   return !fleet.nodes.some(({ name }) => {
@@ -181,47 +181,47 @@ function mayLead(placement: string, node: NodeName, { fleet, seen }: DoorLook): 
 }
 
 /** Possible gateways of a placement on a node that answered, besides those that report the placement. */
-export function untoldDoors(
+export function possibleGateways(
   placement: string,
   { desired: { name }, facts }: ObservedTarget,
-  look: DoorLook,
-): readonly UntoldDoor[] {
-  const own = doormenOn(look.fleet, name).filter(({ placements }) => placements.some((one) => one.name === placement));
+  look: DrainView,
+): readonly PossibleGateway[] {
+  const own = wantedGateways(look.fleet, name).filter((one) => one.placements.some((it) => it.name === placement));
   if (!mayLead(placement, name, look)) return [];
   const services = read(facts, servicesFact);
   if (services.kind === 'unknown') return own.length > 0 ? [] : [{ ...addressed({ kind: 'doorman' }), why: services }];
-  return services.value.flatMap(({ label, state, behind }): readonly UntoldDoor[] => {
-    const port = doormanPort(label);
+  return services.value.flatMap(({ label, state, behind }): readonly PossibleGateway[] => {
+    const port = gatewayPort(label);
     if (port === undefined || state !== 'running' || behind !== undefined) return [];
     if (own.some((one) => one.port === port)) return [];
     const detail = `The gateway at port ${port} does not report which placements it serves.`;
-    return [{ ...insideAddress(port, placement), why: { kind: 'unknown', reason: 'failed', detail } }];
+    return [{ ...inFlightAddress(port, placement), why: { kind: 'unknown', reason: 'failed', detail } }];
   });
 }
 
 /** Whether a node has a gateway of a placement or may have one. */
-function hasDoor(placement: DesiredPlacement, node: NodeName, look: DoorLook): boolean {
+function hasGateway(placement: DesiredPlacement, node: NodeName, look: DrainView): boolean {
   if (leadersOf(placement).includes(node)) return true;
   const desired = look.fleet.nodes.find(({ name }) => name === node);
   const facts = look.seen.nodes[node]?.facts;
   if (desired === undefined) return false;
   if (facts === undefined) return mayLead(placement.name, node, look);
   const target = { desired, facts };
-  const isLeft = leftDoorsOn(look.fleet, target).some((door) => door.placement === placement.name);
-  return isLeft || untoldDoors(placement.name, target, look).length > 0;
+  const isLeft = leftGatewaysOn(look.fleet, target).some((one) => one.placement === placement.name);
+  return isLeft || possibleGateways(placement.name, target, look).length > 0;
 }
 
 /**
  * The nodes with gateways of these placements: the leader of each layout, and every node where an earlier file left a
  * gateway or may have left one. Macs that are no longer in the file are unknown and not included.
  */
-export function doorNodes(look: DoorLook, placements: readonly string[]): readonly NodeName[] {
+export function gatewayNodes(look: DrainView, placements: readonly string[]): readonly NodeName[] {
   const meant = look.fleet.placements.filter(({ name }) => placements.includes(name));
-  return look.fleet.nodes.map(({ name }) => name).filter((node) => meant.some((one) => hasDoor(one, node, look)));
+  return look.fleet.nodes.map(({ name }) => name).filter((node) => meant.some((one) => hasGateway(one, node, look)));
 }
 
 /** What is unknown about a gateway on a node that could not be asked, and what to do. */
-export function unaskedDoor(placement: DesiredPlacement, node: NodeName): Diagnostic {
+export function unaskedGateway(placement: DesiredPlacement, node: NodeName): Diagnostic {
   const isOfFile = leadersOf(placement).includes(node);
   const { name } = placement;
   const asked = isOfFile

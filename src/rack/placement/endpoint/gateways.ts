@@ -1,6 +1,6 @@
 import { innerPort } from '../../../desired/endpoints.ts';
 import { gatewayUser, layoutsOf } from '../../../desired/layouts.ts';
-import { doormanFile } from '../../../desired/resolve.ts';
+import { gatewayFile } from '../../../desired/resolve.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import type {
   DesiredFleet,
@@ -10,7 +10,7 @@ import type {
   Publication,
 } from '../../../model/desired.ts';
 import { digestOf, shortDigest } from '../../../model/digest.ts';
-import type { DoormanKeys, DoormanUpstream } from '../../../model/gateway.ts';
+import type { GatewayKeys, GatewayUpstream } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { type Known, known } from '../../../model/known.ts';
 import { groupBy, oncePer } from '../../../model/lists.ts';
@@ -22,9 +22,9 @@ import { below } from '../../../node/paths/node-paths.ts';
 import {
   closedFolder,
   countsFile,
-  doormanConfig,
-  doormanLabel,
-  doormanLog,
+  gatewayConfig,
+  gatewayLabel,
+  gatewayLog,
   keysFolder,
   treeFolder,
 } from '../../../node/paths/own-paths.ts';
@@ -34,7 +34,7 @@ import { treeOf } from '../../records/trees.ts';
 /** A placement that is published in the office network. */
 export type PublishedPlacement = DesiredPlacement & { readonly publication: Publication };
 
-export interface WantedDoorman {
+export interface WantedGateway {
   /** The leader of all its placements, on their own nodes or on their fallback. */
   readonly node: NodeName;
   readonly port: number;
@@ -58,7 +58,7 @@ function atLeaders(placement: PublishedPlacement): readonly PublishedPlacement[]
 }
 
 /** All desired gateways by node and port: placements on the same port of the same leader share one. */
-const wantedDoormen = oncePer(({ placements }: DesiredFleet): readonly WantedDoorman[] => {
+const allWanted = oncePer(({ placements }: DesiredFleet): readonly WantedGateway[] => {
   const all = placements.filter(isPublished).flatMap(atLeaders);
   return [...groupBy(all, (one) => `${leaderOf(one)} ${one.endpointPort}`).values()].flatMap((behind) => {
     const [first] = behind;
@@ -66,35 +66,35 @@ const wantedDoormen = oncePer(({ placements }: DesiredFleet): readonly WantedDoo
   });
 });
 
-export const doormenOn = (fleet: DesiredFleet, node: NodeName): readonly WantedDoorman[] =>
-  wantedDoormen(fleet).filter((one) => one.node === node);
+export const wantedGateways = (fleet: DesiredFleet, node: NodeName): readonly WantedGateway[] =>
+  allWanted(fleet).filter((one) => one.node === node);
 
 /**
  * A gateway's files except its keys, and their version, which the gateway reports.
  * @throws Error if the fleet was not settled, which is a bug
  */
-export function doormanFiles(
+export function gatewayFiles(
   fleet: DesiredFleet,
-  wanted: WantedDoorman,
+  wanted: WantedGateway,
 ): { readonly config: Text; readonly plist: Text; readonly version: string } {
-  const { doorman } = fleet;
-  if (doorman === undefined) throw new Error('a published endpoint has no doorman');
-  const folder = treeFolder(treeOf('runtime', doorman.name, doorman.digest));
+  const { gateway } = fleet;
+  if (gateway === undefined) throw new Error('a published endpoint has no gateway');
+  const folder = treeFolder(treeOf('runtime', gateway.name, gateway.digest));
   const node = fleet.nodes.find(({ name }) => name === wanted.node);
   const upstreams = wanted.placements.map((one) => upstreamOf(fleet, one));
   const proxies = [...new Set(wanted.placements.flatMap(({ publication }) => publication.proxies ?? []))].toSorted();
-  const config = doormanConfigText(wanted.port, upstreams, proxies);
-  const work: DoormanWork = {
+  const config = configText(wanted.port, upstreams, proxies);
+  const work: GatewayJob = {
     port: wanted.port,
-    node: below(folder, doorman.program),
-    program: below(folder, doormanFile),
+    node: below(folder, gateway.program),
+    program: below(folder, gatewayFile),
     user: node && gatewayUser(fleet, node),
   };
-  const version = shortDigest(digestOf([textDigest(config), textDigest(doormanPlistText(work))]));
-  return { config, plist: doormanPlistText(work, version), version };
+  const version = shortDigest(digestOf([textDigest(config), textDigest(plistText(work))]));
+  return { config, plist: plistText(work, version), version };
 }
 
-function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): DoormanUpstream {
+function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): GatewayUpstream {
   const { name, publication, parallel } = placement;
   const runtime = fleet.runtimes.find((one) => one.name === placement.runtime);
   const model = fleet.models.find((one) => one.name === placement.model);
@@ -125,8 +125,8 @@ function modelWord(
 
 /** The key file of a placement; unknown if a key cannot be read, undefined if the keys were not read. */
 export function wantedKeys({ publication: { apiKeys, keyHashes } }: PublishedPlacement): Known<Text> | undefined {
-  if (apiKeys === undefined) return known(doormanKeysText('anybody'));
-  return keyHashes?.kind === 'known' ? known(doormanKeysText(keyHashes.value)) : keyHashes;
+  if (apiKeys === undefined) return known(keysText('anybody'));
+  return keyHashes?.kind === 'known' ? known(keysText(keyHashes.value)) : keyHashes;
 }
 
 /** All interfaces, because names in the office network may resolve to any of the node's addresses. */
@@ -136,7 +136,7 @@ const everywhere = '0.0.0.0';
 const exitTimeOutSeconds = 30;
 
 /** The gateway's settings as JSON; its node paths get their root prefix later. */
-function doormanConfigText(port: number, upstreams: readonly DoormanUpstream[], proxies: readonly string[]): Text {
+function configText(port: number, upstreams: readonly GatewayUpstream[], proxies: readonly string[]): Text {
   const shown = upstreams.map((one) => JSON.stringify(one)).join(',\n    ');
   const listed = proxies.length === 0 ? '' : `\n  "proxies": ${JSON.stringify(proxies)},`;
   return [
@@ -151,13 +151,13 @@ function doormanConfigText(port: number, upstreams: readonly DoormanUpstream[], 
 }
 
 /** The sorted hashes of a placement's keys; `anybody` if no key is needed. */
-function doormanKeysText(keys: DoormanKeys['keys']): Text {
-  const document: DoormanKeys = { keys: keys === 'anybody' ? keys : keys.toSorted() };
+function keysText(keys: GatewayKeys['keys']): Text {
+  const document: GatewayKeys = { keys: keys === 'anybody' ? keys : keys.toSorted() };
   return [`${JSON.stringify(document, null, 2)}\n`];
 }
 
 /** One gateway on a node, apart from its configuration. */
-interface DoormanWork {
+interface GatewayJob {
   readonly port: number;
   readonly node: NodePath;
   readonly program: NodePath;
@@ -172,8 +172,8 @@ interface DoormanWork {
  * @see launchd.plist(5): KeepAlive, UserName, ExitTimeOut, ProcessType (a service that answers people must not be
  * throttled)
  */
-function doormanPlistText({ port, node, program, user }: DoormanWork, version?: string): Text {
-  const log = doormanLog(port);
+function plistText({ port, node, program, user }: GatewayJob, version?: string): Text {
+  const log = gatewayLog(port);
   const last = version === undefined ? '' : `\n\t\t<string>${version}</string>`;
   return [
     `${plistHead}	<key>ExitTimeOut</key>
@@ -181,7 +181,7 @@ function doormanPlistText({ port, node, program, user }: DoormanWork, version?: 
 	<key>KeepAlive</key>
 	<true/>
 	<key>Label</key>
-	<string>${doormanLabel(port)}</string>
+	<string>${gatewayLabel(port)}</string>
 	<key>ProcessType</key>
 	<string>Interactive</string>
 	<key>ProgramArguments</key>
@@ -191,7 +191,7 @@ function doormanPlistText({ port, node, program, user }: DoormanWork, version?: 
     '</string>\n\t\t<string>',
     program,
     '</string>\n\t\t<string>',
-    doormanConfig(port),
+    gatewayConfig(port),
     `</string>\n\t\t<string>${everywhere}:${port}</string>${last}\n\t</array>\n\t<key>RunAtLoad</key>\n\t<true/>\n\t<key>StandardErrorPath</key>\n\t<string>`,
     log,
     '</string>\n\t<key>StandardOutPath</key>\n\t<string>',

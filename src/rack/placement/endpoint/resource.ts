@@ -12,39 +12,39 @@ import type { Act, Effect, Step, Text } from '../../../model/step.ts';
 import { type Addressed, addressed, placementSubject } from '../../../model/subject.ts';
 import {
   closedFolder,
-  doormanConfig,
-  doormanKeysFile,
-  doormanLabel,
-  doormanPlist,
-  doormanPort,
-  doormenFolder,
+  gatewayConfig,
+  gatewayKeysFile,
+  gatewayLabel,
+  gatewayPlist,
+  gatewayPort,
+  gatewaysFolder,
   keysFolder,
 } from '../../../node/paths/own-paths.ts';
 import { textDigest } from '../../../node/put-file.ts';
 import { buildStep, type StepParts } from '../../build-step.ts';
 import { read, readValue } from '../../fact.ts';
 import { filesFact } from '../../records/files-fact.ts';
-import { doormenFact } from '../../records/gateways-fact.ts';
+import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import { changedProperties, type ObservedTarget, type Property, type Resource, type View } from '../../resource.ts';
 import { knownWords } from '../../seen-fact.ts';
 import { scriptAct } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
-import { doorsOf, everyCase, type PlacementCase } from '../state/placement-cases.ts';
-import { closedAct, type Door, doorAddress, drainMs } from './doors.ts';
-import { doormanFiles, doormenOn, type PublishedPlacement, type WantedDoorman, wantedKeys } from './gateways.ts';
-import { doormanSights, isClosed, leavingAt } from './seen-doors.ts';
+import { everyCase, gatewaysOf, type PlacementCase } from '../state/placement-cases.ts';
+import { closedAct, drainMs, type Gateway, stateAddress } from './gateway-steps.ts';
+import { gatewayFiles, type PublishedPlacement, type WantedGateway, wantedGateways, wantedKeys } from './gateways.ts';
+import { gatewaySights, isClosed, leavingAt } from './seen-gateways.ts';
 
 /**
  * The gateways that only the placement's own start may open, after its token. `unknown`: it is unknown whether anything
  * serves behind them. undefined: nothing prevents opening. A placement that stays on its fallback is checked there; a
  * placement that moves back gets its gateways opened by that move.
  */
-function awaitedOf({ elsewhere, ...own }: PlacementCase, { staying }: View): readonly Door[] | 'unknown' | undefined {
-  if (elsewhere !== undefined && !staying.includes(own.placement.name)) return doorsOf(own);
+function awaitedOf({ elsewhere, ...own }: PlacementCase, view: View): readonly Gateway[] | 'unknown' | undefined {
+  if (elsewhere !== undefined && !view.staying.includes(own.placement.name)) return gatewaysOf(own);
   const one = elsewhere ?? own;
   if (one.mesh.state === 'serving') return undefined;
-  return one.mesh.state === 'unknown' ? 'unknown' : doorsOf(one);
+  return one.mesh.state === 'unknown' ? 'unknown' : gatewaysOf(one);
 }
 
 /**
@@ -61,22 +61,22 @@ const allAwaited = oncePer(
 );
 
 /** Whether a gateway accepts requests for each placement, except where a start of the placement opens it. */
-function doorProperties(view: View, { port, placements }: WantedDoorman, target: ObservedTarget): readonly Property[] {
+function stateProperties(view: View, { port, placements }: WantedGateway, target: ObservedTarget): readonly Property[] {
   const awaited = allAwaited(view);
   return placements.flatMap((placement) => {
     const kept = awaited.get(placement.name);
-    const property = doorProperty(port, placement, target);
+    const property = stateProperty(port, placement, target);
     if (kept === 'unknown') return unlessClosed(property, placement.name);
-    return kept?.some((door) => door.leader === property.node && door.port === port) === true ? [] : property;
+    return kept?.some((gateway) => gateway.leader === property.node && gateway.port === port) === true ? [] : property;
   });
 }
 
-function doorProperty(port: number, { name, state }: PublishedPlacement, target: ObservedTarget): Property {
+function stateProperty(port: number, { name, state }: PublishedPlacement, target: ObservedTarget): Property {
   const observed = mapKnown(isClosed(target, port, name), (closed) => (closed ? 'closed' : 'open'));
   const to = state === 'stopped' ? 'closed' : 'open';
   return {
     node: target.desired.name,
-    ...doorAddress(port, name),
+    ...stateAddress(port, name),
     desired: to,
     observed,
     from: knownWords(observed, (value) => value),
@@ -132,27 +132,27 @@ function keysProperty(target: ObservedTarget, port: number, placement: Published
     return [{ ...about, desired: 'unknown', observed: keys, from, why: keys.detail }];
   }
   const desired = shortDigest(textDigest(keys.value));
-  const observed = mapKnown(doormenSeen(target), (kept) => keyStateOf(kept, port, name));
+  const observed = mapKnown(gatewaysSeen(target), (kept) => keyStateOf(kept, port, name));
   const from = knownWords(observed, (value) =>
     value === desired ? "the file's keys" : (keysWords[value] ?? 'other keys'),
   );
   return [{ ...about, desired, observed, from }];
 }
 
-function keyStateOf({ files }: DoormenSight, port: number, placement: string): string {
-  const { path } = doormanKeysFile(port, placement);
+function keyStateOf({ files }: GatewayObservation, port: number, placement: string): string {
+  const { path } = gatewayKeysFile(port, placement);
   const kept = files.find((one) => one.path === path);
   if (kept === undefined || kept.state === 'missing') return 'absent';
   return kept.state === 'intact' ? kept.digest.slice(0, 16) : kept.state;
 }
 
 /** Writes each key file that changes; none waits for another. */
-function keysSteps({ port, placements }: WantedDoorman, makes: readonly Property[]): readonly Step[] {
+function keysSteps({ port, placements }: WantedGateway, makes: readonly Property[]): readonly Step[] {
   return placements.flatMap((placement) => {
     const property = makes.find(({ address }) => address === keysAddress(port, placement.name).address);
     const keys = wantedKeys(placement);
     if (property === undefined || keys?.kind !== 'known') return [];
-    const path = doormanKeysFile(port, placement.name);
+    const path = gatewayKeysFile(port, placement.name);
     return [
       stepFor(property, `${property.address}/put`, putAct(path, keys.value), {
         makes: [property],
@@ -163,32 +163,32 @@ function keysSteps({ port, placements }: WantedDoorman, makes: readonly Property
 }
 
 /** Placements with a key file at a gateway, whether it serves them or not. */
-const keyedAt = (port: number, seen: DoormenSight): readonly string[] => namesIn(keysFolder(port), seen);
+const keyedAt = (port: number, seen: GatewayObservation): readonly string[] => namesIn(keysFolder(port), seen);
 
-const closedAt = (port: number, seen: DoormenSight): readonly string[] => namesIn(closedFolder(port), seen);
+const closedAt = (port: number, seen: GatewayObservation): readonly string[] => namesIn(closedFolder(port), seen);
 
-const namesIn = ({ path: folder }: NodePath, { files }: DoormenSight): readonly string[] =>
+const namesIn = ({ path: folder }: NodePath, { files }: GatewayObservation): readonly string[] =>
   files.flatMap(({ path }) => (path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [])).toSorted();
 
-export const doormanAddress = (port: number): Addressed => addressed({ kind: 'doorman', port });
+export const gatewayAddress = (port: number): Addressed => addressed({ kind: 'doorman', port });
 
 /** What is observed of a node's gateways. */
-interface DoormenSight {
+interface GatewayObservation {
   readonly files: readonly KeptFile[];
   readonly services: readonly LaunchdService[];
 }
 
-const doormenSeen = ({ facts }: ObservedTarget): Known<DoormenSight> =>
+const gatewaysSeen = ({ facts }: ObservedTarget): Known<GatewayObservation> =>
   andThen(read(facts, filesFact), (files) => mapKnown(read(facts, servicesFact), (services) => ({ files, services })));
 
-function doormanProperties(view: View, target: ObservedTarget): readonly Property[] {
+function gatewayProperties(view: View, target: ObservedTarget): readonly Property[] {
   const fleet = view.desired;
-  const wanted = doormenOn(fleet, target.desired.name);
+  const wanted = wantedGateways(fleet, target.desired.name);
   return [
     ...wanted.flatMap((one) => [
       programProperty(fleet, one, target),
       ...one.placements.flatMap((placement) => keysProperty(target, one.port, placement)),
-      ...doorProperties(view, one, target),
+      ...stateProperties(view, one, target),
     ]),
     ...leftPorts(wanted, target).map((port) => leftProperty(port, target)),
   ];
@@ -207,15 +207,15 @@ const words = (value: string): string => stateWords[value] ?? `version ${value}`
 const isAsWanted = (files: readonly KeptFile[], path: NodePath, content: Text): boolean =>
   files.some((one) => one.path === path.path && one.state === 'intact' && one.digest === textDigest(content));
 
-function programProperty(fleet: DesiredFleet, wanted: WantedDoorman, target: ObservedTarget): Property {
-  const { config, plist, version } = doormanFiles(fleet, wanted);
+function programProperty(fleet: DesiredFleet, wanted: WantedGateway, target: ObservedTarget): Property {
+  const { config, plist, version } = gatewayFiles(fleet, wanted);
   const { port } = wanted;
-  const seen = doormenSeen(target);
+  const seen = gatewaysSeen(target);
   const names = wanted.placements.map(({ name }) => name);
   const observed = andThen(seen, ({ files, services }): Known<string> => {
-    const service = services.find(({ label }) => label === doormanLabel(port));
+    const service = services.find(({ label }) => label === gatewayLabel(port));
     if (!hasFiles(files, port) && service === undefined) return known('absent');
-    const isWhole = isAsWanted(files, doormanConfig(port), config) && isAsWanted(files, doormanPlist(port), plist);
+    const isWhole = isAsWanted(files, gatewayConfig(port), config) && isAsWanted(files, gatewayPlist(port), plist);
     if (!isWhole) return known('changed');
     if (service?.state !== 'running') return known('stopped');
     const { behind } = service;
@@ -229,7 +229,7 @@ function programProperty(fleet: DesiredFleet, wanted: WantedDoorman, target: Obs
   });
   return {
     node: target.desired.name,
-    ...doormanAddress(port),
+    ...gatewayAddress(port),
     desired: version,
     observed,
     from: knownWords(observed, words),
@@ -241,32 +241,32 @@ function programProperty(fleet: DesiredFleet, wanted: WantedDoorman, target: Obs
 
 /** Whether the process at a port reports this version; true if it reports none, like an older gateway. */
 function isOfVersion(version: string, port: number, { facts }: ObservedTarget): boolean {
-  const said = readValue(facts, doormenFact)?.find((one) => one.port === port);
+  const said = readValue(facts, gatewaysFact)?.find((one) => one.port === port);
   return said?.kind !== 'answered' || said.version === version;
 }
 
 const hasFiles = (files: readonly KeptFile[], port: number): boolean => {
-  const own = [doormanPlist(port), doormanConfig(port)].map(({ path }) => path);
+  const own = [gatewayPlist(port), gatewayConfig(port)].map(({ path }) => path);
   return files.some(({ path, state }) => own.includes(path) && state !== 'missing');
 };
 
 /** Ports of gateways that an earlier file left. */
-function leftPorts(wanted: readonly WantedDoorman[], target: ObservedTarget): readonly number[] {
-  const { services, files } = seenValue(doormenSeen(target)) ?? { services: [], files: [] };
+function leftPorts(wanted: readonly WantedGateway[], target: ObservedTarget): readonly number[] {
+  const { services, files } = seenValue(gatewaysSeen(target)) ?? { services: [], files: [] };
   const inFolder = files.flatMap(({ path, state }) => (state === 'missing' ? [] : (portOfFile(path) ?? [])));
-  const ports = [...services.flatMap(({ label }) => doormanPort(label) ?? []), ...inFolder];
+  const ports = [...services.flatMap(({ label }) => gatewayPort(label) ?? []), ...inFolder];
   return [...new Set(ports)].filter((port) => !wanted.some((one) => one.port === port)).toSorted((a, b) => a - b);
 }
 
 function portOfFile(path: string): number | undefined {
-  const anyFolder = `${doormenFolder.path}/`;
+  const anyFolder = `${gatewaysFolder.path}/`;
   const digits = path.startsWith(anyFolder) ? (path.slice(anyFolder.length).split('/')[0] ?? '') : '';
   return /^\d{1,5}$/.test(digits) ? Number(digits) : undefined;
 }
 
 const leftProperty = (port: number, target: ObservedTarget): Property => ({
   node: target.desired.name,
-  ...doormanAddress(port),
+  ...gatewayAddress(port),
   desired: 'absent',
   observed: known('left over'),
   from: 'left over',
@@ -304,7 +304,7 @@ function leavingSteps(
   const closing = names
     .filter((name) => !closed.includes(name))
     .map((name) =>
-      stepFor(property, `${doorAddress(port, name).address}/close`, closedAct(port, name, reasonOf(fleet, name)), {
+      stepFor(property, `${stateAddress(port, name).address}/close`, closedAct(port, name, reasonOf(fleet, name)), {
         towards: [property],
         needs,
         deadlineMs: putDeadlineMs,
@@ -312,7 +312,7 @@ function leavingSteps(
     );
   const draining = names.map((name) => {
     const act = scriptAct({ name: 'drain-door', args: { port, placement: name, waitMs: drainMs } });
-    return stepFor(property, `${doorAddress(port, name).address}/drain`, act, {
+    return stepFor(property, `${stateAddress(port, name).address}/drain`, act, {
       towards: [property],
       needs: closing.length === 0 ? needs : closing,
       deadlineMs: drainMs + putDeadlineMs,
@@ -322,10 +322,10 @@ function leavingSteps(
 }
 
 /** Removes the files that kept lost placements closed. */
-const forgottenDoors = ({ port, property, names }: Leaving, needs: readonly Step[]): readonly Step[] =>
+const forgetSteps = ({ port, property, names }: Leaving, needs: readonly Step[]): readonly Step[] =>
   names.map((name) => {
     const act = scriptAct({ name: 'open-door', args: { port, placement: name } });
-    return stepFor(property, `${doorAddress(port, name).address}/forget`, act, {
+    return stepFor(property, `${stateAddress(port, name).address}/forget`, act, {
       towards: [property],
       needs,
       deadlineMs: putDeadlineMs,
@@ -340,7 +340,7 @@ const endingSeconds = 60;
 interface Work {
   readonly fleet: DesiredFleet;
   readonly target: ObservedTarget;
-  readonly seen: DoormenSight;
+  readonly seen: GatewayObservation;
   readonly makes: readonly Property[];
 }
 
@@ -348,28 +348,28 @@ const made = ({ makes }: Work, { address }: Addressed): Property | undefined =>
   makes.find((one) => one.address === address);
 
 /** Closing comes first, because a stop of the mesh follows; opening comes last. */
-function wantedSteps(work: Work, wanted: WantedDoorman): readonly Step[] {
-  const doors = (to: 'open' | 'closed', needs: readonly Step[]): readonly Step[] =>
-    wanted.placements.flatMap(({ name }) => doorStep(work, { port: wanted.port, name }, to, needs));
-  const closing = doors('closed', []);
+function wantedSteps(work: Work, wanted: WantedGateway): readonly Step[] {
+  const stateSteps = (to: 'open' | 'closed', needs: readonly Step[]): readonly Step[] =>
+    wanted.placements.flatMap(({ name }) => stateStep(work, { port: wanted.port, name }, to, needs));
+  const closing = stateSteps('closed', []);
   const keys = keysSteps(wanted, work.makes);
   const program = programSteps(work, wanted, keys);
   const last = program.length === 0 ? keys : program.slice(-1);
-  return [...closing, ...keys, ...program, ...doors('open', last)];
+  return [...closing, ...keys, ...program, ...stateSteps('open', last)];
 }
 
-function programSteps(work: Work, wanted: WantedDoorman, before: readonly Step[]): readonly Step[] {
+function programSteps(work: Work, wanted: WantedGateway, before: readonly Step[]): readonly Step[] {
   const { port } = wanted;
-  const property = made(work, doormanAddress(port));
+  const property = made(work, gatewayAddress(port));
   if (property === undefined) return [];
   const own = wanted.placements.map(({ name }) => name);
   const left: Leaving = { port, property, names: leavingAt(work.seen.services, port, own) };
   const leaving = leavingSteps(work, left, before);
   const first = leaving.length === 0 ? before : leaving;
-  const { config, plist } = doormanFiles(work.fleet, wanted);
+  const { config, plist } = gatewayFiles(work.fleet, wanted);
   const files: readonly (readonly [name: string, path: NodePath, content: Text])[] = [
-    ['config', doormanConfig(port), config],
-    ['plist', doormanPlist(port), plist],
+    ['config', gatewayConfig(port), config],
+    ['plist', gatewayPlist(port), plist],
   ];
   const unlike = files.filter(([, path, content]) => !isAsWanted(work.seen.files, path, content));
   const puts: Step[] = [];
@@ -394,12 +394,12 @@ function programSteps(work: Work, wanted: WantedDoorman, before: readonly Step[]
     effect: endingEffect(work, port, own),
     deadlineMs: loadDeadlineMs,
   });
-  return [...leaving, ...puts, load, ...forgottenDoors(left, [load])];
+  return [...leaving, ...puts, load, ...forgetSteps(left, [load])];
 }
 
 /** Stopping a gateway cuts off requests that outlast its grace period, for every placement that it serves. */
 function endingEffect({ seen }: Work, port: number, otherwise: readonly string[]): Effect {
-  const service = seen.services.find(({ label }) => label === doormanLabel(port));
+  const service = seen.services.find(({ label }) => label === gatewayLabel(port));
   if (service?.state !== 'running') return { kind: 'none' };
   const [placement, ...others] = service.behind ?? otherwise;
   if (placement === undefined) return { kind: 'none' };
@@ -407,19 +407,19 @@ function endingEffect({ seen }: Work, port: number, otherwise: readonly string[]
 }
 
 const isLoaded = ({ seen }: Work, port: number): boolean =>
-  seen.services.some(({ label, state }) => label === doormanLabel(port) && state !== 'not-loaded');
+  seen.services.some(({ label, state }) => label === gatewayLabel(port) && state !== 'not-loaded');
 
 /** Whether a rank still has this port as its unpublished endpoint; its mesh restarts on another port afterwards. */
 const isTakenByRank = ({ target: { facts } }: Work, port: number): boolean =>
   readValue(facts, placementsFact)?.some((one) => one.rank === 0 && one.endpointPort === port) === true;
 
-function doorStep(
+function stateStep(
   work: Work,
   { port, name }: { readonly port: number; readonly name: string },
   to: 'open' | 'closed',
   needs: readonly Step[],
 ): readonly Step[] {
-  const property = made(work, doorAddress(port, name));
+  const property = made(work, stateAddress(port, name));
   if (property?.desired !== to) return [];
   const [verb, act] =
     to === 'open'
@@ -429,7 +429,7 @@ function doorStep(
   return [stepFor(property, `${property.address}/${verb}`, act, rest)];
 }
 
-function leftSteps(work: Work, wanted: readonly WantedDoorman[], needs: readonly Step[]): readonly Step[] {
+function leftSteps(work: Work, wanted: readonly WantedGateway[], needs: readonly Step[]): readonly Step[] {
   return work.makes.flatMap((property) => {
     const { port, part } = property.about;
     if (port === undefined || part !== undefined || wanted.some((one) => one.port === port)) return [];
@@ -448,10 +448,10 @@ function leftSteps(work: Work, wanted: readonly WantedDoorman[], needs: readonly
 }
 
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]): readonly Step[] {
-  const seen = doormenSeen(target);
+  const seen = gatewaysSeen(target);
   if (makes.length === 0 || seen.kind === 'unknown') return [];
   const work: Work = { fleet, target, seen: seen.value, makes };
-  const wanted = doormenOn(fleet, target.desired.name);
+  const wanted = wantedGateways(fleet, target.desired.name);
   const steps = wanted.flatMap((one) => wantedSteps(work, one));
   // If a new gateway cannot be loaded, the one that it replaces stays.
   const loads = steps.filter(({ act }) => act.kind === 'script' && act.name === 'load-doorman');
@@ -462,14 +462,14 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly 
  * The API gateway of every published endpoint, on the leader: its process, its key hashes, and whether it accepts
  * requests. It neither changes a mesh nor waits for one: while a mesh is down, clients get the reason.
  */
-export const doorman: Resource = {
+export const gateway: Resource = {
   kind,
   after: ['identity', 'sudo', 'accounts', 'runtime'],
-  properties: (view) => view.targets.flatMap((target) => doormanProperties(view, target)),
-  sights: doormanSights,
+  properties: (view) => view.targets.flatMap((target) => gatewayProperties(view, target)),
+  sights: gatewaySights,
   steps: (changes, view) => ({
     steps: view.targets.flatMap((target) =>
-      nodeSteps(view.desired, target, changedProperties(changes, doormanProperties(view, target))),
+      nodeSteps(view.desired, target, changedProperties(changes, gatewayProperties(view, target))),
     ),
   }),
   notices: ({ desired }) =>

@@ -10,8 +10,8 @@ import { oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { holdsOf } from '../../hold/node-holds.ts';
 import type { View } from '../../resource.ts';
-import type { Door } from '../endpoint/doors.ts';
-import { type LeftDoor, leftDoors } from '../endpoint/seen-doors.ts';
+import type { Gateway } from '../endpoint/gateway-steps.ts';
+import { type LeftGateway, leftGateways } from '../endpoint/seen-gateways.ts';
 import { seenMembers } from '../members.ts';
 import { type Leftover, leftoversOn } from '../stop-mesh.ts';
 import { fallbackUnseen, ownRanksOn, runsOnFallback } from './layouts.ts';
@@ -33,7 +33,7 @@ export interface PlacementCase {
   /** Orphaned ranks on targets that the file no longer uses for it. */
   readonly strangers: readonly Leftover[];
   /** Gateways on targets that the file no longer uses for it. */
-  readonly leftDoors: readonly LeftDoor[];
+  readonly leftGateways: readonly LeftGateway[];
   /**
    * When it starts again if stopping it would interrupt answers: right after the stop, or after a restart of one of its
    * Macs.
@@ -138,7 +138,7 @@ function caseOf(
     configuration: configurePlacement(placement, desired, mesh.generation, names),
     ...given({ runtime, model, driver }),
     strangers: leftovers.filter((one) => one.placement === name && !isLeftAlone(view, placement, one)),
-    leftDoors: leftDoors(view).filter((one) => one.placement === name),
+    leftGateways: leftGateways(view).filter((one) => one.placement === name),
     comesBack: comingBack(placement, mesh, view),
   };
 }
@@ -163,7 +163,7 @@ export const orphans = (view: View): readonly Leftover[] =>
  * is the leader of its other layout. That node may be a member of both layouts with different ranks. None if the
  * placement is not published.
  */
-export function doorsOf({ leader, placement, mesh, strangers }: PlacementCase): readonly Door[] {
+export function gatewaysOf({ leader, placement, mesh, strangers }: PlacementCase): readonly Gateway[] {
   const { publication, endpointPort: port } = placement;
   if (publication === undefined) return [];
   const leaders = layoutsOf(placement).map(({ nodes: [first] }) => first);

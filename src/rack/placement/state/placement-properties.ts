@@ -12,7 +12,7 @@ import { filesFact } from '../../records/files-fact.ts';
 import type { ObservedTarget, Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
 import { knownWords } from '../../seen-fact.ts';
-import { leftDoors } from '../endpoint/seen-doors.ts';
+import { leftGateways } from '../endpoint/seen-gateways.ts';
 import { placementAddress, seenMembers, spentNodes } from '../members.ts';
 import { leftoversOn } from '../stop-mesh.ts';
 import { isIdle, type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
@@ -33,7 +33,7 @@ const toStart: readonly ResourceKind[] = [
 const onCables: readonly ResourceKind[] = ['thunderbolt-bridge', 'thunderbolt-link', 'link-address'];
 
 /** Requests in flight at an old gateway are answered before the ranks behind it stop. */
-const leavingDoors: readonly ResourceKind[] = ['doorman'];
+const leavingGateways: readonly ResourceKind[] = ['doorman'];
 
 /** What a start needs and no restart of a Mac provides: `apply` or a person has to. */
 export const toComeBack: readonly ResourceKind[] = ['accounts', 'macos', 'firewall', 'runtime', 'model'];
@@ -45,10 +45,10 @@ function startNeeds({ nodes, transport }: PlacementCase['placement']): readonly 
 }
 
 /** A placement that answers is not stopped while its next start has a blocker. */
-function before({ placement, leftDoors: left, comesBack }: PlacementCase): readonly ResourceKind[] {
-  const doors = left.length > 0 ? leavingDoors : [];
-  if (placement.state === 'serving' || comesBack === 'after-stop') return [...startNeeds(placement), ...doors];
-  return [...always, ...doors, ...(comesBack === 'after-restart' ? toComeBack : [])];
+function before({ placement, leftGateways: left, comesBack }: PlacementCase): readonly ResourceKind[] {
+  const gateways = left.length > 0 ? leavingGateways : [];
+  if (placement.state === 'serving' || comesBack === 'after-stop') return [...startNeeds(placement), ...gateways];
+  return [...always, ...gateways, ...(comesBack === 'after-restart' ? toComeBack : [])];
 }
 
 export function placementProperty(one: PlacementCase): Property {
@@ -174,7 +174,7 @@ function leftoverProperty(view: View, { desired: { name: node }, facts }: Observ
     from: knownWords(observed, (left) => `orphaned ranks of ${left.join(', ')}`),
     to: 'no orphaned ranks',
     reason: 'placements',
-    after: leftDoors(view).some(({ leader }) => leader === node) ? [...always, ...leavingDoors] : always,
+    after: leftGateways(view).some(({ leader }) => leader === node) ? [...always, ...leavingGateways] : always,
   };
 }
 
@@ -184,7 +184,7 @@ export function placementProperties(view: View): readonly Property[] {
     ...view.targets.map((target) => leftoverProperty(view, target)),
     ...cases.map(placementProperty),
     ...cases.flatMap((one) =>
-      survivorProperties(one, view, [...always, ...(one.leftDoors.length > 0 ? leavingDoors : [])]),
+      survivorProperties(one, view, [...always, ...(one.leftGateways.length > 0 ? leavingGateways : [])]),
     ),
     ...cases.flatMap((one) => serviceFileProperties(one, view.targets)),
   ];

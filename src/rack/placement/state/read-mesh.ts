@@ -11,7 +11,7 @@ import { linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
 import type { Prose } from '../../../model/text/prose.ts';
 import { thunderboltFact } from '../../cables/fact.ts';
 import { readValue } from '../../fact.ts';
-import { doormenFact } from '../../records/gateways-fact.ts';
+import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { isRunning, type Member, type SeenMember, type SeenOnNode, seeMember, seenMembers } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { type MeshSight, type MeshState, meshTable } from './mesh-states.ts';
@@ -407,13 +407,13 @@ function trafficAt(
 ): Traffic | undefined {
   const record = seenValue(first?.seen)?.record;
   if (leader === undefined || record === undefined) return undefined;
-  const doormen = readValue(nodes[leader]?.facts, doormenFact) ?? [];
-  const all = doormen
+  const gateways = readValue(nodes[leader]?.facts, gatewaysFact) ?? [];
+  const all = gateways
     .flatMap((one) => (one.kind === 'answered' ? one.doors : []))
-    .filter((door) => door.placement === placement)
-    .map((door) => trafficOf(door, record.tokenDeadlineMs, firstTokenMs));
+    .filter((endpoint) => endpoint.placement === placement)
+    .map((endpoint) => trafficOf(endpoint, record.tokenDeadlineMs, firstTokenMs));
   const found = (kind: Traffic['kind']): Traffic | undefined => all.find((one) => one.kind === kind);
-  const isWhole = doormen.every(({ kind }) => kind === 'answered');
+  const isWhole = gateways.every(({ kind }) => kind === 'answered');
   if (found('flowing') !== undefined) return found('flowing');
   if (isWhole && all.every(({ kind }) => kind === 'stuck')) return all[0];
   const waiting = found('stuck') ?? found('unclear');
@@ -431,9 +431,9 @@ function trafficOf(
   latelyMs: number,
   firstTokenMs: number,
 ): Traffic {
-  const inside = running + waiting;
-  if (inside === 0) return { kind: 'nobody', words: 'its gateway has no requests in flight' };
-  const requests = `its gateway has ${inside} ${inside === 1 ? 'request' : 'requests'} in flight`;
+  const inFlight = running + waiting;
+  if (inFlight === 0) return { kind: 'nobody', words: 'its gateway has no requests in flight' };
+  const requests = `its gateway has ${inFlight} ${inFlight === 1 ? 'request' : 'requests'} in flight`;
   // Bytes sent before the requests in flight began do not count.
   const isTheirs = lastByteMsAgo !== undefined && lastByteMsAgo <= Math.min(latelyMs, quietMs ?? latelyMs);
   if (running > 0 && isTheirs) {

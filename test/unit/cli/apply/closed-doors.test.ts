@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { StepReport } from '../../../../src/apply/execute.ts';
 import type { PlaybookReport } from '../../../../src/apply/playbook-report.ts';
-import { closedDoorLines } from '../../../../src/cli/apply/act-on.ts';
+import { closedLines } from '../../../../src/cli/apply/act-on.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { StepOutcome } from '../../../../src/model/step.ts';
-import { doorAddress, insideAddress } from '../../../../src/rack/placement/endpoint/doors.ts';
+import { inFlightAddress, stateAddress } from '../../../../src/rack/placement/endpoint/gateway-steps.ts';
 import { stepOn } from '../../../rack/plans.ts';
 
 const report = (ran: StepReport['step'], outcome: StepOutcome, ms = 12): StepReport => ({
@@ -18,7 +18,7 @@ const report = (ran: StepReport['step'], outcome: StepOutcome, ms = 12): StepRep
 const door = (node: string, value: 'open' | 'closed', outcome: StepOutcome = 'changed', ms = 12): StepReport =>
   report(
     stepOn(node, `doorman/8080/kimi/${value}`, {
-      establishes: [{ node: nodeName(node), ...doorAddress(8_080, 'kimi'), value }],
+      establishes: [{ node: nodeName(node), ...stateAddress(8_080, 'kimi'), value }],
     }),
     outcome,
     ms,
@@ -29,7 +29,7 @@ const wait = (node: string, outcome: StepOutcome, ms = 12): StepReport =>
     stepOn(node, 'doorman/8080/kimi/wait', {
       act: {
         kind: 'gate',
-        expect: [{ node: nodeName(node), ...insideAddress(8_080, 'kimi'), value: 0 }],
+        expect: [{ node: nodeName(node), ...inFlightAddress(8_080, 'kimi'), value: 0 }],
         aborts: [],
       },
     }),
@@ -50,7 +50,7 @@ function linesOf(...steps: readonly StepReport[]): readonly string[] {
     diagnostics: [],
     run,
   };
-  return closedDoorLines({ works: [work] }).map(plainText);
+  return closedLines({ works: [work] }).map(plainText);
 }
 
 const opening = 'To reopen it: meshwright start kimi, or the next apply.';

@@ -80,9 +80,9 @@ describe('doubles in a rehearsal', () => {
     };
     const doubles = doublesIn(runOf(true), file, fleet);
     await writeDoubles(doubles);
-    const { runtimes, doorman } = withDoubles(fleet, doubles);
+    const { runtimes, gateway } = withDoubles(fleet, doubles);
     const [exo = '', mlx = '', llama = '', node = ''] = await Promise.all(
-      [...runtimes, doorman].map((one) => readFile(one?.archive ?? '', 'latin1')),
+      [...runtimes, gateway].map((one) => readFile(one?.archive ?? '', 'latin1')),
     );
     expect(exo).toContain('EXO.app/Contents/Resources/exo/exo\0');
     expect(mlx).toContain('uv-aarch64-apple-darwin/uv\0');

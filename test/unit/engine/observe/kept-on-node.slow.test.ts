@@ -8,7 +8,7 @@ import type { Facts } from '../../../../src/model/facts/fact-values.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
 import {
-  doormanKeysFile,
+  gatewayKeysFile,
   placementFolder,
   rankLog,
   rankServiceLabel,
@@ -194,7 +194,7 @@ describe('a rank', () => {
     it('is asked through its gateway, which reports tokens of clients', async () => {
       const root = newRoot(shell, [`127.0.0.1.${port}`]);
       member(root, { endpointPort: port, requests: 'one' });
-      root.file(doormanKeysFile(port, 'kimi').path, '{}');
+      root.file(gatewayKeysFile(port, 'kimi').path, '{}');
       inFlight = '1';
       gateway = { lastTokenMsAgo: 40 };
       expect(await seen(root)).toMatchObject({ token: { kind: 'in-flight', lastTokenMsAgo: 40 } });

@@ -3,7 +3,7 @@ import { isUsedBy } from '../../../../src/engine/plan/step-order.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { type AddressParts, addressed } from '../../../../src/model/subject.ts';
-import { doormanAddress } from '../../../../src/rack/placement/endpoint/resource.ts';
+import { gatewayAddress } from '../../../../src/rack/placement/endpoint/resource.ts';
 import { placementAddress } from '../../../../src/rack/placement/members.ts';
 import { treeAddress } from '../../../../src/rack/records/trees.ts';
 import { fleetOfDriver } from '../../../rack/placements.ts';
@@ -30,7 +30,7 @@ function accountsFor(
 describe('an account', () => {
   it.each([
     [placementAddress('chat'), 'exo', ['_meshrank']],
-    [doormanAddress(8_080), 'exo', ['_meshgate']],
+    [gatewayAddress(8_080), 'exo', ['_meshgate']],
     [treeAddress('runtime', 'reference'), 'mlx', ['_meshrank']],
     [treeAddress('runtime', 'reference'), 'llamacpp-rpc', []],
     [addressed({ kind: 'runtime', name: 'reference', part: 'old' }), 'exo', []],
@@ -43,7 +43,7 @@ describe('an account', () => {
 
   it('is needed by nothing if the file sets login', () => {
     expect(
-      [placementAddress('chat'), doormanAddress(8_080), treeAddress('model', 'far')].flatMap(({ about }) =>
+      [placementAddress('chat'), gatewayAddress(8_080), treeAddress('model', 'far')].flatMap(({ about }) =>
         accountsFor(about, 'mlx', {}),
       ),
     ).toEqual([]);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
-import { doormanLabel } from '../../../../src/node/paths/own-paths.ts';
+import { gatewayLabel } from '../../../../src/node/paths/own-paths.ts';
 import { makeMacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
-const label = doormanLabel(8_080);
+const label = gatewayLabel(8_080);
 const gone = `printf 'Could not find service "${label}" in domain for system\\n' >&2; exit 113`;
 const running = `printf 'system/${label} = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n'`;
 const waiting = `printf 'system/${label} = {\\n\\tstate = waiting\\n}\\n'`;

@@ -3,8 +3,8 @@ import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import { keeperPlist } from '../../../../src/node/paths/keeper-files.ts';
 import {
   currentLink,
-  doormanLog,
-  doormanPlist,
+  gatewayLog,
+  gatewayPlist,
   placementFolder,
   rankLog,
 } from '../../../../src/node/paths/own-paths.ts';
@@ -68,8 +68,8 @@ describe('a script on a Mac in an unexpected state', () => {
     [
       'load-doorman',
       'without its file',
-      { without: [doormanPlist(8080).path] },
-      `no-doorman: there is no ${doormanPlist(8080).path.slice(1)}`,
+      { without: [gatewayPlist(8080).path] },
+      `no-doorman: there is no ${gatewayPlist(8080).path.slice(1)}`,
     ],
     [
       'order-services',
@@ -107,7 +107,7 @@ describe('a script on a Mac in an unexpected state', () => {
       { files: { [`${ours}/ops/reboot-1/once`]: '' } },
       'no-mark: the mark could not be made',
     ],
-    ['load-doorman', 'with a folder as log', { folders: [doormanLog(8080).path] }, 'write: the log could not be made'],
+    ['load-doorman', 'with a folder as log', { folders: [gatewayLog(8080).path] }, 'write: the log could not be made'],
     [
       'bootstrap-rank',
       'with a folder as log',

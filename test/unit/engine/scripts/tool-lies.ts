@@ -5,7 +5,7 @@ import { keeperPlist } from '../../../../src/node/paths/keeper-files.ts';
 import { tool } from '../../../../src/node/paths/node-paths.ts';
 import {
   accountFile,
-  doormanPlist,
+  gatewayPlist,
   placementFolder,
   serviceFile,
   stagedArchive,
@@ -80,7 +80,7 @@ const rank = (...words: Parameters<typeof launchd>): Lie => ({
   files: member,
   slug: 'launchctl',
 });
-const doorman = { [doormanPlist(8080).path]: '<plist/>' };
+const doorman = { [gatewayPlist(8080).path]: '<plist/>' };
 const keeper = { [keeperPlist.path]: '<plist/>' };
 const theirs = { 'Library/LaunchDaemons/io.exo.networksetup.plist': '<plist/>' };
 const oneAccount = 'a rehearsal has one account, and owners on a Mac are right by the same tool for years;';

@@ -15,7 +15,7 @@ import {
   prefixDigestCommand,
   stagedSizeCommand,
 } from '../../../../src/node/node-bytes.ts';
-import { doormanKeysFile, rankLog, requestFile, stagedFile } from '../../../../src/node/paths/own-paths.ts';
+import { gatewayKeysFile, rankLog, requestFile, stagedFile } from '../../../../src/node/paths/own-paths.ts';
 import { historyCommand, parseHistory } from '../../../../src/node/root-script.ts';
 import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
 import { rankLogCommand } from '../../../../src/rack/placement/observed/rank-log.ts';
@@ -246,7 +246,7 @@ describe('an endpoint request', () => {
       deadlineSeconds: 5,
       rootPrefix: root.folder,
     };
-    root.file(`${doormanKeysFile(port, 'kimi').path}`, '{}');
+    root.file(`${gatewayKeysFile(port, 'kimi').path}`, '{}');
     inFlight = '0\n';
     expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(200);
     expect(asked).toEqual(['GET /doorman/ask/kimi undefined ', 'POST /doorman/ask/kimi/v1 application/json {}']);

@@ -6,8 +6,8 @@ import { tool } from '../../../../src/node/paths/node-paths.ts';
 import {
   closedFile,
   currentLink,
-  doormanPlist,
-  doormanStatusStart,
+  gatewayPlist,
+  gatewayStatusStart,
   placementFolder,
   rankLog,
   serviceFile,
@@ -30,7 +30,7 @@ const tools: Readonly<Record<string, string>> = {
   'usr/bin/vm_stat': vmStat,
   'usr/bin/sntp': 'exit 0',
   'usr/sbin/shutdown': 'exit 0',
-  'usr/bin/curl': `printf '%s' '${doormanStatusStart}'`,
+  'usr/bin/curl': `printf '%s' '${gatewayStatusStart}'`,
   'bin/launchctl': `l=\${2##*/}
 case $1 in
 (print)
@@ -141,8 +141,8 @@ const before: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'stop-daemon': { ...known({ 'loaded.io.exo.networksetup': '' }), [theirs]: '<plist/>' },
   'load-keeper': { ...known({ 'loaded.dev.meshwright.keeper': '' }), [keeperPlist.path]: '<plist/>' },
   'remove-keeper': { ...known({ 'loaded.dev.meshwright.keeper': '' }), [keeperPlist.path]: '<plist/>' },
-  'load-doorman': { ...known({ 'loaded.dev.meshwright.doorman.8080': '7' }), [doormanPlist(8080).path]: '<plist/>' },
-  'remove-doorman': { ...known({ 'loaded.dev.meshwright.doorman.8080': '7' }), [doormanPlist(8080).path]: '<plist/>' },
+  'load-doorman': { ...known({ 'loaded.dev.meshwright.doorman.8080': '7' }), [gatewayPlist(8080).path]: '<plist/>' },
+  'remove-doorman': { ...known({ 'loaded.dev.meshwright.doorman.8080': '7' }), [gatewayPlist(8080).path]: '<plist/>' },
   'restore-network': known({ services: `${[...services, 'Thunderbolt 2 2'].join('\n')}\n` }),
   'return-daemon': { 'Library/LaunchDaemons/x': '', [`${ours}/foreign/io.exo.networksetup.plist`]: '<plist/>' },
   'clear-node': {

@@ -3,7 +3,7 @@ import type { FactName } from '../../../../src/engine/observe/facts.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import type { PlacementMember } from '../../../../src/model/facts/fact-values.ts';
 import { factsText } from '../../../../src/report/facts-text.ts';
-import { doorCounts, doorSight } from '../../../rack/placements.ts';
+import { endpointCounts, endpointStatus } from '../../../rack/placements.ts';
 import {
   cabledReceptacle,
   end,
@@ -37,10 +37,10 @@ const member = (more: Partial<PlacementMember>): PlacementMember => ({
   ...more,
 });
 
-const door = doorSight({
+const door = endpointStatus({
   running: 2,
   waiting: 1,
-  counts: doorCounts({ requests: 412, failed: 3, tokens: 96_100 }),
+  counts: endpointCounts({ requests: 412, failed: 3, tokens: 96_100 }),
 });
 
 const changes: RackChanges = {

@@ -3,7 +3,7 @@ import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { drainLines as drainProse } from '../../../../src/report/run/drain-text.ts';
-import { doormanSight, doorSight, rackOfThree } from '../../../rack/placements.ts';
+import { endpointStatus, gatewayStatus, rackOfThree } from '../../../rack/placements.ts';
 import { observedFleet, settledValues } from '../../../rack/rack.ts';
 
 const qwen = rackOfThree.placements.find(({ name }) => name === 'qwen') ?? expect.fail('the rack has no qwen');
@@ -29,7 +29,7 @@ const awayLine = [
   'gone for good, remove it from the nodes of qwen in the file.',
 ].join(' ');
 const inFlight = (running: number): FactValues['doormen'] => [
-  doormanSight([doorSight({ placement: 'qwen', running })]),
+  gatewayStatus([endpointStatus({ placement: 'qwen', running })]),
 ];
 
 describe('the verdict of a drain', () => {
@@ -58,7 +58,7 @@ describe('the verdict of a drain', () => {
   it("includes requests in flight at the endpoint's former port, and reports a missing gateway", () => {
     const service = (port: number, ...behind: readonly string[]) =>
       ({ label: `dev.meshwright.doorman.${port}`, state: 'running', pid: port, behind }) as const;
-    const old = doormanSight([doorSight({ placement: 'qwen', running: 3 })], 8_070);
+    const old = gatewayStatus([endpointStatus({ placement: 'qwen', running: 3 })], 8_070);
     const left: FactValues['files'] = [{ path: closed.replace('8080', '8070'), digest: '00', state: 'intact' }];
     const beside = { services: [service(8_070, 'qwen'), service(8_080, 'qwen')], doormen: [old, ...inFlight(0)] };
     expect(verdict({ ...beside, files: [...files, ...left] })).toMatch(
@@ -70,7 +70,7 @@ describe('the verdict of a drain', () => {
     const missing = 'qwen is not drained. The gateway at port 8080 does not serve qwen yet.';
     const first = 'Run meshwright apply first, then meshwright drain qwen.';
     const gone = 'The gateway from an earlier file is closed, with no request in flight.';
-    const empty = doormanSight([doorSight({ placement: 'qwen', running: 0 })], 8_070);
+    const empty = gatewayStatus([endpointStatus({ placement: 'qwen', running: 0 })], 8_070);
     for (const kept of [left, [...files, ...left]]) {
       expect(verdict({ ...others, doormen: [empty], files: kept })).toBe(`${missing} ${gone} ${first}`);
     }

@@ -10,9 +10,9 @@ import {
 import { plainPaint } from '../../../../src/report/page.ts';
 import { clientCountsJson, clientLines, statusJson } from '../../../../src/report/status/status-json.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
-import { doormanSight, doorSight, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { endpointStatus, gatewayStatus, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
 
-const busy = doorSight({
+const busy = endpointStatus({
   running: 4,
   waiting: 2,
   lastByteMsAgo: 40,
@@ -27,7 +27,7 @@ const busy = doorSight({
     generating: { tokens: 90_000, totalMs: 2_866_000, lastPerSecond: 30 },
   },
 });
-const idle = doorSight({ closed: 'it is stopped\u001b[31m.' });
+const idle = endpointStatus({ closed: 'it is stopped\u001b[31m.' });
 const of = (sight: ClientCounts['sight']): ClientCounts => ({ placement: 'kimi', sight });
 const lines = (sight: ClientCounts['sight'], columns = 80) =>
   clientLines([of(sight)], { columns, unicode: false, paint: plainPaint, isSimulated: false });
@@ -80,7 +80,7 @@ describe('the client counts of a published placement', () => {
     if (leader === undefined) throw new Error('the leader was observed');
     const sights = {
       none: [],
-      busy: [doormanSight([busy])],
+      busy: [gatewayStatus([busy])],
       silent: [{ kind: 'silent', port: 8_080, reason: 'it did not answer in time' }],
     } as const;
     const facts = { ...leader.facts, doormen: known(sights[doormen]) };

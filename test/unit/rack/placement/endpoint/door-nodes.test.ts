@@ -3,7 +3,7 @@ import { diagnose } from '../../../../../src/diagnostics/diagnose.ts';
 import type { FactValues } from '../../../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
 import { nodeSubject } from '../../../../../src/model/subject.ts';
-import { doorNodes, unaskedDoor } from '../../../../../src/rack/placement/endpoint/drain.ts';
+import { gatewayNodes, unaskedGateway } from '../../../../../src/rack/placement/endpoint/drain.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
 import { makePlan } from '../../../../rack/plans.ts';
 import { asText } from '../../../as-text.ts';
@@ -14,7 +14,8 @@ const serving = threeMembers(['joined', 'joined', 'joined']);
 const doorman = (behind?: readonly string[]): Partial<FactValues> => ({
   services: [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, ...(behind ? { behind } : {}) }],
 });
-const nodesWith = (rack: MeshRack): readonly string[] => doorNodes({ fleet, seen: observeMesh(fleet, rack) }, ['kimi']);
+const nodesWith = (rack: MeshRack): readonly string[] =>
+  gatewayNodes({ fleet, seen: observeMesh(fleet, rack) }, ['kimi']);
 
 describe('nodes with gateways for a placement', () => {
   it('include the leader and each node whose gateway serves the placement', () => {
@@ -64,7 +65,7 @@ describe('drain plan', () => {
 
   it('explains what an unreachable Mac means and what to do', () => {
     const [kimi = expect.fail('the fleet has no placement')] = fleet.placements;
-    const [own, other] = ['studio-1', 'studio-4'].map((name) => asText(unaskedDoor(kimi, nodeName(name))));
+    const [own, other] = ['studio-1', 'studio-4'].map((name) => asText(unaskedGateway(kimi, nodeName(name))));
     expect(own?.detail).toContain('whether its gateway for kimi is closed and has requests in flight');
     expect(own?.hint).toBe(
       'Bring studio-1 back, then: meshwright drain kimi. If it is gone for good, remove it from the nodes of kimi in the file.',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../../../src/model/digest.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { doormanFiles, doormenOn } from '../../../../../src/rack/placement/endpoint/gateways.ts';
+import { gatewayFiles, wantedGateways } from '../../../../../src/rack/placement/endpoint/gateways.ts';
 import { fleetOfDriver } from '../../../../rack/placements.ts';
 
-const doorman = {
+const gateway = {
   name: 'doorman',
   archive: '/dist/node.tar.gz',
   program: 'node/bin/node',
@@ -16,9 +16,9 @@ const doorman = {
 /** The gateway configuration for one published placement. */
 function configOf(driver: string, proxies?: readonly string[]): string {
   const publication = { servedName: 'kimi', ...(proxies && { proxies }) };
-  const fleet = { ...fleetOfDriver(driver, { placement: { publication } }), doorman };
-  return doormenOn(fleet, nodeName('studio-1'))
-    .flatMap((wanted) => doormanFiles(fleet, wanted).config)
+  const fleet = { ...fleetOfDriver(driver, { placement: { publication } }), gateway };
+  return wantedGateways(fleet, nodeName('studio-1'))
+    .flatMap((wanted) => gatewayFiles(fleet, wanted).config)
     .filter((part) => typeof part === 'string')
     .join('');
 }

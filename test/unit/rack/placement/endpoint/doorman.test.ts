@@ -30,7 +30,7 @@ const caseOf = (placements: readonly object[], seen: object = {}): ResourceFile 
   title: '',
   goal: { kind: 'converge', only: ['doorman'] },
   file: {
-    doorman: {
+    gateway: {
       name: 'doorman',
       archive: '/node.tar.gz',
       program: 'node/bin/node',

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { allProbes, parseFacts } from '../../../../../src/engine/observe/facts.ts';
-import type { DoormanSight } from '../../../../../src/model/gateway.ts';
+import type { GatewayStatus } from '../../../../../src/model/gateway.ts';
 import { known, unknown } from '../../../../../src/model/known.ts';
 import { parseFrames } from '../../../../../src/node/frames.ts';
 import { observeScript } from '../../../../../src/node/observe-script.ts';
-import { doorSight } from '../../../../../src/rack/placement/endpoint/doors.ts';
-import { doormenFact } from '../../../../../src/rack/records/gateways-fact.ts';
+import { endpointStatus } from '../../../../../src/rack/placement/endpoint/gateway-steps.ts';
+import { gatewaysFact } from '../../../../../src/rack/records/gateways-fact.ts';
 import { answer, asked } from '../../../engine/observe/fact-cases.ts';
 import { makeMacRoot } from '../../../engine/scripts/mac-root.ts';
 import { removedAfter, startScript } from '../../../engine/scripts/node-root.ts';
@@ -26,7 +26,7 @@ const status = (...placements: readonly unknown[]): string =>
 
 const label = 'dev.meshwright.doorman.8080';
 const said = (lines: readonly string[]) =>
-  doormenFact.parse([answer('launchd-services', { stdout: lines.map((line) => `${line}\n`).join('') })], asked);
+  gatewaysFact.parse([answer('launchd-services', { stdout: lines.map((line) => `${line}\n`).join('') })], asked);
 const saidText = (text: string) => {
   const seen = said([
     `answer ${label} 0`,
@@ -86,25 +86,27 @@ describe('gateways fact', () => {
 });
 
 describe('gateway reading of a placement', () => {
-  const at = (value: readonly DoormanSight[]) => ({ doormen: known(value) });
-  const silent: DoormanSight = { kind: 'silent', port: 8_081, reason: 'it did not answer in time' };
-  const answered: DoormanSight = { kind: 'answered', port: 8_080, strangers: 0, doors: [door] };
+  const at = (value: readonly GatewayStatus[]) => ({ doormen: known(value) });
+  const silent: GatewayStatus = { kind: 'silent', port: 8_081, reason: 'it did not answer in time' };
+  const answered: GatewayStatus = { kind: 'answered', port: 8_080, strangers: 0, doors: [door] };
 
   it('is known when its gateway answers, even if another gateway is silent', () => {
-    expect(doorSight(at([silent, answered]), 'chat', 8_080)).toEqual(known(door));
-    expect(doorSight(at([answered]), 'other', 8_080)).toBeUndefined();
+    expect(endpointStatus(at([silent, answered]), 'chat', 8_080)).toEqual(known(door));
+    expect(endpointStatus(at([answered]), 'other', 8_080)).toBeUndefined();
   });
 
   it('comes from the gateway on its port, otherwise from its previous gateway', () => {
-    const moved: DoormanSight = { kind: 'answered', port: 8_090, strangers: 0, doors: [{ ...door, running: 7 }] };
-    expect(doorSight(at([answered, moved]), 'chat', 8_090)).toMatchObject({ value: { running: 7 } });
-    expect(doorSight(at([answered]), 'chat', 8_090)).toEqual(known(door));
-    expect(doorSight(at([answered, silent]), 'chat', 8_081)).toMatchObject({ kind: 'unknown' });
+    const moved: GatewayStatus = { kind: 'answered', port: 8_090, strangers: 0, doors: [{ ...door, running: 7 }] };
+    expect(endpointStatus(at([answered, moved]), 'chat', 8_090)).toMatchObject({ value: { running: 7 } });
+    expect(endpointStatus(at([answered]), 'chat', 8_090)).toEqual(known(door));
+    expect(endpointStatus(at([answered, silent]), 'chat', 8_081)).toMatchObject({ kind: 'unknown' });
   });
 
   it('is unknown, not missing, when a gateway did not answer', () => {
-    expect(doorSight(at([silent, answered]), 'other', 8_080)).toMatchObject({ kind: 'unknown', reason: 'failed' });
-    expect(doorSight({ doormen: unknown('timed-out', 'late') }, 'chat', 8_080)).toMatchObject({ reason: 'timed-out' });
+    expect(endpointStatus(at([silent, answered]), 'other', 8_080)).toMatchObject({ kind: 'unknown', reason: 'failed' });
+    expect(endpointStatus({ doormen: unknown('timed-out', 'late') }, 'chat', 8_080)).toMatchObject({
+      reason: 'timed-out',
+    });
   });
 });
 

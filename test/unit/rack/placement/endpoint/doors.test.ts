@@ -9,13 +9,13 @@ import type { Step } from '../../../../../src/model/step.ts';
 import { placementSubject } from '../../../../../src/model/subject.ts';
 import type { FleetObservation } from '../../../../../src/rack/examination.ts';
 import { read } from '../../../../../src/rack/fact.ts';
-import { doorFindings } from '../../../../../src/rack/placement/check/placement-findings.ts';
-import { doormanSights } from '../../../../../src/rack/placement/endpoint/seen-doors.ts';
+import { gatewayFindings } from '../../../../../src/rack/placement/check/placement-findings.ts';
+import { gatewaySights } from '../../../../../src/rack/placement/endpoint/seen-gateways.ts';
 import { servicesFact } from '../../../../../src/rack/records/services-fact.ts';
 import {
-  doorCounts,
-  doormanSight,
-  doorSight,
+  endpointCounts,
+  endpointStatus,
+  gatewayStatus,
   meshFleet,
   observeMesh,
   threeMembers,
@@ -25,7 +25,7 @@ import { settledFacts } from '../../../../rack/rack.ts';
 import { diagnosticsAsText } from '../../../as-text.ts';
 import { onOnePage } from '../../../one-page.ts';
 
-const counts = doorCounts({ requests: 3, tokens: 30 });
+const counts = endpointCounts({ requests: 3, tokens: 30 });
 
 const trees: FactValues['trees'] = [
   { kind: 'runtime', name: 'reference', digest: shortDigest(digestOf('archive')), isCurrent: true, state: 'intact' },
@@ -57,11 +57,11 @@ describe('gateway of a serving placement', () => {
   const fleet = meshFleet({ placement: { endpointPort: 8_080, publication: { servedName: 'kimi' } } });
   const closed = '/Library/Application Support/meshwright/doorman/8080/closed/kimi';
   const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact' }];
-  const door = doorSight({ closed: 'it was drained by its operator.', running: 1, waiting: 1, counts });
-  const doormen = [doormanSight([door])];
+  const door = endpointStatus({ closed: 'it was drained by its operator.', running: 1, waiting: 1, counts });
+  const doormen = [gatewayStatus([door])];
   const findings = (of: DesiredFleet, seen: Partial<FactValues>) =>
     diagnosticsAsText(
-      doorFindings(viewOf({ desired: of, observation: observed(of, 8_080, seen), targets: targetsOf(of) })),
+      gatewayFindings(viewOf({ desired: of, observation: observed(of, 8_080, seen), targets: targetsOf(of) })),
     );
 
   it('is reported while closed, with the reason, requests in flight and a hint', () => {
@@ -99,12 +99,12 @@ describe('gateway that is no longer in the file', () => {
   }
 
   it('is shown with its requests in flight', () => {
-    const door = { ...doorSight({ running: 2 }), closed: 'it was drained by its operator.' };
+    const door = { ...endpointStatus({ running: 2 }), closed: 'it was drained by its operator.' };
     const files: FactValues['files'] = [
       { path: '/Library/Application Support/meshwright/doorman/9000/closed/kimi', digest: '00', state: 'intact' },
     ];
-    const observation = observed(fleet, 9_000, { files, doormen: [doormanSight([door], 9_000)] });
-    expect(doormanSights(viewOf({ desired: fleet, observation, targets: targetsOf(fleet) }))).toMatchObject([
+    const observation = observed(fleet, 9_000, { files, doormen: [gatewayStatus([door], 9_000)] });
+    expect(gatewaySights(viewOf({ desired: fleet, observation, targets: targetsOf(fleet) }))).toMatchObject([
       { node: 'studio-1', address: 'doorman/9000/kimi/inside', observed: known(2) },
     ]);
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenSight } from '../../../../../src/model/facts/fact-values.ts';
-import type { DoormanSight, FlowSight } from '../../../../../src/model/gateway.ts';
+import type { FlowSight, GatewayStatus } from '../../../../../src/model/gateway.ts';
 import { type Known, known, unknown } from '../../../../../src/model/known.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
 import { type Mesh, meshWords } from '../../../../../src/rack/placement/state/read-mesh.ts';
 import {
   digestOfKimi,
-  doormanSight,
-  doorSight,
+  endpointStatus,
+  gatewayStatus,
   meshFleet,
   observeMesh,
   threeMembers,
@@ -18,12 +18,12 @@ import { readMesh } from '../recorded-mesh.ts';
 const late: TokenSight = { kind: 'silent', reason: 'none came before the deadline of 20 s', isTimeout: true };
 
 /** Its gateways, the old one first if there are two while its endpoint moves. */
-const seenAs = (...flows: readonly FlowSight[]): Known<readonly DoormanSight[]> =>
-  known(flows.map((flow, at) => doormanSight([doorSight(flow)], 8_080 + 10 * at)));
+const seenAs = (...flows: readonly FlowSight[]): Known<readonly GatewayStatus[]> =>
+  known(flows.map((flow, at) => gatewayStatus([endpointStatus(flow)], 8_080 + 10 * at)));
 
 /** A mesh with a gateway that gave no token in time, unless `token` differs. */
 function meshOf(
-  doormen: Known<readonly DoormanSight[]>,
+  doormen: Known<readonly GatewayStatus[]>,
   token: TokenSight = late,
   { state = 'joined', firstTokenMs }: { readonly state?: 'joined' | 'running'; readonly firstTokenMs?: number } = {},
 ): Mesh {
@@ -110,7 +110,7 @@ describe('mesh without a token in time', () => {
       expect(mesh.evidence).toContain('its gateway has 1 request in flight and has sent nothing for 11 min');
     }
     expect(meshOf(seenAs(stuck, stuck)).isAnswering).toBe(false);
-    const silent: DoormanSight = { kind: 'silent', port: 8_090, reason: 'it did not answer in time' };
+    const silent: GatewayStatus = { kind: 'silent', port: 8_090, reason: 'it did not answer in time' };
     const half = seenAs(stuck);
     expect(meshOf(known([...(half.kind === 'known' ? half.value : []), silent])).isAnswering).toBe(true);
   });
@@ -155,7 +155,7 @@ describe('mesh without a token in time', () => {
     expect(mesh.evidence).toBe(`${notInTime}; ${words}; it is hung or busy`);
   });
 
-  it.each<[string, Known<readonly DoormanSight[]>]>([
+  it.each<[string, Known<readonly GatewayStatus[]>]>([
     ['has no gateway', known([])],
     [
       'has a gateway that does not answer',

@@ -1,12 +1,12 @@
 import type { Facts } from '../../../model/facts/fact-values.ts';
-import type { DoorSight } from '../../../model/gateway.ts';
+import type { EndpointStatus } from '../../../model/gateway.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Act, Step } from '../../../model/step.ts';
 import { type Addressed, addressed } from '../../../model/subject.ts';
 import { closedFile } from '../../../node/paths/own-paths.ts';
 import { read } from '../../fact.ts';
-import { doormenFact } from '../../records/gateways-fact.ts';
+import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { type MeshWork, meshStep, outsideGroup, scriptAct } from '../members.ts';
 
 /**
@@ -14,14 +14,14 @@ import { type MeshWork, meshStep, outsideGroup, scriptAct } from '../members.ts'
  * Unknown if a gateway that may serve the placement did not answer; undefined if all gateways answered and none serves
  * it.
  */
-export function doorSight(facts: Facts, placement: string, port: number): Known<DoorSight> | undefined {
-  const doormen = read(facts, doormenFact);
-  if (doormen.kind === 'unknown') return doormen;
-  const own = doormen.value.filter((one) => one.port === port);
-  const others = doormen.value.filter((one) => one.port !== port);
+export function endpointStatus(facts: Facts, placement: string, port: number): Known<EndpointStatus> | undefined {
+  const gateways = read(facts, gatewaysFact);
+  if (gateways.kind === 'unknown') return gateways;
+  const own = gateways.value.filter((one) => one.port === port);
+  const others = gateways.value.filter((one) => one.port !== port);
   for (const some of [own, others]) {
-    const doors = some.flatMap((one) => (one.kind === 'answered' ? one.doors : []));
-    const found = doors.find((door) => door.placement === placement);
+    const endpoints = some.flatMap((one) => (one.kind === 'answered' ? one.doors : []));
+    const found = endpoints.find((endpoint) => endpoint.placement === placement);
     if (found !== undefined) return known(found);
     const silent = some.find((one) => one.kind === 'silent');
     if (silent !== undefined)
@@ -33,9 +33,9 @@ export function doorSight(facts: Facts, placement: string, port: number): Known<
 /** How long requests in flight may take before the mesh is stopped. */
 export const drainMs = 30_000;
 
-const doorDeadlineMs = 30_000;
+const gatewayDeadlineMs = 30_000;
 
-export interface Door {
+export interface Gateway {
   readonly leader: NodeName;
   readonly port: number;
   /** Whether an earlier file left it, in addition to the gateway that the file has now. */
@@ -43,19 +43,19 @@ export interface Door {
 }
 
 /** The address of the state of a gateway, open or closed, for a placement. */
-export const doorAddress = (port: number, placement: string): Addressed =>
+export const stateAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'door' });
 
 /** The address of the number of requests in flight at a gateway for a closed placement. */
-export const insideAddress = (port: number, placement: string): Addressed =>
+export const inFlightAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'inside' });
 
 /** The placement whose requests in flight an address counts; undefined for any other address. */
-export const insideOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
+export const inFlightOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
   about.part === 'inside' ? about.placement : undefined;
 
 /** The placement whose gateway state an address names; undefined for any other address. */
-export const doorOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
+export const gatewayStateOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
   about.part === 'door' ? about.placement : undefined;
 
 /**
@@ -81,7 +81,7 @@ interface ClosingTerms {
  * Stops accepting requests and, if the mesh still answers, waits for those in flight. Outside the group: a failure here
  * has stopped nothing yet.
  */
-export function closeDoor(mesh: MeshWork, { leader, port, isLeft }: Door, terms: ClosingTerms): readonly Step[] {
+export function closeGateway(mesh: MeshWork, { leader, port, isLeft }: Gateway, terms: ClosingTerms): readonly Step[] {
   const work = outsideGroup(mesh);
   const { placement } = work;
   const which = isLeft === true ? `-${port}` : '';
@@ -90,8 +90,8 @@ export function closeDoor(mesh: MeshWork, { leader, port, isLeft }: Door, terms:
     verb: `close-door${which}`,
     act: closedAct(port, placement, terms.reason),
     needs: terms.needs,
-    establishes: [{ node: leader, ...doorAddress(port, placement), value: 'closed' }],
-    deadlineMs: doorDeadlineMs,
+    establishes: [{ node: leader, ...stateAddress(port, placement), value: 'closed' }],
+    deadlineMs: gatewayDeadlineMs,
   });
   if (!terms.isAnswering) return [close];
   const drain = meshStep(work, {
@@ -99,18 +99,18 @@ export function closeDoor(mesh: MeshWork, { leader, port, isLeft }: Door, terms:
     verb: `drain${which}`,
     act: scriptAct({ name: 'drain-door', args: { port, placement, waitMs: drainMs } }),
     needs: [close],
-    deadlineMs: drainMs + doorDeadlineMs,
+    deadlineMs: drainMs + gatewayDeadlineMs,
   });
   return [close, drain];
 }
 
 /** Accepts requests again. Outside the group: a serving mesh is not stopped because its gateway stays closed. */
-export const openDoor = (work: MeshWork, { leader, port }: Door, needs: readonly Step[]): Step =>
+export const openGateway = (work: MeshWork, { leader, port }: Gateway, needs: readonly Step[]): Step =>
   meshStep(outsideGroup(work), {
     node: leader,
     verb: 'open-door',
     act: scriptAct({ name: 'open-door', args: { port, placement: work.placement } }),
     needs,
-    establishes: [{ node: leader, ...doorAddress(port, work.placement), value: 'open' }],
-    deadlineMs: doorDeadlineMs,
+    establishes: [{ node: leader, ...stateAddress(port, work.placement), value: 'open' }],
+    deadlineMs: gatewayDeadlineMs,
   });

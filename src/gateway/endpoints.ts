@@ -1,24 +1,24 @@
 import { join } from 'node:path';
-import type { DoormanConfig, DoormanCounts, DoormanUpstream } from '../model/gateway.ts';
+import type { GatewayConfig, GatewayCounts, GatewayUpstream } from '../model/gateway.ts';
 import { countsFrom, readCounts } from './counts.ts';
 import { type Flow, makeFlow } from './flow.ts';
-import { type DoorKeys, parseKeys } from './keys.ts';
+import { type AcceptedKeys, parseKeys } from './keys.ts';
 import { makeOwnRequests, type OwnRequests } from './own-count.ts';
 import { makeTurns, type Turns } from './turns.ts';
 import { type FileSight, watchedFile } from './watched-file.ts';
 
-/** One placement behind the doorman, with what is known of it now. */
-export interface Door {
-  readonly upstream: DoormanUpstream;
+/** One placement behind the gateway, with its current state. */
+export interface Endpoint {
+  readonly upstream: GatewayUpstream;
   readonly turns: Turns;
   readonly flow: Flow;
   readonly own: OwnRequests;
-  /** What opens it. */
-  readonly keys: () => Promise<DoorKeys>;
-  /** Why it takes no requests; undefined while it does. */
+  /** The keys that it accepts. */
+  readonly keys: () => Promise<AcceptedKeys>;
+  /** Why it is closed; undefined while it accepts requests. */
   readonly closedBy: () => Promise<string | undefined>;
-  readonly counts: () => DoormanCounts;
-  readonly count: (next: (counts: DoormanCounts) => DoormanCounts) => void;
+  readonly counts: () => GatewayCounts;
+  readonly count: (next: (counts: GatewayCounts) => GatewayCounts) => void;
 }
 
 /** For each turn at the runtime so many wait; whoever comes then is told to come again. */
@@ -27,7 +27,7 @@ const leastWaiting = 256;
 const longestReason = 500;
 
 /** The doors of a doorman, in the order of its file, with the counts of earlier runs. */
-export function makeDoors({ upstreams, keysFolder, closedFolder, countsFile }: DoormanConfig): readonly Door[] {
+export function makeDoors({ upstreams, keysFolder, closedFolder, countsFile }: GatewayConfig): readonly Endpoint[] {
   const nowEpochSeconds = Math.floor(Date.now() / 1_000);
   const before = readCounts(countsFile);
   return upstreams.map((upstream) => {
