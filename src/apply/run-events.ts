@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { NodeName } from '../model/node.ts';
-import type { Step, StepId, StepOutcome } from '../model/step.ts';
+import type { Step, StepId } from '../model/step.ts';
+import type { StepReport } from './execute.ts';
 import type { LeaseHolder } from './lease/lease-keeper.ts';
 
 /** Events of a run in order. They contain durations but no times; the listener has its own clock. */
@@ -29,14 +29,7 @@ export type RunEvent =
       readonly totalBytes?: number;
       readonly text?: string;
     }
-  | {
-      readonly kind: 'step-ended';
-      readonly step: Step;
-      readonly outcome: StepOutcome;
-      readonly ms: number;
-      readonly diagnostics: readonly Diagnostic[];
-      readonly rescues?: string;
-    }
+  | ({ readonly kind: 'step-ended' } & StepReport)
   /** The rescue of a group starts, because one of its steps failed or the run was interrupted. */
   | { readonly kind: 'rescue-started'; readonly group: string }
   /** The plan has ended, successful or not; the run may continue with another one. */

@@ -1,7 +1,8 @@
 import { Listr, type ListrBaseClassOptions, ListrLogger, type ListrTask, ProcessOutput, Spinner } from 'listr2';
-import { columnsOf } from '../diagnostics/cells.ts';
+import { clip, columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { given } from '../model/given.ts';
+import { tally } from '../model/lists.ts';
 import type { Step, StepId, StepOutcome } from '../model/step.ts';
 import { diskText, durationText } from '../model/text/units.ts';
 import { isDone } from './execute.ts';
@@ -263,18 +264,7 @@ function progressText(progress: Pick<Progress, 'doneBytes' | 'totalBytes' | 'tex
 
 /** The changes, counted by resource: `power, 3 link-address`. */
 function summary({ ended }: RunLine): string {
-  const counts = new Map<string, number>();
-  for (const { step, outcome } of ended.values()) {
-    if (outcome !== 'changed') continue;
-    counts.set(step.resource, (counts.get(step.resource) ?? 0) + 1);
-  }
-  if (counts.size === 0) return 'unchanged';
-  return [...counts].map(([kind, count]) => (count === 1 ? kind : `${count} ${kind}`)).join(', ');
-}
-
-function clip(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text;
-  let cut = text;
-  while (cut !== '' && columnsOf(cut) > columns - 3) cut = cut.slice(0, -1);
-  return `${cut}...`;
+  const changed = [...ended.values()].filter(({ outcome }) => outcome === 'changed');
+  const counts = tally(changed.map(({ step }) => step.resource));
+  return counts.map(([kind, count]) => (count === 1 ? kind : `${count} ${kind}`)).join(', ') || 'unchanged';
 }

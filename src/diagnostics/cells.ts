@@ -62,3 +62,11 @@ export function wrap(text: string, columns: number): readonly string[] {
   lines.push(line);
   return lines;
 }
+
+/** Text cut to this width; `...` marks the cut. */
+export function clip(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text;
+  let cut = [...text];
+  while (cut.length > 0 && columnsOf(cut.join('')) > columns - 3) cut = cut.slice(0, -1);
+  return `${cut.join('')}...`;
+}

@@ -2,6 +2,7 @@ import { tensorProblems } from '../desired/tensor-limits.ts';
 import type { DesiredFleet, DriverName } from '../model/desired.ts';
 import type { FitFleet, FitPlacement, FitVerdict, MemoryBudget, NodeFit } from '../model/fit.ts';
 import { given } from '../model/given.ts';
+import { groupBy } from '../model/lists.ts';
 import type { NodeName } from '../model/node.ts';
 import { bytesText, tokensText } from '../model/text/units.ts';
 import { fitPlacements, isWorse, roomOf, type SeenMemories, shapeOf, worstVerdict } from './fit-placements.ts';
@@ -59,13 +60,8 @@ function needText({ needBytes, budget, memoryBytes, shares }: NodeFit, verdict: 
 
 /** `studio-1, studio-2 each need 517.1 GB of …`: nodes with the same text are grouped. */
 export function needSentence(fits: readonly NodeFit[], verdict: FitVerdict): string {
-  const groups = new Map<string, readonly string[]>();
-  for (const fit of fits) {
-    const text = needText(fit, verdict);
-    groups.set(text, [...(groups.get(text) ?? []), fit.node]);
-  }
-  const texts = [...groups].map(
-    ([text, nodes]) => `${nodes.join(', ')} ${nodes.length === 1 ? 'needs' : 'each need'} ${text}`,
+  const texts = [...groupBy(fits, (fit) => needText(fit, verdict))].map(
+    ([text, same]) => `${same.map(({ node }) => node).join(', ')} ${same.length === 1 ? 'needs' : 'each need'} ${text}`,
   );
   return `${texts.join('; ')}.`;
 }

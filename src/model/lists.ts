@@ -24,3 +24,17 @@ export function groupBy<T>(
   }
   return groups;
 }
+
+/** Each text with its count, in the order of first appearance. */
+export function tally(texts: readonly string[]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts];
+}
+
+/** Groups like {@link groupBy}: the first thing of each group, and all of them. */
+export const alike = <T>(
+  things: readonly T[],
+  keyOf: (thing: T) => string | undefined,
+): readonly (readonly [first: T, all: readonly T[]])[] =>
+  [...groupBy(things, keyOf).values()].flatMap((all) => all.slice(0, 1).map((first) => [first, all] as const));

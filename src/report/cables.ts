@@ -7,6 +7,7 @@ import { type GraphCable, type GraphCableState, type RackGraph, rackGraph } from
 import type { DesiredFleet } from '../model/desired.ts';
 import type { CablesDocument } from '../model/documents.generated.ts';
 import { given } from '../model/given.ts';
+import { groupBy } from '../model/lists.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/node.ts';
 import { subjectName } from '../model/subject.ts';
 import { type Command, meshwright } from '../model/text/command.ts';
@@ -261,16 +262,14 @@ function strayLines(graph: RackGraph, page: Page): readonly string[] {
 /** The known places on the case of the receptacles named above. */
 function placeLines(graph: RackGraph, page: Page): readonly string[] {
   const named = new Set(graph.cables.flatMap(({ ends }) => ends.map(linkEndText)));
-  const byPlace = new Map<string, LinkEnd[]>();
-  for (const { name, receptacles } of graph.nodes) {
-    for (const { receptacle, place } of receptacles) {
-      const end = { node: name, receptacle };
-      if (place === undefined || !named.has(linkEndText(end))) continue;
-      byPlace.set(place.words, [...(byPlace.get(place.words) ?? []), end]);
-    }
-  }
-  return [...byPlace].flatMap(([place, ends]) =>
-    hang(margin, `${ends.map(linkEndText).join(', ')}: ${place}`, page.columns).map((line) => page.paint('dim', line)),
+  const all = graph.nodes.flatMap(({ name: node, receptacles }) =>
+    receptacles.map(({ receptacle, place }) => ({ end: linkEndText({ node, receptacle }), place })),
+  );
+  const byPlace = groupBy(all, ({ end, place }) => (named.has(end) ? place?.words : undefined));
+  return [...byPlace].flatMap(([place, same]) =>
+    hang(margin, `${same.map(({ end }) => end).join(', ')}: ${place}`, page.columns).map((line) =>
+      page.paint('dim', line),
+    ),
   );
 }
 

@@ -18,7 +18,7 @@ import {
   nodeFitJson,
 } from '../../model/fit.ts';
 import { given } from '../../model/given.ts';
-import { groupBy } from '../../model/lists.ts';
+import { alike } from '../../model/lists.ts';
 import { avoidReason, macModel, macModelIds, macModelsDate } from '../../model/macs.ts';
 import { type ModelShape, weightBytes } from '../../model/model-shape.ts';
 import { linkEndText } from '../../model/node.ts';
@@ -240,15 +240,12 @@ function shapeText(shape: ModelShape): string {
   return `${architecture}, ${counted(layers.length, 'layer')}, ${kinds}, ${bytesText(weightBytes(shape))} of weights`;
 }
 
-const groupNodes = (nodes: readonly NodeFit[]): readonly (readonly NodeFit[])[] => [
-  ...groupBy(nodes, ({ node: _, shares, ...rest }) =>
+const groupNodes = (nodes: readonly NodeFit[]) =>
+  alike(nodes, ({ node: _, shares, ...rest }) =>
     JSON.stringify({ ...rest, shares: shares.map(({ rank: __, ...share }) => share) }),
-  ).values(),
-];
+  );
 
-function nodeLines(nodes: readonly NodeFit[], page: Page): readonly string[] {
-  const [first] = nodes;
-  if (first === undefined) return [];
+function nodeLines([first, nodes]: readonly [NodeFit, readonly NodeFit[]], page: Page): readonly string[] {
   const { needBytes, budget, memoryBytes = 0, shares, unknown } = first;
   const room = budget?.bytes ?? 0;
   const mine = shares.at(-1);

@@ -6,6 +6,7 @@ import { commandText } from '../../diagnostics/prose-text.ts';
 import { type Unreached, unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
+import { tally } from '../../model/lists.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { durationText, utcText } from '../../model/text/units.ts';
@@ -369,12 +370,6 @@ function outcomeText(run: HistoryRun): string {
   const ends = { ended: '', interrupted: '; interrupted', open: '; killed or still running (no end recorded)' };
   return `${said}${end === undefined ? '' : ends[end]}${from.includes('journal') ? '' : ' (recorded by the nodes)'}`;
 }
-
-const tally = (results: readonly string[]): readonly (readonly [string, number])[] => {
-  const counts = new Map<string, number>();
-  for (const result of results) counts.set(result, (counts.get(result) ?? 0) + 1);
-  return [...counts];
-};
 
 /** Counts properties, like `apply`. */
 function changesText(changes: readonly HistoryChange[], damaged = 0): string {

@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
-import { groupBy } from '../../model/lists.ts';
+import { alike } from '../../model/lists.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { sudoFact } from '../../rack/access/fact.ts';
@@ -98,10 +98,8 @@ function missingText({ diagnostic, nodes }: Source, rows: readonly NodeRow[]): r
 }
 
 async function lookAtSources(run: Run, clusterFile: string, nodes: readonly DesiredNode[]): Promise<readonly Source[]> {
-  const bySource = groupBy(nodes, ({ password }) => password && JSON.stringify(password));
   const found: Source[] = [];
-  for (const sharing of bySource.values()) {
-    const source = sharing[0]?.password;
+  for (const [{ password: source }, sharing] of alike(nodes, ({ password }) => password && JSON.stringify(password))) {
     if (source === undefined) continue;
     const names = sharing.map(({ name }) => name);
     const base = { text: secretSourceText(source), kind: source.kind, nodes: names };

@@ -2,7 +2,7 @@ import { endAddresses, isInside, linkText } from '../../desired/addresses.ts';
 import { isPoolLeft } from '../../desired/settle/settle-links.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import type { DhcpAnswer, Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
-import { groupBy } from '../../model/lists.ts';
+import { alike } from '../../model/lists.ts';
 import { nodesSubject, receptacleSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { namedEnd, type Prose, prose } from '../../model/text/prose.ts';
@@ -73,9 +73,8 @@ export const poolOverlap = defineRule(
         .map((one) => ({ node: name, ...one })),
     );
     const seen = found.map(({ network }) => network);
-    return [...groupBy(found, ({ where }) => where)].flatMap(([, same]) => {
-      const [first] = same;
-      const words = first === undefined ? undefined : told(thunderbolt, pool, first, seen);
+    return alike(found, ({ where }) => where).flatMap(([first, same]) => {
+      const words = told(thunderbolt, pool, first, seen);
       const subject = nodesSubject([...new Set(same.map(({ node }) => node))]);
       return words === undefined ? [] : [{ code: 'address/pool-overlap', subject, ...words }];
     });

@@ -5,7 +5,7 @@ import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
-import { groupBy } from '../../model/lists.ts';
+import { alike } from '../../model/lists.ts';
 import { macModel, neverHasRdma } from '../../model/macs.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { its, meshwright } from '../../model/text/command.ts';
@@ -236,12 +236,10 @@ function saidOf(
 /** Why single receptacles of a node with RDMA cannot use it. Equal causes on one node are reported together. */
 const ofReceptacles = (examination: Examination, node: ExaminedNode): readonly Found[] =>
   nodeRdma(node) === 'ready'
-    ? [...groupBy(troublesOf(examination, node), ({ rdma }) => rdma.kind).values()].flatMap((same) => {
-        const [first] = same;
-        if (first === undefined) return [];
-        const severity = rdmaSeverity(examination, [node.name]);
-        return [{ severity, ...saidOf(examination, node, same, first.rdma.kind) }];
-      })
+    ? alike(troublesOf(examination, node), ({ rdma }) => rdma.kind).map(([{ rdma }, same]) => ({
+        severity: rdmaSeverity(examination, [node.name]),
+        ...saidOf(examination, node, same, rdma.kind),
+      }))
     : [];
 
 /** A Mac that can never use RDMA, whatever `rdma_ctl` prints. */

@@ -1,3 +1,4 @@
+import { groupBy } from '../../../model/lists.ts';
 import type { ModelShape } from '../../../model/model-shape.ts';
 
 /** The files of a model that give its shape. */
@@ -20,11 +21,7 @@ export function shapeFiles(paths: readonly string[]): ShapeFiles {
   const weights = named.length > 0 ? named : safetensors;
   if (weights.length > 0 && top.includes('config.json')) return { kind: 'safetensors', config: 'config.json', weights };
   const gguf = paths.filter((path) => path.endsWith('.gguf') && !/(?:^|\/)mmproj/i.test(path)).toSorted();
-  const models = new Map<string, readonly string[]>();
-  for (const path of gguf) {
-    const stem = path.replace(partName, '');
-    models.set(stem, [...(models.get(stem) ?? []), path]);
-  }
+  const models = groupBy(gguf, (path) => path.replace(partName, ''));
   const [first, ...others] = models.values();
   if (others.length > 0) return { kind: 'none', why: `it has ${models.size} GGUF models instead of one` };
   if (first !== undefined) return { kind: 'gguf', weights: first };

@@ -13,7 +13,7 @@ import { digestOf, shortDigest } from '../../../model/digest.ts';
 import type { GatewayKeys, GatewayUpstream } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { type Known, known } from '../../../model/known.ts';
-import { groupBy, oncePer } from '../../../model/lists.ts';
+import { alike, oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { NodePath } from '../../../model/probe.ts';
 import type { Text } from '../../../model/step.ts';
@@ -60,10 +60,11 @@ function atLeaders(placement: PublishedPlacement): readonly PublishedPlacement[]
 /** All desired gateways by node and port: placements on the same port of the same leader share one. */
 const allWanted = oncePer(({ placements }: DesiredFleet): readonly WantedGateway[] => {
   const all = placements.filter(isPublished).flatMap(atLeaders);
-  return [...groupBy(all, (one) => `${leaderOf(one)} ${one.endpointPort}`).values()].flatMap((behind) => {
-    const [first] = behind;
-    return first === undefined ? [] : [{ node: leaderOf(first), port: first.endpointPort, placements: behind }];
-  });
+  return alike(all, (one) => `${leaderOf(one)} ${one.endpointPort}`).map(([first, placements]) => ({
+    node: leaderOf(first),
+    port: first.endpointPort,
+    placements,
+  }));
 });
 
 export const wantedGateways = (fleet: DesiredFleet, node: NodeName): readonly WantedGateway[] =>
