@@ -182,8 +182,12 @@ export const stepsBefore = ({ needs, after = [] }: Pick<Step, 'needs' | 'after'>
   ...after,
 ];
 
+/** Whether a change adds something, removes it, or changes it; `change` also where that is not known. */
+export type ChangeKind = 'add' | 'change' | 'remove';
+
 /** One difference between desired and observed. */
 export interface Change {
+  readonly kind: ChangeKind;
   /** `<node> <address>`. */
   readonly id: string;
   /** The address of the property. */

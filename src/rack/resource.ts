@@ -4,7 +4,7 @@ import { canonicalJson, type Json } from '../model/digest.ts';
 import type { Facts } from '../model/facts/fact-values.ts';
 import type { Known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
-import type { Change, Patch, Step } from '../model/step.ts';
+import type { Change, ChangeKind, Patch, Step } from '../model/step.ts';
 import type { Addressed } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
 import type { Examination, FleetObservation } from './examination.ts';
@@ -35,12 +35,29 @@ export function judgeProperty({ desired, observed }: Property): 'met' | 'differs
   return canonicalJson(observed.value) === canonicalJson(desired) ? 'met' : 'differs';
 }
 
+/** Values of something that does not exist or does not run. */
+const nothing: readonly Json[] = [null, '', 'absent', 'gone', 'missing', 'none', 'ready', 'stopped'];
+
+function isNothing(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (typeof value !== 'object' || value === null) return nothing.some((one) => one === value);
+  const { state, ...rest } = value as { readonly [key: string]: Json };
+  return Object.keys(rest).length === 0 && isNothing(state);
+}
+
+/** Whether the change of a property adds, changes or removes something. */
+function changeKind({ kind, desired, observed }: Pick<Property, 'kind' | 'desired' | 'observed'>): ChangeKind {
+  if (observed.kind === 'unknown') return 'change';
+  return kind ?? (isNothing(desired) ? 'remove' : isNothing(observed.value) ? 'add' : 'change');
+}
+
 /** The change that brings a property to its desired value. */
 export const changeOf = (property: Property): Change => ({
   id: propertyKey(property),
   resource: property.address,
   about: property.about,
   node: property.node,
+  kind: changeKind(property),
   from: property.from,
   to: property.to,
   reason: property.reason,
@@ -126,6 +143,8 @@ export interface Property extends Addressed {
   readonly node: NodeName;
   readonly desired: Json;
   readonly observed: Known<Json>;
+  /** The kind of its change, where it does not follow from the values, such as `true` for a bridge that exists. */
+  readonly kind?: ChangeKind;
   /** The observed value in words, for the plan. */
   readonly from: string;
   readonly to: string;

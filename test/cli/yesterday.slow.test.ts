@@ -91,7 +91,7 @@ describe('a rack from the previous release', patience, () => {
     for (const words of lookers) {
       const today = json(await rack.type(mainFile, [...words.split(' '), '--json']));
       // The history has the sentences of the old release, which its journal keeps.
-      const shown = words === 'history' ? (value: unknown) => value : withoutProse;
+      const shown = (value: unknown) => (words === 'history' ? value : withoutProse(value));
       expect([words, shown(today)]).toEqual([words, shown(documents[words])]);
     }
     const { troubles } = documents['doctor'] as DoctorDocument;

@@ -30,9 +30,15 @@ import { desiredFleet, observedFleet, type RackChanges, settledFacts } from './r
 export const anyDigest = digest('ab'.repeat(32));
 
 /** `studio-1 power/sleep: sleeps after 10 min -> never sleeps` as a change. */
-export function change(node: string, resource: string, from: string, to: string): Change {
+export function change(
+  node: string,
+  resource: string,
+  from: string,
+  to: string,
+  kind: Change['kind'] = 'change',
+): Change {
   const about = aboutOf(resource);
-  return { id: `${node} ${resource}`, node: nodeName(node), resource, about, from, to, reason: resource };
+  return { kind, id: `${node} ${resource}`, node: nodeName(node), resource, about, from, to, reason: resource };
 }
 
 /** The kind, and for a placement its name, in an address that a test writes as text. */
@@ -174,7 +180,7 @@ export function makePlan(...about: Parameters<typeof make>): Plan {
 }
 
 const linesOf = ({ changes, steps, waiting, blockers, effects, diagnostics }: Plan): readonly string[] => [
-  ...changes.map(({ id, from, to }) => `change ${id}: ${from} -> ${to}`),
+  ...changes.map(({ id, kind, from, to }) => `${kind} ${id}: ${from} -> ${to}`),
   ...steps.map(({ id, class: kind, effect, act }) => `step ${id}: ${kind} ${act.kind} ${JSON.stringify(effect)}`),
   ...waiting.map(
     (one) =>

@@ -185,8 +185,11 @@ type JsonMap = { readonly [key: string]: Json };
 
 const onlyTold: readonly string[] = ['diagnostics', 'launches', 'memory'];
 
-function comparable(document: JsonMap): JsonMap {
-  return Object.fromEntries(Object.entries(document).filter(([key]) => !onlyTold.includes(key)));
+/** Without the kinds of changes, which follow from the rest; plans of older versions have none. */
+function comparable({ changes = [], ...document }: JsonMap): JsonMap {
+  const kept = Object.entries(document).filter(([key]) => !onlyTold.includes(key));
+  const all = Array.isArray(changes) ? changes.map((one: Json) => ({ ...mapOf(one), kind: '' })) : changes;
+  return { ...Object.fromEntries(kept), changes: all };
 }
 
 function parsed(text: string): JsonMap | undefined {

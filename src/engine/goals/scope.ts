@@ -50,6 +50,7 @@ function propertyOf(goal: RestartGoal, { desired: { name: node }, facts }: Obser
     node,
     ...own,
     // The next session is not known in advance; any different one proves the restart.
+    kind: 'change',
     desired: null,
     observed: mapKnown(read(facts, bootSessionFact), ({ uuid }) => uuid),
     from: 'up',

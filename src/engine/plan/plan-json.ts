@@ -11,7 +11,7 @@ import type { Plan, Waiting } from './plan.ts';
 /** Values known only after the step: a restarted Mac has a new boot session. */
 const knownAfter = ({ kind }: Act) => (kind === 'reboot' ? { knownAfter: ['boot-session'] } : {});
 
-const changeJson = ({ resource, node, from, to, reason }: Change) => ({ resource, node, from, to, reason });
+const changeJson = ({ id: _, about: __, ...change }: Change) => change;
 
 /** Without `about`, whose parts are all in the address. */
 const patchJson = ({ node, address, value }: Patch) => ({ node, address, value });

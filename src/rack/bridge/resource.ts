@@ -61,6 +61,7 @@ function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: O
     return {
       node,
       ...addressed({ kind: 'thunderbolt-bridge', part: layer }),
+      kind: 'remove',
       desired: false,
       observed,
       from: knownWords(observed, (isThere) => (isThere ? layerWords(layers, layer) : 'none')),

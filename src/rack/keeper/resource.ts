@@ -114,6 +114,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
     {
       ...about,
       ...loadedAddress,
+      kind: isWanted ? 'add' : 'remove',
       ...compared(isWanted, isLoaded, loadedWords),
     },
   ];

@@ -95,6 +95,7 @@ function treesProperty(about: About, facts: Facts, { models }: UninstallWish): P
   return {
     ...about,
     ...uninstallAddress.trees,
+    kind: 'remove',
     desired,
     observed: trees.kind === 'unknown' ? trees : observed,
     from: trees.kind === 'unknown' ? knownWords(trees, () => '') : knownWords(observed, (one) => treeWords[one]),
@@ -149,6 +150,7 @@ function networkProperties(about: About, target: ObservedTarget, fleet: DesiredF
     {
       ...about,
       ...uninstallAddress.network,
+      kind: 'change',
       desired: [],
       observed,
       from: knownWords(observed, orNone),

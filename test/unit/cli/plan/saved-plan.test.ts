@@ -44,6 +44,13 @@ describe('a saved plan', () => {
     expect(problemWith('{ "steps": 1 }')?.detail).toBe('plan.json is not a saved plan.');
   });
 
+  it('is still current when an older version saved it without the kinds of its changes', () => {
+    const older = document.replaceAll(/ *"kind": "change",\n(?= *"from")/g, '');
+    expect(older).not.toBe(document);
+    expect(problemWith(older)).toBeUndefined();
+    expect(problemOf(() => requireSame({ shown: 'plan.json', text: older }, document))).toBeUndefined();
+  });
+
   it('is refused with what differs when it is for another cluster (case 55)', () => {
     const saved = { shown: 'plan.json', text: document };
     expect(problemOf(() => requireSame(saved, document))).toBeUndefined();

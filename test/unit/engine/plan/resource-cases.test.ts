@@ -44,4 +44,32 @@ for (const kind of kinds) {
   });
 }
 
+describe('kinds of changes', () => {
+  const beginnings = ['missing', 'none', 'not set', 'not loaded', 'never started', 'no rank runs'];
+  const ends = [
+    'none',
+    'gone',
+    'removed',
+    'stopped',
+    'not loaded',
+    'rolled back',
+    'no orphaned ranks',
+    'nothing left over',
+  ];
+  const all = kinds.flatMap((kind) =>
+    readdirSync(new URL(`${kind}/`, folder)).flatMap(
+      (name) => planOf(parse(readFileSync(new URL(`${kind}/${name}`, folder), 'utf8'))).changes,
+    ),
+  );
+
+  it('add what is missing, and remove what is to be gone', () => {
+    const expected = all.map(({ id, from, to }) => {
+      if (ends.includes(to)) return `remove ${id}: ${from} -> ${to}`;
+      return `${beginnings.includes(from) ? 'add' : 'change'} ${id}: ${from} -> ${to}`;
+    });
+    expect(all.map(({ kind, id, from, to }) => `${kind} ${id}: ${from} -> ${to}`)).toEqual(expected);
+    expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(['add', 'change', 'remove']));
+  });
+});
+
 onOnePage('resource-cases');
