@@ -14,6 +14,7 @@ export const changeVerbs: readonly ListedVerb[] = [
     ],
     more: `Changes nothing, neither here nor on any node. Manual steps at the rack come
 first and are numbered; changes that wait for them refer to these numbers.
++ adds, ~ changes and - removes something; ! marks a disruptive change.
 Exit codes: 0 all nodes compared with the file, 4 some, 1 none.
 
 Examples:

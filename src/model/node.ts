@@ -17,3 +17,24 @@ export type NodeName = string & { readonly brand: 'NodeName' };
 
 /** Brands a text that the schema has already validated as a node name. */
 export const nodeName = (text: string): NodeName => text as NodeName;
+
+/** Shorter runs of names are listed. */
+const shortestSpan = 3;
+
+/** A name as stem and number: `studio-` and `4`; the number may be empty. */
+const halvesOf = (name: string): readonly [string, string] => {
+  const [, stem = name, digits = ''] = /^(.*?)(\d{1,9})$/.exec(name) ?? [];
+  return [stem, digits];
+};
+
+/** `studio-1..4` for consecutive names, `studio-1,4` for others with one stem, otherwise all names. */
+export function everyNodeText(names: readonly string[]): string {
+  const halves = names.map(halvesOf);
+  const [[stem, first] = ['', '']] = halves;
+  const numbers = halves.map(([, digits]) => digits);
+  if (halves.some(([other, digits]) => other !== stem || digits === '')) return names.join(', ');
+  const isCounted = numbers.every((digits, at) => digits === `${Number(first) + at}`.padStart(first.length, '0'));
+  return isCounted && names.length >= shortestSpan
+    ? `${stem}${first}..${numbers.at(-1)}`
+    : `${stem}${numbers.join(',')}`;
+}

@@ -1,6 +1,6 @@
 import { escapeText } from '../diagnostics/escape.ts';
 import type { BenchLevel, BenchPublished } from '../model/documents.generated.ts';
-import { nodeSpan } from './nodes-text.ts';
+import { nodesText } from './nodes-text.ts';
 import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, pageText } from './page.ts';
 
 /** A published speed for one model on a given number of Macs. */
@@ -151,7 +151,7 @@ const longestBar = 20;
 export function benchText(input: BenchTextInput): string {
   const page = pageOf(input);
   const { placement, model, runtime, transport, nodes, levels, isCounted } = input;
-  const about = `${model} with ${runtime} on ${nodeSpan(nodes)}, ${transport}`;
+  const about = `${model} with ${runtime} on ${nodesText(nodes)}, ${transport}`;
   const head = headLines(placement, about, page);
   // The caller prints the reason next; without a table its explanation is left out.
   if (levels.length === 0) return `${[...head, '', 'No request was answered, so nothing was measured.'].join('\n')}\n`;

@@ -3,12 +3,15 @@ import { countText, isHandsWork } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { diagnosticJson } from '../diagnostics/json.ts';
 import { commandText, proseText, type Reader, reasonWords } from '../diagnostics/prose-text.ts';
+import { surveyFleet } from '../engine/diagnose/survey.ts';
 import { type Evidence, type Stage, stages, type Trouble } from '../engine/diagnose/troubles.ts';
 import { registry } from '../engine/observe/facts.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { DoctorDocument, DoctorTrouble, DoctorVisits } from '../model/documents.generated.ts';
 import type { Facts, NetworkInterface, ThunderboltReceptacle } from '../model/facts/fact-values.ts';
 import type { RdmaPort } from '../model/facts/rdma.ts';
+import { alike } from '../model/lists.ts';
+import { everyNodeText } from '../model/node.ts';
 import { isPlacement, subjectNames, subjectNodes } from '../model/subject.ts';
 import { commandKey } from '../model/text/command.ts';
 import { commandsIn } from '../model/text/prose.ts';
@@ -70,13 +73,11 @@ function troubleJson(reader: DoctorJsonInput, trouble: Trouble): DoctorTrouble {
 /** The machine form of `doctor`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
 export function doctorJson(input: DoctorJsonInput): DoctorDocument {
   const { desired, observation, troubles, switches, isSimulated } = input;
-  const isAsked = (name: string): boolean =>
-    Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name);
   return {
     formatVersion: 1,
     cluster: desired.name,
     ...(isSimulated ? { simulated: true } : {}),
-    notAsked: desired.nodes.map(({ name }) => name).filter((name) => !isAsked(name)),
+    notAsked: surveyFleet(desired, observation).notAsked,
     troubles: troubles.map((trouble) => troubleJson(input, trouble)),
     ...switchesJson(switches, input),
     launches: launchesJson(input.budgets),
@@ -114,14 +115,19 @@ function labelled(label: string, texts: readonly string[], page: Page): readonly
   return isNarrow(page) && texts.length > 0 ? [`${indent}${label}:`, ...lines] : lines;
 }
 
-function seenTexts({ observation }: DoctorInput, troubles: readonly Trouble[], page: Page): readonly string[] {
-  return troubles.flatMap(({ evidence }) =>
+/** The evidence, once for all nodes that show the same. */
+function seenTexts({ desired, observation }: DoctorInput, troubles: readonly Trouble[], page: Page): readonly string[] {
+  const all = troubles.flatMap(({ evidence }) =>
     evidence.flatMap((one) => {
       const facts = observation.nodes[one.node]?.facts;
       const words = facts === undefined ? [] : evidenceWords(facts, one, page.unicode);
-      return words.length === 0 ? [] : [`${proseText(one.source, page)} on ${one.node}: ${words.join('; ')}`];
+      return words.length === 0 ? [] : [{ node: one.node, text: [proseText(one.source, page), words.join('; ')] }];
     }),
   );
+  return alike(all, ({ text }) => text.join('\n')).map(([{ text }, same]) => {
+    const nodes = desired.nodes.map(({ name }) => name).filter((name) => same.some(({ node }) => node === name));
+    return text.join(` on ${everyNodeText(nodes)}: `);
+  });
 }
 
 /** A cause with its hint, then the evidence, then what it blocks. */
@@ -130,7 +136,7 @@ function blockOf(input: DoctorInput, merged: MergedFinding, page: Page): readonl
   const hanging = [...new Set(own.flatMap((trouble) => trouble.hanging))];
   return [
     ...findingLines(merged, page),
-    ...labelled('seen', [...new Set(seenTexts(input, own, page))], page),
+    ...labelled('seen', seenTexts(input, own, page), page),
     ...labelled('blocks', hanging.length === 0 ? [] : [hanging.join('; ')], page),
   ];
 }
@@ -144,7 +150,7 @@ function pressBlocks({ switches }: DoctorInput, page: Page): readonly (readonly 
   ];
   const areBoth = lists.every(({ visits }) => visits !== undefined);
   return lists.map(({ title, visits }) => [
-    ...(areBoth ? [`${indentOf(page)}${title} (${(visits?.nodes ?? []).join(', ')}):`] : []),
+    ...(areBoth ? [`${indentOf(page)}${title} (${everyNodeText(visits?.nodes ?? [])}):`] : []),
     ...(visits?.steps ?? []).flatMap((step, index) => hangLines(`${indentOf(page)}${index + 1}  `, step, page)),
   ]);
 }
@@ -161,17 +167,14 @@ function stageBlocks(input: DoctorInput, stage: Stage, page: Page): readonly (re
 }
 
 function verdictText({ desired, observation, troubles }: DoctorInput): string {
-  const names = desired.nodes.map(({ name }) => name);
-  const asked = names.filter(
-    (name) => Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name),
-  );
-  const others = names.filter((name) => !asked.includes(name));
-  const notAsked = others.length === 0 ? '' : ` Not observed: ${others.join(', ')}.`;
+  const others = surveyFleet(desired, observation).notAsked;
+  const unseen = others.length === 0 ? '' : ` Not observed: ${everyNodeText(others)}.`;
   const causes = mergeFindings(troubles.map(({ finding }) => finding));
-  if (causes.length === 0) return `No problem found on ${counted(asked.length, 'node')}.${notAsked}`;
+  if (causes.length === 0)
+    return `No problem found on ${counted(desired.nodes.length - others.length, 'node')}.${unseen}`;
   const hands = causes.filter((one) => isHandsWork(one) && one.severity !== 'notice').length;
   const atRack = hands === 0 ? '' : ` ${hands} of them ${hands === 1 ? 'needs' : 'need'} a manual step at the rack.`;
-  return `${counted(causes.length, 'cause')}: ${countText(causes)}.${atRack}${notAsked}`;
+  return `${counted(causes.length, 'cause')}: ${countText(causes)}.${atRack}${unseen}`;
 }
 
 /**

@@ -2,7 +2,8 @@ import { columnsOf } from '../diagnostics/cells.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { proseText } from '../diagnostics/prose-text.ts';
-import { groupBy } from '../model/lists.ts';
+import { alike } from '../model/lists.ts';
+import { everyNodeText } from '../model/node.ts';
 import {
   namedSubject,
   nodesSubject,
@@ -16,11 +17,11 @@ import { isLabelled, joinProse, mapNames, mentionsAny, type Prose, prose } from 
 import { hang, isNarrow, type Page, type Tone } from './page.ts';
 
 /** The common subject of merged findings; a subject that names its kind, such as `placement chat`, stays unchanged. */
-function subjectOf({ subjects, of }: MergedFinding): Subject {
+function subjectOf({ of }: MergedFinding): Subject {
   const all = of.flatMap(({ subject }) => subject ?? []);
   const kinds = new Set(of.map(({ subject }) => subject?.kind));
   if (kinds.size === 1 && kinds.has('node')) return nodesSubject([...new Set(all.flatMap(subjectNodes))]);
-  const names = [...new Set(subjects)];
+  const names = [...new Set(of.map(nameOf))];
   const [first] = all;
   if (first !== undefined && names.length === 1) return first;
   const kind = kinds.size === 1 && (kinds.has('link') || kinds.has('receptacle')) ? `${first?.kind}s ` : '';
@@ -36,7 +37,7 @@ export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagno
     ...(finding.hands && { hands: finding.hands }),
     detail: joinProse(finding.details, '\n'),
     hint: finding.hint,
-    ...(finding.subjects.length === 0 ? {} : { subject: subjectOf(finding) }),
+    subject: subjectOf(finding),
     related: [],
   }));
 }
@@ -44,8 +45,8 @@ export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagno
 const tones: Readonly<Record<MergedFinding['severity'], Tone>> = { error: 'bad', warning: 'warn', notice: 'dim' };
 
 /** Puts node names before the detail, but cable ends above it, because they contain colons. */
-function paragraphs({ subjects, details, of }: MergedFinding): readonly Prose[] {
-  const about = subjects.join(', ');
+function paragraphs({ details, of }: MergedFinding): readonly Prose[] {
+  const about = namesOf(of);
   const isAtCables = of.some(({ subject }) => subjectEnds(subject).length > 0);
   const [detail] = details;
   if (detail === undefined || details.length > 1 || isAtCables || about === '') return [about, ...details];
@@ -84,8 +85,6 @@ export function findingLines(finding: MergedFinding, page: Page): readonly strin
 
 /** Findings with the same code and hint, shown as one. */
 export interface MergedFinding extends Pick<Diagnostic, 'code' | 'severity' | 'summary' | 'hands'> {
-  /** Subjects without the words `node` and `link`: `studio-1`, `studio-1:2 <-> studio-2:2`. */
-  readonly subjects: readonly string[];
   /** One text if all are the same, otherwise one per subject. */
   readonly details: readonly Prose[];
   readonly hint: Prose;
@@ -111,23 +110,28 @@ const named: readonly Subject['kind'][] = ['node', 'link', 'receptacle'];
 const nameOf = ({ subject }: Diagnostic): string =>
   subject !== undefined && named.includes(subject.kind) ? subjectName(subject) : subjectText(subject);
 
-function mergeOne(same: readonly Diagnostic[], first: Diagnostic): MergedFinding {
-  const names = same.map((one) => onlyNode(one) ?? '');
-  const patterns = new Set(same.map((one) => patternOf(one, one.detail)));
+/** `studio-1..4`, or the names of other subjects. */
+function namesOf(findings: readonly Diagnostic[]): string {
+  const isAboutNodes = findings.every(({ subject }) => subject?.kind === 'node');
+  const names = isAboutNodes ? findings.flatMap(({ subject }) => subjectNodes(subject)) : findings.map(nameOf);
+  return isAboutNodes ? everyNodeText([...new Set(names)]) : names.join(', ');
+}
+
+function mergeOne([first, same]: readonly [Diagnostic, readonly Diagnostic[]]): MergedFinding {
+  const names = (all: readonly Diagnostic[]): readonly string[] => all.map((one) => onlyNode(one) ?? '');
+  const groups = alike(same, (one) => patternOf(one, one.detail));
   const { code, severity, summary, hands } = first;
   return {
     code,
     severity,
     summary,
     ...(hands && { hands }),
-    subjects: same.map(nameOf),
-    details:
-      patterns.size === 1
-        ? [about(first, first.detail, names)]
-        : same.map((one) =>
-            mentionsAny(one.detail, subjectNodes(one.subject)) ? one.detail : prose`${nameOf(one)}: ${one.detail}`,
-          ),
-    hint: about(first, first.hint, names),
+    details: groups.map(([one, group]) => {
+      const detail = about(one, one.detail, names(group));
+      if (groups.length === 1 || mentionsAny(one.detail, subjectNodes(one.subject))) return detail;
+      return prose`${namesOf(group)}: ${detail}`;
+    }),
+    hint: about(first, first.hint, names(same)),
     of: same,
   };
 }
@@ -137,8 +141,8 @@ function mergeOne(same: readonly Diagnostic[], first: Diagnostic): MergedFinding
  * with four subjects.
  */
 export function mergeFindings(findings: readonly Diagnostic[]): readonly MergedFinding[] {
-  const groups = groupBy(findings, (one) => [one.severity, one.code, patternOf(one, one.hint)].join('\n'));
-  const merged = [...groups.values()].flatMap((same) => (same[0] === undefined ? [] : [mergeOne(same, same[0])]));
+  const groups = alike(findings, (one) => [one.severity, one.code, patternOf(one, one.hint)].join('\n'));
+  const merged = groups.map(mergeOne);
   return merged.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
 }
 

@@ -2,6 +2,7 @@ import type { sshCodes } from '../diagnostics/codes/codes-ssh.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { NodeSurvey } from '../engine/diagnose/survey.ts';
 import type { Unreached } from '../engine/plan/view.ts';
+import { everyNodeText } from '../model/node.ts';
 import { counted } from './page.ts';
 
 /** Why a node was not reached, in at most 28 columns to fit a table row. */
@@ -59,33 +60,8 @@ export function seenText(seen: number, unreached: Unreached = {}): string {
 /** Longer lists show only their count. */
 const listedAtMost = 4;
 
-/** `studio-1, studio-2`; `6 nodes` for more than four. */
-export const nodesText = (names: readonly string[]): string =>
-  names.length > listedAtMost ? `${names.length} nodes` : names.join(', ');
-
-/** Shorter runs of names are listed. */
-const shortestSpan = 3;
-
-/** A name as stem and number: `studio-` and `4`; the number may be empty. */
-const halvesOf = (name: string): readonly [string, string] => {
-  const [, stem = name, digits = ''] = /^(.*?)(\d{1,9})$/.exec(name) ?? [];
-  return [stem, digits];
-};
-
-/** `studio-1..4` for consecutive names, `studio-1,4` for others with one stem, otherwise all names. */
-export function everyNodeText(names: readonly string[]): string {
-  const halves = names.map(halvesOf);
-  const [[stem, first] = ['', '']] = halves;
-  const numbers = halves.map(([, digits]) => digits);
-  if (halves.some(([other, digits]) => other !== stem || digits === '')) return names.join(', ');
-  const isCounted = numbers.every((digits, at) => digits === `${Number(first) + at}`.padStart(first.length, '0'));
-  return isCounted && names.length >= shortestSpan
-    ? `${stem}${first}..${numbers.at(-1)}`
-    : `${stem}${numbers.join(',')}`;
-}
-
 /** {@link everyNodeText}; `6 nodes` for more than four names that are not consecutive. */
-export function nodeSpan(names: readonly string[]): string {
+export function nodesText(names: readonly string[]): string {
   const text = everyNodeText(names);
-  return names.length > listedAtMost && text.includes(',') ? nodesText(names) : text;
+  return names.length > listedAtMost && text.includes(',') ? `${names.length} nodes` : text;
 }

@@ -5,13 +5,16 @@ import type { Reader } from '../diagnostics/prose-text.ts';
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** A report's first line: the rack, a summary (`4 nodes, 6 links`), and `simulated` at the right edge if it is. */
-export function headLines(name: string, about: string, page: Page): readonly string[] {
-  const { isSimulated } = page;
-  const painted = `${page.paint('strong', name)}   ${about}`;
-  const mark = isSimulated ? 'simulated' : '';
-  const room = page.columns - columnsOf(`${name}   ${about}`) - mark.length;
-  if (room >= 3) return [`${painted}${' '.repeat(isSimulated ? room : 0)}${mark}`];
-  return [name, about, ...(isSimulated ? [mark] : [])].flatMap((line) => fitLines(line, page.columns));
+export const headLines = (name: string, about: string, page: Page): readonly string[] =>
+  titleLines([name, about], page.isSimulated ? 'simulated' : '', page);
+
+/** A title, text next to it, and a remark at the right edge; below each other if there is no room. */
+export function titleLines([title, about]: readonly [string, string?], remark: string, page: Page): readonly string[] {
+  const beside = about === undefined ? '' : `   ${about}`;
+  const room = page.columns - columnsOf(`${title}${beside}${remark}`);
+  if (room >= 3) return [`${page.paint('strong', title)}${beside}${remark && `${' '.repeat(room)}${remark}`}`];
+  const rest = [about ?? '', remark].filter((text) => text !== '').flatMap((text) => fitLines(text, page.columns));
+  return [...fitLines(title, page.columns).map((line) => page.paint('strong', line)), ...rest];
 }
 
 /** Where to cut a piece so that the next one does not begin with a colon: before the last other character. */
@@ -64,13 +67,6 @@ export function hang(first: string, text: string, columns: number): readonly str
 /** Pads by display width, which `String.padEnd` ignores. */
 export const padEnd = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
-
-/** Text cut to this width; `...` marks the cut. */
-export function clip(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text;
-  const [piece = ''] = cutWord(text, Math.max(1, columns - 3));
-  return `${piece}...`;
-}
 
 /** Short texts in as many columns as fit, to be read downwards. */
 export function sideBySide(texts: readonly string[], columns: number): readonly string[] {

@@ -1,4 +1,4 @@
-import type { LinkEnd } from '../node.ts';
+import { everyNodeText, type LinkEnd } from '../node.ts';
 import { type Command, type CommandWord, commandKey, traitsOf } from './command.ts';
 
 /** A node's name in a text. Texts that differ only in names are merged into one with all the names. */
@@ -125,7 +125,7 @@ export const mapNames = (text: Prose, change: (name: string) => readonly string[
     if (typeof part === 'string') return part;
     switch (part.kind) {
       case 'node':
-        return { ...part, name: change(part.name).join(', ') };
+        return { ...part, name: everyNodeText(change(part.name)) };
       case 'command':
         return commandNames(part, change);
       case 'lines':

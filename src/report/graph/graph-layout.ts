@@ -1,7 +1,7 @@
-import { columnsOf } from '../../diagnostics/cells.ts';
+import { clip, columnsOf } from '../../diagnostics/cells.ts';
 import type { GraphCableState, GraphNode, GraphStray } from '../../engine/rack-graph.ts';
 import { linkEndText } from '../../model/node.ts';
-import { clip, fitLines } from '../page.ts';
+import { fitLines } from '../page.ts';
 import {
   cableLabels,
   cableStates,

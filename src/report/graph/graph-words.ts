@@ -1,3 +1,4 @@
+import { clip } from '../../diagnostics/cells.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
@@ -14,7 +15,7 @@ import { linkEndText } from '../../model/node.ts';
 import { subjectText } from '../../model/subject.ts';
 import { speedText } from '../../model/text/units.ts';
 import type { MeshState } from '../../rack/placement/state/mesh-states.ts';
-import { clip, counted } from '../page.ts';
+import { counted } from '../page.ts';
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -3,12 +3,12 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Plan, Waiting } from '../../engine/plan/plan.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
-import { groupBy } from '../../model/lists.ts';
+import { alike } from '../../model/lists.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type Blocker, propertyKey } from '../../rack/resource.ts';
 import { hangLines } from '../findings.ts';
 import { nodesText } from '../nodes-text.ts';
-import { hang, isNarrow, type Page, padEnd } from '../page.ts';
+import { hang, isNarrow, type Page, padEnd, titleLines } from '../page.ts';
 
 /** The parts of a plan that show the remaining work. */
 export type Pending = Pick<Plan, 'changes' | 'waiting' | 'blockers'>;
@@ -18,7 +18,7 @@ export const pendingJson = (
   { changes, waiting, blockers }: Pending,
   reader: Reader,
 ): NonNullable<ReportDocument['remaining']> => ({
-  changes: changes.map(({ node, resource, from, to, reason }) => ({ node, resource, from, to, reason })),
+  changes: changes.map(({ id: _, about: __, ...change }) => change),
   waiting: waiting.map((one) => ({
     node: one.node,
     resource: one.resource,
@@ -55,21 +55,11 @@ export function waitingLines(plan: WaitingPlan, page: Page): readonly string[] {
   if (plan.waiting.length === 0) return [];
   const all = plan.waiting.map((one) => ({ ...one, why: waitedFor(plan, one) }));
   const width = Math.max(...all.map(({ resource }) => resource.length));
-  const groups = groupBy(all, ({ resource, why }) => `${resource}\n${why}`);
-  const lines = [...groups.values()].flatMap((same) => {
-    const { resource = '', why = '' } = same[0] ?? {};
+  const lines = alike(all, ({ resource, why }) => `${resource}\n${why}`).flatMap(([{ resource, why }, same]) => {
     const nodes = nodesText(same.map(({ node }) => node));
     return hang(`  ${resource.padEnd(width)}   `, escapeText(`on ${nodes}: ${why}`), page.columns);
   });
   return [page.paint('strong', `Waiting (${plan.waiting.length})`), ...lines];
-}
-
-/** A title with a remark at the right edge, or below the title if there is no room. */
-function titleLines(title: string, remark: string, page: Page): readonly string[] {
-  const room = page.columns - columnsOf(title) - columnsOf(remark);
-  const painted = page.paint('strong', title);
-  if (remark === '') return [painted];
-  return room >= 3 ? [`${painted}${' '.repeat(room)}${remark}`] : [painted, remark];
 }
 
 /** What clears a blocker: a manual step, the next apply, or the command that it names. */
@@ -111,7 +101,7 @@ export function blockerBlocks(blockers: readonly Blocker[], page: Page): readonl
     const own = numbered.filter(([, blocker]) => clearingOf(blocker) === of);
     if (own.length === 0) return [];
     return [
-      ...titleLines(`${title} (${own.length})`, remark, page),
+      ...titleLines([`${title} (${own.length})`], remark, page),
       ...own.flatMap(([number, { node, action }]) => {
         const head = `  ${String(number).padStart(String(numbered.length).length)}  `;
         const first = isNarrow(page) ? head : `${head}${padEnd(node, width)}   `;

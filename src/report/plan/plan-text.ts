@@ -2,12 +2,14 @@ import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import { type EffectTotal, isEmptyPlan, type Plan } from '../../engine/plan/plan.ts';
-import type { Change, EffectKind } from '../../model/step.ts';
+import { alike, groupBy } from '../../model/lists.ts';
+import { everyNodeText } from '../../model/node.ts';
+import type { Change, ChangeKind, EffectKind } from '../../model/step.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
 import type { NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
-import { everyNodeText, nodesText, seenText } from '../nodes-text.ts';
+import { nodesText, seenText } from '../nodes-text.ts';
 import {
   counted,
   fitLines,
@@ -19,6 +21,7 @@ import {
   padEnd,
   pageOf,
   pageText,
+  type Tone,
 } from '../page.ts';
 import { budgetLines, memoryLines } from './memory-lines.ts';
 import { blockerBlocks, waitingLines } from './pending.ts';
@@ -38,7 +41,7 @@ export function driftText(input: DriftTextInput): string {
   const count = Object.keys(plan.observed).length;
   const errors = plan.diagnostics.filter((one) => one.severity === 'error');
   const blocks: readonly (readonly string[])[] = [
-    headLines(plan.cluster, seenText(count, plan.unreached), page),
+    planHead(plan, page),
     // A drift report has no effects, so it marks none.
     changeLines({ changes: plan.changes, steps: [] }, page),
     ...mergeFindings(errors).map((finding) => findingLines(finding, page)),
@@ -75,6 +78,16 @@ function matchText(said: string, plan: Plan): string {
   return `${said}: ${counted(count, 'node')} ${count === 1 ? 'matches' : 'match'} the file.${lostText(plan)}`;
 }
 
+/** `studio-rack   4 nodes: 3 to add, 2 to change, 1 to remove` */
+function planHead({ cluster, observed, unreached, changes }: Plan, page: Page): readonly string[] {
+  const counts = Object.keys(signs).flatMap((kind) => {
+    const { length } = changes.filter((change) => change.kind === kind);
+    return length === 0 ? [] : [`${length} to ${kind}`];
+  });
+  const seen = seenText(Object.keys(observed).length, unreached);
+  return headLines(cluster, counts.length === 0 ? seen : `${seen}: ${counts.join(', ')}`, page);
+}
+
 export interface PlanTextInput extends PageInput {
   readonly plan: Plan;
   /** The lock file's name and its new or changed entries, as text. */
@@ -109,9 +122,8 @@ const isTooMuch = ({ blockers }: Plan): boolean =>
 export function planText(input: PlanTextInput): string {
   const { plan, lock } = input;
   const page = pageOf(input);
-  const count = Object.keys(plan.observed).length;
   const blocks: readonly (readonly string[])[] = [
-    headLines(plan.cluster, seenText(count, plan.unreached), page),
+    planHead(plan, page),
     ...findingBlocks(plan, page, isUrgent),
     ...blockerBlocks(plan.blockers, page),
     changeLines(plan, page),
@@ -254,20 +266,12 @@ interface ChangeGroup {
 function changeLines({ changes, steps }: Pick<Plan, 'changes' | 'steps'>, page: Page): readonly string[] {
   if (changes.length === 0) return [];
   const disruptive = new Set(steps.filter(({ effect }) => isDenied(effect.kind)).flatMap((step) => step.changes));
-  const equals = new Map<string, { readonly change: ShownChange; readonly nodes: string[] }>();
-  for (const one of changes) {
-    const change = { ...one, isDisruptive: disruptive.has(one.id) };
-    const key = JSON.stringify([one.resource, one.from, one.to, change.isDisruptive]);
-    const equal = equals.get(key) ?? { change, nodes: [] };
-    equal.nodes.push(one.node);
-    equals.set(key, equal);
-  }
-  const byNodes = new Map<string, ShownChange[]>();
-  for (const { change, nodes } of equals.values()) {
-    const text = everyNodeText(nodes);
-    byNodes.set(text, [...(byNodes.get(text) ?? []), change]);
-  }
-  const groups = [...byNodes].map(([nodes, own]): ChangeGroup => ({ nodes, changes: own }));
+  const shown = changes.map((one): ShownChange => ({ ...one, isDisruptive: disruptive.has(one.id) }));
+  const equals = alike(shown, ({ resource, from, to, isDisruptive }) =>
+    JSON.stringify([resource, from, to, isDisruptive]),
+  );
+  const byNodes = groupBy(equals, ([, same]) => everyNodeText(same.map(({ node }) => node)));
+  const groups = [...byNodes].map(([nodes, own]) => ({ nodes, changes: own.map(([change]) => change) }));
   const columns = columnsFor(groups, page);
   const rows = groups.flatMap((group) =>
     columns.isOneLine ? tableRows(group, columns, page) : blockRows(group, columns, page),
@@ -277,9 +281,20 @@ function changeLines({ changes, steps }: Pick<Plan, 'changes' | 'steps'>, page: 
   return [page.paint('strong', title), ...rows, ...legend.map((line) => page.paint('dim', line))];
 }
 
-/** Disruptive changes are marked, so that an interruption does not look like a sleep setting. */
-const marked = (line: string, { isDisruptive }: ShownChange, at: number, page: Page): string =>
-  isDisruptive ? page.paint('warn', `${line.slice(0, at)}!${line.slice(at + 1)}`) : line;
+/** The sign of each kind of change, in the order of the counts. */
+const signs: Readonly<Record<ChangeKind, readonly [sign: string, tone: Tone]>> = {
+  add: ['+', 'good'],
+  change: ['~', 'warn'],
+  remove: ['-', 'bad'],
+};
+
+/** Puts the sign of a change at a column, and `!` before it if the change is disruptive. */
+function signed(line: string, { kind, isDisruptive }: ShownChange, at: number, page: Page): string {
+  const [sign, tone] = signs[kind];
+  const rest = line.slice(at + 1);
+  if (!isDisruptive) return `${line.slice(0, at)}${page.paint(tone, sign)}${rest}`;
+  return `${line.slice(0, at - 1)}${page.paint(tone, `!${sign}`)}${page.paint('warn', rest)}`;
+}
 
 interface Columns {
   readonly node: number;
@@ -295,29 +310,31 @@ function columnsFor(groups: readonly ChangeGroup[], page: Page): Columns {
   const address = widest(changes.map((change) => change.resource));
   const from = widest(changes.map((change) => escapeText(change.from)));
   const to = widest(changes.map((change) => escapeText(change.to)));
-  const width = 2 + node + gap.length + address + gap.length + from + 4 + to;
+  const width = 2 + node + gap.length + 2 + address + gap.length + from + 4 + to;
   return { node, address, from, isOneLine: width <= page.columns };
 }
 
 function tableRows({ nodes, changes }: ChangeGroup, columns: Columns, page: Page): readonly string[] {
   return changes.map((change, index) => {
     const { resource, from, to } = change;
-    const name = padEnd(index === 0 ? nodes : '', columns.node);
+    const name = `  ${padEnd(index === 0 ? nodes : '', columns.node)}${gap}`;
     const values = `${padEnd(escapeText(from), columns.from)} -> ${escapeText(to)}`;
-    return marked(`  ${name}${gap}${padEnd(resource, columns.address)}${gap}${values}`, change, 0, page);
+    const line = `${name}  ${padEnd(resource, columns.address)}${gap}${values}`;
+    return signed(line, change, name.length, page);
   });
 }
 
 /** The node above its changes; on a narrow page also each address above its values. */
 function blockRows({ nodes, changes }: ChangeGroup, { address }: Columns, page: Page): readonly string[] {
   const { columns } = page;
+  const isAbove = isNarrow(page);
   return [
     ...hang('  ', nodes, columns),
     ...changes.flatMap((change) => {
-      const first = isNarrow(page) ? '      ' : `    ${padEnd(change.resource, address)}${gap}`;
-      const above = isNarrow(page) ? hang('    ', change.resource, columns) : [];
+      const first = isAbove ? '      ' : `      ${padEnd(change.resource, address)}${gap}`;
+      const above = isAbove ? hang('    ', change.resource, columns) : [];
       const [head = '', ...rest] = [...above, ...valueLines(first, change, columns)];
-      return [marked(head, change, 2, page), ...rest];
+      return [signed(head, change, isAbove ? 2 : 4, page), ...rest];
     }),
   ];
 }

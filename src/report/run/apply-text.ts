@@ -251,7 +251,7 @@ const endWords: Readonly<Record<RunEnd, string>> = {
 export function summaryText(end: RunEnd, counts: RunCounts, checked = 'nothing left to do'): string {
   const said = countsText(counts);
   const left = leftText(counts);
-  const lost = counts.unseen.length === 0 ? [] : [`Not reached: ${counts.unseen.join(', ')}.`];
+  const lost = counts.unseen.length === 0 ? [] : [`Not reached: ${nodesText(counts.unseen)}.`];
   const rest = left === '' ? (lost.length === 0 ? [`Checked again: ${checked}.`] : []) : [`Remaining: ${left}.`];
   return [`${endWords[end]}${said === '' ? '' : `: ${said}`}.`, ...rest, ...lost].join(' ');
 }

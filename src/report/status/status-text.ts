@@ -1,7 +1,8 @@
-import { columnsOf } from '../../diagnostics/cells.ts';
+import { clip, columnsOf } from '../../diagnostics/cells.ts';
 import { countText } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type FleetSurvey, type NodeSurvey, surveyFleet } from '../../engine/diagnose/survey.ts';
+import { tally } from '../../model/lists.ts';
 import { type Link, linkEndText } from '../../model/node.ts';
 import { upperFirst } from '../../model/text/prose.ts';
 import { bytesText, layoutText, memoryText, speedText } from '../../model/text/units.ts';
@@ -16,9 +17,8 @@ import {
 import type { MeshState } from '../../rack/placement/state/mesh-states.ts';
 import type { NodeRdma } from '../../rack/rdma/rdma-receptacle.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
-import { nodeSpan, reasonText } from '../nodes-text.ts';
+import { nodesText, reasonText } from '../nodes-text.ts';
 import {
-  clip,
   counted,
   fitLines,
   flow,
@@ -44,14 +44,10 @@ const sizes = ({ desired, placements }: StatusInput): readonly string[] => [
   ...(placements.length === 0 ? [] : [counted(placements.length, 'placement')]),
 ];
 
-const titleLines = (input: StatusInput, page: Page): readonly string[] =>
-  headLines(input.desired.name, sizes(input).join(', '), page);
-
 const unjudgedText = (links: number, placements: number): string =>
-  [
-    ...(links === 0 ? [] : [counted(links, 'link')]),
-    ...(placements === 0 ? [] : [counted(placements, 'placement')]),
-  ].join(' and ');
+  [links > 0 && counted(links, 'link'), placements > 0 && counted(placements, 'placement')]
+    .filter(Boolean)
+    .join(' and ');
 
 function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey): string {
   const { desired, observation } = input;
@@ -99,10 +95,10 @@ export function seenLines({
 export function statusText(input: StatusInput): string {
   const page = pageOf(input);
   const survey = surveyFleet(input.desired, input.observation);
-  const notAsked = survey.notAsked.length === 0 ? [] : [`Not observed: ${survey.notAsked.join(', ')}.`];
+  const notAsked = survey.notAsked.length === 0 ? [] : [`Not observed: ${nodesText(survey.notAsked)}.`];
   const said = [verdictText(input, survey), ...notAsked];
   const blocks: readonly (readonly string[])[] = [
-    titleLines(input, page),
+    headLines(input.desired.name, sizes(input).join(', '), page),
     said.flatMap((text) => fitLines(text, page.columns - 2)).map((line) => `  ${line}`),
     [
       ...placementLines(input.placements, page),
@@ -118,12 +114,9 @@ export function statusText(input: StatusInput): string {
 
 /** The most common cable speed, which only the title shows. */
 function usualSpeed({ cables }: FleetSurvey): number | undefined {
-  const counts = new Map<number, number>();
-  for (const { bitsPerSecond } of cables) {
-    if (bitsPerSecond !== undefined) counts.set(bitsPerSecond, (counts.get(bitsPerSecond) ?? 0) + 1);
-  }
-  const [most] = [...counts].toSorted(([a, countOfA], [b, countOfB]) => countOfB - countOfA || b - a);
-  return most?.[0];
+  const speeds = cables.flatMap(({ bitsPerSecond }) => bitsPerSecond ?? []);
+  const counts = tally(speeds.map(String)).map(([speed, count]) => [Number(speed), count] as const);
+  return counts.toSorted(([a, countOfA], [b, countOfB]) => countOfB - countOfA || b - a)[0]?.[0];
 }
 
 function cableTexts(survey: FleetSurvey, usual: number | undefined, page: Page): readonly string[] {
@@ -191,7 +184,7 @@ const cellsOf = (one: PlacementSurvey): readonly string[] => [
   one.name,
   stateText(one),
   isRdmaUnseen(one) ? `${one.transport} (declared, not seen)` : one.transport,
-  nodeSpan(one.nodes),
+  nodesText(one.nodes),
   one.sharding ?? '',
   one.generation === undefined ? '' : `gen ${one.generation}`,
   one.endpoint === undefined ? '' : `port ${one.endpoint.port} on ${one.endpoint.node}`,
@@ -345,7 +338,6 @@ function tabledNodes(nodes: readonly NodeSurvey[], grid: Grid): readonly string[
 
 /** For a page too narrow for a table: a few lines per node. */
 function stackedNodes(nodes: readonly NodeSurvey[], numbers: readonly number[], page: Page): readonly string[] {
-  const indent = `${margin}${margin}`;
   const room = page.columns - indent.length;
   return nodes.flatMap((node) => {
     const [, ...cells] = nodeWords(node).map(({ text }, index) =>

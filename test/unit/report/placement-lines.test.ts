@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../../../src/model/node.ts';
 import type { PlacementSurvey } from '../../../src/rack/placement/check/placement-survey.ts';
-import { nodeSpan } from '../../../src/report/nodes-text.ts';
+import { nodesText } from '../../../src/report/nodes-text.ts';
 import { plainPaint } from '../../../src/report/page.ts';
 import { placementLines } from '../../../src/report/status/status-text.ts';
 
@@ -109,12 +109,12 @@ describe('the lines of placements', () => {
 
 describe('a span of node names', () => {
   it('is a range for consecutive numbers, otherwise a list or a count', () => {
-    expect(nodeSpan(counted(4))).toBe('studio-1..4');
-    expect(nodeSpan(['mini-08', 'mini-09', 'mini-10'])).toBe('mini-08..10');
-    expect(nodeSpan(['a-2', 'a-1', 'a-3'])).toBe('a-2,1,3');
-    expect(nodeSpan(['a-1', 'b-2', 'a-3'])).toBe('a-1, b-2, a-3');
-    expect(nodeSpan(['max', 'mini', 'ultra'])).toBe('max, mini, ultra');
-    expect(nodeSpan(counted(2))).toBe('studio-1,2');
-    expect(nodeSpan(counted(16).toReversed())).toBe('16 nodes');
+    expect(nodesText(counted(4))).toBe('studio-1..4');
+    expect(nodesText(['mini-08', 'mini-09', 'mini-10'])).toBe('mini-08..10');
+    expect(nodesText(['a-2', 'a-1', 'a-3'])).toBe('a-2,1,3');
+    expect(nodesText(['a-1', 'b-2', 'a-3'])).toBe('a-1, b-2, a-3');
+    expect(nodesText(['max', 'mini', 'ultra'])).toBe('max, mini, ultra');
+    expect(nodesText(counted(2))).toBe('studio-1,2');
+    expect(nodesText(counted(16).toReversed())).toBe('16 nodes');
   });
 });

@@ -4,7 +4,7 @@ import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { codes } from '../../../src/engine/diagnose/rules.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { linkSubject, nodeSubject } from '../../../src/model/subject.ts';
+import { linkSubject, nodeSubject, subjectText } from '../../../src/model/subject.ts';
 import { meshwright } from '../../../src/model/text/command.ts';
 import { named, prose } from '../../../src/model/text/prose.ts';
 import { diskText, durationText, memoryText, speedText, utcText } from '../../../src/model/text/units.ts';
@@ -95,13 +95,18 @@ describe('merged findings', () => {
   it('have the same code and hint, which lists all names', () => {
     const [only, ...others] = mergeFindings([low('studio-1'), low('studio-11')]);
     expect(others).toEqual([]);
-    expect(only?.subjects).toEqual(['studio-1', 'studio-11']);
+    expect(only?.of.map(({ subject }) => subjectText(subject))).toEqual(['node studio-1', 'node studio-11']);
     expect(only?.details).toEqual(['Only 1 GB of 1 TB is free.']);
-    expect(plainText(only?.hint ?? '')).toBe('Free up space on the data volume of studio-1, studio-11.');
+    expect(plainText(only?.hint ?? '')).toBe('Free up space on the data volume of studio-1,11.');
   });
 
   it('name the node before each different detail', () => {
     expect(mergeFindings([low('a', 'One.'), low('b', 'Two.')])[0]?.details).toEqual(['a: One.', 'b: Two.']);
+  });
+
+  it('name nodes with the same detail together', () => {
+    const findings = [low('studio-1', 'One.'), low('studio-2', 'One.'), low('studio-3', 'Two.')];
+    expect(mergeFindings(findings)[0]?.details).toEqual(['studio-1,2: One.', 'studio-3: Two.']);
   });
 
   it('list all names in a meshwright command', () => {

@@ -13,7 +13,7 @@ describe('the transfers of a plan', () => {
     const send = (node: string, sizeBytes: number) =>
       stepOn(node, 'model/send', { act: { kind: 'send', source: '/a', to, sha256: anyDigest, sizeBytes } });
     expect(transferTexts({ steps: [send('m01', 8_400_000), send('m02', 8_400_001), send('m03', 9e9)] })).toEqual([
-      '8.4 MB to each of m01, m02',
+      '8.4 MB to each of m01,02',
       '9 GB to m03',
     ]);
   });

@@ -24,11 +24,11 @@ const names = (...words: string[]) => words.map(nodeName);
 const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
 
 const changes = [
-  change('studio-1', 'thunderbolt-bridge', 'bridge0 with en2 en3 en4', 'removed'),
+  change('studio-1', 'thunderbolt-bridge', 'bridge0 with en2 en3 en4', 'removed', 'remove'),
   change('studio-1', 'link-address/2', '169.254.31.7 (self-assigned)', '10.77.0.1/30'),
   change('studio-1', 'power/sleep', 'sleeps after 10 min', 'never sleeps'),
   change('studio-2', 'power/restart-after-power-loss', 'stays off after a power cut', 'starts by itself'),
-  change('studio-3', 'model/kimi-k2', 'absent', '12 files, 735 GB'),
+  change('studio-3', 'model/kimi-k2', 'absent', '12 files, 735 GB', 'add'),
 ];
 
 /** A plan with every kind of entry. */
@@ -117,14 +117,14 @@ describe('the text of a plan', () => {
     const text = show(emptyPlan({ changes: [...nodes.map(same), other], steps: [stepOn('studio-1', 'power/set')] }));
     expect(linesOfChanges(text)).toEqual([
       'Changes (5 on 5 nodes)',
-      '  studio-1,2,3,5   power/sleep   sleeps after 10 min -> never sleeps',
-      '  studio-4         power/sleep   sleeps after 5 min  -> never sleeps',
+      '  studio-1,2,3,5   ~ power/sleep   sleeps after 10 min -> never sleeps',
+      '  studio-4         ~ power/sleep   sleeps after 5 min  -> never sleeps',
     ]);
   });
 
   it.each([
-    [80, '! studio-1   placement/chat   running with old settings -> serving'],
-    [40, '  ! placement/chat'],
+    [80, '  studio-1  !~ placement/chat   running with old settings -> serving'],
+    [40, ' !~ placement/chat'],
   ])('marks disruptive changes at %i columns', (columns, line) => {
     const changes = [
       change('studio-1', 'placement/chat', 'running with old settings', 'serving'),
@@ -134,7 +134,37 @@ describe('the text of a plan', () => {
     const stop = stepOn('studio-1', 'stop', { effect, changes: ['studio-1 placement/chat'] });
     const lines = linesOfChanges(show(emptyPlan({ changes, steps: [stop] }), { columns }));
     expect(lines).toContain(line);
-    expect(lines.filter((one) => /^ *!/.test(one))).toEqual([line, '! disruptive, see Effects below']);
+    expect(lines.filter((one) => one.includes('!'))).toEqual([line, '! disruptive, see Effects below']);
+  });
+
+  const ofEachKind = [
+    change('studio-1', 'model/kimi-k2', 'missing', 'version 1', 'add'),
+    change('studio-1', 'power/sleep', 'sleeps after 10 min', 'never sleeps'),
+    change('studio-1', 'thunderbolt-bridge/service', 'Thunderbolt Bridge', 'removed', 'remove'),
+    change('studio-2', 'model/kimi-k2', 'missing', 'version 1', 'add'),
+  ];
+
+  it('counts the changes of each kind in its first line', () => {
+    const heads = [ofEachKind, ofEachKind.slice(0, 2), []].map(
+      (changes) => show(emptyPlan({ changes })).split('\n')[0],
+    );
+    expect(heads.map((line) => line?.replace(/ +simulated$/, ''))).toEqual([
+      'studio-rack   4 nodes: 2 to add, 1 to change, 1 to remove',
+      'studio-rack   4 nodes: 1 to add, 1 to change',
+      'studio-rack   4 nodes',
+    ]);
+  });
+
+  it('paints additions green, changes yellow, removals red, and disruptive changes as a whole line', () => {
+    const paint: PlanTextInput['paint'] = (tone, text) => `<${tone} ${text}>`;
+    const effect = { kind: 'interrupt', placement: 'chat', seconds: 5 } as const;
+    const stop = stepOn('studio-1', 'stop', { effect, changes: ['studio-1 thunderbolt-bridge/service'] });
+    const text = show(emptyPlan({ changes: ofEachKind.slice(0, 3), steps: [stop] }), { paint, columns: 40 });
+    expect(text.split('\n').filter((line) => line.includes('/'))).toEqual([
+      '  <good +> model/kimi-k2',
+      '  <warn ~> power/sleep',
+      ' <bad !-><warn  thunderbolt-bridge/service>',
+    ]);
   });
 
   it('fits a page of 40 columns', async () => {

@@ -284,7 +284,7 @@ describe('the status text', () => {
     const findings = diagnoseFleet(desired, observation);
     const shown = { desired, observation, findings, placements: [], isSimulated: false };
     const text = statusText({ ...shown, columns: 80, unicode: false });
-    expect(text).toContain('Not observed: studio-3, studio-4.');
+    expect(text).toContain('Not observed: studio-3,4.');
     expect(text).not.toContain('error');
     expect(text).not.toContain('simulated');
   });

@@ -93,7 +93,7 @@ describe('placement that should start', () => {
         'placement kimi: studio-1, studio-2, studio-3 each need 610.6 GB of the 515.4 GB that its GPU may use. The model fits on nodes: [studio-1, studio-2, studio-3, studio-4].',
     });
     expect(plan.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
-    expect(pageOf(plan)).toContain('  studio-1  kimi 610.6 GB of 515.4 GB (118 %)\n');
+    expect(pageOf(plan)).toContain('  studio-1..3  kimi 610.6 GB of 515.4 GB (118 %)\n');
   });
 
   it('is checked against the GPU memory that a rank reported in this boot session', () => {
@@ -141,7 +141,7 @@ describe('placement that should start', () => {
     expect(plan.diagnostics.at(-1)?.detail).toBe(
       'Its memory could not be checked: its config.json is not a JSON object.',
     );
-    expect(pageOf(plan)).toContain('  studio-1  kimi unknown of 515.4 GB\n');
+    expect(pageOf(plan)).toContain('  studio-1..3  kimi unknown of 515.4 GB\n');
   });
 
   it('is refused when its heads do not divide evenly, with possible node counts', () => {
