@@ -24,14 +24,14 @@ const named = (pattern: RegExp): readonly string[] =>
     .map((one) => `${one.path} ${one.name}`);
 
 describe('names', () => {
-  it('of files and folders are never generic, such as utils or helpers', () => {
+  it('are never generic for files and folders, such as utils or helpers', () => {
     const parts = [...filesBelow('src'), ...filesBelow('test'), ...filesBelow('scripts')]
       .filter((path) => !path.startsWith('test/cases/'))
       .filter((path) => /(?:^|\/)(?:utils?|helpers?|common|types|shared|misc|lib)(?:\.[a-z]+)*(?:\/|$)/.test(path));
     expect(parts).toEqual([]);
   });
 
-  it('of functions never begin with get, handle or do', () => {
+  it('never begin with get, handle or do for functions', () => {
     expect(named(/^(?:get|handle|do)[A-Z]/)).toEqual([]);
   });
 
@@ -39,7 +39,7 @@ describe('names', () => {
     expect(named(/^I[A-Z][a-z]|(?:Manager|Helper|Util|Utils|Handler)$/)).toEqual([]);
   });
 
-  it('of classes are only FleetError and SshRemote outside the simulator', () => {
+  it('are only FleetError and SshRemote for classes outside the simulator', () => {
     const classes = declared.filter((one) => ts.isClassDeclaration(one.node) && !one.path.startsWith('src/sim/'));
     expect(classes.map((one) => one.name).filter((name) => name !== 'FleetError' && name !== 'SshRemote')).toEqual([]);
   });

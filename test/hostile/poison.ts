@@ -1,7 +1,7 @@
 /** Texts that a terminal, a CI runner, a template engine or a shell might execute. */
 
 /** A file that exists only if a node's output was executed; relative to the folder of the command. */
-export const markFile = 'evaluated-by-somebody';
+export const markFile = 'evaluated-by-a-program';
 
 /** The text that only an evaluation of {@link poisons} prints. */
 const evaluated = '60481729';

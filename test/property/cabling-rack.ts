@@ -93,9 +93,10 @@ export const randomRack = (size: RackSize): fc.Arbitrary<RandomRack> =>
         const rest = real.filter((end) => !taken.has(linkEndText(end)));
         const isOutside = ({ node }: LinkEnd): boolean => node.startsWith('outside');
         const other = pairs(rest, cableCount - right.length).filter((both) => !both.every(isOutside));
-        const isTold = ({ node }: LinkEnd): boolean => macs.find(({ name }) => name === node)?.model.thunderbolt === 5;
+        const isDetectable = ({ node }: LinkEnd): boolean =>
+          macs.find(({ name }) => name === node)?.model.thunderbolt === 5;
         const cables = [...right, ...other].map((both, index): Cable => {
-          const canBeSlow = size.hasHiddenSlow === true || both.every(isTold);
+          const canBeSlow = size.hasHiddenSlow === true || both.every(isDetectable);
           return { ends: both, gigabitsPerSecond: canBeSlow && slow[index] === 0 ? 40 : 80 };
         });
         const fleet: SimulatedFleet = { macs, cables, hanging: [], strangers, misdirected: {} };

@@ -42,8 +42,8 @@ describe('the diagnosis of a rack', () => {
       fc.property(gaps, (unknown) => {
         const codes = diagnoseFleet(desiredFleet(), observedFleet({ unknown })).map((one) => one.code);
         expect(codes.filter((code) => code !== 'fact/unknown')).toEqual([]);
-        const isTold = (facts: object): boolean => Object.keys(facts).some((name) => !optional.includes(name));
-        expect(codes).toHaveLength(Object.values(unknown).filter(isTold).length);
+        const isReported = (facts: object): boolean => Object.keys(facts).some((name) => !optional.includes(name));
+        expect(codes).toHaveLength(Object.values(unknown).filter(isReported).length);
       }),
     );
   });

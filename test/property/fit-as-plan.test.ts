@@ -43,7 +43,7 @@ interface Case {
   readonly sharding: 'tensor' | 'pipeline';
   readonly sizes: readonly number[];
   readonly shape: ModelShape;
-  readonly beside: number;
+  readonly otherBytes: number;
   readonly contextTokens: number;
   readonly parallel: number;
 }
@@ -67,7 +67,7 @@ const cases: fc.Arbitrary<Case> = fc
     sharding: fc.constantFrom('tensor' as const, 'pipeline' as const),
     sizes,
     model: shapes,
-    beside: fc.constantFrom(0, 0, 50e9, 400e9),
+    otherBytes: fc.constantFrom(0, 0, 50e9, 400e9),
     contextTokens: fc.constantFrom(2_048, 131_072),
     parallel: fc.integer({ min: 1, max: 4 }),
   })
@@ -78,7 +78,7 @@ const cases: fc.Arbitrary<Case> = fc
   });
 
 /** The same request as a file: one placement, and optionally a second one on the first node. */
-function fleetFor({ driver, mlxLm, sharding, sizes, shape, beside, contextTokens, parallel }: Case): DesiredFleet {
+function fleetFor({ driver, mlxLm, sharding, sizes, shape, otherBytes, contextTokens, parallel }: Case): DesiredFleet {
   const base = desiredFleet();
   const nodes = sizes.map((size, index) => desiredNode(`mac-${index + 1}`, { memoryBytes: size * gib }));
   const names = nodes.map(({ name }) => name);
@@ -109,8 +109,8 @@ function fleetFor({ driver, mlxLm, sharding, sizes, shape, beside, contextTokens
     nodes,
     system: { fileVault: 'any', accounts: {} },
     runtimes: [runtimeOf(driver, mlxLm)],
-    models: [model('asked', shape), model('other', evenShape(beside))],
-    placements: [placement('asked', names), ...(beside === 0 ? [] : [placement('other', names.slice(0, 1))])],
+    models: [model('asked', shape), model('other', evenShape(otherBytes))],
+    placements: [placement('asked', names), ...(otherBytes === 0 ? [] : [placement('other', names.slice(0, 1))])],
   };
 }
 

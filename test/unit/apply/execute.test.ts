@@ -76,7 +76,7 @@ describe('a step ordered after another step', () => {
 
 describe('a failed step', () => {
   it.each(['failed', 'unknown', 'blocked', 'interrupted'] as const)(
-    'with outcome %s skips only the steps that need it',
+    'skips only the steps that need it after the outcome %s',
     async (outcome) => {
       const steps = [
         aStep('a'),

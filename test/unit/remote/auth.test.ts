@@ -13,15 +13,15 @@ function keyOf(type: string): ParsedKey {
 
 /** A record of login events, and an agent that signs or fails with the given error. */
 function makeCase(error?: Error) {
-  const told: unknown[] = [];
+  const calls: unknown[] = [];
   const record = {
-    refused: (methods: readonly string[], isPartial: boolean) => told.push(['refused', methods, isPartial]),
-    asked: (label: string) => told.push(['asked', label]),
-    signed: (label: string) => told.push(['signed', label]),
+    refused: (methods: readonly string[], isPartial: boolean) => calls.push(['refused', methods, isPartial]),
+    asked: (label: string) => calls.push(['asked', label]),
+    signed: (label: string) => calls.push(['signed', label]),
   };
   const agent = {
     sign: (key: ParsedKey, data: unknown, options: unknown, done: (error?: Error, signature?: unknown) => void) => {
-      told.push(['sign', key.type, data, options]);
+      calls.push(['sign', key.type, data, options]);
       done(error, error === undefined ? 'signature' : undefined);
     },
   };
@@ -30,7 +30,7 @@ function makeCase(error?: Error) {
     key: keyOf(type),
     signer: kind === 'file' ? { kind } : { kind, agent: agent as never },
   });
-  return { told, record, offer };
+  return { calls, record, offer };
 }
 
 type Method = { readonly type: string; readonly username: string; readonly key?: ParsedKey; readonly agent?: Agent };
@@ -54,12 +54,12 @@ function tried(handler: AuthHandlerMiddleware, left: readonly string[] | null, i
 
 describe('a login by keys', () => {
   it('tries keys in order until the node accepts no more keys', async () => {
-    const { told, record, offer } = makeCase();
+    const { calls, record, offer } = makeCase();
     const start = () => publickeyOnly('mesh', [offer('one', 'file'), offer('two', 'file')], record);
     const handler = await start();
     const key = { type: 'publickey', username: 'mesh', key: expect.objectContaining({ type: 'ssh-ed25519' }) };
     expect([null, ['publickey'], ['publickey']].map((left) => tried(handler, left))).toEqual([key, key, false]);
-    expect(told.splice(0)).toEqual([
+    expect(calls.splice(0)).toEqual([
       ['refused', ['publickey'], false],
       ['refused', ['publickey'], false],
     ]);
@@ -67,7 +67,7 @@ describe('a login by keys', () => {
     expect([tried(shut, null, null), tried(shut, ['password'])]).toEqual([key, false]);
     const more = await start();
     expect([tried(more, null), tried(more, ['publickey'], true)]).toEqual([key, false]);
-    expect(told).toEqual([
+    expect(calls).toEqual([
       ['refused', ['password'], false],
       ['refused', ['publickey'], true],
     ]);
@@ -100,12 +100,12 @@ describe('a login by keys', () => {
 
   it('lets the agent sign RSA only with SHA-2 and records whether it signed', async () => {
     const ask = async (type: string, hash: string | undefined, error?: Error) => {
-      const { told, record, offer } = makeCase(error);
+      const { calls, record, offer } = makeCase(error);
       const { agent } = tried(await publickeyOnly('mesh', [offer('one', 'agent', type)], record), null);
       if (agent === undefined) throw new Error('no agent');
-      agent.getIdentities((...given) => told.push(['keys', given[0], given[1].map((key) => key.type)]));
-      told.push(agent.sign('another key', 'data', { hash }, (...given) => told.push(['done', ...given])));
-      return told;
+      agent.getIdentities((...given) => calls.push(['keys', given[0], given[1].map((key) => key.type)]));
+      calls.push(agent.sign('another key', 'data', { hash }, (...given) => calls.push(['done', ...given])));
+      return calls;
     };
     const keys = (type: string) => ['keys', undefined, [type]];
     expect(await ask('ssh-rsa', 'sha512')).toEqual([

@@ -6,10 +6,10 @@ import { FakeClient } from './fake-client.ts';
 /** Starts a command and records its hook calls. `seen` returns its result, or undefined while it has none. */
 function start(more: Partial<ExecLimits> = {}) {
   const client = new FakeClient();
-  const told: unknown[] = [];
+  const calls: unknown[] = [];
   const hooks: CommandHooks = {
-    received: (bytes) => told.push(bytes),
-    closed: (isRefused) => told.push(isRefused ? 'refused' : 'closed'),
+    received: (bytes) => calls.push(bytes),
+    closed: (isRefused) => calls.push(isRefused ? 'refused' : 'closed'),
   };
   const running = createRunningCommand({ name: 'test', deadlineMs: 1_000, maxBytes: 5, ...more }, hooks);
   client.real.exec('uname', running.answered);
@@ -22,7 +22,7 @@ function start(more: Partial<ExecLimits> = {}) {
     await vi.advanceTimersByTimeAsync(0);
     return result;
   };
-  return { client, told, seen, running };
+  return { client, calls, seen, running };
 }
 
 const result = (exit: unknown, out = '', err = '', more: object = {}) => ({
@@ -46,7 +46,7 @@ afterEach(() => {
 describe('a command', () => {
   it('returns all output and its exit once both streams are closed', async () => {
     const pieces: string[] = [];
-    const { client, told, seen } = start({ onOutput: (stream, piece) => pieces.push(`${stream} ${piece}`) });
+    const { client, calls, seen } = start({ onOutput: (stream, piece) => pieces.push(`${stream} ${piece}`) });
     expect(client.commands).toEqual(['uname']);
     const channel = client.open();
     channel.emit('data', Buffer.from('abc'));
@@ -57,14 +57,14 @@ describe('a command', () => {
     vi.advanceTimersByTime(7);
     channel.emit('end');
     channel.emit('close');
-    expect([await seen(), told]).toEqual([undefined, [3, 2, 0]]);
+    expect([await seen(), calls]).toEqual([undefined, [3, 2, 0]]);
     channel.stderr.emit('close');
     expect(await seen()).toEqual(result({ kind: 'exited', code: 3 }, 'abc', 'de', { receivedAtEpochMs: 5_007 }));
-    expect(told).toEqual([3, 2, 0, 'closed']);
+    expect(calls).toEqual([3, 2, 0, 'closed']);
     expect(pieces).toEqual(['stdout abc', 'stderr de']);
     expect(channel.asked).toEqual(['end']);
     vi.advanceTimersByTime(5_000);
-    expect(told).toHaveLength(4);
+    expect(calls).toHaveLength(4);
   });
 
   it.each([
@@ -82,7 +82,7 @@ describe('a command', () => {
 
   it('is stopped when it prints too much, and ignores later output', async () => {
     const pieces: string[] = [];
-    const { client, told, seen, running } = start({ onOutput: (_stream, piece) => pieces.push(`${piece}`) });
+    const { client, calls, seen, running } = start({ onOutput: (_stream, piece) => pieces.push(`${piece}`) });
     const channel = client.open();
     channel.emit('data', Buffer.from('abc'));
     channel.stderr.emit('data', Buffer.from('de'));
@@ -90,18 +90,18 @@ describe('a command', () => {
     channel.stderr.emit('data', Buffer.from('f'));
     expect(await seen()).toEqual(result(unknownExit.tooLong(5), 'abc', 'de', { isTruncated: true }));
     channel.emit('data', Buffer.from('ghi'));
-    expect([told, channel.asked, pieces]).toEqual([
+    expect([calls, channel.asked, pieces]).toEqual([
       [3, 2, 1],
       ['end', 'close'],
       ['abc', 'de'],
     ]);
     expect(running.isAbandoned()).toBe(true);
     channel.finish();
-    expect(told).toEqual([3, 2, 1, 'closed']);
+    expect(calls).toEqual([3, 2, 1, 'closed']);
   });
 
   it('is abandoned at its deadline, with or without a channel', async () => {
-    const { client, told, seen, running } = start();
+    const { client, calls, seen, running } = start();
     const channel = client.open();
     vi.advanceTimersByTime(900);
     channel.emit('data', Buffer.from('a'));
@@ -110,7 +110,7 @@ describe('a command', () => {
     vi.advanceTimersByTime(1);
     const late = { receivedAtEpochMs: 6_000 };
     expect(await seen()).toEqual(result(unknownExit.late(1_000), 'a', '', late));
-    expect([told, running.isAbandoned(), channel.asked]).toEqual([[1], true, ['end', 'close']]);
+    expect([calls, running.isAbandoned(), channel.asked]).toEqual([[1], true, ['end', 'close']]);
     const waiting = start();
     vi.advanceTimersByTime(1_000);
     expect(await waiting.seen()).toMatchObject({ exit: unknownExit.late(1_000) });
@@ -145,7 +145,7 @@ describe('a command', () => {
     const done = start({ signal: over.signal });
     done.client.open().finish();
     over.abort();
-    expect(done.told).toEqual(['closed']);
+    expect(done.calls).toEqual(['closed']);
   });
 
   it('is reported as not run if the node opens no channel', async () => {
@@ -155,16 +155,16 @@ describe('a command', () => {
     const times = { sentAtEpochMs: 5_000, receivedAtEpochMs: 5_500 };
     expect(await refused.seen()).toEqual(result(unknownExit.noChannel, '', '', times));
     vi.advanceTimersByTime(5_000);
-    expect([refused.told, refused.running.isAbandoned()]).toEqual([['refused'], false]);
+    expect([refused.calls, refused.running.isAbandoned()]).toEqual([['refused'], false]);
     const other = start();
     other.client.refuse();
     expect(await other.seen()).toMatchObject({ exit: unknownExit.noChannel });
-    expect(other.told).toEqual(['closed']);
+    expect(other.calls).toEqual(['closed']);
     const late = start();
     vi.advanceTimersByTime(1_000);
     late.client.refuse(1);
     expect(await late.seen()).toMatchObject({ exit: unknownExit.late(1_000) });
-    expect(late.told).toEqual(['closed']);
+    expect(late.calls).toEqual(['closed']);
   });
 
   it('keeps its exit only if the connection is lost after its last byte', async () => {

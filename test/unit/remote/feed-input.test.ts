@@ -6,22 +6,22 @@ import { feedInput } from '../../../src/remote/ssh-remote.ts';
 
 /** A channel; `room` lists for each write whether there is room for more. */
 function makeChannel(room: readonly boolean[] = []) {
-  const told: unknown[] = [];
+  const calls: unknown[] = [];
   const rooms = [...room];
   const channel = Object.assign(new EventEmitter(), {
     writable: true,
     write: (piece: Buffer) => {
-      told.push(piece.toString());
+      calls.push(piece.toString());
       return rooms.shift() ?? true;
     },
-    end: (piece?: Buffer) => told.push(['end', piece?.toString()]),
+    end: (piece?: Buffer) => calls.push(['end', piece?.toString()]),
   });
   const feed = (input: ExecLimits['stdin']): void =>
     feedInput(channel as unknown as ClientChannel, input, {
-      moved: () => told.push('moved'),
-      broken: () => told.push('broken'),
+      moved: () => calls.push('moved'),
+      broken: () => calls.push('broken'),
     });
-  return { channel, told, feed };
+  return { channel, calls, feed };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -39,42 +39,42 @@ describe('the input of a command', () => {
   it('is closed immediately or written whole', () => {
     const none = makeChannel();
     none.feed(undefined);
-    expect(none.told).toEqual([['end', undefined]]);
+    expect(none.calls).toEqual([['end', undefined]]);
     const whole = makeChannel();
     whole.feed(new Uint8Array(Buffer.from('whole')));
-    expect(whole.told).toEqual([['end', 'whole']]);
+    expect(whole.calls).toEqual([['end', 'whole']]);
   });
 
   it.each(['drain', 'close', 'error'])('waits for room until the event %s', async (event) => {
-    const { channel, told, feed } = makeChannel([true, false]);
+    const { channel, calls, feed } = makeChannel([true, false]);
     feed(pieces('one', 'two', 'three'));
     await turn();
-    expect(told).toEqual(['one', 'moved', 'two']);
+    expect(calls).toEqual(['one', 'moved', 'two']);
     channel.emit(event);
     expect(channel.eventNames()).toEqual([]);
     await turn();
-    expect(told).toEqual(['one', 'moved', 'two', 'moved', 'three', 'moved', ['end', undefined]]);
+    expect(calls).toEqual(['one', 'moved', 'two', 'moved', 'three', 'moved', ['end', undefined]]);
     expect(channel.eventNames()).toEqual([]);
   });
 
   it('stops being read once the channel is closed', async () => {
-    const { channel, told, feed } = makeChannel([false]);
+    const { channel, calls, feed } = makeChannel([false]);
     feed(pieces('one', 'two'));
     await turn();
     channel.writable = false;
     channel.emit('close');
     await turn();
-    expect(told).toEqual(['one', 'moved']);
+    expect(calls).toEqual(['one', 'moved']);
   });
 
   it('is broken if reading the pieces fails', async () => {
-    const { told, feed } = makeChannel();
+    const { calls, feed } = makeChannel();
     const failing = async function* (): AsyncGenerator<Uint8Array> {
       yield* pieces('one');
       throw new Error('unreadable');
     };
     feed(failing());
     await turn();
-    expect(told).toEqual(['one', 'moved', 'broken']);
+    expect(calls).toEqual(['one', 'moved', 'broken']);
   });
 });

@@ -149,11 +149,11 @@ describe("a server's bytes before encryption", () => {
 describe('a limiter for parallel work', () => {
   it('starts waiting work in order, also after a failure', async () => {
     const run = limiter(2);
-    const told: string[] = [];
+    const started: string[] = [];
     const ends: (() => void)[] = [];
     const work = (name: string) =>
       run(async () => {
-        told.push(name);
+        started.push(name);
         await new Promise<void>((resolve) => ends.push(resolve));
         if (name === 'a') throw new Error('failed');
         return name;
@@ -162,10 +162,10 @@ describe('a limiter for parallel work', () => {
     const settled = Promise.allSettled(all);
     const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
     await turn();
-    expect(told).toEqual(['a', 'b']);
+    expect(started).toEqual(['a', 'b']);
     ends.shift()?.();
     await turn();
-    expect(told).toEqual(['a', 'b', 'c']);
+    expect(started).toEqual(['a', 'b', 'c']);
     for (let more = 0; more < 3; more += 1) {
       ends.shift()?.();
       await turn();
@@ -178,7 +178,7 @@ describe('a limiter for parallel work', () => {
     ]);
     const again = ['e', 'f', 'g'].map(work);
     await turn();
-    expect(told.slice(4)).toEqual(['e', 'f']);
+    expect(started.slice(4)).toEqual(['e', 'f']);
     while (ends.length > 0) {
       ends.shift()?.();
       await turn();

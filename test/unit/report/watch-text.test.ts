@@ -17,8 +17,8 @@ import {
 
 const page = { columns: 80, unicode: false, paint: plainPaint, isSimulated: true };
 
-function shown(changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly string[] {
-  const work = cableWork(desiredFleet(wishes), observedFleet(changes));
+function shown(changes: RackChanges, desired: Partial<DesiredFleet> = {}): readonly string[] {
+  const work = cableWork(desiredFleet(desired), observedFleet(changes));
   return watchParagraphs({ work, lost: changes.unreachable ?? [] }, page).flat();
 }
 
@@ -33,11 +33,11 @@ describe('the text of watched cabling', () => {
   });
 
   it('shows full names of nodes without a common number pattern', () => {
-    const wishes = {
+    const desired = {
       nodes: ['ash', 'oak'].map((name) => desiredNode(name)),
       thunderbolt: { ...desiredFleet().thunderbolt, links: links(['ash:2 <-> oak:2']) },
     };
-    expect(shown({ names: ['ash', 'oak'], cables: [] }, wishes).at(-1)).toBe('  done: -     missing: ash-oak');
+    expect(shown({ names: ['ash', 'oak'], cables: [] }, desired).at(-1)).toBe('  done: -     missing: ash-oak');
   });
 
   it('shows links of an unobserved node as unknown', () => {

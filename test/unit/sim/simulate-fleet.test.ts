@@ -137,7 +137,7 @@ describe('a simulated Mac', () => {
   it.each([
     [2 ** 39, 491_520],
     [2 ** 36, 57_344],
-  ])('with %i bytes leaves the larger of 8 GiB and a sixteenth unwired by default', (memoryBytes, megabytes) => {
+  ])('leaves the larger of 8 GiB and a sixteenth of %i bytes unwired by default', (memoryBytes, megabytes) => {
     expect(only(oneNode({ memoryBytes })).wiredLimitMegabytes).toBe(megabytes);
   });
 

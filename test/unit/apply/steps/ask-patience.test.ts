@@ -42,14 +42,14 @@ interface Limits {
   readonly signal?: AbortSignal;
 }
 
-/** A node whose endpoint gives each answer after a number of progress checks, which return `looks` in order. */
+/** A node whose endpoint gives each answer after a number of progress checks, which return `checks` in order. */
 function meshThat(
-  looks: readonly string[],
-  answers: readonly { readonly afterLooks: number; readonly text: string }[],
+  checks: readonly string[],
+  answers: readonly { readonly afterChecks: number; readonly text: string }[],
 ) {
   const commands: string[] = [];
   const ended: string[] = [];
-  let looked = 0;
+  let checked = 0;
   let asked = 0;
   const result = (stdout: string) => ({
     kind: 'ended',
@@ -59,14 +59,14 @@ function meshThat(
   const ask = async (make: (root: string) => Limits) => {
     const { command, signal } = make('');
     if (!command.includes('--data-binary')) {
-      looked += 1;
-      return result(looks[Math.min(looked, looks.length) - 1] ?? '');
+      checked += 1;
+      return result(checks[Math.min(checked, checks.length) - 1] ?? '');
     }
     commands.push(command);
     const answer = answers[asked];
     asked += 1;
-    const until = looked + (answer?.afterLooks ?? Number.POSITIVE_INFINITY);
-    while (looked < until && signal?.aborted !== true) await new Promise((next) => setTimeout(next, 1));
+    const until = checked + (answer?.afterChecks ?? Number.POSITIVE_INFINITY);
+    while (checked < until && signal?.aborted !== true) await new Promise((next) => setTimeout(next, 1));
     if (signal?.aborted === true) ended.push(command);
     return result(signal?.aborted === true ? '' : (answer?.text ?? ''));
   };
@@ -92,8 +92,8 @@ const seconds = (command = ''): number => Number(/ m=(\d+)\n/.exec(command)?.[1]
 describe('a request to a loading mesh', () => {
   it("has the step's whole deadline and is not aborted while loading progresses", async () => {
     const { context, commands, ended } = meshThat(grows, [
-      { afterLooks: 30, text: token },
-      { afterLooks: 0, text: token },
+      { afterChecks: 30, text: token },
+      { afterChecks: 0, text: token },
     ]);
     // Thirty checks take longer than the stall deadline.
     expect((await runAsk(step(60, 180_000), patient(context, 1_000, 40))).outcome).toBe('unchanged');
@@ -103,7 +103,7 @@ describe('a request to a loading mesh', () => {
 
   it('accepts a counted token without text if the runtime counts tokens', async () => {
     const body = '{"choices":[{"finish_reason":"length","message":{"content":null}}],"usage":{"completion_tokens":1}}';
-    const { context } = meshThat(grows, [{ afterLooks: 0, text: `${body}\n200` }]);
+    const { context } = meshThat(grows, [{ afterChecks: 0, text: `${body}\n200` }]);
     const counted = step(60, 180_000, { countPointer: '/usage/completion_tokens' });
     expect((await runAsk(counted, patient(context))).outcome).toBe('unchanged');
   });
@@ -128,8 +128,8 @@ describe('a request to a loading mesh', () => {
     const { context } = meshThat(
       ['rss=1048576\nlog=0\n'],
       [
-        { afterLooks: 20, text: token },
-        { afterLooks: 0, text: token },
+        { afterChecks: 20, text: token },
+        { afterChecks: 0, text: token },
       ],
     );
     expect((await runAsk(step(1, 180_000), patient(context))).outcome).toBe('unchanged');
@@ -137,8 +137,8 @@ describe('a request to a loading mesh', () => {
 
   it("fails if the loaded mesh then exceeds the file's deadline", async () => {
     const { context, commands } = meshThat(grows, [
-      { afterLooks: 30, text: token },
-      { afterLooks: 0, text: '\n000' },
+      { afterChecks: 30, text: token },
+      { afterChecks: 0, text: '\n000' },
     ]);
     const { outcome, diagnostics } = await runAsk(step(60, 180_000), patient(context));
     expect([outcome, diagnostics[0]?.code, seconds(commands[1])]).toEqual(['failed', 'ask/no-token', 0.1]);

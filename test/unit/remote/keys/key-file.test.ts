@@ -47,8 +47,12 @@ describe('a key file', () => {
     const path = put('plain', plain.private);
     const read = await readKeyFile(path);
     expect(read).toMatchObject({ kind: 'private', path, key: { type: 'ssh-ed25519' } });
-    const beside = put('plain.pub', plain.public, 0o644);
-    expect(await readKeyFile(beside)).toEqual({ kind: 'public', path: beside, publicBase64: blobOf(plain.public) });
+    const publicFile = put('plain.pub', plain.public, 0o644);
+    expect(await readKeyFile(publicFile)).toEqual({
+      kind: 'public',
+      path: publicFile,
+      publicBase64: blobOf(plain.public),
+    });
   });
 
   it('provides the public key of an encrypted key, itself or from its .pub file', async () => {

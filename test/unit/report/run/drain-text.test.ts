@@ -60,12 +60,12 @@ describe('the verdict of a drain', () => {
       ({ label: `dev.meshwright.doorman.${port}`, state: 'running', pid: port, behind }) as const;
     const old = gatewayStatus([endpointStatus({ placement: 'qwen', running: 3 })], 8_070);
     const left: FactValues['files'] = [{ path: closed.replace('8080', '8070'), digest: '00', state: 'intact' }];
-    const beside = { services: [service(8_070, 'qwen'), service(8_080, 'qwen')], doormen: [old, ...inFlight(0)] };
-    expect(verdict({ ...beside, files: [...files, ...left] })).toMatch(
+    const twoGateways = { services: [service(8_070, 'qwen'), service(8_080, 'qwen')], doormen: [old, ...inFlight(0)] };
+    expect(verdict({ ...twoGateways, files: [...files, ...left] })).toMatch(
       /^qwen is not drained: 3 requests in flight after 90 s\./,
     );
-    expect(verdict({ ...beside, files })).toBe('qwen is not drained: its gateway on studio-3 is open.');
-    const others = { ...beside, services: [service(8_070, 'qwen'), service(8_080, 'chat')] };
+    expect(verdict({ ...twoGateways, files })).toBe('qwen is not drained: its gateway on studio-3 is open.');
+    const others = { ...twoGateways, services: [service(8_070, 'qwen'), service(8_080, 'chat')] };
     expect(verdict({ ...others, files: left })).toMatch(/^qwen is not drained: 3 requests in flight after 90 s\./);
     const missing = 'qwen is not drained. The gateway at port 8080 does not serve qwen yet.';
     const first = 'Run meshwright apply first, then meshwright drain qwen.';

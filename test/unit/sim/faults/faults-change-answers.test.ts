@@ -312,7 +312,7 @@ describe('a fault of the simulated fleet', () => {
     expect(Object.fromEntries(nodes.map((node) => [node, changedFiles(fault, target, node)]))).toEqual(expected);
   });
 
-  it('named wrong-mac gives a node all answers of a different node and leaves the rest unchanged', () => {
+  it('gives a node all answers of a different node and leaves the rest unchanged: wrong-mac', () => {
     const fleet = broken(healthy, { fault: 'wrong-mac', target: 'studio-1,studio-3' });
     expect(filesOf(fleet, 'studio-1')).toEqual(filesOf(healthy, 'studio-3'));
     for (const node of ['studio-2', 'studio-3', 'studio-4'])

@@ -168,7 +168,7 @@ describe('the history of a rack', () => {
     { maxLength: 12 },
   );
 
-  it('without its faults equals the history of all other events', () => {
+  it('equals the history of all other events once its faults are removed', () => {
     fc.assert(
       fc.property(events, (all) => {
         const others = all.filter((event) => event.kind !== 'fault');
