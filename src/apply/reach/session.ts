@@ -173,7 +173,7 @@ export async function runCommand(
 /** The result of a request to a node over its session. */
 export type SessionAnswer =
   /** It was sent; its exit may be unknown. */
-  | { readonly kind: 'ended'; readonly result: ExecResult; readonly rootPrefix: string }
+  | { readonly kind: 'ended'; readonly result: ExecResult }
   /** Nothing was sent. */
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
@@ -247,7 +247,7 @@ export function openSession({ node, way }: NodeWay, options: SessionOptions): Se
     void closeOnce(state.connection);
     state.connection = undefined;
   };
-  /** Of a connection that is of no use any more: the next question makes another one, while it may. */
+  /** Leaves a broken connection: the next command makes a new one, unless the node is given up. */
   const leave = (used: Promise<Connected>, reasons: NonEmpty<Diagnostic>): void => {
     if (state.connection !== used) return;
     state.isLost = state.attempts >= maxAttempts;
@@ -267,7 +267,7 @@ export function openSession({ node, way }: NodeWay, options: SessionOptions): Se
       const result = await made.value.exec(command, limits);
       if (isBroken(result)) leave(used, [givenUp(node)]);
       else state.attempts = 1;
-      return { kind: 'ended', result, rootPrefix: made.value.rootPrefix };
+      return { kind: 'ended', result };
     },
     isLost: () => state.isLost,
     forget: () => {
