@@ -89,8 +89,9 @@ export class SshRemote implements Remote {
       });
       this.#running.add(running);
       try {
-        if (this.#lost === undefined) this.#client.exec(command, running.answered);
-        else running.lose(this.#lost);
+        if (this.#lost !== undefined) running.lose(this.#lost);
+        else if (running.isAbandoned()) running.failed(unknownExit.ended);
+        else this.#client.exec(command, running.answered);
       } catch (error) {
         // The socket is half closed, but ssh2 does not know yet: it throws instead of calling back.
         running.failed(unknownExit.dropped(error instanceof Error ? error.message : String(error)));
@@ -152,7 +153,8 @@ export class SshRemote implements Remote {
   /** If all channels are blocked by commands that outlived their limits, nothing can run here anymore. */
   #dropIfBlocked(): void {
     const blocked = [...this.#running].filter((running) => running.isAbandoned());
-    if (blocked.length >= this.#limit) this.#drop('all channels are blocked by commands that do not finish');
+    if (blocked.length >= Math.max(1, this.#limit))
+      this.#drop('all channels are blocked by commands that do not finish');
   }
 
   #drop(reason: string): void {
@@ -219,21 +221,22 @@ export function createRunningCommand(limits: ExecLimits, hooks: CommandHooks): R
     forget();
     resolve({ exit, ...output.take(), sentAtEpochMs, receivedAtEpochMs: Date.now() });
   };
+  const stop = (channel: ClientChannel): void => {
+    // sshd signals the session's process group. Closing the channel alone would not stop a command that prints nothing.
+    if (limits.signal?.aborted === true) channel.signal('TERM');
+    channel.close();
+  };
   const abandon = (exit: UnknownExit): void => {
     settle(exit);
     state.isAbandoned = true;
-    state.channel?.close();
+    if (state.channel !== undefined) stop(state.channel);
   };
   const late = (): void => abandon(unknownExit.late(limits.deadlineMs));
   const timer = setTimeout(late, Math.min(limits.deadlineMs, longestTimerMs));
   const moved = (): void => {
     if (limits.isDeadlineIdle === true && !state.isSettled) timer.refresh();
   };
-  forget = onAbort(limits.signal, () => {
-    // sshd signals the session's process group. Closing the channel alone would not stop a command that prints nothing.
-    state.channel?.signal('TERM');
-    abandon(unknownExit.ended);
-  });
+  forget = onAbort(limits.signal, () => abandon(unknownExit.ended));
   const collect = (stream: Stream, chunk: Buffer): void => {
     if (state.isSettled) return;
     moved();
@@ -248,7 +251,7 @@ export function createRunningCommand(limits: ExecLimits, hooks: CommandHooks): R
       settle(state.exit ?? unknownExit.noCode);
       hooks.closed(false);
     });
-    if (state.isSettled) channel.close();
+    if (state.isSettled) stop(channel);
     else feedInput(channel, limits.stdin, { moved, broken: () => abandon(unknownExit.noInput) });
   };
   const failed = (exit: UnknownExit, isRefused = false): void => {

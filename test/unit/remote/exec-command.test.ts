@@ -140,7 +140,7 @@ describe('a command', () => {
     expect(await seen()).toEqual(result(unknownExit.ended));
     expect([running.isAbandoned(), channel.asked]).toEqual([true, ['end', 'signal TERM', 'close']]);
     expect(await waiting.seen()).toEqual(result(unknownExit.ended));
-    expect(waiting.client.open().asked).toEqual(['close']);
+    expect(waiting.client.open().asked).toEqual(['signal TERM', 'close']);
     const over = new AbortController();
     const done = start({ signal: over.signal });
     done.client.open().finish();

@@ -105,6 +105,20 @@ describe('an SSH connection', () => {
     expect(client.commands).toEqual([]);
   });
 
+  it('sends no command that was aborted while it waited for a channel', async () => {
+    const { client, remote, exec } = connected();
+    for (let at = 1; at <= 8; at += 1) exec(`${at}`);
+    const run = new AbortController();
+    const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 1_000, signal: run.signal };
+    const aborted = remote.exec('9', limits);
+    exec('10');
+    run.abort();
+    finish(client.open());
+    expect((await aborted).exit).toEqual(unknownExit.ended);
+    await later(0);
+    expect(client.commands.slice(8)).toEqual(['10']);
+  });
+
   it('closes with all its commands without waiting for the node', async () => {
     const { client, socket, remote, exec, exits, results } = connected();
     for (let at = 1; at <= 9; at += 1) exec(`${at}`);
