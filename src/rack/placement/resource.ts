@@ -240,10 +240,7 @@ function gatewaysToClose(one: PlacementCase, view: View): readonly Gateway[] {
   return [...current, ...left];
 }
 
-/**
- * Gateways of an earlier file that a stop has to close; none if this run removes gateways, which closes them before any
- * stop.
- */
+/** Gateways of an earlier file that a stop has to close; none if this run removes gateways, which closes them first. */
 const leftOf = (left: PlacementCase['leftGateways'], { endsGateways }: View): readonly Gateway[] =>
   endsGateways ? [] : left.map(({ leader, port }) => ({ leader, port, isLeft: true }));
 
@@ -358,16 +355,10 @@ function orphanSteps(ids: ReadonlySet<string>, view: View): readonly Step[] {
   const byName = [...groupBy(found, ({ placement }) => placement)].toSorted(([a], [b]) => compareText(a, b));
   return byName.flatMap(([placement, own]) => {
     const workOn = (node: NodeName): MeshWork => ({ placement, nodes: [node], changes: [changeOn(node)] });
-    const left = leftOf(
-      leftGateways(view).filter((one) => one.placement === placement),
-      view,
-    );
+    const left = leftGateways(view).filter((one) => one.placement === placement);
     const terms = { reason: 'it is stopped.', isAnswering: true, needs: [] };
-    return endPlacement(
-      workOn,
-      own,
-      left.flatMap((gateway) => closeGateway(workOn(gateway.leader), gateway, terms)),
-    );
+    const closing = leftOf(left, view).flatMap((gateway) => closeGateway(workOn(gateway.leader), gateway, terms));
+    return endPlacement(workOn, own, closing);
   });
 }
 
