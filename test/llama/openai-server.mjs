@@ -1,5 +1,5 @@
-// A small server with the parts of OpenAI's API that a placement needs, before a real llama.cpp from npm: what the
-// driver `command` starts in test/scenarios/command-llama.slow.test.ts. Arguments: MODEL.gguf PORT CONTEXT.
+// A small server with the parts of OpenAI's API that a placement needs, in front of a real llama.cpp from npm. The
+// driver `command` starts it in test/scenarios/command-llama.slow.test.ts. Arguments: MODEL.gguf PORT CONTEXT.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { loadModel, toggleNativeLog } from '@fugood/llama.node';
@@ -18,13 +18,13 @@ const read = async (request) => {
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
 };
 
-/** Contexts that are lost. To give one back would touch what the library has freed. */
+/** Lost contexts. Disposing of one would use memory that the library has freed. */
 const lost = [];
 
 /**
- * The library begins a completion before it marks its context as busy (`Queue` before `OnComplete` in
- * `LlamaContext::Completion`): one that is over by then leaves the mark there for good. With other work on the machine
- * that happened to one of seven. Answers come one after the other here, so that a busy context is always a lost one.
+ * The library starts a completion before it marks its context as busy (`Queue` before `OnComplete` in
+ * `LlamaContext::Completion`): a completion that ends before that leaves the mark forever. On a busy machine,
+ * this happened to one of seven. Answers are sequential here, so a busy context is always a lost one.
  */
 async function complete(options) {
   try {
@@ -37,7 +37,7 @@ async function complete(options) {
   }
 }
 
-/** Either way to ask takes its own key, and the other one is a mistake of whoever asks. */
+/** Each of the two endpoints has its own key; the key of the other endpoint is a mistake of the client. */
 async function answerTo(request, response, isChat) {
   const { messages, prompt, max_tokens: count = 16, model: name } = await read(request);
   if (
@@ -78,7 +78,7 @@ const server = createServer((request, response) => {
   });
 });
 
-/** Simulated Macs of one computer share its loopback: their table says which port stands for this one. */
+/** Simulated Macs of one computer share its loopback: their table maps the port. */
 function placeOf(address) {
   const table = process.env.MESHWRIGHT_LINK_TABLE;
   if (table === undefined) return address;

@@ -47,7 +47,7 @@ describe('the listed effects of a plan', { timeout: patience }, () => {
     await rack.converge();
   });
 
-  it('are compared with the real effects, which are unlisted without a plan', async () => {
+  it('are found missing if the comparison gets no plan', async () => {
     const effects = rack.fleet().effects();
     const unnamed = unnamedEffects(effects, [], await rack.observe()).join('\n');
     for (const kind of ['"kickstart"', '"reboot"', '"bootout"']) expect(unnamed).toContain(kind);

@@ -78,7 +78,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect((await chat(clientKey, 'chat')).status).toBe(404);
   });
 
-  it('shows its counters in an observation, which are no change', async () => {
+  it('reports its counters in an observation without causing a change', async () => {
     const before = await rack.plan();
     await chat(clientKey);
     const doormen = read((await rack.observe()).nodes[first]?.facts, gatewaysFact);

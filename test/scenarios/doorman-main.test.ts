@@ -38,7 +38,7 @@ it('a gateway logs immediately why it cannot listen', () => {
   ]);
 });
 
-it('a gateway logs a taken port once, listens when the port is free, and leaves no core file (case 34)', async () => {
+it('a gateway waits for a taken port, opens no debugger, and leaves no core file (case 34)', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const address = other.address();
