@@ -195,6 +195,20 @@ describe('an interrupt', () => {
     expect(seen.outcomes).toEqual({ long: 'unknown', next: 'interrupted' });
   });
 
+  it('ends waiting steps while a step still runs', async () => {
+    const person = new AbortController();
+    const seen: string[] = [];
+    await play([aStep('long'), aStep('next')], {
+      options: { interrupt: person.signal, onEnd: ({ step, outcome }) => void seen.push(`${step.id}: ${outcome}`) },
+      inside: async () => {
+        person.abort();
+        await sleep(5);
+        seen.push('long still runs');
+      },
+    });
+    expect(seen).toEqual(['next: interrupted', 'long still runs', 'long: changed']);
+  });
+
   it('runs no step if given before the start', async () => {
     const seen = await play([aStep('a')], { options: { interrupt: AbortSignal.abort() } });
     expect([seen.log, seen.outcomes]).toEqual([[], { a: 'interrupted' }]);
