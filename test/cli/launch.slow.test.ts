@@ -40,7 +40,7 @@ describe.each([
       'echo "$MLX_RANK of {size}"; cat "{hostfile}"; cat "${MLX_IBV_DEVICES:-$MLX_HOSTFILE}"; id -un; pwd',
     );
     expect([ran.code, await serves()]).toEqual([0, true]);
-    expect(ran.stdout).toContain('studio-1, studio-4: leased for the ranks\n');
+    expect(ran.stdout).toContain('studio-1,4: leased for the ranks\n');
     expect(ran.stdout).not.toContain('sw_vers');
     expect(ran.stderr).toContain(`launch: 2 ranks, jaccl${whom}\nlaunch: ranks of chat ended\n`);
     const [zero, one] = [printed(ran.stdout, 0), printed(ran.stdout, 1)];
