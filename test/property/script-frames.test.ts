@@ -27,7 +27,7 @@ function countRight(answers: readonly Answer[], all: readonly Ran[]): number {
 
 const parse = (output: Uint8Array, all: readonly Ran[]) => parseFrames(output, { probes: probesFor(all), token });
 
-describe('frames', () => {
+describe('observation frames', () => {
   it('contain exactly the output of the probes', () => {
     fc.assert(
       fc.property(runs, (all) => {

@@ -5,7 +5,7 @@ import { aStep } from '../../rack/plans.ts';
 import { leakWarnings } from '../remote/leak-warnings.ts';
 import { aborted, play } from './play-steps.ts';
 
-describe('an interrupt', () => {
+describe('an interrupted run', () => {
   it('removes the abort listeners of a large group without a leak warning from Node', async () => {
     const [person, lost] = [new AbortController(), new AbortController()];
     const ranks = Array.from({ length: 12 }, (_, at) => aStep(`kick-${at}`, { node: `studio-${at}`, group: 'kimi' }));

@@ -108,7 +108,7 @@ const rescue: Rescue = {
 const kicks = members.map((node, at) => aStep(`kick-${at + 1}`, { node, group }));
 const ready = aStep('ready', { act: gateAct, class: 'probe', group, needs: ['kick-1', 'kick-2', 'kick-3'] });
 
-describe('a group', () => {
+describe('a step group', () => {
   it('is not rescued after success', async () => {
     const { groups } = await play([...kicks, ready], { rescues: [rescue] });
     expect(groups).toEqual([]);
@@ -168,7 +168,7 @@ describe('a group', () => {
   });
 });
 
-describe('an interrupt', () => {
+describe('an interrupted run', () => {
   it('begins no new step, waits for running steps, and rescues a starting group', async () => {
     const person = new AbortController();
     const seen = await play([...kicks, ready, aStep('later', { needs: ['ready'] })], {
@@ -209,7 +209,7 @@ describe('an interrupt', () => {
     expect(seen).toEqual(['next: interrupted', 'long still runs', 'long: changed']);
   });
 
-  it('runs no step if given before the start', async () => {
+  it('runs no step if interrupted before the start', async () => {
     const seen = await play([aStep('a')], { options: { interrupt: AbortSignal.abort() } });
     expect([seen.log, seen.outcomes]).toEqual([[], { a: 'interrupted' }]);
   });

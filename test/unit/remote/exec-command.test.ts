@@ -43,7 +43,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a command', () => {
+describe('a remote command', () => {
   it('returns all output and its exit once both streams are closed', async () => {
     const pieces: string[] = [];
     const { client, calls, seen } = start({ onOutput: (stream, piece) => pieces.push(`${stream} ${piece}`) });

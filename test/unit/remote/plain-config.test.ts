@@ -27,7 +27,7 @@ put('a1/plain.conf', '');
 for (let at = 0; at < 9; at += 1) put(`ssh/chain-${at}`, at === 0 ? '' : `Include chain-${at - 1}`);
 
 describe('an ssh_config', () => {
-  it('is undefined if missing, but any other read error is thrown', async () => {
+  it('is read as undefined if missing, but throws other read errors', async () => {
     expect(await readIfThere(put('text', 'as it is'))).toBe('as it is');
     expect(await readIfThere(join(folder, 'nowhere'))).toBeUndefined();
     expect(await readIfThere(join(folder, 'text', 'below-a-file'))).toBeUndefined();

@@ -48,7 +48,7 @@ const codeOf = (act: () => unknown): string => {
 const begin = { phase: 'run', cluster: 'studio-rack', verb: 'apply', controller: 'ana@desk' } as const;
 const end = { phase: 'end', isInterrupted: false } as const;
 
-describe('a journal', () => {
+describe('a run journal', () => {
   it('writes each record immediately as a line that only its owner can read (cases 32, 59)', () => {
     const folder = freshFolder();
     const journal = openJournal(folder, 'run-1');

@@ -92,7 +92,7 @@ describe('the target of a fault', () => {
     ['gid-missing', 'studio-1:6', 'No cable is plugged into studio-1:6.'],
     ['wrong-mac', 'studio-1,studio-1', 'both nodes are the same Mac'],
     ['wrong-mac', 'studio-1,studio-2,studio-3', 'names more than two nodes'],
-  ])('for %s is rejected if it is %s', (fault, target, text) => {
+  ])('is rejected for %s if it is %s', (fault, target, text) => {
     expect(refusal(healthy, fault, target)).toContain('sim/bad-fault-target: ');
     expect(refusal(healthy, fault, target)).toContain(text);
   });

@@ -52,7 +52,7 @@ describe('the network of namespace nodes', () => {
     expect(new Set(Object.values(values))).toEqual(new Set(['nothing']));
   });
 
-  it('unplugs both ends of the cables of a powered-off Mac, and its office network', () => {
+  it('disconnects both ends of all cables of a powered-off Mac, and its office network', () => {
     const values = changed([], ['studio-1']);
     expect(values['office o0']).toBe('down');
     const plugs = Object.entries(values).filter(([about]) => about.startsWith('plug'));

@@ -66,7 +66,7 @@ describe("a simulated Mac's reach over its cables", () => {
       ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
       ['10.77.0.1', '10.77.0.14', '10.77.0.18'],
     ],
-  ] as const)('shrinks accordingly with %s', (_, fault, target, own, far) => {
+  ] as const)('has the expected addresses with %s', (_, fault, target, own, far) => {
     const reach = reachOf(broken(healthy, { fault, target }), 'studio-2');
     expect([reach.own, reach.far.map(({ address }) => address)]).toEqual([own, far]);
   });
