@@ -80,7 +80,7 @@ export async function runPlaybook({ plays }: Playbook, options: PlaybookOptions)
         state.isStopped ||= done.isEnd === true;
         state.works.push(work);
         await onWork?.(work, state.run?.keeper.lost ?? neverLost);
-        for (const node of work.failed.filter((one) => members.includes(one))) failed.add(node);
+        members.filter((node) => work.failed.includes(node)).forEach((node) => void failed.add(node));
       }
       if (index === of.tasks.length - 1 && failed.size > of.maxFailures) state.isStopped = true;
     }
