@@ -10,16 +10,16 @@ import { allCommands } from '../../../src/model/text/prose.ts';
 import { filesBelow, textOf } from '../../architecture/sources.ts';
 import { nodesOf, parse } from '../../architecture/syntax.ts';
 
-const rehearsal = { isSimulated: true };
+const simulated = { isSimulated: true };
 
-/** Why a command as it is typed must not be shown in a rehearsal; undefined where it is fine. */
+/** Why a command must not be shown for simulated nodes; undefined if it may. */
 function fault(shown: string): string | undefined {
-  // The words behind ` -- ` are those of another program.
+  // Arguments after ` -- ` belong to a different program.
   const [own = ''] = shown.split(' -- ');
   try {
     const line = parseCommandLine(verbs, { out: () => undefined, columns: 80 }, own.split(' ').slice(1));
     if (line.kind === 'helped') return undefined;
-    if (line.kind === 'no-verb') return `${shown}: is no command`;
+    if (line.kind === 'no-verb') return `${shown}: is not a command`;
     const { verb, global } = line.invocation;
     return verb.uses.includes('reach') && global['sim'] !== true ? `${shown}: reaches real nodes` : undefined;
   } catch (error) {
@@ -27,7 +27,7 @@ function fault(shown: string): string | undefined {
   }
 }
 
-/** Every command that a source file writes into a text, with a word for each value that only a run knows. */
+/** Every command in the texts of a source file, with a placeholder for each value that only a run has. */
 function writtenCommands(path: string): readonly Command[] {
   if (!textOf(path).includes('meshwright(')) return [];
   return [...nodesOf(parse(path))].filter(ts.isCallExpression).flatMap((call) => {
@@ -48,7 +48,7 @@ function writtenCommands(path: string): readonly Command[] {
 
 const driverNames = ['command', 'llamacpp-rpc', 'mlx', 'exo'] as const;
 
-describe('advice in a rehearsal', () => {
+describe('suggested commands', () => {
   const commandsOfCodes = Object.values(codes).flatMap(({ hint }) => allCommands(hint));
   const commandsOfDrivers = driverNames.flatMap((driver) =>
     driverOf({ driver }).signatures.flatMap(({ cure }) => allCommands(cure)),
@@ -56,7 +56,7 @@ describe('advice in a rehearsal', () => {
   const sources = filesBelow('src').filter((path) => path.endsWith('.ts') && !path.includes('.generated.'));
   const written = sources.flatMap(writtenCommands);
 
-  it('is about the commands that there are, and knows which of them reach nodes', () => {
+  it('have the traits of the command line, such as whether they reach nodes', () => {
     const known = Object.fromEntries(commandVerbs.map((verb) => [verb, traitsOf(verb).reachesNodes === true]));
     const shown = verbs.filter(({ name }) => name !== 'sim serve');
     expect(known).toEqual(Object.fromEntries(shown.map(({ name, uses }) => [name, uses.includes('reach')])));
@@ -66,13 +66,13 @@ describe('advice in a rehearsal', () => {
     ['codes', commandsOfCodes, 100],
     ['drivers', commandsOfDrivers, 20],
     ['sources', written, 200],
-  ] as const)('is understood by the command line and reaches no real node: that of %s', (_of, commands, least) => {
+  ] as const)('are valid and reach no real node on a simulated rack: %s', (_of, commands, least) => {
     expect(commands.length).toBeGreaterThan(least);
-    const shown = commands.map((one) => commandText(one, rehearsal));
+    const shown = commands.map((one) => commandText(one, simulated));
     expect(shown.flatMap((one) => fault(one) ?? [])).toEqual([]);
   });
 
-  it('would be found where it reaches real nodes or is no command', () => {
+  it('are found by this test if they reach real nodes or are invalid', () => {
     expect(fault('meshwright reboot studio-1')).toContain('reaches real nodes');
     expect(fault('meshwright logs --nonsense --sim')).toContain('nonsense');
     expect(fault('meshwright up')).toBeDefined();

@@ -34,14 +34,14 @@ describe('the search for a canary', () => {
     ['base64', base64(`x:${plain}`)],
     ['base64', base64(`Bearer ${plain} `)],
     ['base64url', Buffer.from(`x:${plain}`).toString('base64url')],
-  ])('finds it as %s in a file deep below', (form, text) => {
+  ])('finds it as %s in a nested file', (form, text) => {
     const bytes = Buffer.concat([Buffer.from([0, 255, 10]), Buffer.from(text), Buffer.from([0])]);
     expect(searchTree(folderWith('its/deep/file', bytes), [canary])).toEqual([
       { canary: 'a key', form, where: 'its/deep/file' },
     ]);
   });
 
-  it('finds it in a name and in the target of a link', () => {
+  it('finds it in a file name and in a link target', () => {
     const short = { ...canary, text: 'canary-0123' };
     const folder = folderWith('its/canary-0123.log', '');
     symlinkSync('/nowhere/canary-0123', join(folder, 'link'));
@@ -52,14 +52,14 @@ describe('the search for a canary', () => {
     ).toEqual(['link', 'the name its/canary-0123.log']);
   });
 
-  it('leaves out the file that is its source, and no other', () => {
+  it('skips only its source file', () => {
     const folder = folderWith('its/own', plain);
     writeFileSync(join(folder, 'own'), plain);
     expect(searchTree(folder, [canary]).map(({ where }) => where)).toEqual(['own']);
     expect(placesOf(folder, canary)).toEqual(['its/own', 'own']);
   });
 
-  it('finds nothing in a text that is only like it', () => {
+  it('finds nothing in a similar text', () => {
     expect(searchText(`${plain.slice(1)} ${base64(plain.slice(3))} ${url.toLowerCase()}`, 'a text', [canary])).toEqual(
       [],
     );

@@ -1,14 +1,14 @@
 import type { Console } from '../../../src/cli/terminal/console.ts';
 import type { Run } from '../../../src/cli/verb.ts';
 
-/** What a run wrote, and what it was started with. */
+/** A run and its output. */
 export interface FakeRun {
   readonly run: Run;
   readonly out: () => string;
   readonly err: () => string;
 }
 
-/** A run that writes into texts; nobody can be asked. */
+/** A run that collects its output, without a terminal. */
 export function fakeRun(changes: Partial<Run> = {}): FakeRun {
   let out = '';
   let err = '';

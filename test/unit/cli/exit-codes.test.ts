@@ -4,7 +4,7 @@ import { codeFor, codeForNodes, exitCode, firstOf } from '../../../src/cli/exit-
 import { codes, type DiagnosticCode } from '../../../src/engine/diagnose/rules.ts';
 
 describe('the exit code', () => {
-  it('of several is the first of 130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0', () => {
+  it('is the first that applies of 130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0', () => {
     const order = [130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0] as const;
     expect([...order].sort()).toEqual(Object.values(exitCode).sort());
     for (const [at, code] of order.entries()) {
@@ -24,7 +24,7 @@ describe('the exit code', () => {
     [['fine', 'hands', 'wrong'], 4],
     [['wrong', 'unjudged'], 1],
     [['unjudged'], 1],
-  ] as const)('for nodes that are %j is %s', (verdicts, code) => {
+  ] as const)('follows from nodes that are %j: %s', (verdicts, code) => {
     expect(codeForNodes(verdicts)).toBe(code);
   });
 
@@ -36,7 +36,7 @@ describe('the exit code', () => {
     [[1, 5], 5],
     [[0, 5], 4],
     [[3, 1], 4],
-  ] as const)('of enroll for nodes that ended with %j is %s', (each, code) => {
+  ] as const)('follows from enrolled nodes with the codes %j: %s', (each, code) => {
     expect(codeForEnrolled(each)).toBe(code);
   });
 
@@ -65,11 +65,11 @@ describe('the exit code', () => {
     ['cli/cannot-write', 1],
     ['sim/not-running', 1],
     ['ssh/unreachable', 1],
-  ] as const)('that %s stands for is %s', (code, exit) => {
+  ] as const)('follows from %s: %s', (code, exit) => {
     expect(codeFor({ code })).toBe(exit);
   });
 
-  it('of everything that is wrong with the file is 65', () => {
+  it('is 65 for every problem in the file', () => {
     const names = Object.keys(codes) as readonly DiagnosticCode[];
     const ofFile = names.filter((name) => /^(yaml|schema|topology|version|lock|placement)\//.test(name));
     expect(ofFile.filter((code) => codeFor({ code }) !== 65)).toEqual([]);

@@ -6,7 +6,7 @@ import { plainText } from '../../../src/diagnostics/prose-text.ts';
 
 const names = verbs.map(({ name }) => name);
 
-/** The hint with which a command line is refused, up to the command that shows the help. */
+/** The hint of a rejected command line, without the help command. */
 function hintFor(...words: string[]): string {
   try {
     parseCommandLine(verbs, { out: () => undefined, columns: 80 }, words);
@@ -31,12 +31,12 @@ describe('a command of another tool', () => {
     ['version', '--version'],
     ['vaildate', 'validate'],
     ['stopp', 'stop'],
-  ])('%s is answered with %s', (word, meant) => {
+  ])('gets a suggestion: %s, %s', (word, meant) => {
     expect(meantCommand(word, names)).toBe(meant);
     expect(hintFor(word)).toBe(`Did you mean ${meant}?`);
   });
 
-  it('leads to nothing that ends something when it begins otherwise', () => {
+  it('gets no suggestion that stops something if its beginning differs', () => {
     expect(['topp', 'atop', 'xstop', 'preboot'].map((word) => meantCommand(word, names))).toEqual([
       undefined,
       undefined,
@@ -45,7 +45,7 @@ describe('a command of another tool', () => {
     ]);
   });
 
-  it('is looked up among the commands of its family', () => {
+  it('is compared with the commands of its group', () => {
     expect(hintFor('sim', 'upp')).toBe('Did you mean up?');
     expect(hintFor('sim', 'ps')).toBe('Did you mean status?');
     expect(hintFor('sim', 'deploy')).toBe('');
@@ -63,7 +63,7 @@ describe('an option of another tool', () => {
     [['status', '--watch'], 'watch -n 10 meshwright status'],
     [['logs', '-n', '5'], '--lines'],
     [['status', '--jsn'], '--json'],
-  ])('%j is answered with %s', (words, meant) => {
+  ])('gets a suggestion: %j, %s', (words, meant) => {
     expect(hintFor(...words)).toBe(`Did you mean ${meant}?`);
   });
 });

@@ -18,9 +18,9 @@ const link = (a: string, b: string): Subject => {
 };
 
 const about = (...subjects: readonly Subject[]) =>
-  subjects.map((subject) => diagnose('ssh/refused', { subject, detail: 'Nobody answers.' }));
+  subjects.map((subject) => diagnose('ssh/refused', { subject, detail: 'No answer.' }));
 
-describe('what gathered diagnostics are about', () => {
+describe('the subject of grouped diagnostics', () => {
   it.each([
     [[nodeSubject('studio-1')], 'node studio-1'],
     [[nodeSubject('studio-1'), nodeSubject('studio-1')], 'node studio-1'],
@@ -33,7 +33,7 @@ describe('what gathered diagnostics are about', () => {
       'links studio-1:2 <-> studio-2:2, studio-1:3 <-> studio-3:2',
     ],
     [[nodeSubject('studio-1'), placementSubject('chat')], 'studio-1, placement chat'],
-  ])('is of %j: %s', (subjects, gathered) => {
+  ])('combines %j: %s', (subjects, gathered) => {
     expect(gatherAlike(about(...subjects)).map(({ subject }) => subjectText(subject))).toEqual([gathered]);
   });
 });

@@ -14,16 +14,16 @@ const refused: Enrolled = {
 
 describe('the exit code of enroll and replace', () => {
   it.each<readonly [string, Partial<Enrolled>, number]>([
-    ['where nothing was put on the Mac that was refused', {}, exitCode.nothingChanged],
-    ['where its key was there already', { installed: { key: 'kept', rule: 'kept' } }, exitCode.nothingChanged],
-    ['where a key was put on it', { installed: { key: 'added' } }, exitCode.failed],
-    ['where the rule of sudo was put on it', { installed: { key: 'kept', rule: 'added' } }, exitCode.failed],
+    ['nothing was installed on the refused Mac', {}, exitCode.nothingChanged],
+    ['the key was already installed', { installed: { key: 'kept', rule: 'kept' } }, exitCode.nothingChanged],
+    ['a key was installed', { installed: { key: 'added' } }, exitCode.failed],
+    ['the sudo rule was installed', { installed: { key: 'kept', rule: 'added' } }, exitCode.failed],
     [
-      'where somebody declined it after a key was put on it',
+      'the Mac was declined after a key was installed',
       { pin: 'declined', installed: { key: 'added' } },
       exitCode.failed,
     ],
-  ])('is right %s', (_, changes, code) => {
+  ])('is correct if %s', (_, changes, code) => {
     expect(codeOfEnrolled({ ...refused, ...changes })).toBe(code);
   });
 });

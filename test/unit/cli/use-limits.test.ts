@@ -10,7 +10,7 @@ import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 const folder = mkdtempSync(join(tmpdir(), 'mw-record-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** As with `--record NAME`, one command later. */
+/** Records one command, as with `--record NAME`. */
 function record(name: string): void {
   const run = { folder, options: { record: name, deadline: 1_000, verbose: false } } as unknown as Run;
   useLimits(run).onRemote?.({ kind: 'sent', node: 'studio-1', name: 'test', command: 'uname' });
@@ -26,8 +26,8 @@ function codeOf(act: () => void): string {
 }
 
 // trust L6.
-describe('a record of what is sent', () => {
-  it('is added to a file for its owner alone, whatever it was before (case 32)', () => {
+describe('the record of sent commands', () => {
+  it('is appended to a file that only its owner can read (case 32)', () => {
     record('new.ndjson');
     record('new.ndjson');
     const at = join(folder, 'new.ndjson');
@@ -39,7 +39,7 @@ describe('a record of what is sent', () => {
     expect([readFileSync(old, 'utf8'), statSync(old).mode & 0o777]).toEqual([`before\n${line}`, 0o600]);
   });
 
-  it('goes through no link, and waits for no reader of a pipe (case 32)', () => {
+  it('follows no link, and waits for no reader of a pipe (case 32)', () => {
     writeFileSync(join(folder, 'mine'), 'mine');
     symlinkSync('mine', join(folder, 'link.ndjson'));
     execFileSync('mkfifo', [join(folder, 'pipe.ndjson')]);

@@ -9,7 +9,7 @@ import { onOnePage } from '../../one-page.ts';
 
 const node = nodeName('studio-2');
 
-/** Whether apply --wait-for-hands waits after a run whose last look was this one. */
+/** Whether apply --wait-for-hands waits after a run with this last observation. */
 function waitsAfter(rack: RackChanges, visited: readonly string[], away: Parameters<typeof unknownNode>[1] = 'empty') {
   const observation = observedFleet(rack);
   const { failures } = observation;
@@ -27,14 +27,14 @@ function waitsAfter(rack: RackChanges, visited: readonly string[], away: Paramet
 }
 
 describe('apply --wait-for-hands', () => {
-  it('waits while a manual step is left, and for nothing on a healthy rack', () => {
+  it('waits while a manual step remains, but not on a healthy rack', () => {
     const off = { 'studio-2': { 'rdma-state': 'disabled' as const, 'rdma-devices': [], 'rdma-ports': [] } };
     expect(waitsAfter({ values: off }, []).isWaiting).toBe(true);
     expect(waitsAfter({}, [node]).isWaiting).toBe(false);
   });
 
   it.each(['ssh/dropped', 'ssh/unreachable'] as const)(
-    'waits for a Mac with a manual step whose look ended with %s, and lists nothing but its cables',
+    'waits for a Mac with a manual step after %s, and lists only its cables',
     (code) => {
       const failures = { [node]: [diagnose(code, { detail: 'It went down.', subject: nodeSubject(node) })] };
       const away = code === 'ssh/dropped' ? 'truncated' : 'unreachable';

@@ -55,8 +55,8 @@ function linesOf(...steps: readonly StepReport[]): readonly string[] {
 
 const opening = 'To reopen it: meshwright start kimi, or the next apply.';
 
-describe('a run that is cut off', () => {
-  it('says of each door that it has closed where it is, and what opens it', () => {
+describe('an interrupted drain', () => {
+  it('reports the nodes of each closed gateway, and how to reopen it', () => {
     const [one, two] = ['studio-1', 'studio-4'];
     const cut = [door(one, 'closed'), wait(one, 'interrupted')];
     expect(linesOf(...cut)).toEqual([`kimi: its gateway on studio-1 stays closed. ${opening}`]);
@@ -65,13 +65,13 @@ describe('a run that is cut off', () => {
     ]);
   });
 
-  it('says it of a door that was closed before, and behind which it waited', () => {
+  it('reports a gateway that was closed before, while it waited', () => {
     expect(linesOf(wait('studio-1', 'interrupted'))).toEqual([
       `kimi: its gateway on studio-1 stays closed. ${opening}`,
     ]);
   });
 
-  it('does not know of a door that was being closed, and says nothing of one that it never came to or opened again', () => {
+  it('reports a gateway that may be closed, but none that it never reached or has reopened', () => {
     const may = `kimi: its gateway on studio-1 may be closed. ${opening}`;
     expect(linesOf(door('studio-1', 'closed', 'interrupted'), wait('studio-1', 'skipped', 0))).toEqual([may]);
     expect(linesOf(door('studio-1', 'closed', 'interrupted', 0), wait('studio-1', 'skipped', 0))).toEqual([]);

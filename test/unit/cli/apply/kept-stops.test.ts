@@ -29,25 +29,25 @@ const lastOf = (...works: readonly PlaybookWork[]): Plan => withKeptStops(emptyP
 const codeOf = (plan: Plan) =>
   codeForPlan({ goal: 'start', plan, observation: { nodes: {}, failures: {} }, fleet: rackOfThree, targets: all });
 
-describe('the last look after a restart', () => {
-  it('has what kept the stop from its work, once, and is no success', () => {
+describe('the final check after a restart', () => {
+  it('lists what blocked the stop once, and is no success', () => {
     const last = lastOf(work('stop', kept), work('stop', kept), work('start', emptyPlan()));
     expect([last.waiting, last.blockers]).toEqual([kept.waiting, kept.blockers]);
     expect([codeOf(last), codeOf(lastOf(work('stop', unseen)))]).toEqual([3, 1]);
   });
 
-  it('is as it was seen where the stop was kept from nothing, whatever a start had to wait for before', () => {
+  it('lists no blocker that did not block the stop', () => {
     const last = lastOf(work('stop', emptyPlan({ blockers: [held] })), work('start', kept));
     expect([last, codeOf(last)]).toEqual([emptyPlan(), 0]);
   });
 
-  it('has what kept a reboot from its work', () => {
+  it('lists what blocked a reboot', () => {
     const last = lastOf(work('reboot', kept), work('start', emptyPlan()));
     expect([last.blockers, codeOf(last)]).toEqual([kept.blockers, 3]);
   });
 });
 
-describe('the last check after a restart', () => {
+describe('the final check after an incomplete stop', () => {
   const stops = change('studio-1', 'placement/kimi', 'serving', 'stopped');
   const stop: ScriptCall = { name: 'stop-rank', args: { placement: 'kimi', graceMs: 1 } };
   const kick: ScriptCall = {
@@ -79,8 +79,8 @@ describe('the last check after a restart', () => {
   });
 });
 
-describe('a run behind which nobody can look', () => {
-  it('tells what kept it from its work, and nothing where nothing did', () => {
+describe('a run without a final check', () => {
+  it('reports what blocked it, if anything', () => {
     expect(keptWork({ works: [work('shutdown', kept), work('shutdown', kept)] })).toEqual({
       changes: [],
       waiting: kept.waiting,
@@ -90,11 +90,11 @@ describe('a run behind which nobody can look', () => {
   });
 });
 
-describe('Macs that were told to go off', () => {
+describe('the Macs that a run shuts down', () => {
   const off = stepOn('studio-3', 'shutdown', {
     act: { kind: 'reboot', to: 'off', from: { kind: 'known', value: 'BOOT-3' } },
   });
-  const toldBy = (outcome: StepOutcome, ms: number, of: Step = off): readonly string[] => {
+  const shutDownBy = (outcome: StepOutcome, ms: number, of: Step = off): readonly string[] => {
     const steps = [{ step: of, outcome, ms, diagnostics: [] }];
     const run = { runId: 'r', steps, refusals: [], isInterrupted: false, isLeaseLost: false, diagnostics: [] };
     return toldToGoOff({ works: [{ ...work('shutdown', emptyPlan()), run }] });
@@ -106,19 +106,19 @@ describe('Macs that were told to go off', () => {
     ['failed', 9],
     ['unknown', 9],
     ['interrupted', 9],
-  ])('are those whose step was begun, whatever came of it: %s', (outcome, ms) => {
-    expect(toldBy(outcome, ms)).toEqual(['studio-3']);
+  ])('include a Mac whose step has begun: %s', (outcome, ms) => {
+    expect(shutDownBy(outcome, ms)).toEqual(['studio-3']);
   });
 
-  it('are none where no step was begun, or none switches off', () => {
+  it('include no Mac whose step has not begun or is a reboot', () => {
     const restart = stepOn('studio-3', 'reboot', {
       act: { kind: 'reboot', to: 'up', from: { kind: 'known', value: 'BOOT-3' } },
     });
     expect([
-      toldBy('skipped', 0),
-      toldBy('blocked', 0),
-      toldBy('interrupted', 0),
-      toldBy('changed', 9, restart),
+      shutDownBy('skipped', 0),
+      shutDownBy('blocked', 0),
+      shutDownBy('interrupted', 0),
+      shutDownBy('changed', 9, restart),
       toldToGoOff({ works: [work('shutdown', kept)] }),
     ]).toEqual([[], [], [], [], []]);
   });

@@ -26,7 +26,7 @@ const tree = (whole: typeof now, more: Partial<KeptTree> = {}): KeptTree => ({
   ...more,
 });
 
-/** The version that is found, or what is said instead. */
+/** The version that is found, or the reported problem. */
 function found(one: readonly KeptTree[], two: readonly KeptTree[], to?: string, wanted = runtime): string {
   const observation = observedFleet({ values: { 'studio-1': { trees: one }, 'studio-2': { trees: two } } });
   try {
@@ -38,14 +38,14 @@ function found(one: readonly KeptTree[], two: readonly KeptTree[], to?: string, 
   }
 }
 
-describe('the version to go back to', () => {
-  it('is the one that every node has whole beside the one in use', () => {
+describe('the version for a rollback', () => {
+  it('is the intact version that every node has besides the current one', () => {
     const both = [tree(now), tree(before)];
     expect(found(both, both)).toBe(before);
     expect(found([...both, tree(long)], both)).toBe(before);
   });
 
-  it('is none where a node has none, or one whose files were changed', () => {
+  it('is missing if a node has none, or one with changed files', () => {
     const both = [tree(now), tree(before)];
     const { whole: _, ...changed } = tree(before, { state: 'changed' });
     expect(found(both, [tree(now)])).toContain('rollback/no-version: studio-1 has');
@@ -53,7 +53,7 @@ describe('the version to go back to', () => {
     expect(found(both, [])).toContain('studio-2 has no known version');
   });
 
-  it('is never the one that was left: what was begun is finished, and said again where nothing is older', () => {
+  it('is the same again if a rollback was interrupted, and never the version being left', () => {
     const back: DesiredRuntime = { ...runtime, digest: before, takenBackFrom: now };
     const begun = [tree(now), tree(before)];
     const done = [tree(now, { isCurrent: false }), tree(before, { isCurrent: true })];
@@ -66,7 +66,7 @@ describe('the version to go back to', () => {
     expect(found(further, further, undefined, back)).toBe(long);
   });
 
-  it('has to be named where several could be meant', () => {
+  it('must be named if there are several', () => {
     const all = [tree(now), tree(before), tree(long)];
     expect(found(all, all)).toContain('Choose a version, for example: --to ');
     expect(found(all, all, long.slice(0, 8))).toBe(long);

@@ -39,48 +39,48 @@ const cable = (...names: string[]) => names.map((name) => waits('thunderbolt-lin
 
 describe('the exit code of a plan', () => {
   it.each([
-    ['of an empty one', judged(emptyPlan()), 0, 0, 0],
-    ['with only hands left', judged(emptyPlan({ blockers: [blocker('studio-3')] })), 0, 3, 3],
-    ['with changes on some nodes', judged(emptyPlan({ changes: [change('studio-1', 'power', 'a', 'b')] })), 0, 2, 4],
+    ['an empty plan', judged(emptyPlan()), 0, 0, 0],
+    ['only manual steps', judged(emptyPlan({ blockers: [blocker('studio-3')] })), 0, 3, 3],
+    ['changes on some nodes', judged(emptyPlan({ changes: [change('studio-1', 'power', 'a', 'b')] })), 0, 2, 4],
     [
-      'with changes and hands',
+      'changes and manual steps',
       judged(emptyPlan({ changes: [change('studio-1', 'power', 'a', 'b')], blockers: [blocker('studio-3')] })),
       0,
       2,
       4,
     ],
     [
-      'with a placement that is wrong on every member',
+      'a placement that differs on every node',
       judged(emptyPlan({ changes: [change('studio-1', 'placement/kimi', 'a', 'b')] })),
       0,
       2,
       1,
     ],
-    ['with an unknown property', judged(emptyPlan({ waiting: waiting(true) })), 4, 4, 4],
+    ['an unknown property', judged(emptyPlan({ waiting: waiting(true) })), 4, 4, 4],
     [
-      'of nodes that wait only for one that was not reached',
+      'nodes that only wait for an unreachable node',
       judged(emptyPlan({ observed: without('studio-4'), waiting: cable('studio-1', 'studio-2', 'studio-3') })),
       4,
       4,
       4,
     ],
-    ['of cables that nobody knows while all were seen', judged(emptyPlan({ waiting: cable(...all) })), 1, 1, 1],
-    ['with something that waits for hands elsewhere', judged(emptyPlan({ waiting: waiting(false) })), 0, 3, 3],
-    ['of a node that was not reached', judged(emptyPlan({ observed: without('studio-1') })), 4, 4, 4],
-    ['of a node that is locked at FileVault', judged(emptyPlan({ observed: without('studio-1') }), locked), 0, 3, 3],
-    ['of no node at all', judged(emptyPlan({ observed: {} })), 1, 1, 1],
-  ] as const)('%s tells looks, drift and runs apart', (_what, plan, look, pending, ran) => {
+    ['unknown cables although all nodes were observed', judged(emptyPlan({ waiting: cable(...all) })), 1, 1, 1],
+    ['a change that waits for a manual step', judged(emptyPlan({ waiting: waiting(false) })), 0, 3, 3],
+    ['an unreachable node', judged(emptyPlan({ observed: without('studio-1') })), 4, 4, 4],
+    ['a node that is locked at FileVault', judged(emptyPlan({ observed: without('studio-1') }), locked), 0, 3, 3],
+    ['no observed node', judged(emptyPlan({ observed: {} })), 1, 1, 1],
+  ] as const)('differs for observations, drift and runs: %s', (_what, plan, look, pending, ran) => {
     expect([codeForLook(plan), codeForPending(plan, []), codeForPlan(plan)]).toEqual([look, pending, ran]);
   });
 
-  it('wants all of a placement that is to be started', () => {
+  it('requires every node of a placement that is to start', () => {
     const unseen = [waits('placement/kimi', 'studio-1', [], true)];
     const plan = judged(emptyPlan({ observed: without('studio-4'), waiting: unseen }));
     expect(codeForPlan(plan)).toBe(4);
     expect(codeForPlan({ ...plan, goal: 'start' })).toBe(1);
   });
 
-  it('says that something is pending when only the lock lacks it', () => {
+  it('reports a pending change if only the lock is incomplete', () => {
     expect(codeForPending(judged(emptyPlan()), ['link a'])).toBe(2);
   });
 });
@@ -134,7 +134,7 @@ function outcomeOf(
 const fine = judged(emptyPlan());
 
 describe('the exit code of a run', () => {
-  it('is decided by the last look, whatever the steps said', () => {
+  it('depends on the final check, not on the steps', () => {
     const run = reportOf([ran('studio-1', 'failed')]);
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run, failed: [nodeName('studio-1')] }, { last: fine }))).toBe(0);
     const left = judged(emptyPlan({ changes: [change('studio-1', 'power', 'a', 'b')] }));
@@ -142,38 +142,38 @@ describe('the exit code of a run', () => {
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run: good }, { last: left }))).toBe(4);
   });
 
-  it('is no success when a Mac that was to restart did not, however well it looks', () => {
+  it('is an error if a Mac did not restart, even if it matches the file', () => {
     const run = reportOf([ran('studio-1', 'failed', true)]);
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: fine }))).toBe(4);
   });
 
-  it('is 3 when a Mac ended at FileVault and still waits there, and 0 when somebody has unlocked it since', () => {
+  it('is 3 while a Mac waits at FileVault, and 0 if it was unlocked since', () => {
     const run = reportOf([ran('studio-1', 'blocked', true)]);
     const waits = judged(emptyPlan({ observed: without('studio-1') }), locked);
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: waits }))).toBe(3);
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: fine }))).toBe(0);
   });
 
-  it('is 75 when somebody else holds a node', () => {
+  it('is 75 if another run has the lease of a node', () => {
     const holder = { run: 'x', owner: 'ana@desk', verb: 'apply', phase: 'starting', since: '' };
     const refusals = [{ node: nodeName('studio-1'), holder }];
     expect(exitOf(outcomeOf({ refusals }, { ended: { isStopped: true }, last: fine }))).toBe(75);
   });
 
-  it('is 5 when the answer was no, and not when something had been changed before', () => {
+  it('is 5 if the answer was no and nothing was changed before', () => {
     const declined = { isDeclined: true };
     expect(exitOf(outcomeOf({ plan: emptyPlan() }, { ended: declined, last: fine }))).toBe(5);
     const run = reportOf([ran('studio-1', 'changed')]);
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { ended: declined }))).toBe(4);
   });
 
-  it('is that of the signal when it was interrupted', () => {
+  it('is the code of the signal that interrupted it', () => {
     const outcome = outcomeOf({ plan: emptyPlan() }, { ended: { isInterrupted: true }, interruptedBy: 143 });
     expect(exitOf(outcome)).toBe(143);
     expect(exitsOf(outcome)).toContain(143);
   });
 
-  it('follows the works where nothing is left to look at', () => {
+  it('depends on the tasks if there is no final check', () => {
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run: reportOf([ran('studio-1', 'changed', true)]) }))).toBe(0);
     expect(exitOf(outcomeOf({ failed: all }))).toBe(1);
     expect(exitOf(outcomeOf({ failed: [nodeName('studio-1')] }))).toBe(4);
@@ -182,7 +182,7 @@ describe('the exit code of a run', () => {
     expect(exitOf(outcomeOf({}, { ended: { works: [] } }))).toBe(1);
   });
 
-  it('is 3 where something keeps a verb from its work, and never for what failed otherwise', () => {
+  it('is 3 if a blocker prevents a task, but 1 if a task fails', () => {
     const one = nodeName('studio-1');
     const kept = emptyPlan({ waiting: waiting(false) });
     const stop = { kind: 'stop' } as const;

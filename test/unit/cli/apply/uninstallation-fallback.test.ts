@@ -4,7 +4,7 @@ import { type MeshRack, observeMesh } from '../../../rack/placements.ts';
 import { fleetWithFallback, nodes, onItsNodes, onTheFallback } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 
-/** What is planned for taking everything of us off some nodes. */
+/** The plan of an uninstallation from some nodes. */
 function uninstalled(gone: readonly number[], members: MeshRack['members'], of = fleetWithFallback()) {
   const call = {
     cluster: { fleet: of },
@@ -31,7 +31,7 @@ function uninstalled(gone: readonly number[], members: MeshRack['members'], of =
 const stops = ['studio-4/placement/kimi/stop', 'studio-1/placement/kimi/stop'];
 
 describe('an uninstallation while a placement runs on its fallback', () => {
-  it('stops it there first, on all of its nodes, where a node carries it', () => {
+  it('first stops the placement on all its nodes if it runs on an affected node', () => {
     for (const [gone, other] of [
       [4, 1],
       [1, 4],
@@ -45,7 +45,7 @@ describe('an uninstallation while a placement runs on its fallback', () => {
     }
   });
 
-  it('leaves it alone where none of them does, and takes away what a node keeps of it', () => {
+  it('leaves the placement running if it runs on other nodes, and removes leftovers', () => {
     const none = uninstalled([3], onTheFallback(fleetWithFallback()));
     expect([none.targets, none.stopped, none.steps, none.effects]).toEqual([nodes(3), [], [], 0]);
     const left = { ...onTheFallback(fleetWithFallback()), 'studio-3': [{ state: 'stopped', rank: 2 } as const] };
@@ -53,8 +53,8 @@ describe('an uninstallation while a placement runs on its fallback', () => {
   });
 });
 
-describe('an uninstallation of a node that only a fallback has', () => {
-  it('leaves alone what runs on its own nodes, and takes away what the node keeps', () => {
+describe('an uninstallation of a node that only a fallback uses', () => {
+  it('leaves the placement running on its own nodes, and removes leftovers', () => {
     const [digest] = (onTheFallback(fleetWithFallback())['studio-4'] ?? []).map((one) => one.digest ?? '');
     const left = {
       ...onItsNodes,

@@ -14,14 +14,14 @@ const refused: FleetObservation = {
 const about = (lock: Partial<ClusterLock>): Uninstallation =>
   ({ cluster: { lock: { ...emptyLock('x'), ...lock } }, goal: { nodes: [node] } }) as unknown as Uninstallation;
 
-describe('a node that refuses the login', () => {
-  it('has nothing of us any more only where the way in was being taken away', () => {
+describe('a node without a login', () => {
+  it('counts as uninstalled only if its access was being removed', () => {
     expect(goneBefore(about({}), refused)).toEqual([]);
     expect(goneBefore(about({ nodes: [node] }), refused)).toEqual([]);
     expect(goneBefore(about({ nodes: [node], withdrawing: [node] }), refused)).toEqual([node]);
   });
 
-  it('is gone only where it was refused, and not where nobody answered', () => {
+  it('does not count as uninstalled if it did not answer', () => {
     const silent: FleetObservation = { nodes: {}, failures: { [node]: [diagnose('ssh/timed-out', { detail: '' })] } };
     expect(goneBefore(about({ withdrawing: [node] }), silent)).toEqual([]);
   });

@@ -19,8 +19,8 @@ const port: NetworkInterface = {
   members: [],
 };
 
-describe('a network that a link had once', () => {
-  it('is free again when no node has an address of it, neither live nor kept', () => {
+describe('a former network of a link', () => {
+  it('is free if no node has a live or stored address of it', () => {
     expect(vacant({})).toEqual(['10.99.0.0/30', '10.99.0.4/30']);
     expect(vacant({ values: { 'studio-2': { interfaces: [port] } } })).toEqual(['10.99.0.0/30']);
     const kept = {
@@ -32,7 +32,7 @@ describe('a network that a link had once', () => {
     expect(vacant({ values: { 'studio-2': { 'service-addresses': [kept] } } })).toEqual(['10.99.0.4/30']);
   });
 
-  it('is not free while there is a node that nobody has seen whole', () => {
+  it('is not free while a node is not fully observed', () => {
     expect(vacant({ unreachable: ['studio-4'] })).toEqual([]);
     expect(vacant({ unknown: { 'studio-3': { interfaces: 'timed-out' } } })).toEqual([]);
     expect(vacant({ unknown: { 'studio-3': { 'service-addresses': 'empty' } } })).toEqual([]);

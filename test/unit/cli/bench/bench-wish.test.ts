@@ -9,8 +9,8 @@ const subject = (driver: BenchSubject['driver'], parallel: number, contextTokens
   driver,
 });
 
-describe('what a placement is asked', () => {
-  it('is not more at once than it answers at once, unless that is typed, and then it is told', () => {
+describe('bench requests to a placement', () => {
+  it('stay within its limit of parallel requests, or cause a notice if more are typed', () => {
     expect(benchWish({}, subject('llamacpp-rpc', 1)).requests).toEqual([1]);
     expect(benchWish({}, subject('mlx', 3)).requests).toEqual([1, 2]);
     expect(benchWish({}, subject('exo', 8)).requests).toEqual([1, 2, 4]);
@@ -18,14 +18,14 @@ describe('what a placement is asked', () => {
 
     const typed = benchWish({ requests: [1, 4, 8] }, subject('mlx', 2));
     expect(typed.requests).toEqual([1, 4, 8]);
-    const [told] = beyondParallel(typed, subject('mlx', 2));
-    expect([told?.code, told?.severity]).toEqual(['bench/beyond-parallel', 'notice']);
-    expect(told && plainText(told.detail)).toContain('but was sent 4 and 8');
+    const [notice] = beyondParallel(typed, subject('mlx', 2));
+    expect([notice?.code, notice?.severity]).toEqual(['bench/beyond-parallel', 'notice']);
+    expect(notice && plainText(notice.detail)).toContain('but was sent 4 and 8');
     expect(beyondParallel(typed, subject('command', 1))).toEqual([]);
     expect(beyondParallel(benchWish({}, subject('mlx', 2)), subject('mlx', 2))).toEqual([]);
   });
 
-  it('fits in the context, and what was typed and does not is refused', () => {
+  it('fit in the context, or are rejected if the typed values do not fit', () => {
     expect(benchWish({}, subject('mlx', 1))).toEqual({ requests: [1], runs: 3, maxTokens: 128, words: 400 });
     expect(benchWish({}, subject('mlx', 1, 512))).toMatchObject({ maxTokens: 128, words: 144 });
     expect(benchWish({ words: 144 }, subject('mlx', 1, 512)).words).toBe(144);
@@ -41,7 +41,7 @@ describe('what a placement is asked', () => {
     expect(refused({ maxTokens: 500 })).toBe('cli/usage Use a smaller --max-tokens.');
   });
 
-  it('is a chat, or a plain prompt where the endpoint takes no chat', () => {
+  it('are chats, or plain prompts if the endpoint has no chat', () => {
     const question = { text: 'Why?', maxTokens: 7 };
     const chat = questionBody(chatRequest('tiny'), question);
     expect(chat).toMatchObject({ model: 'tiny', messages: [{ role: 'user', content: 'Why?' }], max_tokens: 7 });

@@ -3,13 +3,13 @@ import { onlyThought } from '../../../../src/cli/bench/ask-verb.ts';
 
 const hintFor = (tokens: number) => onlyThought({ placement: 'kimi', node: 'studio-1', tokens }).hint;
 
-describe('an answer of thoughts alone', () => {
-  it('names as many tokens as the option takes', () => {
+describe('the hint for a thought without an answer', () => {
+  it('suggests more tokens, up to the maximum', () => {
     expect(hintFor(256)).toBe('Allow more tokens: --max-tokens 1024');
     expect(hintFor(2_500)).toBe('Allow more tokens: --max-tokens 9999');
   });
 
-  it('names no more where there are no more', () => {
+  it('suggests a shorter answer at the maximum', () => {
     expect(hintFor(9_999)).toBe('This is the maximum: ask for something shorter.');
   });
 });

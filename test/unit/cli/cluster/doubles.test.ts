@@ -37,8 +37,8 @@ const example = (driver: (typeof exampleDrivers)[number], isPublished = true): D
 const namesOf = (fleet: DesiredFleet, sim = true): readonly string[] =>
   doublesIn(runOf(sim), file, fleet).map(({ name }) => name);
 
-describe('doubles in a rehearsal', () => {
-  it('take the place of missing archives, by the names and versions of the file', () => {
+describe('doubles on a simulated rack', () => {
+  it('replace missing archives, with the names and versions of the file', () => {
     expect(exampleDrivers.map((driver) => namesOf(example(driver)))).toEqual([
       ['double of Node 22.22.0'],
       ['double of exo 1.0.71', 'double of Node 22.22.0'],
@@ -47,7 +47,7 @@ describe('doubles in a rehearsal', () => {
     ]);
   });
 
-  it('are none for real Macs, nor where the archive is there', () => {
+  it('are not used for real Macs or for existing archives', () => {
     expect(namesOf(example('exo'), false)).toEqual([]);
     const archive = join(folder, 'there.tar.gz');
     writeFileSync(archive, 'an archive');
@@ -55,7 +55,7 @@ describe('doubles in a rehearsal', () => {
     expect(namesOf({ ...fleet, runtimes: fleet.runtimes.map((one) => ({ ...one, archive })) })).toEqual([]);
   });
 
-  it('take the place of a disk image that only a Mac can mount', () => {
+  it('replace a disk image that only a Mac can mount', () => {
     const archive = join(folder, 'EXO-1.0.71.dmg');
     writeFileSync(archive, 'koly');
     const fleet = example('exo', false);
@@ -66,14 +66,14 @@ describe('doubles in a rehearsal', () => {
     expect(one?.why).toBe('is a disk image, which only a Mac can mount');
   });
 
-  it('are listed with their reason in lines that fit the terminal', () => {
+  it('are listed with a reason in lines that fit the terminal', () => {
     const text = doublesText(runOf(true), file, example('llamacpp'));
     expect(text.split('\n').every((line) => line.length <= 62)).toBe(true);
     expect(text).toContain('simulated: double of llama.cpp b9000:\n  ./dist/');
     expect(doublesText(runOf(false), file, example('llamacpp'))).toBe('');
   });
 
-  it('are written as archives that have every program where the file names it', async () => {
+  it('are archives with every program at its path in the file', async () => {
     const fleet = {
       ...example('mlx'),
       runtimes: ['exo', 'mlx', 'llamacpp'].flatMap((one) => example(one as 'exo').runtimes),
@@ -93,7 +93,7 @@ describe('doubles in a rehearsal', () => {
     expect(await readFile(list[0] ?? '', 'utf8')).toContain('mlx-lm==');
   });
 
-  it('have digests of their own in the lock of a rehearsal', () => {
+  it('do not use the digests in the lock', () => {
     const kept = { sha256: digest('a'.repeat(64)), sizeBytes: 1 };
     const lock = {
       ...emptyLock('cluster.lock'),

@@ -18,8 +18,8 @@ const opened = (links: ClusterLock['links']): OpenedCluster => ({
 });
 const first = { address: '10.77.0.0', prefixLength: 30 };
 
-/** What is said of the pool when a VPN has a route to the first /30 of it. */
-const saidOfPool = (links: ClusterLock['links']): readonly string[] => {
+/** The findings about the pool if a VPN has a route to its first /30. */
+const findingsOnPool = (links: ClusterLock['links']): readonly string[] => {
   const routes = [{ destination: first, gateway: '10.8.0.1', flags: 'UGSc', device: 'utun3' }];
   const seen = observedFleet({ values: { 'studio-3': { routes } } });
   return diagnoseFleet(judgedFleet(run, opened(links)), seen).flatMap(({ code, detail }) =>
@@ -27,15 +27,15 @@ const saidOfPool = (links: ClusterLock['links']): readonly string[] => {
   );
 };
 
-describe('the fleet that status and doctor judge', () => {
-  it('has the networks that the lock gave to links: what gets into their way later is told', () => {
-    expect(saidOfPool({ 'studio-1:2 <-> studio-2:2': first })).toEqual([
+describe('the fleet that status and doctor check', () => {
+  it('has the link networks of the lock, so that later conflicts are reported', () => {
+    expect(findingsOnPool({ 'studio-1:2 <-> studio-2:2': first })).toEqual([
       '10.77.0.0/30 of studio-1:2 <-> studio-2:2 overlaps the route to 10.77.0.0/30 through utun3.',
     ]);
   });
 
-  it('has none for a link that was given none: it will go around', () => {
-    expect(saidOfPool({})).toEqual([]);
+  it('has no network for a link without a network in the lock', () => {
+    expect(findingsOnPool({})).toEqual([]);
     expect(judgedFleet(run, opened({})).thunderbolt.networks).toEqual({});
   });
 });

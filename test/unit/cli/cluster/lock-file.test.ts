@@ -17,8 +17,8 @@ const network = (address: string) => ({ address, prefixLength: 30 });
 const link = 'studio-1:2 <-> studio-2:2';
 const archive = (letter: string) => ({ sha256: digest(letter.repeat(64)), sizeBytes: 7 });
 
-describe('keeping what was resolved', () => {
-  it('leaves pins and nodes that others have written meanwhile', async () => {
+describe('the lock file', () => {
+  it('keeps pins and nodes that other runs have written since', async () => {
     const place = { path: join(root, 'cluster.lock'), shown: 'cluster.lock' };
     const before = withPin({ ...emptyLock('x'), nodes: ['studio-9'] }, 'studio-1.lan', key);
     writeFileSync(place.path, renderLock(before));
@@ -30,7 +30,7 @@ describe('keeping what was resolved', () => {
     expect(Object.keys(now.hostKeys)).toEqual(['studio-1.lan']);
   });
 
-  it('keeps who is being withdrawn, but for those that somebody got into', async () => {
+  it('keeps the nodes being withdrawn, except those that accepted a login', async () => {
     const place = { path: join(root, 'withdrawing.lock'), shown: 'withdrawing.lock' };
     writeFileSync(place.path, renderLock({ ...emptyLock('x'), withdrawing: ['studio-1', 'studio-2'] }));
     await keepLock(place, emptyLock('x'));
@@ -39,7 +39,7 @@ describe('keeping what was resolved', () => {
     expect(readLock(place).withdrawing).toEqual(['studio-2']);
   });
 
-  it('writes nothing when nothing is new', async () => {
+  it('is not written if nothing is new', async () => {
     const place = { path: join(root, 'same.lock'), shown: 'same.lock' };
     expect(await keepLock(place, emptyLock('x'))).toBe(false);
     expect(() => statSync(place.path)).toThrow('ENOENT');
@@ -49,7 +49,7 @@ describe('keeping what was resolved', () => {
   });
 });
 
-describe('the lock of a rehearsal', () => {
+describe('the simulated lock', () => {
   const simulated: ClusterLock = {
     ...emptyLock('sim'),
     nodes: ['studio-1'],
@@ -58,7 +58,7 @@ describe('the lock of a rehearsal', () => {
     runtimes: { reference: archive('a'), other: archive('b') },
   };
 
-  it('begins with what is committed, so that addresses are the same, and knows its own nodes', () => {
+  it('takes addresses and archives from the committed lock, but keeps its own nodes', () => {
     const committed: ClusterLock = {
       ...emptyLock('cluster.lock'),
       nodes: ['studio-4'],
@@ -73,7 +73,7 @@ describe('the lock of a rehearsal', () => {
     });
   });
 
-  it('is that of earlier rehearsals where nothing is committed', () => {
+  it('stays unchanged if nothing is committed', () => {
     expect(rehearsedLock(emptyLock('cluster.lock'), simulated)).toEqual(simulated);
   });
 });

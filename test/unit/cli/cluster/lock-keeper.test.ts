@@ -14,14 +14,14 @@ const text = (): string => readFileSync(path, 'utf8');
 afterEach(() => rmSync(path, { force: true }));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('a keeper of pins', () => {
-  it('loses no pin of another run that writes the same file (case 27)', async () => {
+describe('the lock keeper', () => {
+  it('keeps the pins of other runs that write the same file (case 27)', async () => {
     const names = Array.from({ length: 12 }, (_, at) => `studio-${at}.lan`);
     await Promise.all(names.map((name) => keeper().pin(name, key, false)));
     expect(names.filter((name) => !text().includes(`"${name}":`))).toEqual([]);
   });
 
-  it('refuses to pin a name whose pins have changed since it looked', async () => {
+  it('refuses to pin a name whose pins have changed since it was created', async () => {
     const [mine, theirs] = [keeper(), keeper()];
     await theirs.pin('studio-1.lan', other, false);
     const before = text();
@@ -31,7 +31,7 @@ describe('a keeper of pins', () => {
     expect(text()).toBe(before);
   });
 
-  it('drops the keys that another Mac showed at FileVault, and those of no other name', async () => {
+  it('drops the preboot keys of a replaced pin, but of no other name', async () => {
     const mine = keeper();
     for (const name of ['a.lan', 'b.lan']) {
       await mine.pin(name, key, false);
@@ -45,7 +45,7 @@ describe('a keeper of pins', () => {
     expect(text()).not.toContain('prebootKeys');
   });
 
-  it('is content when the other run has pinned the very same key', async () => {
+  it('accepts that another run has pinned the same key', async () => {
     const [mine, theirs] = [keeper(), keeper()];
     await theirs.pin('studio-1.lan', key, false);
     await mine.pin('studio-1.lan', key, false);

@@ -9,7 +9,7 @@ import { fakeRun } from '../console-of.ts';
 const named = (changes: Partial<Run>, fleet = rackOfThree): readonly string[] =>
   namedPlacements(fakeRun(changes).run, { fleet }).map(({ name }) => name);
 
-/** The hint with which words are refused. */
+/** The hint for rejected arguments. */
 function hintFor(act: () => unknown): string {
   try {
     act();
@@ -20,8 +20,8 @@ function hintFor(act: () => unknown): string {
   return 'nothing was refused';
 }
 
-describe('placements that words name', () => {
-  it('come in the order of the file, all of them with --all', () => {
+describe('placements named as arguments', () => {
+  it('have the order of the file, and are all placements with --all', () => {
     expect(named({ words: ['qwen', 'kimi'] })).toEqual(['kimi', 'qwen']);
     expect(named({ own: { all: true } })).toEqual(['kimi', 'qwen', 'spare']);
     expect(placementNamed({ fleet: rackOfThree }, 'qwen').nodes).toEqual(['studio-3', 'studio-2']);
@@ -33,11 +33,11 @@ describe('placements that words name', () => {
     [{ words: ['kimmi'] }, 'select/unknown-placement: Did you mean `kimi`?'],
     [{ words: ['studio-2'] }, 'select/unknown-placement: Placements on this node: kimi and qwen.'],
     [{ words: ['elsewhere'] }, 'select/unknown-placement: Name one (kimi, qwen, spare), or add --all.'],
-  ])('are asked for with what could be meant: %j', (changes, hint) => {
+  ])('are rejected with a suggestion: %j', (changes, hint) => {
     expect(hintFor(() => named(changes))).toBe(hint);
   });
 
-  it('are in the file and were never applied: a rehearsal is asked about first', () => {
+  it('get a hint to apply, or to --sim, if they were never applied', () => {
     const fleet = { ...rackOfThree, placements: [] };
     const hint = (isRehearsed: boolean, changes: Partial<Run>) =>
       hintFor(() => namedPlacements(fakeRun(changes).run, { fleet, declared: rackOfThree, isRehearsed }));
@@ -51,7 +51,7 @@ describe('placements that words name', () => {
     );
   });
 
-  it('are not there in a file without any', () => {
+  it('are rejected in a file without placements', () => {
     const empty = { ...rackOfThree, placements: [] };
     expect(hintFor(() => named({ own: { all: true } }, empty))).toBe('cli/usage: See: meshwright plan');
     expect(hintFor(() => named({}, empty))).toBe('cli/usage: The file has no placements.');

@@ -11,13 +11,13 @@ writeFileSync(join(root, 'a', 'cluster.yaml'), '');
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe('the cluster file', () => {
-  it('is the one that is named, seen from the current folder, whether it exists or not', () => {
+  it('is the named one relative to the current folder, even if it does not exist', () => {
     expect(findClusterFile('rack.yaml', {}, deep)).toBe(join(deep, 'rack.yaml'));
     expect(findClusterFile('/etc/rack.yaml', { MESHWRIGHT_FILE: 'other.yaml' }, deep)).toBe('/etc/rack.yaml');
     expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '../x.yaml' }, deep)).toBe(join(root, 'a', 'b', 'x.yaml'));
   });
 
-  it('is the next one here or above when none is named, also by an empty variable', () => {
+  it('is the nearest one upwards if no name or an empty variable is given', () => {
     expect(findClusterFile(undefined, {}, deep)).toBe(join(root, 'a', 'cluster.yaml'));
     expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '' }, join(root, 'a'))).toBe(join(root, 'a', 'cluster.yaml'));
     expect(findClusterFile(undefined, {}, '/')).toBeUndefined();
@@ -29,7 +29,7 @@ describe('the cluster file', () => {
     ['/r/rack.YAML', '/r/rack.lock'],
     ['/r/rack', '/r/rack.lock'],
     ['/r/rack.json', '/r/rack.json.lock'],
-  ])('%s has its lock at %s', (file, lock) => {
+  ])('has its lock next to it: %s, %s', (file, lock) => {
     expect(lockFileFor(file)).toBe(lock);
   });
 });
@@ -42,11 +42,11 @@ describe('the state folder', () => {
     [{ XDG_STATE_HOME: '', MESHWRIGHT_STATE: '', HOME: '/h' }, '/h/.local/state/meshwright'],
     [{ HOME: '' }, join(userInfo().homedir, '.local/state/meshwright')],
     [{}, join(userInfo().homedir, '.local/state/meshwright')],
-  ])('with %j is %s', (env, folder) => {
+  ])('follows from %j: %s', (env, folder) => {
     expect(stateFolder(env)).toBe(folder);
   });
 
-  it('has one folder for each cluster file, of the same name each time, that any path can hold (case 8)', () => {
+  it('has one folder for each cluster file, with a stable and safe name (case 8)', () => {
     const env = { MESHWRIGHT_STATE: '/s' };
     const one = simFolder(env, '/racks/a/cluster.yaml');
     expect(simFolder(env, '/racks/b/../a/cluster.yaml')).toBe(one);

@@ -51,7 +51,7 @@ function problemOf(act: () => void): string {
 }
 
 describe('a log', () => {
-  it('has a line of JSON for each event, with time, level, run, verb and node, in a file for its owner alone', () => {
+  it('has one JSON line for each event, in a file that only its owner can read', () => {
     const log = open('new.ndjson', 'debug');
     log.write({ kind: 'sent', node: 'studio-1', name: 'set-power', command: 'sudo', script: 'the text' });
     log.write({ kind: 'answered', node: 'studio-1', name: 'set-power', exit: { kind: 'exited', code: 0 }, ms: 12 });
@@ -89,13 +89,13 @@ describe('a log', () => {
     expect(log.nextRunId()).not.toBe(run);
   });
 
-  it('is appended to, and has only lines of its level and above', () => {
+  it('is appended to, with only lines of its level and above', () => {
     open('twice.ndjson', 'error').write(finding('first'));
     open('twice.ndjson', 'error').write(finding('second'));
     expect(linesOf('twice.ndjson').map(({ msg }) => msg)).toEqual(['first', 'second']);
   });
 
-  it('has no secret that the verb has read, in no form and at no depth, and stays JSON', () => {
+  it('hides secrets in every encoding and at every depth, and stays JSON', () => {
     const log = open('hidden.ndjson');
     const secret = 'p"w\\ü1';
     const base64 = Buffer.from(`x:${secret}`).toString('base64');
@@ -103,18 +103,18 @@ describe('a log', () => {
     log.write(finding(`told ${secret}, ${JSON.stringify(secret)}, ${encodeURIComponent(secret)} and ${base64}`));
     const holder = { run: secret, owner: 'ana', verb: 'apply', phase: 'starting', since: 'now' };
     log.write({ kind: 'lease', node: 'studio-1' as never, phase: 'waiting', holder });
-    const [, told, waiting] = linesOf('hidden.ndjson');
-    expect(told?.['msg']).toMatch(/^told \*{8}, "\*{8}", \*{8} and \S\S?\S?\*{8}\S{0,3}$/);
+    const [, shown, waiting] = linesOf('hidden.ndjson');
+    expect(shown?.['msg']).toMatch(/^told \*{8}, "\*{8}", \*{8} and \S\S?\S?\*{8}\S{0,3}$/);
     expect(waiting?.['holder']).toMatchObject({ run: '********' });
   });
 
-  it('shows nothing of a field that is called like a secret', () => {
+  it('hides a field that is named like a secret', () => {
     const holder = { run: '1', password: 'x1', nested: { apiKey: 'x2' } } as never;
     open('named.ndjson').write({ kind: 'lease', node: 'studio-1' as never, phase: 'waiting', holder });
     expect(readFileSync(at('named.ndjson'), 'utf8')).not.toMatch(/x[12]/);
   });
 
-  it('has nothing that a terminal or a CI system would obey', () => {
+  it('escapes everything that a terminal or a CI system would obey', () => {
     open('obey.ndjson').write(finding('\u001b]0;x\u0007 \u009b2J ##[error]'));
     expect(readFileSync(at('obey.ndjson'), 'utf8')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|##\[/u);
     expect(linesOf('obey.ndjson')[1]?.['msg']).toBe('\u001b]0;x\u0007 \u009b2J ##[error]');
@@ -122,7 +122,7 @@ describe('a log', () => {
 });
 
 describe('a log that cannot be written', () => {
-  it('is refused: a link, a pipe, a folder, a file that others may read, a missing folder', () => {
+  it('is rejected: a link, a pipe, a folder, a file open to others, a missing folder', () => {
     writeFileSync(at('mine'), 'mine', { mode: 0o600 });
     symlinkSync('mine', at('link'));
     execFileSync('mkfifo', ['-m', '600', at('pipe')]);
@@ -134,7 +134,7 @@ describe('a log that cannot be written', () => {
     expect([readFileSync(at('mine'), 'utf8'), readFileSync(at('open'), 'utf8')]).toEqual(['mine', 'open']);
   });
 
-  it('is refused when its first line does not fit', () => {
+  it('is rejected if its first line does not fit', () => {
     vi.spyOn(fs, 'writeSync').mockImplementation(() => {
       throw new Error('ENOSPC: no space left on device, write');
     });
@@ -142,7 +142,7 @@ describe('a log that cannot be written', () => {
     expect(existsSync(at('full'))).toBe(true);
   });
 
-  it('tells once that its disk is full, and has every line when there is space again', () => {
+  it('reports a full disk once, and has every line when there is space again', () => {
     const log = open('later.ndjson');
     const full = vi.spyOn(fs, 'writeSync').mockImplementation(() => {
       throw new Error('ENOSPC');

@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('replaceFile', () => {
-  it('makes the file or replaces it whole, and leaves nothing beside it (case 32)', () => {
+  it('creates or replaces the whole file, and leaves no other file (case 32)', () => {
     const path = join(folder, 'cluster.lock');
     replaceFile(path, 'first\n');
     replaceFile(path, 'second\n', 0o600);
@@ -23,7 +23,7 @@ describe('replaceFile', () => {
     ]);
   });
 
-  it('keeps the old and leaves nothing beside it when it cannot write', () => {
+  it('keeps the old file and leaves no other file if it cannot write', () => {
     const path = join(folder, 'taken');
     mkdirSync(path);
     writeFileSync(join(path, 'inside'), 'kept');
@@ -32,7 +32,7 @@ describe('replaceFile', () => {
     expect([readFileSync(join(path, 'inside'), 'utf8'), readdirSync(folder)]).toEqual(['kept', ['taken']]);
   });
 
-  it('keeps the old text when only a part of the new one fits on the disk (case 36)', async () => {
+  it('keeps the old text if only a part of the new text fits on the disk (case 36)', async () => {
     const path = join(folder, 'cluster.lock');
     replaceFile(path, 'old\n');
     const module = `import { replaceFile } from './src/cli/files/write-file.ts';

@@ -3,7 +3,7 @@ import { moreLike, readMacs } from '../../../../src/cli/fit/fit-model.ts';
 import { judgeModelFit } from '../../../../src/drivers/judge-model-fit.ts';
 import { evenShape } from '../../engine/plan/fit-shapes.ts';
 
-/** What fit proposes for a model of so many bytes. */
+/** The advice of fit for a model of this size. */
 function adviceFor(bytes: number, ...on: readonly string[]): string | undefined {
   const macs = readMacs(on, undefined);
   const fleet = { system: {}, nodes: macs, runtimes: [], models: [], placements: [] };
@@ -13,14 +13,14 @@ function adviceFor(bytes: number, ...on: readonly string[]): string | undefined 
 }
 
 describe('the advice of fit', () => {
-  it('names none but the Macs that were named, and no others where these are unequal', () => {
+  it('names only the given Macs, and proposes no more Macs if they differ', () => {
     expect(adviceFor(431e9, '1xMac15,14:512GB', '1xMac16,9:128GB')).toMatch(/divided by memory|nodes: \[studio-1\]/);
     expect(adviceFor(900e9, '1xMac15,14:512GB', '1xMac16,9:128GB')).toBe(
       'No context, split or choice of nodes makes the model fit on these Macs.',
     );
   });
 
-  it('says of equal Macs how many of their kind it takes, without names for those that do not exist', () => {
+  it('counts how many equal Macs are needed, without inventing names', () => {
     expect(adviceFor(900e9, '1xMac15,14:512GB')).toBe('The model fits on 3 Macs of this kind.');
   });
 });

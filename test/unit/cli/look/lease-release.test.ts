@@ -7,20 +7,20 @@ import { asText } from '../../as-text.ts';
 const holder = { run: 'run-a', owner: 'ana@desk', verb: 'apply', phase: 'studio-1/power/set', since: '2026-11-20' };
 const node = nodeName('studio-1');
 
-describe('a lease that was to be released', () => {
+describe('the release of a lease', () => {
   it.each([
     ['released', true, true, []],
     ['free', true, false, []],
     ['not-this-run', false, false, ['lease/other-run']],
     ['unheard', false, false, ['lease/not-released']],
     ['interrupted', false, false, []],
-  ] as const)('and is %s says whether the node is free, and why not', (kind, isFree, isReleased, codes) => {
+  ] as const)('reports whether the node is free: %s', (kind, isFree, isReleased, codes) => {
     const freed = freedBy(node, holder, { kind });
     expect(freed).toMatchObject({ node, isFree, isReleased });
     expect(freed.diagnostics.map(({ code }) => code)).toEqual(codes);
   });
 
-  it('names the run that is alive, and how to release it all the same', () => {
+  it('names a run that is alive, and how to release its lease anyway', () => {
     const released: Released = { kind: 'alive', holder };
     const [problem] = freedBy(node, holder, released).diagnostics;
     expect(problem && asText(problem)).toMatchObject({
@@ -29,7 +29,7 @@ describe('a lease that was to be released', () => {
     });
   });
 
-  it('is told in words, also when its owner died before he had signed it', () => {
+  it('describes the run, even if it died while taking the lease', () => {
     expect(holdText(holder)).toBe('apply by ana@desk since 2026-11-20, at studio-1/power/set (run run-a)');
     const elsewhere = holdText({ ...holder, since: '2026-11-20T08:00:00.123Z' }, 'studio-2');
     expect(elsewhere).toBe('apply by ana@desk since 2026-11-20T08:00:00Z, while studio-1/power/set runs (run run-a)');

@@ -89,27 +89,27 @@ describe('the history of a rack', () => {
     ],
   );
 
-  it('tells every run once, newest first, with what anybody knows of it', () => {
+  it('lists every run once, newest first, with its sources', () => {
     expect(runs.map(({ run, verb, by, from, end }) => [run, verb, by, from, end])).toEqual([
       ['run-b', 'reboot', 'bea@lab', ['node'], undefined],
       ['run-a', 'apply', 'ana@desk', ['journal', 'node'], 'open'],
     ]);
   });
 
-  it('tells a step that both know once, and calls one without an outcome unknown', () => {
+  it('lists a step of both sources once, and a step without an outcome as unknown', () => {
     expect(runs[1]?.steps.map(({ step, result }) => [step, result])).toEqual([
       ['studio-1/power/set', 'changed'],
       ['studio-2/power/set', 'unknown'],
     ]);
   });
 
-  it('reads well in 80 columns', async () => {
+  it('fits in 80 columns', async () => {
     const text = historyText({ ...page, runs, isSimulated: true });
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
     await expect(text).toMatchFileSnapshot('golden/history.txt');
   });
 
-  it('is said to be empty when nobody remembers anything', () => {
+  it('reports that no run is recorded', () => {
     const text = (seen: number, unreached = {}) => historyText({ ...page, runs: [], seen, unreached });
     expect(text(2)).toBe('rack   0 runs, 2 nodes\n\nNo run is recorded, here or on the nodes.\n');
     const refused = { code: 'ssh/refused', reason: 'The node refused the connection.' } as const;
@@ -121,7 +121,7 @@ describe('the history of a rack', () => {
     expect(mergeHistory([{ runId: 'x', records: [], damaged: 0, isEnded: false }], [])).toEqual([]);
   });
 
-  it('says of a run that records of its journal are damaged, also when none is left (case 53)', () => {
+  it('reports damaged journal records, even if none is left (case 53)', () => {
     const gone = { runId: '20260102T030405-aaaaaa', records: [], damaged: 4, isEnded: false };
     const text = historyText({ ...page, runs: mergeHistory([gone, { ...journal, damaged: 1 }], []) });
     expect(text).toContain('  1 record of its journal damaged or missing, so the run may have done more\n');
@@ -136,7 +136,7 @@ describe('the history of a rack', () => {
   });
 });
 
-/** The journal of a run with one plan of five changes, as far as it came. */
+/** A run with one plan of five changes, from its journal. */
 function runWith(end: 'none' | 'interrupted', steps: number | null = 2) {
   const change = (id: string) => ({ id, from: 'sleeps', to: 'never', ...(steps === null ? {} : { steps }) });
   const ids = ['power/sleep', 'identity/name', 'time/clock', 'memory/wired', 'files/a'].map((one) => `studio-1 ${one}`);
@@ -162,7 +162,7 @@ function runWith(end: 'none' | 'interrupted', steps: number | null = 2) {
 }
 
 describe('the changes of a run', () => {
-  it('are counted by property, as apply counts, and an interrupted run says so', () => {
+  it('are counted by property, as in apply, with a note if the run was interrupted', () => {
     const text = historyText({ ...page, runs: [runWith('interrupted')] });
     expect(text).toContain('  1 changed, 2 not finished, 1 failed, 1 not begun; interrupted\n');
     expect(text).toMatch(/ apply by ana@desk {3}9 s$/m);
@@ -170,19 +170,19 @@ describe('the changes of a run', () => {
     expect(historyText({ ...page, runs: [runWith('none')] })).toContain('; killed or still running');
   });
 
-  it('are listed for one run, from and to, with the time of their steps', () => {
+  it('are listed for one run with old value, new value and duration', () => {
     const text = historyText({ ...page, runs: [runWith('interrupted')], isWhole: true });
     expect(text).toContain('    studio-1 power/sleep: sleeps -> never (changed 4 s)\n');
     expect(text).toContain('    studio-1 files/a: sleeps -> never (not begun)\n');
     expect(text).not.toContain('meshwright history RUN');
   });
 
-  it('are only planned in a journal that does not say how many steps each takes', () => {
+  it('are never counted as changed in a journal without step counts', () => {
     const { changes = [] } = runWith('interrupted', null);
     expect(changes.map(({ result }) => result)).toEqual(['unknown', 'unknown', 'failed', 'not finished', 'unknown']);
   });
 
-  it('are not known where only the nodes have kept the run', () => {
+  it('are unknown if only the nodes have recorded the run', () => {
     const [run] = mergeHistory([], [{ node: 'studio-1', entries: [entry('run-b', 'studio-1/reboot', 60)] }]);
     if (run === undefined) throw new Error('there is a run');
     const text = historyText({ ...page, runs: [run], isWhole: true });

@@ -30,18 +30,18 @@ function cluster(before: ClusterLock = emptyLock('cluster.lock')): SettledCluste
 const networksOf = ({ lock }: SettledCluster): readonly string[] =>
   Object.values(lock.links).map(({ address }) => address);
 
-describe('networks of links that are new', () => {
+describe('networks of new links', () => {
   const plain = cluster();
   const [first = '', second = ''] = networksOf(plain);
 
-  it('are what the pool has first, where no node sees anything of it in use', () => {
+  it('are the first of the pool if no node sees them in use', () => {
     expect([first, second]).toEqual(['10.77.0.0', '10.77.0.4']);
     expect(settleAround(plain, observedFleet({}))).toBe(plain);
     expect(settleAround(plain, observedFleet(office('10.99.0.1', 24)))).toBe(plain);
     expect(settleAround(plain, observedFleet(office('10.77.0.250', 30)))).toBe(plain);
   });
 
-  it('go around what a node sees in use, and the lines for the lock say so', () => {
+  it('skip networks that a node sees in use, also in the lock additions', () => {
     const around = settleAround(plain, observedFleet(office('10.77.0.6', 29)));
     expect(networksOf(around)).toEqual(networksOf(plain).map((_, at) => `10.77.0.${8 + 4 * at}`));
     expect(around.additions[0]).toContain('10.77.0.8/30');
@@ -49,7 +49,7 @@ describe('networks of links that are new', () => {
     expect(Object.values(around.fleet.thunderbolt.networks).map(({ address }) => address)).toEqual(networksOf(around));
   });
 
-  it('are none where the pool has too little left: nothing is written down, and the plan says what is in the way', () => {
+  it('are not allocated if the pool has too little left, and the plan names the conflict', () => {
     const around = settleAround(plain, observedFleet(office('10.77.0.6', 24)));
     expect([networksOf(around), around.fleet.thunderbolt.networks]).toEqual([[], {}]);
     expect(around.additions).toEqual(plain.additions.filter((line) => !line.startsWith('link ')));
@@ -68,7 +68,7 @@ describe('networks of links that are new', () => {
     expect(plan.changes.filter(({ id }) => id.includes('link-address/'))).toEqual([]);
   });
 
-  it('leave alone what was given out before where the pool has too little left for the others', () => {
+  it('leave allocated networks unchanged if the pool has too little left', () => {
     const [kept = ''] = Object.keys(plain.lock.links);
     const network = plain.lock.links[kept];
     const given = cluster({ ...emptyLock('cluster.lock'), links: network === undefined ? {} : { [kept]: network } });
@@ -77,7 +77,7 @@ describe('networks of links that are new', () => {
     expect(Object.keys(around.fleet.thunderbolt.networks)).toHaveLength(1);
   });
 
-  it('wait where nobody could see what is in use at an end, and are not written down', () => {
+  it('wait, and stay out of the lock, if the networks of one end are unknown', () => {
     for (const unseen of ['hardware-ports', 'interfaces', 'routes'] as const) {
       const around = settleAround(plain, observedFleet({ unknown: { 'studio-3': { [unseen]: 'failed' } } }));
       const waiting = Object.keys(plain.lock.links).filter((name) => name.includes('studio-3:'));
@@ -86,13 +86,13 @@ describe('networks of links that are new', () => {
       expect(around.additions).toHaveLength(plain.additions.length - 3);
       expect(Object.values(around.fleet.thunderbolt.waiting ?? {})).toEqual(waiting.map(() => ['studio-3']));
       expect(Object.keys(around.fleet.thunderbolt.networks)).toHaveLength(plain.additions.length - 3);
-      // What was given out before is as it was, whoever is seen.
+      // Allocated networks stay unchanged.
       const given = cluster(plain.lock);
       expect(settleAround(given, observedFleet({ unknown: { 'studio-3': { [unseen]: 'failed' } } }))).toBe(given);
     }
   });
 
-  it('that were given out never move', () => {
+  it('never replace allocated networks', () => {
     const given = cluster(plain.lock);
     expect(settleAround(given, observedFleet(office('10.77.0.6', 29)))).toBe(given);
   });

@@ -5,8 +5,8 @@ import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import type { EffectKind, StepOutcome } from '../../../../src/model/step.ts';
 
 const shutdownOf = (...asked: Parameters<typeof shutdownItself>): string | undefined => {
-  const told = shutdownItself(...asked);
-  return told && plainText(told);
+  const text = shutdownItself(...asked);
+  return text && plainText(text);
 };
 
 const run = (effect: EffectKind, outcome: StepOutcome, more: readonly JournalEntry[] = []) => {
@@ -21,10 +21,10 @@ const run = (effect: EffectKind, outcome: StepOutcome, more: readonly JournalEnt
   return { runId: 'r', records, damaged: 0, isEnded: true };
 };
 
-describe('a Mac that gives no answer', () => {
+describe('a Mac that does not answer', () => {
   const off = run('shutdown', 'changed');
 
-  it('was switched off by the newest run that had to do with it, if that run saw it done', () => {
+  it('is reported as shut down if its newest run completed the shutdown', () => {
     const words = 'ana@desk shut this Mac down (meshwright shutdown) at 2026-11-22 09:12:30 UTC.';
     expect(shutdownOf([off], 'studio-4')).toBe(words);
     expect(shutdownOf([off], 'studio-1')).toBeUndefined();
@@ -33,7 +33,7 @@ describe('a Mac that gives no answer', () => {
     expect(shutdownOf([run('reboot', 'changed'), off], 'studio-4')).toBeUndefined();
   });
 
-  it('was not, where a later run has taken its lease', () => {
+  it('is not reported as shut down if a later run has taken its lease', () => {
     const lease: JournalEntry = { phase: 'lease', node: 'studio-4', state: 'taken', token: 3 };
     const later = { ...off, records: [{ seq: 1, runId: 'q', at: '2026-11-22T10:00:00.000Z', ...lease }] };
     expect(shutdownOf([later, off], 'studio-4')).toBeUndefined();

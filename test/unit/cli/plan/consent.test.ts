@@ -11,7 +11,7 @@ const effect = (kind: EffectTotal['kind']): EffectTotal => ({ kind, nodes: [], p
 const quiet = emptyPlan({ effects: [effect('start'), effect('network')] });
 const interrupting = emptyPlan({ effects: [effect('interrupt')] });
 
-/** The codes with which consent is refused, or the answer. */
+/** The answers, or the codes of refusals. */
 async function answer(policy: ConsentPolicy, plans: readonly ReturnType<typeof emptyPlan>[], allow?: string) {
   const { run } = fakeRun({ own: allow === undefined ? {} : { allow } });
   const consent = createConsent(run, policy);
@@ -31,13 +31,13 @@ const allowable = ['interrupt', 'delete'] as const;
 const agreed: ConsentPolicy = { named: [], allowable, isAgreed: true };
 const unagreed: ConsentPolicy = { named: [], allowable, isAgreed: false };
 
-describe('consent where nobody can be asked', () => {
-  it('is missing without --yes, whatever the plan does', async () => {
+describe('consent without a terminal', () => {
+  it('is missing without --yes', async () => {
     expect(await answer(unagreed, [quiet])).toEqual(['cli/needs-yes']);
     expect(await answer(unagreed, [interrupting])).toEqual(['plan/not-allowed']);
   });
 
-  it('covers with --yes what starts things and sets the network, and nothing that disturbs', async () => {
+  it('covers starts and network changes with --yes, but nothing disruptive', async () => {
     expect(await answer(agreed, [quiet, quiet])).toEqual([true, true]);
     expect(await answer(agreed, [interrupting])).toEqual(['plan/not-allowed']);
     for (const kind of ['reboot', 'shutdown', 'delete'] as const) {
@@ -45,21 +45,21 @@ describe('consent where nobody can be asked', () => {
     }
   });
 
-  it('is given by name, for exactly what is named', async () => {
+  it('is given with --allow for exactly the named effects', async () => {
     expect(await answer(agreed, [interrupting], 'interrupt')).toEqual([true]);
     const both = emptyPlan({ effects: [effect('interrupt'), effect('delete')] });
     expect(await answer(agreed, [both], 'interrupt')).toEqual(['plan/not-allowed']);
     expect(await answer(agreed, [both], 'interrupt,delete')).toEqual([true]);
   });
 
-  it('covers what the verb itself names', async () => {
+  it('covers the effects that the command itself names', async () => {
     const stop: ConsentPolicy = { named: ['interrupt'], allowable: [], isAgreed: true };
     expect(await answer(stop, [interrupting])).toEqual([true]);
     expect(await answer(stop, [emptyPlan({ effects: [effect('reboot')] })])).toEqual(['plan/not-allowed']);
     expect(await answer({ ...stop, isAgreed: false }, [interrupting])).toEqual(['cli/needs-yes']);
   });
 
-  it('names the effect in words, and how to allow it', async () => {
+  it('is refused with the effect and the option that allows it', async () => {
     const { run } = fakeRun();
     const refusal = await createConsent(run, agreed)
       .give(interrupting, 'Do it?')
@@ -70,7 +70,7 @@ describe('consent where nobody can be asked', () => {
     });
   });
 
-  it('is refused for a later plan before the first one runs, and says of one that ran before that it stays', async () => {
+  it('is refused before the first plan runs, or later with a note about earlier changes', async () => {
     const refusalOf = async (ask: () => unknown) => {
       try {
         return await ask();
@@ -101,7 +101,7 @@ describe('consent where nobody can be asked', () => {
     ['reboot', 'meshwright reboot studio-1'],
     ['shutdown', 'meshwright shutdown studio-1'],
     ['delete', 'meshwright uninstall --models'],
-  ] as const)('names for %s a verb that may, where this one has no option for it', async (kind, command) => {
+  ] as const)('is refused with a command that may %s, if this command has no option for it', async (kind, command) => {
     const plan = emptyPlan({ effects: [{ ...effect(kind), nodes: [nodeName('studio-1')] }] });
     const refusal = await createConsent(fakeRun().run, { ...agreed, allowable: [] })
       .give(plan, 'Do it?')
@@ -109,7 +109,7 @@ describe('consent where nobody can be asked', () => {
     expect(refusal).toBe(`Without a prompt, this command cannot do this. Check the plan. If you agree: ${command}`);
   });
 
-  it('refuses an effect that there is not', () => {
+  it('rejects an unknown effect', () => {
     const { run } = fakeRun({ own: { allow: 'interupt' } });
     expect(() => allowedEffects(run, allowable)).toThrow('"interupt" is not a valid effect');
     expect(() => allowedEffects(fakeRun({ own: { allow: 'reboot' } }).run, allowable)).toThrow(

@@ -15,7 +15,7 @@ const about = { isSimulated: true, additions: ['link a: 10.77.0.0/30'], targets:
 const saved = planDocument(plan, about);
 
 describe('a saved plan', () => {
-  it('is what its schema says, with what it was made for', () => {
+  it('matches its schema, and lists its targets', () => {
     expect(schemaCheck('plan')(JSON.parse(saved))).toEqual([]);
     expect(JSON.parse(saved)).toMatchObject({
       simulated: true,
@@ -26,17 +26,17 @@ describe('a saved plan', () => {
     expect(targetsIn(planDocument(plan, { isSimulated: false, additions: [] }))).toBe('all');
   });
 
-  it('is the same as another one whatever the order of keys and what is only told', () => {
+  it('equals a plan with keys in a different order or with different diagnostics', () => {
     const shuffled = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(saved)).reverse()));
     expect(isSamePlan(shuffled, saved)).toBe(true);
-    const told = { ...plan, diagnostics: [diagnose('cli/usage', { detail: 'x' })] };
-    expect(isSamePlan(saved, planDocument(told, about))).toBe(true);
+    const diagnosed = { ...plan, diagnostics: [diagnose('cli/usage', { detail: 'x' })] };
+    expect(isSamePlan(saved, planDocument(diagnosed, about))).toBe(true);
   });
 
-  it('tells the launches over RDMA of each node that are known, and is the same whatever they are', () => {
+  it('lists known launches over RDMA, which do not make it different', () => {
     const budgets: readonly NodeBudget[] = [
       { node: nodeName('studio-1'), budget: known({ taken: 2, limit: 10, isAssumed: false, isCounted: false }) },
-      { node: nodeName('studio-2'), budget: unknown('unreachable', 'nobody answered') },
+      { node: nodeName('studio-2'), budget: unknown('unreachable', 'no answer') },
     ];
     const counted = planDocument(plan, { ...about, budgets });
     expect(schemaCheck('plan')(JSON.parse(counted))).toEqual([]);
@@ -48,7 +48,7 @@ describe('a saved plan', () => {
     expect(isSamePlan(counted, saved)).toBe(true);
   });
 
-  it('names the first changes in which another one differs, else the parts', () => {
+  it('is compared by its first different changes, or else by its different parts', () => {
     const changes = ['a', 'b', 'c'].map((name) => change('studio-2', `files/${name}`, 'x', 'y'));
     const other = planDocument({ ...plan, changes }, about);
     expect(planDifferences(saved, other)).toEqual([
@@ -67,15 +67,15 @@ describe('a saved plan', () => {
 
   it.each([
     ['a step', { ...plan, steps: [] }, about],
-    ['what was observed', { ...plan, observed: {} }, about],
-    ['what is simulated', plan, { ...about, isSimulated: false }],
-    ['its nodes', plan, { ...about, targets: ['studio-2'] }],
+    ['the observation', { ...plan, observed: {} }, about],
+    ['the simulation', plan, { ...about, isSimulated: false }],
+    ['the list of targets', plan, { ...about, targets: ['studio-2'] }],
     ['the lock', plan, { ...about, additions: [] }],
-  ] as const)('is another one when %s differs (case 55)', (_what, other, surroundings) => {
+  ] as const)('is a different plan if %s differs (case 55)', (_what, other, surroundings) => {
     expect(isSamePlan(saved, planDocument(other, surroundings))).toBe(false);
   });
 
-  it.each(['', '[]', 'null', '{}', '{"formatVersion":2,"steps":[]}', 'plan'])('is none when it is %j', (text) => {
+  it.each(['', '[]', 'null', '{}', '{"formatVersion":2,"steps":[]}', 'plan'])('is invalid with the text %j', (text) => {
     expect(isSamePlan(text, saved)).toBeUndefined();
     expect(targetsIn(text)).toBeUndefined();
   });

@@ -27,7 +27,7 @@ function problemOf(act: () => unknown): Diagnostic | undefined {
   }
 }
 
-/** What `apply plan.json` says of this text. */
+/** The problem that `apply plan.json` reports for this text. */
 function problemWith(text: string): Diagnostic | undefined {
   writeFileSync(join(folder, 'plan.json'), text, { mode: 0o600 });
   const run = { folder, words: ['plan.json'], options: { json: true }, env: {} } as unknown as Run;
@@ -35,7 +35,7 @@ function problemWith(text: string): Diagnostic | undefined {
 }
 
 describe('a saved plan', () => {
-  it('is refused with its format when another version of meshwright saved it (case 55)', () => {
+  it('is refused with its format if a different version of meshwright saved it (case 55)', () => {
     expect(problemWith(document)).toBeUndefined();
     expect(problemWith(document.replace('"formatVersion": 1', '"formatVersion": 2'))).toMatchObject({
       code: 'plan/unreadable',
@@ -44,14 +44,14 @@ describe('a saved plan', () => {
     expect(problemWith('{ "steps": 1 }')?.detail).toBe('plan.json is not a saved plan.');
   });
 
-  it('is still current when an older version saved it without the kinds of its changes', () => {
+  it('is accepted if an older version saved it without the kinds of its changes', () => {
     const older = document.replaceAll(/ *"kind": "change",\n(?= *"from")/g, '');
     expect(older).not.toBe(document);
     expect(problemWith(older)).toBeUndefined();
     expect(problemOf(() => requireSame({ shown: 'plan.json', text: older }, document))).toBeUndefined();
   });
 
-  it('is refused with what differs when it is for another cluster (case 55)', () => {
+  it('is refused with the difference if it is for a different cluster (case 55)', () => {
     const saved = { shown: 'plan.json', text: document };
     expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
     const other = document.replace('"cluster": "studio-rack"', '"cluster": "other"');
@@ -61,7 +61,7 @@ describe('a saved plan', () => {
     });
   });
 
-  it('is refused when a Mac has restarted since, though nothing else differs (case 56)', () => {
+  it('is refused if a Mac has restarted since (case 56)', () => {
     const values = { 'studio-2': { power } };
     const session = read(observedFleet({ values }).nodes['studio-3']?.facts, bootSessionFact);
     if (session?.kind !== 'known') throw new Error('the rack of the tests shows its boot sessions');

@@ -8,7 +8,7 @@ import { unknownExit } from '../../../../src/remote/remote.ts';
 const mebibyte = 1024 * 1024;
 const shown = { isSimulated: false, maxBytes: 16 * mebibyte };
 
-/** A console that counts what it is given and keeps the beginning. */
+/** A console that counts its output and keeps the beginning. */
 function makeConsole() {
   const seen = { out: '', err: '', outChars: 0, longest: 0, writes: 0 };
   const console: Console = {
@@ -53,7 +53,7 @@ const ended = (
 });
 
 describe('the output of a command on nodes', () => {
-  it('is cut after 100,000 lines when a node prints nothing but line ends, and says what is missing', async () => {
+  it('is cut after 100,000 lines, with a note about the rest', async () => {
     const { console, seen } = makeConsole();
     await showOutcomes(console, [ended(Buffer.alloc(16 * mebibyte, 10))], shown);
     expect(seen.outChars).toBe(100_000 * 'studio-1 | \n'.length);
@@ -61,7 +61,7 @@ describe('the output of a command on nodes', () => {
     expect(seen.err).toBe('studio-1 ! 16677216 more characters not shown after 100000 lines; use --json for all\n');
   });
 
-  it('is whole in one JSON document, however hostile (case 17)', async () => {
+  it('is complete in one JSON document, even if it is hostile (case 17)', async () => {
     const { console, seen } = makeConsole();
     const texts: string[] = [];
     const outcomes = [ended(Buffer.alloc(4 * mebibyte, 27)), ended(Buffer.from('fine\n'))];
@@ -71,20 +71,20 @@ describe('the output of a command on nodes', () => {
     expect(texts.length).toBe(4);
   });
 
-  it('is a JSON document for no node at all', async () => {
+  it('is a JSON document even without nodes', async () => {
     const texts: string[] = [];
     await showOutcomesJson({ ...makeConsole().console, out: (text) => void texts.push(text) }, [], shown);
     expect(texts.join('')).toBe('{\n  "formatVersion": 1,\n  "nodes": {}\n}\n');
   });
 
-  it('says why nobody knows how the command ended', async () => {
+  it('includes the reason for an unknown exit code', async () => {
     const { console, seen } = makeConsole();
     await showOutcomes(console, [ended(new Uint8Array(), { exit: unknownExit.late(1_500) })], shown);
     expect(seen.err).toContain('studio-1 ! exit unknown: the command did not finish within 1.5 s');
     expect(seen.err).toContain('ssh/timed-out');
   });
 
-  it('is kept in full for a few nodes and in part for many', () => {
+  it('is stored in full for a few nodes, and in part for many', () => {
     expect([1, 8, 32, 1_000].map((nodes) => maxBytesPerNode(nodes) / mebibyte)).toEqual([16, 16, 4, 1]);
   });
 });

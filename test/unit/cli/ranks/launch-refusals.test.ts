@@ -13,21 +13,21 @@ const spent = {
   'rdma-starts': { startedIn: session, starts: 99, last: [] },
 } satisfies NonNullable<RackChanges['values']>[string];
 
-const told = (changes: RackChanges, isOverRdma = true) =>
+const refusals = (changes: RackChanges, isOverRdma = true) =>
   launchRefusals({ nodes, isOverRdma }, observedFleet(changes)).map(({ code, subject, detail }) => [
     code,
     subjectText(subject),
     plainText(detail).replace(' Nothing was started or stopped.', ''),
   ]);
 
-describe('what launch refuses before it stops anything', () => {
-  it('is nothing of Macs that could start a placement', () => {
-    expect(told({})).toEqual([]);
-    expect(told({ values: { 'studio-1': { 'reboot-mark': [mark], ...spent } } })).toEqual([]);
+describe('the refusals of launch', () => {
+  it('include no Mac that can start a placement', () => {
+    expect(refusals({})).toEqual([]);
+    expect(refusals({ values: { 'studio-1': { 'reboot-mark': [mark], ...spent } } })).toEqual([]);
   });
 
-  it('is a Mac that a stop has marked for a restart', () => {
-    expect(told({ values: { 'studio-4': { 'reboot-mark': [mark] } } }, false)).toEqual([
+  it('include a Mac that a stop has marked for a restart', () => {
+    expect(refusals({ values: { 'studio-4': { 'reboot-mark': [mark] } } }, false)).toEqual([
       [
         'launch/needs-reboot',
         'node studio-4',
@@ -36,23 +36,23 @@ describe('what launch refuses before it stops anything', () => {
     ]);
   });
 
-  it('is a Mac whose launch budget is spent, for ranks over RDMA alone', () => {
+  it('include a Mac whose launch budget is spent, but only for ranks over RDMA', () => {
     const changes = { values: { 'studio-3': spent } };
-    expect(told(changes)).toEqual([
+    expect(refusals(changes)).toEqual([
       [
         'launch/needs-reboot',
         'node studio-3',
         expect.stringMatching(/^studio-3: 99 of \d+ starts over RDMA since its last boot are used up/),
       ],
     ]);
-    expect(told(changes, false)).toEqual([]);
+    expect(refusals(changes, false)).toEqual([]);
     const asked = { nodes, isOverRdma: true, mayPassBudget: true };
     expect(launchRefusals(asked, observedFleet(changes))).toEqual([]);
   });
 
-  it('is a Mac of which nobody knows either, and none that was not seen at all, which is told otherwise', () => {
+  it('include a Mac whose mark and budget are unknown, but no unreachable Mac', () => {
     const changes: RackChanges = { unknown: { 'studio-3': { 'reboot-mark': 'garbled', 'rdma-starts': 'garbled' } } };
-    expect(told(changes)).toEqual([
+    expect(refusals(changes)).toEqual([
       ['launch/reboot-unseen', 'node studio-3', 'studio-3: unknown whether a restart is needed first (a test).'],
       ['launch/reboot-unseen', 'node studio-3', 'studio-3: unknown whether its launch budget is spent (a test).'],
     ]);
@@ -60,11 +60,11 @@ describe('what launch refuses before it stops anything', () => {
       plainText(hint),
     );
     expect(
-      hints.map((hint) => ['meshwright doctor', '--nodes', 'meshwright reboot'].map((said) => hint.includes(said))),
+      hints.map((hint) => ['meshwright doctor', '--nodes', 'meshwright reboot'].map((text) => hint.includes(text))),
     ).toEqual([
       [true, true, false],
       [true, true, false],
     ]);
-    expect(told({ unreachable: ['studio-3', 'studio-4'] })).toEqual([]);
+    expect(refusals({ unreachable: ['studio-3', 'studio-4'] })).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { lineReader } from '../../../../src/cli/ranks/logs.ts';
 
-describe('a reader of lines', () => {
-  it('gives a line when it ends, also one whose characters are torn apart', () => {
+describe('the line reader', () => {
+  it('returns a line when it is complete, even if a character was split', () => {
     const reader = lineReader();
     const bytes = Buffer.from('gr\u00fc\u00df\r\n\nnext');
     expect(reader.add(bytes.subarray(0, 3))).toEqual([]);
@@ -10,7 +10,7 @@ describe('a reader of lines', () => {
     expect(reader.add(Buffer.from(' line\n'))).toEqual(['next line']);
   });
 
-  it('gives what has no end when no more will come, and begins anew', () => {
+  it('returns an incomplete line at the end, and then starts from scratch', () => {
     const reader = lineReader();
     reader.add(Buffer.from('cut \u00fc').subarray(0, 5));
     expect(reader.end()).toEqual(['cut \ufffd']);
@@ -18,7 +18,7 @@ describe('a reader of lines', () => {
     expect(reader.add(Buffer.from('new\n'))).toEqual(['new']);
   });
 
-  it('keeps no line without end: it is cut', () => {
+  it('cuts an endless line', () => {
     const reader = lineReader();
     const lines = reader.add(Buffer.from('x'.repeat(150_000)));
     expect(lines.map((line) => line.length)).toEqual([65_536, 65_536]);

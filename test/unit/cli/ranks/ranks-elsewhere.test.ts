@@ -4,13 +4,13 @@ import { nodeName } from '../../../../src/model/node.ts';
 import { type MeshRack, observeMesh, threeMembers } from '../../../rack/placements.ts';
 import { fleetWithFallback, kimi } from '../../../rack/plans.ts';
 
-/** What is said of studio-4, which only the fallback of kimi has. */
-const said = (rack: MeshRack): string =>
+/** The text about studio-4, which only the fallback of kimi uses. */
+const textFor = (rack: MeshRack): string =>
   elsewhereWords(kimi(fleetWithFallback()), nodeName('studio-4'), observeMesh(fleetWithFallback(), rack).nodes);
 
 const all = threeMembers(['joined', 'joined', 'joined']);
 
-describe('a node of the other layout', () => {
+describe('a node that only the fallback uses', () => {
   it.each<[string, MeshRack]>([
     ['kimi runs on studio-1, studio-2, studio-3; it has no rank on studio-4.', { members: all }],
     [
@@ -31,7 +31,7 @@ describe('a node of the other layout', () => {
       'kimi runs on studio-1, studio-2, studio-3; it has a leftover rank on studio-4.',
       { members: { ...all, 'studio-4': [{ state: 'joined' }] } },
     ],
-  ])('is told: %s', (words, rack) => {
-    expect(said(rack)).toBe(words);
+  ])('is described: %s', (words, rack) => {
+    expect(textFor(rack)).toBe(words);
   });
 });

@@ -7,14 +7,14 @@ import { fakeRun } from '../console-of.ts';
 
 const held = new AbortController().signal;
 
-describe('the end of ranks', () => {
-  it('is their status', async () => {
+describe('the exit status of launch', () => {
+  it('is the status of its ranks', async () => {
     const { run, err } = fakeRun();
     expect(await endOfRanks(run.console, held, async () => 7)).toEqual({ kind: 'ended', status: 7 });
     expect(err()).toBe('');
   });
 
-  it('is 255 with what went wrong where they could not be run', async () => {
+  it('is 255 with a diagnostic if the ranks could not run', async () => {
     const { run, err } = fakeRun();
     const problem = diagnose('launch/not-seen', { subject: nodeSubject('studio-1'), detail: 'No device was seen.' });
     const ranks = () => Promise.reject(new FleetError([problem]));
@@ -22,7 +22,7 @@ describe('the end of ranks', () => {
     expect(err()).toContain('launch/not-seen');
   });
 
-  it('is 255 where a lease was lost, even if they ended well', async () => {
+  it('is 255 if a lease was lost, even if the ranks succeeded', async () => {
     const { run, err } = fakeRun();
     const lost = new AbortController();
     const ranks = async (ending: AbortSignal): Promise<number> => {
@@ -34,7 +34,7 @@ describe('the end of ranks', () => {
     expect(err()).toContain('took over the lease');
   });
 
-  it('keeps a bug for later', async () => {
+  it('is replaced by the error of a bug', async () => {
     const error = new TypeError('a bug');
     const { run } = fakeRun();
     expect(await endOfRanks(run.console, held, () => Promise.reject(error))).toEqual({ kind: 'bug', error });

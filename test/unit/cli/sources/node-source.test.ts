@@ -39,7 +39,7 @@ const declared = (path: string, content: string): TreeFile => ({
 const files = [declared('config.json', config), declared('model.safetensors', weights)];
 const paths = files.map(({ path }) => path);
 
-/** A connection to a node whose commands a shell of this computer runs; `answer` puts something else in their place. */
+/** A connection whose commands run in a local shell; `answer` replaces parts of their results. */
 function remoteTo(root: MacRoot, answer: (stdout: string) => Partial<ExecResult> = () => ({})) {
   const sent: string[] = [];
   const remote: Remote = {
@@ -52,14 +52,14 @@ function remoteTo(root: MacRoot, answer: (stdout: string) => Partial<ExecResult>
       const none = new Uint8Array();
       const times = { sentAtEpochMs: 1, receivedAtEpochMs: 2 };
       const bytes = Buffer.from(stdout, 'latin1');
-      const said = { exit: { kind: 'exited', code: 0 }, stdout: bytes, stderr: none, isTruncated: false } as const;
-      return { ...said, ...times, ...answer(stdout) };
+      const result = { exit: { kind: 'exited', code: 0 }, stdout: bytes, stderr: none, isTruncated: false } as const;
+      return { ...result, ...times, ...answer(stdout) };
     },
   };
   return { remote, sent };
 }
 
-/** Bytes that are no text would become others. */
+/** Writes latin1, so that bytes stay unchanged. */
 function write(root: MacRoot, path: string, content: string): void {
   mkdirSync(dirname(join(root.folder, path)), { recursive: true });
   writeFileSync(join(root.folder, path), content, 'latin1');
@@ -75,7 +75,7 @@ const shapeAt = (root: MacRoot, answer?: (stdout: string) => Partial<ExecResult>
   readShape(nodeSource(remoteTo(root, answer).remote, { folder: shelf, files }, 10_000), paths);
 
 describe.each(scriptShells)('the shape of a model on a node, read by $name', (shell) => {
-  it('is that of the same files on this computer, and only their headers are read', async () => {
+  it('equals the shape of the same local files, and only headers are read', async () => {
     const root = shelfOf(newRoot(shell));
     const here = await readShape(folderSource(join(root.folder, shelf)), paths);
     const { remote, sent } = remoteTo(root);
@@ -84,7 +84,7 @@ describe.each(scriptShells)('the shape of a model on a node, read by $name', (sh
     expect(sent).toHaveLength(3);
   });
 
-  it('is read through a link, as caches of models have them', async () => {
+  it('is read through links, as in model caches', async () => {
     const root = newRoot(shell);
     write(root, 'Volumes/blobs/a', config);
     write(root, 'Volumes/blobs/b', weights);
@@ -94,7 +94,7 @@ describe.each(scriptShells)('the shape of a model on a node, read by $name', (sh
     expect(await shapeAt(root)).toMatchObject({ kind: 'known' });
   });
 
-  it('is unknown where the files are not those of the cluster file', async () => {
+  it('is unknown if the files differ from the cluster file', async () => {
     const root = shelfOf(newRoot(shell), { 'model.safetensors': `${weights}x` });
     expect(await shapeAt(root)).toEqual({
       kind: 'unknown',
@@ -108,7 +108,7 @@ describe.each(scriptShells)('the shape of a model on a node, read by $name', (sh
     expect(await shapeAt(newRoot(shell))).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
   });
 
-  it('is unknown where a folder has the name of a file', async () => {
+  it('is unknown if a folder has the name of a file', async () => {
     const root = newRoot(shell);
     root.file(`${shelf}/config.json/x`, '');
     expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json cannot be read: no permission' });
@@ -116,7 +116,7 @@ describe.each(scriptShells)('the shape of a model on a node, read by $name', (sh
 });
 
 describe.each(scriptShells)('a file that $name cannot see', (shell) => {
-  it('is not there below a file, and may be behind a link that leads nowhere', async () => {
+  it('does not exist below a file, but may exist behind a dead link', async () => {
     const root = newRoot(shell);
     root.file(shelf, '');
     expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
@@ -126,7 +126,7 @@ describe.each(scriptShells)('a file that $name cannot see', (shell) => {
     expect(await shapeAt(linked)).toEqual({ kind: 'unknown', why: 'config.json cannot be read: no permission' });
   });
 
-  it.skipIf(process.getuid?.() === 0)('may be in a folder that this user may not search', async () => {
+  it.skipIf(process.getuid?.() === 0)('may exist in a folder without search permission', async () => {
     const root = shelfOf(newRoot(shell));
     chmodSync(join(root.folder, 'Volumes'), 0o600);
     try {
@@ -141,22 +141,22 @@ describe.each(scriptShells.slice(0, 1))('the answer of a node about a file', (sh
   const text = (stdout: string): Partial<ExecResult> => ({ stdout: Buffer.from(stdout, 'latin1') });
 
   it.each([
-    ['nothing', () => text('')],
-    ['no head', () => text('AAAA\n')],
-    ['a size that is none', () => text('@bytes -1\nAAAA\n')],
-    ['no base64', (stdout: string) => text(stdout.replace(/\n/, '\n\u001b[31m'))],
-    ['less than was asked for', (stdout: string) => text(stdout.slice(0, 40))],
-    ['more than was asked for', (stdout: string) => text(`${stdout.trimEnd().replace(/=+$/, '')}AAAA\n`)],
-    ['bytes behind the news that there are none', () => text('@bytes none\nAAAA\n')],
-    ['too much', (stdout: string) => ({ ...text(stdout), isTruncated: true })],
-  ])('is refused with %s', async (_name, answer) => {
+    ['no text', () => text('')],
+    ['no header line', () => text('AAAA\n')],
+    ['an invalid size', () => text('@bytes -1\nAAAA\n')],
+    ['invalid base64', (stdout: string) => text(stdout.replace(/\n/, '\n\u001b[31m'))],
+    ['too few bytes', (stdout: string) => text(stdout.slice(0, 40))],
+    ['too many bytes', (stdout: string) => text(`${stdout.trimEnd().replace(/=+$/, '')}AAAA\n`)],
+    ['bytes although there are none', () => text('@bytes none\nAAAA\n')],
+    ['a truncated output', (stdout: string) => ({ ...text(stdout), isTruncated: true })],
+  ])('is rejected with %s', async (_name, answer) => {
     expect(await shapeAt(shelfOf(newRoot(shell)), answer)).toEqual({
       kind: 'unknown',
       why: 'config.json arrived in an unexpected format',
     });
   });
 
-  it('says how the command ended', async () => {
+  it('includes the exit code of a failed command', async () => {
     const exit = { kind: 'exited', code: 127 } as const;
     expect(await shapeAt(shelfOf(newRoot(shell)), () => ({ exit }))).toEqual({
       kind: 'unknown',

@@ -32,7 +32,7 @@ describe('the keys of an endpoint', () => {
     ['one is empty', ['EMPTY', 'ANA'], 'env EMPTY. The value is empty.'],
     ['one is too short', ['ANA', 'SHORT'], 'env SHORT. It has fewer than 20 characters'],
     ['two are the same', ['ANA', 'BEN', 'ANA'], 'env ANA contains the same key'],
-  ])('are unknown when %s, and no reason holds one', async (_, names, why) => {
+  ])('are unknown if %s, without a key in the reason', async (_, names, why) => {
     const keys = await read(...names);
     expect(keys).toMatchObject({ kind: 'unknown', reason: 'not-asked', detail: expect.stringContaining(why) });
     for (const key of [env.ANA, env.BEN]) expect(JSON.stringify(keys)).not.toContain(key);
@@ -45,24 +45,28 @@ describe('the sources of keys', () => {
     return keySourceRows(run, { placements }, { folder: '/', nodes: [nodeName(node)] });
   };
 
-  it('are each told with whether they give a key of their own, and never with one', async () => {
-    const told = await rows('studio-1');
-    expect(told.map(({ source: from, state }) => [from, state])).toEqual([
+  it('are listed with their states, without the keys', async () => {
+    const listed = await rows('studio-1');
+    expect(listed.map(({ source: from, state }) => [from, state])).toEqual([
       ['env ANA', 'resolves'],
       ['env NONE', 'missing'],
       ['env BEN', 'resolves'],
       ['env ANA', 'missing'],
     ]);
-    expect(told[1]).toMatchObject({ placement: 'chat', kind: 'env', why: expect.stringContaining('NONE is not set') });
-    for (const key of [env.ANA, env.BEN]) expect(JSON.stringify(told)).not.toContain(key);
+    expect(listed[1]).toMatchObject({
+      placement: 'chat',
+      kind: 'env',
+      why: expect.stringContaining('NONE is not set'),
+    });
+    for (const key of [env.ANA, env.BEN]) expect(JSON.stringify(listed)).not.toContain(key);
     expect(await rows('studio-2')).toEqual([]);
   });
 
-  it('are told for the nodes of a fallback, too: its doorman has them', async () => {
+  it('are also listed for the nodes of a fallback, whose gateway has them', async () => {
     const placements = [
       { ...placement('ANA'), fallback: { nodes: [nodeName('studio-2')], contextTokens: 1 } },
     ] as unknown as DesiredFleet['placements'];
-    const told = await keySourceRows(run, { placements }, { folder: '/', nodes: [nodeName('studio-2')] });
-    expect(told.map(({ source: from }) => from)).toEqual(['env ANA']);
+    const listed = await keySourceRows(run, { placements }, { folder: '/', nodes: [nodeName('studio-2')] });
+    expect(listed.map(({ source: from }) => from)).toEqual(['env ANA']);
   });
 });

@@ -58,7 +58,7 @@ const wanted = {
   },
 };
 
-/** A server whose requests are kept. */
+/** Starts a server, and returns its address. */
 async function serverOf(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -90,7 +90,7 @@ describe('the shape of a model', () => {
     expect(await readShape(urlSource(await serverOf(byRange), signal), names)).toMatchObject(wanted);
   });
 
-  it('is read from where a server sends it on to', async () => {
+  it('is read after a redirect', async () => {
     const base = await serverOf(byRange);
     const other = await serverOf(({ url = '' }, response) => {
       response.writeHead(302, { location: base + url.replace('/tiny/', '') }).end('over there');
@@ -98,7 +98,7 @@ describe('the shape of a model', () => {
     expect(await readShape(urlSource(other, signal), names)).toMatchObject(wanted);
   });
 
-  it('is followed from https to https only', () => {
+  it('is never redirected away from https', () => {
     const from = new URL('https://models.lan/tiny/config.json');
     const places = [
       '/other',
@@ -119,17 +119,17 @@ describe('the shape of a model', () => {
     expect(nextAddress(new URL('http://models.lan'), 'https://models.lan')?.href).toBe('https://models.lan/');
   });
 
-  it('is read from a server that knows no ranges, and that is not waited for to the end', async () => {
+  it('is read from a server without ranges, before the response ends', async () => {
     const base = await serverOf(({ url = '' }, response) => {
       const bytes = files[url.replace('/tiny/', '')] ?? Buffer.alloc(0);
-      // A terabyte is announced, of which a header comes and nothing else.
+      // The server announces a terabyte, and sends only a header.
       response.writeHead(200, { 'content-length': url.endsWith('.json') ? bytes.length : 1e12 });
       response.write(Buffer.concat([bytes, Buffer.alloc(url.endsWith('.json') ? 0 : 200_000)]));
     });
     expect(await readShape(urlSource(base, signal), names)).toMatchObject(wanted);
   });
 
-  it('reads on where a header is longer than what is read first', async () => {
+  it('is read in several parts if the header is long', async () => {
     const words = Array.from({ length: 40_000 }, (_, index) => `word-${index}`);
     const metadata = {
       'general.architecture': 'llama',
@@ -154,20 +154,20 @@ describe('the shape of a model', () => {
   });
 
   const failures: readonly (readonly [string, RequestListener, string])[] = [
-    ['refuses', (_, response) => void response.writeHead(401).end(), 'config.json failed with HTTP 401'],
+    ['rejects the request', (_, response) => void response.writeHead(401).end(), 'config.json failed with HTTP 401'],
     [
-      'sends it round in a circle',
+      'redirects in a circle',
       ({ url = '' }, response) => void response.writeHead(301, { location: url }).end(),
       'config.json is redirected too often or away from https',
     ],
-    ['says no size', (_, response) => void response.writeHead(206).end('{}'), 'config.json came without a size'],
+    ['reports no size', (_, response) => void response.writeHead(206).end('{}'), 'config.json came without a size'],
     [
-      'announces more than a configuration has',
+      'announces a configuration that is too large',
       (_, response) => void response.writeHead(200, { 'content-length': 1e10 }).write(Buffer.alloc(5_000_000)),
       'config.json is larger than 4 MiB',
     ],
     [
-      'hangs up in the middle',
+      'closes the connection too early',
       (_, response) => {
         response.writeHead(200, { 'content-length': 400 }).write('{', () => response.destroy());
       },
@@ -175,11 +175,11 @@ describe('the shape of a model', () => {
     ],
   ];
 
-  it.each(failures)('stays unknown with a server that %s', async (_name, answer, why) => {
+  it.each(failures)('is unknown from a server that %s', async (_name, answer, why) => {
     expect(await readShape(urlSource(await serverOf(answer), signal), names)).toEqual({ kind: 'unknown', why });
   });
 
-  it('stays unknown with a folder that is not there, and with a folder instead of a file', async () => {
+  it('is unknown from a missing folder, and from a folder instead of a file', async () => {
     const gone = await readShape(folderSource(join(root, 'gone')), names);
     expect(gone).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
     expect(await readShape(folderSource(root), ['config.json', 'model'])).toEqual({
@@ -188,7 +188,7 @@ describe('the shape of a model', () => {
     });
   });
 
-  it('says which file is damaged', async () => {
+  it('is unknown from a damaged file, which is named', async () => {
     writeFileSync(join(root, 'bad.gguf'), 'GGML');
     expect(await readShape(folderSource(root), ['bad.gguf'])).toEqual({
       kind: 'unknown',

@@ -18,7 +18,7 @@ const llama: LlamaRuntime = {
   cache: 'none',
 };
 
-/** The names of those that are asked for the files of the model of a mesh on three nodes. */
+/** The nodes that are asked for the model files of a mesh on three nodes. */
 function askedOf(fleet = meshFleet(), names: readonly string[] = []): readonly string[] {
   const [placement] = fleet.placements;
   const readers = readersOf(fleet, { name: placement?.model ?? '' }, { names, labels: [] });
@@ -26,20 +26,20 @@ function askedOf(fleet = meshFleet(), names: readonly string[] = []): readonly s
 }
 
 describe('the nodes that are asked for the files of a model', () => {
-  it('are those that read it', () => {
+  it('are the nodes that load the model', () => {
     expect(askedOf()).toEqual(['studio-1', 'studio-2', 'studio-3']);
     expect(askedOf({ ...meshFleet(), runtimes: [llama] })).toEqual(['studio-1']);
     expect(askedOf({ ...meshFleet(), placements: [] })).toEqual([]);
   });
 
-  it('are none that the options of the run leave out', () => {
+  it('exclude nodes that the options leave out', () => {
     expect(askedOf(meshFleet(), ['studio-2'])).toEqual(['studio-2']);
     expect(askedOf({ ...meshFleet(), runtimes: [llama] }, ['studio-2'])).toEqual([]);
   });
 });
 
-describe('the shape of a model that no node gave', () => {
-  it('has the reason of each of them', async () => {
+describe('the shape of a model without an answer from its nodes', () => {
+  it('is unknown, with the reason of each node', async () => {
     const [model] = meshFleet().models;
     if (model === undefined) throw new Error('the fleet has no model');
     const limits = { connectMs: 1, deadlineMs: 1, signal: new AbortController().signal };

@@ -14,7 +14,7 @@ const sha256 = (text: string | Uint8Array): string => createHash('sha256').updat
 const { signal } = new AbortController();
 
 describe('an archive', () => {
-  it('is known by its digest and its size, also when it is larger than what is read at once', async () => {
+  it('has a digest and a size, even if it is read in parts', async () => {
     const bytes = Buffer.alloc(2_500_000, 'abc');
     writeFileSync(at('large'), bytes);
     writeFileSync(at('empty'), '');
@@ -31,7 +31,7 @@ describe('an archive', () => {
     });
   });
 
-  it('that is not there is told from one that cannot be read', async () => {
+  it('is reported as missing or as unreadable', async () => {
     mkdirSync(at('folder'));
     expect(await readArchive(at('absent'), signal)).toEqual({
       kind: 'missing',
@@ -43,14 +43,14 @@ describe('an archive', () => {
     });
   });
 
-  it('is given up when the run is interrupted, and nothing is said about it', async () => {
+  it('is not read after an interruption', async () => {
     writeFileSync(at('some'), 'x');
     await expect(readArchive(at('some'), AbortSignal.abort())).rejects.toThrow('aborted');
   });
 });
 
 describe('a folder of a model', () => {
-  it('is every file below it by its path, without what macOS leaves there', async () => {
+  it('lists every file below it by its path, without .DS_Store', async () => {
     mkdirSync(at('model/deep/er'), { recursive: true });
     for (const name of ['model/b', 'model/a', 'model/deep/er/c', 'model/.DS_Store']) writeFileSync(at(name), name);
     symlinkSync(at('model/b'), at('model/link'));
@@ -67,13 +67,13 @@ describe('a folder of a model', () => {
     expect(fact.kind === 'known' && fact.files.every(({ path }) => isTreePath(path))).toBe(true);
   });
 
-  it('with a link to a folder in it is refused: it could have no end', async () => {
+  it('is rejected if it has a link to a folder, which could be endless', async () => {
     mkdirSync(at('looped'));
     symlinkSync(at('looped'), at('looped/again'));
     expect(await readFolder(at('looped'), signal)).toMatchObject({ kind: 'unreadable' });
   });
 
-  it('that is not there is missing', async () => {
+  it('is reported as missing', async () => {
     expect(await readFolder(at('nowhere'), signal)).toMatchObject({ kind: 'missing' });
   });
 });

@@ -10,8 +10,8 @@ const terminal: ConsoleTraits = {
   terminalColumns: 120,
 };
 
-describe('the look of a console', () => {
-  it('has colour, signs and the width of the terminal', () => {
+describe('the appearance of a console', () => {
+  it('has color, Unicode and the width of the terminal', () => {
     expect(consoleLook(terminal)).toEqual({
       columns: 120,
       canRewrite: true,
@@ -25,11 +25,11 @@ describe('the look of a console', () => {
     ['--no-color', { noColor: true }],
     ['NO_COLOR', { env: { NO_COLOR: '1' } }],
     ['TERM=dumb', { env: { TERM: 'dumb' } }],
-  ] as const)('has no colour with %s (case 58)', (_name, change) => {
+  ] as const)('has no color with %s (case 58)', (_name, change) => {
     expect(consoleLook({ ...terminal, ...change })).toMatchObject({ hasColor: false, hasErrColor: false });
   });
 
-  it('colours each stream for itself', () => {
+  it('has separate colors for each stream', () => {
     expect(consoleLook({ ...terminal, isOutTty: false })).toMatchObject({ hasColor: false, hasErrColor: true });
     expect(consoleLook({ ...terminal, isErrTty: false })).toMatchObject({ hasColor: true, hasErrColor: false });
   });
@@ -40,7 +40,7 @@ describe('the look of a console', () => {
     [{ LANG: 'C' }, false],
     [{}, false],
     [{ LANG: 'de_DE.UTF-8', TERM: 'dumb' }, false],
-  ])('has signs beyond ASCII with %j: %s', (env, hasUnicode) => {
+  ])('has Unicode with %j: %s', (env, hasUnicode) => {
     expect(consoleLook({ ...terminal, env })).toMatchObject({ hasUnicode });
   });
 
@@ -53,41 +53,53 @@ describe('the look of a console', () => {
     [undefined, '-5', 80],
     [undefined, '1e9', 80],
     [undefined, 'wide', 80],
-  ])('on a terminal of %s columns with COLUMNS=%s is %s wide (case 60)', (terminalColumns, told, columns) => {
-    expect(consoleLook({ ...terminal, terminalColumns, env: { COLUMNS: told } })).toMatchObject({ columns });
+  ])('has a width from %s terminal columns and COLUMNS=%s: %s (case 60)', (terminalColumns, variable, columns) => {
+    expect(consoleLook({ ...terminal, terminalColumns, env: { COLUMNS: variable } })).toMatchObject({ columns });
   });
 
-  it('takes no width from a terminal that it does not write to', () => {
+  it('ignores the width of a terminal that it does not write to', () => {
     expect(consoleLook({ ...terminal, isOutTty: false, env: {} })).toMatchObject({ columns: 80 });
   });
 });
 
 const regular = 0o100000;
 
-describe('a file that others can change', () => {
-  const judge = (mode: number, uid: number, reader: { uid: number; env?: Record<string, string> }): readonly string[] =>
+describe('the permission check of a file', () => {
+  const check = (mode: number, uid: number, reader: { uid: number; env?: Record<string, string> }): readonly string[] =>
     openToOthers('cluster.yaml', { mode: regular | mode, uid, gid: uid, folders: [] }, { env: {}, ...reader }).map(
       (one) => `${one.severity} ${one.code}`,
     );
   const warning = 'warning cli/file-open-to-others';
 
   it.each([
-    ['mine', 0o644, 501, { uid: 501 }, []],
-    ['of root', 0o644, 0, { uid: 501 }, []],
-    ['of a group of mine alone', 0o664, 501, { uid: 501 }, []],
-    ['writable by all', 0o646, 501, { uid: 501 }, [warning]],
-    ['of another', 0o600, 502, { uid: 501 }, [warning]],
-    ['of another and writable by all', 0o666, 502, { uid: 501 }, [warning, warning]],
-    ['of another, read by root', 0o644, 501, { uid: 0 }, [warning]],
-    ['of the one who became root', 0o644, 501, { uid: 0, env: { SUDO_UID: '501' } }, []],
-    ['of another than the one who became root', 0o644, 502, { uid: 0, env: { SUDO_UID: '501' } }, [warning]],
-    ['of another, with a variable that anybody can set', 0o644, 502, { uid: 501, env: { SUDO_UID: '502' } }, [warning]],
-    ['writable by all, in CI', 0o646, 501, { uid: 501, env: { CI: 'true' } }, ['error cli/file-open-to-others']],
-  ] as const)('is judged when it is %s (case 13)', (_name, mode, uid, reader, found) => {
-    expect(judge(mode, uid, reader)).toEqual(found);
+    ['owned by the reader', 0o644, 501, { uid: 501 }, []],
+    ['owned by root', 0o644, 0, { uid: 501 }, []],
+    ['writable by a group of only the reader', 0o664, 501, { uid: 501 }, []],
+    ['writable by everyone', 0o646, 501, { uid: 501 }, [warning]],
+    ['owned by a different user', 0o600, 502, { uid: 501 }, [warning]],
+    ['owned by a different user and writable by everyone', 0o666, 502, { uid: 501 }, [warning, warning]],
+    ['owned by a user and read by root', 0o644, 501, { uid: 0 }, [warning]],
+    ['owned by the user who became root', 0o644, 501, { uid: 0, env: { SUDO_UID: '501' } }, []],
+    [
+      'owned by a different user than the one who became root',
+      0o644,
+      502,
+      { uid: 0, env: { SUDO_UID: '501' } },
+      [warning],
+    ],
+    [
+      'owned by a different user that only SUDO_UID names',
+      0o644,
+      502,
+      { uid: 501, env: { SUDO_UID: '502' } },
+      [warning],
+    ],
+    ['writable by everyone, in CI', 0o646, 501, { uid: 501, env: { CI: 'true' } }, ['error cli/file-open-to-others']],
+  ] as const)('has the right result if it is %s (case 13)', (_name, mode, uid, reader, found) => {
+    expect(check(mode, uid, reader)).toEqual(found);
   });
 
-  it('is none of ours when it is a pipe or a device', () => {
+  it('ignores pipes and devices', () => {
     const pipe = { mode: 0o010666, uid: 7, gid: 7, folders: [] };
     expect(openToOthers('/dev/stdin', pipe, { uid: 501, env: {} })).toEqual([]);
   });
@@ -104,14 +116,14 @@ describe('a file that others can change', () => {
       { uid: 501, env: {} },
     ).map(({ detail, hint }) => [detail, hint]);
 
-  it('is judged by its group, too (case 13)', () => {
+  it('includes the group of the file (case 13)', () => {
     expect(details(20, 0o664, [])).toEqual([
       ['Every member of group 20 can change cluster.yaml.', 'Remove their permission: chmod go-w cluster.yaml'],
     ]);
     expect(details(0, 0o664, [])).toEqual([]);
   });
 
-  it('is judged by the folders above it: who may write one of them may replace it (case 13)', () => {
+  it('includes the folders above the file, whose writers can replace it (case 13)', () => {
     const replaced = (who: string, folder: string, hint: string) => [
       [`${who} can replace cluster.yaml, because they can write to the folder ${folder}.`, hint],
     ];
@@ -120,7 +132,7 @@ describe('a file that others can change', () => {
       replaced('Every user of this computer', '/srv', 'Remove their permission: chmod go-w /srv'),
     );
     expect(details(501, 0o644, [home, ['/srv', 0o1777, 0, 0], root])).toEqual([]);
-    // The volume of a container, which belongs to root and to the group that has the number of its user.
+    // A container volume, which belongs to root and to the group with the number of its user.
     expect(details(501, 0o664, [home, ['/srv', 0o2775, 0, 501], root])).toEqual([]);
     expect(details(501, 0o644, [home, ['/srv', 0o2775, 0, 50], root])).toEqual(
       replaced('Every member of group 50', '/srv', 'Remove their permission: chmod go-w /srv'),

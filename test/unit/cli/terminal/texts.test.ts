@@ -21,7 +21,7 @@ describe('a duration', () => {
     ['2m', 120_000],
     ['24h', 86_400_000],
     ['86400000ms', 86_400_000],
-  ])('%s is %s milliseconds', (text, durationMs) => {
+  ])('is parsed: %s is %s ms', (text, durationMs) => {
     expect(parseDuration(text)).toBe(durationMs);
   });
 
@@ -41,15 +41,15 @@ describe('a duration', () => {
     '1s\n',
     '1e3s',
     '٣s',
-  ])('is not what %j says', (text) => {
+  ])('is not parsed from %j', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 });
 
-describe('a line of progress', () => {
+describe('a progress line', () => {
   const at = { total: 4, waiting: ['studio-2', 'studio-4'], seconds: 7, columns: 80 };
 
-  it('says how many are done and who is waited for', () => {
+  it('shows how many nodes are done, and the names of the others', () => {
     expect(progressLine('observing', at)).toBe('observing: 2 of 4 done after 7 s, waiting for studio-2, studio-4');
   });
 
@@ -59,8 +59,8 @@ describe('a line of progress', () => {
   });
 });
 
-describe('a text in lines', () => {
-  it('keeps every word, and no line is longer than it may be unless a word is', () => {
+describe('a wrapped text', () => {
+  it('keeps every word, and exceeds its width only for a long word', () => {
     fc.assert(
       fc.property(
         fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }),
@@ -76,7 +76,7 @@ describe('a text in lines', () => {
 });
 
 describe('a text without UTF-8', () => {
-  it('has our own signs in another form and everything else as its code', () => {
+  it('has ASCII forms of our symbols, and codes of all other characters', () => {
     expect(asciiText('a → b ± 1 · …')).toBe('a -> b +- 1 . ...');
     expect(asciiText('gr\u00fcn \u{1f600}\n')).toBe('gr\\u{fc}n \\u{1f600}\n');
   });
@@ -98,24 +98,24 @@ describe('a sentence', () => {
     ['Done.', 'Done.'],
     ['really?', 'Really?'],
     ['', '.'],
-  ])('of %j is %j', (text, said) => {
-    expect(sentence(text)).toBe(said);
+  ])('is made from %j: %j', (text, result) => {
+    expect(sentence(text)).toBe(result);
   });
 });
 
-describe('a word to type', () => {
+describe('a shell argument', () => {
   it.each([
     ['studio-1', 'studio-1'],
     ['/tmp/a_b.c', '/tmp/a_b.c'],
     ['a b', "'a b'"],
     ['', "''"],
     ['$HOME', "'$HOME'"],
-  ])('%j is written %s', (word, shown) => {
+  ])('is quoted if necessary: %j as %s', (word, shown) => {
     expect(shownWord(word)).toBe(shown);
   });
 });
 
-describe('a rehearsal', () => {
+describe('shown commands', () => {
   const words = ['meshwright reboot studio-1', 'meshwright facts studio-1', 'meshwright validate'];
   const isReal = (text: string) => words.map((one) => new RegExp(`${one}(?! --sim)`).test(text));
   const reboot = prose`Restart it: ${meshwright('reboot', 'studio-1')}`;
@@ -127,7 +127,7 @@ describe('a rehearsal', () => {
   it.each([
     [true, [false, false, true]],
     [false, [true, true, true]],
-  ])('shows commands for simulated nodes in diagnostics when it is one (%s)', (isSimulated, real) => {
+  ])('have --sim in diagnostics only on a simulated rack (%s)', (isSimulated, real) => {
     const { run, err } = fakeRun();
     showDiagnostics({ ...run.console, isSimulated }, [finding]);
     expect(isReal(err())).toEqual(real);
@@ -136,7 +136,7 @@ describe('a rehearsal', () => {
   it.each([
     [true, [false, false, true]],
     [false, [true, true, true]],
-  ])('shows commands for simulated nodes in a plan when it is one (%s)', (isSimulated, real) => {
+  ])('have --sim in a plan only on a simulated rack (%s)', (isSimulated, real) => {
     const plan = emptyPlan({
       steps: [stepOn('studio-1', 'power/set')],
       blockers: [blocker('studio-1', { action: reboot })],
@@ -152,13 +152,13 @@ describe('diagnostics of many nodes', () => {
   const missing = (name: string) =>
     diagnose('ssh/no-key', { subject: nodeSubject(name), detail: `Nothing can be offered to ${name}.` });
 
-  it('with one cause and one cure are told once', () => {
-    const told = gatherAlike([missing('a-1'), missing('a-2'), missing('a-3')]);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({ code: 'ssh/no-key', subject: nodesSubject(['a-1', 'a-2', 'a-3']) });
+  it('are grouped if they have the same cause and hint', () => {
+    const grouped = gatherAlike([missing('a-1'), missing('a-2'), missing('a-3')]);
+    expect(grouped).toHaveLength(1);
+    expect(grouped[0]).toMatchObject({ code: 'ssh/no-key', subject: nodesSubject(['a-1', 'a-2', 'a-3']) });
   });
 
-  it('keep apart what differs, and a single one as it is', () => {
+  it('stay separate if they differ', () => {
     const locked = diagnose('ssh/locked-at-filevault', { subject: nodeSubject('b-1'), detail: 'b-1 is up.' });
     expect(gatherAlike([missing('a-1'), locked])).toEqual([missing('a-1'), locked]);
     expect(gatherAlike([])).toEqual([]);

@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const open = (name: string): KeptAttempts => openUnlockAttempts({ MESHWRIGHT_STATE: join(folder, name) }, 15_000);
 
 describe('attempts to unlock a Mac', () => {
-  it('hold every other one back while one may still run, and for a pause after its end', async () => {
+  it('wait while another attempt may be running, and for a pause after it', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     try {
       const [mine, theirs] = [open('long'), open('long')];
@@ -20,7 +20,7 @@ describe('attempts to unlock a Mac', () => {
       expect(await theirs.take('a', 45_000)).toBe(15_000);
       vi.setSystemTime(1_035_000);
       expect(await theirs.take('a', 45_000)).toBe(0);
-      // The clock was wrong: nobody waits for an hour.
+      // The clock was wrong: no attempt waits for an hour.
       vi.setSystemTime(1_000);
       expect(await mine.take('a', 45_000)).toBe(0);
     } finally {
@@ -28,7 +28,7 @@ describe('attempts to unlock a Mac', () => {
     }
   });
 
-  it('know a refusal until a password is taken, or the Mac is seen unlocked', async () => {
+  it('remember a refusal until a password is accepted or the Mac is unlocked', async () => {
     const attempts = openUnlockAttempts({ MESHWRIGHT_STATE: join(folder, 'refused') }, 0);
     const refusedAfter = async (act: Promise<unknown>): Promise<boolean> => {
       await act;
@@ -43,7 +43,7 @@ describe('attempts to unlock a Mac', () => {
     expect(await refusedAfter(attempts.seenUp('a'))).toBe(false);
   });
 
-  it('that cannot be written down are refused as such', async () => {
+  it('fail if they cannot be recorded', async () => {
     writeFileSync(join(folder, 'file'), '');
     const attempts = open('file');
     expect(() => attempts.open()).toThrow(expect.objectContaining({ diagnostics: [expect.anything()] }));
