@@ -36,7 +36,7 @@ export function judgeProperty({ desired, observed }: Property): 'met' | 'differs
 }
 
 /** Values of something that does not exist or does not run. */
-const nothing: readonly Json[] = [null, '', 'absent', 'gone', 'missing', 'none', 'ready', 'stopped'];
+const nothing: readonly Json[] = [null, '', 'absent', 'gone', 'missing', 'none', 'not-placed', 'stopped'];
 
 function isNothing(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0;
