@@ -65,7 +65,8 @@ export const plan: VerbBody = async (run) => {
   const { looked, targets, judged, fleet, additions, lockPlace } = await lookForPlan(run);
   const { isSimulated } = run.console;
   const { budgets } = looked;
-  const surroundings = { isSimulated, additions, ...narrowed(run, targets), ...given({ budgets }) };
+  const chosen = narrowed(run, targets);
+  const surroundings = { isSimulated, additions, ...chosen, ...given({ budgets }) };
   const out = textOption(run, 'out');
   const saved = out === undefined ? undefined : resolve(run.folder, out);
   if (saved !== undefined) replaceFile(saved, planDocument(looked.plan, surroundings), 0o600);
@@ -73,7 +74,7 @@ export const plan: VerbBody = async (run) => {
   if (run.options.json) {
     showJsonText(run.console, planDocument(looked.plan, { ...surroundings, ...(scripts && { scripts }) }));
   }
-  const lock = { shown: lockPlace.shown, additions };
+  const lock = { shown: lockPlace.shown, additions, ...(chosen.targets && { isCounted: true as const }) };
   const parts = { lock, budgets, next: nextLines(run, looked.plan, saved) };
   if (scripts !== undefined) showScripts(run, looked.plan, parts, scripts);
   else {

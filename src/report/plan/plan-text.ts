@@ -5,7 +5,8 @@ import { type EffectTotal, isEmptyPlan, type Plan } from '../../engine/plan/plan
 import { alike, groupBy } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
 import type { Change, ChangeKind, EffectKind } from '../../model/step.ts';
-import type { Prose } from '../../model/text/prose.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { type Prose, prose } from '../../model/text/prose.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
 import type { NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
@@ -90,8 +91,8 @@ function planHead({ cluster, observed, unreached, changes }: Plan, page: Page): 
 
 export interface PlanTextInput extends PageInput {
   readonly plan: Plan;
-  /** The lock file's name and its new or changed entries, as text. */
-  readonly lock: { readonly shown: string; readonly additions: readonly string[] };
+  /** The lock file's name and its new or changed entries, as text; counted only if the plan is for some nodes. */
+  readonly lock: { readonly shown: string; readonly additions: readonly string[]; readonly isCounted?: true };
   /** RDMA launch budgets; shown if something is to be started. */
   readonly budgets?: readonly NodeBudget[] | undefined;
   /** Commands to type next, one per line; shown only if there is something to do. */
@@ -161,13 +162,14 @@ function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly st
   return fitLines(nothing ?? matchText('Nothing to change', plan), page.columns);
 }
 
-const lockLines = ({ shown, additions }: PlanTextInput['lock'], page: Page): readonly string[] =>
-  additions.length === 0
-    ? []
-    : [
-        page.paint('strong', `New in ${shown} (${additions.length})`),
-        ...additions.flatMap((line) => hang('  ', escapeText(line), page.columns)),
-      ];
+function lockLines({ shown, additions, isCounted }: PlanTextInput['lock'], page: Page): readonly string[] {
+  if (additions.length === 0) return [];
+  const listed = isCounted ? [proseText(prose`List them: ${meshwright('plan')}`, page)] : additions.map(escapeText);
+  return [
+    page.paint('strong', `New in ${shown} (${additions.length})`),
+    ...listed.flatMap((line) => hang('  ', line, page.columns)),
+  ];
+}
 
 type Shown = Exclude<EffectKind, 'none'>;
 

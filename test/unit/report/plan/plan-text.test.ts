@@ -167,6 +167,11 @@ describe('the text of a plan', () => {
     ]);
   });
 
+  it('counts the new lines of the lock in a plan for some nodes, and names the command that lists them', () => {
+    const lock = { shown: 'cluster.lock', additions: ['link a', 'link b'], isCounted: true } as const;
+    expect(show(emptyPlan(), { lock })).toContain('New in cluster.lock (2)\n  List them: meshwright plan --sim\n\n');
+  });
+
   it('fits a page of 40 columns', async () => {
     const text = show(full, { columns: 40, next: [] });
     await expect(text).toMatchFileSnapshot('golden/plan-narrow.txt');
