@@ -60,8 +60,8 @@ interface PlaybookState {
 /**
  * Runs a playbook's tasks, play after play and batch after batch, with one journal, and with one lease and one
  * connection per node from its first change to the end. A failed node is left out of the rest of its play.
- * @throws FleetError `journal/cannot-write` before anything is sent, if the first plan is refused, and whatever
- *   `observe` rejects with
+ * @throws FleetError `journal/cannot-write` before anything is sent, if the first plan is refused, and any
+ *   error of `observe`
  */
 export async function runPlaybook({ plays }: Playbook, options: PlaybookOptions): Promise<PlaybookReport> {
   const { scope, first, foresee, signal, onWork } = options;

@@ -46,7 +46,7 @@ const longestName = 200;
 
 const someNames = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
 
-/** The refusals of the door, each in one place. */
+/** The gateway's refusals. */
 export const refusals = {
   noKey: (): Refusal => ({
     status: 401,

@@ -80,7 +80,15 @@ function inFlightText(patch: Patch, now: Known<Json>): string | undefined {
 }
 
 const shown = (seen: Known<Json>): string =>
-  seen.kind === 'known' ? canonicalJson(seen.value) : `unknown (${seen.reason}: ${seen.detail})`;
+  seen.kind === 'known' ? valueText(seen.value) : `unknown (${seen.reason}: ${seen.detail})`;
+
+/** `exited (generation 3)` for a rank or placement, otherwise the value. */
+function valueText(value: Json): string {
+  if (typeof value === 'string') return value;
+  const { state, generation } = Object(value);
+  if (typeof state !== 'string') return canonicalJson(value);
+  return generation === undefined ? state : `${state} (generation ${generation})`;
+}
 
 function disagreement(patch: Patch, seen: Seen): Diagnostic {
   const inFlight = stillInFlight(patch, seenAt(seen, patch));
@@ -103,7 +111,7 @@ function stillInFlight(patch: Patch, now: Known<Json>): Diagnostic | undefined {
 
 const fields = (patch: Patch, seen: Seen): { readonly subject: Subject; readonly detail: string } => ({
   subject: nodeSubject(patch.node),
-  detail: `${patch.address} on ${patch.node}: expected ${canonicalJson(patch.value)}, seen ${shown(seenAt(seen, patch))}.`,
+  detail: `${patch.address} on ${patch.node}: expected ${valueText(patch.value)}, found ${shown(seenAt(seen, patch))}.`,
 });
 
 /** The value that can no longer become the expected one, with the values that the gate waited for. */

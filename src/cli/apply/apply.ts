@@ -152,7 +152,7 @@ function question({ changes }: Plan, { cluster, ways }: ApplyContext): string {
       ? []
       : [`apply ${changes.length === 1 ? 'this' : 'these'} ${counted(changes.length, 'change')}`];
   const write = isNews ? [`write ${counted(additions.length, 'line')} to ${lockPlace.shown}`] : [];
-  const asked = [...change, ...write].join(' and ') || 'go on';
+  const asked = [...change, ...write].join(' and ') || 'continue';
   return `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?`;
 }
 

@@ -1,4 +1,4 @@
-# `move_beat` moves the beat of the lease on, in a script that stands in its folder and has seen that it holds it.
+# `move_beat` increments the heartbeat. The caller is in the lease's folder and has checked that it owns the lease.
 #
 # Prints: nothing
 move_beat() {

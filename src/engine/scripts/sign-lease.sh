@@ -19,10 +19,10 @@ make_lease() {
   [ ! -d "$b/lease" ] || shown
   "$R/bin/mkdir" "$b/lease" 2>/dev/null && return
   [ ! -d "$b/lease" ] || shown
-  failed no-folder 'the lease could not be made'
+  failed no-folder 'the lease could not be created'
 }
 take() {
-  "$R/bin/mkdir" -p "$b" || failed no-folder 'the folder of meshwright could not be made'
+  "$R/bin/mkdir" -p "$b" || failed no-folder 'the folder of meshwright could not be created'
   record_baseline
   make_lease
   if [ -z "$hasty" ] && isbusy "$b"/lease.*; then
@@ -33,7 +33,7 @@ take() {
   cd "$b/lease" || shown
   n=0
   [ ! -e "$b/fence" ] || IFS= read -r n <"$b/fence"
-  case $n in ('' | *[!0-9]*) failed odd-fence "the fence is no number: $n" ;; esac
+  case $n in ('' | *[!0-9]*) failed odd-fence "the fence is not a number: $n" ;; esac
   n=$((n + 1))
   write "$b/fence" "$n$N"
   write beat "0$N"

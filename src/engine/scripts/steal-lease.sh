@@ -8,8 +8,9 @@
 # Needs seen_beat: the last beat that was seen
 # Words: the lines of the owner file but the run and the token
 # Prints: what `take` prints
-# Lets one thief at a time continue. Ages are compared by files of the node alone, so that no clock has to be right. Of a
-# clock that was set back a guard may come from the future. What a theft that was cut off has left counts for a minute.
+# Lets one thief at a time continue. Ages are compared only with files of the node, so that no clock has to be right. If
+# the clock was set back, the guard may be dated in the future. The guard of an interrupted takeover expires after one
+# minute.
 guard() {
   G="$b/lease.steal"
   trap '[ -z "$G" ] || "$R/bin/rmdir" "$G"' EXIT

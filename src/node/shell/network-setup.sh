@@ -15,5 +15,5 @@ net() {
   case $1 in (-set* | -create* | -order*) [ ! -e "$refused_mark" ] || "$R/bin/rm" -f "$refused_mark" ;; esac
 }
 mustnet() {
-  net "$@" || failed networksetup "$1: ${o:-it ended with $x}"
+  net "$@" || failed networksetup "$1: ${o:-it exited with $x}"
 }

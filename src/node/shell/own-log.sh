@@ -3,7 +3,7 @@
 #
 # Prints: nothing; fails with no-account
 ownlog() {
-  true >>"$1" || failed write 'the log could not be made'
+  true >>"$1" || failed write 'the log could not be created'
   if [ -z "$2" ] || [ "$2" = "${SUDO_USER:-root}" ]; then
     must chown "$R/usr/sbin/chown" "${SUDO_USER:-root}" "$1"
     must chmod "$R/bin/chmod" 600 "$1"

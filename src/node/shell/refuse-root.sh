@@ -12,7 +12,7 @@ in_one_line() { printf '%s\n' "$1" | "$R/usr/bin/awk" '{ $1 = $1; printf "%s%s",
 refuse_root() {
   if [ -z "$1" ] || [ "$1" = "${SUDO_USER:-root}" ]; then return; fi
   x="there is no account $1"
-  case " $own_accounts " in (*" $1 "*) x="$x: meshwright apply makes it" ;; esac
+  case " $own_accounts " in (*" $1 "*) x="$x: meshwright apply creates it" ;; esac
   uid=$("$R/usr/bin/id" -u "$1" 2>/dev/null) || failed no-account "$x"
   groups=$("$R/usr/bin/id" -Gn "$1" 2>/dev/null) || failed no-account "$x"
   case "$uid: $groups " in (0:* | *' admin '* | *' wheel '*) failed can-become-root "$1 is an administrator of this Mac" ;; esac

@@ -27,7 +27,7 @@ bootout() {
   n=0
   while look; do
     n=$((n + 1))
-    [ "$n" -lt $((end_seconds * 4)) ] || failed launchctl 'launchd does not let go of the service'
+    [ "$n" -lt $((end_seconds * 4)) ] || failed launchctl 'launchd did not unload the service in time'
     "$R/bin/sleep" 0.25
   done
 }

@@ -11,7 +11,7 @@
 # Prints: nothing; fails with sysctl, needs-reboot
 session() {
   u=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)
-  [ -n "$u" ] || failed sysctl 'the boot session is not known'
+  [ -n "$u" ] || failed sysctl 'the boot session is unknown'
 }
 marked() {
   x='' w=''
@@ -66,7 +66,7 @@ fallen() {
 }
 refuse_marked() {
   session
-  ! marked || { [ "$w" = memory ] && fallen && "$R/bin/rm" -f "$b/needs-reboot"; } || failed needs-reboot "a rank that was stopped here left something that only a restart ends ($w)"
+  ! marked || { [ "$w" = memory ] && fallen && "$R/bin/rm" -f "$b/needs-reboot"; } || failed needs-reboot "this Mac needs a restart: a stopped rank left something that only a restart removes ($w)"
 }
 mark() {
   write "$b/needs-reboot" "boot=$u${N}why=$1${N}placement=${d##*/}$N${2-}"

@@ -75,7 +75,7 @@ write "$p" '<?xml version="1.0" encoding="UTF-8"?>
 ownlog "$d/answers" "$name"
 load_service "$p"
 hasrun() {
-  look || failed launchctl 'launchctl took the service and does not show it'
+  look || failed launchctl 'launchctl reported success, but does not show the service'
   [ -z "$pid" ] || return 1
   case $o in (*'runs = 0'*) return 1 ;; esac
 }

@@ -16,7 +16,7 @@ home=${home#"$R"}
 # `add Users|Groups KEY VALUE` gives the record `r` a key that it lacks, and no other value of one.
 add() {
   has "$2: $3" && return
-  case "$N$r" in (*"$N$2:"*) failed other-account "/$1/$name has another $2" ;; esac
+  case "$N$r" in (*"$N$2:"*) failed other-account "/$1/$name has a different $2" ;; esac
   directory -create "$1" "$name" "$2" "$3"
 }
 # Leaves in `y` a value of ours, with the number `i`, that the record `r` does not have.
@@ -47,7 +47,7 @@ if [ -e "$f" ]; then
     must rm "$R/bin/rm" -f "$g"
     unchanged
   fi
-  [ -z "$r" ] || failed other-account "the account $name is not the one that was made"
+  [ -z "$r" ] || failed other-account "the account $name is not the one that meshwright created"
   # macOS has taken it away: it gets its number back, where its group still has that.
   write "$g" "${u#uid=}$N"
   must rm "$R/bin/rm" -f "$f"
@@ -66,14 +66,14 @@ else
   lacking
   case $N$o$N in (*"${N}PrimaryGroupID: $i$N"*) ;; (*) y=group ;; esac
   if [ -n "$y" ] || [ "$i" -lt "$first_number" ] || [ "$i" -gt "$last_number" ]; then
-    failed other-account "there is an account or a group $name that meshwright did not make"
+    failed other-account "an account or a group $name exists that meshwright did not create"
   fi
   write "$g" "$i$N"
 fi
 case $i in ('' | *[!0-9]*) failed other-account "$g has no number" ;; esac
 directory -list Users '' UniqueID
 x=$(printf '%s\n' "$o" | "$R/usr/bin/awk" -v i="$i" -v name="$name" '$NF == i && $1 != name { print $1 }')
-[ -z "$x" ] || failed other-account "its number $i belongs to $x now"
+[ -z "$x" ] || failed other-account "its number $i now belongs to $x"
 directory -create Groups "$name"
 directory -read Groups "$name" PrimaryGroupID
 r=$o
@@ -87,11 +87,11 @@ add Users UserShell '/usr/bin/false'
 add Users Password '*'
 read_account "$name"
 lacking
-[ -z "$y" ] || failed dscl "dscl reported success, and the account has no $y"
+[ -z "$y" ] || failed dscl "dscl reported success, but the account has no $y"
 q=${r##*GeneratedUID: }
 q=${q%%"$N"*}
 o=$("$R/usr/bin/id" -u "$name" 2>&1)
-[ "$o" = "$i" ] || failed id "macOS does not know the account: $o"
+[ "$o" = "$i" ] || failed id "macOS does not find the account: $o"
 write "$f" "uid=$i id=$q$N"
 must rm "$R/bin/rm" -f "$g"
 changed

@@ -39,7 +39,7 @@ for name in $names; do
   for x in "$@"; do
     x=/$x/$name
     if o=$("$R/usr/bin/dscl" . -delete "$x" 2>&1); then
-      o=$("$R/usr/bin/dscl" . -read "$x" PrimaryGroupID 2>&1) && failed dscl "dscl reported success, and $x is still there"
+      o=$("$R/usr/bin/dscl" . -read "$x" PrimaryGroupID 2>&1) && failed dscl "dscl reported success, but $x still exists"
     fi
     case $o in (*eDSRecordNotFound* | *eDSPermissionError*) ;; (*) failed dscl "$o" ;; esac
   done

@@ -17,7 +17,7 @@ holds() {
 y=''
 [ -z "$service" ] || isdhcp || {
   mustnet -setdhcp "$service"
-  isdhcp || failed networksetup "networksetup took DHCP and shows something else: $o"
+  isdhcp || failed networksetup "networksetup reported success, but shows something other than DHCP: $o"
   y=1
 }
 for address in "$@"; do

@@ -44,7 +44,7 @@ byservice() {
   ;; esac
   if ! isset; then
     mustnet -setmanual "$service" "$address" "$mask"
-    isset || failed networksetup "networksetup took the address and shows another one: $o"
+    isset || failed networksetup "networksetup reported success, but shows a different address: $o"
     y=1
   fi
   printf %s "$y"
@@ -57,7 +57,7 @@ else
 fi
 if [ -z "$y" ] && haslost; then
   must ifconfig "$R/sbin/ifconfig" "$device" inet "$address" netmask "$mask"
-  haslost && failed ifconfig "the interface took the address and does not show it: $a"
+  haslost && failed ifconfig "ifconfig reported success, but the interface lacks the address: $a"
   y=1
 fi
 [ -n "$y" ] || unchanged

@@ -40,7 +40,7 @@ uv() {
   x=$?
   printf '%s\n' "$o"
   o=$(printf '%s\n' "$o" | "$R/usr/bin/awk" '$0 ~ "error|Caused by|hash" && !k { k = $0 } END { print k }')
-  failed "$m" "uv: ${o:-it ended with $x}"
+  failed "$m" "uv: ${o:-it exited with $x}"
 }
 # Puts the wheels aside, and the archive of Python where uv looks for it below the address of a mirror: in a folder named
 # after its release, which stands in the name of the archive. UV_PYTHON_INSTALL_MIRROR takes file:// as well.
@@ -61,7 +61,7 @@ fi
 must mkdir "$R/bin/mkdir" -p "${builds%/*}"
 must rm "$R/bin/rm" -rf "$builds".* "$new.tar"
 build=$("$R/usr/bin/mktemp" -d "$builds.XXXXXX")
-[ -d "$build" ] || failed mktemp 'no folder could be made for uv'
+[ -d "$build" ] || failed mktemp 'no folder could be created for uv'
 must chown "$R/usr/sbin/chown" "$account" "$build"
 progress $((bytes / 4)) "$bytes"
 uv python python install --no-bin "$python"
@@ -71,19 +71,19 @@ p=''
 for x in "$build/python"/*/bin/python3.*; do
   case $x in (*-config) ;; (*) if [ -f "$x" ] && [ ! -h "$x" ]; then p=$x; fi ;; esac
 done
-[ -n "$p" ] || failed python 'uv has installed no Python'
+[ -n "$p" ] || failed python 'uv installed no Python'
 progress $((bytes / 2)) "$bytes"
 uv venv venv --relocatable --no-project --python "$p" "$build/venv"
 uv packages pip sync ${offline:+--offline --no-index --find-links "$w"} --require-hashes --no-build --compile-bytecode --python "$build/venv/bin/python" "$new/requirements.lock"
 [ -z "$offline" ] || "$R/bin/rm" -rf "$w"
 p=${p#"$build/"}
-case $p in (*[!A-Za-z0-9._+/-]*) failed python 'uv has made a folder of a strange name' ;; esac
+case $p in (*[!A-Za-z0-9._+/-]*) failed python 'uv created a folder with an unexpected name' ;; esac
 own "$R/bin/rm" "$build/venv/bin/python" || failed venv 'the link to Python could not be removed'
 own "$R/usr/bin/tar" -cf - -C "$build" python venv >"$new.tar" 2>"$d/tar" || failed packages "tar: $("$R/bin/cat" "$d/tar")"
 tarred "$new.tar"
 must rm "$R/bin/rm" -rf "$build" "$new.tar"
 stays_inside
-if [ ! -f "$new/$p" ] || [ -h "$new/$p" ]; then failed python 'uv has installed no Python'; fi
+if [ ! -f "$new/$p" ] || [ -h "$new/$p" ]; then failed python 'uv installed no Python'; fi
 must link "$R/bin/ln" -s "$published/$p" "$new/venv/bin/python"
 "$R/usr/bin/awk" -v home="$published/${p%/*}" '/^home = / { $0 = "home = " home } { print }' "$new/venv/pyvenv.cfg" >"$d/cfg" || failed write 'pyvenv.cfg could not be written'
 must cp "$R/bin/cp" "$d/cfg" "$new/venv/pyvenv.cfg"
@@ -97,7 +97,7 @@ s=''
 for x in "$new"/venv/lib/python3.*/site-packages; do
   if [ -d "$x" ]; then s=$x; fi
 done
-[ -n "$s" ] || failed packages 'uv has made no folder for packages'
+[ -n "$s" ] || failed packages 'uv created no folder for packages'
 o=$("$R/usr/bin/perl" -e 'use strict;
 use Digest::SHA;
 use File::Find;

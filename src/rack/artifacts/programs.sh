@@ -5,6 +5,6 @@ programs() {
   p=$1
   shift
   for k in "$@"; do
-    if [ ! -f "$p/$k" ] || [ ! -x "$p/$k" ]; then failed no-program "$k is no program of this version"; fi
+    if [ ! -f "$p/$k" ] || [ ! -x "$p/$k" ]; then failed no-program "$k is not a program of this version"; fi
   done
 }

@@ -26,7 +26,7 @@ fi
 "$R/bin/rm" -rf "$stagings/.replaced"-* "$stagings/.removed"-*
 y=''
 if [ -e "$staging/libraries" ]; then
-  [ -f "$staging/libraries" ] || failed read 'the list of libraries is no file'
+  [ -f "$staging/libraries" ] || failed read 'the list of libraries is not a file'
   while IFS= read -r x; do y=$y$x$N; done <"$staging/libraries" || failed read 'the list of libraries could not be read'
 fi
 seal "$staging/tree" "$digest" "$y"

@@ -11,14 +11,14 @@ owned() {
   must chown "$R/usr/sbin/chown" -R root:wheel "$1"
   x=$("$R/usr/bin/stat" -f %u "$d/run")
   if ! x=$("$R/usr/bin/find" "$1" ! -user "$x") || [ -n "$x" ]; then
-    failed chown 'chown reported success, and not all files were seen to belong to root'
+    failed chown 'chown reported success, but not all files belong to root'
   fi
 }
 whole() {
   owned "$staging"
   must chmod "$R/bin/chmod" -R u+rwX,go+rX,go-w,ug-s "$staging/tree"
   if ! x=$("$R/usr/bin/find" "$staging/tree" ! -type l '(' -perm -020 -o -perm -002 ')') || [ -n "$x" ]; then
-    failed chmod 'chmod reported success, and other accounts may still write'
+    failed chmod 'chmod reported success, but other accounts may still write'
   fi
   printf '%s\n' "$digest" >"$staging/verified.new" || failed write 'the mark of the verification could not be written'
   must mv "$R/bin/mv" -f "$staging/verified.new" "$staging/verified"

@@ -12,7 +12,7 @@ iscurrent() {
 iscurrent && unchanged
 [ -d "$version" ] || failed not-published 'this version is not published'
 programs "$version" "$@"
-[ -h "$link" ] || [ ! -e "$link" ] || failed odd-link 'current is no link'
+[ -h "$link" ] || [ ! -e "$link" ] || failed odd-link 'current is not a link'
 "$R/bin/rm" -f "$link-new"
 must ln "$R/bin/ln" -s "${version##*/}" "$link-new"
 must mv "$R/bin/mv" -fh "$link-new" "$link"

@@ -18,7 +18,7 @@ unsafe() {
   failed unsafe-archive "it holds $1: ${2#"$c/"}"
 }
 stays_inside() {
-  c=$(cd -P "$new" && pwd -P) || failed bad-archive 'the unpacked folder cannot be entered'
+  c=$(cd -P "$new" && pwd -P) || failed bad-archive 'cannot enter the unpacked folder'
   x=$("$R/usr/bin/find" "$c" -name "*$N*") || failed find 'the unpacked files could not be listed'
   [ -z "$x" ] || unsafe 'a name with a line break' "$x"
   x=$("$R/usr/bin/find" "$c" ! -type f ! -type d ! -type l) || failed find 'the unpacked files could not be listed'
@@ -44,7 +44,7 @@ from_tar() {
   must bad-archive "$R/usr/bin/tar" -tf "$archive"
   printf '%s\n' "$o" >"$d/members"
   while IFS= read -r x; do
-    case /$x/ in (//* | */../*) failed unsafe-archive "a member would land outside: $x" ;; esac
+    case /$x/ in (//* | */../*) failed unsafe-archive "a member points outside: $x" ;; esac
   done <"$d/members"
   "$R/bin/rm" -rf "$staging/tree" "$new"
   must mkdir "$R/bin/mkdir" -p "$new"
@@ -70,7 +70,7 @@ from_image() {
 }
 # A tool that unpacks nothing and exits with 0 would leave an empty version, which nothing later distinguishes.
 unpack() {
-  if [ ! -f "$archive" ] || [ -h "$archive" ]; then failed no-archive 'the archive is not there'; fi
+  if [ ! -f "$archive" ] || [ -h "$archive" ]; then failed no-archive 'the archive is missing'; fi
   owned "$staging"
   bytes=$("$R/usr/bin/stat" -f %z "$archive")
   progress 0 "$bytes"
@@ -80,12 +80,12 @@ unpack() {
     failed wrong-digest "the archive has the sha256 ${x%% *}"
   }
   case $archive in (*.dmg) from_image ;; (*) from_tar ;; esac
-  [ -n "$("$R/usr/bin/find" "$new" ! -type d)" ] || failed bad-archive 'no file came out of the archive'
+  [ -n "$("$R/usr/bin/find" "$new" ! -type d)" ] || failed bad-archive 'the archive contained no file'
   stays_inside
 }
 extra() {
   e=$staging/extra/$1
-  if [ ! -f "$e" ] || [ -h "$e" ]; then failed no-archive "$e is not there"; fi
+  if [ ! -f "$e" ] || [ -h "$e" ]; then failed no-archive "$e is missing"; fi
   x=$("$R/usr/bin/shasum" -a 256 "$e") || failed shasum 'the sha256 of a file could not be read'
   [ "${x%% *}" = "$2" ] || failed wrong-digest "$e has the sha256 ${x%% *}"
   must cp "$R/bin/cp" "$e" "$new/"

@@ -14,7 +14,7 @@ fi
 if [ -n "$load" ] && [ -e "$plist" ] && ! look; then
   must launchctl "$R/bin/launchctl" enable "$L"
   load_service "$plist"
-  look || failed launchctl 'launchd does not know the daemon'
+  look || failed launchctl 'launchd does not have the daemon'
   y=1
 fi
 [ -n "$y" ] || unchanged

@@ -24,7 +24,7 @@ isdisabled || {
 }
 [ -e "$was" ] || {
   must mkdir "$R/bin/mkdir" -p "${was%/*}"
-  printf 'was=%s\n' "$w" >"$was" || failed write 'what the daemon was cannot be kept'
+  printf 'was=%s\n' "$w" >"$was" || failed write 'cannot store the previous state of the daemon'
 }
 if [ -n "$remove" ] && [ -e "$plist" ]; then
   must mv "$R/bin/mv" -f "$plist" "$kept"

@@ -13,7 +13,7 @@ fi
 must launchctl "$R/bin/launchctl" enable "$L"
 load_service "$plist"
 hasrun() {
-  look || failed launchctl 'launchctl took the keeper and does not show it'
+  look || failed launchctl 'launchctl reported success, but does not show the keeper'
   [ -z "$pid" ] || return 1
   case $o in (*'runs = 0'*) return 1 ;; (*'last exit code = 0'*) ;; (*) return 1 ;; esac
 }
@@ -21,7 +21,7 @@ hasrun() {
 n=0
 until hasrun; do
   n=$((n + 1))
-  [ "$n" -lt 200 ] || failed keeper 'the first round of the keeper did not end well'
+  [ "$n" -lt 200 ] || failed keeper 'the first round of the keeper failed'
   "$R/bin/sleep" 0.1
 done
 changed

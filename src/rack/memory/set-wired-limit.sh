@@ -12,5 +12,5 @@ islimit() {
 done <"$keeper_data"
 islimit && unchanged
 must sysctl "$R/usr/sbin/sysctl" iogpu.wired_limit_mb="$megabytes"
-islimit || failed sysctl 'sysctl took the limit and shows another one'
+islimit || failed sysctl 'sysctl reported success, but the limit did not change'
 changed

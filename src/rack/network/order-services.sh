@@ -40,5 +40,5 @@ names || {
   leave "$r"
   changed
 }
-[ "$was" = "$want" ] || failed networksetup 'networksetup took the order and shows another one'
+[ "$was" = "$want" ] || failed networksetup 'networksetup reported success, but the order did not change'
 changed

@@ -6,7 +6,7 @@ y=''
 while [ "$#" -gt 0 ]; do
   if [ "$("$R/usr/sbin/scutil" --get "$1" 2>/dev/null)" != "$2" ]; then
     must scutil "$R/usr/sbin/scutil" --set "$1" "$2"
-    [ "$("$R/usr/sbin/scutil" --get "$1" 2>/dev/null)" = "$2" ] || failed scutil "scutil took the $1 and shows another one"
+    [ "$("$R/usr/sbin/scutil" --get "$1" 2>/dev/null)" = "$2" ] || failed scutil "scutil reported success, but the $1 did not change"
     y=1
   fi
   shift 2

@@ -16,7 +16,7 @@ must pmset "$R/usr/bin/pmset" -c "$@"
 n=0
 until isset "$@"; do
   n=$((n + 1))
-  [ "$n" -lt 20 ] || failed pmset 'pmset took the settings and does not show them'
+  [ "$n" -lt 20 ] || failed pmset 'pmset reported success, but the settings did not change'
   "$R/bin/sleep" 0.25
 done
 changed

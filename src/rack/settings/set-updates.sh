@@ -9,5 +9,5 @@ isoff() {
 }
 isoff && unchanged
 must defaults "$R/usr/bin/defaults" write "$settings" "$key" -bool false
-isoff || failed defaults 'defaults took the setting and shows another one'
+isoff || failed defaults 'defaults reported success, but the setting did not change'
 changed

@@ -10,5 +10,5 @@ isoff() {
 }
 isoff && unchanged
 must tmutil "$R/usr/bin/tmutil" disable
-isoff || failed tmutil 'tmutil took the setting and shows another one'
+isoff || failed tmutil 'tmutil reported success, but the setting did not change'
 changed

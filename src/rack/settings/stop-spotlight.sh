@@ -14,7 +14,7 @@ must mdutil "$R/usr/bin/mdutil" -a -i off
 n=0
 until isoff; do
   n=$((n + 1))
-  [ "$n" -lt 20 ] || failed mdutil 'mdutil took the setting and shows another one'
+  [ "$n" -lt 20 ] || failed mdutil 'mdutil reported success, but the setting did not change'
   "$R/bin/sleep" 0.25
 done
 changed

@@ -54,7 +54,7 @@ readdress() {
   case $o in (Disabled*) return ;; esac
   mustnet -getinfo "$1"
   case $o$N in ('Manual Configuration'*"$N""IP address: $2$N""Subnet mask: $3$N"*) ;; (*)
-    failed networksetup "networksetup took the address and shows another one: $o"
+    failed networksetup "networksetup reported success, but shows a different address: $o"
   ;; esac
 }
 [ -z "$bridge" ] || bring_bridge
@@ -86,7 +86,7 @@ while [ "$#" -gt 0 ]; do
       mustnet -ordernetworkservices "$@"
       mustnet -listnetworkserviceorder
       o=$(printf '%s\n' "$o" | "$R/usr/bin/awk" 'sub(/^\([*0-9]+\) /, "")')
-      [ "$o" = "$(printf '%s\n' "$@")" ] || failed networksetup 'networksetup took the order and shows another one'
+      [ "$o" = "$(printf '%s\n' "$@")" ] || failed networksetup 'networksetup reported success, but the order did not change'
       y=1
       shift "$#"
     ;;

@@ -43,7 +43,7 @@ arm() {
   write "$rollback_plist" "$(plist)$N"
   must chown "$R/usr/sbin/chown" root:wheel "$rollback_plist"
   must chmod "$R/bin/chmod" 644 "$rollback_plist"
-  claim "$1" "$rb/pending" || failed rollback-pending 'another network change is to be settled first'
+  claim "$1" "$rb/pending" || failed rollback-pending 'a previous network change must be settled first'
   quiet || unarmed 'the keeper does not stand still'
   o=$("$R/bin/launchctl" enable "system/$label" 2>&1) || unarmed "$o"
   n=0

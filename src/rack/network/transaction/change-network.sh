@@ -11,7 +11,7 @@
 # Needs known: the lines about the transaction for its file `about`
 # Prints: what the change prints; fails with rollback-pending
 if [ -e "$rb/pending" ] || [ -e "$rb/rolling" ]; then
-  failed rollback-pending 'another network change is to be settled first'
+  failed rollback-pending 'a previous network change must be settled first'
 fi
 drop_outdated
 "$R/bin/rm" -rf "${rb:?}"

@@ -35,6 +35,6 @@ while isours "$rb/rolling" && isalive "$ap" && [ "$n" -lt 240 ]; do
   n=$((n + 1))
   "$R/bin/sleep" 0.25
 done
-isours "$rb/rolling" && failed rolling-back 'the node is still putting its network back'
-isours "$rb/rolled" && failed rolled-back 'nobody confirmed the change in time: the network is as it was before'
-failed no-transaction 'the node knows of no such change'
+isours "$rb/rolling" && failed rolling-back 'the node is still restoring its network'
+isours "$rb/rolled" && failed rolled-back 'the change was not confirmed in time, so the node restored its network'
+failed no-transaction 'the node has no such change'

@@ -25,7 +25,7 @@ while ismeant "$rb/pending" || ismeant "$rb/rolling"; do
     fi
   fi
   n=$((n + 1))
-  [ "$n" -lt 240 ] || failed still-changing "process $ap still works on it"
+  [ "$n" -lt 240 ] || failed still-changing "process $ap is still working on it"
   if [ -d "$rb/pending" ] || [ -d "$rb/rolling" ]; then "$R/bin/sleep" 0.25; fi
 done
 "$verdict"

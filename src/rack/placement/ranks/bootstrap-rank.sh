@@ -103,5 +103,5 @@ until "$R/bin/launchctl" bootstrap system "$plist" >"$d/bootstrap" 2>&1 || look;
   "$R/bin/sleep" 2
 done
 "$R/bin/rm" -f "$d/bootstrap"
-look || failed launchctl 'launchctl took the service and does not show it'
+look || failed launchctl 'launchctl reported success, but does not show the service'
 changed

@@ -45,7 +45,7 @@ mark_start() {
   [ -z "$p" ] || i="${i}failedIn=$p$N"
   write "$d/start" "$i"
 }
-[ -e "$d/record" ] || failed no-record 'the member was not made ready'
+[ -e "$d/record" ] || failed no-record 'the rank has no record: it was not prepared'
 g='' s='' c=0 r=''
 while IFS= read -r x; do
   case $x in
@@ -55,8 +55,8 @@ while IFS= read -r x; do
   esac
   r=$r$x$N
 done <"$d/record"
-[ "$g" = "$generation" ] || failed other-generation "the record is of generation $g"
-look || failed not-loaded 'launchd does not know the service'
+[ "$g" = "$generation" ] || failed other-generation "the record has generation $g"
+look || failed not-loaded 'launchd does not have the service'
 [ -z "$pid" ] || unchanged
 refuse_marked
 refuse_root "$user"
@@ -72,10 +72,10 @@ n=0
 while look && [ -z "$pid" ]; do
   n=$((n + 1))
   case $st in ('spawn scheduled' | spawning | xpcproxy) c=60 ;; (*) c=8 ;; esac
-  [ "$n" -lt "$c" ] || { write "$d/start" "${i}pid=0$N"; failed ended-at-once 'it was started and has no process any more'; }
+  [ "$n" -lt "$c" ] || { write "$d/start" "${i}pid=0$N"; failed ended-at-once 'the rank exited right after its start'; }
   "$R/bin/sleep" 0.25
 done
-[ -n "$pid" ] || failed not-loaded 'launchd has forgotten the service'
+[ -n "$pid" ] || failed not-loaded 'launchd no longer has the service'
 write "$d/process" "boot=$u${N}pid=$pid${N}start=$("$R/bin/ps" -o lstart= -p "$pid")$N"
 write "$d/start" "${i}pid=$pid$N"
 changed

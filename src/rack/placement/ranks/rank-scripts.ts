@@ -57,7 +57,7 @@ export const bootstrapRank = ({ record, request, user, ...kept }: ScriptArgs['bo
 /** Stores the golden answer and its speed next to the leader's record. */
 export function keepGolden({ placement, golden }: ScriptArgs['keep-golden']): string {
   const file = pathWord(goldenFile(placement));
-  return `[ -e ${pathWord(below(placementFolder(placement), 'record'))} ] || failed no-record 'the member was not made ready'
+  return `[ -e ${pathWord(below(placementFolder(placement), 'record'))} ] || failed no-record 'the rank has no record: it was not prepared'
 v='${linesOf(golden)}'
 if [ -e ${file} ] && [ "$(${pathWord(tool.cat)} ${file})" = "$v" ]; then unchanged; fi
 write ${file} "$v$N"

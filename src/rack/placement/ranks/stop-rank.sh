@@ -77,9 +77,9 @@ sample_of() {
   wait "$q" 2>/dev/null
   [ -s "$f" ] || f=''
 }
-# Writes beside the mark of the last start what became of it, once. One that served and ended clean holds nothing of a device
-# any more, so its count is given back: after the mark, since a stop that is cut off in between may count a start too many
-# and never one too few.
+# Adds the outcome to the mark of the last start, once. A rank that served and exited cleanly has released its device
+# slots, so the count is reduced: after the mark, because an interrupted stop may count one start too many but never one
+# too few.
 note_outcome() {
   [ -e "$d/start" ] || return 0
   i='' k=''
@@ -134,7 +134,7 @@ v=$F w=failed
   for p in $F; do kill -s KILL "$p" 2>/dev/null; done
   wait_for 20 || {
     mark kernel "processes=$F$N"
-    [ -n "$before_reboot" ] || failed needs-reboot "not even KILL ends: $F"
+    [ -n "$before_reboot" ] || failed needs-reboot "processes survived KILL: $F"
     # launchd keeps the service, since a bootout would wait for the process.
     [ -z "$f" ] || printf 'sample=%s\n' "${f##*/}"
     printf 'processes=%s\nended=needs-reboot\n' "${F% }"

@@ -157,7 +157,7 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     const taken = withDirectory();
     taken.file(`${file}.begun`, '460\n');
     taken.file('../s/directory/Users/ben', 'UniqueID: 460\n');
-    expect(await run(taken, call)).toMatchObject({ slug: 'other-account', text: 'its number 460 belongs to ben now' });
+    expect(await run(taken, call)).toMatchObject({ slug: 'other-account', text: 'its number 460 now belongs to ben' });
   });
 
   const remove: ScriptCall = { name: 'remove-accounts', args: { names: ['_meshrank'] } };
