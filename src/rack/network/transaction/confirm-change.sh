@@ -37,4 +37,4 @@ while isours "$rb/rolling" && isalive "$ap" && [ "$n" -lt 240 ]; do
 done
 isours "$rb/rolling" && failed rolling-back 'the node is still restoring its network'
 isours "$rb/rolled" && failed rolled-back 'the change was not confirmed in time, so the node restored its network'
-failed no-transaction 'the node has no such change'
+failed no-transaction 'the node knows of no such change'

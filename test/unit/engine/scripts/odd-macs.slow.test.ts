@@ -178,7 +178,7 @@ const parts = ['about', 'restore'];
 describe('the confirmation of a network change', () => {
   it.each<readonly [string, OddMac, string, number, readonly string[]]>([
     ['does nothing for a confirmed change', { files: change('confirmed', 'r-1') }, 'unchanged', 0, []],
-    ['fails if the node knows no such change', {}, 'no-transaction: the node has no such change', 0, []],
+    ['fails if the node knows no such change', {}, 'no-transaction: the node knows of no such change', 0, []],
     ["fails for another run's change", { files: change('pending', 'r-2') }, 'rollback-pending', 0, []],
     [
       'fails if the change was rolled back',
