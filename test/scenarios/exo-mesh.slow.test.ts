@@ -193,7 +193,7 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     expect(await rack.declare(fromSource)).toEqual([]);
     const { report } = await rack.apply();
     expect(report?.diagnostics.map(({ detail }) => plainText(detail))).toContainEqual(
-      expect.stringContaining(`exo-${other}/exo is no program of this version`),
+      expect.stringContaining(`exo-${other}/exo is not a program of this version`),
     );
     expect(report?.steps.filter(({ step }) => step.act.kind === 'dialogue').map(({ outcome }) => outcome)).toEqual([
       'skipped',

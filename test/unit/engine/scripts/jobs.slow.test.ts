@@ -241,7 +241,7 @@ describe.concurrent.each(scriptShells)('unpack-runtime of an archive in $name', 
     const archive = packed(root, ['bin', 'lib']);
     expect(await runJob(root, unpack(archive, { programs: ['bin/rank', 'exo-1/exo'] }))).toMatchObject({
       exit: 1,
-      failure: { slug: 'no-program', text: 'exo-1/exo is no program of this version' },
+      failure: { slug: 'no-program', text: 'exo-1/exo is not a program of this version' },
     });
     expect(isVerified(root, exampleRuntime)).toBe(false);
     expect(await runJob(root, unpack(archive, { programs: ['bin/rank'] }))).toMatchObject({ exit: 0 });
@@ -254,7 +254,7 @@ describe.concurrent.each(scriptShells)('unpack-runtime of an archive in $name', 
     expect(root.has(`${stagedTree(exampleRuntime).path}/bin/model.pl`)).toBe(true);
     const other = newRoot(shell);
     expect(await runJob(other, unpack(packed(other, ['bin', 'lib']), release))).toMatchObject({
-      failure: { slug: 'no-program', text: 'bin/model.pl is no program of this version' },
+      failure: { slug: 'no-program', text: 'bin/model.pl is not a program of this version' },
     });
   });
 
