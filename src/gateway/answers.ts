@@ -46,7 +46,7 @@ const longestName = 200;
 
 const someNames = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
 
-/** The gateway's refusals. */
+/** The refusals of the door, each in one place. */
 export const refusals = {
   noKey: (): Refusal => ({
     status: 401,

@@ -31,7 +31,7 @@ export interface OwnRequest {
   readonly path: string;
 }
 
-/** Reads the address of such a request; undefined for any other request, or for a placement not behind this gateway. */
+/** Reads the address of such a request; undefined where it is none, or about a placement that is not behind this door. */
 export function ownRequest({ pathname, search }: URL, doors: readonly Endpoint[]): OwnRequest | undefined {
   const [, placement, path = ''] = /^\/doorman\/ask\/([^/]+)(\/.*)?$/.exec(pathname) ?? [];
   const door = doors.find(({ upstream }) => upstream.placement === placement);

@@ -49,7 +49,7 @@ export function withAnswer(counts: GatewayCounts, { tokens, firstTokenMs, genera
   };
 }
 
-/** The counts of an earlier run of the gateway; nothing if its file is missing or incomplete. */
+/** What an earlier run of the doorman has counted; nothing when its file is gone or not whole. */
 export function readCounts(path: string): AllCounts {
   try {
     const document: unknown = JSON.parse(readFileSync(path, 'utf8'));

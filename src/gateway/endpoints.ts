@@ -21,12 +21,12 @@ export interface Endpoint {
   readonly count: (next: (counts: GatewayCounts) => GatewayCounts) => void;
 }
 
-/** The most requests that wait per request at the runtime. Further requests get status 429. */
+/** For each turn at the runtime so many wait; whoever comes then is told to come again. */
 const waitingPerTurn = 64;
 const leastWaiting = 256;
 const longestReason = 500;
 
-/** A gateway's endpoints in the order of its file, with the counts of earlier runs. */
+/** The doors of a doorman, in the order of its file, with the counts of earlier runs. */
 export function makeDoors({ upstreams, keysFolder, closedFolder, countsFile }: GatewayConfig): readonly Endpoint[] {
   const nowEpochSeconds = Math.floor(Date.now() / 1_000);
   const before = readCounts(countsFile);

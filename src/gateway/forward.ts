@@ -104,7 +104,7 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
   const contentType = answer.headers['content-type'] ?? 'application/octet-stream';
   const length = answer.headers['content-length'];
   const meter: Meter = meterFor(contentType);
-  // The HTTP server of a hung mesh also refuses requests: that says nothing about those in flight.
+  // Its HTTP front refuses requests in a hung mesh, too: that says nothing of those inside.
   const isDeclined = status >= 400;
   let firstAtMs: number | undefined;
 
@@ -116,7 +116,7 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
     });
     response.flushHeaders();
   }
-  // A client that is gone takes nothing, and an answer that must be read to its end may not wait for it.
+  // Whoever is gone takes nothing any more: an answer that must be read to its end may not wait for them.
   const goOn = (): void => {
     passage.hold(false);
     answer.resume();

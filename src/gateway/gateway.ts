@@ -47,7 +47,7 @@ export interface Gateway {
   readonly stop: () => Promise<void>;
 }
 
-/** Where requests may go; the gateway answers everything else itself. */
+/** Where requests may go; everything else is answered at the door. */
 const passedPaths: readonly string[] = [
   '/v1/chat/completions',
   '/v1/completions',
@@ -162,7 +162,7 @@ function countsKeeper(path: string, doors: readonly Endpoint[]): () => Promise<v
   };
 }
 
-/** The endpoints that a request's key may use; an unreadable key file closes only its own endpoint. */
+/** The doors that the key of a request opens; one whose key file cannot be read shuts no other. */
 async function openDoors(doors: readonly Endpoint[], { headers }: IncomingMessage): Promise<readonly Endpoint[]> {
   const hash = hashOfKey(keyOf(headers));
   const all = await Promise.all(doors.map(async (door) => ({ door, isOpen: isOpenedBy(hash, await door.keys()) })));

@@ -6,7 +6,7 @@ import type { FileSight } from './watched-file.ts';
 /** Hashes of keys, 32 bytes each; `anybody` if no key is needed. */
 export type AcceptedKeys = readonly Buffer[] | 'anybody';
 
-/** The keys of a key file; none if it is missing or invalid: then the endpoint stays closed. */
+/** The keys of a key file; none at all where it is missing or no such file: then the door stays shut. */
 export function parseKeys(sight: FileSight): AcceptedKeys {
   if (sight.kind !== 'text') return [];
   const keys = keysField(sight.text);

@@ -16,7 +16,7 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
-/** Opens the gateway's port; waits while another process uses it, such as the runtime that used it before. */
+/** Opens the door; waits where somebody else still has the port, such as the runtime that was reached there before. */
 async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<Gateway> {
   for (let tries = 0; ; tries += 1) {
     try {

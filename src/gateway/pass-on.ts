@@ -124,14 +124,14 @@ export function clientGone(response: ServerResponse): AbortSignal {
 
 type Admission = { readonly giveBack: () => void } | Refusal | 'gone';
 
-/** An admitted request stays in flight while it waits, and is answered even if the gateway closes meanwhile. */
+/** Whoever was let in stays inside while it waits for its turn, and is served even when the door is closed meanwhile. */
 async function takeTurn(door: Endpoint, gone: AbortSignal, leaving: AbortSignal): Promise<Admission> {
   const { servedName } = door.upstream;
   const before = await door.closedBy();
   if (before !== undefined) return refusals.closed(servedName, before);
   const turnedAway = new AbortController();
   const coming = door.turns.take(AbortSignal.any([gone, leaving, turnedAway.signal]));
-  // It counts as in flight only from here on: the gateway may have closed since the first check.
+  // Only from here on it counts as inside: the door may have been closed since the first look.
   const after = await door.closedBy();
   if (after !== undefined) turnedAway.abort();
   const turn = await coming;

@@ -23,7 +23,7 @@ export interface OwnSight {
   readonly version?: string;
 }
 
-/** Answers only to the node itself: `GET /doorman/status`, and requests in flight by `/doorman/inside/PLACEMENT`. */
+/** What the node itself is told: `GET /doorman/status`, and how many are inside by `/doorman/inside/PLACEMENT`. */
 export async function statusAnswer(
   path: string,
   doors: readonly Endpoint[],
@@ -37,7 +37,7 @@ export async function statusAnswer(
   return { status: 200, body: { formatVersion: 1, strangers, version, placements } };
 }
 
-/** Requests in flight: admitted and not completely answered. */
+/** Whom the doorman has let in and who has no whole answer yet. */
 function inside(door: Endpoint): number {
   const { running, waiting } = clientsInside(door);
   return running + waiting;

@@ -25,7 +25,7 @@ export function watchedFile<T>(path: string, read: (sight: FileSight) => T): () 
 
 async function markOf(path: string): Promise<string> {
   try {
-    // A new file is renamed into place.
+    // Whoever puts a file renames a new one into its place.
     const { ino, size, mtimeNs } = await stat(path, { bigint: true });
     return `${ino} ${size} ${mtimeNs}`;
   } catch (error) {

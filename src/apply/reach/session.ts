@@ -301,7 +301,7 @@ export const isBroken = ({ exit }: ExecResult): boolean => exit.kind === 'unknow
 const givenUp = (node: NodeName): Diagnostic =>
   diagnose('ssh/dropped', {
     subject: nodeSubject(node),
-    detail: prose`${labelled(node)}the connection broke off ${maxAttempts} times in a row; it was not made again.`,
+    detail: prose`${labelled(node)}lost the connection ${maxAttempts} times in a row and gave up.`,
   });
 
 async function closeOnce(connection: Promise<Connected> | undefined): Promise<void> {
