@@ -23,8 +23,8 @@ const shortestSpan = 3;
 
 /** A name as stem and number: `studio-` and `4`; the number may be empty. */
 const halvesOf = (name: string): readonly [string, string] => {
-  const [, stem = name, digits = ''] = /^(.*?)(\d{1,9})$/.exec(name) ?? [];
-  return [stem, digits];
+  const stem = name.replace(/\d{1,9}$/, '');
+  return [stem, name.slice(stem.length)];
 };
 
 /** `studio-1..4` for consecutive names, `studio-1,4` for others with one stem, otherwise all names. */

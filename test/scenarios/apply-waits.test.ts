@@ -126,7 +126,7 @@ describe('a gate', () => {
       {
         code: 'gate/not-reached',
         subject: nodeSubject('studio-3'),
-        detail: 'power/sleep on studio-3: expected 77, seen 0.',
+        detail: 'power/sleep on studio-3: expected 77, found 0.',
       },
     ]);
   });
