@@ -13,7 +13,7 @@ beforeAll(async () => {
   place = await placeWithPair(pairFile(overRdma));
   const ran = await run('apply', '--sim', '--yes');
   expect([ran.code, ran.stderr]).toEqual([0, '']);
-  expect(ran.stdout).toContain('RDMA launch budget used: 0 of 10 on studio-1, 0 of 10 on studio-4\n');
+  expect(ran.stdout).toContain('RDMA launch budget used: 0 of 10 on studio-1,4\n');
 });
 afterAll(() => endPlace(place));
 
@@ -39,7 +39,7 @@ describe('an RDMA fault that only traffic can show', () => {
       'studio-4': { starts: 1, limit: 10, assumed: false, source: 'kernel' },
     });
     expect((await run('status', '--sim')).stdout).toContain(
-      '  RDMA launch budget used: 1 of 10 on studio-1, 1 of 10 on studio-4\n',
+      '  RDMA launch budget used: 1 of 10 on studio-1,4\n',
     );
   });
 
