@@ -38,9 +38,7 @@ describe('an RDMA fault that only traffic can show', () => {
       'studio-1': { starts: 1, limit: 10, assumed: false, source: 'kernel' },
       'studio-4': { starts: 1, limit: 10, assumed: false, source: 'kernel' },
     });
-    expect((await run('status', '--sim')).stdout).toContain(
-      '  RDMA launch budget used: 1 of 10 on studio-1,4\n',
-    );
+    expect((await run('status', '--sim')).stdout).toContain('  RDMA launch budget used: 1 of 10 on studio-1,4\n');
   });
 
   it('is reported as a port that idled too long, after a failed token and a failed start', async () => {
