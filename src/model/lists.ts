@@ -25,10 +25,10 @@ export function groupBy<T>(
   return groups;
 }
 
-/** Each text with its count, in the order of first appearance. */
-export function tally(texts: readonly string[]): readonly (readonly [string, number])[] {
-  const counts = new Map<string, number>();
-  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+/** Each value with its count, in the order of first appearance. */
+export function tally<T extends string | number>(values: readonly T[]): readonly (readonly [T, number])[] {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts];
 }
 

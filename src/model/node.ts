@@ -12,6 +12,7 @@ export interface Link {
 
 /** `studio-1:2`, the readable form of one end of a link. */
 export const linkEndText = (end: LinkEnd): string => `${end.node}:${end.receptacle}`;
+
 /** The name of one Mac in `cluster.yaml`; lower-case letters, digits and dashes, at most 63 characters. */
 export type NodeName = string & { readonly brand: 'NodeName' };
 

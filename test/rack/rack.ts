@@ -293,7 +293,7 @@ function knownFacts(values: FactValues): Facts {
 /** One node whose facts are all unknown for one reason. */
 export function unknownNode(name: string, reason: UnknownReason = 'unreachable'): NodeObservation {
   const names = Object.keys(healthyFacts(name, []));
-  const facts = Object.fromEntries(names.map((fact) => [fact, unknown(reason, 'nobody could look')]));
+  const facts = Object.fromEntries(names.map((fact) => [fact, unknown(reason, 'it was not observed')]));
   return { node: nodeName(name), facts: facts as unknown as Facts };
 }
 

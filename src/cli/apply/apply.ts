@@ -42,7 +42,7 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
   const { looked, ...about } = await showFirstPlan(run, choose);
   const { cluster, targets, ways, consent } = about;
   const { fleet, additions, lockPlace } = cluster;
-  const waits: Waits = { visited: new Set(), told: '' };
+  const waits: Waits = { visited: new Set(), reported: '' };
   let round: Round = { report: nothingRun(targets), isLockWritten: false };
   let next: LookedPlan | undefined = looked;
   while (next !== undefined) {
@@ -194,7 +194,7 @@ interface Waits {
   /** Nodes with a manual step in an earlier plan. */
   readonly visited: Set<NodeName>;
   /** The actions that were last reported. */
-  told: string;
+  reported: string;
 }
 
 /** With `--wait-for-hands`, waits a moment while a manual step remains, and plans again. */
@@ -210,8 +210,8 @@ async function planAfterHands(
   if (!mayWait || last === undefined || !isWaiting({ last, report }, waits.visited)) return undefined;
   for (const name of handsNodes(last.plan)) waits.visited.add(name);
   const left = actionsOf(last.plan);
-  if (left !== waits.told) run.console.err('waiting for the manual steps at the rack; Ctrl-C stops waiting\n');
-  waits.told = left;
+  if (left !== waits.reported) run.console.err('waiting for the manual steps at the rack; Ctrl-C stops waiting\n');
+  waits.reported = left;
   await pause(looksBetween * timingFor(run).gatePollMs, run.signal);
   if (run.signal.aborted) return undefined;
   const looked = await lookAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });

@@ -115,8 +115,7 @@ export function statusText(input: StatusInput): string {
 /** The most common cable speed, which only the title shows. */
 function usualSpeed({ cables }: FleetSurvey): number | undefined {
   const speeds = cables.flatMap(({ bitsPerSecond }) => bitsPerSecond ?? []);
-  const counts = tally(speeds.map(String)).map(([speed, count]) => [Number(speed), count] as const);
-  return counts.toSorted(([a, countOfA], [b, countOfB]) => countOfB - countOfA || b - a)[0]?.[0];
+  return tally(speeds).toSorted(([a, countOfA], [b, countOfB]) => countOfB - countOfA || b - a)[0]?.[0];
 }
 
 function cableTexts(survey: FleetSurvey, usual: number | undefined, page: Page): readonly string[] {

@@ -137,7 +137,7 @@ interface ObservedMesh {
   readonly members: readonly Member[];
 }
 
-type UnknownSight = 'rank-unobserved' | 'token-unobserved';
+type UnknownSight = { [S in MeshSight]: (typeof meshTable)[S]['state'] extends 'unknown' ? S : never }[MeshSight];
 
 /**
  * `evidence`: the reason for the state, to follow `<state>: `; for `unknown`, what could not be observed. `reason`: that
@@ -383,11 +383,11 @@ function idleWords({ state, lastExit }: SeenMember): string {
 
 /**
  * What a mesh's gateway shows while the mesh misses its token deadline. `flowing`: answers came recently. `stuck`: a
- * streaming request got nothing for longer than reading any prompt takes. `unclear`: in between. `nobody`: no request
+ * streaming request got nothing for longer than reading any prompt takes. `unclear`: in between. `idle`: no request
  * is in flight.
  */
 interface Traffic {
-  readonly kind: 'flowing' | 'stuck' | 'unclear' | 'nobody';
+  readonly kind: 'flowing' | 'stuck' | 'unclear' | 'idle';
   readonly words: string;
 }
 
@@ -432,7 +432,7 @@ function trafficOf(
   firstTokenMs: number,
 ): Traffic {
   const inFlight = running + waiting;
-  if (inFlight === 0) return { kind: 'nobody', words: 'its gateway has no requests in flight' };
+  if (inFlight === 0) return { kind: 'idle', words: 'its gateway has no requests in flight' };
   const requests = `its gateway has ${inFlight} ${inFlight === 1 ? 'request' : 'requests'} in flight`;
   // Bytes sent before the requests in flight began do not count.
   const isTheirs = lastByteMsAgo !== undefined && lastByteMsAgo <= Math.min(latelyMs, quietMs ?? latelyMs);
