@@ -16,8 +16,8 @@ export interface RenderOptions extends Reader {
 }
 
 /**
- * Renders diagnostics for people: place, severity and code; summary; source line with the place underlined; detail; and
- * hint. Everything is escaped. Ends with a line break; empty without diagnostics.
+ * Renders diagnostics for people: place, severity and code; summary, unless the detail says it; source line with the
+ * place underlined; detail; and hint. Everything is escaped. Ends with a line break; empty without diagnostics.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: RenderOptions): string {
   const paint = paintWith(options.color);
@@ -43,10 +43,13 @@ interface Page extends Reader {
   readonly paint: Paint;
 }
 
+/** Codes whose detail says their summary and what exactly is wrong, so that the detail is the answer. */
+const answeredByDetail: readonly string[] = ['cli/usage', 'select/unknown-node', 'select/unknown-placement'];
+
 function renderOne(one: Diagnostic, page: Page): string {
   return [
     headline(one, page.paint),
-    ...indented(one.summary, '  ', page.columns),
+    ...(answeredByDetail.includes(one.code) ? [] : indented(one.summary, '  ', page.columns)),
     ...drawExcerpt(one, page),
     ...indented(proseText(one.detail, page), '  ', page.columns),
     ...indented(proseText(one.hint, page), '  hint: ', page.columns),

@@ -35,6 +35,11 @@ describe("a diagnostic's text", () => {
     ]);
   });
 
+  it('begins with what is wrong on the command line', () => {
+    const one = diagnose('cli/usage', { detail: 'Unknown command "up".', hint: 'Did you mean apply?' });
+    expect(draw('', one)).toEqual(['error  cli/usage', '  Unknown command "up".', '  hint: Did you mean apply?', '']);
+  });
+
   it('omits the lines between two distant places', () => {
     const other = diagnose('yaml/duplicate-key', { detail: 'The first.', where: at(1, 1, 2) });
     const one = diagnose('yaml/duplicate-key', { detail: 'Twice.', where: at(9, 1, 2), related: [other] });
