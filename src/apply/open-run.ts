@@ -173,8 +173,8 @@ function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: 
     session: (node) => sessionOf(run, node),
     newSession: (node) => newSession(run, node),
     way: (node) => wayOf(run, node),
-    hold: keeper.hold,
-    loseHold: keeper.lose,
+    lease: keeper.lease,
+    loseLease: keeper.lose,
     suspend: keeper.suspend,
     resume: keeper.resume,
     ...given({ onWithdraw: options.onWithdraw, unlock: options.unlock }),
@@ -274,8 +274,8 @@ export async function runCommands(
 }
 
 async function runOne({ node, command, unless }: NodeCommand, deadlineMs: number, run: OpenRun): Promise<Ran> {
-  const hold = run.keeper.hold(node);
-  if (hold.kind === 'none') return hold.diagnostics[0];
+  const lease = run.keeper.lease(node);
+  if (lease.kind === 'none') return lease.diagnostics[0];
   if (unless !== undefined) {
     const checked = await send(node, unless, deadlineMs, run);
     if (checked === 'done') return 'done';

@@ -63,7 +63,7 @@ it.each([
       expect(report?.plans.flatMap(({ steps }) => steps)).not.toEqual([]);
       expect(new Set(report?.steps.map(({ outcome }) => outcome))).toEqual(new Set(['skipped']));
       expect(keeper.lost.aborted).toBe(false);
-      expect(keeper.hold(node)).toMatchObject({ kind: 'held' });
+      expect(keeper.lease(node)).toMatchObject({ kind: 'leased' });
       await keeper.release();
     } finally {
       session.close();

@@ -79,11 +79,11 @@ const never = 1_000_000;
 
 /** A script under the lease of a run. It ends after `endScript`. */
 function runScript({ keeper }: Contender, step: string): Promise<unknown> {
-  const hold = keeper.hold(one);
+  const lease = keeper.lease(one);
   const session = openSession(rack.way(one), { deadlineMs: 10_000, retryMs: 10 });
   sessions.push(session);
   return session.ask((rootPrefix) => {
-    const fence = { run: runs.get(keeper) ?? '', token: hold.kind === 'held' ? hold.token : 0 };
+    const fence = { run: runs.get(keeper) ?? '', token: lease.kind === 'leased' ? lease.token : 0 };
     const note = { step, verb: 'apply', by: 'ana@desk', config: 'c' };
     const body = `until [ -e "$R/tmp/${step}" ]; do "$R/bin/sleep" 0.05; done\nchanged`;
     const stdin = Buffer.from(mutatingScript({ rootPrefix, fence, note, body }));
@@ -104,7 +104,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     const { keeper, phases } = contender({ run: 'run-a' });
     expect(await keeper.take([two, one])).toEqual({ kind: 'taken', isInDoubt: false });
     expect(phases()).toEqual(['studio-1 taken', 'studio-2 taken']);
-    const token = keeper.hold(one);
+    const token = keeper.lease(one);
     expect(rack.read(one, ownerFile)).toMatch(/^run=run-a\ntoken=\d+\nowner=ana@desk-01\nverb=apply\n/);
     keeper.setPhase('studio-1/power');
     expect(await eventually(() => rack.read(one, ownerFile)?.includes('phase=studio-1/power') === true)).toBe(true);
@@ -112,8 +112,8 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     expect(rack.read(one, ownerFile)).toBeUndefined();
     const next = contender({ run: 'run-b' });
     await next.keeper.take([one]);
-    const nextToken = next.keeper.hold(one);
-    expect(token.kind === 'held' && nextToken.kind === 'held' && nextToken.token > token.token).toBe(true);
+    const nextToken = next.keeper.lease(one);
+    expect(token.kind === 'leased' && nextToken.kind === 'leased' && nextToken.token > token.token).toBe(true);
     await next.keeper.release();
   });
 
@@ -249,7 +249,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
   it('is missing on an unreachable node, which does not stop the run', async () => {
     const { keeper } = contender({ run: 'run-a', port: 1 });
     expect(await keeper.take([one])).toEqual({ kind: 'taken', isInDoubt: false });
-    expect(keeper.hold(one)).toMatchObject({ kind: 'none', diagnostics: [{ code: 'ssh/refused' }] });
+    expect(keeper.lease(one)).toMatchObject({ kind: 'none', diagnostics: [{ code: 'ssh/refused' }] });
     await keeper.release();
   });
 

@@ -19,7 +19,7 @@ import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { diagnoseExit, printedText } from '../../remote/remote.ts';
 import { rootScript, type Session } from '../reach/session.ts';
 import { pause, type RunTiming } from '../run-timing.ts';
-import type { Hold } from '../steps/context.ts';
+import type { OwnLease } from '../steps/context.ts';
 import { type Controller, hasEnded } from './controller.ts';
 
 interface LeaseWish {
@@ -256,7 +256,7 @@ export interface LeaseKeeper {
    * sessions of the nodes' observation.
    */
   readonly take: (nodes: readonly NodeName[], observed?: ObservedSessions) => Promise<TakeAll>;
-  readonly hold: (node: NodeName) => Hold;
+  readonly lease: (node: NodeName) => OwnLease;
   /** Records that a node rejected a script, because another run has the lease. */
   readonly lose: (node: NodeName) => void;
   readonly suspend: (node: NodeName) => void;
@@ -270,7 +270,7 @@ export interface LeaseKeeper {
 }
 
 /** One lease of this run. */
-interface Held {
+interface KeptLease {
   readonly token: number;
   readonly stop: AbortController;
   isSuspended: boolean;
@@ -280,25 +280,25 @@ interface Held {
 
 interface Keeping {
   readonly options: KeeperOptions;
-  readonly held: Map<NodeName, Held>;
-  readonly failures: Map<NodeName, Extract<Hold, { kind: 'none' }>>;
+  readonly leases: Map<NodeName, KeptLease>;
+  readonly failures: Map<NodeName, Extract<OwnLease, { kind: 'none' }>>;
   readonly lost: AbortController;
   phase: string;
 }
 
 export function createLeaseKeeper(options: KeeperOptions): LeaseKeeper {
   const lost = new AbortController();
-  const keeping: Keeping = { options, held: new Map(), failures: new Map(), lost, phase: options.claim.phase };
+  const keeping: Keeping = { options, leases: new Map(), failures: new Map(), lost, phase: options.claim.phase };
   return {
     take: (nodes, observed = {}) => takeAll(keeping, nodes, observed),
-    hold: (node) => holdOf(keeping, node),
+    lease: (node) => leaseOf(keeping, node),
     lose: (node) => lose(keeping, node),
     suspend: (node) => {
-      const one = keeping.held.get(node);
+      const one = keeping.leases.get(node);
       if (one) one.isSuspended = true;
     },
     resume: async (node) => {
-      const one = keeping.held.get(node);
+      const one = keeping.leases.get(node);
       if (one) one.isSuspended = false;
       if (one) await renew(keeping, node, one);
     },
@@ -310,19 +310,19 @@ export function createLeaseKeeper(options: KeeperOptions): LeaseKeeper {
   };
 }
 
-function holdOf({ held, failures }: Keeping, node: NodeName): Hold {
-  const one = held.get(node);
-  if (one) return { kind: 'held', token: one.token };
+function leaseOf({ leases, failures }: Keeping, node: NodeName): OwnLease {
+  const one = leases.get(node);
+  if (one) return { kind: 'leased', token: one.token };
   const failure = failures.get(node);
   if (!failure) throw new Error(`no lease was asked for on ${node}`);
   return failure;
 }
 
 async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: ObservedSessions): Promise<TakeAll> {
-  const { held, failures, options } = keeping;
+  const { leases, failures, options } = keeping;
   let isInDoubt = false;
   for (const node of [...nodes].sort()) {
-    if (held.has(node)) continue;
+    if (leases.has(node)) continue;
     const onHolder = (holder: LeaseHolder, isExpired: boolean): void =>
       options.onChange({ node, phase: isExpired ? 'expired' : 'waiting', holder });
     const bootSession = observed[node]?.bootSession ?? undefined;
@@ -339,8 +339,13 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: O
       options.onChange({ node, phase: 'refused', holder: taken.holder });
       return { kind: 'refused', refusals: [{ node, holder: taken.holder }] };
     }
-    const one: Held = { token: taken.token, stop: new AbortController(), isSuspended: false, phase: keeping.phase };
-    held.set(node, one);
+    const one: KeptLease = {
+      token: taken.token,
+      stop: new AbortController(),
+      isSuspended: false,
+      phase: keeping.phase,
+    };
+    leases.set(node, one);
     isInDoubt ||= taken.isInDoubt;
     void keepRenewing(keeping, node, one);
     options.onChange({ node, phase: 'taken', token: taken.token });
@@ -348,7 +353,7 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: O
   return { kind: 'taken', isInDoubt };
 }
 
-async function keepRenewing(keeping: Keeping, node: NodeName, one: Held): Promise<void> {
+async function keepRenewing(keeping: Keeping, node: NodeName, one: KeptLease): Promise<void> {
   const { signal } = one.stop;
   while (!signal.aborted) {
     await pause(keeping.options.timing.beatMs, signal);
@@ -357,7 +362,7 @@ async function keepRenewing(keeping: Keeping, node: NodeName, one: Held): Promis
 }
 
 /** A renewal without an answer is not a loss: the node itself rejects scripts without the lease. */
-async function renew(keeping: Keeping, node: NodeName, one: Held): Promise<void> {
+async function renew(keeping: Keeping, node: NodeName, one: KeptLease): Promise<void> {
   const { options, phase } = keeping;
   const fence = { run: options.claim.run, token: one.token };
   const script = (root: string): string => renewLeaseScript(root, fence, one.phase === phase ? undefined : phase);
@@ -367,17 +372,17 @@ async function renew(keeping: Keeping, node: NodeName, one: Held): Promise<void>
 }
 
 function lose(keeping: Keeping, node: NodeName): void {
-  const one = keeping.held.get(node);
+  const one = keeping.leases.get(node);
   if (!one) return;
   one.stop.abort();
-  keeping.held.delete(node);
+  keeping.leases.delete(node);
   keeping.lost.abort();
   keeping.options.onChange({ node, phase: 'lost', token: one.token });
 }
 
-async function releaseAll({ held, options }: Keeping): Promise<void> {
-  const all = [...held];
-  held.clear();
+async function releaseAll({ leases, options }: Keeping): Promise<void> {
+  const all = [...leases];
+  leases.clear();
   for (const [, one] of all) one.stop.abort();
   await Promise.all(
     all.map(async ([node, { token, isSuspended }]) => {

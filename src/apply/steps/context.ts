@@ -10,8 +10,8 @@ import { pause, type RunTiming } from '../run-timing.ts';
 import type { NodeUnlock } from '../unlock-node.ts';
 
 /** This run's lease of a node, or why it has none. */
-export type Hold =
-  | { readonly kind: 'held'; readonly token: number }
+export type OwnLease =
+  | { readonly kind: 'leased'; readonly token: number }
   | { readonly kind: 'none'; readonly diagnostics: NonEmpty<Diagnostic> };
 
 /** A step's progress; bytes for steps that transfer data. */
@@ -41,9 +41,9 @@ export interface StepContext {
   readonly newSession: (node: NodeName) => Session;
   /** The SSH target itself, for a separate connection. */
   readonly way: (node: NodeName) => Way;
-  readonly hold: (node: NodeName) => Hold;
+  readonly lease: (node: NodeName) => OwnLease;
   /** Reports that the node's fence rejected a script, because another run has the lease now. */
-  readonly loseHold: (node: NodeName) => void;
+  readonly loseLease: (node: NodeName) => void;
   /** Stops renewing the lease while a node restarts, so that it does not count as lost. */
   readonly suspend: (node: NodeName) => void;
   readonly resume: (node: NodeName) => Promise<void>;

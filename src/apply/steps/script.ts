@@ -53,12 +53,12 @@ export async function sendRootScript(step: Step, context: StepContext, body: Roo
   const limits = { name, deadlineMs: deadlineOf(step, context), maxBytes };
   const key = mayRepeat(step) ? context.newToken() : undefined;
   for (let attempt = 1; ; attempt += 1) {
-    const hold = context.hold(step.node);
-    if (hold.kind === 'none') return failed(...hold.diagnostics);
+    const lease = context.lease(step.node);
+    if (lease.kind === 'none') return failed(...lease.diagnostics);
     const session = context.session(step.node);
     const script = (rootPrefix: string): string =>
       mutatingScript({
-        ...signed(step, context, hold.token),
+        ...signed(step, context, lease.token),
         rootPrefix,
         body: body(rootPrefix, session.user),
         ...given({ sending: key === undefined ? undefined : { key, attempt } }),
@@ -88,7 +88,7 @@ function judge(step: Step, context: StepContext, end: ScriptEnd & { readonly use
     case 'done':
       return { outcome: result.isChanged ? 'changed' : 'unchanged', diagnostics: [], said: result.said };
     case 'lease-lost':
-      context.loseHold(step.node);
+      context.loseLease(step.node);
       return failed(leaseLost(step));
     case 'failed': {
       const sudo = diagnoseSudo(step.node, end.user, end.exit, end.stderr);
@@ -185,9 +185,9 @@ export async function runTransaction(step: StepOf<'transaction'>, context: StepC
 }
 
 async function changeOnce(step: StepOf<'transaction'>, context: StepContext): Promise<RootResult> {
-  const hold = context.hold(step.node);
-  if (hold.kind === 'none') return failed(...hold.diagnostics);
-  const about = signed(step, context, hold.token);
+  const lease = context.lease(step.node);
+  if (lease.kind === 'none') return failed(...lease.diagnostics);
+  const about = signed(step, context, lease.token);
   const { rollbackAfterMs } = context.timing;
   const seconds = rollbackAfterMs / 1_000;
   const endMs = performance.now() + rollbackAfterMs;

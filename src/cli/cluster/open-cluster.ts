@@ -18,7 +18,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { findClusterFile, lockFileFor, simFolder } from '../files/places.ts';
 import { openToOthers, type ReadFile, readFile, readIfThere, shownPath, thisReader } from '../files/read-file.ts';
-import { holdFile, replaceFile } from '../files/write-file.ts';
+import { replaceFile, useFileAlone } from '../files/write-file.ts';
 import { withGatewayProgram } from '../sources/read-keys.ts';
 import { showDiagnostics } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
@@ -299,7 +299,7 @@ export function keepLock(
 
 /** Changes a lock file exclusively; a change without effect writes nothing. */
 export const changeLock = (place: LockPlace, change: (now: ClusterLock) => ClusterLock): Promise<boolean> =>
-  holdFile(place.path, () => {
+  useFileAlone(place.path, () => {
     const now = readLock(place);
     const text = renderLock(change(now));
     if (text === renderLock(now)) return false;

@@ -15,7 +15,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { namedSubject } from '../../model/subject.ts';
 
-/** A mark is held only while reading and writing a file; an older mark was left by a process that died. */
+/** A mark exists only while a file is read and written; an older mark was left by a process that died. */
 const staleMs = 10_000;
 const patienceMs = 15_000;
 const pauseMs = 20;
@@ -23,10 +23,10 @@ const pauseMs = 20;
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /** Creates the mark; false if it already exists. */
-function mark(path: string, token: string): boolean {
+function mark(path: string, ownMark: string): boolean {
   try {
     const file = openSync(path, 'wx', 0o600);
-    writeSync(file, token);
+    writeSync(file, ownMark);
     closeSync(file);
     return true;
   } catch (error) {
@@ -47,9 +47,9 @@ function clearStale(path: string): void {
   }
 }
 
-function release(path: string, token: string): void {
+function release(path: string, ownMark: string): void {
   try {
-    if (readFileSync(path, 'utf8') === token) unlinkSync(path);
+    if (readFileSync(path, 'utf8') === ownMark) unlinkSync(path);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
   }
@@ -60,14 +60,14 @@ function release(path: string, token: string): void {
  * removes it afterwards. An abandoned mark expires after ten seconds.
  * @throws FleetError `cli/cannot-write` if the mark cannot be created, or another process keeps it
  */
-export async function holdFile<T>(path: string, act: () => T): Promise<T> {
-  const held = `${path}.held`;
-  const token = randomBytes(8).toString('hex');
+export async function useFileAlone<T>(path: string, act: () => T): Promise<T> {
+  const markPath = `${path}.held`;
+  const ownMark = randomBytes(8).toString('hex');
   const end = Date.now() + patienceMs;
   try {
-    while (!mark(held, token)) {
-      clearStale(held);
-      if (Date.now() > end) throw new Error(`another meshwright process is using it (${held})`);
+    while (!mark(markPath, ownMark)) {
+      clearStale(markPath);
+      if (Date.now() > end) throw new Error(`another meshwright process is using it (${markPath})`);
       await sleep(pauseMs);
     }
   } catch (error) {
@@ -76,7 +76,7 @@ export async function holdFile<T>(path: string, act: () => T): Promise<T> {
   try {
     return act();
   } finally {
-    release(held, token);
+    release(markPath, ownMark);
   }
 }
 

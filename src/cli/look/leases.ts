@@ -37,16 +37,16 @@ export const leaseStatus: VerbBody = async (run) => {
   const observation = await observeNodes(run, asked, openWays(run, cluster), shownOnly(run));
   const diagnostics = nodes.flatMap((name) => observation.failures[name] ?? []);
   const lost = nodes.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
-  const holds = nodes.map((name) => ({ name, hold: holdOn(observation, name) }));
+  const leases = nodes.map((name) => ({ name, lease: leaseOn(observation, name) }));
   if (run.options.json) {
     showJson(run.console, {
       formatVersion: 1,
       ...(isSimulated ? { simulated: true } : {}),
       nodes: Object.fromEntries(
-        holds.map(({ name, hold }) => {
-          if (hold.kind === 'unknown') return [name, { held: null, reason: hold.detail }];
-          const { token: _token, ...shown } = hold.value ?? {};
-          return [name, { held: hold.value !== undefined, ...shown }];
+        leases.map(({ name, lease }) => {
+          if (lease.kind === 'unknown') return [name, { held: null, reason: lease.detail }];
+          const { token: _token, ...shown } = lease.value ?? {};
+          return [name, { held: lease.value !== undefined, ...shown }];
         }),
       ),
       ...unreachedField(unreachedOf(lost, observation)),
@@ -55,20 +55,21 @@ export const leaseStatus: VerbBody = async (run) => {
   } else {
     const { columns, hasUnicode: unicode } = run.console;
     const page = { columns, unicode, paint: plainPaint, isSimulated };
-    const held = holds.filter(({ hold }) => hold.kind === 'known' && hold.value !== undefined).length;
-    const known = holds.filter(({ hold }) => hold.kind === 'known').length;
-    const seen = known === holds.length ? '' : `${known} of ${counted(holds.length, 'node')} observed, `;
-    const about = `${seen}${held === 0 ? 'no leases' : counted(held, 'lease')}`;
+    const leased = leases.filter(({ lease }) => lease.kind === 'known' && lease.value !== undefined).length;
+    const known = leases.filter(({ lease }) => lease.kind === 'known').length;
+    const seen = known === leases.length ? '' : `${known} of ${counted(leases.length, 'node')} observed, `;
+    const about = `${seen}${leased === 0 ? 'no leases' : counted(leased, 'lease')}`;
     const width = Math.max(0, ...nodes.map((name) => name.length));
-    const lines = holds.flatMap(({ name, hold }) => {
-      const text = hold.kind === 'unknown' ? 'unknown' : hold.value === undefined ? 'free' : holdText(hold.value, name);
+    const lines = leases.flatMap(({ name, lease }) => {
+      const text =
+        lease.kind === 'unknown' ? 'unknown' : lease.value === undefined ? 'free' : leaseOwnerText(lease.value, name);
       return hang(`  ${name.padEnd(width)}   `, escapeText(text), columns);
     });
     const head = headLines(cluster.fleet.name, about, page);
     run.console.out(`${[...head, '', ...lines].join('\n')}\n`);
     showDiagnostics(run.console, gatherAlike(diagnostics));
   }
-  return codeForNodes(holds.map(({ hold }): NodeVerdict => (hold.kind === 'known' ? 'fine' : 'unjudged')));
+  return codeForNodes(leases.map(({ lease }): NodeVerdict => (lease.kind === 'known' ? 'fine' : 'unjudged')));
 };
 
 interface Freed {
@@ -86,21 +87,21 @@ export const leaseRelease: VerbBody = async (run) => {
   if (wanted !== undefined && nodes.length === 0) throw usageError('--run needs a named node.', 'Name the node.');
   const ways = openWays(run, cluster);
   const observation = await observeNodes(run, nodes, ways);
-  const holds = nodes.map(({ name }) => ({ node: name, hold: holdOn(observation, name) }));
-  const held = holds.flatMap(({ node, hold }) =>
-    hold.kind === 'known' && hold.value ? [{ node, seen: hold.value }] : [],
+  const leases = nodes.map(({ name }) => ({ node: name, lease: leaseOn(observation, name) }));
+  const leased = leases.flatMap(({ node, lease }) =>
+    lease.kind === 'known' && lease.value ? [{ node, seen: lease.value }] : [],
   );
-  if (held.length > 0 && !(await askYes(run, questionFor(held)))) return exitCode.nothingChanged;
+  if (leased.length > 0 && !(await askYes(run, questionFor(leased)))) return exitCode.nothingChanged;
   const all = await ways.toAll(nodes);
-  const watched = held.map(({ node }) => ({ name: node }));
+  const watched = leased.map(({ node }) => ({ name: node }));
   const freed = await withProgress(run.console, ['watching', watched], (done) =>
     Promise.all(
-      holds.map(async ({ node, hold }) => {
+      leases.map(async ({ node, lease }) => {
         const way = all.find((one) => one.node === node);
         const one =
-          hold.kind === 'unknown' || way === undefined
+          lease.kind === 'unknown' || way === undefined
             ? notFreed(node, ...(observation.failures[node] ?? []))
-            : await freeOne(run, way, hold.value, wanted);
+            : await freeOne(run, way, lease.value, wanted);
         done(node);
         return one;
       }),
@@ -110,19 +111,24 @@ export const leaseRelease: VerbBody = async (run) => {
   return codeForNodes(freed.map(({ isFree }): NodeVerdict => (isFree ? 'fine' : 'wrong')));
 };
 
-function questionFor(held: readonly { readonly node: NodeName; readonly seen: SeenHold }[]): string {
+function questionFor(leased: readonly { readonly node: NodeName; readonly seen: ObservedLease }[]): string {
   return [
     'These nodes are leased:',
-    ...held.map(({ node, seen }) => `  ${node}   ${holdText(seen)}`),
+    ...leased.map(({ node, seen }) => `  ${node}   ${leaseOwnerText(seen)}`),
     'Release these leases?',
   ].join('\n');
 }
 
-async function freeOne(run: Run, way: NodeWay, hold: SeenHold | undefined, wanted: string | undefined): Promise<Freed> {
+async function freeOne(
+  run: Run,
+  way: NodeWay,
+  lease: ObservedLease | undefined,
+  wanted: string | undefined,
+): Promise<Freed> {
   const { node } = way;
-  if (hold === undefined) return { node, isFree: true, isReleased: false, diagnostics: [] };
-  const { run: holder, token } = hold;
-  if (wanted !== undefined && wanted !== holder) return notFreed(node, otherRun(node, hold, wanted));
+  if (lease === undefined) return { node, isFree: true, isReleased: false, diagnostics: [] };
+  const { run: holder, token } = lease;
+  if (wanted !== undefined && wanted !== holder) return notFreed(node, otherRun(node, lease, wanted));
   const limits = useLimits(run);
   const session = openSession(way, { ...limits, retryMs: timingFor(run).retryMs });
   try {
@@ -130,7 +136,7 @@ async function freeOne(run: Run, way: NodeWay, hold: SeenHold | undefined, wante
       wanted !== undefined && token !== undefined
         ? await releaseLeaseOf(session, { run: wanted, token }, limits.deadlineMs)
         : await releaseDead(run, session);
-    return freedBy(node, hold, released);
+    return freedBy(node, lease, released);
   } finally {
     session.close();
   }
@@ -146,7 +152,7 @@ async function releaseDead(run: Run, session: ReturnType<typeof openSession>): P
 }
 
 /** Reports how a release ended. */
-export function freedBy(node: NodeName, seen: SeenHold, released: Released): Freed {
+export function freedBy(node: NodeName, seen: ObservedLease, released: Released): Freed {
   switch (released.kind) {
     case 'released':
     case 'free':
@@ -171,17 +177,17 @@ const notFreed = (node: NodeName, ...diagnostics: readonly Diagnostic[]): Freed 
   diagnostics,
 });
 
-const alive = (node: NodeName, holder: SeenHold): Diagnostic =>
+const alive = (node: NodeName, holder: ObservedLease): Diagnostic =>
   diagnose('lease/alive', {
     subject: nodeSubject(node),
-    detail: prose`${labelled(node)}${holdText(holder)}; this run just renewed its lease.`,
+    detail: prose`${labelled(node)}${leaseOwnerText(holder)}; this run just renewed its lease.`,
     hint: prose`Wait until the run ends, or stop it on its controller. To release the lease anyway: ${meshwright('lease release', node, '--run', holder.run ?? '')}`,
   });
 
-const otherRun = (node: NodeName, seen: SeenHold, wanted: string): Diagnostic =>
+const otherRun = (node: NodeName, seen: ObservedLease, wanted: string): Diagnostic =>
   diagnose('lease/other-run', {
     subject: nodeSubject(node),
-    detail: prose`${labelled(node)}${holdText(seen)}, but --run names ${wanted}.`,
+    detail: prose`${labelled(node)}${leaseOwnerText(seen)}, but --run names ${wanted}.`,
   });
 
 const unheard = (node: NodeName): Diagnostic =>
@@ -212,7 +218,7 @@ function show(run: Run, freed: readonly Freed[]): void {
 }
 
 /** The observed lease of one node; without `run` if its owner died before writing its name into the lease. */
-interface SeenHold {
+interface ObservedLease {
   readonly run?: string;
   readonly token?: number;
   readonly owner?: string;
@@ -222,13 +228,13 @@ interface SeenHold {
 }
 
 /** The lease of a node; a known `undefined` means that the node is free. */
-function holdOn(observation: FleetObservation, node: string): Known<SeenHold | undefined> {
+function leaseOn(observation: FleetObservation, node: string): Known<ObservedLease | undefined> {
   const fact = read(observation.nodes[node]?.facts, leasesFact);
   if (fact === undefined) return unknown('unreachable', 'The node was not observed.');
-  return mapKnown(fact, ([lease]) => lease && seenHold(lease.fields));
+  return mapKnown(fact, ([lease]) => lease && observedLease(lease.fields));
 }
 
-function seenHold(fields: Readonly<Record<string, string>>): SeenHold {
+function observedLease(fields: Readonly<Record<string, string>>): ObservedLease {
   const { run, token, owner, verb, phase, since } = fields;
   return {
     ...given({ run }),
@@ -243,7 +249,7 @@ function seenHold(fields: Readonly<Record<string, string>>): SeenHold {
  *
  * @param node whose lease it is
  */
-export function holdText({ run, owner, verb, phase, since }: SeenHold, node?: string): string {
+export function leaseOwnerText({ run, owner, verb, phase, since }: ObservedLease, node?: string): string {
   if (run === undefined) return 'a run that died while taking the lease';
   const when = since === undefined ? '' : ` since ${since.replace(/\.\d+Z$/, 'Z')}`;
   const isOfOther = node !== undefined && phase?.includes('/') === true && !phase.startsWith(`${node}/`);

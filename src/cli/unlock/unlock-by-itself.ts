@@ -24,7 +24,7 @@ import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import type { Settled, Ways } from '../cluster/ways.ts';
 import { stateFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';
-import { cannotWrite, holdFile, replaceFile } from '../files/write-file.ts';
+import { cannotWrite, replaceFile, useFileAlone } from '../files/write-file.ts';
 import { observeLimits } from '../look/observe-fleet.ts';
 import { secretContext } from '../sources/secrets.ts';
 import { timingFor } from '../use-limits.ts';
@@ -66,7 +66,7 @@ export function openUnlockAttempts(env: NodeJS.ProcessEnv, pauseMs: number): Kep
     take: async (address, mostMs) => {
       open();
       const path = pathOf(address);
-      return holdFile(path, () => {
+      return useFileAlone(path, () => {
         const now = Date.now();
         const last = readAttempt(path);
         const most = (last?.mostMs ?? 0) + pauseMs;
@@ -79,7 +79,7 @@ export function openUnlockAttempts(env: NodeJS.ProcessEnv, pauseMs: number): Kep
     },
     ended: (address, how) => {
       const path = pathOf(address);
-      return holdFile(path, () => {
+      return useFileAlone(path, () => {
         const isRefused = how === 'unknown' ? wasRefused(address) : how === 'refused';
         write(path, { atEpochMs: Date.now(), mostMs: 0, isRefused });
       });
@@ -87,7 +87,7 @@ export function openUnlockAttempts(env: NodeJS.ProcessEnv, pauseMs: number): Kep
     seenUp: async (address) => {
       const path = pathOf(address);
       if (!wasRefused(address)) return;
-      await holdFile(path, () => {
+      await useFileAlone(path, () => {
         const last = readAttempt(path);
         if (last !== undefined) write(path, { ...last, isRefused: false });
       });

@@ -155,7 +155,7 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
     return;
   }
   const script = createInputWatch(command, node.root);
-  const hold = createExecHold(node.watch, { node: node.name, command, boot: node.boot() });
+  const delay = createExecDelay(node.watch, { node: node.name, command, boot: node.boot() });
   const running = runExec({
     node,
     command,
@@ -170,9 +170,9 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
     }),
     onInput: (chunk) => {
       script?.add(chunk);
-      hold.add(chunk);
+      delay.add(chunk);
     },
-    hold,
+    delay,
   });
   one.running = running;
   if (one.isClosed) running.abandon();
@@ -194,7 +194,7 @@ interface ExecOptions {
   /** Receives the bytes that the client sends to the command. */
   readonly onInput: (chunk: Buffer) => void;
   /** Delays the output to the client. */
-  readonly hold: ReturnType<typeof createExecHold>;
+  readonly delay: ReturnType<typeof createExecDelay>;
 }
 
 /** Signals that sshd forwards, and that it can name in an exit-signal (OpenSSH session.c). */
@@ -232,7 +232,7 @@ function tellExit(channel: ServerChannel, exit: Exit): void {
 }
 
 /** Forwards the client's bytes and end of file to the command. */
-function feed({ channel, onInput, hold }: ExecOptions, stdin: Socket): void {
+function feed({ channel, onInput, delay }: ExecOptions, stdin: Socket): void {
   channel.on('data', (chunk: Buffer) => {
     onInput(chunk);
     if (!stdin.writable || stdin.write(chunk)) return;
@@ -242,7 +242,7 @@ function feed({ channel, onInput, hold }: ExecOptions, stdin: Socket): void {
   stdin.once('close', () => channel.resume());
   channel.once('end', () => {
     stdin.end();
-    hold.received();
+    delay.received();
   });
 }
 
@@ -252,7 +252,7 @@ function feed({ channel, onInput, hold }: ExecOptions, stdin: Socket): void {
  * the command's output any more. A background job with open output therefore keeps the client waiting, as on a Mac.
  */
 function runExec(options: ExecOptions) {
-  const { channel, pipes, hold } = options;
+  const { channel, pipes, delay } = options;
   const { groups } = options.node;
   const { stdin, stdout, stderr } = pipes;
   const ours = [stdin, stdout, stderr];
@@ -275,7 +275,7 @@ function runExec(options: ExecOptions) {
   const gone = new Promise<void>((resolve) => {
     leave = resolve;
   });
-  const output = createChannelOutput(channel, hold.released);
+  const output = createChannelOutput(channel, delay.released);
   const drained = Promise.all([output.send(stdout, channel), output.send(stderr, channel.stderr)]).catch(
     () => undefined,
   );
@@ -283,8 +283,8 @@ function runExec(options: ExecOptions) {
 
   const ended = shellExit.then(async (exit) => {
     if (group !== undefined) groups.leaderEnded(group);
-    hold.received();
-    await hold.released;
+    delay.received();
+    await delay.released;
     tellExit(channel, exit);
     stdin.destroy();
     await Promise.race([drained, gone]);
@@ -346,7 +346,7 @@ const inputLimit = 1_048_576;
  * Delays the output of one command until it has been received completely, or has exited, and all listeners are done.
  * Without listeners there is no delay. Output may be sent when `released` resolves.
  */
-function createExecHold(watch: ExecWatch, exec: Omit<ReceivedExec, 'input'>) {
+function createExecDelay(watch: ExecWatch, exec: Omit<ReceivedExec, 'input'>) {
   if (!watch.isWatched()) return { add: () => undefined, received: () => undefined, released: Promise.resolve() };
   const chunks: Buffer[] = [];
   let size = 0;

@@ -87,7 +87,7 @@ function nodeThat(...answers: readonly Answer[]) {
     timing: { scale: 1, retryMs: 1, gatePollMs: 1 },
     signal: new AbortController().signal,
     session: () => session,
-    hold: () => ({ kind: 'held', token: 1 }),
+    lease: () => ({ kind: 'leased', token: 1 }),
     newToken: () => '0'.repeat(32),
     progress: () => undefined,
   } as unknown as StepContext;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Released } from '../../../../src/apply/lease/lease-keeper.ts';
-import { freedBy, holdText } from '../../../../src/cli/look/leases.ts';
+import { freedBy, leaseOwnerText } from '../../../../src/cli/look/leases.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { asText } from '../../as-text.ts';
 
@@ -30,10 +30,10 @@ describe('the release of a lease', () => {
   });
 
   it('describes the run, even if it died while taking the lease', () => {
-    expect(holdText(holder)).toBe('apply by ana@desk since 2026-11-20, at studio-1/power/set (run run-a)');
-    const elsewhere = holdText({ ...holder, since: '2026-11-20T08:00:00.123Z' }, 'studio-2');
+    expect(leaseOwnerText(holder)).toBe('apply by ana@desk since 2026-11-20, at studio-1/power/set (run run-a)');
+    const elsewhere = leaseOwnerText({ ...holder, since: '2026-11-20T08:00:00.123Z' }, 'studio-2');
     expect(elsewhere).toBe('apply by ana@desk since 2026-11-20T08:00:00Z, while studio-1/power/set runs (run run-a)');
-    expect(holdText(holder, 'studio-1')).toContain(', at studio-1/power/set');
-    expect(holdText({})).toBe('a run that died while taking the lease');
+    expect(leaseOwnerText(holder, 'studio-1')).toContain(', at studio-1/power/set');
+    expect(leaseOwnerText({})).toBe('a run that died while taking the lease');
   });
 });
