@@ -10,7 +10,7 @@ import type {
   RankCommand,
   RankPlace,
   RuntimeDriver,
-  StartPhase,
+  StartWave,
   TokenRequest,
 } from '../contract/driver.ts';
 import { type CommandField, fillFields } from './fields.ts';
@@ -22,10 +22,10 @@ const tokenRequest = ({ model }: DesiredPlacement, { token }: CommandRuntime): T
   pointer: token.json,
 });
 
-const leader: StartPhase = { ranks: 'leader', until: 'joined' };
-const followers: StartPhase = { ranks: 'followers', until: 'joined' };
+const leader: StartWave = { ranks: 'leader', until: 'joined' };
+const followers: StartWave = { ranks: 'followers', until: 'joined' };
 
-function phases({ order }: CommandRuntime): readonly StartPhase[] {
+function waves({ order }: CommandRuntime): readonly StartWave[] {
   switch (order) {
     case 'leader-first':
       return [leader, followers];
@@ -132,7 +132,7 @@ export const command: RuntimeDriver<CommandRuntime> = {
   programKey: () => 'command',
   needs: () => [],
   tokenRequest,
-  phases: (_placement, runtime) => phases(runtime),
+  waves: (_placement, runtime) => waves(runtime),
   goldenCheck: ({ token }) => (token.golden === 'equal' ? 'equal' : 'none'),
   canRestartOne: ({ restart }) => restart === 'node',
   stopOrder: 'leader-first',

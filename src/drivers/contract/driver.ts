@@ -136,7 +136,7 @@ export interface TokenRequest {
 }
 
 /** One wave of a start. These ranks start in parallel; the next wave follows when all of them have reached `until`. */
-export interface StartPhase {
+export interface StartWave {
   readonly ranks: 'leader' | 'followers' | 'all';
   readonly until: 'meeting' | 'joined';
 }
@@ -222,7 +222,7 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   needs(placement: DesiredPlacement, runtime: R): readonly SeenName[];
   tokenRequest(placement: DesiredPlacement, runtime: R, model: DesiredModel): TokenRequest;
   /** In start order; together the waves contain every rank exactly once. */
-  phases(placement: DesiredPlacement, runtime: R): readonly StartPhase[];
+  waves(placement: DesiredPlacement, runtime: R): readonly StartWave[];
   /** Objections to a placement before its start. Memory is checked for all drivers in one place. */
   check?(one: PlacementCheck<R>): readonly PlacementFinding[];
   /** Archive paths of the programs that a start of these placements runs; absent: none. */

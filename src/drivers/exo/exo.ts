@@ -13,7 +13,7 @@ import type {
   PlacementCheck,
   PlacementFinding,
   RuntimeDriver,
-  StartPhase,
+  StartWave,
   Talk,
   TalkRequest,
 } from '../contract/driver.ts';
@@ -455,7 +455,7 @@ export const requestPattern =
   'Executing command: |received chat request: |Starting task |Skipping invalid task |Task .* dropped, runner closed|tool_call_text_parts=|tool call parsing failed|yielding tool call: ';
 
 /** The forced master starts first: a later one would replace another master, and the session would start over. */
-const phases: readonly StartPhase[] = [
+const waves: readonly StartWave[] = [
   { ranks: 'leader', until: 'joined' },
   { ranks: 'followers', until: 'joined' },
 ];
@@ -472,7 +472,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   // @see exo at b5375f8, worker/engines/mlx/generator/batch_generate.py:365 and generate.py:720; v1.0.71 alike
   tokenRequest: (_placement, _runtime, model) => countedChatRequest(model.repository ?? model.name),
   // exo queues requests beyond EXO_MAX_CONCURRENT_REQUESTS. @see exo at b5375f8, batch_generator.py:409
-  phases: () => phases,
+  waves: () => waves,
   check,
   tensorShape: exoShape,
   judgeSplit,

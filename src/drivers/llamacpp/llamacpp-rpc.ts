@@ -12,7 +12,7 @@ import type {
   PlacementFinding,
   RuntimeDriver,
   RuntimeSight,
-  StartPhase,
+  StartWave,
 } from '../contract/driver.ts';
 import { configure, modelFile } from './configure.ts';
 import { memory } from './memory.ts';
@@ -286,7 +286,7 @@ export const signatures: readonly FailureSignature[] = [...ofTheMesh, ...ofRdma,
  * Workers start first, because a server exits if one of them is not listening. This is checked on the worker's own
  * node: a worker serves one connection at a time, so a check from outside would block the server.
  */
-const phases = ({ nodes }: Pick<DesiredPlacement, 'nodes'>): readonly StartPhase[] =>
+const waves = ({ nodes }: Pick<DesiredPlacement, 'nodes'>): readonly StartWave[] =>
   nodes.length === 1
     ? [{ ranks: 'leader', until: 'joined' }]
     : [
@@ -381,7 +381,7 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   // `usage` is `n_decoded`, which grows by one after each sampled token.
   // @see llama.cpp at 00efb3e, tools/server/server-task.cpp: to_json_oaicompat_chat
   tokenRequest: ({ model }) => countedChatRequest(model),
-  phases,
+  waves,
   // When the server loads a model, it sends the workers' weights over the cables.
   modelReaders: 'leader',
   // Measured: a mesh of two workers gives exactly the same bytes as a single process.

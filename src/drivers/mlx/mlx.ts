@@ -14,7 +14,7 @@ import type {
   RankMatrix,
   RuntimeDriver,
   RuntimeSight,
-  StartPhase,
+  StartWave,
 } from '../contract/driver.ts';
 import { gpuSignatures, jacclSignatures } from '../contract/signatures.ts';
 import { type Backend, backendOf, configure, isFullMesh, isRing, memory, mlxPython, usedPerHop } from './configure.ts';
@@ -334,7 +334,7 @@ export const signatures: readonly FailureSignature[] = [
  *
  * @see TCPAllGather in mlx/distributed/jaccl/lib/jaccl/rdma.cpp and RingGroup in mlx/distributed/ring/ring.cpp
  */
-export function phases({ nodes, transport }: Pick<DesiredPlacement, 'nodes' | 'transport'>): readonly StartPhase[] {
+export function waves({ nodes, transport }: Pick<DesiredPlacement, 'nodes' | 'transport'>): readonly StartWave[] {
   if (transport === 'tcp' || nodes.length === 1) return [{ ranks: 'all', until: 'joined' }];
   return [
     { ranks: 'leader', until: 'meeting' },
@@ -384,7 +384,7 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   // These fields are part of the model's key: other values make every rank unload the model. @see ModelProvider of
   // mlx_lm/server.py
   refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'],
-  phases,
+  waves,
   // It is not confirmed that sums over several Macs are bit-identical in every start.
   goldenCheck: () => 'printable',
   canRestartOne: () => false,

@@ -2,7 +2,7 @@ import { askedPort } from '../../desired/endpoints.ts';
 import { onFallback } from '../../desired/layouts.ts';
 import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
 import { type LibrarySight, sameLibraries } from '../../drivers/contract/checks.ts';
-import type { StartPhase } from '../../drivers/contract/driver.ts';
+import type { StartWave } from '../../drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
@@ -191,7 +191,7 @@ function waysOf(one: PlacementCase, view: View): Ways {
   }
   const next = configurePlacement(placement, view.desired, mesh.generation + 1, seenNames(view));
   if (next.kind === 'incomplete') return { ending: [] };
-  return { ...startWays(one, next, driver.phases(placement, runtime), view), rescue };
+  return { ...startWays(one, next, driver.waves(placement, runtime), view), rescue };
 }
 
 const workOf = (one: PlacementCase): MeshWork => ({
@@ -284,7 +284,7 @@ function tidyWays(one: PlacementCase): readonly Step[] {
 }
 
 /** Installs and checks everything before it stops anything, and stops everything before it makes a rank ready. */
-function startWays(one: PlacementCase, next: Configured, phases: readonly StartPhase[], view: View): Ways {
+function startWays(one: PlacementCase, next: Configured, waves: readonly StartWave[], view: View): Ways {
   const { placement, mesh, strangers, runtime, model, driver } = one;
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const put = putServices(work, next.ranks);
@@ -308,7 +308,7 @@ function startWays(one: PlacementCase, next: Configured, phases: readonly StartP
       const needs = [...(stops.length === 0 ? puts : stops), ...others.filter(isNear)];
       const dialogue = runtime && model && driver?.dialogue?.(placement, runtime, model, view.desired.thunderbolt);
       const start = { ...startOf(one, work, next.digest, view), ...given({ dialogue }), ranks: next.ranks };
-      const steps = startMesh(start, phases, needs);
+      const steps = startMesh(start, waves, needs);
       return [...steps, ...openingSteps(one, steps.slice(-1))];
     },
   };

@@ -1,5 +1,5 @@
 import type { Configured, RankConfiguration } from '../../../drivers/configure-placement.ts';
-import type { RankFile, StartPhase } from '../../../drivers/contract/driver.ts';
+import type { RankFile, StartWave } from '../../../drivers/contract/driver.ts';
 import type { DesiredModel } from '../../../model/desired.ts';
 import type { Digest } from '../../../model/digest.ts';
 import type { StartDialogue } from '../../../model/endpoint-calls.ts';
@@ -90,7 +90,7 @@ const putOf = (work: MeshWork, node: NodeName, verb: string, path: NodePath, con
  */
 export function startMesh(
   parts: Omit<MeshStart, 'watched'>,
-  phases: readonly StartPhase[],
+  waves: readonly StartWave[],
   needs: readonly Step[],
 ): readonly Step[] {
   const start: MeshStart = { ...parts, watched: parts.ranks };
@@ -100,7 +100,7 @@ export function startMesh(
     needs: bootstraps,
     deadlineMs: readyDeadlineMs,
   });
-  return [...bootstraps, ready, ...kickRanks(start, wavesOf(start.ranks, phases), [ready])];
+  return [...bootstraps, ready, ...kickRanks(start, wavesOf(start.ranks, waves), [ready])];
 }
 
 const bootstrapRank = (
@@ -124,11 +124,11 @@ const filesOf = (all: readonly RankFile[]) => ({
   folders: all.flatMap((file) => (file.kind === 'folder' ? [{ name: file.name, keeps: file.keeps }] : [])),
 });
 
-function wavesOf(ranks: readonly RankConfiguration[], phases: readonly StartPhase[]): readonly Wave[] {
+function wavesOf(ranks: readonly RankConfiguration[], waves: readonly StartWave[]): readonly Wave[] {
   const [leader, ...followers] = ranks;
   const members = { all: ranks, leader: leader === undefined ? [] : [leader], followers };
-  return phases
-    .map((phase) => ({ ranks: members[phase.ranks], until: phase.until }))
+  return waves
+    .map((wave) => ({ ranks: members[wave.ranks], until: wave.until }))
     .filter((wave) => wave.ranks.length > 0);
 }
 
@@ -236,7 +236,7 @@ function rankGate(
   return meshStep(work, { node: leaderOf(all).node, act, ...rest });
 }
 
-/** Bounds all phases together by the bytes to load. Each phase also has its own deadline, which progress renews. */
+/** Bounds all waves together by the bytes to load. Each wave also has its own deadline, which progress renews. */
 const talkDeadlineMs = (bytes: number): number => 900_000 + Math.ceil(bytes / 300_000);
 
 function talkOver({ work, ranks }: MeshStart, call: StartDialogue, needs: readonly Step[]): Step {

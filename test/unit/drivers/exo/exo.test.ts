@@ -116,7 +116,7 @@ describe('a rank of exo', () => {
     expect([follower, last]).toEqual([follower, follower]);
     expect(follower).toBeGreaterThanOrEqual(16_384);
     expect(follower).toBeLessThan(32_768);
-    expect(exo.phases(...placed(exoFleet()))).toEqual([
+    expect(exo.waves(...placed(exoFleet()))).toEqual([
       { ranks: 'leader', until: 'joined' },
       { ranks: 'followers', until: 'joined' },
     ]);

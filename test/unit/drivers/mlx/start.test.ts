@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { backendOf } from '../../../../src/drivers/mlx/configure.ts';
-import { observe, phases } from '../../../../src/drivers/mlx/mlx.ts';
+import { observe, waves } from '../../../../src/drivers/mlx/mlx.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
@@ -30,7 +30,7 @@ describe('the observation of an mlx log', () => {
 
 describe('mlx ranks', () => {
   it('start leader first over RDMA, and the others in parallel when it listens', () => {
-    expect(phases({ nodes, transport: 'rdma' })).toEqual([
+    expect(waves({ nodes, transport: 'rdma' })).toEqual([
       { ranks: 'leader', until: 'meeting' },
       { ranks: 'followers', until: 'joined' },
     ]);
@@ -38,8 +38,8 @@ describe('mlx ranks', () => {
 
   it('start together over sockets, or as a single rank', () => {
     const together = [{ ranks: 'all', until: 'joined' }];
-    expect(phases({ nodes, transport: 'tcp' })).toEqual(together);
-    expect(phases({ nodes: nodes.slice(0, 1), transport: 'rdma' })).toEqual(together);
+    expect(waves({ nodes, transport: 'tcp' })).toEqual(together);
+    expect(waves({ nodes: nodes.slice(0, 1), transport: 'rdma' })).toEqual(together);
   });
 
   const complete = matrix('.xx', 'x.x', 'xx.');
