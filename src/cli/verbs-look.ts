@@ -80,7 +80,7 @@ Examples:
     summary: 'compare cables with the file and show what to move',
     uses: ['file', 'reach', 'json', 'parallel'],
     options: [
-      { flags: '--watch', text: 'guide the cabling live until every link matches the file' },
+      { flags: '--watch', text: 'guide you through the cabling, live, until every link matches the file' },
       { flags: '--identify', text: 'show which receptacle was just plugged in, until Ctrl-C' },
     ],
     more: `Shows each cable with its two receptacles, its speed and its state. Moves are

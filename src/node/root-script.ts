@@ -45,7 +45,7 @@ export const historyCommand = (rootPrefix: string, maxLines: number): string =>
 f=${pathWord(below(place.log, 'history'))}
 [ ! -e "$f" ] || exec ${pathWord(tool.tail)} -n ${maxLines} "$f"`);
 
-/** The entries of a history, oldest first. Unreadable lines are skipped, because a full disk may have cut one. */
+/** The entries of a history, oldest first. Unreadable lines are skipped, because a full disk may have cut one short. */
 export const parseHistory = (text: string): readonly HistoryEntry[] =>
   text.split('\n').flatMap((line) => entryOf(line) ?? []);
 

@@ -90,7 +90,7 @@ const titles: Readonly<Record<Stage, string>> = {
   ring: 'Fix first: a ring of bridges',
   'rdma-switch': 'Enable RDMA: one visit to each Mac',
   unlock: 'Locked Macs',
-  bridges: 'Bridges, to fix before touching any cable',
+  bridges: 'Bridges to fix before you touch any cable',
   cables: 'Cables',
   nodes: 'On the Macs',
   told: 'Worth knowing',

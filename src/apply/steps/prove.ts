@@ -231,7 +231,7 @@ function judgeWanted(
 }
 
 const whyUnknown = {
-  'not-counted': 'does not report its number of tokens',
+  'not-counted': 'does not report its token count',
   'one-token': 'gave only one token, which has no measurable speed',
 } as const;
 

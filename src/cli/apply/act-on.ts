@@ -243,7 +243,7 @@ function openPlaybook(
   return { playbook, shown };
 }
 
-/** The nodes of the command line; a playbook with `nodes: targets` needs some. */
+/** The nodes named on the command line; a playbook with `nodes: targets` requires at least one. */
 function targetsOf(run: Run, playbook: Playbook, fleet: DesiredFleet): readonly NodeName[] {
   const isNamed = run.words.length > 0 || run.own['all'] === true;
   const isNarrowed = run.options.nodes !== undefined || run.options.label !== undefined;

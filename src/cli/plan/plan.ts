@@ -120,7 +120,7 @@ function showScripts(run: Run, plan: Plan, parts: ShownPlanParts, scripts: reado
 
 const line = '# ----------------------------------------------------------------------';
 
-/** Starts each line of the plan, so that a shell ignores it. */
+/** The prefix of each plan line; it makes a shell ignore the line. */
 const commentMark = '# ';
 
 /** The complete root scripts of a plan in their order, after the plan's own text, so that people can review them. */

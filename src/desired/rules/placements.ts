@@ -65,7 +65,7 @@ function unknown(text: DraftText | undefined, named: Named, placement: string): 
   return [{ code, pointer, detail, subject: placementSubject(placement), ...meant(choices.near(text.text), all) }];
 }
 
-/** A fallback must leave out a node of its placement, because it is for the case that a node fails. */
+/** A fallback must leave out one of its placement's nodes, because it is for when a node fails. */
 function fallbackSameNodes({ placements }: Draft): readonly Finding[] {
   return placements.flatMap(({ name, nodes, fallback }) => {
     const own = new Set(nodes.map(({ text }) => text));

@@ -36,7 +36,7 @@ export const cliCodes = {
     summary: 'Another user can change this file.',
     cause:
       'A cluster file, its lock, a playbook or a saved plan decides which Macs meshwright reaches and what it does there. This file or a folder above it is writable by a group or by every user, or belongs to another user. With CI=true this is an error.',
-    hint: 'Remove the write permission of others with chmod go-w, or make yourself the owner with chown.',
+    hint: 'Remove write permission for group and others with chmod go-w, or make yourself the owner with chown.',
   },
   'cli/needs-yes': {
     summary: 'Nothing was changed, because there was no terminal to confirm at.',

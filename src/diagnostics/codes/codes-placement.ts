@@ -117,7 +117,7 @@ export const placementCodes = {
   'placement/fallback-same-nodes': {
     summary: 'A fallback uses all nodes of its placement.',
     cause:
-      "A fallback is for the case that one of the placement's nodes is unreachable, on hold or broken. If the fallback uses all of those nodes, it cannot start in that case either.",
+      "A fallback is for when one of the placement's nodes is unreachable, on hold or broken. If the fallback itself needs all of those nodes, it cannot start then either.",
     hint: 'Leave at least one of those nodes out of the fallback, or use other nodes.',
   },
   'placement/node-twice': {

@@ -225,7 +225,7 @@ export const sshCodes = {
     hint: 'Add a sudo rule with NOPASSWD for this user, and check it with visudo -cf.',
   },
   'ssh/sudo-needs-terminal': {
-    summary: 'sudo on the node runs only on a terminal.',
+    summary: 'sudo on the node requires a terminal.',
     cause: 'A sudoers file sets requiretty for this user, but meshwright runs its scripts without a terminal.',
     hint: 'Add "Defaults:USER !requiretty" to /etc/sudoers.d/meshwright on the node, and check the file with visudo -cf.',
   },

@@ -16,7 +16,7 @@ import type {
 import { type CommandField, fillFields } from './fields.ts';
 import { type CommandRuntime, keys } from './runtime.ts';
 
-/** The smallest request for one token, with the file's path and JSON pointer. */
+/** The smallest request that yields one token. The cluster file sets its path and the JSON pointer to the token. */
 const tokenRequest = ({ model }: DesiredPlacement, { token }: CommandRuntime): TokenRequest => ({
   ...requestAt(token.path, model),
   pointer: token.json,

@@ -225,7 +225,7 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   waves(placement: DesiredPlacement, runtime: R): readonly StartWave[];
   /** Objections to a placement before its start. Memory is checked for all drivers in one place. */
   check?(one: PlacementCheck<R>): readonly PlacementFinding[];
-  /** Archive paths of the programs that a start of these placements runs; absent: none. */
+  /** Archive paths of the programs that are run to start these placements; absent: none. */
   programs?(runtime: R, users: readonly DesiredPlacement[]): readonly string[];
   /**
    * The one of these programs whose folder in the archive takes the place of `bin`; absent: the archive needs no such

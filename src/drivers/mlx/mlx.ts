@@ -272,7 +272,7 @@ const ofTheModel: readonly FailureSignature[] = [
   {
     id: 'segfault',
     pattern: /Fatal Python error: Segmentation fault|\bibv_reg_mr\b/,
-    meaning: 'The rank crashed, which also happens if RDMA is unavailable.',
+    meaning: 'The rank crashed. This can also happen when RDMA is unavailable.',
     action: 'apply',
     cure: prose`Check RDMA on this Mac (\`${aside(meshwright('doctor'))}\`).`,
   },
@@ -385,7 +385,7 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   // mlx_lm/server.py
   refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'],
   waves,
-  // It is not confirmed that sums over several Macs are bit-identical in every start.
+  // It is not confirmed that sums across several Macs are bit-identical in every start.
   goldenCheck: () => 'printable',
   canRestartOne: () => false,
   // A rank that lost its peer spins in its collective and stops only on KILL. @see docs/mesh.md

@@ -85,7 +85,7 @@ function isSealRecord({ word, fields, lines }: NamedRecord): boolean {
 /** A tool's list; `what` completes "… were not checked". */
 export function listOr(list: SealList | undefined, what: string): Known<readonly string[]> {
   if (list === undefined) return unknown('failed', `${what} were not checked.`);
-  return list.exit === 0 ? known(list.lines) : unknown('failed', `Checking ${what} exited with ${list.exit}.`);
+  return list.exit === 0 ? known(list.lines) : unknown('failed', `The check of ${what} exited with ${list.exit}.`);
 }
 
 /** A process with a job's process number. */

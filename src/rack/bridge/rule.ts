@@ -31,7 +31,7 @@ export const madeBridgesRule = defineNodeRule(
       severity: 'error',
       summary: 'A Thunderbolt receptacle is in a bridge that meshwright does not remove.',
       cause:
-        'The bridge is not, or no longer, the one that macOS makes of its receptacles. A person or Internet Sharing made it, or it joins a receptacle with something else, such as Ethernet. It may carry a network, so do not delete it. A receptacle in a bridge cannot use RDMA, and its cables can close a ring.',
+        'This is not the bridge that macOS creates by itself from the Thunderbolt receptacles, or it has been changed since. A person or Internet Sharing created it, or it joins a receptacle to something else, such as Ethernet. It may be in use, so do not delete it. A receptacle in a bridge cannot use RDMA, and its cables can create a network loop.',
       hint: 'Remove the receptacle from the bridge in System Settings > Network > Manage Virtual Interfaces.',
       role: { blocks: 'thunderbolt-bridge' },
       facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],

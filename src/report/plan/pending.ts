@@ -35,7 +35,7 @@ export const pendingJson = (
 
 type WaitingPlan = Pick<Plan, 'waiting' | 'blockers'>;
 
-/** Replaces a blocker such as `rdma/disabled on studio-3` by its number in the list. */
+/** Replaces a blocker such as `rdma/disabled on studio-3` with its number in the list. */
 function waitedFor({ blockers }: WaitingPlan, waiting: Waiting): string {
   const numbered = numberedBlockers(blockers);
   const key = propertyKey({ node: waiting.node, address: waiting.resource });

@@ -35,7 +35,7 @@ export interface HostedNode {
   /** Unlocks FileVault in the model and updates all of its files. */
   readonly unlockModel: () => Promise<void>;
   readonly note: (act: EffectAct) => void;
-  /** Converts milliseconds of the Mac into real milliseconds. */
+  /** Converts the Mac's simulated milliseconds to real milliseconds. */
   readonly scaledMs: (macMs: number) => number;
   /** Converts milliseconds of launchd's start intervals into real milliseconds. */
   readonly intervalMs: (macMs: number) => number;

@@ -27,7 +27,7 @@ interface LaunchdOptions {
   /** Absolute path of the folder that represents `/`. */
   readonly root: string;
   readonly startJob: StartJob;
-  /** Converts milliseconds of the Mac into real milliseconds. */
+  /** Converts the Mac's simulated milliseconds to real milliseconds. */
   readonly scaledMs: (macMs: number) => number;
   /** Converts milliseconds of start intervals into real milliseconds. */
   readonly intervalMs: (macMs: number) => number;

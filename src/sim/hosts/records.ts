@@ -38,7 +38,7 @@ export interface ExecRecord {
   readonly objections: readonly string[];
 }
 
-/** Exact counts of one node since the fleet started. */
+/** Exact counts for one node since the fleet started. */
 export interface NodeCounts {
   readonly connections: number;
   readonly authAttempts: number;

@@ -20,7 +20,7 @@ const rdmaRegistryPath = '/.sim/rdma-registry';
 /** Numbers of protection domains and queue pairs without a real program: `10 0`. */
 const rdmaCountsPath = '/.sim/rdma-counts';
 
-/** Exists if the objects of killed programs remain. */
+/** This file exists while objects left by killed programs remain. */
 const rdmaKeptPath = '/.sim/rdma-kept';
 
 interface Kept {

@@ -44,7 +44,7 @@ export const exoCodes = {
   'placement/reserved-word': {
     summary: 'A placement uses an argument or a variable that is reserved or not allowed.',
     cause:
-      'env and args are passed to the runtime unchanged. A reserved one would contradict the driver. Others load something that the memory check did not count, or write prompts and answers to a log.',
+      'env and args are passed to the runtime unchanged. Some are reserved because they would override what the driver sets. Others are not allowed because they load something that the memory check did not count, or write prompts and answers to a log.',
     hint: 'Remove it from the file.',
   },
   'exo/no-identity': {
@@ -80,7 +80,7 @@ export const exoCodes = {
   'exo/ring-off-cables': {
     summary: "exo's ring does not use the cables.",
     cause:
-      'Over TCP, exo chooses the addresses itself. For a minute it offered no cable address between two of the nodes. The ring would run over Wi-Fi or the office network.',
+      'Over TCP, exo chooses the addresses itself. For a full minute, it offered no address on a cable between two of the nodes, so the ring would have run over Wi-Fi or the office network.',
     hint: prose`Check the cables and their addresses: ${meshwright('doctor')}`,
   },
   'exo/runner-failed': {

@@ -3,7 +3,7 @@ import type { CodeEntry } from '../../code-entry.ts';
 /** Codes about placements on llama.cpp. */
 export const llamaCodes = {
   'llama/not-by-tensor': {
-    summary: 'llama.cpp cannot split layers over several Macs.',
+    summary: 'llama.cpp cannot split layers across several Macs.',
     cause: 'Each of its RPC workers holds whole layers: one contiguous part of the model.',
     hint: 'Use sharding: pipeline, or use mlx or exo for sharding: tensor.',
   },

@@ -80,7 +80,7 @@ export const meshCodes = {
   },
   'launch/held': {
     summary: 'A target node of launch is on hold.',
-    cause: 'Ranks of your own program use a Mac as much as ranks of a placement do.',
+    cause: "Ranks of your own program occupy a Mac just as a placement's ranks do.",
     hint: prose`Release the node, or leave it out: ${meshwright('release', its.node)}`,
   },
   'launch/account': {
@@ -121,7 +121,7 @@ export const meshCodes = {
     hint: 'Nothing to do while it serves. Restart the named Macs at a convenient time, before a start that must succeed.',
   },
   'mesh/stays-on-tcp': {
-    summary: 'A placement came back over TCP again after a restart.',
+    summary: 'After a restart, a placement is running over TCP again.',
     cause:
       'The file sets rdma, but the ranks use TCP. They also used it before the last restart in this boot session, with the same file. Another restart would give the same result, interrupt requests in flight and use up one more start of the launch budget. A log line with the reason is quoted. llama.cpp logs no reason if no RDMA device has the address of the connection.',
     hint: prose`Fix the RDMA problems that doctor lists, then restart the placement's Macs: ${meshwright('reboot')}. Or write \`transport: tcp\`. To try another start anyway: ${meshwright('restart')}`,

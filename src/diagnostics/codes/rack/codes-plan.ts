@@ -13,7 +13,7 @@ export const planCodes = {
   'reboot/session-unknown': {
     summary: "This Mac's boot session is unknown.",
     cause:
-      'A restart is sent at most once per boot session, which `kern.bootsessionuuid` identifies. Without it, a second attempt could restart the Mac twice.',
+      'A restart is sent at most once per boot session, which `kern.bootsessionuuid` identifies. Without that ID, a retry could restart the Mac a second time.',
     hint: prose`See why it is unknown: ${meshwright('facts')}`,
   },
   'model/no-room': {
