@@ -50,6 +50,9 @@ interface MacRow extends Omit<MacModel, 'name'> {
   readonly family: string;
 }
 
+/** The columns that Macs of one case have in common. */
+type MacCase = Omit<MacRow, 'ids' | 'chip' | 'memoryGb' | 'memoryGigabytesPerSecond' | 'firstMacos'>;
+
 const face = (side: CaseSide, sockets: number): CaseFace => ({ side, sockets });
 
 /** All receptacles of these Macs are on the back; the numbers of the places are not published. */
@@ -79,274 +82,116 @@ const specifications = "Apple's technical specifications";
 
 const everything = ['memory', 'bandwidth', 'first macOS'] as const;
 const allButMemory = ['bandwidth', 'first macOS'] as const;
+const allButBandwidth = ['memory', 'first macOS'] as const;
 
 /** On the Mac Studios with Thunderbolt 5 receptacle 1 is the doubtful one: see `avoidReason`. */
-const studio = { family: 'Mac Studio', avoid: [1], thunderbolt: 5 } as const;
-const studioUltra = {
+const studio = { family: 'Mac Studio', avoid: [1], thunderbolt: 5, source: identified } as const;
+const studioUltra: MacCase = {
   ...studio,
   receptacles: 6,
   faces: [face('back', 4), face('front', 2)],
   places: [nextToEthernet],
-} as const;
+};
 
-const studioMax = {
+const studioMax: MacCase = {
   ...studio,
   receptacles: 4,
   faces: [face('back', 4)],
   places: [nextToEthernet, ...allOnBack(2, 4)],
-} as const;
+};
 
 /** Thunderbolt 4 carries no RDMA, so single receptacles are not described. */
-const older = { source: identified, unconfirmed: everything, thunderbolt: 4, avoid: [] } as const;
-const olderUltra = { ...studioUltra, ...older, places: [] } as const;
-const olderMax = { ...studioMax, ...older, places: allOnBack(1, 4) } as const;
-const mini = {
+const older = { unconfirmed: everything, thunderbolt: 4, avoid: [] } as const;
+const olderUltra: MacCase = { ...studioUltra, ...older, places: [] };
+const olderMax: MacCase = { ...studioMax, ...older, places: allOnBack(1, 4) };
+
+/** A Mac mini with Thunderbolt 5, or 4, and its receptacles. */
+const mini = (thunderbolt: 4 | 5, receptacles: number): MacCase => ({
   family: 'Mac mini',
-  receptacles: 3,
-  faces: [face('back', 3)],
-  places: allOnBack(1, 3),
+  receptacles,
+  thunderbolt,
+  faces: [face('back', receptacles)],
+  places: allOnBack(1, receptacles),
   avoid: [],
   source: identified,
-} as const;
+  unconfirmed: everything,
+});
 
-const macbookPro = {
+const macbookPro = (thunderbolt: 4 | 5): MacCase => ({
   family: 'MacBook Pro',
   receptacles: 3,
+  thunderbolt,
   faces: [face('left', 2), face('right', 1)],
   places: [],
   avoid: [],
   source: identified,
-} as const;
+  unconfirmed: everything,
+});
+
+const macPro: MacCase = { ...macbookPro(4), family: 'Mac Pro', receptacles: 8, faces: [] };
+
+/**
+ * One row of the table: the case, the identifiers, the chip, the smallest and the largest memory in GB, the bandwidths in
+ * GB/s, the first macOS, and the columns in which these Macs differ from others with the same case.
+ */
+const row = (
+  common: MacCase,
+  ids: string,
+  chip: string,
+  memoryGb: MacModel['memoryGb'],
+  memoryGigabytesPerSecond: readonly number[],
+  firstMacos: string,
+  own: Partial<MacCase> = {},
+): MacRow => ({ ...common, ids: ids.split(' '), chip, memoryGb, memoryGigabytesPerSecond, firstMacos, ...own });
 
 /** The supported Macs, newest first within each family. */
 export const macTable: readonly MacRow[] = [
-  {
-    ...studioUltra,
-    ids: ['Mac17,15'],
-    chip: 'M5 Ultra',
-    memoryGb: [96, 256],
-    memoryGigabytesPerSecond: [1200],
-    firstMacos: '27.0',
+  row(studioUltra, 'Mac17,15', 'M5 Ultra', [96, 256], [1200], '27.0', {
     source: `${identified}; bandwidth: four public reports; macOS: three captures of 27.0 and 27.0.1`,
-  },
-  {
-    ...studioMax,
-    ids: ['Mac17,14'],
-    chip: 'M5 Max',
-    memoryGb: [36, 128],
-    memoryGigabytesPerSecond: [614],
-    firstMacos: '27.0',
+  }),
+  row(studioMax, 'Mac17,14', 'M5 Max', [36, 128], [614], '27.0', {
     source: `${identified}; bandwidth: three public reports; macOS: three captures of 27.0.1`,
-  },
-  {
-    ...studioUltra,
+  }),
+  row(studioUltra, 'Mac15,14', 'M3 Ultra', [96, 512], [819], '15.3', {
     places: m3UltraPlaces,
-    ids: ['Mac15,14'],
-    chip: 'M3 Ultra',
-    memoryGb: [96, 512],
-    memoryGigabytesPerSecond: [819],
-    firstMacos: '15.3',
     source: `${identified}; places: dev7a/rdmalink InventoryPortTests.swift, read on a Mac 2026-09-19`,
     unconfirmed: allButMemory,
-  },
-  {
-    ...studioMax,
-    ids: ['Mac16,9'],
-    chip: 'M4 Max',
-    memoryGb: [36, 128],
-    memoryGigabytesPerSecond: [410, 546],
-    firstMacos: '15.3',
-    source: identified,
-    unconfirmed: allButMemory,
-  },
-  {
-    ...olderUltra,
-    ids: ['Mac14,14'],
-    chip: 'M2 Ultra',
-    memoryGb: [64, 192],
-    memoryGigabytesPerSecond: [800],
-    firstMacos: '13.4',
-  },
-  {
-    ...olderMax,
-    ids: ['Mac14,13'],
-    chip: 'M2 Max',
-    memoryGb: [32, 96],
-    memoryGigabytesPerSecond: [400],
-    firstMacos: '13.4',
-  },
-  {
-    ...olderUltra,
-    ids: ['Mac13,2'],
-    chip: 'M1 Ultra',
-    memoryGb: [64, 128],
-    memoryGigabytesPerSecond: [800],
-    firstMacos: '12.3',
-    source: specifications,
-  },
-  {
-    ...olderMax,
-    ids: ['Mac13,1'],
-    chip: 'M1 Max',
-    memoryGb: [32, 64],
-    memoryGigabytesPerSecond: [400],
-    firstMacos: '12.3',
-    source: specifications,
-  },
-  {
-    ...mini,
-    ids: ['Mac17,16'],
-    chip: 'M5 Pro',
-    memoryGb: [24, 64],
-    thunderbolt: 5,
-    memoryGigabytesPerSecond: [307],
-    firstMacos: '27.0',
-    unconfirmed: everything,
-  },
-  {
-    ...mini,
-    ids: ['Mac18,5'],
-    chip: 'M6',
-    memoryGb: [16, 32],
-    thunderbolt: 4,
-    memoryGigabytesPerSecond: [170],
-    firstMacos: '27.0',
+  }),
+  row(studioMax, 'Mac16,9', 'M4 Max', [36, 128], [410, 546], '15.3', { unconfirmed: allButMemory }),
+  row(olderUltra, 'Mac14,14', 'M2 Ultra', [64, 192], [800], '13.4'),
+  row(olderMax, 'Mac14,13', 'M2 Max', [32, 96], [400], '13.4'),
+  row(olderUltra, 'Mac13,2', 'M1 Ultra', [64, 128], [800], '12.3', { source: specifications }),
+  row(olderMax, 'Mac13,1', 'M1 Max', [32, 64], [400], '12.3', { source: specifications }),
+  row(mini(5, 3), 'Mac17,16', 'M5 Pro', [24, 64], [307], '27.0'),
+  row(mini(4, 3), 'Mac18,5', 'M6', [16, 32], [170], '27.0', {
     source: `${identified}; macOS: two build manifests of 26A428; bandwidth: one public report`,
     unconfirmed: ['memory'],
-  },
-  {
-    ...mini,
-    ids: ['Mac16,11'],
-    chip: 'M4 Pro',
-    memoryGb: [24, 64],
-    thunderbolt: 5,
-    memoryGigabytesPerSecond: [273],
-    firstMacos: '15.1',
+  }),
+  row(mini(5, 3), 'Mac16,11', 'M4 Pro', [24, 64], [273], '15.1', {
     source: `${identified}; chip: build manifest (0x6040)`,
     unconfirmed: allButMemory,
-  },
-  {
-    ...mini,
-    ids: ['Mac16,10'],
-    chip: 'M4',
-    memoryGb: [16, 32],
-    thunderbolt: 4,
-    memoryGigabytesPerSecond: [120],
-    firstMacos: '15.1',
+  }),
+  row(mini(4, 3), 'Mac16,10', 'M4', [16, 32], [120], '15.1', {
     source: `${identified}; chip: build manifest (0x8132)`,
     unconfirmed: allButMemory,
-  },
-  {
-    ...mini,
-    ids: ['Mac14,12'],
-    chip: 'M2 Pro',
-    memoryGb: [16, 32],
-    receptacles: 4,
-    thunderbolt: 4,
-    faces: [face('back', 4)],
-    places: allOnBack(1, 4),
-    memoryGigabytesPerSecond: [200],
-    firstMacos: '13.2',
-    unconfirmed: everything,
-  },
-  {
-    ...mini,
-    ids: ['Mac14,3'],
-    chip: 'M2',
-    memoryGb: [8, 24],
-    receptacles: 2,
-    thunderbolt: 4,
-    faces: [face('back', 2)],
-    places: allOnBack(1, 2),
-    memoryGigabytesPerSecond: [100],
-    firstMacos: '13.2',
-    unconfirmed: everything,
-  },
-  {
-    ids: ['Mac14,8'],
-    family: 'Mac Pro',
-    chip: 'M2 Ultra',
-    memoryGb: [64, 192],
-    receptacles: 8,
-    thunderbolt: 4,
-    faces: [],
-    places: [],
-    avoid: [],
-    memoryGigabytesPerSecond: [800],
-    firstMacos: '13.4',
-    source: identified,
-    unconfirmed: everything,
-  },
-  {
-    ...macbookPro,
-    ids: ['Mac17,6', 'Mac17,7'],
-    chip: 'M5 Max',
-    memoryGb: [36, 128],
-    thunderbolt: 5,
-    memoryGigabytesPerSecond: [460, 614],
-    firstMacos: '26.3',
-    unconfirmed: ['memory', 'first macOS'],
-  },
-  {
-    ...macbookPro,
-    ids: ['Mac17,8', 'Mac17,9'],
-    chip: 'M5 Pro',
-    memoryGb: [24, 64],
-    thunderbolt: 5,
-    memoryGigabytesPerSecond: [307],
-    firstMacos: '26.3',
-    unconfirmed: ['memory', 'first macOS'],
-  },
-  {
-    ...macbookPro,
-    ids: ['Mac17,2'],
-    chip: 'M5',
-    memoryGb: [16, 32],
-    thunderbolt: 4,
-    memoryGigabytesPerSecond: [153],
-    firstMacos: '26.0',
-    unconfirmed: everything,
-  },
-  {
-    ...macbookPro,
-    ids: ['Mac16,5', 'Mac16,6'],
-    chip: 'M4 Max',
-    memoryGb: [36, 128],
-    thunderbolt: 5,
-    memoryGigabytesPerSecond: [410, 546],
-    firstMacos: '15.1',
-    unconfirmed: everything,
-  },
-  {
-    ...macbookPro,
-    ids: ['Mac16,7', 'Mac16,8'],
-    chip: 'M4 Pro',
-    memoryGb: [24, 48],
-    thunderbolt: 5,
-    memoryGigabytesPerSecond: [273],
-    firstMacos: '15.1',
-    unconfirmed: everything,
-  },
-  {
-    ...macbookPro,
-    ids: ['Mac16,1'],
-    chip: 'M4',
-    memoryGb: [16, 32],
-    thunderbolt: 4,
-    memoryGigabytesPerSecond: [120],
-    firstMacos: '15.1',
-    unconfirmed: everything,
-  },
-  {
-    ...macbookPro,
-    ids: ['Mac15,6', 'Mac15,7', 'Mac15,8', 'Mac15,9', 'Mac15,10', 'Mac15,11'],
-    chip: 'M3 Pro or M3 Max',
-    memoryGb: [18, 128],
-    thunderbolt: 4,
-    memoryGigabytesPerSecond: [150, 300, 400],
-    firstMacos: '14.1',
-    unconfirmed: everything,
-  },
+  }),
+  row(mini(4, 4), 'Mac14,12', 'M2 Pro', [16, 32], [200], '13.2'),
+  row(mini(4, 2), 'Mac14,3', 'M2', [8, 24], [100], '13.2'),
+  row(macPro, 'Mac14,8', 'M2 Ultra', [64, 192], [800], '13.4'),
+  row(macbookPro(5), 'Mac17,6 Mac17,7', 'M5 Max', [36, 128], [460, 614], '26.3', { unconfirmed: allButBandwidth }),
+  row(macbookPro(5), 'Mac17,8 Mac17,9', 'M5 Pro', [24, 64], [307], '26.3', { unconfirmed: allButBandwidth }),
+  row(macbookPro(4), 'Mac17,2', 'M5', [16, 32], [153], '26.0'),
+  row(macbookPro(5), 'Mac16,5 Mac16,6', 'M4 Max', [36, 128], [410, 546], '15.1'),
+  row(macbookPro(5), 'Mac16,7 Mac16,8', 'M4 Pro', [24, 48], [273], '15.1'),
+  row(macbookPro(4), 'Mac16,1', 'M4', [16, 32], [120], '15.1'),
+  row(
+    macbookPro(4),
+    'Mac15,6 Mac15,7 Mac15,8 Mac15,9 Mac15,10 Mac15,11',
+    'M3 Pro or M3 Max',
+    [18, 128],
+    [150, 300, 400],
+    '14.1',
+  ),
 ];
 
 const modelsById: ReadonlyMap<string, MacModel> = new Map(
