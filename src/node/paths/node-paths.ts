@@ -7,79 +7,34 @@ export const nodePath = (path: `/${string}`): NodePath => ({ kind: 'node-path', 
 /** A path below another one; `rest` has no leading slash. */
 export const below = (folder: NodePath, rest: string): NodePath => nodePath(`${folder.path as `/${string}`}/${rest}`);
 
+type WordsIn<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | WordsIn<Rest> : Text;
+
+const programsIn = <Names extends string>(folder: `/${string}`, names: Names) =>
+  Object.fromEntries(names.split(' ').map((name) => [name, nodePath(`${folder}/${name}`)])) as Record<
+    WordsIn<Names>,
+    NodePath
+  >;
+
 /**
  * Tools of stock macOS by absolute path: over SSH a Mac's PATH is short, and a user's own PATH may contain other tools.
  */
 export const tool = {
-  awk: nodePath('/usr/bin/awk'),
-  base64: nodePath('/usr/bin/base64'),
-  cat: nodePath('/bin/cat'),
-  chmod: nodePath('/bin/chmod'),
-  chown: nodePath('/usr/sbin/chown'),
-  cksum: nodePath('/usr/bin/cksum'),
-  cp: nodePath('/bin/cp'),
-  curl: nodePath('/usr/bin/curl'),
-  date: nodePath('/bin/date'),
-  defaults: nodePath('/usr/bin/defaults'),
-  df: nodePath('/bin/df'),
-  ditto: nodePath('/usr/bin/ditto'),
-  dscl: nodePath('/usr/bin/dscl'),
-  false: nodePath('/usr/bin/false'),
-  fdesetup: nodePath('/usr/bin/fdesetup'),
-  env: nodePath('/usr/bin/env'),
-  find: nodePath('/usr/bin/find'),
-  hdiutil: nodePath('/usr/bin/hdiutil'),
-  head: nodePath('/usr/bin/head'),
-  id: nodePath('/usr/bin/id'),
+  ...programsIn('/bin', 'cat chmod cp date df kill launchctl ln ls mkdir mv ps rm rmdir sh sleep'),
+  ...programsIn('/sbin', 'ifconfig shutdown'),
+  ...programsIn('/usr/bin', 'awk base64 cksum curl defaults ditto dscl env false fdesetup find hdiutil head id'),
+  ...programsIn('/usr/bin', 'mdutil mktemp perl pgrep plutil pmset powermetrics readlink sample shasum sntp stat'),
+  ...programsIn('/usr/bin', 'sudo tail tar tmutil wc'),
+  ...programsIn('/usr/sbin', 'chown ioclasscount ioreg ipconfig netstat networksetup nvram scutil softwareupdate'),
+  ...programsIn('/usr/sbin', 'sysctl visudo'),
   ibvDevices: nodePath('/usr/bin/ibv_devices'),
   ibvDevinfo: nodePath('/usr/bin/ibv_devinfo'),
-  ifconfig: nodePath('/sbin/ifconfig'),
-  ioclasscount: nodePath('/usr/sbin/ioclasscount'),
-  ioreg: nodePath('/usr/sbin/ioreg'),
-  ipconfig: nodePath('/usr/sbin/ipconfig'),
-  kill: nodePath('/bin/kill'),
-  launchctl: nodePath('/bin/launchctl'),
-  ln: nodePath('/bin/ln'),
-  ls: nodePath('/bin/ls'),
-  mdutil: nodePath('/usr/bin/mdutil'),
-  mkdir: nodePath('/bin/mkdir'),
-  mktemp: nodePath('/usr/bin/mktemp'),
-  mv: nodePath('/bin/mv'),
-  netstat: nodePath('/usr/sbin/netstat'),
-  networksetup: nodePath('/usr/sbin/networksetup'),
-  nvram: nodePath('/usr/sbin/nvram'),
-  pgrep: nodePath('/usr/bin/pgrep'),
   plistBuddy: nodePath('/usr/libexec/PlistBuddy'),
-  perl: nodePath('/usr/bin/perl'),
-  plutil: nodePath('/usr/bin/plutil'),
-  powermetrics: nodePath('/usr/bin/powermetrics'),
-  pmset: nodePath('/usr/bin/pmset'),
-  ps: nodePath('/bin/ps'),
   rdmaCtl: nodePath('/usr/bin/rdma_ctl'),
-  readlink: nodePath('/usr/bin/readlink'),
-  rm: nodePath('/bin/rm'),
-  rmdir: nodePath('/bin/rmdir'),
-  sample: nodePath('/usr/bin/sample'),
-  sh: nodePath('/bin/sh'),
-  scutil: nodePath('/usr/sbin/scutil'),
-  shasum: nodePath('/usr/bin/shasum'),
-  shutdown: nodePath('/sbin/shutdown'),
-  sleep: nodePath('/bin/sleep'),
-  sntp: nodePath('/usr/bin/sntp'),
   socketfilterfw: nodePath('/usr/libexec/ApplicationFirewall/socketfilterfw'),
-  softwareupdate: nodePath('/usr/sbin/softwareupdate'),
-  stat: nodePath('/usr/bin/stat'),
-  sudo: nodePath('/usr/bin/sudo'),
   swVers: nodePath('/usr/bin/sw_vers'),
-  sysctl: nodePath('/usr/sbin/sysctl'),
   systemProfiler: nodePath('/usr/sbin/system_profiler'),
-  tail: nodePath('/usr/bin/tail'),
-  tar: nodePath('/usr/bin/tar'),
-  visudo: nodePath('/usr/sbin/visudo'),
   vmStat: nodePath('/usr/bin/vm_stat'),
-  tmutil: nodePath('/usr/bin/tmutil'),
-  wc: nodePath('/usr/bin/wc'),
-} as const satisfies Record<string, NodePath>;
+} as const;
 
 /** The folders of macOS's programs, in a daemon's PATH order. @see launchd.plist(5) */
 export const programFolders: readonly NodePath[] = [
