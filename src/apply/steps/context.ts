@@ -6,7 +6,7 @@ import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { StepResult } from '../execute.ts';
 import type { Session, Way } from '../reach/session.ts';
-import { pause, type RunTiming } from '../run-timing.ts';
+import { pause, type RunTiming, timeFor } from '../run-timing.ts';
 import type { NodeUnlock } from '../unlock-node.ts';
 
 /** This run's lease of a node, or why it has none. */
@@ -61,24 +61,18 @@ export type StepOf<K extends Step['act']['kind']> = Step & { readonly act: Extra
 export type StepRunner<K extends Step['act']['kind']> = (step: StepOf<K>, context: StepContext) => Promise<StepResult>;
 
 /** Minimum deadlines in ms: the scripts run at this computer's speed, however fast the simulated clocks are. */
-const atLeastMs: Readonly<Record<Step['act']['kind'], number>> = {
-  script: 30_000,
-  transaction: 30_000,
-  put: 30_000,
-  send: 30_000,
-  job: 30_000,
+const scriptAtLeastMs = 30_000;
+const atLeastMs: Readonly<Partial<Record<Step['act']['kind'], number>>> = {
   gate: 10_000,
   ask: 10_000,
   prove: 10_000,
   dialogue: 60_000,
   reboot: 1_000,
-  hands: 0,
 };
 
 /** A step's deadline, scaled to the run's clock. */
-export function deadlineOf({ act, deadlineMs }: Step, { timing }: Pick<StepContext, 'timing'>): number {
-  return Math.max(Math.min(deadlineMs, atLeastMs[act.kind]), Math.round(deadlineMs * timing.scale));
-}
+export const deadlineOf = ({ act, deadlineMs }: Step, { timing }: Pick<StepContext, 'timing'>): number =>
+  Math.round(timeFor(deadlineMs, timing, atLeastMs[act.kind] ?? scriptAtLeastMs));
 
 const maxAttempts = 3;
 

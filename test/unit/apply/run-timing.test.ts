@@ -8,8 +8,27 @@ import { onOnePage, onPage } from '../one-page.ts';
 const deadlineOf = onPage(deadlineOfItself);
 
 describe('scaledTiming', () => {
-  it('equals the real timing at factor 1', () => {
+  it('has the times of real Macs at factor 1', () => {
     expect(scaledTiming(1)).toEqual(realTiming);
+    expect(realTiming).toEqual({
+      beatMs: 5_000,
+      leaseExpiryMs: 30_000,
+      rollbackAfterMs: 20_000,
+      busyMs: 120_000,
+      leaseLookMs: 2_000,
+      gatePollMs: 1_000,
+      jobPollMs: 1_000,
+      retryMs: 2_000,
+      rebootPausesMs: [5_000, 7_000, 10_000, 15_000],
+      rebootDelaySeconds: 2,
+      unlockPauseMs: 15_000,
+      unlockReturnMs: 600_000,
+      interruptMs: 10_000,
+      gateStallMs: 120_000,
+      tokenStallMs: 300_000,
+      scale: 1,
+      talkScale: 1,
+    });
   });
 
   it('keeps leases longer than several lost renewals at any factor', () => {
