@@ -6,7 +6,7 @@ import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
-import { codesOf, ended, expectGolden, json, meshwright, start } from './meshwright.ts';
+import { codesOf, ended, expectGolden, json, meshwright, type Ran, start } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 
@@ -77,6 +77,9 @@ async function inUse(): Promise<readonly string[]> {
   );
 }
 
+const isLockWritten = (ran: Ran): boolean =>
+  (json(ran) as { readonly lock: { readonly written: boolean } }).lock.written;
+
 const pending = async (): Promise<unknown> => (json(await run('plan', '--json')) as { readonly steps: unknown }).steps;
 
 describe('rollback', () => {
@@ -90,13 +93,14 @@ describe('rollback', () => {
     const [older, newer] = [version('reference'), version('newer')];
     expect(await inUse()).toEqual([newer, newer]);
 
-    const back = await run('rollback', 'reference', '--yes');
-    expect([back.code, back.stderr]).toEqual([0, '']);
+    const back = await run('rollback', 'reference', '--yes', '--json');
+    expect([back.code, isLockWritten(back)]).toEqual([0, true]);
     expect(await inUse()).toEqual([older, older]);
     expect((await run('ask', 'chat', 'Hello?')).code).toBe(0);
 
     const twice = await run('rollback', 'reference', '--yes');
     expect([twice.code, twice.stdout.includes('was already rolled back to version')]).toEqual([0, true]);
+    expect(isLockWritten(await run('rollback', 'reference', '--yes', '--json'))).toBe(false);
     expect(await inUse()).toEqual([older, older]);
 
     const again = await apply();
@@ -123,6 +127,17 @@ describe('rollback', () => {
     writeFileSync(lockPath(), begun);
     expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
     expect([await inUse(), lock()]).toEqual([[older, older], begun]);
+    expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
+  });
+
+  it('asks to commit the lock if a killed run has already changed every node', async () => {
+    const unchanged = lock();
+    expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
+    const repeated = await run('rollback', 'reference', '--yes');
+    expect([repeated.code, repeated.stdout]).toEqual([0, expect.stringMatching(/Commit\s.*cluster\.lock\./)]);
+    writeFileSync(lockPath(), unchanged);
+    const kept = await run('rollback', 'reference', '--to', version('reference'), '--yes', '--json');
+    expect([kept.code, isLockWritten(kept)]).toEqual([0, true]);
     expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
   });
 

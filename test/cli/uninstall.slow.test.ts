@@ -60,6 +60,7 @@ describe('uninstall', () => {
     const last = await run(...whole, '--json');
     expect([last.code, last.stderr]).toEqual([0, '']);
     expect(schemaCheck('report')(json(last))).toEqual([]);
+    expect(json(last)).toMatchObject({ lock: { written: true } });
     expect(seen()).toEqual(before);
   });
 

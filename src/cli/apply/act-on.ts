@@ -31,7 +31,7 @@ import { showDiagnostics } from '../terminal/console.ts';
 import { unlockedByItself, withUnlocks } from '../unlock/unlock-by-itself.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { playbookOptions, type RunHooks } from './change-nodes.ts';
-import { outcomeOf, showOutcome, withKeptStops } from './run-outcome.ts';
+import { outcomeOf, type RunOutcome, showOutcome, withKeptStops } from './run-outcome.ts';
 
 const folder = new URL('../../../playbooks/', import.meta.url);
 
@@ -85,6 +85,8 @@ export interface Action extends RunHooks {
   readonly closing?: (report: PlaybookReport) => readonly Prose[];
   /** Sentences after the last line, derived from the last observation. */
   readonly lastWords?: (observation: FleetObservation) => readonly Prose[];
+  /** Completes the command's entry in the lock; resolves to whether the command has written the lock. */
+  readonly keepLock?: (outcome: RunOutcome) => Promise<boolean>;
 }
 
 /** Runs a playbook from the first observation to the final check, and shows the result. */
@@ -121,10 +123,12 @@ export async function actOn(
       ? undefined
       : lookedPlan({ ...action, judged }, { ...report, observation: report.observation });
   const goal = action.goal?.kind ?? 'converge';
-  return showOutcome(run, outcomeOf(report, { goal, fleet: scope.desired, targets: judged }, last), {
+  const outcome = outcomeOf(report, { goal, fleet: scope.desired, targets: judged }, last);
+  const isLockWritten = (await action.keepLock?.(outcome)) ?? false;
+  return showOutcome(run, outcome, {
     cluster: scope.desired.name,
     verb,
-    lock: { path: lockPlace.path, written: false, additions: [] },
+    lock: { path: lockPlace.path, written: isLockWritten, additions: [] },
     ...given({ playbook: file, checked: action.checked }),
     closing: [
       ...(action.closing?.(report) ?? []),

@@ -3,6 +3,7 @@ import { everyNode } from '../../desired/layouts.ts';
 import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/settle/settle-runtime.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { proseText } from '../../diagnostics/prose-text.ts';
 import { keysByDriver } from '../../drivers/registry.ts';
 import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
@@ -15,12 +16,15 @@ import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
 import { treesFact } from '../../rack/records/trees-fact.ts';
+import { fitLines } from '../../report/page.ts';
 import { changeLock } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
+import { exitCode } from '../exit-codes.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { actOn, playbookOf } from './act-on.ts';
+import { exitOf } from './run-outcome.ts';
 
 /** `rollback RUNTIME`: returns a runtime to the older version that its nodes kept, or with --undo to the newer one. */
 export const rollback: VerbBody = async (run) => {
@@ -39,12 +43,11 @@ export const rollback: VerbBody = async (run) => {
   const fleet = withVersion(cluster, runtime, back ?? { from, to: from });
   if (back !== undefined) refuseOtherDriver(cluster, runtime, back.to);
   const goal = { kind: 'converge', only: ['runtime', 'placement'] } as const;
-  let isKept = false;
+  let isLockWritten: boolean | undefined;
   const keep = async (): Promise<void> => {
-    if (isKept) return;
-    isKept = true;
-    await changeLock(cluster.lockPlace, (now) => withTakenBack(now, runtime.name, back));
+    isLockWritten ??= await changeLock(cluster.lockPlace, (now) => withTakenBack(now, runtime.name, back));
   };
+  let hasRun = true;
   const code = await actOn(
     run,
     {
@@ -57,16 +60,21 @@ export const rollback: VerbBody = async (run) => {
       // Recorded before the first step, so that the next apply finishes an interrupted run, but only once the run has its
       // leases, so that a refused run changes nothing.
       onLeased: keep,
+      keepLock: async (outcome) => {
+        hasRun = isLockWritten !== undefined;
+        // Without any change to make, the nodes already have the desired version, and the user was not asked.
+        if (!run.signal.aborted && exitOf(outcome) === exitCode.done) await keep();
+        return isLockWritten === true;
+      },
       closing: () => [closingText(cluster, runtime, back)],
     },
     { cluster, ways },
   );
-  // Without any change to make, the nodes already have the desired version, and the user was not asked.
-  if (isKept || code !== 0) return code;
-  await keep();
-  if (runtime.takenBackFrom !== undefined && back !== undefined && back.to === runtime.digest && !run.options.json) {
-    run.console.out(`${runtime.name} was already rolled back to version ${shortDigest(back.to)}.\n`);
-  }
+  if (hasRun || code !== exitCode.done || run.options.json) return code;
+  const isRepeated = runtime.takenBackFrom !== undefined && back?.to === runtime.digest;
+  const already = `${runtime.name} was already rolled back to version ${shortDigest(runtime.digest ?? from)}.`;
+  for (const line of [...(isRepeated ? [already] : []), closingText(cluster, runtime, back)])
+    run.console.out(`${fitLines(proseText(line, run.console), run.console.columns).join('\n')}\n`);
   return code;
 };
 

@@ -27,10 +27,11 @@ import { playbookOf } from './act-on.ts';
 import { playbookOptions } from './change-nodes.ts';
 import { nothingRun, outcomeOf, type RunOutcome, showOutcome } from './run-outcome.ts';
 
-/** The result, and the nodes that no longer accept a login. */
+/** The result, the nodes that no longer accept a login, and whether the run itself has written the lock. */
 interface Ended {
   readonly outcome: RunOutcome;
   readonly gone: readonly NodeName[];
+  readonly isLockWritten?: boolean;
 }
 
 /** `uninstall NODE…|--all`: removes meshwright from nodes, SSH access last. */
@@ -81,6 +82,7 @@ async function carryOut(
     const report = { ...nothingRun(goal.nodes), isDeclined: hasWork };
     return { outcome: judged(about, looked, report), gone: before };
   }
+  let isLockWritten = false;
   const options = await playbookOptions(run, {
     verb: 'uninstall',
     scope: { desired: about.fleet, targets: about.targets },
@@ -88,13 +90,14 @@ async function carryOut(
     consent,
     // After an interruption behind the last script, a refused login alone would not prove that the node is done.
     onWithdraw: async (node) => {
-      await changeLock(cluster.lockPlace, (now) => withWithdrawal(now, node));
+      if (await changeLock(cluster.lockPlace, (now) => withWithdrawal(now, node))) isLockWritten = true;
     },
     show: (next) => show(run, about, { plan: next }),
     question: () => questionFor(goal),
     first: looked,
   });
-  return seen(about, await runPlaybook(playbookOf('uninstall', goal), options), before);
+  const report = await runPlaybook(playbookOf('uninstall', goal), options);
+  return { ...seen(about, report, before), isLockWritten };
 }
 
 const judged = ({ fleet, goal }: Uninstallation, looked: LookedPlan | undefined, report: PlaybookReport): RunOutcome =>
@@ -112,17 +115,21 @@ function seen(about: Uninstallation, report: PlaybookReport, before: readonly No
 const isClean = (name: NodeName, { observed, changes, waiting, blockers }: LookedPlan['plan']): boolean =>
   Object.hasOwn(observed, name) && ![...changes, ...waiting, ...blockers].some(({ node }) => node === name);
 
-async function end(run: Run, about: Uninstallation, { outcome, gone }: Ended): Promise<ExitCode> {
+async function end(
+  run: Run,
+  about: Uninstallation,
+  { outcome, gone, isLockWritten = false }: Ended,
+): Promise<ExitCode> {
   const { cluster, fleet } = about;
   const { report, last, targets } = outcome;
   const clean = last === undefined ? [] : targets.filter((name) => isClean(name, last.plan));
   const done = report.isDeclined ? [] : [...gone, ...clean].toSorted();
   const answered = last === undefined ? [] : targets.filter((name) => Object.hasOwn(last.plan.observed, name));
   const known = [...cluster.lock.nodes, ...Object.keys(cluster.lock.identities ?? {})];
-  const isLockWritten = await changeLock(cluster.lockPlace, (now) => lockAfter(now, { done, gone, answered }));
+  const isEndWritten = await changeLock(cluster.lockPlace, (now) => lockAfter(now, { done, gone, answered }));
   const told = done.filter((name) => known.includes(name));
   const closing = closingLines(told, gone, about);
-  const lock = { path: cluster.lockPlace.path, written: isLockWritten, additions: [] };
+  const lock = { path: cluster.lockPlace.path, written: isLockWritten || isEndWritten, additions: [] };
   const code = showOutcome(run, outcome, { cluster: fleet.name, verb: 'uninstall', lock, closing });
   // If nothing ran, the outcome prints no closing lines, but the change of the lock is still reported.
   if (report.works.length === 0 && !run.options.json && closing.length > 0)
