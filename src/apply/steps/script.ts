@@ -12,6 +12,7 @@ import { place } from '../../node/paths/node-paths.ts';
 import { gatewayLog } from '../../node/paths/own-paths.ts';
 import { mutatingScript, readScriptResult, type ScriptEnd } from '../../node/root-script.ts';
 import { withdrawBody } from '../../node/withdraw.ts';
+import { curlReason } from '../../rack/records/gateways-fact.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { diagnoseExit, printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
@@ -256,12 +257,15 @@ const saidAt = (said: readonly string[], key: string): string | undefined =>
   said.find((line) => line.startsWith(`${key}=`))?.slice(key.length + 1);
 
 /** Requests still in flight are cut off by the stop that follows, and so may be requests that could not be counted. */
-function drainWords(step: Step, placement: string, left = 'unknown'): readonly Diagnostic[] {
+function drainWords(step: Step, placement: string, said: readonly string[]): readonly Diagnostic[] {
+  const left = saidAt(said, 'left') ?? 'unknown';
   if (left === '0') return [];
   const isNumber = /^\d{1,9}$/.test(left);
+  const curl = saidAt(said, 'curl');
+  const why = curl === '0' ? 'its answer is not a number' : curl && curlReason(escapeText(curl));
   const detail = isNumber
     ? `${left} requests to ${placement} were still in flight when the drain time was over.`
-    : prose`The gateway of ${placement} on ${named(step.node)} did not report its requests in flight within the drain time.`;
+    : prose`The gateway of ${placement} on ${named(step.node)} did not report its requests in flight within the drain time${why ? `: ${why}` : ''}.`;
   return [diagnose('mesh/cut-off', { subject: subjectOf(step), detail })];
 }
 
@@ -269,7 +273,7 @@ function drainWords(step: Step, placement: string, left = 'unknown'): readonly D
 export function stopWords(step: Step, said: readonly string[] = []): readonly Diagnostic[] {
   const { act } = step;
   if (act.kind !== 'script') return [];
-  if (act.name === 'drain-door') return drainWords(step, act.args.placement, saidAt(said, 'left'));
+  if (act.name === 'drain-door') return drainWords(step, act.args.placement, said);
   if (act.name !== 'stop-rank') return [];
   const { placement, beforeReboot } = act.args;
   const rank = prose`The rank of ${placement} on ${named(step.node)}`;

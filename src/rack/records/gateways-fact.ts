@@ -59,9 +59,11 @@ const curlReasons: Readonly<Record<string, string>> = {
   56: 'the connection broke',
 };
 
+export const curlReason = (exit: string): string => curlReasons[exit] ?? `curl exited with ${exit}`;
+
 function sightOf(port: number, curlExit: string, lines: readonly string[]): GatewayStatus {
   const silent = (reason: string): GatewayStatus => ({ kind: 'silent', port, reason });
-  if (curlExit !== '0') return silent(curlReasons[curlExit] ?? `curl exited with ${curlExit}`);
+  if (curlExit !== '0') return silent(curlReason(curlExit));
   if (lines.length === 0) return silent('another program answers on its port, or its answer is too long');
   const document = decoded(lines.join(''));
   const strangers = document && countOf(document, 'strangers');

@@ -1,11 +1,11 @@
 # Waits until the gateway has no request in flight for a placement, or until the time is over. `left=` gives the number
-# that remains, or `unknown`. Without an answer of the gateway, the number is known to be 0 only if nothing listens on
-# its port and it has no process. curl(1): exit 7 is a refused connection.
+# that remains, or `unknown`; `curl=` then gives curl's last exit code. Without an answer of the gateway, the number is
+# known to be 0 only if nothing listens on its port and it has no process. curl(1): exit 7 is a refused connection.
 #
 # Needs label: the gateway's launchd label
 # Needs inside_url: where the gateway reports its requests in flight
 # Needs looks: the number of checks, four per second
-# Prints: left=COUNT; @changed
+# Prints: left=COUNT, curl=EXIT; @changed
 # `isgone` shows whether a gateway that refuses connections has no process either; an unclear answer of launchd counts
 # as no.
 isgone() {
@@ -37,4 +37,5 @@ while :; do
   "$R/bin/sleep" 0.25
 done
 printf 'left=%s\n' "$x"
+case $x in (unknown) printf 'curl=%s\n' "$e" ;; esac
 changed

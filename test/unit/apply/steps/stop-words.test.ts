@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StepOf } from '../../../../src/apply/steps/context.ts';
 import { stopWords as stopWordsItself } from '../../../../src/apply/steps/script.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import type { ScriptArgs } from '../../../../src/model/node-script.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
 import { aStep } from '../../../rack/plans.ts';
@@ -66,6 +67,17 @@ describe('the report of a drained gateway before a stop', () => {
       expect(stopWords(drain, lines)).toMatchObject([
         { code: 'mesh/cut-off', detail: expect.stringContaining('did not report its requests') },
       ]);
+    }
+  });
+
+  it('says what failed if the number is unknown', () => {
+    for (const [curl, why] of [
+      ['28', 'it did not answer in time'],
+      ['0', 'its answer is not a number'],
+      ['35', 'curl exited with 35'],
+    ]) {
+      const [one] = stopWords(drain, ['left=unknown', `curl=${curl}`]);
+      expect(plainText(one?.detail ?? '')).toMatch(new RegExp(`within the drain time: ${why}\\.$`));
     }
   });
 });

@@ -11,27 +11,28 @@ const gone = `printf 'Could not find service "${label}" in domain for system\\n'
 const running = `printf 'system/${label} = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n'`;
 const waiting = `printf 'system/${label} = {\\n\\tstate = waiting\\n}\\n'`;
 
-async function leftOf(shell: Shell, curl: string, launchctl: string): Promise<string | undefined> {
+/** `left=` and `curl=`, without these words. */
+async function leftOf(shell: Shell, curl: string, launchctl: string): Promise<string> {
   const root = newRoot(shell);
   root.tool('usr/bin/curl', curl);
   root.tool('bin/launchctl', launchctl);
   const body = scriptBody({ name: 'drain-door', args: { port: 8_080, placement: 'chat', waitMs: 0 } });
   const { stdout } = await root.runBody(body);
-  return /^left=(.*)$/m.exec(stdout)?.[1];
+  return [...stdout.matchAll(/^(?:left|curl)=(.*)$/gm)].map(([, value]) => value).join(' ');
 }
 
 describe.each(scriptShells)('drain-door in $name', (shell) => {
   it.each([
     ['no request in flight', 'printf 0', running, '0'],
     ['three requests in flight', 'printf 3', running, '3'],
-    ['an answer that is not a number', `printf '{"error":{}}'`, running, 'unknown'],
-    ['an empty answer', ':', running, 'unknown'],
-    ['a curl timeout', 'exit 28', running, 'unknown'],
+    ['an answer that is not a number', `printf '{"error":{}}'`, running, 'unknown 0'],
+    ['an empty answer', ':', running, 'unknown 0'],
+    ['a curl timeout', 'exit 28', running, 'unknown 28'],
     ['a closed port and no service', 'exit 7', gone, '0'],
     ['a closed port and no process', 'exit 7', waiting, '0'],
-    ['a closed port and a running process', 'exit 7', running, 'unknown'],
-    ['a closed port and a failing launchctl', 'exit 7', 'exit 1', 'unknown'],
-  ])('reports the requests in flight for %s', async (_, curl, launchctl, left) => {
+    ['a closed port and a running process', 'exit 7', running, 'unknown 7'],
+    ['a closed port and a failing launchctl', 'exit 7', 'exit 1', 'unknown 7'],
+  ])('reports the requests in flight, or why they are unknown, for %s', async (_, curl, launchctl, left) => {
     expect(await leftOf(shell, curl, launchctl)).toBe(left);
   });
 });
