@@ -60,7 +60,7 @@ describe('test/cases-map.tsv', () => {
     expect(rows.length).toBe(443);
   });
 
-  it('names an existing case for each former case, or the reason for its removal', () => {
+  it('maps each former case to an existing case or to the reason for its removal', () => {
     const suites = new Map(
       [...new Set(rows.map((row) => row.now))].filter((one) => one !== 'gone').map((suite) => [suite, casesOf(suite)]),
     );

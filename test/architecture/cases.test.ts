@@ -28,7 +28,7 @@ const page = (title: string, reason?: string): string =>
   );
 
 describe('a test title with case numbers', () => {
-  it('is found in every form of a test', () => {
+  it('is found in every kind of test call', () => {
     const found = titlesIn(
       "describe.runIf(isThere)('a host (case 1)', () => {",
       "  it.each([['x (case 9)']])('is %s (cases 2, 47b)', () => undefined);",
@@ -43,7 +43,7 @@ describe('a test title with case numbers', () => {
     ]);
   });
 
-  it('must end with its numbers in one form', () => {
+  it('must end with the numbers in one fixed format', () => {
     for (const title of ['(case 1) first', 'last (case 1, 2b, c)', 'twice (case 1) (case 2)']) {
       expect(() => titlesIn(`it('${title}', body);`), title).toThrow('is to end with (case 1) or (cases 1, 2)');
     }
@@ -57,7 +57,7 @@ describe('casesPage', () => {
     expect(page('a|b (case 1)', 'Partly.')).toContain('| [a](../test/a.test.ts): a\\|b<br>Partly. |');
   });
 
-  it('rejects a case without a test and a reason, and an unknown case number', () => {
+  it('rejects unknown case numbers, and cases with neither a test nor a reason', () => {
     expect(() => page('else')).toThrow('case 1 has neither a test nor a reason');
     expect(() => page('other (cases 1, 2)')).toThrow('"other" names case 2, which is not in scripts/cases.json');
   });

@@ -40,7 +40,7 @@ describe.each(Object.entries(ciSteps))('examples/ci/%s.yml', (_, steps) => {
   });
 });
 
-describe('the command parser of these tests', () => {
+describe('the command parser used by these tests', () => {
   it('rejects an unknown option and an unknown command', () => {
     expect([parsed('meshwright plan --markdown'), parsed('meshwright recover')]).toEqual([
       expect.stringContaining('--markdown'),
@@ -50,7 +50,7 @@ describe('the command parser of these tests', () => {
 });
 
 describe('docs/ci.md', () => {
-  it('has a row for every job with the commands of both examples', () => {
+  it('has a row for every job, with the commands from both examples', () => {
     const rows = [...textOf('docs/ci.md').matchAll(/^\| `([a-z]+)` \|[^|]*\| ([^|]*) \|/gm)];
     const shown = Object.fromEntries(rows.map(([, job, commands = '']) => [job, commands]));
     for (const { job, script } of Object.values(ciSteps).flat()) {

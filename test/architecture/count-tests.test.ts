@@ -40,7 +40,7 @@ function count(...runs: readonly (readonly (readonly [fullName: string, status: 
 }
 
 describe('countTests over several runs', () => {
-  it('counts each test once, by a later run if first skipped', () => {
+  it('counts each test once, using a later run if the first skipped it', () => {
     const everyday = [
       ['one', 'passed'],
       ['two', 'skipped'],
@@ -54,7 +54,7 @@ describe('countTests over several runs', () => {
     expect(count(everyday, whole)).toEqual({ total: 3, passed: 2, failed: 0, skipped: 1, unsteady: 0 });
   });
 
-  it('keeps a failure of any run', () => {
+  it('keeps a failure from any run', () => {
     expect(count([['one', 'failed']], [['one', 'passed']])).toMatchObject({ total: 1, passed: 0, failed: 1 });
   });
 
@@ -94,7 +94,7 @@ describe('failureLines', () => {
     failureMessages: [message],
   });
 
-  it('has one line per failed test with the first line of its message', () => {
+  it('returns one line per failed test, with the first line of its message', () => {
     const passed = { ...failed('three', ''), status: 'passed', failureMessages: [] };
     expect(failures([failed('one', 'Error: too late\n    at b.ts'), failed('two', 'x'.repeat(200)), passed])).toEqual([
       'FAILED  test/a.test.ts > a rack > one: Error: too late',
@@ -102,7 +102,7 @@ describe('failureLines', () => {
     ]);
   });
 
-  it('is limited to a page and the number of omitted lines', () => {
+  it('returns at most one page, then the number of omitted lines', () => {
     const many = Array.from({ length: 43 }, (_, index) => failed(`test ${index}`, 'no'));
     expect(failures(many).slice(39)).toEqual(['FAILED  test/a.test.ts > a rack > test 39: no', 'and 3 more']);
     expect(failures(many.slice(0, 40))).toHaveLength(40);
@@ -117,7 +117,7 @@ describe('failureLines', () => {
   });
 });
 
-describe('a second run of files with failures', () => {
+describe('a second run of failed files', () => {
   type Tests = Readonly<Record<string, 'passed' | 'failed'>>;
   const inFile = (name: string, tests: Tests) => ({
     name: `/repo/${name}`,
@@ -143,14 +143,14 @@ describe('a second run of files with failures', () => {
     return answer;
   };
 
-  it('reports tests that pass then as unsteady', () => {
+  it('reports tests that now pass as unsteady', () => {
     expect(reported({ a: { one: 'failed', two: 'passed' } }, { a: { one: 'passed', two: 'passed' } })).toEqual({
       counts: { total: 2, passed: 2, failed: 0, skipped: 0, unsteady: 1 },
       lines: ['UNSTEADY, passed when it ran again alone  a > one: Error: too late'],
     });
   });
 
-  it('keeps failures that repeat, do not run again, or occur only then', () => {
+  it('keeps failures that recur, did not run again, or are new', () => {
     expect(reported({ a: { one: 'failed' } }, { a: { one: 'failed' } }).lines).toEqual([
       'FAILED  a > one: Error: too late',
     ]);
@@ -170,7 +170,7 @@ describe('a second run of files with failures', () => {
     expect(reported({ a: {} }, { a: {} }).counts).toMatchObject({ failed: 1 });
   });
 
-  it('includes only a few failed files, and none for unreadable results', () => {
+  it('is limited to a few failed files, and skipped if results are unreadable', () => {
     const folder = mkdtempSync(join(tmpdir(), 'meshwright-again-'));
     const path = join(folder, 'whole.json');
     write(path, { a: { one: 'failed', two: 'failed' }, b: { one: 'passed' }, c: {} });

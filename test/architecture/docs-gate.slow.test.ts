@@ -61,7 +61,7 @@ describe('the docs gate', () => {
     expect(output).toContain('"Gone"');
   });
 
-  it('requires no text for members and for names the library does not export', () => {
+  it('requires no docs for members or for names that the library does not export', () => {
     expect(output).not.toContain('documented.');
     expect(output).not.toContain('unseen');
   });

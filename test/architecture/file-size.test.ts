@@ -6,8 +6,8 @@ const written = (path: string): boolean => /\.(?:ts|mjs|cjs)$/.test(path) && !pa
 const source = filesBelow('src').filter(written);
 const everything = [...source, ...filesBelow('test').filter(written), ...filesBelow('scripts').filter(written)];
 
-describe('the size of a file', () => {
-  it('is at most 500 lines, also in tests and scripts', () => {
+describe('a file', () => {
+  it('has at most 500 lines, even if it is a test or a script', () => {
     const long = everything.map((path) => `${path}: ${textOf(path).trimEnd().split('\n').length}`);
     expect(long.filter((row) => Number(row.split(': ').at(-1)) > 500)).toEqual([]);
   });
@@ -40,7 +40,7 @@ describe('functionsOf', () => {
     ),
   );
 
-  it('counts lines and depth, with an else-if at the depth of its if', () => {
+  it('counts lines and nesting depth, with an else-if at the same depth as its if', () => {
     expect(measured).toEqual([
       { place: 'sample.ts:1', name: 'deep', lines: 3, depth: 4 },
       { place: 'sample.ts:4', name: 'flat', lines: 3, depth: 1 },

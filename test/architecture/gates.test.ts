@@ -30,7 +30,7 @@ const environment = Object.fromEntries(Object.entries(process.env).filter(([name
 const printedBy = (words: readonly string[], env: Readonly<Record<string, string>> = {}): string =>
   execFileSync(process.execPath, words, { cwd: root, encoding: 'utf8', env: { ...environment, ...env } });
 
-it('the workflows pin GitHub actions to commits, as a tag can move', () => {
+it('the workflows pin GitHub actions to commits, since tags can move', () => {
   const used = filesBelow('.github').flatMap((path) => textOf(path).match(/uses: .*/g) ?? []);
   expect(used.length).toBeGreaterThan(0);
   expect(used.filter((one) => !/^uses: [a-z-]+\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(one))).toEqual([]);
@@ -42,13 +42,13 @@ describe('the time limits of the CI gates', () => {
     expect(sumOf(ci)).toBeLessThan(85);
   });
 
-  it('leave 40 minutes to repeat the longest gate after a run of 45 minutes', () => {
+  it('leave 40 minutes to repeat the longest gate after a 45-minute run', () => {
     const last = ci.at(-1) as Gate;
     expect(last.minutes).toBe(Math.max(...ci.map(({ minutes }) => minutes)));
     expect(secondRunMinutes(ci, last, 45)).toBe(40);
   });
 
-  it('reserve the time of later gates during a second run', () => {
+  it('reserve time for later gates during a second run', () => {
     ci.forEach((gate, at) => {
       expect(secondRunMinutes(ci, gate, sumOf(ci.slice(0, at + 1)))).toBe(totalMinutes - sumOf(ci));
     });
@@ -66,7 +66,7 @@ describe('the workflows', () => {
     expect(gates['timeout-minutes']).toBeGreaterThanOrEqual(totalMinutes);
   });
 
-  it('run every node script test under the shell of a Mac', () => {
+  it("run every node script test under a Mac's shell", () => {
     expect(stepsOf(workflow('check').jobs.tests)).toContain('npm run test:shells');
     const listing = textOf('package.json').match(/"test:shells": "MESHWRIGHT_TESTS=(\w+) vitest run ([^"]+)"/);
     const [, selection = '', paths = ''] = listing ?? [];
@@ -85,7 +85,7 @@ describe('the workflows', () => {
 });
 
 describe('a test', () => {
-  it('has no time limit shorter than the limit for all tests', () => {
+  it('has no shorter time limit than the global one', () => {
     const all = 120_000;
     const isOfVitest = /^(?:it|test|describe|beforeAll|beforeEach|afterAll|afterEach)\b/;
     const msOf = (node: ts.Node): number =>

@@ -8,8 +8,8 @@ const rows = textOf('SECURITY.md')
 const codesIn = (cell: string | undefined): readonly string[] =>
   [...(cell ?? '').matchAll(/`([a-z]+\/[a-z-]+)`/g)].map(([, code]) => code ?? '');
 
-describe('the table of hostile answers in SECURITY.md', () => {
-  it('has exactly the codes of the scenarios', () => {
+describe('the hostile answer table in SECURITY.md', () => {
+  it('lists exactly the codes that the scenarios expect', () => {
     const demanded = [
       ...textOf('test/scenarios/hostile-streams.slow.test.ts').matchAll(/^ {4}code: '([a-z]+\/[a-z-]+)'/gm),
     ];
@@ -19,7 +19,7 @@ describe('the table of hostile answers in SECURITY.md', () => {
     expect(new Set(rows.flatMap(([, code]) => codesIn(code)))).toEqual(codes);
   });
 
-  it('has the exit codes of the scenarios', () => {
+  it('lists the exit codes that the scenarios expect', () => {
     const streams = rows.filter(([, code]) => codesIn(code).length > 0);
     expect(textOf('test/scenarios/hostile-streams.slow.test.ts')).toContain('toEqual(verbs.map(() => 1))');
     expect(new Set(streams.map(([, , facts, status]) => `${facts} ${status}`))).toEqual(new Set(['1 1']));

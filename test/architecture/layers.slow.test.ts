@@ -91,20 +91,20 @@ const planted: readonly (readonly [file: string, text: string, rule?: string])[]
   ['package.json', '{ "name": "planted", "type": "module" }\n'],
 ];
 
-describe('the import direction', () => {
-  it('is checked for every file of src without a violation', () => {
+describe('the import rules', () => {
+  it('cover every file in src, and none violates them', () => {
     const { modules, summary } = cruise(root);
     const seen = modules.map((one) => one.source).filter((source) => source.startsWith('src/'));
     expect(seen.sort()).toEqual(filesBelow('src').filter((path) => path.endsWith('.ts')));
     expect(summary.violations.map((one) => `${one.rule.name}: ${one.from}`)).toEqual([]);
   });
 
-  it('has a table row for every folder of src', () => {
+  it('have a table row for every folder in src', () => {
     const folders = new Set(filesBelow('src').flatMap((path) => path.split('/').slice(1, -1).slice(0, 1)));
     expect([...folders].filter((folder) => table.layers[folder] === undefined)).toEqual([]);
   });
 
-  it('has exactly one part for every file of node, rack and engine', () => {
+  it('assign every file in node, rack and engine to exactly one part', () => {
     const partsOf = (path: string): readonly string[] =>
       Object.keys(table.parts).filter((part) => new RegExp(table.filesOf([part])).test(path));
     const found = filesBelow('src')
@@ -113,7 +113,7 @@ describe('the import direction', () => {
     expect(found.filter(([, count]) => count !== 1)).toEqual([]);
   });
 
-  it('has one level for every existing subject of the rack', () => {
+  it('assign one level to each existing rack subject', () => {
     const subjects = filesBelow('src/rack').map((path) => path.split('/'));
     const folders = subjects.map((path) => (path.length === 3 ? table.contract : (path[2] ?? '')));
     expect(table.levels.flat().toSorted()).toEqual([...new Set(folders)].toSorted());

@@ -14,7 +14,7 @@ const optional = Object.entries(lock.packages).flatMap(([owner, { optionalDepend
 );
 
 describe('package-lock.json', () => {
-  it('has an entry for every optional package of every platform', () => {
+  it('has an entry for every optional package for every platform', () => {
     const missing = optional.filter(({ name }) => !entries.some((entry) => entry.endsWith(`node_modules/${name}`)));
     expect(missing).toEqual([]);
   });
@@ -31,7 +31,7 @@ describe('package-lock.json', () => {
 });
 
 describe('package.json', () => {
-  it('lists exactly the imports of src as dependencies', () => {
+  it('lists exactly the packages that src imports as dependencies', () => {
     const { dependencies }: { dependencies: Readonly<Record<string, string>> } = JSON.parse(textOf('package.json'));
     const source = filesBelow('src')
       .filter((path) => path.endsWith('.ts'))

@@ -109,12 +109,12 @@ describe('mutation operators for TypeScript', () => {
     expect(made(codeMutants, operator, text)).toEqual(expected);
   });
 
-  it('do not change types, imports and names', () => {
+  it('do not change types, imports or names', () => {
     const text = `import a from 'a';\nexport * from 'b';\ntype C = 'c' | true | 1;\nconst d = { 'e': f['g'], 1: h };\nawait import('i');`;
     expect(codeMutants('sample.ts', text)).toEqual([]);
   });
 
-  it('report the line with its text before and after', () => {
+  it('report the line with its text before and after the change', () => {
     expect(codeMutants('sample.ts', 'f();\n  g(a < b);\n')).toMatchObject([
       { line: 2, before: 'g(a < b);', after: 'g(a <= b);' },
     ]);
@@ -163,7 +163,7 @@ describe('mutation operators for shell text', () => {
   });
 });
 
-describe('the selection of mutants', () => {
+describe('mutant selection', () => {
   const mutantsOf = (file: string) =>
     file === 'empty' ? [] : ['boundary', 'boundary', 'equality'].map((operator, place) => ({ file, operator, place }));
   const order = (seed: string) => [...drawn(seed, ['a', 'b', 'c', 'empty'], mutantsOf)];
@@ -173,21 +173,21 @@ describe('the selection of mutants', () => {
     expect(new Set(['1', '2', '3', '4'].map((seed) => JSON.stringify(order(seed)))).size).toBeGreaterThan(1);
   });
 
-  it('contains every mutant once, and one of each file before a second of any file', () => {
+  it('contains every mutant once, and one from each file before a second from any file', () => {
     const all = order('1');
     expect(new Set(all.map((one) => JSON.stringify(one))).size).toBe(9);
     for (const at of [0, 3, 6])
       expect(all.slice(at, at + 3).map(({ file }) => file)).toEqual(expect.arrayContaining(['a', 'b', 'c']));
   });
 
-  it('divides its number among the areas', () => {
+  it('divides the requested number among the areas', () => {
     expect(areas.flatMap(({ folders }) => folders)).toContain('src/gateway');
     expect(shares(150, areas.length)).toEqual([25, 25, 25, 25, 25, 25]);
     expect(shares(8, 6)).toEqual([2, 2, 1, 1, 1, 1]);
   });
 });
 
-describe('the report of a mutation run', () => {
+describe('a mutation report', () => {
   const of = (area: string, verdicts: Readonly<Record<string, number>>): readonly Result[] =>
     Object.entries(verdicts).flatMap(([verdict, count]) =>
       Array.from({ length: count }, () => ({
@@ -249,7 +249,7 @@ describe('an equivalent mutant', () => {
   });
 });
 
-describe("a mutation run's files", () => {
+describe('the files of a mutation run', () => {
   let folder = '';
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'meshwright-mutate-'));
@@ -260,7 +260,7 @@ describe("a mutation run's files", () => {
     writeFileSync(join(folder, path), text);
   };
 
-  it('continue earlier results without a truncated line', () => {
+  it('continue earlier results, but drop a truncated line', () => {
     const run = { commit: 'c', seed: '7' };
     write('results', `${JSON.stringify(run)}\n{"file":"a"}\n{"fil`);
     expect(openResults(join(folder, 'results'), { commit: 'c' })).toEqual({ run, results: [{ file: 'a' }] });

@@ -23,23 +23,23 @@ const named = (pattern: RegExp): readonly string[] =>
     .filter((one) => pattern.test(one.name) && !/^src\/sim\/tools\/(?!.*-write\.ts$)/.test(one.path))
     .map((one) => `${one.path} ${one.name}`);
 
-describe('names', () => {
-  it('are never generic for files and folders, such as utils or helpers', () => {
+describe('the naming rules', () => {
+  it('forbid generic file and folder names, such as utils or helpers', () => {
     const parts = [...filesBelow('src'), ...filesBelow('test'), ...filesBelow('scripts')]
       .filter((path) => !path.startsWith('test/cases/'))
       .filter((path) => /(?:^|\/)(?:utils?|helpers?|common|types|shared|misc|lib)(?:\.[a-z]+)*(?:\/|$)/.test(path));
     expect(parts).toEqual([]);
   });
 
-  it('never begin with get, handle or do for functions', () => {
+  it('forbid function names that begin with get, handle or do', () => {
     expect(named(/^(?:get|handle|do)[A-Z]/)).toEqual([]);
   });
 
-  it('have no I prefix and no generic suffix, such as Manager', () => {
+  it('forbid the I prefix and generic suffixes, such as Manager', () => {
     expect(named(/^I[A-Z][a-z]|(?:Manager|Helper|Util|Utils|Handler)$/)).toEqual([]);
   });
 
-  it('are only FleetError and SshRemote for classes outside the simulator', () => {
+  it('allow only the classes FleetError and SshRemote outside the simulator', () => {
     const classes = declared.filter((one) => ts.isClassDeclaration(one.node) && !one.path.startsWith('src/sim/'));
     expect(classes.map((one) => one.name).filter((name) => name !== 'FleetError' && name !== 'SshRemote')).toEqual([]);
   });

@@ -56,7 +56,7 @@ const usedBy = (file: string): readonly string[] =>
 
 describe('a .sh file', () => {
   it.skipIf(!hasShellcheck && !isShellcheckRequired).each(files)(
-    'passes shellcheck with the values its header names: %s',
+    'passes shellcheck with the values named in its header: %s',
     (file) => {
       const texts = [...new Set(['src/node/shell/write.sh', file].flatMap((one) => [...usedBy(one), one]))].map(textOf);
       const needed = texts.flatMap((text) =>
@@ -68,7 +68,7 @@ describe('a .sh file', () => {
     },
   );
 
-  it.each(files)('contains no Mac paths except tools: %s', (file) => {
+  it.each(files)('contains no Mac paths except those of tools: %s', (file) => {
     const tools = Object.values(tool).map(({ path }) => path);
     const named = [...textOf(file).matchAll(/\$R(\/[\w ./-]+)/g)].map(([, path = '']) => path);
     expect(named.filter((path) => !tools.includes(path))).toEqual([]);
@@ -87,7 +87,7 @@ describe('a .sh file', () => {
 });
 
 describe('node scripts', () => {
-  it('all have generated texts', () => {
+  it('are all generated as texts', () => {
     const names = everyText('').map(([name]) => name);
     expect(names.filter((name) => name.startsWith('script ')).sort()).toEqual(
       scriptNames.map((name) => `script ${name}`).sort(),
@@ -115,19 +115,19 @@ describe('node scripts', () => {
     expect([checked.status, checked.stdout?.toString()]).toEqual([0, '']);
   });
 
-  it('fit in a shell argument and the packet size of every SSH server', () => {
+  it('fit in a shell argument and in the packet size of every SSH server', () => {
     const command = observeCommand({ probes: allProbes(), token, rootPrefix: `/${'x'.repeat(1_000)}` });
     // A payload has 32,768 bytes (RFC 4253, 6.1); the rest is for the request itself.
     expect(Buffer.byteLength(command)).toBeLessThan(31_500);
   });
 
-  it('contain the token and no other value of a run', () => {
+  it("contain a run's token, but no other value from the run", () => {
     const other = observeScript({ probes: allProbes(), token: 'f'.repeat(32), rootPrefix: '' });
     expect(other.replaceAll('f'.repeat(32), token)).toBe(observation);
   });
 });
 
-describe('the linter for node scripts', () => {
+describe('the node script linter', () => {
   it.each([
     ['path-without-root', 'cat /etc/hosts'],
     ['path-without-root', 'x="/Library/LaunchDaemons"'],
@@ -185,7 +185,7 @@ describe('the linter for node scripts', () => {
     expect(lintNodeScript(`R=''\n${script}\n`)[0]?.line).toBe(2);
   });
 
-  it('accepts forms with the same meaning on both systems', () => {
+  it('accepts forms that mean the same on both systems', () => {
     const fine = [
       '"$R/bin/date" -u +%s',
       'd=$("$R/usr/bin/mktemp" -d "$R/tmp/x.XXXXXX")',

@@ -32,13 +32,13 @@ const ownFolders = Object.values(place)
 const isOfLease = (one: string): boolean => /: (?:lease|fence|now)(?:$|[./])/.test(one);
 
 describe('a name in a .sh file', () => {
-  it('is listed in own-paths.ts if it is a path of our folder', () => {
+  it('is listed in own-paths.ts if it is a path in our folder', () => {
     const paths = found(/\$\{?b\}?\/([\w./-]*)/g);
     expect(paths).toContain('src/rack/placement/ranks/kick-rank.sh: rdma-starts');
     expect(paths.filter((one) => !isIn([...ownFiles, ...ownFolders])(one) && !isOfLease(one))).toEqual([]);
   });
 
-  it('is not an absolute path except that of a tool', () => {
+  it('is not an absolute path, except for tools', () => {
     const paths = found(
       /((?<=\$R|\$\{R\})\/[\w./-]*|\/(?:etc|Library|opt|private|System|tmp|Users|var|Volumes)\/[\w./-]*)/g,
     );

@@ -52,7 +52,7 @@ describe('the linter in pure folders', () => {
     expect(await rulesBroken('src/model/probe.ts', `${line}\n`)).toEqual([]);
   });
 
-  it.each(oneFilePerPureFolder)('is active in the folder of %s', async (file) => {
+  it.each(oneFilePerPureFolder)('applies to the folder that contains %s', async (file) => {
     expect(await rulesBroken(file, 'export const a = Date.now();\n')).toContain('no-restricted-properties');
   });
 });
@@ -88,7 +88,7 @@ describe('the linter for node paths', () => {
     expect(await rulesBroken('src/remote/remote.ts', text)).toEqual([]);
   });
 
-  it('permits paths only in node-paths.ts and the simulator', async () => {
+  it('allows paths only in node-paths.ts and the simulator', async () => {
     const homes = [
       'src/node/paths/node-paths.ts',
       ...filesBelow('src/sim')

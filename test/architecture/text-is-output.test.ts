@@ -32,7 +32,7 @@ function addressReaders(path: string, text = textOf(path)): readonly string[] {
 describe("a property's address", () => {
   const sources = filesBelow('src').filter((path) => path.endsWith('.ts') && path !== 'src/model/subject.ts');
 
-  it('is never split to make a decision, as its parts are data', () => {
+  it('is never split to make a decision, since its parts are available as data', () => {
     expect(sources.length).toBeGreaterThan(500);
     expect(sources.flatMap((path) => addressReaders(path))).toEqual([]);
   });
@@ -114,7 +114,7 @@ function textReaders(path: string, text = textOf(path)): readonly string[] {
   });
 }
 
-describe('a text for people', () => {
+describe('human-readable text', () => {
   const sources = filesBelow('src').filter((path) => path.endsWith('.ts') && !path.includes('.generated.'));
 
   it('is never read to make a decision', () => {
@@ -140,7 +140,7 @@ describe('a text for people', () => {
     '"Start it: meshwright apply"',
     "'(meshwright lease status)'",
     `\`$\{file} is a command: meshwright $\{file}.\``,
-  ])('counts as having a written command in %s', (planted) => {
+  ])('counts as containing a typed command in %s', (planted) => {
     expect(typedCommands('planted.ts', `const hint = ${planted}`)).toHaveLength(1);
   });
 });

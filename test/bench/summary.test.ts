@@ -22,14 +22,14 @@ const measured = (sixteenMs: number): Measured => ({
 });
 
 describe('the spread of measured values', () => {
-  it('is the middle value, or the mean of the two middle ones, with both ends', () => {
+  it('consists of the median, the minimum and the maximum', () => {
     expect(spreadOf([9, 1, 5])).toEqual({ median: 5, min: 1, max: 9 });
     expect(spreadOf([4, 1, 2, 9])).toEqual({ median: 3, min: 1, max: 9 });
   });
 });
 
-describe('the limits of a bench', () => {
-  it('compare observations with the floor, memory with its highest peak, and start-up with a bare Node', () => {
+describe('benchmark limits', () => {
+  it('compare observations with the floor, peak memory with its limit, and start-up with bare Node', () => {
     expect(barsOf(measured(1_100)).map(({ value, isReached }) => [value, isReached])).toEqual([
       [1.5, true],
       [1.1, true],
@@ -58,8 +58,8 @@ describe('the limits of a bench', () => {
   });
 });
 
-describe('the tables of a bench', () => {
-  it('list a changing apply without a floor, and a single value without a spread', () => {
+describe('benchmark tables', () => {
+  it('show no floor for an apply with changes, and no spread for a single value', () => {
     const lines = timesText(measured(1_000)).split('\n');
     expect(lines.filter((line) => /^(?:first apply|one file)/.test(line))).toEqual([
       'first apply, 16 nodes               123456',
@@ -67,7 +67,7 @@ describe('the tables of a bench', () => {
     ]);
   });
 
-  it('fit into 80 columns', () => {
+  it('fit in 80 columns', () => {
     const lines = `${timesText(measured(1_000))}${barsText(barsOf(measured(1_000)))}`.split('\n');
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });

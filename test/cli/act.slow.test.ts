@@ -33,7 +33,7 @@ describe('start and stop before the first apply', () => {
 });
 
 describe('ask', () => {
-  it('needs no name for the only placement, and rejects a misspelled name', async () => {
+  it('needs no name if there is only one placement, and rejects a misspelled name', async () => {
     const [answered, misspelled] = await Promise.all([
       run('ask', 'Hello?', '--sim'),
       run('ask', 'chta', 'Hello?', '--sim'),
@@ -89,7 +89,7 @@ describe('ask with a thinking model', () => {
 });
 
 describe('logs', () => {
-  it('shows the output of the ranks of a placement or a node', async () => {
+  it('shows the rank output of a placement or a node', async () => {
     const [all, one, asJson] = await Promise.all([
       run('logs', 'chat', '--sim'),
       run('logs', 'studio-4', '--sim', '--lines', '1'),
@@ -113,7 +113,7 @@ describe('a command for a placement or a node', () => {
     await expectGolden('act-usage', place, rans);
   });
 
-  it('needs --yes without a terminal if it is disruptive', async () => {
+  it('needs --yes if it is disruptive and has no terminal', async () => {
     const ran = await run('stop', 'chat', '--sim', '--json');
     expect([ran.code, codesOf(json(ran))]).toEqual([5, ['cli/needs-yes']]);
     expect((await run('drift', '--sim')).code).toBe(0);
@@ -131,7 +131,7 @@ describe('stop, start and restart', () => {
     expect((await run('start', 'chat', '--sim')).code).toBe(0);
   });
 
-  it('include no reboot, even if the local archive has changed', async () => {
+  it('reboot no Mac, even if the local archive has changed', async () => {
     await copyFile(join(place.folder, 'dist/newer.tar.gz'), join(place.folder, 'dist/reference.tar.gz'));
     const ran = await run('restart', 'chat', '--sim', '--yes', '--json');
     const document = json(ran) as { readonly steps: readonly { readonly act: string }[] };
@@ -181,7 +181,7 @@ describe('a change that interrupts a placement', () => {
 });
 
 describe('history', () => {
-  it('lists runs from the journals, and from the nodes if the journals are gone', async () => {
+  it('lists runs from the journals, or from the nodes if the journals are gone', async () => {
     const document = json(await run('history', '--sim', '--json')) as {
       readonly runs: readonly { readonly run: string; readonly verb: string; readonly from: readonly string[] }[];
     };
@@ -200,7 +200,7 @@ describe('history', () => {
 });
 
 describe('a lease', () => {
-  it('is shown during its run, and can be released after its run was killed', async () => {
+  it('is shown during its run, and can be released after that run was killed', async () => {
     place.write('cluster.yaml', fileText(pairFile()));
     const words = ['apply', '--sim', '--yes', '--allow', 'interrupt'];
     const child = start(place, words);
@@ -257,7 +257,7 @@ describe('a fallback', () => {
     ]);
   });
 
-  it('completes a killed start while a Mac is gone, and has no steps the second time', async () => {
+  it('resumes a killed start while a Mac is gone, and has nothing to do the second time', async () => {
     expect((await run('sim', 'fault', 'power-cut', 'studio-1')).code).toBe(0);
     const gone = await statusOf();
     expect([gone.placements.chat.state, gone.findings.map(({ code }) => code)]).toEqual([

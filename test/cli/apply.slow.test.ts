@@ -129,7 +129,7 @@ describe('an interrupted apply', () => {
 });
 
 describe('a saved plan', () => {
-  it('is applied as saved without --yes, and refused if anything differs (case 55)', async () => {
+  it('is applied as it was saved without --yes, and refused if anything differs (case 55)', async () => {
     await fault('power-wrong', 'studio-1');
     await run('plan', '--sim', '--out', 'stale.json');
     await fault('power-wrong', 'studio-4');

@@ -34,7 +34,7 @@ const run = (...words: string[]) => meshwright(place, words);
 const bench = (...words: string[]) => run('bench', 'chat', '--sim', '--json', ...words);
 
 describe('bench', () => {
-  it('runs each number of parallel requests --runs times, and adds up the power of all Macs', async () => {
+  it('runs each concurrency level --runs times, and adds up the power of all Macs', async () => {
     const ran = await bench('--requests', '1,3', '--runs', '2', '--max-tokens', '8');
     const document = json(ran) as Bench;
     expect(schemaCheck('bench')(document)).toEqual([]);
@@ -52,7 +52,7 @@ describe('bench', () => {
     }
   });
 
-  it('sends one uncounted request to warm up', async () => {
+  it('sends one uncounted warm-up request', async () => {
     const record = `${place.folder}/record.ndjson`;
     await bench('--requests', '2', '--runs', '1', '--record', record);
     const shown = await run('logs', 'chat', '--sim', '--lines', '9999');

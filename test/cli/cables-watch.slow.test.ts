@@ -39,7 +39,7 @@ describe('cables --watch', () => {
     expect(ran).toMatchObject({ code: 0, stdout: 'All 6 links match the file.\n', stderr: '' });
   });
 
-  it('prints a line for each move, wrong ones included, and exits when all cables match', async () => {
+  it('prints a line for each move, even a wrong one, and exits when all cables match', async () => {
     await hands('unplug', 'studio-2:4');
     await hands('unplug', 'studio-1:2');
     const watching = watch('--watch');
@@ -123,7 +123,7 @@ describe('cables --watch', () => {
     expect(ran.stdout).toContain('\u001b[32mAll 6 links match the file.\u001b[39m');
   });
 
-  it('exits with 130 after Ctrl-C, and prints one document at its end with --json', async () => {
+  it('exits with 130 after Ctrl-C, and prints one document at the end with --json', async () => {
     await hands('unplug', 'studio-1:2');
     const watching = watch('--watch');
     await watching.until('missing: 1-2');

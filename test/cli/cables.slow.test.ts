@@ -53,7 +53,7 @@ describe('cables', () => {
     expect(codesOf(document)).toEqual([]);
   });
 
-  it('sends each node one command, without RDMA and token queries', async () => {
+  it('sends each node one command, without RDMA or token queries', async () => {
     await run('cables', '--sim', '--record', 'sent.ndjson');
     const lines = readFileSync(join(place.folder, 'sent.ndjson'), 'utf8').trimEnd().split('\n');
     expect(lines).toHaveLength(4);

@@ -252,7 +252,7 @@ describe('secrets from every source', () => {
     expect((await run(['apply', '--yes', ...everything])).code).toBe(0);
   });
 
-  it('do not hinder commands that observe, drain or restart', { timeout: patience }, async () => {
+  it('do not interfere with commands that observe, drain or restart', { timeout: patience }, async () => {
     const observing = [
       ['status'],
       ['doctor'],
@@ -281,7 +281,7 @@ describe('secrets from every source', () => {
 });
 
 describe('each secret', () => {
-  it('is in its source, and a password also in its simulated Mac', () => {
+  it('is stored in its source, and a password also in its simulated Mac', () => {
     const own = (node: string): string => join('sim', 'roots', node, '.sim/password');
     const launchd = (node: string): string => join('sim', 'roots', node, '.sim/launchd/dev.meshwright.rank.chat');
     const found = canaries.map((one) => [
@@ -305,14 +305,14 @@ describe('each secret', () => {
     });
   });
 
-  it('is in no other file of this computer or of the Macs', () => {
+  it('is in no other file on this computer or on the Macs', () => {
     const log = readFileSync(join(place.folder, 'run.ndjson'), 'utf8');
     for (const code of ['ssh/password-refused', 'enroll/sudo-refused-password']) expect(log).toContain(code);
     expect(readFileSync(join(place.folder, 'record.ndjson'), 'utf8').length).toBeGreaterThan(1_000_000);
     expect(searchTree(place.root, [...canaries, userKey()])).toEqual([]);
   });
 
-  it('is on no screen, and in no command that a Mac received', () => {
+  it('appears on no screen, and in no command that a Mac received', () => {
     const secrets = [...canaries.filter(({ text }) => text !== setting), userKey()];
     const shown = screens.flatMap(({ words, stdout, stderr }) => searchText(stdout + stderr, words.join(' '), secrets));
     expect(screens.length).toBeGreaterThan(40);
@@ -320,7 +320,7 @@ describe('each secret', () => {
     expect([...shown, ...searchText(received.join('\n'), 'the commands', secrets)]).toEqual([]);
   });
 
-  it('is in no process arguments, and in the environment only as a variable of the operator', () => {
+  it("appears in no process arguments, and in the environment only as the operator's variable", () => {
     const { argv, environment } = stopWatch();
     const spawned = readSpawnNotes(noted);
     const words = [...argv, ...spawned.map((one) => one.argv.join(' '))];

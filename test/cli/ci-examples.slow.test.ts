@@ -91,7 +91,7 @@ describe('examples/ci/gitlab.yml on a simulated rack', () => {
     expect(runJob('gitlab', 'drift')).toEqual([0]);
   });
 
-  it('rolls out a change, one Mac first', async () => {
+  it('rolls out a change to one Mac first', async () => {
     await meshwright(place, ['sim', 'fault', 'power-wrong', 'studio-2']);
     expect(runJob('gitlab', 'rollout')).toEqual([0, 0]);
     expect(runJob('gitlab', 'drift')).toEqual([0]);

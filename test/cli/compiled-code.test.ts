@@ -29,7 +29,7 @@ function installed() {
   return { cli, run, kept };
 }
 
-describe('the code cache of the command', () => {
+describe("the command's code cache", () => {
   it('is written once and reused unchanged', () => {
     const { run, kept } = installed();
     const first = run();

@@ -30,8 +30,8 @@ const doctor = async (): Promise<DoctorDocument> => json(await run('doctor', '--
 const suspects = async (): Promise<readonly string[]> =>
   (await doctor()).troubles.map(({ code, subject, hanging }) => [code, subject, ...hanging].join(' | '));
 
-describe('an RDMA fault that only traffic can show', () => {
-  it('is not suspected while the placement serves, and launches are read from the kernel', async () => {
+describe('an RDMA fault that only traffic reveals', () => {
+  it('is not suspected while the placement serves, and the launch count comes from the kernel', async () => {
     const { troubles, launches } = await doctor();
     expect(troubles).toEqual([]);
     expect(launches).toEqual({
@@ -41,7 +41,7 @@ describe('an RDMA fault that only traffic can show', () => {
     expect((await run('status', '--sim')).stdout).toContain('  RDMA launch budget used: 1 of 10 on studio-1,4\n');
   });
 
-  it('is reported as a port that idled too long, after a failed token and a failed start', async () => {
+  it('is reported as a port that was idle too long, after a failed token and a failed start', async () => {
     await run('sim', 'fault', 'idle-dead-port', 'studio-1:4');
     let hung = await run('doctor', '--sim');
     // The rank writes to its log a moment after its port has died.

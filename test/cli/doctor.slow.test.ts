@@ -31,7 +31,7 @@ describe('doctor', () => {
     await expectGolden('doctor-healthy', place, [text, some]);
   });
 
-  it('shows cause, action and evidence of each finding in repair order', async () => {
+  it("shows each finding's cause, action and evidence in repair order", async () => {
     await breakThings(
       ['gid-missing', 'studio-1:2'],
       ['cable-missing', 'studio-1:4'],

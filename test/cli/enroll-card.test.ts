@@ -26,7 +26,7 @@ describe('enroll --card', () => {
     expect(schemaCheck('enroll')(json(asJson))).toEqual([]);
   });
 
-  it('follows the settings of the file for FileVault, login, account and RDMA', async () => {
+  it("follows the file's settings for FileVault, login, account and RDMA", async () => {
     const file = (system: string, model: string): string =>
       `schema: 1\nname: rack\n${system}nodes:\n  mini: { host: mini.lan, hardware: { model: "${model}" } }\n`;
     place.write('cluster.yaml', file('system: { fileVault: disabled, automaticLogin: required }\n', 'Mac16,10'));
@@ -41,7 +41,7 @@ describe('enroll --card', () => {
     expect(enabled).toContain('Automatically log in as: Off.');
   });
 
-  it('rejects options for a connection and nodes that are not in the file', async () => {
+  it('rejects connection options, and nodes that are not in the file', async () => {
     place.write('cluster.yaml', text);
     const expected = await run('enroll', '--card', '--expect', 'SHA256:x');
     const unknown = await run('enroll', '--card', 'studio-9');

@@ -32,7 +32,7 @@ const nodeOf = (document: unknown) =>
   (document as { nodes: Record<string, { login?: string; pin: string }> }).nodes['127.0.0.1'];
 
 describe('enroll', () => {
-  it('resolves --identity against the current folder, even below a folder with a cluster file', async () => {
+  it('resolves --identity against the current folder, even if the cluster file is further up', async () => {
     await serve({});
     place.write('cluster.yaml', 'schema: 1\nname: rack\nnodes:\n  studio-1: { host: 127.0.0.9 }\n');
     const folder = join(place.folder, 'below');
@@ -71,7 +71,7 @@ describe('enroll', () => {
     expect(schemaCheck('enroll')(document)).toEqual([]);
   });
 
-  it('pins nothing after Ctrl-C while it waits for the host key', async () => {
+  it('pins nothing if Ctrl-C comes while it waits for the host key', async () => {
     let isAsked = false;
     await serve({
       onSocket: () => {

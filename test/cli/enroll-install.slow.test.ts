@@ -38,7 +38,7 @@ async function disk(): Promise<{ keys: string; rule: string }> {
 const read = (file: string): string => readFileSync(file, 'utf8');
 
 describe('the first enroll of a Mac', () => {
-  it('installs key and sudo rule with the password, and changes nothing the next time', async () => {
+  it('installs the key and the sudo rule with the password, and changes nothing the next time', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     const first = await enroll(right, '--yes');
     const again = await enroll(right, '--yes');

@@ -54,7 +54,7 @@ const pinned = (wrong: KeyPair): string =>
   `lock: 1\nhostKeys:\n  "${name()}":\n    - "${wrong.type} ${wrong.base64}"\n`;
 
 describe.runIf(hasSshd())('enroll without a cluster file', () => {
-  it('pins nothing without a terminal, and shows the options that confirm', async () => {
+  it('pins nothing without a terminal, and shows the options that confirm a key', async () => {
     const [text, asJson] = [await enroll(), await enroll('--json')];
     expect([text.code, asJson.code, lockText()]).toEqual([5, 5, '']);
     expect(schemaCheck('enroll')(json(asJson))).toEqual([]);
@@ -62,7 +62,7 @@ describe.runIf(hasSshd())('enroll without a cluster file', () => {
     await expectGolden('enroll-nobody-there', place, [text]);
   });
 
-  it('pins by address in cluster.lock of this folder with --yes, and changes nothing the next time', async () => {
+  it("pins by address in this folder's cluster.lock with --yes, and changes nothing the next time", async () => {
     const [first, again] = [await enroll('--yes'), await enroll()];
     expect(lockText()).toContain(`"${name()}":\n    - "${sshd.hostKey.type} ${sshd.hostKey.base64}"`);
     expect(first.stdout).toContain('pinned now in cluster.lock');
@@ -101,7 +101,7 @@ describe.runIf(hasSshd())('enroll without a cluster file', () => {
     await expectGolden('enroll-key-refused', place, [ran]);
   });
 
-  it('reports that nothing listens at the port', async () => {
+  it('reports that nothing listens on the port', async () => {
     const gone = await startSshd({ userKeys: [] });
     await gone.stop();
     const ran = await meshwright(place, ['enroll', '127.0.0.1', '--port', String(gone.port), '--yes']);
@@ -138,7 +138,7 @@ describe.runIf(hasSshd())('enroll of a node in the file', () => {
   const clusterText = () =>
     `schema: 1\nname: rack\nssh: { user: ${sshd.user}, port: ${sshd.port}, identityFile: ${key.file} }\nnodes:\n  studio-1: { host: 127.0.0.1 }\n`;
 
-  it('pins in the lock next to the file, so that facts trusts the node', async () => {
+  it('pins the key in the lock next to the file, so that facts trusts the node', async () => {
     place.write('cluster.yaml', clusterText());
     const before = await meshwright(place, ['facts', '--json']);
     expect([before.code, codesOf(json(before))]).toEqual([1, ['ssh/host-key-unknown']]);

@@ -66,7 +66,7 @@ async function setWiredLimit(node: string): Promise<void> {
 }
 
 describe('status of a broken rack', () => {
-  it.each(faultNames)('shows the findings, the repair and the exit code of %s', async (fault) => {
+  it.each(faultNames)('shows the findings and the repair for %s, and exits with its code', async (fault) => {
     const { target, exit } = shows[fault];
     const set = await run('sim', 'fault', fault, target);
     const seen = await run('status', '--sim');
@@ -76,7 +76,7 @@ describe('status of a broken rack', () => {
     expect([set.code, seen.code, cleared.code]).toEqual([0, exit, 0]);
   });
 
-  it('exits with 1 if no node is right', async () => {
+  it('exits with 1 if every node has a finding', async () => {
     for (const node of ['studio-1', 'studio-2']) await run('sim', 'fault', 'bridge-active', node);
     const ran = await run('status', '--sim', 'studio-1', 'studio-2');
     await run('sim', 'fault', '--clear');
@@ -85,7 +85,7 @@ describe('status of a broken rack', () => {
 });
 
 describe('facts with unreachable nodes', () => {
-  it('shows the reason next to the facts of other nodes, in text and JSON', async () => {
+  it('shows the reason alongside the facts of other nodes, in text and JSON', async () => {
     await run('sim', 'fault', 'filevault-locked', 'studio-1');
     await run('sim', 'fault', 'wrong-host-key', 'studio-2');
     const [text, asJson, locked] = await Promise.all([

@@ -118,7 +118,7 @@ describe('fit MODEL', () => {
     await expectGolden('fit-model', place, rans.map(steady));
   });
 
-  it('downloads only headers, by range requests', () => {
+  it('downloads only headers, using range requests', () => {
     expect(new Set(requested)).toEqual(
       new Set([
         'model.safetensors.index.json bytes=0-67108863',

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => endPlace(place));
 
 describe('the golden answer', () => {
-  it('is recorded at the first start, and equal after a restart', async () => {
+  it('is recorded at the first start, and is the same after a restart', async () => {
     const first = await leader();
     expect(first?.golden?.sha256).toMatch(/^[0-9a-f]{64}$/);
     expect((await run('restart', 'chat', '--sim', '--yes')).code).toBe(0);

@@ -35,7 +35,7 @@ describe('graph', () => {
     await expect(dot.stdout).toMatchFileSnapshot('golden/graph-declared.dot');
   });
 
-  it('draws the observed rack, marked as simulated and identical each time', async () => {
+  it('draws the observed rack the same way each time, marked as simulated', async () => {
     const [first, second] = await Promise.all([run('--sim'), run('--sim')]);
     expect([first.code, first.stderr, second.stdout]).toEqual([0, '', first.stdout]);
     expect(first.stdout).toContain('>simulated<');

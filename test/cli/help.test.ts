@@ -131,7 +131,7 @@ describe('an invalid command line', () => {
     await expectGolden('usage-errors', place, rans);
   });
 
-  it('gets the help on the error stream if no command is named', async () => {
+  it('gets the help on standard error if it names no command', async () => {
     const [none, help, family] = await Promise.all([run(), run('--help'), run('sim')]);
     expect(none).toMatchObject({ code: 64, stdout: '', stderr: help.stdout });
     expect(family).toMatchObject({ code: 64, stdout: '' });

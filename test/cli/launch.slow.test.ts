@@ -57,7 +57,7 @@ describe.each([
     expect(left.stdout).not.toMatch(/ [1-9]\d*$/m);
   });
 
-  it('exits like the worst rank, stops the others, and starts the placement again', async () => {
+  it("exits with the worst rank's code, stops the others, and starts the placement again", async () => {
     const ran = await launch('[ "$MLX_RANK" = 1 ] && exit 7; sleep 600');
     expect([ran.code, await serves()]).toEqual([7, true]);
     expect(ran.stderr).toContain('rank 1 studio-4 ! exit 7; stopping the others');

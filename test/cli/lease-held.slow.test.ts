@@ -59,7 +59,7 @@ async function leasedNow(): Promise<readonly string[]> {
 }
 
 describe('apply while another run has a lease', () => {
-  it('exits with 75, shows who has the lease since when, and changes nothing', async () => {
+  it('exits with 75, changes nothing, and shows who has the lease and since when', async () => {
     const ran = await run('apply', '--sim', '--yes', '--record', 'refused.jsonl');
     expect([ran.code, holder.exitCode]).toEqual([75, null]);
     expect(ran.stderr).toContain('lease/held');

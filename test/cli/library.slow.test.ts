@@ -63,7 +63,7 @@ describe('the built library', () => {
     expect(await program(chosen, "nodes: ['studio-1']")).toBe('studio-1 studio-1\n');
   });
 
-  it('rejects if the current folder has no cluster file', async () => {
+  it('fails if the current folder has no cluster file', async () => {
     const text = `import('meshwright').then(({ openCluster }) => openCluster())
       .catch((error) => console.log(error.diagnostics[0].code));`;
     expect(await node('-e', text)).toBe('cli/no-cluster-file\n');

@@ -50,7 +50,7 @@ const claims = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null && Object.values(value).some(claims));
 
 describe('JSON documents of a rack with a lost Mac', () => {
-  it.each(observing)('claim nothing about the lost Mac: %s', async (verb) => {
+  it.each(observing)('make no claims about the lost Mac: %s', async (verb) => {
     const ran = await run(...verb.split(' '), ...(words[verb] ?? []), '--sim', '--json');
     const document = json(ran) as Readonly<Record<string, unknown>>;
     expect(schemaCheck(verb.split(' ')[0] ?? '')(document)).toEqual([]);
@@ -72,7 +72,7 @@ describe('a mesh with a lost Mac', () => {
     expect(stdout).toMatch(/^Failed.*Not\s+reached:\s+studio-4\.$/ms);
   });
 
-  it('gets no start in the plan of restart', async () => {
+  it('has no start in the plan for restart', async () => {
     const { code, stdout } = await run('restart', 'chat', '--sim');
     expect([code, await remainingRank()]).toEqual([5, 'running']);
     expect(stdout).toMatch(/^\s*Waiting \(1\)$/m);
@@ -97,7 +97,7 @@ describe('a mesh with a lost Mac', () => {
     expect(await remainingRank()).toBe('running');
   });
 
-  it('is stopped on the reachable Mac, and keeps its stop waiting', async () => {
+  it('is stopped on the reachable Mac, and the rest of the stop keeps waiting', async () => {
     expect(await remainingRank()).toBe('running');
     const stopped = await run('stop', 'chat', '--sim', '--yes');
     expect([stopped.code, await remainingRank()]).toEqual([4, 'not-loaded']);

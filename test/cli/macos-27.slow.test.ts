@@ -42,7 +42,7 @@ describe('Macs of 2026 with macOS 27', () => {
     expect((await run('doctor', '--sim')).code).toBe(0);
   });
 
-  it('need a restart after RDMA is enabled, which reboot does', async () => {
+  it('need a restart after RDMA is enabled, which reboot performs', async () => {
     await run('sim', 'fault', 'rdma-waiting', 'studio-4');
     const found = await run('doctor', '--sim');
     expect(found.code).toBe(4);

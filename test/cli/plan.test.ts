@@ -103,7 +103,7 @@ describe('drift', () => {
 });
 
 // Last, since it cuts the power of a Mac.
-describe('plan --scripts without one Mac', () => {
+describe('plan --scripts with one unreachable Mac', () => {
   it('shows how many nodes were observed, and no script for the lost Mac', async () => {
     await run('sim', 'fault', 'power-cut', 'studio-4');
     const { stdout } = await run('plan', '--sim', '--scripts');

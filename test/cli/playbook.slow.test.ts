@@ -90,7 +90,7 @@ describe('a custom playbook', () => {
 });
 
 describe('forget', () => {
-  it('removes only nodes that are no longer in the file from the lock', async () => {
+  it('removes from the lock only nodes that are no longer in the file', async () => {
     expect((await run('apply', '--sim', '--yes')).code).toBe(0);
     place.write(
       'cluster.yaml',

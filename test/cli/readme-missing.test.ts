@@ -26,7 +26,7 @@ beforeAll(() => place.write('cluster.yaml', exampleText));
 afterAll(() => place.remove());
 
 describe('the README list of missing features', () => {
-  it('names commands and keys, each key with an edit in this test', () => {
+  it('names commands and keys, and this test has an edit for each key', () => {
     expect(Object.keys(edits).filter((key) => !words.includes(key))).toEqual([]);
     expect(commands.length).toBeGreaterThan(10);
     expect(existing.filter((word) => !words.includes(word))).toEqual([]);

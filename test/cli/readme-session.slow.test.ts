@@ -18,7 +18,7 @@ describe('the session in README.md', () => {
     ]);
   });
 
-  it.each(Object.entries(sessionClaims))('proves: %s', (_, check) => check(place));
+  it.each(Object.entries(sessionClaims))('demonstrates: %s', (_, check) => check(place));
 
   it('leaves no process behind', async () => {
     const [down] = await playSession(place, 'sim down', 'sim down');

@@ -83,7 +83,7 @@ describe('replace', () => {
     expect(nodeOf(ran)).toMatchObject({ login: 'refused', mac: 'wrong' });
   });
 
-  it('shows the old Mac and the coming changes at a terminal', async () => {
+  it('shows the old Mac and the planned changes at a terminal', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
     const typing = { after: 'Use this Mac? [y/N]', keys: 'n\r' };
     const ran = await onTerminal(place, ['replace', '--sim', 'studio-2', '--no-color'], { typing });

@@ -21,8 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => endPlace(place));
 
-describe('receptacle places that Macs report', () => {
-  it('are facts of their node', async () => {
+describe('receptacle positions reported by Macs', () => {
+  it('are facts about their node', async () => {
     const { stdout, code } = await run('facts', 'studio-4', '--sim', '--fact', 'receptacle-places');
     expect([code, stdout]).toEqual([0, expect.stringContaining('1 left-back, 2 left-front, 3 right')]);
   });

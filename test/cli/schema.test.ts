@@ -17,7 +17,7 @@ const names = readdirSync(folder)
   .sort();
 
 describe('schema', () => {
-  it.each(names)('prints the schema %s of the package, which is valid', async (name) => {
+  it.each(names)("prints the package's schema %s, which is valid", async (name) => {
     const ran = await meshwright(place, ['schema', name]);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     expect(ran.stdout).toBe(readFileSync(join(folder, `${name}.schema.json`), 'utf8'));

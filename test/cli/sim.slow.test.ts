@@ -72,7 +72,7 @@ describe('sim', () => {
     expect(processesOf(place)).toEqual([]);
   });
 
-  it('does the manual steps at the rack, and lists them', async () => {
+  it('performs the manual steps at the rack, and lists them', async () => {
     const rans = [
       await run('sim', 'up', '--fresh'),
       await run('sim', 'fault', 'cable-missing', 'studio-1:2'),
@@ -186,7 +186,7 @@ describe.concurrent('sim of two Macs', () => {
     return { place: own, run: (...words: string[]) => meshwright(own, words) };
   };
 
-  it('keeps its Macs as after a power loss, unless --fresh is given', async () => {
+  it('keeps its Macs as they would be after a power loss, unless --fresh is given', async () => {
     const { run } = smallPlace();
     const script = 'sysctl -n iogpu.wired_limit_mb; cat kept; echo kept >kept';
     const observe = () => run('exec', '--sim', 'studio-1', '--', 'sh', '-c', script);

@@ -26,8 +26,8 @@ import { record } from './skeleton/record.ts';
 const isWriting = process.env['MESHWRIGHT_SKELETONS'] === 'write';
 const faults: readonly (FaultName | 'none')[] = ['none', ...sampleOf(faultNames, { few: 1, oneIn: 42 })];
 
-describe('--json of every command without its sentences', () => {
-  it.each(faults)('matches the recording under the fault %s', { timeout: 900_000 }, async (fault) => {
+describe('the JSON output of every command, without its sentences', () => {
+  it.each(faults)('matches the recording for the fault %s', { timeout: 900_000 }, async (fault) => {
     const found = comparable(fault, skeletonsOf(await record(fault)));
     if (isWriting) writeGolden(fault, found);
     const golden = comparable(fault, readGolden(fault));

@@ -108,7 +108,7 @@ describe('the width of the page', () => {
 });
 
 describe.concurrent('an odd environment (case 58)', () => {
-  it('changes no fact: an odd time zone, and a missing, empty or unwritable HOME', async () => {
+  it('changes no fact, whether the time zone is odd or HOME is missing, empty or unwritable', async () => {
     const words = ['facts', '--sim', 'studio-1', '--fact', 'boot-session,macos-version'];
     const plain = await run(...words);
     const odd = [
@@ -124,7 +124,7 @@ describe.concurrent('an odd environment (case 58)', () => {
     }
   });
 
-  it('gets only ASCII without UTF-8, with the same JSON values', async () => {
+  it('gets only ASCII if it lacks UTF-8, with the same JSON values', async () => {
     const env = { LANG: 'C', LC_ALL: undefined };
     const words = [
       ['status', '--sim'],
@@ -207,7 +207,7 @@ describe('an interrupted run with a hanging node', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 143],
-  ] as const)('stops on %s with exit code %s long before the deadline of the node (case 57)', async (signal, code) => {
+  ] as const)("stops on %s with exit code %s long before the node's deadline (case 57)", async (signal, code) => {
     place.write('dead.yaml', clusterText());
     const words = ['facts', '-f', 'dead.yaml', '--json', '--deadline', '10m'];
     const connected = new Promise<void>((resolve) => silent.once('connection', () => resolve()));

@@ -64,7 +64,7 @@ describe('uninstall', () => {
     expect(seen()).toEqual(before);
   });
 
-  it('has nothing to do a second time, although no login works', async () => {
+  it('has nothing to do a second time, even though no login works', async () => {
     const [text, asJson] = [await run(...whole), await run(...whole, '--json')];
     expect([text.code, asJson.code, codesOf(json(asJson))]).toEqual([0, 0, []]);
     await expectGolden('uninstall-again', place, [text]);

@@ -99,7 +99,7 @@ describe('unlock and secrets on a simulated rack', () => {
     expect(bad.stderr).not.toContain(wrong);
   });
 
-  it('show whether the source of each API key has a value, without the value', async () => {
+  it('show whether the source of each API key has a value, without printing it', async () => {
     const text = readFileSync(join(place.folder, 'cluster.yaml'), 'utf8');
     const keys = 'apiKey: [{ env: KEY_OF_ANA }, { env: KEY_OF_BEN }]';
     const published = `
@@ -136,7 +136,7 @@ describe('reboot of Macs with FileVault', () => {
 
   const run = (env: Record<string, string>, ...words: string[]): Promise<Ran> => meshwright(place, words, { env });
 
-  it('unlocks them after the restart if the password resolves, and announces it', async () => {
+  it('unlocks them after the restart if their passwords can be read, and announces it', async () => {
     const ran = await run({ MESH_PW: 'simulated' }, 'reboot', '--sim', 'studio-2', '--yes');
     expect(ran.code).toBe(0);
     expect(ran.stdout.replace(/\s+/g, ' ')).toContain(
@@ -144,7 +144,7 @@ describe('reboot of Macs with FileVault', () => {
     );
   });
 
-  it('exits with 3 and suggests unlock if no password resolves', async () => {
+  it('exits with 3 and suggests unlock if no password can be read', async () => {
     const ran = await run({}, 'reboot', '--sim', 'studio-2', '--yes');
     expect(ran.code).toBe(3);
     expect(ran.stdout.replace(/\s+/g, ' ')).toContain('so the Mac waits for its password after the restart.');
@@ -201,7 +201,7 @@ describe('unlock of a Mac with an unknown preboot key', () => {
     expect(ran.stderr).toMatch(/meshwright unlock studio-1 --expect SHA256:\S{43}/);
   });
 
-  it('asks at a terminal, and sends no password after a no', async () => {
+  it('asks at a terminal, and sends no password if the answer is no', async () => {
     await locked();
     const ran = await onTerminal(place, ['unlock', 'studio-1'], { env, typing: { after: '[y/N]', keys: 'n\r' } });
     expect([ran.code, passwords]).toEqual([5, []]);

@@ -63,7 +63,7 @@ describe('validate', () => {
     ]);
   });
 
-  it('rejects an mlx-lm in the requirements that is too old', async () => {
+  it('rejects requirements whose mlx-lm is too old', async () => {
     const ran = await run('validate', 'old.yaml', '--json');
     expect([ran.code, codesOf(json(ran))]).toEqual([65, expect.arrayContaining(['mlx/too-old'])]);
   });
@@ -108,7 +108,7 @@ describe('validate', () => {
 });
 
 describe('the cluster file', () => {
-  it('is found by -f, then by MESHWRIGHT_FILE, then as the nearest cluster.yaml upwards', async () => {
+  it('is found by -f, then by MESHWRIGHT_FILE, then as the nearest cluster.yaml going upwards', async () => {
     const env = { MESHWRIGHT_FILE: join(place.folder, 'warned.yaml') };
     const [named, fromEnvironment, both, above] = await Promise.all([
       run('-f', 'empty.yaml', 'validate'),

@@ -86,7 +86,7 @@ beforeAll(async () => {
 afterAll(() => rack?.remove());
 
 describe('a rack from the previous release', patience, () => {
-  it('is described alike by both releases, with both placements serving', async () => {
+  it('is described the same way by both releases, with both placements serving', async () => {
     await expect(names).toMatchFileSnapshot(namesFile);
     for (const words of lookers) {
       const today = json(await rack.type(mainFile, [...words.split(' '), '--json']));
@@ -104,13 +104,13 @@ describe('a rack from the previous release', patience, () => {
     ]);
   });
 
-  it('gets the same plan from both releases, on hold and released, without an interruption', async () => {
+  it('gets the same plan from both releases, on hold or released, without interruption', async () => {
     expect(await changesOfBoth()).toEqual(['studio-4 rollback']);
     await run('release', first, '--yes');
     expect(await changesOfBoth()).toEqual(['studio-1 model/fetched', 'studio-1 placement/next', 'studio-4 rollback']);
   });
 
-  it('has a saved plan of the old release refused as stale', async () => {
+  it('makes the new release refuse a plan saved by the old one as stale', async () => {
     await must(rack, old, ['plan', '--out', 'saved.json']);
     const ran = await rack.type(mainFile, ['apply', 'saved.json', '--yes']);
     // The two releases word changes differently, so every change counts as new, and every old one as gone.
@@ -143,7 +143,7 @@ describe('a rack from the previous release', patience, () => {
 });
 
 describe('a rack from the new release', patience, () => {
-  it('has the names of the previous release, except those that decision 16 lists', async () => {
+  it('uses the names of the previous release, except those listed in decision 16', async () => {
     const other = await startYesterdayRack();
     try {
       const was = linesOf(names);

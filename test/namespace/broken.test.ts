@@ -115,7 +115,7 @@ it.each([
   ['uv', first, '_meshrank'],
   ['gateway', first, '_meshgate'],
 ])(
-  'a broken %s on %s cannot become root, write files that root reads, or signal processes of root',
+  "a broken %s on %s cannot become root, write files that root reads, or signal root's processes",
   async (name, node, account) => {
     expect((await rack.asRoot(node, `cat ${heardBy(name)}`)).stdout).toBe(`${account}\n`);
   },

@@ -72,7 +72,7 @@ const cable = 'studio-1:2';
 const device = 'en3';
 
 describe('a cable between Macs in namespaces', () => {
-  it('carries the data between its two addresses, which bypasses the office network', async () => {
+  it('carries data between its two addresses, bypassing the office network', async () => {
     const to = await addressOf('studio-2', device);
     const before = [await receivedBytes('studio-2', device), await receivedBytes('studio-2', 'en0')] as const;
     const { send, heard } = await openTalk('studio-1', to);
@@ -96,7 +96,7 @@ describe('a cable between Macs in namespaces', () => {
     expect(await eventually(() => heard() === 'one\ntwo\n')).toBe(true);
   });
 
-  it('leads to a different Mac when two ends are exchanged', async () => {
+  it('leads to a different Mac when two ends are swapped', async () => {
     const to = await addressOf('studio-2', device);
     const server = await login('studio-2');
     void run(server, `${echo(to)} </dev/null`);
@@ -106,7 +106,7 @@ describe('a cable between Macs in namespaces', () => {
     expect(await eventually(async () => (await sh('studio-1', reach(to))).stdout === 'reached')).toBe(true);
   });
 
-  it('passes nothing while the far Mac hangs, although every port is active', async () => {
+  it('carries no data while the far Mac hangs, although every port is active', async () => {
     const to = await addressOf('studio-2', device);
     void run(await login('studio-2'), `${echo(to)} </dev/null`);
     await rack.fleet.setFault(['rdma-hang', 'studio-2']);
@@ -116,7 +116,7 @@ describe('a cable between Macs in namespaces', () => {
     expect(await eventually(async () => (await sh('studio-1', reach(to))).stdout === 'reached')).toBe(true);
   });
 
-  it('is dead while the far Mac has no power, without closing open connections', async () => {
+  it('is dead while the far Mac has no power, but open connections stay open', async () => {
     const to = await addressOf('studio-2', device);
     const client = await login('studio-2');
     let isClosed = false;

@@ -45,7 +45,7 @@ async function receivedBytes(node: string, device: string): Promise<number> {
 }
 
 describe('apply to Macs in namespaces', { timeout: patience }, () => {
-  it('makes two unconfigured Macs match the file, up to a token over the cable', async () => {
+  it('makes two unconfigured Macs match the file and produce a token over the cable', async () => {
     const { plan, report } = await rack.converge();
     expect(changesIn(plan)).toEqual(
       expect.arrayContaining([`${first} link-address/4/live`, `${second} model/tiny`, `${first} placement/chat`]),
@@ -64,7 +64,7 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 
-  it('starts ranks that meet only over the cable and give no answer while it is unplugged', async () => {
+  it('starts ranks that connect only over the cable and give no answer while it is unplugged', async () => {
     const before = await receivedBytes(second, 'en3');
     expect(await askForToken()).toBe('200');
     expect(await receivedBytes(second, 'en3')).toBeGreaterThan(before);
@@ -97,7 +97,7 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
     }
   });
 
-  it('restores what a restart of every Mac undoes, from the same disks', async () => {
+  it('restores what restarting every Mac undoes, using the same disks', async () => {
     await rack.restart();
     const { plan } = await rack.converge();
     // The keeper restored everything else before.

@@ -55,7 +55,7 @@ async function answering(): Promise<readonly string[]> {
 const both = ['chat', 'talk'];
 
 describe('mlx and exo on Macs in namespaces', { timeout: patience }, () => {
-  it('start from nothing to a token over the same cable', async () => {
+  it('start from scratch and produce a token over the same cable', async () => {
     const { plan, report } = await rack.converge();
     const made = ['runtime/mlx', 'runtime/exo', 'placement/chat', 'placement/talk'];
     expect(changesIn(plan)).toEqual(expect.arrayContaining(made.map((one) => `${first} ${one}`)));
@@ -69,7 +69,7 @@ describe('mlx and exo on Macs in namespaces', { timeout: patience }, () => {
     expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
   });
 
-  it('are observed without a token while the cable is unplugged, which is reported', async () => {
+  it('produce no token while the cable is unplugged, which is reported', async () => {
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['cable-missing', `${first}:4`]);
       expect(await eventually(async () => (await answering()).length === 0)).toBe(true);

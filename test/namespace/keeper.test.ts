@@ -19,8 +19,8 @@ afterAll(() => rack?.stop());
 const log = async (): Promise<string> =>
   (await rack.asRoot(second, '/bin/cat "/Library/Application Support/meshwright/log/keeper"')).stdout;
 
-describe('the keeper of a Mac in a namespace', { timeout: patience }, () => {
-  it('restores bridge, address and wired limit after a restart, without apply', async () => {
+describe('the keeper on a Mac in a namespace', { timeout: patience }, () => {
+  it('restores the bridge setting, address and wired limit after a restart, without apply', async () => {
     await rack.converge();
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['bridge-rebuilt', second]);

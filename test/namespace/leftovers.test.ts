@@ -67,7 +67,7 @@ async function leaveOne(fleet: RunningFleet): Promise<void> {
 }
 
 describe('a fleet in namespaces', () => {
-  it('leaves no process, namespace, mount or folder after its stop, next to a second fleet', async () => {
+  it('leaves no process, namespace, mount or folder when stopped while a second fleet runs', async () => {
     const [folder, otherFolder] = [await fresh(), await fresh()];
     const start = (at: string): Promise<RunningFleet> =>
       startSimFleet({ folder: at, model: modelledFleet(desiredRack, 'leftovers') }, 'namespace');
@@ -93,7 +93,7 @@ describe('a fleet in namespaces', () => {
     expect(existsSync('/run/netns/studio-1')).toBe(false);
   });
 
-  it('ends with the process that started it, even if that is killed', async () => {
+  it('ends when the process that started it ends, even if that is killed', async () => {
     const folder = await fresh();
     const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
     const entry = fileURLToPath(new URL('./fleet-entry.ts', import.meta.url));

@@ -124,7 +124,7 @@ async function restart(): Promise<void> {
 }
 
 describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three Macs', { timeout: patience }, () => {
-  it('starts from nothing and gives the same answer as a single process', async () => {
+  it('starts from scratch and gives the same answer as a single process', async () => {
     const { plan, report } = await rack.converge();
     expect(changesIn(plan)).toEqual(
       expect.arrayContaining([`${worker} runtime/llama`, `${leader} model/tiny`, `${leader} placement/chat`]),
@@ -180,7 +180,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     expect(await ask()).toBe(golden);
   });
 
-  it('is observed without a token, despite good health, after a worker was killed, until a restart', async () => {
+  it('gives no token after a worker was killed, despite reporting good health, until a restart', async () => {
     await rack.behindOurBack(async () => {
       await signal(worker, 'KILL');
       expect(await health()).toBe('{"status":"ok"}');
@@ -191,7 +191,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     await restart();
   });
 
-  it('is reported as hung, despite good health, while a worker is suspended, until a restart', async () => {
+  it('is reported as hung while a worker is suspended, despite good health, until a restart', async () => {
     await rack.behindOurBack(async () => {
       await signal(worker, 'STOP');
       expect(await health()).toBe('{"status":"ok"}');
@@ -202,7 +202,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     await restart();
   });
 
-  it('has no token while a cable is unplugged, which is reported, and recovers by itself', async () => {
+  it('gives no token while a cable is unplugged, which is reported, and recovers by itself', async () => {
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['cable-missing', `${leader}:2`]);
       expect(await health()).toBe('{"status":"ok"}');
@@ -218,7 +218,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     await restart();
   });
 
-  it('loses a worker together with its server that was killed during an answer, until a restart', async () => {
+  it('loses its worker too if its server is killed during an answer, until a restart', async () => {
     await rack.behindOurBack(async () => {
       await signal(worker, 'STOP');
       expect(await ask(shortSeconds)).toBe('curl 28');
@@ -232,7 +232,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     await restart();
   });
 
-  it('removes a cached tensor that changed on disk before it answers, and reports its name', async () => {
+  it('removes a cached tensor that changed on disk before answering, and names it', async () => {
     const model = join(folder, 'large/large.gguf');
     await writeTinyGguf(model, { ...cachedShape, layers: 1 });
     golden = await soloAnswer(llamaPackages(found), model, ['--ctx-size', '512', '--parallel', '1']);

@@ -37,7 +37,7 @@ it('the shared lower root is built once for all fleets, and each use is recorded
   expect(mtimeMs).toBeGreaterThan(0);
 });
 
-it('the shared lower root leaves recently used trees and unfinished work of other processes', async () => {
+it("the shared lower root keeps recently used trees and other processes' unfinished work", async () => {
   const folder = await newFolder();
   const kept = ['0123456789abcdef', 'new-young', 'old-young'];
   await leave(folder, '0123456789abcdef', 23);

@@ -41,7 +41,7 @@ function reversed(nodes: Readonly<Record<string, NodeObservation>>): Readonly<Re
 
 const names = nodeNames.map(nodeName);
 
-describe('the judgement of random cabling', () => {
+describe('the assessment of random cabling', () => {
   it('does not depend on the order of nodes, receptacles and link ends', () => {
     fc.assert(
       fc.property(rack, rack, (declared, cables) => {

@@ -43,7 +43,7 @@ function leastFor({ fleet, declared }: RandomRack) {
   return leastWork(cables, links);
 }
 
-describe('the moves for random racks', () => {
+describe('cable moves for random racks', () => {
   it('lead to the declared cabling when done one after another', () => {
     fc.assert(
       fc.property(randomRack({ nodes: 7, links: 14, cables: 14 }), (rack) => {
@@ -70,7 +70,7 @@ describe('the moves for random racks', () => {
     );
   });
 
-  it('need the minimum of acts and new cables for up to eight cables', () => {
+  it('use the fewest possible acts and new cables for up to eight cables', () => {
     fc.assert(
       fc.property(randomRack({ nodes: 5, links: 8, cables: 8 }), (rack) => {
         const moves = movesOf(rack);
@@ -83,7 +83,7 @@ describe('the moves for random racks', () => {
     );
   });
 
-  it('do not touch correct cables or cables that block no link', () => {
+  it('touch neither correct cables nor cables that block no link', () => {
     fc.assert(
       fc.property(randomRack({ nodes: 7, links: 12, cables: 12 }), (rack) => {
         const touched = new Set(movesOf(rack).flatMap(moveEnds).map(linkEndText));

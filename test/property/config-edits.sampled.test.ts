@@ -206,8 +206,8 @@ const freeNames: readonly string[] = [
   'trustRemoteCode',
 ];
 
-describe('a single edit of a valid cluster file', () => {
-  it('never crashes, and every diagnostic has a place', () => {
+describe('a single edit to a valid cluster file', () => {
+  it('never causes a crash or a diagnostic without a place', () => {
     fc.assert(
       fc.property(fc.constantFrom(...paths), rubbish, (path, value) => {
         const { fleet, diagnostics } = load(changed(path, (parent, key) => Reflect.set(parent, key, value)));
@@ -218,7 +218,7 @@ describe('a single edit of a valid cluster file', () => {
     );
   });
 
-  it('is reported if it removes a required key, and changes the meaning for other keys', () => {
+  it('is reported if it removes a required key; removing any other key changes the meaning', () => {
     for (const path of paths) {
       const { fleet, diagnostics } = load(
         changed(path, (parent, key) => {
@@ -235,7 +235,7 @@ describe('a single edit of a valid cluster file', () => {
     }
   });
 
-  it('has expected consequences only for existing keys', () => {
+  it('has listed consequences only for existing keys', () => {
     const names = paths.map((path) => path.join('.'));
     expect([...Object.keys(consequences), ...isSameAsDefault].filter((name) => !names.includes(name))).toEqual([]);
     for (const name of isSameAsDefault) {
@@ -247,7 +247,7 @@ describe('a single edit of a valid cluster file', () => {
     }
   });
 
-  it('is always reported if it adds an unknown key, at that key', () => {
+  it('is always reported at the unknown key that it adds', () => {
     const maps = [[], ...paths].filter((path) => {
       const value = path.reduce<unknown>((now, key) => Reflect.get(now as object, key), parse(text));
       // Keys of a password are never named, as one may be the password itself.

@@ -121,15 +121,15 @@ const edited = fc
   )
   .map(([text, edits]) => edits.reduce((now, [at, gone, put]) => now.slice(0, at) + put + now.slice(at + gone), text));
 
-describe('the reader of cluster files', () => {
-  it('reports only places inside the file for any text', () => {
+describe('the cluster file reader', () => {
+  it('reports only places inside the file, given any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => void checked(text)),
       { numRuns: runs(300) },
     );
   });
 
-  it('reports only places inside the file for any YAML tokens', () => {
+  it('reports only places inside the file, given any YAML tokens', () => {
     const text = fc.array(word, { maxLength: 40 }).map((words) => words.join(''));
     fc.assert(
       fc.property(text, (one) => void checked(one)),
@@ -137,7 +137,7 @@ describe('the reader of cluster files', () => {
     );
   });
 
-  it('reports only places inside the file for any edit of a valid file', () => {
+  it('reports only places inside the file, given any edit to a valid file', () => {
     fc.assert(
       fc.property(edited, (text) => void checked(text)),
       { numRuns: runs(400) },
@@ -188,8 +188,8 @@ describe('the reader of cluster files', () => {
   });
 });
 
-describe('the reader of lock files', () => {
-  it('reports only places inside the file for any YAML tokens', () => {
+describe('the lock file reader', () => {
+  it('reports only places inside the file, given any YAML tokens', () => {
     const lockWord = fc.oneof(
       word,
       fc.constantFrom('lock: 1\n', 'hostKeys:', 'a.lan:', '[ssh-ed25519 AAAAAAAAAAAAAAAAAAAAAAAA]', '[a]:22'),

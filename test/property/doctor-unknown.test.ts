@@ -37,7 +37,7 @@ const troubles = fc.record({
 });
 
 describe('the diagnosis of a rack', () => {
-  it('reports only unknown facts for a healthy rack with some facts unknown', () => {
+  it('reports nothing but unknown facts for a healthy rack with some facts unknown', () => {
     fc.assert(
       fc.property(gaps, (unknown) => {
         const codes = diagnoseFleet(desiredFleet(), observedFleet({ unknown })).map((one) => one.code);

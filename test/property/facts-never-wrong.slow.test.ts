@@ -72,7 +72,7 @@ describe('an answer with detected damage', () => {
     ['is not UTF-8', { isUtf8: false }],
   ];
 
-  it.each(noticed)('is unknown for any truncation if it %s', (_, more) => {
+  it.each(noticed)('is unknown wherever it is cut, if it %s', (_, more) => {
     const wrong = knownCases.filter(hasOneSource).flatMap((one) =>
       [...one.printed.values()].slice(0, 1).flatMap((printed) => {
         const [probe = ''] = one.printed.keys();
@@ -87,7 +87,7 @@ describe('an answer with detected damage', () => {
 });
 
 describe('a damaged answer that claims to be complete', () => {
-  it('is unknown or right when cut after any line, or short if listed', () => {
+  it('is unknown or right when cut after any line, or incomplete if listed', () => {
     const wrong = knownCases.flatMap((one) =>
       verdicts(one, cutAtLines).flatMap(({ text, verdict }) =>
         isTrueWhenCut(verdict, one) ? [] : [{ title: one.title, text, verdict }],
@@ -96,7 +96,7 @@ describe('a damaged answer that claims to be complete', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is unknown or right when cut after any character, or short if listed', () => {
+  it('is unknown or right when cut after any character, or incomplete if listed', () => {
     const wrong = knownCases.flatMap((one) =>
       verdicts(one, (text) => cutAtCharacters(text)).flatMap(({ text, verdict }) =>
         isTrueWhenCut(verdict, one) ? [] : [{ title: one.title, text, verdict }],
@@ -114,7 +114,7 @@ describe('a damaged answer that claims to be complete', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is unknown or right with a line of rubbish at any place', () => {
+  it('is unknown or right with a garbage line in any position', () => {
     const wrong = knownCases.flatMap((one) =>
       rubbishLines.flatMap((line) =>
         verdicts(one, (text) => withLine(text, line)).flatMap(({ text, verdict }) =>
@@ -125,7 +125,7 @@ describe('a damaged answer that claims to be complete', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is unknown or right with an unprintable character at any place', () => {
+  it('is unknown or right with an unprintable character in any position', () => {
     const wrong = knownCases.flatMap((one) =>
       rubbishCharacters.flatMap((character) =>
         verdicts(one, (text) => withCharacter(text, character)).flatMap(({ text, verdict }) =>
@@ -136,7 +136,7 @@ describe('a damaged answer that claims to be complete', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('never makes a parser throw for any replaced JSON value', () => {
+  it('never makes a parser throw, whichever JSON value is replaced', () => {
     for (const one of cases) {
       for (const value of [null, -1, 1e300, '', [], {}, true, [[[]]], { __proto__: null }]) {
         for (const { verdict } of verdicts(one, (text) => withEachValueReplaced(text, value))) {
@@ -146,7 +146,7 @@ describe('a damaged answer that claims to be complete', () => {
     }
   });
 
-  it('never makes a parser throw for damage to an unknown value', () => {
+  it('never makes a parser throw if the value was already unknown', () => {
     for (const one of cases) {
       const changes = (text: string) => [...cutAtLines(text), ...rubbishLines.flatMap((line) => withLine(text, line))];
       for (const { verdict } of verdicts(one, (text) => changes(text))) {
@@ -168,7 +168,7 @@ describe('the facts that may be incomplete', () => {
     }
   });
 
-  it('omit only listed fields, and each in some case', () => {
+  it('omit only listed fields, each of them in at least one case', () => {
     for (const [fact, fields] of Object.entries(mayLeaveOut)) {
       for (const field of fields) {
         const others = fields.filter((one) => one !== field);
@@ -183,7 +183,7 @@ describe('the facts that may be incomplete', () => {
     }
   });
 
-  it('include RDMA lists with both tools, which check each other', () => {
+  it('include the RDMA lists that come from two tools and are checked against each other', () => {
     const checked = knownCases.filter(isCrossChecked).map(({ fact }) => fact);
     expect(new Set(checked)).toEqual(new Set(['rdma-devices', 'rdma-ports']));
     expect(checked.length).toBeGreaterThan(3);
@@ -201,7 +201,7 @@ describe('the comparison of damaged values', () => {
     expect(isCutShort('on', 'off')).toBe(false);
   });
 
-  it('accepts a different field only as listed', () => {
+  it('accepts a different field only if it is listed', () => {
     const listed = [{ field: 'name', is: 'unknown', why: '' }];
     expect(isSameBut(listed, [{ name: 'unknown', a: 1 }], [{ name: 'Mac', a: 1 }])).toBe(true);
     expect(isSameBut(listed, [{ name: 'Cam', a: 1 }], [{ name: 'Mac', a: 1 }])).toBe(false);

@@ -34,7 +34,7 @@ const racks = fc
   .integer({ min: 2, max: 8 })
   .chain((count) => fc.record({ count: fc.constant(count), declared: cabling(count), cables: cabling(count) }));
 
-describe('the drawing of any rack', () => {
+describe('the drawing of a rack', () => {
   it('is well formed for any cabling', () => {
     fc.assert(
       fc.property(racks, fc.boolean(), (rack, isReached) => {
@@ -47,7 +47,7 @@ describe('the drawing of any rack', () => {
     );
   });
 
-  it('is well formed for any name of a Mac, a dock and a placement', () => {
+  it('is well formed for any name of a Mac, dock or placement', () => {
     fc.assert(
       fc.property(hostile, hostile, hostile, (model, device, placement) => {
         const stranger = peer(end('stranger:1'), { model });

@@ -210,7 +210,7 @@ describe.runIf(hasSshd())('known_hosts compared with OpenSSH', () => {
     expect(found).toBeGreaterThan(fileCount);
   });
 
-  it('leads to the same verdicts as in ssh (case 24)', async () => {
+  it('leads to the same verdicts as ssh (case 24)', async () => {
     const counts = new Map<string, number>();
     for (const [at, server] of servers.entries()) {
       const mine = files(server).filter((_, index) => index % servers.length === at);

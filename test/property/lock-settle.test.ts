@@ -106,8 +106,8 @@ describe('a lock file', () => {
   });
 });
 
-describe("the links' networks in any sequence of files", () => {
-  it('never change while their link is declared, are never shared and never forgotten', () => {
+describe('link networks across any sequence of files', () => {
+  it('never change while their link is declared, and are never shared or forgotten', () => {
     fc.assert(
       fc.property(fc.array(links, { minLength: 1, maxLength: 6 }), (history) => {
         let now = emptyLock(file);

@@ -124,7 +124,7 @@ const forAll = (judge: (plan: Planned, file: MeshChanges, rack: MeshRack) => voi
 };
 
 describe('a plan for any combination of ranks', () => {
-  it('has steps with unique ids and no cyclic needs', () => {
+  it('has unique step ids and no cyclic dependencies', () => {
     forAll(({ steps }) => {
       expect(new Set(idsOf(steps)).size).toBe(steps.length);
       for (const step of steps) expect([...behind(step, steps)]).not.toContain(step.id);
@@ -132,7 +132,7 @@ describe('a plan for any combination of ranks', () => {
   });
 
   it.each(['command', 'llamacpp-rpc', 'mlx', 'exo'] as const)(
-    'has unique ids, including rescues, for ranks of %s',
+    'has unique ids, even in rescues, for ranks of %s',
     (driver) => {
       // Most racks have all ranks, so that a start must stop some first.
       const up = fc.record({ digest: fc.constantFrom('of old', 'of another'), token }).map(
@@ -153,7 +153,7 @@ describe('a plan for any combination of ranks', () => {
     },
   );
 
-  it('starts no rank before a gate has seen all its ranks ready', () => {
+  it('starts a rank only after a gate has seen every rank ready', () => {
     forAll(({ steps }) => {
       const bootstraps = idsOf(named(steps, 'bootstrap-rank'));
       const gates = idsOf(steps.filter(({ id }) => id.endsWith('/ready')));
@@ -164,7 +164,7 @@ describe('a plan for any combination of ranks', () => {
     });
   });
 
-  it('prepares no rank before everything to stop on its nodes is stopped', () => {
+  it('prepares a rank only after everything that must stop on its nodes has stopped', () => {
     forAll(({ steps }) => {
       const bootstraps = named(steps, 'bootstrap-rank');
       const near = new Set(bootstraps.map(({ node }) => node));

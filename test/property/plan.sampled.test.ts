@@ -118,7 +118,7 @@ function disorder({ steps }: Plan): readonly string[] {
 const reader = { isSimulated: false };
 
 describe('a plan for any rack', () => {
-  it('has identical bytes for frozen arguments with reordered keys', () => {
+  it('is byte-identical for frozen arguments with reordered keys', () => {
     fc.assert(
       fc.property(racks, (rack) => {
         const one = request(rack);
@@ -193,7 +193,7 @@ describe('a plan for any rack', () => {
 });
 
 describe('seenProperties', () => {
-  it('has only known values for a completely observed rack', () => {
+  it('returns only known values for a completely observed rack', () => {
     const { observation } = request({
       troubles: {},
       unknown: {},

@@ -72,8 +72,8 @@ function check(text: string, columns: number, commands: readonly string[] = []):
   expect(text.split('\n').filter(isTooWide)).toEqual([]);
 }
 
-describe('the report of a rack with a hostile node', () => {
-  it('has only plain characters and fitting lines in the status', () => {
+describe('a report on a rack with a hostile node', () => {
+  it('has only plain characters and lines that fit in its status', () => {
     fc.assert(
       fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
         const detail = String(own.identity?.serial);
@@ -101,7 +101,7 @@ describe('the report of a rack with a hostile node', () => {
     );
   });
 
-  it('has only plain characters and fitting lines in the facts', () => {
+  it('has only plain characters and lines that fit in its facts', () => {
     fc.assert(
       fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
         const observation = observedFleet({ values: { 'studio-1': own } });

@@ -52,7 +52,7 @@ describe('observation frames', () => {
     );
   });
 
-  it('contain only right or missing answers after a loss of bytes', () => {
+  it('contain only right or missing answers after any bytes are lost', () => {
     fc.assert(
       fc.property(runs, fc.nat(), fc.integer({ min: 1, max: 80 }), (all, place, length) => {
         const whole = stream(all);
@@ -77,7 +77,7 @@ describe('observation frames', () => {
     );
   });
 
-  it('never contain an answer in random bytes, which never cause an exception', () => {
+  it('never yield an answer from random bytes, or cause an exception', () => {
     const line = fc.constantFrom(
       `\n${token} begin 1 2\n`,
       `${token} sizes\n`,

@@ -68,7 +68,7 @@ describe('the delaying proxy', () => {
     expect(proxy.counts().roundTrips).toBe(2);
   });
 
-  it('counts a greeting of the server as the end of the second round trip', async () => {
+  it('counts a server greeting as the end of the second round trip', async () => {
     const proxy = await answering('hello');
     await converse(proxy, 'hello', []);
     expect(proxy.counts()).toMatchObject({ roundTrips: 2, turns: 0 });

@@ -62,7 +62,7 @@ function hangingModel(node: string, deadlineMs: number): readonly [Step, Step] {
 }
 
 describe('a job', () => {
-  it('counts as stalled if it adds no byte before its deadline', async () => {
+  it('counts as stalled if it writes no byte before its deadline', async () => {
     const report = await runPlan(planOf(hangingModel('studio-1', 5_000)), runOptions(rack));
     expect(report.diagnostics).toMatchObject([{ code: 'step/stalled', subject: nodeSubject('studio-1') }]);
   });

@@ -183,7 +183,7 @@ function holdTool(path: string): () => void {
 }
 
 describe('a job', () => {
-  it('runs to its end once and counts as done in the next run', async () => {
+  it('runs to completion once, and counts as done in the next run', async () => {
     const model = aModel();
     const steps = [prepare(model), send(model), verify(model)];
     expect(outcomes(await run(steps))).toEqual(['prepare changed', 'send changed', 'verify changed']);

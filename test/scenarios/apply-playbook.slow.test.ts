@@ -172,7 +172,7 @@ describe('a playbook', () => {
     expect(phases).toEqual(['run', 'lease', 'intent', 'outcome', 'intent', 'outcome', 'lease', 'end']);
   });
 
-  it('stops if a different run holds a lease', async () => {
+  it('stops if a different run has a lease', async () => {
     let late: PlaybookReport | undefined;
     const held = await play([{ tasks: [power] }], {
       desired: sleeping(24),

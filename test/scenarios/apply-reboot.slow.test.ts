@@ -58,7 +58,7 @@ describe('a restart', () => {
     expect(rack.read('studio-1', `${ours}/lease/owner`)).toBeUndefined();
   });
 
-  it('is not ordered again after it has happened', async () => {
+  it('is not ordered again once it has happened', async () => {
     const from = await bootSession('studio-1');
     const before = orders('studio-1');
     await run([reboot('studio-1', from)]);
@@ -102,7 +102,7 @@ describe('a restart', () => {
     expect([codes(report), orders('studio-3')]).toEqual([['reboot/session-unknown'], 0]);
   });
 
-  it('reports how far it reached a Mac that does not come back', async () => {
+  it('reports how far it got if the Mac does not come back', async () => {
     const from = await bootSession('studio-4');
     await rack.fleet.setFault(['no-return', 'studio-4']);
     const report = await run([reboot('studio-4', from, 'up', 2_000)]);

@@ -80,7 +80,7 @@ function abandonChange(proxy: CuttingProxy, more: Parameters<typeof runOptions>[
 }
 
 describe('a network change', () => {
-  it.each(changes)('confirms %s once, over a new connection', async (_, call) => {
+  it.each(changes)('is confirmed once for %s, over a new connection', async (_, call) => {
     const before = await begin(call);
     const { proxy, ways } = await proxied(rack, node);
     const report = await runChange(call, {}, { ways, timing: quickTiming });
@@ -152,7 +152,7 @@ describe('a node that loses its connection with its clock ten years behind (case
     expect([outcomes(again), again.diagnostics]).toEqual([{ change: end === 'before' ? 'changed' : 'unchanged' }, []]);
   });
 
-  it('is asked again after a short cut, and a confirmed change stays', async () => {
+  it('is asked again after a brief disconnect, and keeps a confirmed change', async () => {
     await begin(other);
     const { proxy, ways } = await proxied(rack, node);
     let isCut = false;

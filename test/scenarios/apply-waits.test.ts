@@ -31,7 +31,7 @@ afterAll(() => rack.stop());
 const proxied = cuttingProxies();
 
 describe('a lease', () => {
-  it('stops a whole plan before its start if a different run holds it', async () => {
+  it('stops a whole plan before it starts if a different run has it', async () => {
     const person = new AbortController();
     const holder = runPlan(
       planOf([gate('wait', seenSleep('studio-2', 9_999))]),
@@ -52,7 +52,7 @@ describe('a lease', () => {
     expect(outcomes(await holder)).toEqual({ wait: 'interrupted' });
   });
 
-  it('rejects every later script on all nodes after it was stolen (case 54)', async () => {
+  it('rejects every later script on all nodes once it has been stolen (case 54)', async () => {
     const journal = keptJournal('run-old', (entry) => {
       if (entry.phase !== 'intent' || entry.step !== 'studio-1/h') return;
       const stolen = `${rack.fleet.nodes['studio-1']?.root}${ownerFile}`;

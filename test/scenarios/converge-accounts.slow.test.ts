@@ -63,7 +63,7 @@ describe('separate accounts for ranks and gateway', { timeout: patience }, () =>
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 
-  it('run the ranks with their own folders and a log that only the ssh user reads', async () => {
+  it('run the ranks with their own folders and a log that only the ssh user can read', async () => {
     for (const node of [first, second]) {
       const text = serviceText(node);
       expect(valueIn(text, 'UserName')).toBe('_meshrank');

@@ -52,7 +52,7 @@ describe('drift', { timeout: patience }, () => {
   });
 
   const batches = isThorough ? ['settings', 'files', 'ranks'] : ['ranks'];
-  it.each(batches)('is observed and repaired, with all drifts of %s together', async (batch) => {
+  it.each(batches)('is observed and repaired when all drifts of %s occur together', async (batch) => {
     await driftAndHeal(
       second,
       drifts.filter((one) => one.batch === batch),

@@ -27,8 +27,8 @@ async function reach(goal: Goal): Promise<Applied> {
 
 const kinds = ({ plan }: Applied): readonly string[] => plan.effects.map(({ kind }) => kind);
 
-describe('the listed effects of a plan', { timeout: patience }, () => {
-  it('cover all that a stop and a start of a placement disturb', async () => {
+describe("a plan's listed effects", { timeout: patience }, () => {
+  it('cover everything that stopping and starting a placement disturbs', async () => {
     expect(kinds(await reach({ kind: 'stop', placements }))).toEqual(['interrupt']);
     await keepersAtRest(rack.fleet());
     expect(rack.fleet().processes()).toEqual([]);
@@ -37,7 +37,7 @@ describe('the listed effects of a plan', { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 
-  it('cover all that a restart of each Mac disturbs', async () => {
+  it('cover everything that restarting each Mac disturbs', async () => {
     expect(kinds(await reach({ kind: 'reboot', nodes }))).toEqual(['interrupt', 'reboot']);
     const reboots = rack
       .fleet()
@@ -47,7 +47,7 @@ describe('the listed effects of a plan', { timeout: patience }, () => {
     await rack.converge();
   });
 
-  it('are found missing if the comparison gets no plan', async () => {
+  it('are reported missing if the comparison gets no plan', async () => {
     const effects = rack.fleet().effects();
     const unnamed = unnamedEffects(effects, [], await rack.observe()).join('\n');
     for (const kind of ['"kickstart"', '"reboot"', '"bootout"']) expect(unnamed).toContain(kind);

@@ -89,7 +89,7 @@ async function expectHalf({ report, plan, exit }: Applied): Promise<void> {
 }
 
 describe('apply', { timeout: patience }, () => {
-  it('skips the rest of a node that vanishes and continues there when it is back', async () => {
+  it('skips the remaining steps of a node that vanishes, and continues when it is back', async () => {
     await declareModel({ source: './models/newer' });
     const { proxy, ways } = await proxied();
     const half = await rack.apply({ ways, onEvent: atStep(/model\/tiny\/send/, () => void proxy.vanish()) });

@@ -22,7 +22,7 @@ const edits = keyEdits(pairFile());
 const titled = (some: readonly KeyEdit[]) => some.map((edit) => [edit.key, edit.what, edit] as const);
 
 describe('a key of the file', () => {
-  it('has its consequences in the table for its edit and its removal', () => {
+  it('has table entries for the consequences of its edit and its removal', () => {
     expect([...keyPaths(pairFile()).keys()].filter((key) => keys[key] === undefined)).toEqual([]);
     expect(edits.filter((edit) => !isEdit(pairFile(), edit)).map(({ key, what }) => `${key} ${what}`)).toEqual([]);
   });

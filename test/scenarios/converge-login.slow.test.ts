@@ -44,7 +44,7 @@ describe('a file without user and account', { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 
-  it('leaves no remaining change', async () => {
+  it('leaves nothing to change', async () => {
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ const addresses = (...names: readonly string[]): readonly string[] =>
 const sorted = (texts: readonly string[]): readonly string[] => [...texts].sort();
 
 describe('apply', { timeout: patience }, () => {
-  it('makes two unconfigured Macs match the file, up to a token', async () => {
+  it('makes two unconfigured Macs match the file and produce a token', async () => {
     const { plan, report } = await rack.converge();
     const everywhere = addresses(
       'accounts/_meshrank',
@@ -54,7 +54,7 @@ describe('apply', { timeout: patience }, () => {
     }
   });
 
-  it('restores link addresses lost to DHCP and to Internet Sharing of a peer', async () => {
+  it("restores link addresses lost to DHCP or to a peer's Internet Sharing", async () => {
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['dhcp-reset', first]);
       await fleet.setFault(['internet-sharing', `${second}:2`]);

@@ -33,7 +33,7 @@ async function playOverSshd(at: Place): Promise<readonly Ran[]> {
 const printed = ({ stdout, stderr }: Ran): string => `${stdout}${stderr}`;
 
 describe.skipIf(!hasSshd())('the demo over OpenSSH', () => {
-  it('exits every command as over the simulated servers, from manual steps to the restart of a hung mesh', async () => {
+  it('exits as over the simulated servers, from manual steps to restarting a hung mesh', async () => {
     place = makePlace();
     await prepareDemo(place.folder);
     const rans = await playOverSshd(place);

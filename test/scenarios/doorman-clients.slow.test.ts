@@ -37,7 +37,7 @@ const errorOf = async (work: Promise<unknown>): Promise<InstanceType<typeof Open
 };
 
 describe('the gateway in front of a mesh', () => {
-  it('answers whole and streamed, and sends the runtime its own model name and no key', async () => {
+  it('answers in full or as a stream, and sends the runtime its own model name and no key', async () => {
     const { door, upstream } = await opened();
     const whole = await door.client.chat.completions.create(chat());
     expect(whole.choices[0]?.message.content).toBe('Hello there');
@@ -260,7 +260,7 @@ describe('the gateway in front of a mesh that is down, closed or failing', () =>
     expect((await door.client.chat.completions.create(chat())).choices).toHaveLength(1);
   });
 
-  it('stops only after the answers in flight', async () => {
+  it('stops only after the answers in flight are complete', async () => {
     const { door, upstream } = await opened({ isHeld: true });
     const inside = door.client.chat.completions.create({ ...chat(), stream: true }).then(textOf);
     await until(() => upstream.running() === 1);

@@ -49,7 +49,7 @@ const answerOf = async (door: TestDoor): Promise<string | null | undefined> =>
   (await door.client.chat.completions.create(chat())).choices[0]?.message.content;
 
 describe('the connections of a gateway', () => {
-  it('are served despite 1,030 silent ones of the same address, of which 256 are kept', async () => {
+  it('are served despite 1,030 silent ones from the same address, 256 of which are kept', async () => {
     const { door } = await opened({});
     const all: Silent[] = [];
     for (let count = 0; count < 1_030; count += 1) all.push(await connected(door.doorman.port));
@@ -156,7 +156,7 @@ describe('large request bodies', () => {
     expect((await post()).status).toBe(200);
   });
 
-  it('never exceed their memory limit, even 100 parallel ones of 64 MiB', async () => {
+  it('never exceed their memory limit, even with 100 parallel bodies of 64 MiB', async () => {
     const upstream = await startUpstream();
     const gateway = await startGatewayProcess(upstreamAt(upstream.port));
     toEnd.push(upstream.close, async () => gateway.end());

@@ -46,7 +46,7 @@ const nameOf = (key: string): string => (/^[0-9a-f-]{32,36}$|^12D3Koo/.test(key)
 const shape = (text: string): ReadonlySet<string> => new Set(shapeOf(JSON.parse(text)));
 
 describe.each(['1.0.71', 'main'] as const)('the double of exo, dialect %s', (dialect) => {
-  it('places tensor over RDMA on both nodes, answers, and forgets the placement with its master', async () => {
+  it('places tensor over RDMA on both nodes, answers, and forgets the placement without its master', async () => {
     const rack = await started(dialect);
     expect(await rack.talk()).toEqual({ kind: 'done', note: 'Tensor over MlxJaccl on 2 nodes' });
     const { status, body } = await chat(rack);
@@ -68,7 +68,7 @@ describe.each(['1.0.71', 'main'] as const)('the double of exo, dialect %s', (dia
     expect((await rack.talk()).kind).toBe('done');
   });
 
-  it('has states and previews of the same shape as exo', async () => {
+  it('reports states and previews in the same shape as exo', async () => {
     const rack = await started(dialect);
     await rack.talk({ sharding: 'Pipeline', meta: 'MlxRing' });
     const { body } = await rack.ask('studio-1', { method: 'GET', path: '/state' });

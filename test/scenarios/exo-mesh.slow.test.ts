@@ -77,7 +77,7 @@ describe.each(['1.0.71', 'main'] as const)('a placement on exo, dialect %s', { t
   }, patience);
   afterAll(() => rack.stop());
 
-  it("starts from nothing to a token although exo's own daemon is installed", async () => {
+  it("starts from scratch and produces a token, although exo's own daemon is installed", async () => {
     await rack.behindOurBack((fleet) => fleet.setFault(['daemon-conflict', second]));
     const { plan, report } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${first} runtime/exo`, `${first} placement/chat`]));

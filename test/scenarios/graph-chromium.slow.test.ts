@@ -111,7 +111,7 @@ describe.each(pictures)('the drawing of %s in Chromium', (_name, picture) => {
     expect(await page.evaluate('document.title')).not.toBe('caught');
   });
 
-  it('shows every text inside the page and its frame without overlaps', () => {
+  it('shows every text inside the page and its frame, without overlap', () => {
     const { texts } = drawing;
     expect(texts.length).toBeGreaterThan(5);
     expect(texts.filter(({ area }) => !isInside(area, drawing.page)).map(({ text }) => text)).toEqual([]);
@@ -123,7 +123,7 @@ describe.each(pictures)('the drawing of %s in Chromium', (_name, picture) => {
     expect(texts.filter(({ isOnTop }) => !isOnTop).map(({ text }) => text)).toEqual([]);
   });
 
-  it('shows every receptacle, covered only by its own sign', () => {
+  it('shows every receptacle, covered only by its own label', () => {
     const { graph } = picture();
     expect(drawing.sockets.map(({ key }) => key)).toEqual(
       graph.nodes.flatMap(({ name, receptacles: own }) => own.map(({ receptacle }) => `${name}:${receptacle}`)),
@@ -175,7 +175,7 @@ describe.each(pictures)('the drawing of %s in Chromium', (_name, picture) => {
   });
 });
 
-describe.each(pictures)('the DOT of %s in graphviz', (_name, picture) => {
+describe.each(pictures)('the DOT output for %s in graphviz', (_name, picture) => {
   it('renders without warnings, with every Mac and every cable', () => {
     const dot = findProgram(['dot']);
     if (dot === undefined) throw new Error('This test needs graphviz: apt-get install graphviz');

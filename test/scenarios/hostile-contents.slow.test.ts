@@ -200,7 +200,7 @@ describe('the harm detector', () => {
   });
 });
 
-describe('a text of a node on the page of facts', () => {
+describe('text from a node on the facts page', () => {
   const withName = (chip: string) =>
     observedFleet({ names: ['studio-1'], values: { 'studio-1': { hardware: { model: chip, chip, memoryBytes: 1 } } } });
   const page = (text: string, columns: number): string =>
@@ -217,7 +217,7 @@ describe('a text of a node on the page of facts', () => {
     for (const columns of [20, 40, 80, 200]) expect(harmIn(page(text, columns))).toEqual([]);
   });
 
-  it('never wraps so that a command starts a line', () => {
+  it('never wraps so that a command ends up at the start of a line', () => {
     for (let before = 0; before < 200; before += 1) {
       expect(harmIn(page(`${'x'.repeat(before)}::error file=a::${'y'.repeat(50)}##[error]`, 80))).toEqual([]);
       expect(harmIn(page(`${'x'.repeat(before)}::error::boom`, 37))).toEqual([]);

@@ -109,7 +109,7 @@ const noises: readonly (readonly [what: string, text: string])[] = [
   ['a line of sizes', '\n      12 1.o\n'],
 ];
 
-describe('noise in the stream of frames', () => {
+describe('noise in the frame stream', () => {
   it.each(noises)('changes no answer when %s comes before and after the frames', (_, text) => {
     const noise = Buffer.from(text, 'latin1');
     expect(read(Buffer.concat([noise, recording.bytes, noise]))).toEqual(whole);

@@ -60,7 +60,7 @@ describe('the cache of a worker', () => {
     expect(verify(cache).some((line) => line.includes('was not'))).toBe(false);
   });
 
-  it('is emptied for a different model, and may not exist yet', async () => {
+  it('is emptied for a different model, and need not exist yet', async () => {
     const cache = await cacheOf('other', [Buffer.from('a tensor')]);
     expect(verify(cache, 'b'.repeat(64))).toEqual(['worker --host 10.77.0.2']);
     expect(await namesIn(cache)).toEqual([]);

@@ -79,8 +79,8 @@ const loggedIn = (log: string, kind: string, ports: readonly number[]): readonly
 const isPrinted = (bytes: number, printed: string): boolean =>
   Math.abs(bytes / 2 ** 20 - Number(printed)) <= 0.005 + 1e-9;
 
-describe.skipIf(found.kind === 'missing')('the memory of each device for a model of the real llama.cpp', () => {
-  it('matches the prediction of the product for 30 random shapes', { timeout: 240_000 }, async () => {
+describe.skipIf(found.kind === 'missing')('the memory per device for a model in the real llama.cpp', () => {
+  it("matches the product's prediction for 30 random shapes", { timeout: 240_000 }, async () => {
     const wrong: unknown[] = [];
     for (const one of fc.sample(cases, { seed: 20_260_928, numRuns: 30 })) {
       const path = join(folder, 'model.gguf');

@@ -101,7 +101,7 @@ async function build({
 const inside = (root: MacRoot, path: string): string => join(root.folder, stagedTree(tree).path, path);
 
 describe('the job that builds a Python', () => {
-  it('makes a whole tree whose paths all match its final place', async () => {
+  it('makes a complete tree whose paths all match its final location', async () => {
     const { root, poll } = await build();
     expect(poll).toMatchObject({ exit: 0 });
     expect(isVerified(root, tree)).toBe(true);
@@ -117,7 +117,7 @@ describe('the job that builds a Python', () => {
     expect(readFileSync(`${published}/venv/bin/python`, 'utf8')).toMatch(/^#!\/usr\/bin\/perl/);
   });
 
-  it('records in the seal the same result for the same wheels, and a different one for a different wheel', async () => {
+  it('records the same result in the seal for the same wheels, and a different one for a different wheel', async () => {
     const seals = await Promise.all(
       [undefined, undefined, 'macosx_15_0_arm64\n'].map(async (network) => {
         const { root } = await build({ ...(network === undefined ? {} : { network }) });
@@ -211,7 +211,7 @@ esac
     expect(isVerified(root, tree)).toBe(false);
   });
 
-  it('keeps no setuid bits of the account and no files of an earlier attempt', async () => {
+  it('keeps no setuid bits set by the account and no files from an earlier attempt', async () => {
     const rest = `${folderOfBuilds}/runtime-mlx-${exampleDigest.slice(0, 16)}.old`;
     const { root, poll } = await build({
       archive: madeBy(': >venv/x; /bin/chmod 6755 venv/x'),

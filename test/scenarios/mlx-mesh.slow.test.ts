@@ -75,7 +75,7 @@ const readRankFile = async (node: string, name: string): Promise<string> =>
   (await rack.asRoot(node, `"$R/bin/cat" "$R${filesOfRanks}/${name}"`)).stdout;
 
 describe('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => {
-  it('starts from nothing to a token, with Python, packages, model, matrix and ranks', async () => {
+  it('starts from scratch and produces a token, with Python, packages, model, matrix and ranks', async () => {
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${leader} runtime/mlx`, `${leader} placement/chat`]));
     expect(rack.fleet().processes()).toHaveLength(4);
@@ -93,7 +93,7 @@ describe('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => {
   });
 
   it.each(sampleOf(nodes, { few: 1, oneIn: 2 }))(
-    'is found hung by a token request and restarted as a whole after the rank of %s died',
+    'is found hung by a token request and restarted as a whole after the rank on %s died',
     async (node) => {
       const before = await meetingPort();
       await rack.behindOurBack(async () => endRank(node, 'SIGKILL'));
@@ -111,7 +111,7 @@ describe('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(4);
   });
 
-  it('has a matrix with device names, and none for a rank itself', async () => {
+  it('has a matrix with device names, but none from a rank to itself', async () => {
     for (const [rank, node] of nodes.entries()) {
       const rows = JSON.parse(await readRankFile(node, 'devices.json'));
       expect(rows[rank][rank]).toBeNull();
@@ -143,7 +143,7 @@ describe('a start of mlx', { timeout: patience }, () => {
   // Every start over RDMA uses up some of the budget of a boot session.
   beforeAll(() => rack.restart(), patience);
 
-  it.each(nodes)('leaves nothing running if the rank of %s never starts', async (node) => {
+  it.each(nodes)('leaves nothing running if the rank on %s never starts', async (node) => {
     const program = join(rack.fleet().nodes[node]?.root ?? '', filesOfRanks, 'rank.py');
     const applied = await startWith(beforeStep(`${node}/placement/chat/kick`, () => rmSync(program)));
     expect(failedIn(applied)).toHaveLength(1);
@@ -176,7 +176,7 @@ describe('mlx ranks after a restart of all Macs', { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(4);
   });
 
-  it("fail with JACCL's error, which is reported, if a device has no protection domain left", async () => {
+  it("fail with JACCL's error, which is reported, if a device has no protection domains left", async () => {
     await rack.behindOurBack((fleet) => fleet.setFault(['pd-leak', 'studio-4']));
     const applied = await startWith(() => undefined, { allow: 'rdma-start' });
     const shown = (applied.report?.steps ?? []).flatMap(({ diagnostics }) =>

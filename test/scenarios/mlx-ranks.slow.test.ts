@@ -139,7 +139,7 @@ async function failing(options: RackOptions, of: number, prepare: () => Promise<
 }
 
 describe('a start of the mlx double', () => {
-  it('fails on all ranks if a device of the matrix is missing on its Mac', async () => {
+  it('fails on all ranks if a device in the matrix is missing on its Mac', async () => {
     const matrix = fullMatrix(3);
     if (matrix[1]) matrix[1][2] = 'rdma_en12';
     const { code, last } = await failing({ size: 3, matrix }, 1);
@@ -195,14 +195,17 @@ describe('a start of the mlx double', () => {
     expect([code, last]).toEqual([1, expect.stringContaining(expected)]);
   });
 
-  it.each(['MLX_IBV_DEVICES', 'MLX_JACCL_COORDINATOR'])('needs %s, since its group is strict', async (name) => {
-    rack = await openRack(bench, { size: 2 });
-    const rank = rack.start(1, { env: { [name]: undefined } });
-    expect(await rank.ended).toBe(1);
-    expect(rank.log()).toContain('You need to provide via environment variables');
-  });
+  it.each(['MLX_IBV_DEVICES', 'MLX_JACCL_COORDINATOR'])(
+    'needs %s, because the double initializes its group in strict mode',
+    async (name) => {
+      rack = await openRack(bench, { size: 2 });
+      const rank = rack.start(1, { env: { [name]: undefined } });
+      expect(await rank.ended).toBe(1);
+      expect(rank.log()).toContain('You need to provide via environment variables');
+    },
+  );
 
-  it('gives up after four tries within fifteen seconds without its leader', async () => {
+  it('gives up without its leader after four tries within fifteen seconds', async () => {
     rack = await openRack(bench, { size: 2, clock: 0.1 });
     const rank = rack.start(1);
     expect(await rank.ended).toBe(1);
