@@ -68,7 +68,7 @@ const claims: Readonly<Record<string, () => void>> = {
     expect([...drivers].sort()).toEqual(['command', 'exo', 'llamacpp-rpc', 'mlx']);
   },
   'says which cable, setting or process is wrong and what to do about it': () => accepts('meshwright doctor'),
-  'Each command is complete on a fresh machine with Node 20.19 or later': () => {
+  'Both commands work on a fresh machine with Node 20.19 or later': () => {
     const { engines, scripts } = JSON.parse(textOf('package.json')) as Record<string, Record<string, string>>;
     expect([engines?.['node'], scripts?.['demo'] !== undefined, scripts?.['test']]).toEqual([
       '>=20.19',
@@ -87,39 +87,40 @@ const claims: Readonly<Record<string, () => void>> = {
     accepts('meshwright enroll --card', 'meshwright enroll --all'),
   'create the account, turn on Remote Login, and allow full disk access for remote users': () =>
     contains('docs/enroll.md', /Remote Login/),
-  'turn it on in Recovery, or from macOS 27 on in System Settings': () =>
+  'turn it on in Recovery or, from macOS 27 on, in System Settings': () =>
     contains('docs/rdma.md', /27 and later.*System Settings/),
-  'No command over SSH is known to do it.': () => {
+  'No known command can do this over SSH.': () => {
     const sent = filesBelow('src').filter((path) => path.endsWith('.sh'));
     expect(sent.length).toBeGreaterThan(20);
     expect(sent.filter((path) => textOf(path).includes('rdma_ctl enable'))).toEqual([]);
   },
   'plug them in': () => accepts('meshwright cables --watch'),
-  'press the power button of a Mac that is off': () => contains('docs/rehearsal.md', /sim power-on studio-2/),
+  'press the power button on any Mac that is off': () => contains('docs/rehearsal.md', /sim power-on studio-2/),
   '(`meshwright unlock` sends a FileVault password over SSH.)': () => accepts('meshwright unlock studio-1'),
   'With `--wait-for-hands` it waits for you instead.': () => accepts('meshwright apply --wait-for-hands'),
   "It follows Apple's documentation and published captures, and is tested on simulated Macs and with real OpenSSH.":
     () => provenBy('test/scenarios/demo-sshd.slow.test.ts'),
   '[docs/unverified.md](docs/unverified.md) lists the assumptions, each with the command that would confirm it.': () =>
     expect(textOf('docs/unverified.md').match(/^\|[^|]+\|[^|]+\|[^|]*`/gm)?.length).toBeGreaterThan(50),
-  'Observing changes no setting.': () => contains('docs/adr/0002-one-exec-per-observation.md', /mktemp -d/),
-  'An answer that meshwright does not expect makes a fact unknown': () =>
+  'Observing a Mac changes none of its settings.': () =>
+    contains('docs/adr/0002-one-exec-per-observation.md', /mktemp -d/),
+  'If meshwright gets an answer that it does not expect, it treats the fact as unknown': () =>
     provenBy('test/property/facts-seeded-damage.test.ts'),
-  'it never changes what is unknown.': () => provenBy('test/property/plan.sampled.test.ts'),
+  'it never changes a setting whose value is unknown.': () => provenBy('test/property/plan.sampled.test.ts'),
   'Before the first `apply` on real Macs, read the plan, start with one Mac (`--nodes studio-1`), and keep a record of every command (`--record sent.ndjson`)':
     () => accepts('meshwright apply --nodes studio-1 --record sent.ndjson'),
   '**A run may be interrupted at any time.**': () =>
     provenBy('test/scenarios/kill-apply.slow.test.ts', 'test/cli/kill-verbs.slow.test.ts'),
-  '**Two runs never change one Mac at the same time.** Each run takes a lease of every Mac that it changes.': () =>
+  '**Two runs never change one Mac at the same time.** Each run takes a lease on every Mac that it changes.': () =>
     provenBy('test/cli/lease-held.slow.test.ts'),
   '**Nothing is interrupted without your consent.**': () => accepts('meshwright apply --allow interrupt'),
   '**A placement is serving only if it returned a token.**': () => contains('docs/mesh.md', /token/),
-  '**`apply` removes what you removed from the file** if the Mac shows that meshwright put it there: ranks, addresses, and all but one older version of a runtime. Models stay.':
+  '**`apply` removes what you removed from the file** if the Mac shows that meshwright put it there: ranks, addresses, and all older versions of a runtime but one. Models stay.':
     () => provenBy('test/scenarios/converge-moves.slow.test.ts', 'test/scenarios/converge-traces.slow.test.ts'),
   '`uninstall` removes meshwright itself from a Mac.': () => accepts('meshwright uninstall studio-1'),
   '[docs/commands.md](docs/commands.md) has every command, the exit codes, and where files are stored.': () =>
     contains('docs/commands.md', /## Exit codes.*## Files/),
-  'Each of these is refused today, as a command with exit 64 or as a key with exit 65:': () =>
+  'meshwright refuses each of these today, a command with exit code 64 and a key with exit code 65:': () =>
     provenBy('test/cli/readme-missing.test.ts'),
   'Today a model comes from this computer, a folder on the node, or a URL.': () =>
     contains('cluster.example.yaml', /source: \.\/models\/tiny .*node:\/folder or https:/),

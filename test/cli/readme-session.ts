@@ -75,7 +75,7 @@ export const sessionClaims: Readonly<Record<string, (place: Place) => Promise<vo
     ];
     expect(steps.filter((step) => !step.test(stdout))).toEqual([]);
   },
-  '`meshwright plan` lists the RDMA and cable steps that are left.': async (place) => {
+  '`meshwright plan` lists the RDMA and cable steps that remain.': async (place) => {
     await inRack(place, ['sim', 'fault', 'rdma-disabled', 'studio-3']);
     const { stdout } = await inRack(place, ['plan', '--sim']);
     expect(stdout).toMatch(/rdma_ctl\s+enable/);
@@ -86,7 +86,7 @@ export const sessionClaims: Readonly<Record<string, (place: Place) => Promise<vo
     const { stdout } = await inRack(place, ['plan', '--sim']);
     expect(stdout).toMatch(/Thunderbolt\s+Bridge\s+on\s+studio-2[\s\S]*receptacles\s+2\s+and\s+3/);
   },
-  'While a manual step is left, `apply` does its part and exits with 3.': async (place) => {
+  'As long as a manual step remains, `apply` does its part and exits with 3.': async (place) => {
     const ran = await inRack(place, applyNow);
     expect([ran.code, ran.stdout]).toEqual([3, expect.stringContaining('model/tiny')]);
     await inRack(place, ['sim', 'hands']);
@@ -101,7 +101,7 @@ export const sessionClaims: Readonly<Record<string, (place: Place) => Promise<vo
     const ran = await inRack(place, [...applyNow, '--json']);
     expect([ran.code, json(ran)]).toMatchObject([0, { counts: { changed: 0, failed: 0 } }]);
   },
-  '`apply` stops a serving placement only after your yes at the prompt or with `--allow interrupt`; `--yes` is not enough.':
+  '`apply` stops a serving placement only after you say yes at the prompt, or with `--allow interrupt`; `--yes` is not enough.':
     async (place) => {
       const file = join(place.folder, 'rack/cluster.yaml');
       const text = readFileSync(file, 'utf8');
