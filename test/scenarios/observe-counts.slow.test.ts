@@ -94,7 +94,7 @@ describe('an observation of the simulated rack', () => {
 });
 
 describe('the tree comparison', () => {
-  it('detects a new file, different contents of the same length, a mode and a time', async () => {
+  it('detects a new file, changed contents of the same length, a changed mode and a changed time', async () => {
     const file = join(rootOf('studio-1'), 'Users/Shared/left-behind');
     const without = await treesOf(rack);
     await writeFile(file, 'one', { mode: 0o644 });
@@ -157,7 +157,7 @@ describe('an observation with a cut connection', () => {
     });
   });
 
-  it('gives no wrong fact and leaves nothing on the node if cut within the answer', async () => {
+  it('gives no wrong fact and leaves nothing on the node if cut in the middle of the answer', async () => {
     const before = await treesOf(rack);
     const whole = timelessFacts(await observe([rack.way('studio-1')]), 'studio-1');
     const measure = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-1']?.port ?? 0 });

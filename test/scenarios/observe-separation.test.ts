@@ -69,7 +69,7 @@ describe('the simulator and the product', () => {
     expect(shared.filter((path) => !sharedFolders.some((folder) => path.startsWith(folder)))).toEqual([]);
   });
 
-  it('each define every long text of a Mac separately', () => {
+  it('each define every long Mac text separately', () => {
     const ownOfSimulator = new Set(inside('sim').flatMap(textsIn));
     const onBothSides = ofParts('node', 'rack/fact', 'rack/script', 'engine/observe', 'engine/scripts')
       .flatMap(textsIn)

@@ -69,8 +69,8 @@ const names = [
 
 const namesIn = (text: string): readonly string[] => names.filter((name) => text.toLowerCase().includes(name));
 
-describe('the output of the nodes', () => {
-  it.each(faultNames)('names no fault and no diagnostic under %s', async (fault) => {
+describe("the nodes' output", () => {
+  it.each(faultNames)('names no fault or diagnostic under %s', async (fault) => {
     const target = targetOf(fault);
     const before = await everythingFrom('studio-1');
     const answer = await rack.fleet.setFault([fault, target]);
@@ -82,7 +82,7 @@ describe('the output of the nodes', () => {
     expect(before.length).toBeGreaterThan(10_000);
   });
 
-  it('would be caught with such a name', () => {
+  it('would be caught if it named one', () => {
     expect(namesIn('status: RDMA-disabled')).toEqual(['rdma-disabled']);
     expect(namesIn('see ssh/host-key-changed').length).toBeGreaterThan(0);
   });

@@ -40,7 +40,7 @@ const kill = (node: string, placement: string): Promise<void> =>
   });
 
 describe('two placements that share a Mac', { timeout: patience }, () => {
-  it('serve next to each other on separate ports', async () => {
+  it('serve side by side on separate ports', async () => {
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${first} placement/chat`, `${first} placement/solo`]));
     expect(rack.fleet().processes()).toHaveLength(3);

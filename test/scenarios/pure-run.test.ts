@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { filesBelow, root, table } from '../architecture/sources.ts';
 
-describe('the pure modules without clock, randomness, timers and process', () => {
+describe('pure modules without a clock, randomness, timers or a process', () => {
   const folders = table.pure.filter(
     (folder) => existsSync(join(root, 'src', folder)) && filesBelow(`src/${folder}`).length > 0,
   );
   const written = folders.flatMap((folder) => filesBelow(`src/${folder}`)).filter((path) => path.endsWith('.ts'));
 
-  it('import, check a file and a silent rack, expand a playbook, plan, and render the results', () => {
+  it('load, check a file and a silent rack, expand a playbook, plan, and render the results', () => {
     // In the source tree, so that its packages are found.
     const compiled = mkdtempSync(join(root, 'dist-pure-'));
     onTestFinished(() => rmSync(compiled, { recursive: true, force: true }));

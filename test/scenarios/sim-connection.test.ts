@@ -99,7 +99,7 @@ describe('a simulated node that waits for its FileVault password', () => {
     expect(await shownBy(same)).toBe(same.nodes['studio-1']?.hostKey);
   });
 
-  it('accepts the password of the account, prints a message, and drops the connection', async () => {
+  it("accepts the account's password, prints a message, and drops the connection", async () => {
     const fleet = await fleetWith({ filevault: 'preboot' });
     const { Client } = (await import('ssh2')).default;
     const client = new Client();
@@ -121,7 +121,7 @@ describe('a simulated node that waits for its FileVault password', () => {
 });
 
 describe('a simulated node with a changed host key', () => {
-  it('is refused by a client that knows the usual one', async () => {
+  it('is refused by a client that knows the usual key', async () => {
     const state: { hostKey: 'own' | 'other' } = { hostKey: 'own' };
     const folder = await freshFolder();
     const model = bareModel(['studio-1']);

@@ -178,7 +178,7 @@ describe('the shutdown of a simulated Mac', () => {
     expect(await states()).toEqual(['dev.kept: running']);
   });
 
-  it.each(['cut', 'close'] as const)('starts no job that is being loaded at that moment: %s', async (end) => {
+  it.each(['cut', 'close'] as const)('starts no job that is just being loaded: %s', async (end) => {
     await launchd.boot();
     await writeJob('dev.late', { RunAtLoad: true, KeepAlive: true, ThrottleInterval: 0 });
     // It happens while the job is announced.
@@ -189,7 +189,7 @@ describe('the shutdown of a simulated Mac', () => {
     expect([announced.length, launchd.processes(), groups.count()]).toEqual([2, [], 0]);
   });
 
-  it('starts no Mac after the end of the fleet', async () => {
+  it('starts no Mac after the fleet has ended', async () => {
     await writeJob('dev.kept', { KeepAlive: true, ThrottleInterval: 0 });
     launchd.close();
     await launchd.boot();

@@ -99,7 +99,7 @@ async function flip(node: string): Promise<void> {
 const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
 
 describe('four ranks of the reference runtime on a simulated rack', () => {
-  it('answer together over the cables of the rack', async () => {
+  it("answer together over the rack's cables", async () => {
     const first = await ask();
     expect(first).toEqual([200, digest]);
     expect(await ask()).toEqual(first);
@@ -130,7 +130,7 @@ describe('four ranks of the reference runtime on a simulated rack', () => {
     ['exchanged cable ends', ['cable-swapped', 'studio-1:2,studio-1:3'], 'rank 0 has no way to 10.77.0.2:51000'],
     ['a bridge', ['bridge-active', 'studio-4'], 'rank 2 has no way to 10.77.0.22:51000'],
     ['a lost address', ['gid-missing', 'studio-1:4'], 'rank 3 has no way to 10.77.0.9:51000'],
-  ])('stop answering over %s, and answer again without it', async (_, fault, reason) => {
+  ])('stop answering during %s, and answer again afterwards', async (_, fault, reason) => {
     const before = await ask();
     expect((await fleet.setFault(fault)).kind).toBe('done');
     expect(await ask()).toEqual([503, reason]);
@@ -138,7 +138,7 @@ describe('four ranks of the reference runtime on a simulated rack', () => {
     expect(await ask()).toEqual(before);
   });
 
-  it('answer without a cable between two ranks that do not talk to each other', async () => {
+  it('answer even without a cable between two ranks that do not talk to each other', async () => {
     await fleet.setFault(['cable-missing', 'studio-1:3']);
     expect((await ask())[0]).toBe(200);
     await fleet.clearFault([]);

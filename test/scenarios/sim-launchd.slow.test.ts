@@ -73,7 +73,7 @@ const isAlive = (pid: string | undefined): boolean => {
   }
 };
 
-describe('launchctl of a simulated node', () => {
+describe('launchctl on a simulated node', () => {
   it('loads a service that runs in a separate process after kickstart', async () => {
     expect(await bootstrap()).toEqual([0, '']);
     expect(await printed()).toMatchObject({ state: 'not running', runs: '0', path: macPath });
@@ -123,7 +123,7 @@ describe('launchctl of a simulated node', () => {
     expect((await Promise.all(both)).map(([code]) => code).sort()).toEqual([0, 36]);
   });
 
-  it('kills a process that ignores TERM after its exit timeout, with its whole group', async () => {
+  it('kills a process that ignores TERM, with its whole group, after its exit timeout', async () => {
     await writeFile(
       program(),
       "#!/bin/sh\ntrap '' TERM\n(trap - TERM; while :; do sleep 0.02; done) &\nprintf 'started %s\\n' $!\nwait\nwhile :; do sleep 0.02; done\n",
@@ -151,7 +151,7 @@ describe('launchctl of a simulated node', () => {
     expect(await eventually(async () => (await printed())['last terminating signal'] === 'Killed: 9')).toBe(true);
   });
 
-  it('gives a job the environment of launchd, without login variables', async () => {
+  it("gives a job launchd's environment, without login variables", async () => {
     await writeProgram('env | while read -r line; do printf "%s\\n" "${line%%=*}"; done');
     await writePlist({ EnvironmentVariables: { OWN: '1' } });
     await bootstrap();

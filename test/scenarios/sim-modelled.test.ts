@@ -27,8 +27,8 @@ async function ask(name: string, command: string) {
   return ran;
 }
 
-describe('a modelled fleet behind its host', () => {
-  it('answers with the tools of a Mac and logs in as the user of each node', async () => {
+describe('a modeled fleet behind its host', () => {
+  it("answers with a Mac's tools, and logs in as each node's user", async () => {
     expect((await ask('studio-1', 'sw_vers -productVersion; whoami')).stdout).toBe('26.5\nmesh\n');
     expect((await ask('studio-2', 'whoami; sudo -n whoami')).stdout).toBe('ana\nroot\n');
   });
@@ -67,14 +67,14 @@ describe('a modelled fleet behind its host', () => {
     expect(after[1]).not.toBe(before[1]);
   });
 
-  it('refuses an unknown or inactive fault without a change', async () => {
+  it('refuses an unknown or inactive fault without changing anything', async () => {
     const unknownName = await fleet.setFault(['no-such-thing', 'studio-1']);
     const notSet = await fleet.clearFault(['clock-skew', 'studio-1']);
     const codes = [unknownName, notSet].map((one) => (one.kind === 'refused' ? one.diagnostics[0].code : one.kind));
     expect(codes).toEqual(['sim/unknown-fault', 'sim/bad-fault-target']);
   });
 
-  it('records a command line that a Mac does not know, and fails with the exit code of the tool', async () => {
+  it("records a command line that a Mac does not know, and fails with the tool's exit code", async () => {
     const ran = await ask('studio-2', 'sw_vers --everything; stat -c %s x');
     expect(ran.code).not.toBe(0);
     expect((await fleet.unknown())['studio-2']).toEqual([

@@ -65,7 +65,7 @@ describe('the Thunderbolt Bridge of a simulated Mac', () => {
 });
 
 describe('the addresses of a simulated Mac', () => {
-  it('follow its services, by DHCP or manual, and plutil reads them from the file', async () => {
+  it('follow its services, DHCP or manual, and plutil reads them from the file', async () => {
     const set = '"$R/usr/sbin/networksetup" -setmanual "Thunderbolt 2" 10.9.9.1 255.255.255.252';
     const seen = await lines(`${set}; "$R/sbin/ifconfig" en3; "$R/usr/bin/ibv_devinfo" -v -d rdma_en3; ${services}`);
     expect(seen).toEqual(expect.arrayContaining(['\tinet 10.9.9.1 netmask 0xfffffffc broadcast 10.9.9.3']));
@@ -76,7 +76,7 @@ describe('the addresses of a simulated Mac', () => {
   });
   const services = '"$R/usr/bin/plutil" -extract NetworkServices json -o - "$F"';
 
-  it('are set on an interface by ifconfig until its service changes', async () => {
+  it('stay as ifconfig set them on an interface until its service changes', async () => {
     const ran = await sh(`"$R/sbin/ifconfig" en3 inet 10.1.1.1 netmask 255.255.255.0; "$R/sbin/ifconfig" en3`);
     expect(ran.stdout).toContain('inet 10.1.1.1 netmask 0xffffff00');
     expect(ran.stdout).not.toContain('10.77.0.1');
@@ -101,7 +101,7 @@ describe('the addresses of a simulated Mac', () => {
 });
 
 describe('a simulated tool that changes the network', () => {
-  it('refuses a user without root in its own words and changes nothing', async () => {
+  it('refuses a user other than root in its own words, and changes nothing', async () => {
     await rack?.fleet.setFault(['bridge-active', 'studio-1']);
     const state = `${bridges}; "$R/sbin/ifconfig" -a`;
     const before = await lines(state, 'user');
@@ -127,7 +127,7 @@ describe('a simulated tool that changes the network', () => {
     expect([ran.code, ran.stderr]).toEqual([1, 'Unable to access the System Configuration database\n']);
   });
 
-  it('accepts an order of services only if it names all of them', async () => {
+  it('accepts a service order only if it names all services', async () => {
     const ran = await sh(`n=$R/usr/sbin/networksetup
       "$n" -ordernetworkservices Wi-Fi Ethernet; printf '%s\\n' "$?"
       set -- Wi-Fi
@@ -163,8 +163,8 @@ describe('a simulated tool that changes the network', () => {
   });
 });
 
-describe('the file of network preferences on a simulated Mac', () => {
-  it('is the source of all tools, however it was changed', async () => {
+describe('the network preferences file on a simulated Mac', () => {
+  it('is the source for all tools, however it was changed', async () => {
     const edit = `"$R/usr/bin/sed" 's/10\\.77\\.0\\.1</10.66.6.1</' "$F" >"$F.new" && "$R/bin/mv" "$F.new" "$F"`;
     const ran = await sh(`${edit}; "$R/usr/bin/plutil" -extract NetworkServices json -o - "$F"`);
     expect(ran.stdout).toContain('"Addresses":["10.66.6.1"]');

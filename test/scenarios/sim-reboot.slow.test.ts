@@ -133,7 +133,7 @@ describe('a reboot of a simulated Mac', () => {
     expect(await markedProcesses(fleet.runId)).toHaveLength(1);
   });
 
-  it('is refused without root in the words of macOS', async () => {
+  it("is refused to a user other than root in macOS's words", async () => {
     const fleet = await up(await fresh());
     const ran = await sh(fleet, 'studio-1', '"$R/sbin/shutdown" -r now', 'user');
     expect([ran.code, ran.stderr]).toEqual([1, 'shutdown: NOT super-user\n']);
@@ -164,7 +164,7 @@ describe('a reboot of a simulated Mac', () => {
     expect(await hasBridge('"$R/sbin/ifconfig" -l')).toBe(false);
   });
 
-  it('ends at FileVault if it is on, and a person unlocks the Mac', async () => {
+  it('stops at FileVault if that is on, until a person unlocks the Mac', async () => {
     const fleet = await up(await fresh(), { ...desiredRack, system: { ...desiredRack.system, fileVault: 'enabled' } });
     await reboot(fleet, 'studio-1');
     await expect(connect(fleet, 'studio-1')).rejects.toThrow(/authentication/i);
@@ -186,7 +186,7 @@ describe('a simulated Mac that is off', () => {
     expect(fleet.effects().map(({ kind }) => kind)).toEqual(['power-off', 'boot']);
   });
 
-  it('stays off after a reboot without return until its power button is pressed', async () => {
+  it('stays off after a failed reboot until its power button is pressed', async () => {
     const fleet = await up(await fresh());
     await fleet.setFault(['no-return', 'studio-1']);
     await shutDown(fleet, 'studio-1', '-r');
@@ -238,7 +238,7 @@ describe('a simulator started again from its disk', () => {
     expect((await again.clearFault(['cable-missing'])).kind).toBe('done');
   });
 
-  it('reads the network preferences on the disk', async () => {
+  it('reads the network preferences from the disk', async () => {
     const folder = await fresh();
     const first = await up(folder);
     const path = join(first.nodes['studio-1']?.root ?? '', 'Library/Preferences/SystemConfiguration/preferences.plist');
@@ -248,7 +248,7 @@ describe('a simulator started again from its disk', () => {
     expect((await sh(again, 'studio-1', '"$R/sbin/ifconfig" en3')).stdout).toContain('inet 10.55.5.1 ');
   });
 
-  it('has the nodes of the current file: new ones as declared, old ones unchanged', async () => {
+  it("has the current file's nodes: new ones as declared, old ones unchanged", async () => {
     const folder = await fresh();
     const small: DesiredFleet = {
       ...desiredRack,

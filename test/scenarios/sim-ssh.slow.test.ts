@@ -25,8 +25,8 @@ afterAll(async () => {
 const root = (node: string): string => fleet.nodes[node]?.root ?? '';
 const isLinux = process.platform === 'linux';
 
-describe('a simulated node and the ssh command', () => {
-  it('runs a command in the home of the user with the environment of a Mac', async () => {
+describe('a simulated node reached by the ssh command', () => {
+  it("runs a command in the user's home with a Mac's environment", async () => {
     const ran = await openSsh(fleet, 'studio-1', ['pwd; env']);
     const [home, ...rest] = ran.stdout.trim().split('\n');
     const names = rest
@@ -85,14 +85,14 @@ describe('a simulated node and the ssh command', () => {
   });
 });
 
-describe('a simulated node and an ssh2 client', () => {
+describe('a simulated node reached by an ssh2 client', () => {
   it('names the signal that killed a command', async () => {
     const client = await connect(fleet, 'studio-1');
     expect(await run(client, 'kill -TERM $$')).toMatchObject({ code: null, signal: 'SIGTERM' });
     client.end();
   });
 
-  it('delivers a signal of the client to the whole group', async () => {
+  it("delivers the client's signal to the whole group", async () => {
     const client = await connect(fleet, 'studio-1');
     const ended = new Promise((resolve, reject) => {
       client.exec('echo up; sleep 60 & sleep 60', (error, channel) => {
@@ -145,15 +145,15 @@ describe('a simulated node and an ssh2 client', () => {
   });
 });
 
-describe('the login of a simulated node', () => {
-  it('accepts only the key of the run, for the user of the node', async () => {
+describe('login to a simulated node', () => {
+  it("accepts only the run's key, for the node's user", async () => {
     const { createKeyText } = await import('../../src/sim/hosts/ssh/host-keys.ts');
     await expect(connect(fleet, 'studio-1', { privateKey: createKeyText('x').privateText })).rejects.toThrow(/auth/i);
     await expect(connect(fleet, 'studio-1', { username: 'root' })).rejects.toThrow(/auth/i);
     await expect(connect(fleet, 'studio-1', { privateKey: '', password: 'mesh' })).rejects.toThrow(/auth/i);
   });
 
-  it('shows the host key of the run', async () => {
+  it("shows the run's host key", async () => {
     let seen = '';
     const client = await connect(fleet, 'studio-2', {
       hostVerifier: (key: Buffer) => {
@@ -166,7 +166,7 @@ describe('the login of a simulated node', () => {
   });
 });
 
-describe('the records of a simulated fleet', () => {
+describe("a simulated fleet's records", () => {
   it('count one connection and one command for one call', async () => {
     const before = fleet.counts()['studio-2'];
     await openSsh(fleet, 'studio-2', ['echo counted']);
@@ -187,14 +187,14 @@ describe('the records of a simulated fleet', () => {
     });
   });
 
-  it('contain commands that a Mac would refuse, which do not run', async () => {
+  it('include commands that a Mac would refuse, which do not run', async () => {
     const ran = await openSsh(fleet, 'studio-2', ['echo ran; /usr/bin/stat -c %s x']);
     expect(ran).toMatchObject({ code: 127, stdout: '' });
     expect((await fleet.unknown())['studio-2']?.join('\n')).toContain('/usr/bin/stat');
   });
 });
 
-describe('the stop of a simulated fleet', () => {
+describe('stopping a simulated fleet', () => {
   it.runIf(isLinux)('kills background jobs and a process outside its group', async () => {
     const other = await freshFolder();
     const second = await startFleet({ folder: other, model: bareModel(['studio-1']) });

@@ -66,7 +66,7 @@ describe('a supervisor', () => {
     expect(modes).toEqual([0o700, 0o600, 0o600]);
   });
 
-  it('keeps its ports and host keys over a restart', async () => {
+  it('keeps its ports and host keys across a restart', async () => {
     const folder = await fresh();
     const { run: before } = await up(folder);
     await stopSupervisor(folder);
@@ -115,7 +115,7 @@ describe('a supervisor', () => {
     expect(await eventually(async () => !(await isSameProcess(file.pid, file.pidStart)))).toBe(true);
   });
 
-  it('reports the reason of a failed start from its log', async () => {
+  it('reports the reason for a failed start from its log', async () => {
     const folder = await fresh('broken');
     await expect(up(folder)).rejects.toThrow('sim/start-failed: the cluster file of this test is broken');
   });
@@ -140,7 +140,7 @@ describe('a supervisor', () => {
     expect(answer).toMatchObject({ simulated: true, ok: true, value: { run: { runId: file.runId }, faults: [] } });
   });
 
-  it('gives access to its log of commands', async () => {
+  it('gives access to its command log', async () => {
     const folder = await fresh();
     const { run: file } = await up(folder);
     const client = await connect(await reach(file), 'studio-2');

@@ -31,7 +31,7 @@ describe('a write on a simulated Mac', () => {
     expect((await asUser('studio-2', 'pmset -g custom')).stdout).toMatch(/^ sleep {16}0$/m);
   });
 
-  it('is refused without root in the words of each tool', async () => {
+  it("is refused without root in each tool's words", async () => {
     const before = await asUser('studio-2', 'pmset -g custom');
     expect(await asUser('studio-2', 'pmset -a sleep 7')).toMatchObject({
       code: 1,
@@ -53,13 +53,13 @@ describe('a write on a simulated Mac', () => {
     expect(ran.stdout).toBe('iogpu.wired_limit_mb: 245760 -> 4096\n4096\n');
   });
 
-  it('is refused with the usage if an argument is unknown, and is recorded', async () => {
+  it("is refused with the tool's usage if an argument is unknown, and is recorded", async () => {
     const ran = await asRoot('studio-4', '"$R/usr/bin/pmset" -a sleep never');
     expect([ran.code, ran.stderr.split('\n')[0]]).toEqual([1, 'Usage: pmset <options>']);
     expect((await rack.fleet.unknown())['studio-4']).toEqual(['/usr/bin/pmset 3:-a sleep never']);
   });
 
-  it('is refused to a process of a different boot session, or of none', async () => {
+  it('is refused to a process from a different boot session, or from none', async () => {
     const script = `MW_SIM=\${MW_SIM%.*}.9 "$R/usr/bin/pmset" -a sleep 3; MW_SIM= "$R/usr/bin/pmset" -a sleep 4
       "$R/usr/bin/pmset" -g custom`;
     const { stdout, stderr } = await asRoot('studio-2', script);
@@ -78,7 +78,7 @@ describe('a write on a simulated Mac', () => {
     });
   });
 
-  it('stays after an earlier fault is cleared', async () => {
+  it('remains after an earlier fault is cleared', async () => {
     await rack.fleet.setFault(['power-wrong', 'studio-4']);
     await rack.fleet.setFault(['clock-skew', 'studio-4']);
     await asRoot('studio-4', '"$R/usr/bin/pmset" -a disksleep 3');
@@ -101,7 +101,7 @@ describe('a write on a simulated Mac', () => {
   });
 });
 
-describe('a listener for commands on a simulated Mac', () => {
+describe('a command listener on a simulated Mac', () => {
   it('is called before the client gets any output', async () => {
     const order: string[] = [];
     const end = rack.fleet.onExec(async ({ node, input, boot }) => {

@@ -78,7 +78,7 @@ describe('a connection to a faulty node', () => {
     expect(problem.detail).toContain('no-such-mac.invalid');
   });
 
-  it('is refused before anything is sent if host or user could be an option (cases 1, 2, 3, 5)', async () => {
+  it('is refused before anything is sent if the host or user could be an option (cases 1, 2, 3, 5)', async () => {
     for (const more of [{ host: '-oProxyCommand=x' }, { user: '-l' }, { host: 'a;b' }, { port: 0 }, { user: 'a\nb' }]) {
       const target = ssh.target(22, more);
       expect(await rejectionCode(connect(target, trustFor(target, { knownHosts: [] }), connectLimits))).toBe(
@@ -187,7 +187,7 @@ describe('a connection to a faulty node', () => {
     },
   );
 
-  it('shares no algorithm if the node has only broken ones, and names both sides (case 28)', async () => {
+  it('shares no algorithm if the node has only broken ones, and names those of both sides (case 28)', async () => {
     const server = await start({ algorithms: { kex: ['diffie-hellman-group14-sha1'] } });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/no-common-algorithm');
@@ -228,7 +228,7 @@ describe('the host key of a node', () => {
     expect(server.logins).toEqual([]);
   });
 
-  it('is not proven by a server that signs with a different key and gets no login', async () => {
+  it('is not proven by a server that signs with a different key, which gets no login', async () => {
     const server = await startFaultServer({ privateKey: claiming(ssh.host.privateKey, other), pair: other }, {});
     servers.push(server);
     const problem = await rejection(connect(ssh.target(server.port), ssh.trust(server.port, other), connectLimits));
@@ -245,12 +245,12 @@ describe('the host key of a node', () => {
     expect(server.logins).toEqual([]);
   });
 
-  it('is not checked with the trust of a different address', async () => {
+  it('is not checked against the keys trusted for a different address', async () => {
     await expect(connect(ssh.target(1), ssh.trust(2), connectLimits)).rejects.toThrow('trust of [127.0.0.1]:2');
   });
 });
 
-describe('a login by key', () => {
+describe('a login with a key', () => {
   const banner = readFileSync(new URL('../sshd/filevault-banner.txt', import.meta.url), 'utf8');
 
   it('tries only public keys, each once, without asking for methods first (case 47)', async () => {

@@ -152,8 +152,8 @@ describe('the exit of a command', () => {
   });
 });
 
-describe('the limits of a command', () => {
-  it('end it at its deadline, and the connection serves the next one', async () => {
+describe("a command's limits", () => {
+  it('end the command at its deadline, and the connection serves the next one', async () => {
     const server = await start({
       onExec: ({ channel, command }) => {
         if (command === 'hang') return;
@@ -168,7 +168,7 @@ describe('the limits of a command', () => {
     remote.close();
   });
 
-  it('allow exactly the allowed bytes and cut at one more (case 15)', async () => {
+  it('allow exactly the permitted bytes, and cut the output at one more (case 15)', async () => {
     const server = await start({
       onExec: ({ channel, command }) => {
         channel.write('x'.repeat(60));

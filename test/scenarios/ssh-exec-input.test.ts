@@ -41,7 +41,7 @@ async function* many(count: number, asked: { pieces: number } = { pieces: 0 }): 
 }
 
 describe('standard input in pieces', () => {
-  it('arrives whole and in order, beyond the window of a channel', async () => {
+  it("arrives whole and in order, even beyond a channel's window", async () => {
     const server = await start({ onExec: digestInput });
     const remote = await ssh.connect(server.port);
     const { stdout, exit } = await remote.exec('sum', { ...execLimits, stdin: many(pieces) });
@@ -51,7 +51,7 @@ describe('standard input in pieces', () => {
     remote.close();
   });
 
-  it('stops when its command ended early', async () => {
+  it('stops when its command ends early', async () => {
     const server = await start({
       onExec: ({ channel }) => {
         channel.exit(3);
@@ -103,7 +103,7 @@ describe('a deadline that counts from the last byte', () => {
     remote.close();
   });
 
-  it('ends a command without output and input', async () => {
+  it('ends a command with no output or input', async () => {
     const server = await start({ onExec: () => undefined });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('silent', limits(400));

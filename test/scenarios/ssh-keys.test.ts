@@ -78,7 +78,7 @@ describe.runIf(hasSshd())('the offered keys', () => {
     expect(await tryWith({ identityFiles: [`${held}.pub`], agentSocket: socket, isIdentitiesOnly: true })).toBe('0');
   });
 
-  it('are refused by name if a file is encrypted and no agent has its key', async () => {
+  it('are refused, naming the file, if it is encrypted and no agent has its key', async () => {
     const problem = await refusal({ identityFiles: [lost], agentSocket: socket, isIdentitiesOnly: true });
     expect(problem).toMatchObject({ code: 'ssh/key-encrypted', hint: `Add the key to the agent: ssh-add ${lost}` });
     expect(await refusal({ identityFiles: [lost] })).toMatchObject({ code: 'ssh/key-encrypted' });
@@ -88,7 +88,7 @@ describe.runIf(hasSshd())('the offered keys', () => {
     expect(await tryWith({ identityFiles: [lost, ssh.user.file] })).toBe('0');
   });
 
-  it('exclude every missing, too open or invalid file, by name', async () => {
+  it('exclude every missing, overly accessible or invalid file, and name it', async () => {
     const open = makeKey(ssh.folder, 'open').file;
     chmodSync(open, 0o644);
     const text = join(ssh.folder, 'text');
@@ -108,7 +108,7 @@ describe.runIf(hasSshd())('the offered keys', () => {
     }
   });
 
-  it('are none without file and agent, which is reported without a connection', async () => {
+  it('do not exist without a file or an agent, which is reported without connecting', async () => {
     expect(await refusal({ identityFiles: [] })).toMatchObject({ code: 'ssh/no-key' });
     const dead = join(ssh.folder, 'dead.sock');
     expect(await refusal({ identityFiles: [], agentSocket: dead })).toMatchObject({ code: 'ssh/agent-unreachable' });
@@ -141,7 +141,7 @@ describe.runIf(hasSshd())('the offered keys', () => {
     many.kill();
   });
 
-  it('can be added to a node by their lines, in order of offer', async () => {
+  it('can be added to a node as lines, in the order offered', async () => {
     const lines = await authorizedKeysLines(ssh.target(server.port, { agentSocket: socket }));
     const publicHalves = [ssh.user.publicLine, ...[held, heldRsa].map((file) => readFileSync(`${file}.pub`, 'utf8'))];
     expect(lines.map((line) => line.split(' ').slice(0, 2))).toEqual(

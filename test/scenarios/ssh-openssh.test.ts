@@ -83,7 +83,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     }
   });
 
-  it('trusts a pin of cluster.lock over known_hosts, and names the line of a different pin', async () => {
+  it('trusts a pin in cluster.lock over known_hosts, and names the line of a different pin', async () => {
     const other = makeKey(ssh.folder, 'host-other');
     const server = await start();
     const address = `[127.0.0.1]:${server.port}`;
@@ -133,8 +133,8 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
   });
 });
 
-describe.runIf(hasSshd())('a command behind OpenSSH', () => {
-  it('ends with its own exit, including 255 and signals (cases 48, 49)', async () => {
+describe.runIf(hasSshd())('a command over OpenSSH', () => {
+  it('ends with its own exit status, including 255 and signals (cases 48, 49)', async () => {
     const remote = await open(await start());
     const exits = await Promise.all(
       ['exit 0', 'exit 255', 'kill -9 $$', 'kill -TERM $$'].map((one) => remote.exec(one, execLimits)),
@@ -147,7 +147,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     ]);
   });
 
-  it('gets its input byte for byte with its end', async () => {
+  it('gets its input byte for byte, including its end', async () => {
     const remote = await open(await start());
     const stdin = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256));
     const { stdout, exit } = await remote.exec('cat', { ...execLimits, stdin });
@@ -156,7 +156,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     expect(textOf((await remote.exec('cat; echo end', execLimits)).stdout)).toBe('end\n');
   });
 
-  it('does not hang on 8 MB of stderr next to unread input (case 50)', async () => {
+  it('does not hang on 8 MB of stderr with unread input (case 50)', async () => {
     const remote = await open(await start());
     const command = 'head -c 8000000 /dev/zero >&2; exit 4';
     const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 9_000_000, stdin: Buffer.alloc(4_000_000) };
@@ -180,7 +180,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     expect(server.log().match(/rekey/giu)?.length ?? 0).toBeGreaterThan(10);
   });
 
-  it('is stopped after endless output, in flat memory, and the connection continues (case 15)', async () => {
+  it('is stopped after endless output, with constant memory, and the connection continues (case 15)', async () => {
     const remote = await open(await start());
     const before = process.memoryUsage().rss;
     const result = await remote.exec('yes "a line without end" | head -c 10000000000', {
@@ -202,7 +202,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     );
   });
 
-  it('is repeated if a server allows fewer channels, and runs once', async () => {
+  it('is repeated if a server allows fewer channels, but runs once', async () => {
     const remote = await open(await start({ config: ['MaxSessions 2'] }));
     const file = `${ssh.folder}/ran`;
     const all = await Promise.all(

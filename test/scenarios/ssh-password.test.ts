@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 afterAll(() => ssh.remove());
 
-describe('a login by password', () => {
+describe('a login with a password', () => {
   it.each([['password'], ['keyboard-interactive']])('connects by %s, once, without a key', async (method) => {
     const server = await start([method, 'publickey']);
     const remote = await connectWithPassword(login(server), connectLimits);
@@ -106,7 +106,7 @@ describe('a login by password', () => {
   });
 });
 
-describe('an unlock of a Mac at FileVault over SSH', () => {
+describe('unlocking a Mac at FileVault over SSH', () => {
   it('succeeds if the Mac confirms it before it drops the connection', async () => {
     const said = 'System successfully unlocked.\r\n';
     const server = await start(['password'], {

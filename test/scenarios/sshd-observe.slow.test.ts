@@ -75,7 +75,7 @@ describe.skipIf(!hasSshd())('an observation over OpenSSH', () => {
   });
 });
 
-describe.skipIf(!hasSshd())('the record of commands over OpenSSH', () => {
+describe.skipIf(!hasSshd())('the command record over OpenSSH', () => {
   let real: SshdRack;
   let place: CommandPlace;
   beforeAll(async () => {
@@ -98,7 +98,7 @@ describe.skipIf(!hasSshd())('the record of commands over OpenSSH', () => {
     return all.flatMap((one) => (one.node === node ? [one.command] : []));
   }
 
-  it("matches each server's received commands byte for byte", async () => {
+  it('matches the commands that each server received, byte for byte', async () => {
     const file = join(place.folder, 'record.ndjson');
     const facts = await place.run('facts', '--json', '--record', file);
     const status = await place.run('status', '--json', '--record', file);

@@ -63,7 +63,7 @@ const counts = () => rack.fleet.counts()['studio-2'];
 const session = async (): Promise<unknown> =>
   read((await observe([rack.way('studio-2')])).nodes['studio-2']?.facts, bootSessionFact);
 
-describe('the unlock of a Mac at FileVault', () => {
+describe('unlocking a Mac at FileVault', () => {
   it('succeeds with the password and is observed, and every run waits between attempts (case 47b)', async () => {
     const before = await session();
     await rack.fleet.setFault(['filevault-locked', 'studio-2']);
@@ -116,7 +116,7 @@ describe('a Mac that accepted its password', () => {
   });
 });
 
-describe('the memory of unlock attempts', () => {
+describe('the record of unlock attempts', () => {
   it('allows one attempt at a time and remembers refused ones, across processes', async () => {
     const env = { MESHWRIGHT_STATE: join(state, 'memory') };
     const first = openUnlockAttempts(env, 60_000);

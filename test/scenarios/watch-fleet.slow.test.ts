@@ -69,7 +69,7 @@ describe('a watched fleet', () => {
     expect(count()).toEqual(rack.names.map(() => [1, 4]));
   });
 
-  it('keeps facts of a whole observation when a later one asks for fewer', async () => {
+  it('keeps facts from a full observation when a later one asks for fewer', async () => {
     const fleet = watched();
     const whole = await fleet.look('whole');
     const often = await fleet.look('often');

@@ -98,7 +98,7 @@ const placed = ({ node, command }: Sent): string => {
 };
 
 describe('a dialogue step', () => {
-  it('sends requests on each node under its root and reports its progress', async () => {
+  it('sends requests on each node below its root prefix, and reports progress', async () => {
     const { sent, progress, run } = talkWith(placed, {});
     expect(await run(stepWith(60_000))).toEqual({ outcome: 'changed', diagnostics: [] });
     expect(sent.slice(0, 2).map(({ node }) => node)).toEqual([first, second]);

@@ -27,7 +27,7 @@ describe('executeSteps', () => {
     expect((await play(steps, { options: { parallel: 2 } })).most).toBe(2);
   });
 
-  it('runs a job in parallel with scripts of its node, and a gate with everything', async () => {
+  it('runs a job in parallel with scripts on its node, and a gate in parallel with everything', async () => {
     const job = aStep('job', { class: 'job', act: jobAct });
     const gate = aStep('gate', { class: 'probe', act: gateAct });
     expect((await play([job, aStep('script'), gate])).most).toBe(3);
@@ -55,7 +55,7 @@ describe('a step ordered after another step', () => {
   ];
 
   it.each(['changed', 'failed', 'unknown', 'blocked'] as const)(
-    'begins once the other step ended as %s',
+    'begins once the other step has ended as %s',
     async (outcome) => {
       const seen = await play(steps, { outcomes: { leader: outcome } });
       expect(seen.log.slice(0, 4)).toEqual(['+leader', '-leader', '+follower', '-follower']);
@@ -76,7 +76,7 @@ describe('a step ordered after another step', () => {
 
 describe('a failed step', () => {
   it.each(['failed', 'unknown', 'blocked', 'interrupted'] as const)(
-    'skips only the steps that need it after the outcome %s',
+    'skips only its dependents after the outcome %s',
     async (outcome) => {
       const steps = [
         aStep('a'),
@@ -130,7 +130,7 @@ describe('a step group', () => {
     ]);
   });
 
-  it('is rescued if a failed step outside prevents its remaining steps', async () => {
+  it('is rescued if a failed step outside it prevents its remaining steps', async () => {
     const steps = [aStep('outside'), kicks[0], kicks[1], kicks[2], { ...ready, needs: [...ready.needs, 'outside'] }];
     const seen = await play(
       steps.flatMap((one) => (one ? [one as Step] : [])),

@@ -127,7 +127,7 @@ function terminal(): { readonly stream: NodeJS.WriteStream; readonly text: () =>
   return { stream: stream as unknown as NodeJS.WriteStream, text: () => Buffer.concat(chunks).toString() };
 }
 
-describe('the view of a run', () => {
+describe("a run's view", () => {
   const steps = [power, bridge, model, start];
   const events = [
     started(power),
@@ -164,7 +164,7 @@ describe('the view of a run', () => {
     expect(text()).not.toMatch(/\u001b\[\d*m/);
   });
 
-  it('shows no running line after the run ended early', async () => {
+  it('shows no running line after the run has ended early', async () => {
     const { stream, text } = terminal();
     const view = showRun(steps, { stream, columns: 80, hasUnicode: false, hasColor: false });
     view.listen(started(power));

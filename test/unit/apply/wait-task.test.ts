@@ -72,20 +72,20 @@ describe('a wait for observed nodes', () => {
 });
 
 describe('a wait until a placement serves', () => {
-  it('fails for all its nodes if it hangs, even if a fallback node is unreachable', async () => {
+  it('fails for all nodes of a hung placement, even if a fallback node is unreachable', async () => {
     const seen = await wait(hung, []);
     expect(seen).toEqual({ failed: nodes(1, 2, 3, 4), names: ['studio-1'] });
     expect(await wait(hung, ['studio-4'])).toEqual(seen);
   });
 
-  it('names its unobserved nodes', async () => {
+  it("names the placement's unobserved nodes", async () => {
     expect(await wait(onItsNodes, ['studio-3'])).toEqual({
       failed: nodes(1, 2, 3, 4),
       names: ['studio-1', 'studio-3'],
     });
   });
 
-  it('succeeds on the fallback, without the unreachable nodes', async () => {
+  it('succeeds on the fallback without the unreachable nodes', async () => {
     expect(await wait(onTheFallback(desired), ['studio-2', 'studio-3'], 1)).toEqual({ failed: [], names: [] });
     expect(await wait(onItsNodes, ['studio-4'])).toEqual({ failed: [], names: [] });
   });

@@ -59,7 +59,7 @@ describe('the search for a canary', () => {
     expect(placesOf(folder, canary)).toEqual(['its/own', 'own']);
   });
 
-  it('finds nothing in a similar text', () => {
+  it('finds nothing in similar text', () => {
     expect(searchText(`${plain.slice(1)} ${base64(plain.slice(3))} ${url.toLowerCase()}`, 'a text', [canary])).toEqual(
       [],
     );

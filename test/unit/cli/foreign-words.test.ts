@@ -16,7 +16,7 @@ function hintFor(...words: string[]): string {
   return 'accepted';
 }
 
-describe('a command of another tool', () => {
+describe('a command from another tool', () => {
   it.each([
     ['up', 'apply'],
     ['down', 'stop'],
@@ -36,7 +36,7 @@ describe('a command of another tool', () => {
     expect(hintFor(word)).toBe(`Did you mean ${meant}?`);
   });
 
-  it('gets no suggestion that stops something if its beginning differs', () => {
+  it('gets no suggestion for a disruptive command if its beginning differs', () => {
     expect(['topp', 'atop', 'xstop', 'preboot'].map((word) => meantCommand(word, names))).toEqual([
       undefined,
       undefined,
@@ -52,7 +52,7 @@ describe('a command of another tool', () => {
   });
 });
 
-describe('an option of another tool', () => {
+describe('an option from another tool', () => {
   it.each([
     [['apply', '-y'], '--yes'],
     [['apply', '--auto-approve'], '--yes'],

@@ -72,17 +72,17 @@ describe('a hostile cluster file (case 10)', () => {
     expect(compared.words).toBe(0);
   });
 
-  it('is reported to have too many links with 25,000 links on one receptacle', () => {
+  it('is reported as having too many links if one receptacle has 25,000', () => {
     const many = `thunderbolt: { links: [${'a:2 <-> b:2, '.repeat(25_000)}] }\n`;
     expect(codes(`${head}${twoStudios}${many}`)).toContain('schema/out-of-range');
   });
 
-  it('is not reported to use an unknown node that only exceeds the limit', () => {
+  it('is not reported for an unknown node that is merely beyond the limit', () => {
     const last = 'nn-256:1 <-> nn-0:1';
     expect(codes(`${head}${nodes(257, 2)}${links(1, () => last)}`)).toEqual(new Set(['schema/out-of-range']));
   });
 
-  it('is truncated before validation except for keys of the schema', () => {
+  it('is truncated before validation, except for keys in the schema', () => {
     let validated: unknown;
     const real: CompiledSchema['validate'] = validateCluster;
     const recording = (data: unknown): boolean => {

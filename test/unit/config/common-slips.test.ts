@@ -52,7 +52,7 @@ describe('the hint for a common mistake', () => {
     expect(hintsFor(nodes('  - a'))).toEqual([expect.stringContaining('`a: { host: a.lan }`')]);
   });
 
-  it('covers only the two halves of a model', () => {
+  it('covers only a model identifier written in two halves', () => {
     const codes = (hardware: string) =>
       loadCluster(nodes(`  a: { host: a.lan, hardware: { ${hardware} } }`), 'f').diagnostics.map(({ code }) => code);
     expect(codes('model: Mac16,9')).toEqual(['schema/bad-form']);
@@ -62,7 +62,7 @@ describe('the hint for a common mistake', () => {
   });
 });
 
-describe('a line that starts at a wrong column', () => {
+describe('a line that starts in the wrong column', () => {
   const reported = (...lines: readonly string[]) =>
     loadCluster(nodes(...lines), 'f').diagnostics.map(({ where, detail }) => [where?.line, where?.column, detail]);
 
@@ -78,7 +78,7 @@ describe('a line that starts at a wrong column', () => {
     ]);
   });
 
-  it('is not reported for two keys on one line', () => {
+  it('is not reported if one line has two keys', () => {
     expect(reported('  a: host: a.lan')).toEqual([[4, 6, 'Nested mappings are not allowed in compact mappings.']]);
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { validateCluster } from '../../../src/config/validators.generated.ts';
 
 describe('generated files', () => {
-  it('are not in git, as every script creates missing or old ones', () => {
+  it('are not in git, since every script creates missing or stale ones', () => {
     const inGit = execFileSync('git', ['ls-files', 'src'], { encoding: 'utf8', timeout: 60_000 });
     expect(inGit.split('\n').filter((path) => path.includes('.generated.'))).toEqual([]);
   });

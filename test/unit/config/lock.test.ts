@@ -142,7 +142,7 @@ models:
     ['lock: 1\nnodes: [A]\n', 'schema/bad-form', 2, 9],
     ['<<<<<<< ours\nlock: 1\n', 'yaml/syntax', 1, 1],
     ['', 'yaml/empty', 1, 1],
-  ])('is rejected with the content %j', (text, code, line, column) => {
+  ])('is rejected if its content is %j', (text, code, line, column) => {
     const { lock, diagnostics } = parseLock(text, 'cluster.lock');
     expect(lock).toBeUndefined();
     expect(diagnostics[0]).toMatchObject({ code, where: { file: 'cluster.lock', line, column } });

@@ -43,13 +43,13 @@ describe('a password in the file', () => {
     expect(shown(text)).not.toMatch(/hunter2|0o7777/u);
   });
 
-  it('leads to a hint with the valid forms of a source', () => {
+  it('leads to a hint that lists the valid forms of a source', () => {
     const [problem] = loadCluster(literals['plain'] ?? '', 'cluster.yaml').diagnostics;
     expect(problem).toMatchObject({ code: 'secret/not-a-source', where: { line: 5, pointer: '/ssh/password' } });
     expect(problem?.hint).toContain('password: { env: MESH_PASSWORD }');
   });
 
-  it('is read as a source, preferring that of the node', () => {
+  it("is read as a source, and the node's own source takes precedence", () => {
     const text = [
       'schema: 1',
       'name: rack',
@@ -78,7 +78,7 @@ describe('a password in the file', () => {
     }
   });
 
-  it('keeps sources readable in the excerpt of a different mistake', () => {
+  it('leaves sources readable in the excerpt for a different mistake', () => {
     const text = `${plain}ssh: { password: { env: MESH_PASSWORD }, prot: 22 }\n`;
     expect(shown(text)).toContain('{ password: { env: MESH_PASSWORD }, prot: 22 }');
   });

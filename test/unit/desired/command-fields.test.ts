@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { rankPort, rankSlot } from '../../../src/desired/endpoints.ts';
 import { commandFields, fieldsIn, fillFields } from '../../../src/drivers/command/fields.ts';
 
-describe('the fields of an argument', () => {
+describe('argument fields', () => {
   it('are names in braces, with their positions', () => {
     expect(fieldsIn('--listen={address}:{port}')).toEqual([
       { name: 'address', start: 9, end: 18 },
@@ -23,7 +23,7 @@ describe('the fields of an argument', () => {
     expect(fillFields('', () => ['never'])).toEqual([]);
   });
 
-  it('are all explained in the schema of the command', () => {
+  it("are all explained in the command's schema", () => {
     const { $defs } = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
     const text: string = $defs.runtime.properties.command.description;
     const explained = [...text.matchAll(/\{([a-z]+)\}(?!:|\s+of every)/g)].map(([, name]) => name);
@@ -32,7 +32,7 @@ describe('the fields of an argument', () => {
 });
 
 describe('the port on which ranks meet', () => {
-  it('follows from name and generation, within 64 ports per name', () => {
+  it('is derived from the name and the generation, within 64 ports per name', () => {
     const first = 16_384 + 64 * rankSlot('kimi');
     expect([0, 1, 63, 64, 130].map((generation) => rankPort('kimi', generation) - first)).toEqual([0, 1, 63, 0, 2]);
   });

@@ -11,7 +11,7 @@ describe('the edit distance', () => {
     ['kitten', 'sitting', 3],
     ['ca', 'abc', 3],
     ['', 'abc', 3],
-  ])('is counted from %j to %j as %i', (from, to, distance) => {
+  ])('is computed from %j to %j as %i', (from, to, distance) => {
     expect(editDistance(from, to)).toBe(distance);
     expect(editDistance(to, from)).toBe(distance);
   });
@@ -62,7 +62,7 @@ describe('suggestions for many words', () => {
   });
 });
 
-describe('a list as text', () => {
+describe('a list rendered as text', () => {
   it('has commas and a conjunction before the last word', () => {
     expect([listText([]), listText(['a']), listText(['a', 'b', 'c'], 'or')]).toEqual(['', 'a', 'a, b or c']);
   });

@@ -33,7 +33,7 @@ describe('the fit of a full mesh', () => {
     ['Mac16,9', 4, 5],
     ['Mac16,11', 4, 4],
     ['Mac17,7', 4, 4],
-  ])('has for %s at most %i Macs without doubtful receptacles, and %i with them', (model, careful, all) => {
+  ])('allows, for %s, at most %i Macs without doubtful receptacles, and %i with them', (model, careful, all) => {
     const fit = fitMesh([macs(9, model)]);
     expect([fit.carefulSize, fit.mesh?.size, isFullMesh(fit)]).toEqual([careful, all, false]);
   });

@@ -6,7 +6,7 @@ const parseLink = onPage(parseLinkItself);
 const parseLinkEnd = onPage(parseLinkEndItself);
 
 describe('the text of a link', () => {
-  it('is two ends with any number of spaces between', () => {
+  it('consists of two ends with any number of spaces between them', () => {
     const ends = [
       { node: 'a-1', receptacle: 2 },
       { node: 'b', receptacle: 12 },
@@ -29,7 +29,7 @@ describe('the text of a link', () => {
     expect(parseLink(text)).toBeUndefined();
   });
 
-  it('has ends of a name and a receptacle from 1 to 99', () => {
+  it('has ends that consist of a name and a receptacle from 1 to 99', () => {
     expect(parseLinkEnd('studio-1:99')).toEqual({ node: 'studio-1', receptacle: 99 });
     expect(['studio-1', 'studio-1:100', '-a:1', 'a-:1', `${'a'.repeat(64)}:1`].map(parseLinkEnd)).toEqual(
       Array.from({ length: 5 }),

@@ -42,7 +42,7 @@ describe('a resolved placement', () => {
     ]);
   });
 
-  it('has the values of the file in place of defaults', () => {
+  it("uses the file's values instead of defaults", () => {
     const chat = {
       ...spec.placements?.['chat'],
       context: 4_096,
@@ -63,7 +63,7 @@ describe('a resolved placement', () => {
 });
 
 describe('a resolved runtime', () => {
-  it('starts leader first, as a group, with the OpenAI API', () => {
+  it('starts as a group, leader first, with the OpenAI API', () => {
     expect(resolveFleet(spec).runtimes).toEqual([
       {
         name: 'ref',
@@ -97,7 +97,7 @@ describe('a resolved model', () => {
     ['node:/Volumes/tiny', { kind: 'node', folder: '/Volumes/tiny' }],
     ['https://models.lan/tiny', { kind: 'url', base: 'https://models.lan/tiny/' }],
     ['http://models.lan:8000/tiny/', { kind: 'url', base: 'http://models.lan:8000/tiny/' }],
-  ])('has the source of %s', (text, source) => {
+  ])('has a source that depends on its text: %s', (text, source) => {
     expect(modelSource(text, undefined)).toEqual(source);
   });
 
@@ -117,7 +117,7 @@ describe('an amount', () => {
     ]);
   });
 
-  it('is in seconds or minutes for a duration', () => {
+  it('may be a duration in seconds or minutes', () => {
     expect(['30s', '2m', '0s', '30', '1h'].map(durationMs)).toEqual([30_000, 120_000, undefined, undefined, undefined]);
   });
 
@@ -167,14 +167,14 @@ describe('a path inside a model', () => {
     expect($defs.model.properties.files.maxProperties).toBe(mostTreeFiles);
   });
 
-  it('collides with a path that differs only in case, and with a folder of its name (case 38)', () => {
+  it('collides with a path that differs only in case, and with a folder of the same name (case 38)', () => {
     expect(collisionsOf(['a', 'b', 'A'])).toEqual([{ path: 'A', other: 'a' }]);
     expect(collisionsOf(['W/x', 'w'])).toEqual([{ path: 'w', other: 'W/x' }]);
     expect(collisionsOf(['w', 'W/x/y'])).toEqual([{ path: 'W/x/y', other: 'w' }]);
     expect(collisionsOf(['w/a', 'w/b', 'v/a', 'wa'])).toEqual([]);
   });
 
-  it('cannot differ only in the Unicode form of a letter (case 38)', () => {
+  it("cannot differ from another only in a letter's Unicode form (case 38)", () => {
     expect(['\u00e9', 'e\u0301'].map(isTreePath)).toEqual([false, false]);
   });
 });

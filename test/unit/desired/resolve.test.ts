@@ -96,7 +96,7 @@ describe('a resolved fleet', () => {
     ]);
   });
 
-  it('avoids receptacles of the file and of the model once, and only if they exist', () => {
+  it('lists each receptacle to avoid, from the file or the model, once and only if it exists', () => {
     const { thunderbolt } = resolveFleet({
       ...smallest,
       nodes: {

@@ -19,7 +19,7 @@ const fleet = resolveFleet(spec, keysByDriver);
 const select = (selector: Partial<NodeSelector>) => selectNodes(fleet, { names: [], labels: [], ...selector });
 const chosen = (selector: Partial<NodeSelector>) => select(selector).nodes.map((node) => node.name);
 
-describe('the selection of nodes', () => {
+describe('node selection', () => {
   it('contains every node without a selector', () => {
     expect(chosen({})).toEqual(['mini', 'studio-1', 'studio-2', 'studio-3']);
   });
@@ -33,7 +33,7 @@ describe('the selection of nodes', () => {
     expect(chosen({ names: ['studio-1', 'studio-2'], labels: ['role=worker'] })).toEqual(['studio-2']);
   });
 
-  it('refuses every unknown name and suggests a near one', () => {
+  it('refuses every unknown name and suggests a similar one', () => {
     const { nodes, diagnostics } = select({ names: ['mimi', 'studio-1', 'rack-7'] });
     expect(nodes).toEqual([]);
     expect(diagnostics.map((one) => [one.code, one.hint])).toEqual([

@@ -17,7 +17,7 @@ const gqa = evenShape(1e9, {
   dims: { intermediate: 28_672 },
 });
 
-describe('a split by tensor', () => {
+describe('a tensor split', () => {
   it('works on 2, 4 and 8 ranks with eight key heads, but never on three', () => {
     expect(tensorCounts(gqa, 16)).toEqual([2, 4, 8]);
     expect(tensorProblems(gqa, 3)).toEqual([
@@ -32,7 +32,7 @@ describe('a split by tensor', () => {
     expect(tensorProblems(gqa, 1)).toEqual([]);
   });
 
-  it('does not divide the latent vector of MLA', () => {
+  it("does not divide MLA's latent vector", () => {
     expect(tensorProblems({ ...evenShape(1e9), kvHeads: 1 }, 4)).toEqual([]);
   });
 

@@ -14,7 +14,7 @@ describe("a secret's forms", () => {
     );
   });
 
-  it('are hidden in base64 of both alphabets, within any other text', () => {
+  it('are hidden in base64 with either alphabet, within any other text', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {
         const bytes = Buffer.from(`${before}${secret}${after}`);

@@ -39,7 +39,7 @@ const argvOf = ({ service }: RankConfiguration, prefix = ''): readonly string[] 
     (match) => match[1] ?? '',
   );
 
-describe('configuration of a placement', () => {
+describe('the configuration of a placement', () => {
   it('gives each rank its service file', () => {
     const runtime = digestOf('archive').slice(0, 16);
     const model = digestOf('model').slice(0, 16);
@@ -191,7 +191,7 @@ describe('configuration of a placement', () => {
     );
   });
 
-  it('uses the user of the node, or else the login user', () => {
+  it("uses the node's user, or else the login user", () => {
     const fleet = meshFleet();
     const nodes = fleet.nodes.map((node) => (node.name === 'studio-2' ? { ...node, user: 'ana' } : node));
     const { ranks } = configured({ ...fleet, nodes });
@@ -232,7 +232,7 @@ describe('configuration of a placement', () => {
   });
 });
 
-describe('digest of a placement', () => {
+describe('the digest of a placement', () => {
   const digestFor = (changes: MeshChanges): string => configured(meshFleet(changes)).digest;
 
   it('is equal for every start', () => {
@@ -273,7 +273,7 @@ describe('digest of a placement', () => {
     expect(digestFor(later)).toBe(digestFor({}));
   });
 
-  it('ignores the order of the ends of a link', () => {
+  it("ignores the order of a link's ends", () => {
     const fleet = meshFleet();
     const links = fleet.thunderbolt.links.map(({ index, ends: [a, b] }) => ({ index, ends: [b, a] as const }));
     expect(configured({ ...fleet, thunderbolt: { ...fleet.thunderbolt, links } }).digest).toBe(

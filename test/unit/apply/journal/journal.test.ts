@@ -119,8 +119,8 @@ for (let done = 0; ; done += 1) {
   });
 });
 
-describe('the reader of journals', () => {
-  it('lists runs newest first with whether they ended', () => {
+describe('the journal reader', () => {
+  it('lists runs newest first, and whether each has ended', () => {
     const folder = freshFolder();
     for (const runId of ['20260101T000000-aaaaaa', '20260102T000000-aaaaaa']) {
       const journal = openJournal(folder, runId);

@@ -35,7 +35,7 @@ const use = (logIn: LogIn): Promise<Reached<readonly [string, number]>> =>
   withRemote({ node, way }, limits, async (remote, leftMs) => [remote.rootPrefix, leftMs] as const, logIn);
 
 describe('a shared SSH login', () => {
-  it('is made by its first use and ended only by its owner', async () => {
+  it('is opened by its first use and closed only by its owner', async () => {
     const { logIn, counts } = counted();
     const shared = sharedLogin(logIn);
     expect(counts).toEqual({ made: 0, ended: 0 });
@@ -59,7 +59,7 @@ describe('a shared SSH login', () => {
     expect(counts).toEqual({ made: 1, ended: 0 });
   });
 
-  it('is closed once made if its owner ended it earlier', async () => {
+  it('is closed as soon as it opens if its owner ended it earlier', async () => {
     const { logIn, counts } = counted();
     const shared = sharedLogin(logIn);
     const using = use(shared.logIn);

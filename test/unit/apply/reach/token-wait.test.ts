@@ -130,7 +130,7 @@ describe('hasLostMeshes', () => {
     expect([isLost(seen), isLost(seen, true)]).toEqual([false, true]);
   });
 
-  it('is true only for a size and placement of the file', async () => {
+  it('is true only for a size and placement in the file', async () => {
     const seen = await seenAs({ a: leader, b: lost });
     expect(isLost(seen)).toBe(true);
     expect(isLost(seen, true, [layout('a', 'b')])).toBe(false);

@@ -121,7 +121,7 @@ describe('withRemote in an interrupted run', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  it('keeps the result of a node that finished before', async () => {
+  it('keeps the result of a node that had already finished', async () => {
     const way = await wayTo(answering);
     const controller = new AbortController();
     const reached = await withRemote(way, { deadlineMs, signal: controller.signal }, () => Promise.resolve('seen'));

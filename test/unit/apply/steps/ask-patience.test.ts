@@ -108,7 +108,7 @@ describe('a request to a loading mesh', () => {
     expect((await runAsk(counted, patient(context))).outcome).toBe('unchanged');
   });
 
-  it('is aborted and not repeated without progress', async () => {
+  it('is aborted and not repeated if there is no progress', async () => {
     const { context, commands, ended } = meshThat(['rss=1048576\nlog=0\n'], []);
     const { outcome, diagnostics } = await runAsk(step(60, 180_000), context);
     expect([outcome, diagnostics[0]?.code, commands.length, ended.length]).toEqual(['failed', 'ask/no-token', 1, 1]);
@@ -154,7 +154,7 @@ describe('the first failing rank', () => {
     return (await withFailingRank(prove, context, result)).diagnostics.map((one) => one.code);
   };
 
-  it('is named for a proof without an answer, not for a different answer', async () => {
+  it('is named if a proof gets no answer, but not if it gets a different one', async () => {
     expect(await codes('ask/no-token')).toEqual(['ask/no-token', 'mesh/first-failing-rank']);
     expect(await codes('mesh/another-answer')).toEqual(['mesh/another-answer']);
   });

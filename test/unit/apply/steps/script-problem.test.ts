@@ -11,7 +11,7 @@ const scriptProblem = onPage((...given: Parameters<typeof scriptProblemItself>) 
 
 const step = aStep('studio-1/runtime', { node: 'studio-1' });
 
-describe('the diagnostic of a failed script', () => {
+describe('the diagnostic for a failed script', () => {
   it.each([
     ['disk-full', 'step/disk-full'],
     ['wrong-digest', 'step/wrong-digest'],
@@ -31,18 +31,18 @@ describe('the diagnostic of a failed script', () => {
     });
   });
 
-  it('has a hint for a restart, an archive and a source', () => {
+  it('has a hint for a needed restart, an unsafe archive and a missing source', () => {
     expect(scriptProblem(step, { slug: 'needs-reboot', text: 'x' }).hint).toContain('meshwright reboot studio-1');
     expect(scriptProblem(step, { slug: 'unsafe-archive', text: 'x' }).hint).toContain('pack it again');
     expect(scriptProblem(step, { slug: 'no-source', text: 'x' }).hint).toContain('folder on the node itself');
   });
 
-  it('names the key of the file that sets the account', () => {
+  it('names the key in the file that sets the account', () => {
     const { hint } = scriptProblem(step, { slug: 'account-unfit', text: 'rdma: Operation not permitted' });
     expect(hint).toContain('system.accounts.ranks');
   });
 
-  it('names the port on which a gateway does not listen', () => {
+  it('names the port that a gateway is not listening on', () => {
     const args = { port: 8080, reload: false, isTaken: false, left: [], user: '' };
     const load = { ...step, act: { kind: 'script', name: 'load-doorman', args } } as const;
     const { hint } = scriptProblem(load, { slug: 'not-listening', text: 'x' });

@@ -18,7 +18,7 @@ function stopStep(more: Partial<ScriptArgs['stop-rank']> = {}): StepOf<'script'>
 const codes = (step: StepOf<'script'>, lines: readonly string[]) => stopWords(step, lines).map(({ code }) => code);
 const wired = ['wired=2', 'baseline=1', 'ended=needs-reboot'];
 
-describe('the report of a successful stop', () => {
+describe('the report on a successful stop', () => {
   it('is empty for a clean exit and names a kill', () => {
     expect(stopWords(stopStep(), ['ended=clean'])).toEqual([]);
     expect(codes(stopStep(), ['sample=sample-kimi-3.txt', 'ended=killed'])).toEqual(['mesh/killed']);
@@ -54,7 +54,7 @@ describe('the report of a successful stop', () => {
   });
 });
 
-describe('the report of a drained gateway before a stop', () => {
+describe('the report on a gateway drained before a stop', () => {
   const args = { port: 8080, placement: 'kimi', waitMs: 1 };
   const drain: StepOf<'script'> = { ...aStep('studio-1/drain'), act: { kind: 'script', name: 'drain-door', args } };
 

@@ -65,13 +65,13 @@ describe('an interrupted drain', () => {
     ]);
   });
 
-  it('reports a gateway that was closed before, while it waited', () => {
+  it('reports a gateway that it found closed if interrupted while waiting', () => {
     expect(linesOf(wait('studio-1', 'interrupted'))).toEqual([
       `kimi: its gateway on studio-1 stays closed. ${opening}`,
     ]);
   });
 
-  it('reports a gateway that may be closed, but none that it never reached or has reopened', () => {
+  it('reports a gateway that may be closed, but not one that it never reached or has reopened', () => {
     const may = `kimi: its gateway on studio-1 may be closed. ${opening}`;
     expect(linesOf(door('studio-1', 'closed', 'interrupted'), wait('studio-1', 'skipped', 0))).toEqual([may]);
     expect(linesOf(door('studio-1', 'closed', 'interrupted', 0), wait('studio-1', 'skipped', 0))).toEqual([]);

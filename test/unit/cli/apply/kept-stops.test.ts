@@ -30,13 +30,13 @@ const codeOf = (plan: Plan) =>
   codeForPlan({ goal: 'start', plan, observation: { nodes: {}, failures: {} }, fleet: rackOfThree, targets: all });
 
 describe('the final check after a restart', () => {
-  it('lists what blocked the stop once, and is no success', () => {
+  it('lists each blocker of the stop once, and does not count as a success', () => {
     const last = lastOf(work('stop', kept), work('stop', kept), work('start', emptyPlan()));
     expect([last.waiting, last.blockers]).toEqual([kept.waiting, kept.blockers]);
     expect([codeOf(last), codeOf(lastOf(work('stop', unseen)))]).toEqual([3, 1]);
   });
 
-  it('lists no blocker that did not block the stop', () => {
+  it('lists only blockers that blocked the stop', () => {
     const last = lastOf(work('stop', emptyPlan({ blockers: [held] })), work('start', kept));
     expect([last, codeOf(last)]).toEqual([emptyPlan(), 0]);
   });

@@ -38,14 +38,14 @@ function found(one: readonly KeptTree[], two: readonly KeptTree[], to?: string, 
   }
 }
 
-describe('the version for a rollback', () => {
+describe('the version to roll back to', () => {
   it('is the intact version that every node has besides the current one', () => {
     const both = [tree(now), tree(before)];
     expect(found(both, both)).toBe(before);
     expect(found([...both, tree(long)], both)).toBe(before);
   });
 
-  it('is missing if a node has none, or one with changed files', () => {
+  it('is unavailable if a node has none, or has one with changed files', () => {
     const both = [tree(now), tree(before)];
     const { whole: _, ...changed } = tree(before, { state: 'changed' });
     expect(found(both, [tree(now)])).toContain('rollback/no-version: studio-1 has');
@@ -66,7 +66,7 @@ describe('the version for a rollback', () => {
     expect(found(further, further, undefined, back)).toBe(long);
   });
 
-  it('must be named if there are several', () => {
+  it('must be named if there are several candidates', () => {
     const all = [tree(now), tree(before), tree(long)];
     expect(found(all, all)).toContain('Choose a version, for example: --to ');
     expect(found(all, all, long.slice(0, 8))).toBe(long);

@@ -147,7 +147,7 @@ describe('the exit code of a run', () => {
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: fine }))).toBe(4);
   });
 
-  it('is 3 while a Mac waits at FileVault, and 0 if it was unlocked since', () => {
+  it('is 3 while a Mac waits at FileVault, and 0 once it is unlocked', () => {
     const run = reportOf([ran('studio-1', 'blocked', true)]);
     const waits = judged(emptyPlan({ observed: without('studio-1') }), locked);
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: waits }))).toBe(3);

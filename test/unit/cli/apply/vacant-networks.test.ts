@@ -19,8 +19,8 @@ const port: NetworkInterface = {
   members: [],
 };
 
-describe('a former network of a link', () => {
-  it('is free if no node has a live or stored address of it', () => {
+describe("a link's former network", () => {
+  it('is free if no node has a live or stored address in it', () => {
     expect(vacant({})).toEqual(['10.99.0.0/30', '10.99.0.4/30']);
     expect(vacant({ values: { 'studio-2': { interfaces: [port] } } })).toEqual(['10.99.0.0/30']);
     const kept = {

@@ -10,7 +10,7 @@ const subject = (driver: BenchSubject['driver'], parallel: number, contextTokens
 });
 
 describe('bench requests to a placement', () => {
-  it('stay within its limit of parallel requests, or cause a notice if more are typed', () => {
+  it("stay within the placement's limit, or cause a notice if more are requested", () => {
     expect(benchWish({}, subject('llamacpp-rpc', 1)).requests).toEqual([1]);
     expect(benchWish({}, subject('mlx', 3)).requests).toEqual([1, 2]);
     expect(benchWish({}, subject('exo', 8)).requests).toEqual([1, 2, 4]);
@@ -25,7 +25,7 @@ describe('bench requests to a placement', () => {
     expect(beyondParallel(benchWish({}, subject('mlx', 2)), subject('mlx', 2))).toEqual([]);
   });
 
-  it('fit in the context, or are rejected if the typed values do not fit', () => {
+  it('fit in the context, and are rejected if the entered values do not', () => {
     expect(benchWish({}, subject('mlx', 1))).toEqual({ requests: [1], runs: 3, maxTokens: 128, words: 400 });
     expect(benchWish({}, subject('mlx', 1, 512))).toMatchObject({ maxTokens: 128, words: 144 });
     expect(benchWish({ words: 144 }, subject('mlx', 1, 512)).words).toBe(144);

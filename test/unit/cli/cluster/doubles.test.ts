@@ -38,7 +38,7 @@ const namesOf = (fleet: DesiredFleet, sim = true): readonly string[] =>
   doublesIn(runOf(sim), file, fleet).map(({ name }) => name);
 
 describe('doubles on a simulated rack', () => {
-  it('replace missing archives, with the names and versions of the file', () => {
+  it('replace missing archives, with the names and versions in the file', () => {
     expect(exampleDrivers.map((driver) => namesOf(example(driver)))).toEqual([
       ['double of Node 22.22.0'],
       ['double of exo 1.0.71', 'double of Node 22.22.0'],
@@ -73,7 +73,7 @@ describe('doubles on a simulated rack', () => {
     expect(doublesText(runOf(false), file, example('llamacpp'))).toBe('');
   });
 
-  it('are archives with every program at its path in the file', async () => {
+  it('are archives with every program at the path that the file gives', async () => {
     const fleet = {
       ...example('mlx'),
       runtimes: ['exo', 'mlx', 'llamacpp'].flatMap((one) => example(one as 'exo').runtimes),

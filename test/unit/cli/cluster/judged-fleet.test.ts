@@ -28,7 +28,7 @@ const findingsOnPool = (links: ClusterLock['links']): readonly string[] => {
 };
 
 describe('the fleet that status and doctor check', () => {
-  it('has the link networks of the lock, so that later conflicts are reported', () => {
+  it('uses the link networks in the lock, so that later conflicts are reported', () => {
     expect(findingsOnPool({ 'studio-1:2 <-> studio-2:2': first })).toEqual([
       '10.77.0.0/30 of studio-1:2 <-> studio-2:2 overlaps the route to 10.77.0.0/30 through utun3.',
     ]);

@@ -31,7 +31,7 @@ describe('the lock keeper', () => {
     expect(text()).toBe(before);
   });
 
-  it('drops the preboot keys of a replaced pin, but of no other name', async () => {
+  it('drops the preboot keys of a replaced pin, but not those of other names', async () => {
     const mine = keeper();
     for (const name of ['a.lan', 'b.lan']) {
       await mine.pin(name, key, false);

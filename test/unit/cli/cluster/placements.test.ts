@@ -21,7 +21,7 @@ function hintFor(act: () => unknown): string {
 }
 
 describe('placements named as arguments', () => {
-  it('have the order of the file, and are all placements with --all', () => {
+  it('keep the order of the file, and include all placements with --all', () => {
     expect(named({ words: ['qwen', 'kimi'] })).toEqual(['kimi', 'qwen']);
     expect(named({ own: { all: true } })).toEqual(['kimi', 'qwen', 'spare']);
     expect(placementNamed({ fleet: rackOfThree }, 'qwen').nodes).toEqual(['studio-3', 'studio-2']);
@@ -37,7 +37,7 @@ describe('placements named as arguments', () => {
     expect(hintFor(() => named(changes))).toBe(hint);
   });
 
-  it('get a hint to apply, or to --sim, if they were never applied', () => {
+  it('get a hint to use apply, or --sim, if they were never applied', () => {
     const fleet = { ...rackOfThree, placements: [] };
     const hint = (isRehearsed: boolean, changes: Partial<Run>) =>
       hintFor(() => namedPlacements(fakeRun(changes).run, { fleet, declared: rackOfThree, isRehearsed }));

@@ -17,7 +17,7 @@ describe('the cluster file', () => {
     expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '../x.yaml' }, deep)).toBe(join(root, 'a', 'b', 'x.yaml'));
   });
 
-  it('is the nearest one upwards if no name or an empty variable is given', () => {
+  it('is the nearest one going upwards if no name is given or the variable is empty', () => {
     expect(findClusterFile(undefined, {}, deep)).toBe(join(root, 'a', 'cluster.yaml'));
     expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '' }, join(root, 'a'))).toBe(join(root, 'a', 'cluster.yaml'));
     expect(findClusterFile(undefined, {}, '/')).toBeUndefined();
@@ -46,7 +46,7 @@ describe('the state folder', () => {
     expect(stateFolder(env)).toBe(folder);
   });
 
-  it('has one folder for each cluster file, with a stable and safe name (case 8)', () => {
+  it('contains one folder per cluster file, with a stable, safe name (case 8)', () => {
     const env = { MESHWRIGHT_STATE: '/s' };
     const one = simFolder(env, '/racks/a/cluster.yaml');
     expect(simFolder(env, '/racks/b/../a/cluster.yaml')).toBe(one);

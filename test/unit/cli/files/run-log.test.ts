@@ -89,7 +89,7 @@ describe('a log', () => {
     expect(log.nextRunId()).not.toBe(run);
   });
 
-  it('is appended to, with only lines of its level and above', () => {
+  it('is appended to, but only with lines at or above its level', () => {
     open('twice.ndjson', 'error').write(finding('first'));
     open('twice.ndjson', 'error').write(finding('second'));
     expect(linesOf('twice.ndjson').map(({ msg }) => msg)).toEqual(['first', 'second']);

@@ -7,7 +7,7 @@ import { asText } from '../../as-text.ts';
 const holder = { run: 'run-a', owner: 'ana@desk', verb: 'apply', phase: 'studio-1/power/set', since: '2026-11-20' };
 const node = nodeName('studio-1');
 
-describe('the release of a lease', () => {
+describe('releasing a lease', () => {
   it.each([
     ['released', true, true, []],
     ['free', true, false, []],

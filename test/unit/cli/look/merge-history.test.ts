@@ -96,7 +96,7 @@ describe('the history of a rack', () => {
     ]);
   });
 
-  it('lists a step of both sources once, and a step without an outcome as unknown', () => {
+  it('lists a step found in both sources once, and a step without an outcome as unknown', () => {
     expect(runs[1]?.steps.map(({ step, result }) => [step, result])).toEqual([
       ['studio-1/power/set', 'changed'],
       ['studio-2/power/set', 'unknown'],
@@ -121,7 +121,7 @@ describe('the history of a rack', () => {
     expect(mergeHistory([{ runId: 'x', records: [], damaged: 0, isEnded: false }], [])).toEqual([]);
   });
 
-  it('reports damaged journal records, even if none is left (case 53)', () => {
+  it('reports damaged journal records, even for a run without an intact one (case 53)', () => {
     const gone = { runId: '20260102T030405-aaaaaa', records: [], damaged: 4, isEnded: false };
     const text = historyText({ ...page, runs: mergeHistory([gone, { ...journal, damaged: 1 }], []) });
     expect(text).toContain('  1 record of its journal damaged or missing, so the run may have done more\n');
@@ -161,7 +161,7 @@ function runWith(end: 'none' | 'interrupted', steps: number | null = 2) {
   return run;
 }
 
-describe('the changes of a run', () => {
+describe("a run's changes", () => {
   it('are counted by property, as in apply, with a note if the run was interrupted', () => {
     const text = historyText({ ...page, runs: [runWith('interrupted')] });
     expect(text).toContain('  1 changed, 2 not finished, 1 failed, 1 not begun; interrupted\n');

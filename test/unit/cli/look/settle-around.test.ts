@@ -34,14 +34,14 @@ describe('networks of new links', () => {
   const plain = cluster();
   const [first = '', second = ''] = networksOf(plain);
 
-  it('are the first of the pool if no node sees them in use', () => {
+  it('are the first ones in the pool if no node sees them in use', () => {
     expect([first, second]).toEqual(['10.77.0.0', '10.77.0.4']);
     expect(settleAround(plain, observedFleet({}))).toBe(plain);
     expect(settleAround(plain, observedFleet(office('10.99.0.1', 24)))).toBe(plain);
     expect(settleAround(plain, observedFleet(office('10.77.0.250', 30)))).toBe(plain);
   });
 
-  it('skip networks that a node sees in use, also in the lock additions', () => {
+  it('skip networks that a node sees in use, even in the lock additions', () => {
     const around = settleAround(plain, observedFleet(office('10.77.0.6', 29)));
     expect(networksOf(around)).toEqual(networksOf(plain).map((_, at) => `10.77.0.${8 + 4 * at}`));
     expect(around.additions[0]).toContain('10.77.0.8/30');

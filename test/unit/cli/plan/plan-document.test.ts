@@ -48,7 +48,7 @@ describe('a saved plan', () => {
     expect(isSamePlan(counted, saved)).toBe(true);
   });
 
-  it('is compared by its first different changes, or else by its different parts', () => {
+  it('shows its first differing changes, or else its differing parts, in a comparison', () => {
     const changes = ['a', 'b', 'c'].map((name) => change('studio-2', `files/${name}`, 'x', 'y'));
     const other = planDocument({ ...plan, changes }, about);
     expect(planDifferences(saved, other)).toEqual([
@@ -75,8 +75,11 @@ describe('a saved plan', () => {
     expect(isSamePlan(saved, planDocument(other, surroundings))).toBe(false);
   });
 
-  it.each(['', '[]', 'null', '{}', '{"formatVersion":2,"steps":[]}', 'plan'])('is invalid with the text %j', (text) => {
-    expect(isSamePlan(text, saved)).toBeUndefined();
-    expect(targetsIn(text)).toBeUndefined();
-  });
+  it.each(['', '[]', 'null', '{}', '{"formatVersion":2,"steps":[]}', 'plan'])(
+    'is invalid if its text is %j',
+    (text) => {
+      expect(isSamePlan(text, saved)).toBeUndefined();
+      expect(targetsIn(text)).toBeUndefined();
+    },
+  );
 });

@@ -20,7 +20,7 @@ const refusals = (changes: RackChanges, isOverRdma = true) =>
     plainText(detail).replace(' Nothing was started or stopped.', ''),
   ]);
 
-describe('the refusals of launch', () => {
+describe('launch refusals', () => {
   it('include no Mac that can start a placement', () => {
     expect(refusals({})).toEqual([]);
     expect(refusals({ values: { 'studio-1': { 'reboot-mark': [mark], ...spent } } })).toEqual([]);
@@ -50,7 +50,7 @@ describe('the refusals of launch', () => {
     expect(launchRefusals(asked, observedFleet(changes))).toEqual([]);
   });
 
-  it('include a Mac whose mark and budget are unknown, but no unreachable Mac', () => {
+  it('include a Mac whose mark and budget are unknown, but not an unreachable Mac', () => {
     const changes: RackChanges = { unknown: { 'studio-3': { 'reboot-mark': 'garbled', 'rdma-starts': 'garbled' } } };
     expect(refusals(changes)).toEqual([
       ['launch/reboot-unseen', 'node studio-3', 'studio-3: unknown whether a restart is needed first (a test).'],

@@ -9,18 +9,18 @@ import { fleetWithFallback, kimi, nodes } from '../../../rack/plans.ts';
 const namesOf = (words: readonly string[], of = fleetWithFallback()) =>
   wantedRanks(words, of).map(({ placement, nodes }) => [placement, nodes.map(({ name }) => name)]);
 
-describe('the ranks that arguments select', () => {
-  it('are all of a placement, or those on a node', () => {
+describe('the ranks selected by arguments', () => {
+  it('are all ranks of a placement, or those on a node', () => {
     expect(namesOf(['kimi'])).toEqual([['kimi', ['studio-1', 'studio-2', 'studio-3']]]);
     expect(namesOf(['studio-2'])).toEqual([['kimi', ['studio-2']]]);
   });
 
-  it('may be on a node that only the fallback uses, before an observation', () => {
+  it('may be on a node that only the fallback uses, even before an observation', () => {
     expect(namesOf(['studio-4'], mayRunAnywhere(fleetWithFallback()))).toEqual([['kimi', ['studio-4']]]);
     expect(() => namesOf(['studio-4'], meshFleet())).toThrow(FleetError);
   });
 
-  it('are those of every placement without arguments', () => {
+  it('are those of every placement if there are no arguments', () => {
     const one = meshFleet();
     const two = { ...one, placements: [...one.placements, { ...kimi(one), name: 'other', nodes: nodes(4) }] };
     expect(namesOf([], two)).toEqual([

@@ -108,7 +108,7 @@ describe.each(scriptShells)('the shape of a model on a node, read by $name', (sh
     expect(await shapeAt(newRoot(shell))).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
   });
 
-  it('is unknown if a folder has the name of a file', async () => {
+  it("is unknown if a folder has a file's name", async () => {
     const root = newRoot(shell);
     root.file(`${shelf}/config.json/x`, '');
     expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json cannot be read: no permission' });
@@ -137,7 +137,7 @@ describe.each(scriptShells)('a file that $name cannot see', (shell) => {
   });
 });
 
-describe.each(scriptShells.slice(0, 1))('the answer of a node about a file', (shell) => {
+describe.each(scriptShells.slice(0, 1))("a node's answer about a file", (shell) => {
   const text = (stdout: string): Partial<ExecResult> => ({ stdout: Buffer.from(stdout, 'latin1') });
 
   it.each([

@@ -21,7 +21,7 @@ async function read(...names: readonly string[]) {
   return (await readKeys(run, { placements }, '/'))['chat'];
 }
 
-describe('the keys of an endpoint', () => {
+describe("an endpoint's keys", () => {
   it('are known by their hashes, in the order of the file', async () => {
     expect(await read('ANA')).toEqual({ kind: 'known', value: [hashOf(env.ANA)] });
     expect(await read('BEN', 'ANA')).toEqual({ kind: 'known', value: [hashOf(env.BEN), hashOf(env.ANA)] });
@@ -32,7 +32,7 @@ describe('the keys of an endpoint', () => {
     ['one is empty', ['EMPTY', 'ANA'], 'env EMPTY. The value is empty.'],
     ['one is too short', ['ANA', 'SHORT'], 'env SHORT. It has fewer than 20 characters'],
     ['two are the same', ['ANA', 'BEN', 'ANA'], 'env ANA contains the same key'],
-  ])('are unknown if %s, without a key in the reason', async (_, names, why) => {
+  ])('are unknown if %s, and the reason contains no key', async (_, names, why) => {
     const keys = await read(...names);
     expect(keys).toMatchObject({ kind: 'unknown', reason: 'not-asked', detail: expect.stringContaining(why) });
     for (const key of [env.ANA, env.BEN]) expect(JSON.stringify(keys)).not.toContain(key);
@@ -62,7 +62,7 @@ describe('the sources of keys', () => {
     expect(await rows('studio-2')).toEqual([]);
   });
 
-  it('are also listed for the nodes of a fallback, whose gateway has them', async () => {
+  it('are also listed for the nodes of a fallback, since its gateway has them', async () => {
     const placements = [
       { ...placement('ANA'), fallback: { nodes: [nodeName('studio-2')], contextTokens: 1 } },
     ] as unknown as DesiredFleet['placements'];

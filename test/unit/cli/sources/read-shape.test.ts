@@ -86,7 +86,7 @@ describe('the shape of a model', () => {
     expect(await readShape(folderSource(join(root, 'model')), names)).toMatchObject(wanted);
   });
 
-  it('is read from a server by ranges', async () => {
+  it('is read from a server by range requests', async () => {
     expect(await readShape(urlSource(await serverOf(byRange), signal), names)).toMatchObject(wanted);
   });
 
@@ -175,11 +175,11 @@ describe('the shape of a model', () => {
     ],
   ];
 
-  it.each(failures)('is unknown from a server that %s', async (_name, answer, why) => {
+  it.each(failures)('is unknown if it comes from a server that %s', async (_name, answer, why) => {
     expect(await readShape(urlSource(await serverOf(answer), signal), names)).toEqual({ kind: 'unknown', why });
   });
 
-  it('is unknown from a missing folder, and from a folder instead of a file', async () => {
+  it('is unknown for a missing folder, and for a folder in place of a file', async () => {
     const gone = await readShape(folderSource(join(root, 'gone')), names);
     expect(gone).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
     expect(await readShape(folderSource(root), ['config.json', 'model'])).toEqual({
@@ -188,7 +188,7 @@ describe('the shape of a model', () => {
     });
   });
 
-  it('is unknown from a damaged file, which is named', async () => {
+  it('is unknown for a damaged file, which is named', async () => {
     writeFileSync(join(root, 'bad.gguf'), 'GGML');
     expect(await readShape(folderSource(root), ['bad.gguf'])).toEqual({
       kind: 'unknown',

@@ -25,7 +25,7 @@ function askedOf(fleet = meshFleet(), names: readonly string[] = []): readonly s
   return readers.map(({ name }) => name);
 }
 
-describe('the nodes that are asked for the files of a model', () => {
+describe("the nodes asked for a model's files", () => {
   it('are the nodes that load the model', () => {
     expect(askedOf()).toEqual(['studio-1', 'studio-2', 'studio-3']);
     expect(askedOf({ ...meshFleet(), runtimes: [llama] })).toEqual(['studio-1']);
@@ -38,8 +38,8 @@ describe('the nodes that are asked for the files of a model', () => {
   });
 });
 
-describe('the shape of a model without an answer from its nodes', () => {
-  it('is unknown, with the reason of each node', async () => {
+describe('the shape of a model whose nodes do not answer', () => {
+  it("is unknown, with each node's reason", async () => {
     const [model] = meshFleet().models;
     if (model === undefined) throw new Error('the fleet has no model');
     const limits = { connectMs: 1, deadlineMs: 1, signal: new AbortController().signal };

@@ -49,8 +49,8 @@ describe('an archive', () => {
   });
 });
 
-describe('a folder of a model', () => {
-  it('lists every file below it by its path, without .DS_Store', async () => {
+describe('a model folder', () => {
+  it('lists every file in it by path, except .DS_Store', async () => {
     mkdirSync(at('model/deep/er'), { recursive: true });
     for (const name of ['model/b', 'model/a', 'model/deep/er/c', 'model/.DS_Store']) writeFileSync(at(name), name);
     symlinkSync(at('model/b'), at('model/link'));

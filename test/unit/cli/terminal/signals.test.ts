@@ -20,7 +20,7 @@ const silent: Console = {
   isSimulated: false,
 };
 
-describe('the signal of a run', () => {
+describe("a run's abort signal", () => {
   it('reaches every node of the largest rack without a warning from Node', async () => {
     const warnings = await leakWarnings(async () => {
       const signals = listenForSignals(silent);

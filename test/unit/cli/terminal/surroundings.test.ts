@@ -29,7 +29,7 @@ describe('the appearance of a console', () => {
     expect(consoleLook({ ...terminal, ...change })).toMatchObject({ hasColor: false, hasErrColor: false });
   });
 
-  it('has separate colors for each stream', () => {
+  it('decides on color separately for each stream', () => {
     expect(consoleLook({ ...terminal, isOutTty: false })).toMatchObject({ hasColor: false, hasErrColor: true });
     expect(consoleLook({ ...terminal, isErrTty: false })).toMatchObject({ hasColor: true, hasErrColor: false });
   });
@@ -64,7 +64,7 @@ describe('the appearance of a console', () => {
 
 const regular = 0o100000;
 
-describe('the permission check of a file', () => {
+describe('the permission check for a file', () => {
   const check = (mode: number, uid: number, reader: { uid: number; env?: Record<string, string> }): readonly string[] =>
     openToOthers('cluster.yaml', { mode: regular | mode, uid, gid: uid, folders: [] }, { env: {}, ...reader }).map(
       (one) => `${one.severity} ${one.code}`,
@@ -95,7 +95,7 @@ describe('the permission check of a file', () => {
       [warning],
     ],
     ['writable by everyone, in CI', 0o646, 501, { uid: 501, env: { CI: 'true' } }, ['error cli/file-open-to-others']],
-  ] as const)('has the right result if it is %s (case 13)', (_name, mode, uid, reader, found) => {
+  ] as const)('gives the right result if the file is %s (case 13)', (_name, mode, uid, reader, found) => {
     expect(check(mode, uid, reader)).toEqual(found);
   });
 
@@ -116,7 +116,7 @@ describe('the permission check of a file', () => {
       { uid: 501, env: {} },
     ).map(({ detail, hint }) => [detail, hint]);
 
-  it('includes the group of the file (case 13)', () => {
+  it("includes the file's group (case 13)", () => {
     expect(details(20, 0o664, [])).toEqual([
       ['Every member of group 20 can change cluster.yaml.', 'Remove their permission: chmod go-w cluster.yaml'],
     ]);

@@ -75,13 +75,13 @@ describe('a wrapped text', () => {
   });
 });
 
-describe('a text without UTF-8', () => {
-  it('has ASCII forms of our symbols, and codes of all other characters', () => {
+describe('text without UTF-8', () => {
+  it('has ASCII forms for our symbols, and codes for all other characters', () => {
     expect(asciiText('a → b ± 1 · …')).toBe('a -> b +- 1 . ...');
     expect(asciiText('gr\u00fcn \u{1f600}\n')).toBe('gr\\u{fc}n \\u{1f600}\n');
   });
 
-  it('is the same JSON document', () => {
+  it('keeps the same JSON document', () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: 'binary' }), (text) => {
         const ascii = asciiJson(text);
@@ -148,7 +148,7 @@ describe('shown commands', () => {
   });
 });
 
-describe('diagnostics of many nodes', () => {
+describe('diagnostics for many nodes', () => {
   const missing = (name: string) =>
     diagnose('ssh/no-key', { subject: nodeSubject(name), detail: `Nothing can be offered to ${name}.` });
 

@@ -11,7 +11,7 @@ import { digest } from '../../../../src/model/digest.ts';
 
 const lock = emptyLock('cluster.lock');
 
-describe('a node of the lock', () => {
+describe('a node in the lock', () => {
   it('is being withdrawn until it is reached again, forgotten or replaced', () => {
     const both = withWithdrawal(withWithdrawal(withNodes(lock, ['a', 'b']), 'b'), 'a');
     expect([both.nodes, both.withdrawing]).toEqual([

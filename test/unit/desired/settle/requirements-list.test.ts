@@ -41,7 +41,7 @@ describe('a list of packages', () => {
     expect(readRequirements(text).packages.map(({ name }) => name)).toEqual(['mlx', 'mlx-lm']);
   });
 
-  it('may contain a wheel of a fork at a URL', () => {
+  it("may contain a fork's wheel at a URL", () => {
     const text = `mlx-lm @ https://example.org/wheels/mlx_lm-0.33.0.dev1-py3-none-any.whl ${hash}\r\n`;
     expect(readRequirements(text).packages).toMatchObject([
       { name: 'mlx-lm', version: '0.33.0.dev1', isAtUrl: true, isConditional: false },
@@ -68,7 +68,7 @@ describe('a list of packages', () => {
     expect([packages, problems]).toEqual([[], [{ line: 3, text: expect.stringContaining(expected) }]]);
   });
 
-  it('has every problem reported with the first line of its package', () => {
+  it('has every problem reported on the first line of its package', () => {
     const { problems } = readRequirements(`a==1 \\\n  # via b\nb==2\n\nc>=3 \\\n  ${hash}\n`);
     expect(problems.map(({ line }) => line)).toEqual([1, 3, 5]);
   });
@@ -93,7 +93,7 @@ const settled = (text: string | undefined) => {
 };
 
 describe('the packages of an mlx runtime', () => {
-  it('have known versions once the list was read', () => {
+  it('have known versions once the list has been read', () => {
     const { runtime: after, diagnostics } = settled(`mlx==0.31.2 ${hash}\nmlx-lm==0.31.3 ${hash}\n`);
     expect([after, diagnostics]).toEqual([{ ...runtime, packages: { mlx: '0.31.2', 'mlx-lm': '0.31.3' } }, []]);
   });

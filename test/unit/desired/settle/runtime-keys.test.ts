@@ -31,7 +31,7 @@ const lockAfter = (...applied: readonly DesiredRuntime[]): Pick<ClusterLock, 'ru
     {},
   );
 
-describe('the keys of a version in the lock', () => {
+describe("a version's keys in the lock", () => {
   it.each(runtimes.map((one) => [one.driver, one] as const))('are read as written for %s', (_, one) => {
     const runtimeKeys = { [one.name]: lockedKeys({ ...one, digest: older }, {}, keysByDriver) };
     const text = renderLock({ ...emptyLock('cluster.lock'), runtimeKeys });

@@ -34,7 +34,7 @@ describe('a rolled-back runtime', () => {
     expect([takenBack, additions]).toEqual([lock.takenBack.ref, []]);
   });
 
-  it('follows its archive after a change, with a report', () => {
+  it('follows its archive once that changes, and this is reported', () => {
     const { wanted, takenBack, additions } = settled('b');
     expect(wanted).toMatchObject({ sha256: sha('b'), digest: sha('b') });
     expect([wanted.takenBackFrom, takenBack]).toEqual([undefined, undefined]);

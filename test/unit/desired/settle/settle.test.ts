@@ -55,7 +55,7 @@ const linksOf = ({ lock: { links } }: SettledFleet) =>
   Object.fromEntries(Object.entries(links).map(([name, { address }]) => [name, address]));
 const codesOf = ({ diagnostics }: SettledFleet) => diagnostics.map(({ code }) => code);
 
-describe('the networks of links', () => {
+describe('link networks', () => {
   const two = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'] });
 
   it('are the first free ones in the order of the file, each reported', () => {
@@ -98,7 +98,7 @@ describe('the networks of links', () => {
     expect(back.lock.formerNetworks).toEqual({ '10.77.0.0/30': 'a:2 <-> b:2' });
   });
 
-  it('move with the pool, and the former ones are to be removed', () => {
+  it('move with the pool, and the former ones are marked for removal', () => {
     const moved = settle({ links: ['a:2 <-> b:2'], pool: '10.78.0.0/24' }, settle({ links: ['a:2 <-> b:2'] }).lock);
     expect(linksOf(moved)).toEqual({ 'a:2 <-> b:2': '10.78.0.0' });
     expect(moved.fleet.thunderbolt.formerNetworks).toEqual([{ address: '10.77.0.0', prefixLength: 30 }]);
@@ -268,7 +268,7 @@ describe('a model', () => {
     expect(settled.lock.models).toEqual({});
   });
 
-  it('is refused if all lists together do not fit into the lock', () => {
+  it('is refused if all lists together do not fit in the lock', () => {
     const names = ['x', 'y', 'z'];
     const list = Array.from({ length: 2_000 }, (_, index) => ({
       path: `part-${index}`,
@@ -284,7 +284,7 @@ describe('a model', () => {
   });
 });
 
-describe('a node of the lock', () => {
+describe('a node in the lock', () => {
   it('causes an error that names forget if it left the file', () => {
     const settled = settle({}, withNodes(lock, ['c', 'a', 'gone']));
     expect(diagnosticsAsText(settled.diagnostics)).toMatchObject([

@@ -92,7 +92,7 @@ describe('a shape in the lock', () => {
     '{',
     '{"format":"safetensors"}',
     shapeText(evenShape(1)).replace('"count":61', '"count":1e9'),
-  ])('is rejected with the text %j', (text) => {
+  ])('is rejected if its text is %j', (text) => {
     expect(parseShape(text)).toBeUndefined();
   });
 

@@ -11,7 +11,7 @@ const lines: readonly (readonly [id: string, line: string])[] = [
   ['address-in-use', 'bind: address already in use'],
 ];
 
-describe('the log of a command', () => {
+describe("a command's log", () => {
   it.each(lines)('shows %s: %s', (id, line) => {
     expect(found(line)).toBe(id);
     expect(signatures.find((one) => one.id === id)?.action).toBe('change-file');

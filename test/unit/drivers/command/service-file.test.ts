@@ -16,7 +16,7 @@ function jobWith(times: { readonly graceMs?: number; readonly interruptMs?: numb
   return reading.job;
 }
 
-describe('the service file of a rank', () => {
+describe("a rank's service file", () => {
   it('prevents throttling by launchd and allows more than 256 open files', () => {
     expect(jobWith({})).toMatchObject({ processType: 'Interactive', openFiles: 65_535, keepAlive: { kind: 'never' } });
   });

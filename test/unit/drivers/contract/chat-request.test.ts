@@ -18,7 +18,7 @@ const asked = (path: string): unknown[] => {
 const common = ['max_tokens', 'model', 'stream', 'temperature'];
 
 describe('the request for one token', () => {
-  it('is a chat at most paths, like the golden question', () => {
+  it('is a chat on most paths, like the golden question', () => {
     const keys = [...common, 'messages'].sort();
     const chat = ['/choices/0/message/content', keys, [...keys, 'seed'].sort()];
     for (const path of ['/v1/chat/completions', '/chat', '/openai/chat/completions?version=1']) {
@@ -26,7 +26,7 @@ describe('the request for one token', () => {
     }
   });
 
-  it('is a prompt at the older path, whatever precedes or follows it', () => {
+  it('is a prompt on the older path, whatever precedes or follows it', () => {
     const keys = [...common, 'prompt'].sort();
     const prompt = ['/choices/0/text', keys, [...keys, 'seed'].sort()];
     for (const path of ['/v1/completions', '/completions/', '/openai/v1/completions?version=1']) {

@@ -57,12 +57,12 @@ function seen(...trees: readonly (readonly KeptTree[])[]) {
   return sameLibraries({ name: 'reference', digest: wanted }, members);
 }
 
-describe('the libraries of a runtime on several nodes', () => {
+describe("a runtime's libraries on several nodes", () => {
   it('are equal if every digest is equal', () => {
     expect(seen([made(one)], [made(one)], [made(one)])).toEqual({ without: [], unwritten: [], differences: [] });
   });
 
-  it('differ with the nodes listed for each digest', () => {
+  it('are reported as different, with the nodes listed for each digest', () => {
     expect(seen([made(one)], [made(other)], [made(one)]).differences).toEqual([
       `mlx.lib.libmlx.dylib is ${shortDigest(one)} on studio-1 and studio-3, ${shortDigest(other)} on studio-2`,
     ]);

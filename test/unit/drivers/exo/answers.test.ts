@@ -20,7 +20,7 @@ const stateOf = (name: string) => {
   return state;
 };
 
-describe('the state of exo', () => {
+describe("exo's state", () => {
   it('is read in both dialects', () => {
     const main = stateOf('state-2node-ring-pipeline-loading.json');
     const release = stateOf('state-2node-ring-ready.v1.0.71.json');
@@ -78,7 +78,7 @@ describe('the state of exo', () => {
   });
 });
 
-describe('other answers of exo', () => {
+describe('other answers from exo', () => {
   it('contain an id as bare JSON text', () => {
     expect(parseNodeId(exoCase('node-id.json'))).toBe(ids[0]);
     expect(['{"node_id":"7c1f0a94b2d84e6f9a3d5be2471c08fd"}', '"a b"', '"x&y=1"', ''].map(parseNodeId)).toEqual([

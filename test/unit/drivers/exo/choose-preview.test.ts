@@ -90,7 +90,7 @@ describe('the chosen preview', () => {
       { ...kimi, ids: four.slice(0, 3) },
       "exo's preview of Tensor over MlxJaccl is a MlxJacclInstance with TensorShardMetadata on 2 nodes",
     ],
-  ])('does not exist, with the reason from exo (%s)', (name, wish, reason) => {
+  ])('does not exist, and the reason comes from exo (%s)', (name, wish, reason) => {
     expect(choosePreview(previewsOf(name), wish)).toEqual({ kind: 'none', reason });
   });
 

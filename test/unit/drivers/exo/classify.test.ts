@@ -27,8 +27,8 @@ const jacclLines = [
   ['recv-errno-2', 'RuntimeError: [jaccl] Recv failed with errno=2'],
 ] as const;
 
-describe('failures of exo', () => {
-  it('begin with those of the table, each with a unique name and a sample line', () => {
+describe('exo failures', () => {
+  it('begin with those in the table, each with a unique name and a sample line', () => {
     const ids = signatures.map(({ id }) => id);
     expect(ids.slice(0, known.length)).toEqual(known.map(({ id }) => id));
     expect(new Set(ids).size).toBe(ids.length);
@@ -46,7 +46,7 @@ describe('failures of exo', () => {
     expect(asked.test(line)).toBe(true);
   });
 
-  it.each(known.map((one) => [one.id, lineOf(one)]))('include %s, recognized by the words of the table', (id, line) => {
+  it.each(known.map((one) => [one.id, lineOf(one)]))('include %s, recognized by the words in the table', (id, line) => {
     expect(signatureIn(`Runner error: ${line}\n`)?.id).toBe(id);
     expect(asked.test(line)).toBe(true);
   });

@@ -39,7 +39,7 @@ const leaving = stateWith({ RunnerShuttingDown: {} }, (state) => {
 });
 const empty = stateWith(undefined);
 
-describe('the graceful shutdown of exo', () => {
+describe("exo's graceful shutdown", () => {
   it('deletes the instance and waits until its runners stop', () => {
     const { end, asked } = shutDown([placed, placed, leaving, leaving, empty]);
     const [id] = instanceIds(placed);

@@ -90,7 +90,7 @@ describe('placing a model on exo', () => {
     });
   });
 
-  describe('the slow addition of a model', () => {
+  describe('a slow model addition', () => {
     const empty = '{"object":"list","data":[]}';
     const adds = (asked: readonly { path: string }[]) => asked.filter(({ path }) => path === '/models/add');
 
@@ -140,7 +140,7 @@ describe('earlier instances', () => {
   const second = JSON.parse(JSON.stringify(old).replaceAll(id, 'f0'));
   const staleTwo = JSON.stringify({ ...two, instances: { [id]: old, f0: second } });
 
-  it('may take long to go without shortening later deadlines', () => {
+  it('may take a long time to disappear without shortening later deadlines', () => {
     const answer = well([ready]);
     let offers = 0;
     const { end, asked } = play((request) => {
@@ -188,7 +188,7 @@ describe('a refused placement on exo', () => {
 
 const layers = (loaded: number): string => stateWith({ RunnerLoading: { layersLoaded: loaded, totalLayers: 47 } });
 
-describe('runners of exo', () => {
+describe('exo runners', () => {
   it('may load as long as they make progress', () => {
     const each = (seconds: number) => Array.from({ length: 6 * seconds }, (_, at) => layers(Math.floor(at / seconds)));
     expect(play(well([...each(120), ready])).end.kind).toBe('done');
@@ -220,7 +220,7 @@ describe('runners of exo', () => {
     expect(asked.filter(({ path }) => path === '/state').length).toBeLessThan(40);
   });
 
-  it('get the retries of exo after any other failure', () => {
+  it("get exo's retries after any other failure", () => {
     const failed = stateWith({ RunnerFailed: { errorMessage: 'Out of luck' } });
     expect(play(well([failed, stateWith({ RunnerIdle: {} }), ready])).end.kind).toBe('done');
     expect(play(well([failed])).end).toMatchObject({
@@ -233,7 +233,7 @@ describe('runners of exo', () => {
     });
   });
 
-  it('are lost if the state of their master starts from scratch', () => {
+  it("are lost if their master's state starts from scratch", () => {
     const anew = stateWith(undefined, (state) => {
       state['lastEventAppliedIdx'] = 1;
     });
@@ -248,7 +248,7 @@ describe('runners of exo', () => {
     });
   });
 
-  it('fail immediately if their node lacks files of the model', () => {
+  it('fail immediately if their node lacks model files', () => {
     const [complete] = Object.values(loading()['downloads'] as Record<string, object[]>);
     const shard = (complete?.[0] as { DownloadCompleted: object } | undefined)?.DownloadCompleted;
     const state = stateWith({ RunnerIdle: {} }, (one) => {
@@ -285,7 +285,7 @@ describe('runners of exo', () => {
   });
 });
 
-describe('a ring of exo over TCP', () => {
+describe('an exo ring over TCP', () => {
   const [first, second] = [nodeName('studio-1'), nodeName('studio-2')];
   const cablesAt = (ofFirst: string, ofSecond: string) => ({
     cables: [

@@ -50,8 +50,8 @@ const behind = (words: readonly string[], flag: string): string => words[words.i
 const files = '/R/Library/Application Support/meshwright/placements/kimi/files';
 const ownFolder = '/R/Library/Application Support/meshwright/accounts/folders/_meshrank';
 
-describe('a rank of exo', () => {
-  it('starts from its version with ports of this start, the leader as forced master', () => {
+describe('an exo rank', () => {
+  it("starts from its own version, with this start's ports and the leader as forced master", () => {
     const [leader, follower] = ranksOf({});
     const { words } = startOf(leader);
     const { port } = ranksOf({})[1]?.record ?? { port: 0 };
@@ -65,7 +65,7 @@ describe('a rank of exo', () => {
     expect(behind(startOf(ranksOf({}, 6)[0]).words, '--zenoh-port')).toBe(`${port + 1}`);
   });
 
-  it('joins no rank of a different start or placement', () => {
+  it('joins no rank from a different start or placement', () => {
     const namespace = (changes: ExoChanges, generation?: number, rank = 0): string =>
       behind(startOf(ranksOf(changes, generation)[rank]).words, '--namespace');
     expect(namespace({})).toMatch(/^meshwright-kimi-[0-9a-f]{16}-5$/);
@@ -122,7 +122,7 @@ describe('a rank of exo', () => {
     ]);
   });
 
-  it('is asked for a token by the full name of the model', () => {
+  it("is asked for a token by the model's full name", () => {
     expect(JSON.parse(ranksOf({})[0]?.request ?? '')).toMatchObject({ model: 'acme/Tiny-4bit', max_tokens: 1 });
     expect([driverOf({ driver: 'exo' }), exo.canRestartOne(placed(exoFleet())[1])]).toEqual([exo, false]);
   });
@@ -143,7 +143,7 @@ const talkOf = (changes: ExoChanges) => {
 };
 
 describe('the instance requested from exo', () => {
-  it('matches the file, in the terms of exo', () => {
+  it("matches the file, in exo's terms", () => {
     expect(talkOf({})).toEqual({
       nodes: ['studio-1', 'studio-2', 'studio-3'],
       port: 8_080,
@@ -216,7 +216,7 @@ describe('a placement on exo', () => {
     expect(codesOf({ model: { shape: shape(144, 3) } })).toEqual([]);
   });
 
-  it('needs the name of the model, and files that exo considers complete', () => {
+  it("needs the model's name, and files that exo considers complete", () => {
     const { repository: _, ...unnamed } = exoFleet().models[0] ?? { repository: '' };
     expect(codesOf({ model: { ...unnamed, repository: undefined } as never })).toEqual([
       'exo/no-repository: models.tiny does not name its repository.',
@@ -298,7 +298,7 @@ describe('a placement on exo', () => {
     expect(codesOf({ placement: { env: { EXO_FAST_SYNCH: 'false' }, args: ['--no-fast-synch'] } })).toEqual([]);
   });
 
-  it('has a warning that the API of exo is open next to its gateway', () => {
+  it("has a warning that exo's API is open next to its gateway", () => {
     const publication = { servedName: 'kimi', apiKeys: [] } as never;
     const open = `exo/open-api: exo's API listens on port ${innerPort('kimi')} on every interface of studio-1, studio-2, studio-3, without a key. Anyone who reaches it can send requests, delete the placement, and read prompts (/events).`;
     expect([codesOf({ placement: { publication } }), codesOf({})]).toEqual([[open], []]);
