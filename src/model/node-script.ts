@@ -30,10 +30,10 @@ export type FetchSource =
   /** A folder that is already on this node. */
   | { readonly kind: 'folder'; readonly folder: NodePath };
 
-/** What a member of a placement leaves on its node, so that every later observation can judge it. */
+/** What a rank leaves on its node, so that every later observation can judge it. */
 export interface RankRecord {
   readonly placement: string;
-  /** Of everything that makes the placement what it is; equal on all members. */
+  /** Of everything that makes the placement what it is; equal on all nodes. */
   readonly digest: Digest;
   readonly generation: number;
   readonly rank: number;

@@ -6,11 +6,11 @@ import type { TokenSight } from '../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { Step } from '../../src/model/step.ts';
-import type { MemberState } from '../../src/rack/placement/members.ts';
+import type { RankState } from '../../src/rack/placement/rank-states.ts';
 import { placement } from '../../src/rack/placement/resource.ts';
 import type { Property } from '../../src/rack/resource.ts';
 import { changeOf, judgeProperty } from '../../src/rack/resource.ts';
-import { fleetOfDriver, type MemberCase, type MeshChanges, type MeshRack, observeMesh } from '../rack/placements.ts';
+import { fleetOfDriver, type MeshChanges, type MeshRack, observeMesh, type RankCase } from '../rack/placements.ts';
 import { runs } from '../runs.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
@@ -24,9 +24,9 @@ const token = fc.constantFrom<TokenSight>(
   { kind: 'silent', reason: 'timed out', isTimeout: true },
 );
 
-const member = fc.record(
+const rank = fc.record(
   {
-    state: fc.constantFrom<MemberState>('absent', 'stopped', 'ready', 'running', 'joined', 'exited'),
+    state: fc.constantFrom<RankState>('absent', 'stopped', 'ready', 'running', 'joined', 'exited'),
     placement: fc.constantFrom('kimi', 'kimi', 'kimi', 'old'),
     rank: fc.nat({ max: 3 }),
     generation: fc.constantFrom(3, 4),
@@ -40,8 +40,8 @@ const member = fc.record(
 );
 
 /** Omits undefined fields, as they would differ from absent ones. */
-const asCase = (one: Partial<Record<keyof MemberCase, unknown>>): MemberCase =>
-  Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined)) as unknown as MemberCase;
+const asCase = (one: Partial<Record<keyof RankCase, unknown>>): RankCase =>
+  Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined)) as unknown as RankCase;
 
 const unknowns = fc.dictionary(
   fc.constantFrom(...nodes),
@@ -52,7 +52,7 @@ const unknowns = fc.dictionary(
 );
 
 const racks = fc.record({
-  members: fc.dictionary(fc.constantFrom(...nodes), fc.array(member.map(asCase), { maxLength: 2 })),
+  ranks: fc.dictionary(fc.constantFrom(...nodes), fc.array(rank.map(asCase), { maxLength: 2 })),
   unknown: fc.option(unknowns, { nil: {}, freq: 3 }),
 });
 
@@ -70,7 +70,7 @@ const files: fc.Arbitrary<MeshChanges> = fc.record({
 
 interface Planned {
   /** The ranks that the nodes really show. */
-  readonly members: MeshRack['members'];
+  readonly ranks: MeshRack['ranks'];
   readonly properties: readonly Property[];
   readonly steps: readonly Step[];
   readonly rescues: readonly Step[];
@@ -78,21 +78,21 @@ interface Planned {
 }
 
 /** Plans with at most one record or service of a placement per node, as on a Mac. */
-function planned(file: MeshChanges, { members: drawn, ...rack }: MeshRack, driver = 'command'): Planned {
-  const members = Object.fromEntries(
+function planned(file: MeshChanges, { ranks: drawn, ...rack }: MeshRack, driver = 'command'): Planned {
+  const ranks = Object.fromEntries(
     Object.entries(drawn).map(([node, all]) => [
       node,
       [...new Map(all.map((one) => [one.placement ?? 'kimi', one])).values()],
     ]),
   );
   const desired = fleetOfDriver(driver, file);
-  const observation = observeMesh(desired, { ...rack, members });
+  const observation = observeMesh(desired, { ...rack, ranks });
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
   const properties = placement.properties(view);
   const changes = properties.filter((one) => judgeProperty(one) === 'differs').map(changeOf);
   const { steps, rescues = [] } = placement.steps(changes, view);
   const rescuing = rescues.flatMap((rescue) => rescue.steps);
-  return { members, properties, steps, rescues: rescuing, rescued: rescuing.map(({ node }) => node) };
+  return { ranks, properties, steps, rescues: rescuing, rescued: rescuing.map(({ node }) => node) };
 }
 
 /** All steps that a step needs, directly or indirectly. */
@@ -137,7 +137,7 @@ describe('a plan for any combination of ranks', () => {
       // Most racks have all ranks, so that a start must stop some first.
       const up = fc.record({ digest: fc.constantFrom('of old', 'of another'), token }).map(
         (one): MeshRack => ({
-          members: Object.fromEntries(
+          ranks: Object.fromEntries(
             nodes.slice(0, 3).map((node, rank) => [node, [{ ...one, state: 'joined', rank, changes: { driver } }]]),
           ),
         }),
@@ -174,10 +174,10 @@ describe('a plan for any combination of ranks', () => {
   });
 
   it('stops every observed rank with a process before it prepares new ones', () => {
-    forAll(({ members, steps }, _file, { unknown = {} }) => {
+    forAll(({ ranks, steps }, _file, { unknown = {} }) => {
       if (named(steps, 'bootstrap-rank').length === 0) return;
       const stopped = named(steps, 'stop-rank').map(({ node }) => node);
-      for (const [node, all] of Object.entries(members)) {
+      for (const [node, all] of Object.entries(ranks)) {
         if (Object.keys(unknown[node] ?? {}).length > 0) continue;
         const last = all.find(({ placement: name = 'kimi' }) => name === 'kimi');
         const isUp = last?.lacks !== 'service' && (last?.state === 'running' || last?.state === 'joined');
@@ -214,16 +214,15 @@ describe('a plan for any combination of ranks', () => {
   });
 
   it('interrupts only a placement that answers, may answer, or cannot be asked', () => {
-    forAll(({ members, steps }, file, { unknown = {} }) => {
+    forAll(({ ranks, steps }, file, { unknown = {} }) => {
       const isSeen = (node: string): boolean => Object.keys(unknown[node] ?? {}).length === 0;
-      const all = Object.entries(members).flatMap(([node, own]) => (isSeen(node) ? own : []));
+      const all = Object.entries(ranks).flatMap(([node, own]) => (isSeen(node) ? own : []));
       const declared = file.placement?.nodes ?? [];
-      const isRankZero = (one: MemberCase): boolean =>
-        one.rank === 0 && one.lacks !== 'record' && one.state !== 'absent';
+      const isRankZero = (one: RankCase): boolean => one.rank === 0 && one.lacks !== 'record' && one.state !== 'absent';
       // Its leader may run on a declared Mac that was not observed, even when old ranks are left on other Macs.
       const isHidden =
         declared.some((node) => !isSeen(node)) &&
-        !declared.some((node) => isSeen(node) && (members[node] ?? []).some(isRankZero));
+        !declared.some((node) => isSeen(node) && (ranks[node] ?? []).some(isRankZero));
       for (const { effect } of steps) {
         if (effect.kind !== 'interrupt') continue;
         const own = all.filter(({ placement: name = 'kimi' }) => name === effect.placement);

@@ -11,13 +11,13 @@ import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../src/model/desired.ts';
 import { digest, digestOf } from '../../src/model/digest.ts';
 import type { LaunchdService } from '../../src/model/facts/daemons.ts';
-import type { PlacementMember, TokenSight } from '../../src/model/facts/fact-values.ts';
+import type { RecordedRank, TokenSight } from '../../src/model/facts/fact-values.ts';
 import type { EndpointStatus, GatewayStatus } from '../../src/model/gateway.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { TreeFile } from '../../src/model/node-script.ts';
 import type { FleetObservation } from '../../src/rack/examination.ts';
-import type { MemberState } from '../../src/rack/placement/members.ts';
+import type { RankState } from '../../src/rack/placement/rank-states.ts';
 import { desiredFleet, desiredNode, observedFleet, settledFleet } from './rack.ts';
 
 /** A placement of a model on these nodes, as the file wants it. */
@@ -206,10 +206,10 @@ export function digestOfKimi(fleet: DesiredFleet): string {
   return configured?.kind === 'configured' ? configured.digest : '';
 }
 
-/** One member as its node shows it. */
-export interface MemberCase {
+/** One rank as its node shows it. */
+export interface RankCase {
   readonly placement?: string;
-  readonly state: MemberState;
+  readonly state: RankState;
   readonly rank?: number;
   /** Absent: 4. */
   readonly generation?: number;
@@ -217,7 +217,7 @@ export interface MemberCase {
   readonly startedIn?: string;
   readonly starts?: number;
   readonly token?: TokenSight;
-  readonly changes?: Partial<PlacementMember>;
+  readonly changes?: Partial<RecordedRank>;
   /** Of the service. */
   readonly lastExit?: string;
   /** Neither in the list of services nor among the records. */
@@ -227,7 +227,7 @@ export interface MemberCase {
 const answered: TokenSight = { kind: 'answered', text: 'Hi' };
 const notAsked: TokenSight = { kind: 'not-asked' };
 
-function recordOf(one: MemberCase, wanted: string): PlacementMember {
+function recordOf(one: RankCase, wanted: string): RecordedRank {
   const { placement = 'kimi', state, rank = 0, generation = 4 } = one;
   const isUp = state === 'running' || state === 'meeting' || state === 'joined';
   return {
@@ -253,8 +253,8 @@ function recordOf(one: MemberCase, wanted: string): PlacementMember {
   };
 }
 
-/** How launchd shows the rank of a member. */
-export function rankService({ placement = 'kimi', state, lastExit = '1' }: MemberCase): LaunchdService {
+/** How launchd shows a rank. */
+export function rankService({ placement = 'kimi', state, lastExit = '1' }: RankCase): LaunchdService {
   const label = `dev.meshwright.rank.${placement}`;
   switch (state) {
     case 'running':
@@ -271,9 +271,9 @@ export function rankService({ placement = 'kimi', state, lastExit = '1' }: Membe
   }
 }
 
-/** The facts that a node with these members shows. */
-function memberValues(members: readonly MemberCase[], wanted: string): Partial<FactValues> {
-  const there = members.filter(({ state }) => state !== 'absent');
+/** The facts that a node with these ranks shows. */
+function rankValues(ranks: readonly RankCase[], wanted: string): Partial<FactValues> {
+  const there = ranks.filter(({ state }) => state !== 'absent');
   return {
     placements: there.filter(({ lacks }) => lacks !== 'record').map((one) => recordOf(one, wanted)),
     services: there.filter(({ lacks }) => lacks !== 'service').map(rankService),
@@ -282,25 +282,25 @@ function memberValues(members: readonly MemberCase[], wanted: string): Partial<F
 
 /** What the nodes of a rack show, beside what a healthy rack shows. */
 export interface MeshRack {
-  readonly members: Readonly<Record<string, readonly MemberCase[]>>;
+  readonly ranks: Readonly<Record<string, readonly RankCase[]>>;
   readonly unknown?: Readonly<Record<string, Partial<Record<FactName, UnknownReason>>>>;
   readonly unreachable?: readonly string[];
   readonly values?: Readonly<Record<string, Partial<FactValues>>>;
 }
 
-/** Observes a healthy rack of four with these members. */
-export function observeMesh(fleet: DesiredFleet, { members, values = {}, ...rack }: MeshRack): FleetObservation {
+/** Observes a healthy rack of four with these ranks. */
+export function observeMesh(fleet: DesiredFleet, { ranks, values = {}, ...rack }: MeshRack): FleetObservation {
   const wanted = digestOfKimi(fleet);
-  const names = [...new Set([...Object.keys(members), ...Object.keys(values)])];
-  const shown = names.map((name) => [name, { ...memberValues(members[name] ?? [], wanted), ...values[name] }]);
+  const names = [...new Set([...Object.keys(ranks), ...Object.keys(values)])];
+  const shown = names.map((name) => [name, { ...rankValues(ranks[name] ?? [], wanted), ...values[name] }]);
   return observedFleet({ ...rack, values: Object.fromEntries(shown) });
 }
 
-/** All three members of `kimi` in these states, ranks in order. */
-export const threeMembers = (
-  states: readonly [MemberState, MemberState, MemberState],
-  all: Partial<MemberCase> = {},
-): MeshRack['members'] => ({
+/** All three ranks of `kimi` in these states, in order. */
+export const threeRanks = (
+  states: readonly [RankState, RankState, RankState],
+  all: Partial<RankCase> = {},
+): MeshRack['ranks'] => ({
   'studio-1': [{ ...all, state: states[0], rank: 0 }],
   'studio-2': [{ ...all, state: states[1], rank: 1 }],
   'studio-3': [{ ...all, state: states[2], rank: 2 }],

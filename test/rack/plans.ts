@@ -23,7 +23,7 @@ import { textDigest } from '../../src/node/put-file.ts';
 import { gatewayFiles, type WantedGateway, wantedGateways } from '../../src/rack/placement/endpoint/gateways.ts';
 import type { Blocker } from '../../src/rack/resource.ts';
 import { jsonText, say } from '../unit/one-page.ts';
-import { endpointStatus, type MemberCase, type MeshRack, meshFleet, observeMesh, rankService } from './placements.ts';
+import { endpointStatus, type MeshRack, meshFleet, observeMesh, type RankCase, rankService } from './placements.ts';
 import { desiredFleet, observedFleet, type RackChanges, settledFacts } from './rack.ts';
 
 /** A digest that nobody computed. */
@@ -216,7 +216,7 @@ export function digestIn(of: DesiredFleet, placement: DesiredPlacement): string 
 }
 
 /** Ranks of the fallback, of the fifth start, in front of what is left of the fourth. */
-export function onTheFallback(of: DesiredFleet, state: MemberCase['state'] = 'joined'): MeshRack['members'] {
+export function onTheFallback(of: DesiredFleet, state: RankCase['state'] = 'joined'): MeshRack['ranks'] {
   const there = onFallback(kimi(of));
   const { length: size } = there.nodes;
   const all = { state, generation: 5, digest: digestIn(of, there), changes: { size } } as const;
@@ -224,7 +224,7 @@ export function onTheFallback(of: DesiredFleet, state: MemberCase['state'] = 'jo
 }
 
 /** All ranks of `kimi` on its own nodes. */
-export const onItsNodes: MeshRack['members'] = {
+export const onItsNodes: MeshRack['ranks'] = {
   'studio-1': [{ state: 'joined', rank: 0 }],
   'studio-2': [{ state: 'joined', rank: 1 }],
   'studio-3': [{ state: 'joined', rank: 2 }],
@@ -233,7 +233,7 @@ export const onItsNodes: MeshRack['members'] = {
 /** What a plan is made for. */
 export interface PlacedCase {
   readonly of?: DesiredFleet;
-  readonly members: MeshRack['members'];
+  readonly ranks: MeshRack['ranks'];
   readonly goal?: Goal;
   readonly away?: readonly string[];
   readonly held?: string;
@@ -249,7 +249,7 @@ const hold: NodeHold = { reason: 'power supply', by: 'ana@laptop', since: '2026-
 
 /** A plan for Macs on which all but the placement, and its doors, is as the file says. */
 export function placedPlan(one: PlacedCase): Plan {
-  const { of = fleetWithFallback(), members, goal = { kind: 'converge' }, away = [], held, shown = {}, closed } = one;
+  const { of = fleetWithFallback(), ranks, goal = { kind: 'converge' }, away = [], held, shown = {}, closed } = one;
   const treeOf = (kind: KeptTree['kind'], { name, digest }: { name: string; digest?: Digest }): KeptTree => ({
     kind,
     name,
@@ -261,10 +261,10 @@ export function placedPlan(one: PlacedCase): Plan {
   const trees = [...runtimes.map((own) => treeOf('runtime', own)), ...of.models.map((own) => treeOf('model', own))];
   const values = of.nodes.map(({ name }) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
-    const doors = closed === undefined ? {} : doorFacts(of, name, { members, closed });
+    const doors = closed === undefined ? {} : doorFacts(of, name, { ranks, closed });
     return [name, { ...facts, trees, hold: name === held ? [hold] : [], ...doors, ...shown[name] }];
   });
-  const observation = observeMesh(of, { members, values: Object.fromEntries(values), unreachable: away });
+  const observation = observeMesh(of, { ranks, values: Object.fromEntries(values), unreachable: away });
   return makePlan({ goal, desired: of, observation, targets: one.targets ?? of.nodes.map(({ name }) => name) });
 }
 
@@ -320,12 +320,12 @@ const serviceOf = ({ port, placements }: WantedGateway): LaunchdService => ({
 
 type DoorCase = PlacedCase & Required<Pick<PlacedCase, 'closed'>>;
 
-function doorFacts(of: DesiredFleet, name: NodeName, { members, closed }: DoorCase): Partial<FactValues> {
+function doorFacts(of: DesiredFleet, name: NodeName, { ranks, closed }: DoorCase): Partial<FactValues> {
   const gateways = wantedGateways(of, name);
   return {
     files: gateways.flatMap((one) => filesOf(of, one, closed.includes(name))),
     doormen: gateways.map((one) => sightOf(of, one)),
-    services: [...(members[name] ?? []).map(rankService), ...gateways.map(serviceOf)],
+    services: [...(ranks[name] ?? []).map(rankService), ...gateways.map(serviceOf)],
   };
 }
 

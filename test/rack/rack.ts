@@ -320,8 +320,8 @@ function observeNode(name: string, changes: RackChanges): NodeObservation {
   const own = receptacles(name, changes.receptacleCount?.[name] ?? 6, changes.cables ?? meshOfFour);
   const facts = knownFacts({ ...healthyFacts(name, own), ...changes.values?.[name] });
   const { 'rdma-starts': starts = noStarts, 'rdma-objects': objects = noObjects } = changes.values?.[name] ?? {};
-  const ofMembers = changes.values?.[name]?.placements?.some((one) => one.starts > 1) === true;
-  const isCounted = ofMembers || starts !== noStarts || changes.unknown?.[name]?.['rdma-starts'] !== undefined;
+  const hasStarts = changes.values?.[name]?.placements?.some((one) => one.starts > 1) === true;
+  const isCounted = hasStarts || starts !== noStarts || changes.unknown?.[name]?.['rdma-starts'] !== undefined;
   const lacks = isCounted && objects === noObjects ? { 'rdma-objects': 'failed' as const } : {};
   const gaps = Object.entries({ ...lacks, ...changes.unknown?.[name] }).map(([fact, reason]) => [
     fact,

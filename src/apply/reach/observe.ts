@@ -20,8 +20,8 @@ import { parseFrames } from '../../node/frames.ts';
 import { observationMaxBytes, observeCommand } from '../../node/observe-script.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
-import { isRunning, seeMember } from '../../rack/placement/members.ts';
 import { placementsFact } from '../../rack/placement/observed/fact.ts';
+import { isRunning, seeRank } from '../../rack/placement/rank-states.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { diagnoseExit, type ExecLimits, type ExecResult, type Remote } from '../../remote/remote.ts';
 import { type LogIn, type NodeWay, type Session, type UseLimits, withRemote } from './session.ts';
@@ -48,7 +48,7 @@ export interface ObserveOptions extends UseLimits {
 }
 
 /** How long to wait for a token if a node of the mesh cannot be reached. */
-const unseenMemberMs = 4_000;
+const unseenRankMs = 4_000;
 
 interface Sight {
   readonly observation: NodeObservation;
@@ -64,7 +64,7 @@ export async function observeFleet(ways: readonly NodeWay[], options: ObserveOpt
   const nodes: Record<string, NodeObservation> = Object.create(null);
   const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
   const { tokensOf } = options;
-  const wait = tokensOf === undefined ? undefined : createTokenWait(tokensOf, unseenMemberMs);
+  const wait = tokensOf === undefined ? undefined : createTokenWait(tokensOf, unseenRankMs);
   await forEachLimited(ways, options.parallel, async (way) => {
     const sight = await observeNode(way, options, wait);
     nodes[way.node] = sight.observation;
@@ -211,8 +211,8 @@ export function hasLostMeshes(
     (node: NodeName): boolean => {
       const facts = seen[node]?.facts;
       if (facts === undefined) return false;
-      const member = seeMember(node, placement, facts).seen;
-      return member.kind === 'known' ? !isRunning(member.value) : countsUnseen;
+      const rank = seeRank(node, placement, facts).seen;
+      return rank.kind === 'known' ? !isRunning(rank.value) : countsUnseen;
     };
   return placements.value
     .filter(({ rank }) => rank === 0)

@@ -3,7 +3,7 @@ import type { FactName } from '../../engine/observe/facts.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeObservation } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
-import { isRunning, seeMember } from '../../rack/placement/members.ts';
+import { isRunning, seeRank } from '../../rack/placement/rank-states.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet } from '../cluster/settle-cluster.ts';
@@ -13,7 +13,7 @@ import type { Run } from '../verb.ts';
 
 /** Whether a placement has a process on a node; undefined if unknown. */
 function runsOn(name: string, node: NodeName, observed: Observed): boolean | undefined {
-  const { seen } = seeMember(node, name, Object.hasOwn(observed, node) ? observed[node]?.facts : undefined);
+  const { seen } = seeRank(node, name, Object.hasOwn(observed, node) ? observed[node]?.facts : undefined);
   return seen.kind === 'unknown' ? undefined : isRunning(seen.value);
 }
 

@@ -11,7 +11,7 @@ import { type JudgedLink, type SeenRack, viewAt } from '../../rack/cabling/judge
 import { type Move, type MoveGroup, moveEnds, takenEnds } from '../../rack/cabling/moves.ts';
 import { isSameEnd, type ReceptacleView } from '../../rack/cabling/receptacle-view.ts';
 import { type Examination, examine, type FleetObservation } from '../../rack/examination.ts';
-import { type RunningPlacement, runningPlacements } from '../../rack/placement/members.ts';
+import { type RunningPlacement, runningPlacements } from '../../rack/placement/rank-states.ts';
 import { fleetFindings, type JoinedPair, joinedNodes, runningOver } from '../diagnose/diagnose-fleet.ts';
 import type { FactName } from '../observe/facts.ts';
 

@@ -19,7 +19,7 @@ import { type Cabling, viewAt } from '../../rack/cabling/judge-cabling.ts';
 import { takenEnds } from '../../rack/cabling/moves.ts';
 import { isSameEnd } from '../../rack/cabling/receptacle-view.ts';
 import { type Examination, examine, type FleetObservation } from '../../rack/examination.ts';
-import { type RunningPlacement, runningPlacements } from '../../rack/placement/members.ts';
+import { type RunningPlacement, runningPlacements } from '../../rack/placement/rank-states.ts';
 import { roleOf, rules } from './rules.ts';
 
 /** Findings whose hint may ask a person to unplug a cable. */

@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts/fact-values.ts';
 import { type Known, type UnknownReason, unknown } from '../../model/known.ts';
 import type { Answer, Asked, Probe } from '../../model/probe.ts';
 import { keptRecords, keptRecordsWith } from '../../node/probes/kept-scripts.ts';
-import { placementMembers, unaskedMembers } from '../../node/probes/placement-members.ts';
+import { placementRanks, unaskedRanks } from '../../node/probes/placement-ranks.ts';
 import { loginFact, searchPathFact, sudoFact, sudoProbe } from '../../rack/access/fact.ts';
 import { accountsFact } from '../../rack/accounts/fact.ts';
 import { bootSessionFact, diskSpaceFact, panicReportsFact } from '../../rack/boot/fact.ts';
@@ -142,7 +142,7 @@ export function allProbes(): readonly Probe[] {
 
 /** All probes except token requests. */
 export const unaskingProbes = (): readonly Probe[] =>
-  allProbes().map((probe) => (probe === placementMembers ? unaskedMembers : probe));
+  allProbes().map((probe) => (probe === placementRanks ? unaskedRanks : probe));
 
 /**
  * For observations during a start: no token requests, no update list and no sudo check. The sudo check already ran

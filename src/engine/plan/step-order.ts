@@ -115,7 +115,7 @@ export interface Earlier {
 }
 
 /** Whether a cable joins a receptacle of one rank's node to another rank's node. */
-function isBetweenMembers({ thunderbolt }: DesiredFleet, { nodes }: DesiredPlacement, earlier: Earlier): boolean {
+function isBetweenNodes({ thunderbolt }: DesiredFleet, { nodes }: DesiredPlacement, earlier: Earlier): boolean {
   const link = thunderbolt.links.find(({ ends }) =>
     ends.some((end) => end.receptacle === earlier.property?.about.receptacle && earlier.nodes.includes(end.node)),
   );
@@ -167,7 +167,7 @@ export function isUsedBy(later: AddressParts, earlier: Earlier, desired: Desired
     case 'thunderbolt-link':
       return earlier.nodes.filter((node) => placement.nodes.includes(node)).length > 1;
     case 'link-address':
-      return about === undefined || isBetweenMembers(desired, placement, earlier);
+      return about === undefined || isBetweenNodes(desired, placement, earlier);
     default:
       return true;
   }

@@ -180,7 +180,7 @@ export type TokenSight =
   | { readonly kind: 'silent'; readonly reason: string; readonly isTimeout?: true };
 
 /** One rank of a placement as stored on its node. */
-export interface PlacementMember extends RankRecord {
+export interface RecordedRank extends RankRecord {
   /** Boot session of the last start, and the number of starts in it; empty and 0 before the first one. */
   readonly startedIn: string;
   readonly starts: number;

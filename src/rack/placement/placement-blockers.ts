@@ -13,8 +13,8 @@ import { readValue } from '../fact.ts';
 import { budgetWords, hasOneLeft, isNeverEnough, type LaunchBudget, launchBudget } from '../rdma/launch-budget.ts';
 import { type Blocker, type Gap, judgeProperty, type View } from '../resource.ts';
 import { checkBlockers, startBlocker } from './check/placement-checks.ts';
-import { type Member, spentNodes } from './members.ts';
 import { rebootMarkFact } from './observed/fact.ts';
+import { type NodeRank, spentNodes } from './rank-states.ts';
 import { meshChange, type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
 import { placementProperty } from './state/placement-properties.ts';
 import { meshFailure } from './state/read-mesh.ts';
@@ -27,7 +27,7 @@ export type PlacementBlockerCode = (typeof placementBlockerCodes)[number];
 type PlacementBlocker = Blocker & { readonly code: PlacementBlockerCode };
 
 /**
- * Blocks every start that cannot work: a check failed, a member needs a restart or has no launch budget left, or the
+ * Blocks every start that cannot work: a check failed, a node needs a restart or has no launch budget left, or the
  * placement came back over TCP after its last restart.
  */
 export const placementBlockers = (view: View): readonly Blocker[] => [
@@ -61,12 +61,12 @@ export const budgetFindings = (view: View): readonly Diagnostic[] =>
     ];
   });
 
-/** Serving placements with a member whose launch budget has room for exactly one more start over RDMA. */
+/** Serving placements with a node whose launch budget has room for exactly one more start over RDMA. */
 export const lastStartFindings = (view: View): readonly Diagnostic[] =>
   placementCases(view).flatMap((one) => {
     const { placement, mesh } = one;
     if (placement.transport !== 'rdma' || placement.state !== 'serving') return [];
-    const nodes = mesh.members.filter((member) => hasBudget(member, hasOneLeft, one)).map(({ node }) => node);
+    const nodes = mesh.ranks.filter((rank) => hasBudget(rank, hasOneLeft, one)).map(({ node }) => node);
     if (nodes.length === 0) return [];
     const counts = nodes.map((node) => `on ${node}, ${roomOn(one, node)}`);
     return [
@@ -77,15 +77,15 @@ export const lastStartFindings = (view: View): readonly Diagnostic[] =>
     ];
   });
 
-const budgetOf = (member: Member | undefined): LaunchBudget | undefined => seenValue(seenValue(member?.seen)?.budget);
+const budgetOf = (rank: NodeRank | undefined): LaunchBudget | undefined => seenValue(seenValue(rank?.seen)?.budget);
 
-/** Whether a member's budget is known and passes this test for one start of the placement. */
+/** Whether a node's budget is known and passes this test for one start of the placement. */
 function hasBudget(
-  member: Member,
+  rank: NodeRank,
   that: (budget: LaunchBudget, takes: number) => boolean,
   one: PlacementCase,
 ): boolean {
-  const budget = budgetOf(member);
+  const budget = budgetOf(rank);
   return budget !== undefined && that(budget, takesOfDevice(one));
 }
 
@@ -96,13 +96,13 @@ function isToStart(one: PlacementCase): boolean {
   return isStart && judgeProperty(placementProperty(one)) === 'differs';
 }
 
-/** Members without budget for this start. A Mac that this plan restarts gets its whole budget back. */
+/** Nodes without budget for this start. A Mac that this plan restarts gets its whole budget back. */
 function budgetBlockers(one: PlacementCase, { desired, restarting }: View): readonly PlacementBlocker[] {
   const { placement, mesh } = one;
   if (placement.transport !== 'rdma' || !isToStart(one)) return [];
-  const spent = spentNodes(mesh.members, takesOfDevice(one));
+  const spent = spentNodes(mesh.ranks, takesOfDevice(one));
   // A start that exceeds the limit of a boot session has its own code: no restart helps.
-  if (spent.kind === 'unknown' || mesh.members.some((member) => hasBudget(member, isNeverEnough, one))) return [];
+  if (spent.kind === 'unknown' || mesh.ranks.some((rank) => hasBudget(rank, isNeverEnough, one))) return [];
   if (desired.mayPassBudget === true) return [];
   const staying = spent.value.filter((node) => !restarting.includes(node));
   const together = placement.nodes.filter((node) => spent.value.includes(node) || restarting.includes(node));
@@ -113,16 +113,15 @@ function budgetBlockers(one: PlacementCase, { desired, restarting }: View): read
 }
 
 /**
- * Members that are not restarted and whose launch budget is unknown: a placement may be unable to come back there after
+ * Nodes that are not restarted and whose launch budget is unknown: a placement may be unable to come back there after
  * the restart.
  */
 export const placementGaps = (view: View): readonly Gap[] =>
   placementCases(view).flatMap(({ placement: { transport, nodes }, mesh, comesBack }) =>
-    mesh.members
-      .filter((member) => {
-        const isCounted =
-          transport === 'rdma' && comesBack === 'after-restart' && !view.restarting.includes(member.node);
-        return isCounted && budgetOf(member) === undefined;
+    mesh.ranks
+      .filter((rank) => {
+        const isCounted = transport === 'rdma' && comesBack === 'after-restart' && !view.restarting.includes(rank.node);
+        return isCounted && budgetOf(rank) === undefined;
       })
       .map(({ node }) => ({
         node,
@@ -143,7 +142,7 @@ function tcpBlockers({ placement, leader, mesh, driver }: PlacementCase): readon
 
 /** `3 of 3 slots of its RDMA devices are in use`, and how many slots a start needs if that is more than one. */
 function roomOn(one: PlacementCase, node: string): string {
-  const budget = budgetOf(one.mesh.members.find((member) => member.node === node));
+  const budget = budgetOf(one.mesh.ranks.find((rank) => rank.node === node));
   const words = budget === undefined ? 'its RDMA devices have no room left' : budgetWords(budget);
   const takes = takesOfDevice(one);
   return takes === 1 ? words : `${words}, and this start needs ${takes}`;

@@ -22,6 +22,7 @@ import { fallbackFindings, startAdvice } from './check/placement-findings.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
 import { closeGateway, drainMs, type Gateway, openGateway } from './endpoint/gateway-steps.ts';
 import { leftGateways } from './endpoint/seen-gateways.ts';
+import { lastStartFindings, placementBlockers, placementGaps } from './placement-blockers.ts';
 import {
   type MeshWork,
   meshStep,
@@ -30,11 +31,10 @@ import {
   rankSight,
   type SeenOnNode,
   scriptAct,
-  seeMember,
-  seenMembers,
+  seenRanks,
+  seeRank,
   spentNodes,
-} from './members.ts';
-import { lastStartFindings, placementBlockers, placementGaps } from './placement-blockers.ts';
+} from './rank-states.ts';
 import {
   type MeshProof,
   putService,
@@ -56,7 +56,7 @@ import {
 import { leftoverAddress, placementProperties, serviceFileAddress } from './state/placement-properties.ts';
 import { isLate, readMesh } from './state/read-mesh.ts';
 import { checkedMac, seenNames } from './state/seen-names.ts';
-import { lostMembers, survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
+import { lostRanks, survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
 import {
   endPlacement,
   mayGiveToken,
@@ -67,13 +67,13 @@ import {
   stopRanks,
 } from './stop-mesh.ts';
 
-/** For gates of starts and stops: the state of every rank, and whether all members have the same libraries. */
+/** For gates of starts and stops: the state of every rank, and whether all nodes have the same libraries. */
 const sights = (view: View): readonly Sight[] => [
   ...view.targets.flatMap(({ desired: { name: node }, facts }) =>
     view.desired.placements.map(({ name }) => ({
       node,
       ...rankAddress(name),
-      observed: mapKnown(seeMember(node, name, facts).seen, (seen) => ({ ...rankSight(seen) })),
+      observed: mapKnown(seeRank(node, name, facts).seen, (seen) => ({ ...rankSight(seen) })),
     })),
   ),
   ...librarySights(view),
@@ -116,7 +116,7 @@ export const placement: Resource = {
     const surveys = surveyPlacements(view);
     return [
       ...checkNotices(view),
-      ...lostMembers(view),
+      ...lostRanks(view),
       ...fallbackFindings(view, surveys),
       ...startAdvice(view, surveys),
       ...lastStartFindings(view),
@@ -210,7 +210,7 @@ const workOf = (one: PlacementCase): MeshWork => ({
 function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View) {
   const { placement, mesh, model } = one;
   // Only explicit consent allows a start beyond the budget; otherwise a blocker prevents these steps.
-  const spent = placement.transport === 'rdma' ? spentNodes(mesh.members, takesOfDevice(one)) : known([]);
+  const spent = placement.transport === 'rdma' ? spentNodes(mesh.ranks, takesOfDevice(one)) : known([]);
   return {
     work,
     digest,
@@ -252,18 +252,18 @@ function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step
 /**
  * Stops the whole placement, orphaned ranks included. If it serves and is to start again, its account is checked first.
  * Files of orphaned ranks are removed, except on a Mac that restarts: such a rank may run until the restart, so no step
- * waits for its stop. Files of members stay.
+ * waits for its stop. Files of its nodes stay.
  */
 function stopWays(one: PlacementCase, view: View): readonly Step[] {
   const { restarting } = view;
   const { mesh, strangers, leader } = one;
   const work = workOf(one);
-  const members = [...seenMembers(mesh.members), ...strangers];
+  const ranks = [...seenRanks(mesh.ranks), ...strangers];
   const checks = one.comesBack === 'no' ? [] : checkAccounts(one, view);
   const closing = closingSteps(one, 'it is stopped.', { needs: [], view });
   const isServing = mesh.state === 'serving';
   const terms = { isAnswering: isAnswering(one, view), isServing, seconds: 0, needs: closing, restarting };
-  const stops = stopRanks(() => work, members, terms);
+  const stops = stopRanks(() => work, ranks, terms);
   const staying = stops.filter(({ node }) => !restarting.includes(node));
   const gates = staying.length === 0 ? [] : [stoppedGate(work, leader, stops)];
   const removable = strangers.filter(({ node, seen }) => !seen.mayRun || !restarting.includes(node));
@@ -290,12 +290,12 @@ function startWays(one: PlacementCase, next: Configured, waves: readonly StartWa
   const put = putServices(work, next.ranks);
   const asked = checkAccounts(one, view);
   const puts = [...put, ...asked, ...librariesGate(one, put, view)];
-  const members = [...seenMembers(mesh.members), ...strangers];
+  const seen = [...seenRanks(mesh.ranks), ...strangers];
   const draining = placement.publication === undefined ? 0 : drainMs;
   const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);
   const closing = closingSteps(one, 'it is being restarted.', { needs: puts, view });
   const needsOfStop = closing.length === 0 ? puts : closing;
-  const stops = stopRanks(() => work, members, {
+  const stops = stopRanks(() => work, seen, {
     isAnswering: isAnswering(one, view),
     seconds,
     needs: needsOfStop,
@@ -314,25 +314,25 @@ function startWays(one: PlacementCase, next: Configured, waves: readonly StartWa
   };
 }
 
-/** Stops the ranks that these changes name, of placements with unobserved members, in the order of each driver. */
+/** Stops the ranks that these changes name, of placements with unobserved ranks, in the order of each driver. */
 const survivorSteps = (ids: ReadonlySet<string>, view: View): readonly Step[] =>
   placementCases(view).flatMap((one) => {
     const { address } = survivorAddress(one.placement.name);
-    const members = survivorsOf(one, view).filter(({ node }) => ids.has(propertyKey({ node, address })));
-    return members.length === 0 ? [] : stopSurvivors(one, members, view);
+    const ranks = survivorsOf(one, view).filter(({ node }) => ids.has(propertyKey({ node, address })));
+    return ranks.length === 0 ? [] : stopSurvivors(one, ranks, view);
   });
 
-function stopSurvivors(one: PlacementCase, members: readonly SeenOnNode[], view: View): readonly Step[] {
+function stopSurvivors(one: PlacementCase, ranks: readonly SeenOnNode[], view: View): readonly Step[] {
   const { address } = survivorAddress(one.placement.name);
-  const changes = members.map(({ node }) => propertyKey({ node, address }));
-  const nodes = members.map(({ node }) => node);
+  const changes = ranks.map(({ node }) => propertyKey({ node, address }));
+  const nodes = ranks.map(({ node }) => node);
   const work: MeshWork = { ...workOf(one), nodes, changes };
   // A peer that cannot be stopped is no reason to leave the others running.
   const workOn = (node: NodeName): MeshWork => ({ ...work, nodes: [node], changes: [propertyKey({ node, address })] });
   const isAsked = ({ leader }: Gateway): boolean => view.targets.some(({ desired }) => desired.name === leader);
   // An unobserved mesh may be answering, and a mesh that gave no token may only be busy.
   const mayAnswer =
-    voiceOf(one) === 'unseen' || isAnswering(one, view) || members.some(({ seen }) => isLate(seen.record?.token));
+    voiceOf(one) === 'unseen' || isAnswering(one, view) || ranks.some(({ seen }) => isLate(seen.record?.token));
   const closing = gatewaysToClose(one, view)
     .filter(isAsked)
     .flatMap((gateway) => {
@@ -342,7 +342,7 @@ function stopSurvivors(one: PlacementCase, members: readonly SeenOnNode[], view:
     });
   const { restarting } = view;
   const terms = { isAnswering: mayAnswer, seconds: 0, needs: closing, restarting };
-  const stops = stopRanks(workOn, members, terms);
+  const stops = stopRanks(workOn, ranks, terms);
   const staying = stops.filter(({ node }) => !restarting.includes(node));
   const gates = staying.map((stop) => stoppedGate(workOn(stop.node), stop.node, [stop]));
   return [...closing, ...stops, ...gates];
@@ -399,7 +399,7 @@ export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { ob
     return version === undefined ? [] : [`${version.build}${version.extra ?? ''}`];
   });
   const key = builds.length === placement.nodes.length ? digestOf({ digest, builds }) : undefined;
-  const record = seenValue(mesh.members[0]?.seen)?.record;
+  const record = seenValue(mesh.ranks[0]?.seen)?.record;
   const isComparable = key === undefined ? record?.digest === digest : record?.golden?.key === key;
   const { tokensPerSecond } = placement;
   const golden = isComparable ? record?.golden : undefined;
@@ -426,7 +426,7 @@ function accountCheck(
   };
 }
 
-/** Checks the rank account on each member before a placement that starts again is stopped. */
+/** Checks the rank account on each node before a placement that starts again is stopped. */
 function checkAccounts(one: PlacementCase, { desired, observation }: View): readonly Step[] {
   const { transport, nodes } = one.placement;
   const name = desired.system.accounts.ranks;
@@ -451,15 +451,15 @@ const lookDeadlineMs = 5_000;
 
 const librariesAddress = (placement: string): Addressed => addressed({ kind: 'libraries', placement });
 
-/** Libraries installed on the members; undefined for a single node, or for a runtime that is not built on its nodes. */
+/** Libraries installed on the nodes; undefined for a single node, or for a runtime that is not built on its nodes. */
 function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): LibrarySight | undefined {
   const found = view.desired.runtimes.find(({ name }) => name === runtime);
   if (nodes.length === 1 || found === undefined || found.python === undefined) return undefined;
-  const members = nodes.map((node) => ({ node, mac: checkedMac(view.observation.nodes[node]?.facts) }));
-  return sameLibraries(found, members);
+  const macs = nodes.map((node) => ({ node, mac: checkedMac(view.observation.nodes[node]?.facts) }));
+  return sameLibraries(found, macs);
 }
 
-/** For gates of starts: whether the members of each placement have the same libraries. */
+/** For gates of starts: whether the nodes of each placement have the same libraries. */
 const librarySights = (view: View): readonly Sight[] =>
   view.desired.placements.flatMap((placement): readonly Sight[] => {
     const seen = seenLibraries(placement, view);
@@ -476,7 +476,7 @@ function observedIn({ without, unwritten, differences }: LibrarySight): Sight['o
 }
 
 /**
- * Compares members that install a runtime in this run before anything that serves is stopped. If all members had the
+ * Compares nodes that install a runtime in this run before anything that serves is stopped. If all nodes had the
  * runtime before, a difference is already a blocker of the plan.
  */
 function librariesGate(one: PlacementCase, needs: readonly Step[], view: View): readonly Step[] {

@@ -9,17 +9,17 @@ import type { NodeName } from '../../model/node.ts';
 import type { Effect, Patch, Step } from '../../model/step.ts';
 import { read } from '../fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
+import { placementsFact } from './observed/fact.ts';
 import {
   isRunning,
   type MeshWork,
   meshStep,
   rankPatch,
-  type SeenMember,
   type SeenOnNode,
+  type SeenRank,
   scriptAct,
-  seeMember,
-} from './members.ts';
-import { placementsFact } from './observed/fact.ts';
+  seeRank,
+} from './rank-states.ts';
 import { isLate } from './state/read-mesh.ts';
 
 const removeDeadlineMs = 30_000;
@@ -42,7 +42,7 @@ export const leftoversOn = (node: NodeName, facts: Facts, wanted: readonly strin
       ];
       const found: Leftover[] = [];
       for (const placement of [...new Set(names)].filter((name) => !wanted.includes(name)).toSorted()) {
-        const { seen } = seeMember(node, placement, facts);
+        const { seen } = seeRank(node, placement, facts);
         if (seen.kind === 'unknown') return seen;
         found.push({ node, placement, seen: seen.value });
       }
@@ -92,8 +92,8 @@ export function endPlacement(
  * The stop settings of the driver that started these ranks, whatever the file says now. If their records name no known
  * driver, the stop skips the graceful shutdown and SIGINT, which an unknown program may not handle.
  */
-function endedByRecord(work: MeshWork, members: readonly SeenOnNode[]): MeshWork {
-  const [record] = members.flatMap(({ seen }) => seen.record ?? []);
+function endedByRecord(work: MeshWork, ranks: readonly SeenOnNode[]): MeshWork {
+  const [record] = ranks.flatMap(({ seen }) => seen.record ?? []);
   const driver = record && driverOfRecord(record);
   if (record === undefined) return work;
   if (driver === undefined) {
@@ -146,33 +146,33 @@ interface StopTerms {
  */
 export function stopRanks(
   workFor: (node: NodeName) => MeshWork,
-  members: readonly SeenOnNode[],
+  ranks: readonly SeenOnNode[],
   terms: StopTerms,
 ): readonly Step[] {
-  const workOn = (node: NodeName): MeshWork => endedByRecord(workFor(node), members);
-  const running = members.filter(({ seen }) => seen.mayRun);
+  const workOn = (node: NodeName): MeshWork => endedByRecord(workFor(node), ranks);
+  const running = ranks.filter(({ seen }) => seen.mayRun);
   const leaders = running.filter(({ seen }) => isLeader(seen));
   const words = farewells(workOn, leaders, terms);
-  const outcome = terms.isServing === true ? 'served' : outcomeOf(members);
+  const outcome = terms.isServing === true ? 'served' : outcomeOf(ranks);
   const behind = { ...terms, after: [...(terms.after ?? []), ...words], ...given({ outcome }) };
-  const first = leaders.map((member) => stopRank(workOn(member.node), member, behind));
+  const first = leaders.map((rank) => stopRank(workOn(rank.node), rank, behind));
   const rest = running.filter(({ seen }) => !isLeader(seen));
   // Not `needs`: a leader that cannot be stopped is no reason to leave the others running.
   return [
     ...words,
     ...first,
-    ...rest.map((member) => {
-      const work = workOn(member.node);
-      return stopRank(work, member, work.stopOrder === 'together' ? behind : { ...behind, after: first });
+    ...rest.map((rank) => {
+      const work = workOn(rank.node);
+      return stopRank(work, rank, work.stopOrder === 'together' ? behind : { ...behind, after: first });
     }),
   ];
 }
 
 /** The outcome of these ranks' start; undefined if it is unclear whether they give tokens. */
-function outcomeOf(members: readonly SeenOnNode[]): StartOutcome | undefined {
-  const tokens = members.flatMap(({ seen: { record } }) => record?.token.kind ?? []);
+function outcomeOf(ranks: readonly SeenOnNode[]): StartOutcome | undefined {
+  const tokens = ranks.flatMap(({ seen: { record } }) => record?.token.kind ?? []);
   if (tokens.includes('answered')) return 'served';
-  return tokens.includes('silent') && members.every(({ seen }) => isRunning(seen)) ? 'hung' : undefined;
+  return tokens.includes('silent') && ranks.every(({ seen }) => isRunning(seen)) ? 'hung' : undefined;
 }
 
 /** The graceful shutdown of a leader before any rank is stopped; none if the leader has not joined. */
@@ -205,24 +205,24 @@ const farewellStep = (
   });
 
 /** Whether the record of its start makes it the leader; the file may have changed the order since. */
-const isLeader = ({ record }: SeenMember): boolean => record?.rank === 0;
+const isLeader = ({ record }: SeenRank): boolean => record?.rank === 0;
 
-function stopRank(work: MeshWork, member: SeenOnNode, terms: StopTerms & { readonly outcome?: StartOutcome }): Step {
+function stopRank(work: MeshWork, rank: SeenOnNode, terms: StopTerms & { readonly outcome?: StartOutcome }): Step {
   const { placement } = work;
   const graceMs = graceOf(work, terms.isAnswering ? orderlyGraceMs : shortGraceMs);
   const interrupt = interruptOf(work, graceMs);
-  const isBeforeReboot = terms.restarting?.includes(member.node) === true;
+  const isBeforeReboot = terms.restarting?.includes(rank.node) === true;
   const before = isBeforeReboot ? ({ beforeReboot: true } as const) : {};
   const outcome = given({ outcome: terms.outcome });
   return meshStep(work, {
-    node: member.node,
+    node: rank.node,
     verb: 'stop',
     act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, ...before, ...outcome } }),
     needs: terms.needs,
     after: terms.after ?? [],
     effect: stopEffect(placement, terms),
     // A process stuck in the kernel stays visible until the restart, whose new boot session is the proof.
-    establishes: isBeforeReboot ? [] : stoppedPatches(placement, member),
+    establishes: isBeforeReboot ? [] : stoppedPatches(placement, rank),
     deadlineMs: graceMs + (interrupt.interruptMs ?? 0) + stopDeadlineMs,
   });
 }

@@ -16,7 +16,7 @@ import { settledFacts } from '../../rack/rack.ts';
 
 const desired = fleetWithFallback();
 const silent = { kind: 'silent', reason: 'status 503' } as const;
-const hung: MeshRack['members'] = { ...onItsNodes, 'studio-1': [{ state: 'joined', rank: 0, token: silent }] };
+const hung: MeshRack['ranks'] = { ...onItsNodes, 'studio-1': [{ state: 'joined', rank: 0, token: silent }] };
 
 /** The seals of the service files: start 4 on the own nodes, start 5 on the fallback. */
 const seals = [kimi(desired), onFallback(kimi(desired))].map((one, at) => {
@@ -29,12 +29,12 @@ const sealsOn = (name: string, layout: number) =>
     .map(({ service }) => ({ path: serviceFile('kimi').path, digest: textDigest(service), state: 'intact' as const }));
 
 /** Waits until every placement with a rank on studio-2 serves, with a single check. */
-async function wait(members: MeshRack['members'], away: readonly string[], layout: 0 | 1 = 0) {
+async function wait(ranks: MeshRack['ranks'], away: readonly string[], layout: 0 | 1 = 0) {
   const seen = desired.nodes.map(({ name }) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
     return [name, { ...facts, hold: [], files: sealsOn(name, layout) }];
   });
-  const observation = observeMesh(desired, { members, values: Object.fromEntries(seen), unreachable: away });
+  const observation = observeMesh(desired, { ranks, values: Object.fromEntries(seen), unreachable: away });
   const scope = { desired, targets: nodes(2) };
   const work = expandTask({ kind: 'wait', for: 'serving', deadlineMs: 0 }, scope, nodes(2));
   if (work.kind !== 'wait') throw new Error('it waits');

@@ -29,8 +29,8 @@ import { macosVersionFact } from '../../macos/fact.ts';
 import { wiredLimitFact } from '../../memory/fact.ts';
 import { readLimit } from '../../rdma/launch-budget.ts';
 import { type Blocker, judgeProperty, type View } from '../../resource.ts';
-import { placementAddress } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
+import { placementAddress } from '../rank-states.ts';
 import { placementCases, takesOfDevice } from '../state/placement-cases.ts';
 import { placementProperty } from '../state/placement-properties.ts';
 import { checkedMac, namesBy } from '../state/seen-names.ts';
@@ -232,7 +232,7 @@ function tensorFindings(
 }
 
 /**
- * Whether one start needs more of an RDMA device than one boot session of a member offers: then no restart helps.
+ * Whether one start needs more of an RDMA device than one boot session of a node offers: then no restart helps.
  * Unknown limits block nothing.
  */
 export function queuePairFindings(
@@ -285,7 +285,7 @@ export function mixedMacosFindings(
   return [{ code: 'placement/mixed-macos', severity: transport === 'rdma' ? 'error' : 'warning', detail }];
 }
 
-/** A member's receptacles that its ranks use and that belong to a bridge which the file keeps. */
+/** A node's receptacles that its ranks use and that belong to a bridge which the file keeps. */
 function heldReceptacles(
   { nodes }: DesiredPlacement,
   fleet: DesiredFleet,
@@ -304,7 +304,7 @@ function heldReceptacles(
 }
 
 /**
- * Members whose receptacles have no address for their ranks because the file keeps their bridge. Where RDMA is needed,
+ * Nodes whose receptacles have no address for their ranks because the file keeps their bridge. Where RDMA is needed,
  * the RDMA checks report the same bridge.
  */
 export function bridgedLinks(

@@ -45,9 +45,9 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   /** The reason for the state; for `unknown`, what could not be observed. Text from nodes is not escaped. */
   readonly evidence: string;
   readonly wanted: DesiredPlacement['state'];
-  /** Compared with the desired state; `not-asked` if this run did not observe all members. */
+  /** Compared with the desired state; `not-asked` if this run did not observe all ranks. */
   readonly standing: 'met' | 'differs' | 'unknown' | 'not-asked';
-  /** The number of its starts; absent for none, or if a member was not observed. */
+  /** The number of its starts; absent for none, or if a rank was not observed. */
   readonly generation?: number;
   /** Where its leader gave a token. */
   readonly endpoint?: { readonly node: NodeName; readonly port: number };
@@ -117,7 +117,7 @@ function unaskedSurvey(placement: DesiredPlacement, { asked }: View): PlacementS
 
 function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
   const { placement, leader, mesh, configuration } = one;
-  const generation = mesh.members.every(({ seen }) => seen.kind === 'known') ? mesh.generation : 0;
+  const generation = mesh.ranks.every(({ seen }) => seen.kind === 'known') ? mesh.generation : 0;
   // Without a known digest, what runs cannot be compared with the file.
   const blindness = configuration.kind === 'incomplete' && configuration.digest === undefined && configuration.missing;
   const isBlind = mesh.state === 'changed' && blindness !== false;
@@ -144,7 +144,7 @@ const failed: readonly MeshState[] = ['hung', 'partial', 'dead', 'stopped'];
 function saidOf({ placement, mesh, driver }: PlacementCase, state: MeshState, { desired, observation }: View) {
   if (driver === undefined) return {};
   const isRunning = runs.includes(state);
-  const records = mesh.members.map(({ seen }) => seenValue(seen)?.record);
+  const records = mesh.ranks.map(({ seen }) => seenValue(seen)?.record);
   const said = records.map((record) => record?.said ?? []);
   const transport = isRunning ? seenTransport(driver, said) : undefined;
   const golden = state === 'serving' ? records[0]?.golden : undefined;

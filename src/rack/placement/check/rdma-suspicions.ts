@@ -5,7 +5,7 @@ import { escapeText } from '../../../diagnostics/escape.ts';
 import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { FailureAction, PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
-import type { PlacementMember } from '../../../model/facts/fact-values.ts';
+import type { RecordedRank } from '../../../model/facts/fact-values.ts';
 import { seenValue } from '../../../model/known.ts';
 import type { Link, LinkEnd, NodeName } from '../../../model/node.ts';
 import { linkSubject, nodesSubject, placementSubject } from '../../../model/subject.ts';
@@ -26,8 +26,8 @@ import { queuePairFindings } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 
 function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>): readonly Link[] {
-  const isMember = (name: string): boolean => nodes.some((node) => node === name);
-  return desired.thunderbolt.links.filter(({ ends }) => ends.every((end) => isMember(end.node)));
+  const isOwnNode = (name: string): boolean => nodes.some((node) => node === name);
+  return desired.thunderbolt.links.filter(({ ends }) => ends.every((end) => isOwnNode(end.node)));
 }
 
 /** Whether a link is cabled as declared and both ends pass a test; an unknown result fails. */
@@ -55,7 +55,7 @@ interface Complaint {
 
 /** The error that a start of a placement logged, if it was in the current boot session. */
 function complaintsIn(
-  starts: readonly Pick<PlacementMember, 'placement' | 'startedIn' | 'complaint'>[] | undefined,
+  starts: readonly Pick<RecordedRank, 'placement' | 'startedIn' | 'complaint'>[] | undefined,
   { name: node, facts }: ExaminedNode,
   placement: string,
 ): readonly Complaint[] {
@@ -95,8 +95,8 @@ function localNetworkFinding({ name }: PlacementSurvey, complaints: readonly Com
 function neverEnough({ name, nodes }: PlacementSurvey, { desired, observation }: View): readonly PlacementFinding[] {
   const placement = desired.placements.find((one) => one.name === name);
   if (placement === undefined) return [];
-  const members = nodes.flatMap((node) => observation.nodes[node] ?? []);
-  return queuePairFindings(layoutOn(placement, nodes), desired, members);
+  const observed = nodes.flatMap((node) => observation.nodes[node] ?? []);
+  return queuePairFindings(layoutOn(placement, nodes), desired, observed);
 }
 
 /** Whether a restart of a Mac may free kernel objects; unknown counts as yes. */
@@ -214,8 +214,8 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
   const { examination } = view;
   const links = linksOf(view, survey);
   if (!hasFailed(survey) || links.length === 0 || !links.every((link) => isFine(examination, link))) return [];
-  const members = examination.nodes.filter(({ name }) => survey.nodes.includes(name));
-  const complaints = members.flatMap((node) =>
+  const own = examination.nodes.filter(({ name }) => survey.nodes.includes(name));
+  const complaints = own.flatMap((node) =>
     complaintsIn(readValue(node.facts, rdmaStartsFact)?.last, node, survey.name),
   );
   const spent = complaints.filter(({ text }) => exhausted.test(text));
@@ -234,8 +234,8 @@ function hasAddress({ facts }: ExaminedNode, { receptacle }: LinkEnd): boolean {
   return own?.ipv4.some(({ address }) => !address.startsWith('169.254.')) === true;
 }
 
-/** The error that a member logged since its last start in this boot session. */
-const memberComplaint = (node: ExaminedNode, placement: string): readonly Complaint[] =>
+/** The error that a rank logged since its last start in this boot session. */
+const nodeComplaint = (node: ExaminedNode, placement: string): readonly Complaint[] =>
   complaintsIn(readValue(node.facts, placementsFact), node, placement);
 
 /** Over TCP, only a rank's own log shows that it did not reach its peer. */
@@ -245,7 +245,7 @@ function tcpSuspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnost
   if (!hasFailed(survey) || !areAddressed) return [];
   const unrouted = view.examination.nodes
     .filter(({ name }) => survey.nodes.includes(name))
-    .flatMap((node) => memberComplaint(node, survey.name))
+    .flatMap((node) => nodeComplaint(node, survey.name))
     .filter(({ text }) => noRoute.test(text));
   if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, tcpCauseWords)];
   return wasUnreached(view, survey) ? [deadFinding(view, survey, links, [])] : [];
@@ -278,11 +278,11 @@ export function startHistory(
   { observation }: View,
   { name, nodes }: { readonly name: string; readonly nodes: readonly NodeName[] },
 ): StartHistory {
-  const records = nodes.flatMap((node): readonly PlacementMember[] => {
+  const records = nodes.flatMap((node): readonly RecordedRank[] => {
     const facts = observation.nodes[node]?.facts;
     const session = readValue(facts, bootSessionFact);
-    const members = session === undefined ? undefined : readValue(facts, placementsFact);
-    return members?.filter((one) => one.placement === name && one.startedIn === session?.uuid) ?? [];
+    const ranks = session === undefined ? undefined : readValue(facts, placementsFact);
+    return ranks?.filter((one) => one.placement === name && one.startedIn === session?.uuid) ?? [];
   });
   const failed = records.filter(({ outcome }) => outcome === 'failed' || outcome === 'exited');
   const isAgain = failed.some(({ failedIn }) => failedIn !== undefined);
@@ -362,8 +362,8 @@ export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
 
 /** The Macs of the only link that errors of the ranks name; otherwise all Macs of the placement. */
 function suspectMacs(survey: PlacementSurvey, view: View): readonly NodeName[] {
-  const members = view.examination.nodes.filter(({ name }) => survey.nodes.includes(name));
-  const texts = members.flatMap((node) => memberComplaint(node, survey.name)).map(({ text }) => text);
+  const own = view.examination.nodes.filter(({ name }) => survey.nodes.includes(name));
+  const texts = own.flatMap((node) => nodeComplaint(node, survey.name)).map(({ text }) => text);
   const [link, ...others] = namedLinks(view, linksOf(view, survey), [survey.evidence, ...texts]);
   return link === undefined || others.length > 0 ? survey.nodes : link.ends.map(({ node }) => node).toSorted();
 }

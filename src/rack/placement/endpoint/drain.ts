@@ -23,7 +23,7 @@ import {
   type View,
 } from '../../resource.ts';
 import { knownWords } from '../../seen-fact.ts';
-import { isRunning, seeMember } from '../members.ts';
+import { isRunning, seeRank } from '../rank-states.ts';
 import { closedAct, inFlightAddress, stateAddress } from './gateway-steps.ts';
 import { wantedGateways } from './gateways.ts';
 import { gatewaysOn, inFlightAt, leftGatewaysOn, missingGateway } from './seen-gateways.ts';
@@ -172,10 +172,10 @@ interface PossibleGateway extends Addressed {
  * For an unobserved node, the answer is no only if the first rank is observed running on another node.
  */
 function mayLead(placement: string, node: NodeName, { fleet, seen }: DrainView): boolean {
-  const own = seeMember(node, placement, seen.nodes[node]?.facts).seen;
+  const own = seeRank(node, placement, seen.nodes[node]?.facts).seen;
   if (own.kind === 'known') return own.value.record?.rank === 0 && own.value.mayRun;
   return !fleet.nodes.some(({ name }) => {
-    const other = seeMember(name, placement, seen.nodes[name]?.facts).seen;
+    const other = seeRank(name, placement, seen.nodes[name]?.facts).seen;
     return other.kind === 'known' && other.value.record?.rank === 0 && isRunning(other.value);
   });
 }

@@ -7,7 +7,7 @@ import { type Addressed, addressed } from '../../../model/subject.ts';
 import { closedFile } from '../../../node/paths/own-paths.ts';
 import { read } from '../../fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
-import { type MeshWork, meshStep, outsideGroup, scriptAct } from '../members.ts';
+import { type MeshWork, meshStep, outsideGroup, scriptAct } from '../rank-states.ts';
 
 /**
  * What the gateway at a port of a node reports about a placement, or another gateway there while the endpoint moves.

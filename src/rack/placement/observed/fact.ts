@@ -1,6 +1,6 @@
 import { digest } from '../../../model/digest.ts';
 import type { LaunchdService } from '../../../model/facts/daemons.ts';
-import type { PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
+import type { RecordedRank, TokenSight } from '../../../model/facts/fact-values.ts';
 import type { RebootMark } from '../../../model/facts/node-records.ts';
 import { given } from '../../../model/given.ts';
 import { andThen, type Known, known, mapKnown, unknown } from '../../../model/known.ts';
@@ -12,7 +12,7 @@ import { exitOfListHead, type NodeRecord, readFields, readRecords } from '../../
 import { judgeToken, notAskedReason, notAskedStatus } from '../../../node/endpoint/judge-answer.ts';
 import { rankServiceLabel } from '../../../node/paths/own-paths.ts';
 import { launchdServices } from '../../../node/probes/launchd-services.ts';
-import { placementMembers } from '../../../node/probes/placement-members.ts';
+import { placementRanks } from '../../../node/probes/placement-ranks.ts';
 import { sysctl } from '../../../node/probes/sysctl.ts';
 import { mostWiredBytes } from '../../../node/wired-memory.ts';
 import { bootSessionFact } from '../../boot/fact.ts';
@@ -155,10 +155,10 @@ function tokenRecordOf({ head, lines }: NodeRecord): AskedToken | undefined {
 }
 
 /** A rank's record on its node, including how often it was started. */
-type PlacementRecord = Omit<PlacementMember, 'isListening' | 'isMeeting' | 'token' | 'said' | 'golden'>;
+type PlacementRecord = Omit<RecordedRank, 'isListening' | 'isMeeting' | 'token' | 'said' | 'golden'>;
 
 /** Parses a rank's record; `undefined` if a required line is missing or invalid. */
-function memberOf(fields: Fields): PlacementRecord | undefined {
+function placementRecord(fields: Fields): PlacementRecord | undefined {
   const { driver, tokenCountPointer, requests, declared } = fields;
   // Records of older versions lack these fields and the driver.
   const { placement = '', tokenPath = '', tokenPointer = '', startedIn = '', meetPort = '0', logPattern = '' } = fields;
@@ -206,28 +206,28 @@ const isPort = (port: number): boolean => port < 65_536;
  */
 export const placementsFact = defineFact({
   name: 'placements',
-  from: [placementMembers, launchdServices],
-  parse: ([answer, launchd], asked): Known<readonly PlacementMember[]> => {
+  from: [placementRanks, launchdServices],
+  parse: ([answer, launchd], asked): Known<readonly RecordedRank[]> => {
     const seen = readPlacements(answer);
     if (seen.kind === 'unknown') return seen;
     const { records } = seen.value;
     if (records.length === 0) return known([]);
     const loaded = servicesFact.parse([launchd], asked);
     if (loaded.kind === 'unknown') return loaded;
-    const found: PlacementMember[] = [];
+    const found: RecordedRank[] = [];
     for (const { name, fields } of records) {
-      const record = memberOf(fields);
+      const record = placementRecord(fields);
       if (record === undefined || record.placement !== name) {
         return garbled(answer, `printed an invalid record of ${name}`);
       }
-      const member = withSight(record, seen.value, loaded.value);
-      if (member.kind === 'unknown') return member;
-      found.push(member.value);
+      const rank = withSight(record, seen.value, loaded.value);
+      if (rank.kind === 'unknown') return rank;
+      found.push(rank.value);
     }
     return known(found);
   },
-  text: (members) =>
-    members.map(({ placement, rank, size, generation, starts, port, isListening, token }) =>
+  text: (ranks) =>
+    ranks.map(({ placement, rank, size, generation, starts, port, isListening, token }) =>
       [
         `${placement} rank ${rank} of ${size}`,
         `generation ${generation}`,
@@ -255,7 +255,7 @@ function withSight(
   record: PlacementRecord,
   { ports, tokens, starts, goldens }: SeenPlacements,
   loaded: readonly LaunchdService[],
-): Known<PlacementMember> {
+): Known<RecordedRank> {
   if (ports.kind === 'unknown') return ports;
   const start = starts.get(record.placement) ?? {};
   const { complaint, gpu = '', wired, outcome, failedIn, lastTalked } = start;
@@ -300,7 +300,7 @@ const saidIn = (start: Fields): readonly string[] =>
     .map(({ line }) => line);
 
 /** The kept golden answer; nothing if it is unreadable, so that the next answer counts as the first. */
-function goldenIn(fields: Fields = {}): Pick<PlacementMember, 'golden'> {
+function goldenIn(fields: Fields = {}): Pick<RecordedRank, 'golden'> {
   const { key = '', sha256 = '', firstTokenMs = '', tokensPerSecond, steadyPerSecond } = fields;
   const first = wholeNumber(firstTokenMs);
   const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
@@ -324,7 +324,7 @@ const speedIn = (text = ''): number | undefined => (/^\d{1,9}(?:\.\d{1,2})?$/.te
  */
 export const rebootMarkFact = defineFact({
   name: 'reboot-mark',
-  from: [placementMembers, sysctl],
+  from: [placementRanks, sysctl],
   parse: ([answer, values], asked): Known<readonly RebootMark[]> =>
     andThen(readPlacements(answer), ({ rebootMark: fields }) => {
       if (fields === undefined) return known([]);
@@ -379,7 +379,7 @@ export interface RdmaStarts {
 /** How often RDMA ranks were started on this node, and the last error of each rank's log. */
 export const rdmaStartsFact = defineFact({
   name: 'rdma-starts',
-  from: [placementMembers],
+  from: [placementRanks],
   parse: ([answer]): Known<RdmaStarts> =>
     andThen(readPlacements(answer), ({ starts: allStarts, rdmaStarts }) => {
       const marks = [...allStarts].filter(([, { transport }]) => transport !== 'tcp');

@@ -8,18 +8,18 @@ import type { NodeName } from '../../../model/node.ts';
 import type { NodePath } from '../../../model/probe.ts';
 import type { Act, Effect, Patch, Patience, Step, Text } from '../../../model/step.ts';
 import { rankFile, serviceFile } from '../../../node/paths/own-paths.ts';
+import type { RankProgress } from '../observed/rank-log.ts';
 import {
   isRunning,
-  type MemberState,
   type MeshStepParts,
   type MeshWork,
   meshStep,
   outsideGroup,
   placementAddress,
+  type RankState,
   rankPatch,
   scriptAct,
-} from '../members.ts';
-import type { RankProgress } from '../observed/rank-log.ts';
+} from '../rank-states.ts';
 import type { Mesh } from '../state/read-mesh.ts';
 
 /**
@@ -30,7 +30,7 @@ import type { Mesh } from '../state/read-mesh.ts';
  */
 export function ranksToRestart(mesh: Mesh, configured: Configured): readonly RankConfiguration[] {
   const dead: RankConfiguration[] = [];
-  for (const [index, { seen }] of mesh.members.entries()) {
+  for (const [index, { seen }] of mesh.ranks.entries()) {
     const rank = configured.ranks[index];
     if (rank === undefined || seen.kind === 'unknown') return [];
     const { record, state } = seen.value;
@@ -126,9 +126,9 @@ const filesOf = (all: readonly RankFile[]) => ({
 
 function wavesOf(ranks: readonly RankConfiguration[], waves: readonly StartWave[]): readonly Wave[] {
   const [leader, ...followers] = ranks;
-  const members = { all: ranks, leader: leader === undefined ? [] : [leader], followers };
+  const ranksOf = { all: ranks, leader: leader === undefined ? [] : [leader], followers };
   return waves
-    .map((wave) => ({ ranks: members[wave.ranks], until: wave.until }))
+    .map((wave) => ({ ranks: ranksOf[wave.ranks], until: wave.until }))
     .filter((wave) => wave.ranks.length > 0);
 }
 
@@ -222,10 +222,10 @@ const kickRank = (
 function rankGate(
   { work, ranks: all, watched }: MeshStart,
   ranks: readonly RankConfiguration[],
-  state: MemberState,
+  state: RankState,
   { patience, ...rest }: Pick<MeshStepParts, 'verb' | 'needs' | 'deadlineMs'> & { readonly patience?: Patience },
 ): Step {
-  const patches = (of: readonly RankConfiguration[], seen: MemberState): readonly Patch[] =>
+  const patches = (of: readonly RankConfiguration[], seen: RankState): readonly Patch[] =>
     of.map(({ node, record: { generation } }) => rankPatch(work.placement, node, { generation, state: seen }));
   const act: Act = {
     kind: 'gate',

@@ -2,15 +2,15 @@ import { layoutsOf, withFallbacks } from '../../../desired/layouts.ts';
 import { configurePlacement } from '../../../drivers/configure-placement.ts';
 import { lastingNames } from '../../../drivers/contract/driver.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
-import type { NodeObservation, PlacementMember } from '../../../model/facts/fact-values.ts';
+import type { NodeObservation, RecordedRank } from '../../../model/facts/fact-values.ts';
 import type { Known } from '../../../model/known.ts';
 import { groupBy } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { FleetObservation } from '../../examination.ts';
 import { read } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
-import { isRunning, type SeenMember, seeMember } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
+import { isRunning, type SeenRank, seeRank } from '../rank-states.ts';
 import { isLate } from './read-mesh.ts';
 
 type Observed = Readonly<Record<string, NodeObservation>>;
@@ -18,13 +18,13 @@ type Observed = Readonly<Record<string, NodeObservation>>;
 /** A rank with the record of its last start. */
 interface Started {
   readonly node: NodeName;
-  readonly seen: SeenMember;
-  readonly record: PlacementMember;
+  readonly seen: SeenRank;
+  readonly record: RecordedRank;
 }
 
-function startedMembers({ name }: DesiredPlacement, observed: Observed): readonly Started[] {
+function startedRanks({ name }: DesiredPlacement, observed: Observed): readonly Started[] {
   return Object.values(observed).flatMap(({ node, facts }): readonly Started[] => {
-    const { seen } = seeMember(node, name, facts);
+    const { seen } = seeRank(node, name, facts);
     if (seen.kind === 'unknown' || seen.value.record === undefined) return [];
     return [{ node, seen: seen.value, record: seen.value.record }];
   });
@@ -56,22 +56,22 @@ function isOfOther(start: readonly Started[], own: Layout, other: Layout): boole
   const has = ({ digest }: Layout): boolean => start.some(({ record }) => record.digest === digest);
   if (has(other) || has(own)) return has(other);
   const isOnlyIn = (one: Layout, another: Layout): boolean =>
-    start.some((member) => isPlacedBy(one.placement, member) && !isPlacedBy(another.placement, member));
+    start.some((rank) => isPlacedBy(one.placement, rank) && !isPlacedBy(another.placement, rank));
   return isOnlyIn(other, own) && !isOnlyIn(own, other);
 }
 
 /** Ranks of one start share a digest; the two layouts may have used the same generation. */
 const startOf = ({ record: { digest, generation } }: Started): string => `${digest} ${generation}`;
 
-function sidesOf(placement: DesiredPlacement, fleet: DesiredFleet, members: readonly Started[]): Sides | undefined {
+function sidesOf(placement: DesiredPlacement, fleet: DesiredFleet, started: readonly Started[]): Sides | undefined {
   const [own, other] = layoutsOf(placement).map((one) => ({
     placement: one,
     digest: configurePlacement(one, fleet, 0, lastingNames).digest,
   }));
   if (own === undefined || other === undefined) return undefined;
-  const starts = [...groupBy(members, startOf)].map(([, start]) => start);
+  const starts = [...groupBy(started, startOf)].map(([, start]) => start);
   const there = starts.filter((start) => isOfOther(start, own, other)).flat();
-  const here = members.filter((one) => !there.includes(one));
+  const here = started.filter((one) => !there.includes(one));
   return { own: own.placement, other: other.placement, here, there };
 }
 
@@ -83,13 +83,13 @@ const running = ({ here, there, ...layouts }: Sides): Sides => ({
 });
 
 /** How sure it is that a layout answers: 2 if it gave a token, 1 if it may be too busy for one, otherwise 0. */
-function answering({ nodes }: DesiredPlacement, members: readonly Started[]): number {
-  const running = members.filter(({ seen }) => isRunning(seen));
+function answering({ nodes }: DesiredPlacement, started: readonly Started[]): number {
+  const running = started.filter(({ seen }) => isRunning(seen));
   if (running.some(({ record }) => record.token.kind === 'answered')) return 2;
   return running.length === nodes.length && running.some(({ record }) => isLate(record.token)) ? 1 : 0;
 }
 
-const newest = (members: readonly Started[]): number => Math.max(0, ...members.map(({ record }) => record.generation));
+const newest = (started: readonly Started[]): number => Math.max(0, ...started.map(({ record }) => record.generation));
 
 /**
  * Whether these ranks are the fallback and not the placement itself. The layout that answers wins. Generations come
@@ -106,7 +106,7 @@ function areOfFallback({ own, other, here, there }: Sides): boolean {
 
 /** All ranks of a placement with a fallback: an exited rank may show which layout the running ones belong to. */
 const allSides = (placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): Sides | undefined =>
-  placement.fallback === undefined ? undefined : sidesOf(placement, fleet, startedMembers(placement, observed));
+  placement.fallback === undefined ? undefined : sidesOf(placement, fleet, startedRanks(placement, observed));
 
 /** Whether the running ranks of a placement are those of its fallback. */
 export function runsOnFallback(placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): boolean {
@@ -142,10 +142,10 @@ export function fallbackUnseen(
   observed: Observed,
 ): Extract<Known<unknown>, { kind: 'unknown' }> | undefined {
   const nodes = placement.fallback?.nodes ?? [];
-  const sights = nodes.map((node) => seeMember(node, placement.name, observed[node]?.facts).seen);
+  const sights = nodes.map((node) => seeRank(node, placement.name, observed[node]?.facts).seen);
   const [first] = sights;
   if (first?.kind !== 'unknown' || sights.some(({ kind }) => kind === 'known')) return undefined;
-  const here = sidesOf(placement, fleet, startedMembers(placement, observed))?.here ?? [];
+  const here = sidesOf(placement, fleet, startedRanks(placement, observed))?.here ?? [];
   const isWhole = placement.nodes.every((node) => here.some((one) => one.node === node));
   const isOfOneStart = new Set(here.map(({ record }) => record.generation)).size === 1;
   const wasEnded = here.every(({ seen }) => !isRunning(seen) && seen.state !== 'exited');

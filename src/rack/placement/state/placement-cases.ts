@@ -12,7 +12,7 @@ import { holdsOf } from '../../hold/node-holds.ts';
 import type { View } from '../../resource.ts';
 import type { Gateway } from '../endpoint/gateway-steps.ts';
 import { type LeftGateway, leftGateways } from '../endpoint/seen-gateways.ts';
-import { seenMembers } from '../members.ts';
+import { seenRanks } from '../rank-states.ts';
 import { type Leftover, leftoversOn } from '../stop-mesh.ts';
 import { fallbackUnseen, ownRanksOn, runsOnFallback } from './layouts.ts';
 import { meshTable } from './mesh-states.ts';
@@ -46,7 +46,7 @@ export interface PlacementCase {
 }
 
 /**
- * Every placement of the file that this run can check. A placement with unobserved members outside the run is left
+ * Every placement of the file that this run can check. A placement with unobserved ranks outside the run is left
  * alone.
  */
 export const placementCases = (view: View): readonly PlacementCase[] =>
@@ -54,7 +54,7 @@ export const placementCases = (view: View): readonly PlacementCase[] =>
     return mesh.state !== 'unknown' || placement.nodes.every((node) => view.asked.includes(node));
   });
 
-/** Every placement of the file, including those with unobserved members. */
+/** Every placement of the file, including those with unobserved ranks. */
 export const everyCase = oncePer((view: View): readonly PlacementCase[] => {
   const strangers = allLeftovers(view);
   return view.desired.placements.flatMap((placement): readonly PlacementCase[] => {
@@ -79,7 +79,7 @@ function ownRanksOf({ desired, observation }: View, { home }: DesiredPlacement):
 const isAtStake = ({ state, isAnswering }: Mesh): boolean =>
   isAnswering && (state === 'serving' || state === 'changed');
 
-/** The places that one start takes in each RDMA device of a member, whatever macOS calls the device. */
+/** The places that one start takes in each RDMA device of a node, whatever macOS calls the device. */
 export const takesOfDevice = ({ configuration }: Pick<PlacementCase, 'configuration'>): number =>
   configuration.kind === 'incomplete' ? 1 : Math.max(1, ...configuration.ranks.map((one) => one.takesOfDevice ?? 1));
 
@@ -160,14 +160,14 @@ export const orphans = (view: View): readonly Leftover[] =>
 
 /**
  * The gateways that a stop or start of a placement concerns: on its leader, and on the node that leads it now if that
- * is the leader of its other layout. That node may be a member of both layouts with different ranks. None if the
+ * is the leader of its other layout. That node may be in both layouts with different ranks. None if the
  * placement is not published.
  */
 export function gatewaysOf({ leader, placement, mesh, strangers }: PlacementCase): readonly Gateway[] {
   const { publication, endpointPort: port } = placement;
   if (publication === undefined) return [];
   const leaders = layoutsOf(placement).map(({ nodes: [first] }) => first);
-  const former = [...seenMembers(mesh.members), ...strangers].filter(
+  const former = [...seenRanks(mesh.ranks), ...strangers].filter(
     ({ node, seen }) => seen.record?.rank === 0 && seen.mayRun && leaders.includes(node),
   );
   return [...new Set([leader, ...former.map(({ node }) => node)])].map((node) => ({ leader: node, port }));

@@ -13,7 +13,7 @@ import type { ObservedTarget, Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
 import { knownWords } from '../../seen-fact.ts';
 import { leftGateways } from '../endpoint/seen-gateways.ts';
-import { placementAddress, seenMembers, spentNodes } from '../members.ts';
+import { placementAddress, seenRanks, spentNodes } from '../rank-states.ts';
 import { leftoversOn } from '../stop-mesh.ts';
 import { isIdle, type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
 import { meshWords } from './read-mesh.ts';
@@ -53,7 +53,7 @@ function before({ placement, leftGateways: left, comesBack }: PlacementCase): re
 
 export function placementProperty(one: PlacementCase): Property {
   const { placement, leader, strangers, elsewhere } = one;
-  const left = [...seenMembers(elsewhere?.mesh.members ?? []), ...strangers].map(({ node }) => node);
+  const left = [...seenRanks(elsewhere?.mesh.ranks ?? []), ...strangers].map(({ node }) => node);
   const nodes = [...new Set([...placement.nodes, ...left])];
   const observed = observedState(one);
   return {
@@ -71,9 +71,9 @@ export function placementProperty(one: PlacementCase): Property {
   };
 }
 
-/** Names the first unobserved member, because a fact's reason does not and the member may not be the leader. */
+/** Names the first unobserved rank, because a fact's reason does not and the rank may not be the leader. */
 function whyUnknown({ mesh, leader }: PlacementCase): Pick<Property, 'why'> {
-  const unseen = mesh.members.find(({ seen }) => seen.kind === 'unknown');
+  const unseen = mesh.ranks.find(({ seen }) => seen.kind === 'unknown');
   if (mesh.state !== 'unknown' || unseen?.seen.kind !== 'unknown' || unseen.node === leader) return {};
   return { why: `${unseen.node}: ${reasonWords[unseen.seen.reason]}` };
 }
@@ -101,7 +101,7 @@ const desiredState = ({ placement, configuration }: PlacementCase): Json =>
 function observedState(one: PlacementCase): Known<Json> {
   const { placement, mesh, configuration, strangers, comesBack } = one;
   if ('reason' in mesh) return unknown(mesh.reason, mesh.evidence);
-  const spent = placement.transport === 'rdma' ? spentNodes(mesh.members, takesOfDevice(one)) : known([]);
+  const spent = placement.transport === 'rdma' ? spentNodes(mesh.ranks, takesOfDevice(one)) : known([]);
   // Its start needs the count of starts, so its stop waits for the count too.
   if (comesBack === 'after-stop' && spent.kind === 'unknown') return spent;
   const left = strangers.length === 0 ? {} : { leftOn: strangers.map(({ node }) => node) };

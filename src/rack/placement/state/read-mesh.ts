@@ -3,7 +3,7 @@ import type { FailureAction, RuntimeDriver } from '../../../drivers/contract/dri
 import { changedSettings } from '../../../model/declared-settings.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import { exitWords } from '../../../model/facts/daemons.ts';
-import type { NodeObservation, PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
+import type { NodeObservation, RecordedRank, TokenSight } from '../../../model/facts/fact-values.ts';
 import type { FlowSight } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { seenValue, type UnknownReason } from '../../../model/known.ts';
@@ -12,8 +12,8 @@ import type { Prose } from '../../../model/text/prose.ts';
 import { thunderboltFact } from '../../cables/fact.ts';
 import { readValue } from '../../fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
-import { isRunning, type Member, type SeenMember, type SeenOnNode, seeMember, seenMembers } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
+import { isRunning, type NodeRank, type SeenOnNode, type SeenRank, seenRanks, seeRank } from '../rank-states.ts';
 import { type MeshSight, type MeshState, meshTable } from './mesh-states.ts';
 
 /** The full speed of a Thunderbolt 5 cable. @see apple-platform: Thunderbolt 5 */
@@ -29,11 +29,11 @@ export function slowWords(
   driver: Pick<RuntimeDriver, 'observe'>,
 ): readonly string[] {
   const kept = placement.nodes.flatMap((node) => readValue(nodes[node]?.facts, placementsFact) ?? []);
-  const said = kept.filter((member) => member.placement === placement.name).map((member) => member.said);
+  const said = kept.filter((rank) => rank.placement === placement.name).map((rank) => rank.said);
   const transport = seenTransport(driver, said);
-  const isMember = (name: string): boolean => placement.nodes.some((node) => node === name);
+  const isOwnNode = (name: string): boolean => placement.nodes.some((node) => node === name);
   const slow = thunderbolt.links
-    .filter(({ ends }) => ends.every(({ node }) => isMember(node)))
+    .filter(({ ends }) => ends.every(({ node }) => isOwnNode(node)))
     .flatMap(({ ends }) => ends)
     .flatMap((end) => {
       const receptacles = readValue(nodes[end.node]?.facts, thunderboltFact);
@@ -86,16 +86,16 @@ export interface MeshFailure {
 
 /** The rank that failed first and what its log means; `undefined` if no log has a known line. */
 export function meshFailure(
-  { members }: Pick<Mesh, 'members'>,
+  { ranks }: Pick<Mesh, 'ranks'>,
   { signatures }: Pick<RuntimeDriver, 'signatures'>,
 ): MeshFailure | undefined {
-  const ranks = members.flatMap(({ node, seen }, rank) => {
+  const logs = ranks.flatMap(({ node, seen }, rank) => {
     if (seen.kind === 'unknown') return [];
     const { record, state, lastExit } = seen.value;
     const exit = state === 'exited' ? lastExit : undefined;
     return [{ node, rank, lines: record?.said ?? [], ...given({ exit }) }];
   });
-  const failing = firstFailingRank(signatures, ranks);
+  const failing = firstFailingRank(signatures, logs);
   if (failing?.failure === undefined) return undefined;
   const { said, failure } = failing;
   const { meaning, action, cure, isUnreached } = failure.signature;
@@ -125,7 +125,7 @@ interface ObservedMesh {
    * start before did too and all ranks run, so that a third start would not help.
    */
   readonly usedTcp: 'no' | 'once' | 'again';
-  /** The highest generation on any node, former members included; 0 for none. */
+  /** The highest generation on any node, former nodes included; 0 for none. */
   readonly generation: number;
   /**
    * Whether a stop may interrupt a client. That is so if its endpoint gave a token, if a request is in flight and no
@@ -134,7 +134,7 @@ interface ObservedMesh {
    */
   readonly isAnswering: boolean;
   /** In rank order. */
-  readonly members: readonly Member[];
+  readonly ranks: readonly NodeRank[];
 }
 
 type UnknownSight = { [S in MeshSight]: (typeof meshTable)[S]['state'] extends 'unknown' ? S : never }[MeshSight];
@@ -158,38 +158,38 @@ interface RankOnNode extends SeenOnNode {
 
 /** Determines a placement's state from the observations of all nodes. */
 export function readMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, NodeObservation>>): Mesh {
-  const members = expected.nodes.map((node) => seeMember(node, expected.placement, nodes[node]?.facts));
+  const ranks = expected.nodes.map((node) => seeRank(node, expected.placement, nodes[node]?.facts));
   const records = recordsOf(expected.placement, nodes);
-  const traffic = trafficAt(expected, nodes, members);
+  const traffic = trafficAt(expected, nodes, ranks);
   const isStuck = traffic?.kind === 'stuck';
-  const verdict = verdictOn(expected, members, traffic);
+  const verdict = verdictOn(expected, ranks, traffic);
   return {
     placement: expected.placement,
     ...verdict,
     state: meshTable[verdict.seen].state,
     generation: Math.max(0, ...records.map(({ generation }) => generation)),
-    usedTcp: usedTcp(expected, members),
+    usedTcp: usedTcp(expected, ranks),
     isAnswering:
       records.some(({ token }) => token.kind === 'answered') ||
-      (!isStuck && (mayBeBusy(members) || hasLivingRequest(expected.placement, nodes, records))),
-    members,
+      (!isStuck && (mayBeBusy(ranks) || hasLivingRequest(expected.placement, nodes, records))),
+    ranks,
   };
 }
 
 /** Logs of an earlier boot session or of other settings do not count. */
-function usedTcp(expected: ExpectedMesh, members: readonly Member[]): Mesh['usedTcp'] {
-  const ranks = seenMembers(members);
+function usedTcp(expected: ExpectedMesh, ranks: readonly NodeRank[]): Mesh['usedTcp'] {
+  const seen = seenRanks(ranks);
   const isLast = ({ seen: { record, starts } }: SeenOnNode): boolean =>
     record?.digest === expected.digest && starts.kind === 'known' && starts.value > 0;
-  if (expected.talk?.transport !== 'rdma' || ranks.length < members.length || !ranks.every(isLast)) return 'no';
-  if (talkedOver(expected, ranks) !== 'tcp') return 'no';
-  return ranks.every(({ seen }) => isRunning(seen) && seen.record?.lastTalked === 'tcp') ? 'again' : 'once';
+  if (expected.talk?.transport !== 'rdma' || seen.length < ranks.length || !seen.every(isLast)) return 'no';
+  if (talkedOver(expected, seen) !== 'tcp') return 'no';
+  return seen.every(({ seen }) => isRunning(seen) && seen.record?.lastTalked === 'tcp') ? 'again' : 'once';
 }
 
 /** Whether every rank has joined but no token came in time: unknown is never no. */
-const mayBeBusy = (members: readonly Member[]): boolean =>
-  members.every(({ seen }) => seenValue(seen)?.state === 'joined') &&
-  members.some(({ seen }) => isLate(seenValue(seen)?.record?.token));
+const mayBeBusy = (ranks: readonly NodeRank[]): boolean =>
+  ranks.every(({ seen }) => seenValue(seen)?.state === 'joined') &&
+  ranks.some(({ seen }) => isLate(seenValue(seen)?.record?.token));
 
 /**
  * Whether a request in flight may still get its answer. An exited rank rules that out for its whole start: the request
@@ -199,13 +199,13 @@ const mayBeBusy = (members: readonly Member[]): boolean =>
 function hasLivingRequest(
   placement: string,
   nodes: Readonly<Record<string, NodeObservation>>,
-  records: readonly PlacementMember[],
+  records: readonly RecordedRank[],
 ): boolean {
   const ended = Object.entries(nodes).flatMap(([node, { facts }]) => {
-    const { seen } = seeMember(nodeName(node), placement, facts);
+    const { seen } = seeRank(nodeName(node), placement, facts);
     return seen.kind === 'known' && hasEnded(seen.value) ? (seen.value.record ?? []) : [];
   });
-  const isOfStart = (one: Omit<PlacementMember, 'token'>) => (other: PlacementMember) =>
+  const isOfStart = (one: Omit<RecordedRank, 'token'>) => (other: RecordedRank) =>
     one.generation === other.generation && one.digest === other.digest;
   return records.some(
     ({ token, ...record }) =>
@@ -214,17 +214,17 @@ function hasLivingRequest(
 }
 
 /** Whether launchd has it loaded without a process. A rank that is not loaded may have left a process behind. */
-const hasEnded = ({ state }: SeenMember): boolean => state === 'exited' || state === 'ready';
+const hasEnded = ({ state }: SeenRank): boolean => state === 'exited' || state === 'ready';
 
-/** Records of a placement on any node, former members included. */
-const recordsOf = (placement: string, nodes: Readonly<Record<string, NodeObservation>>): readonly PlacementMember[] =>
+/** Records of a placement on any node, former nodes included. */
+const recordsOf = (placement: string, nodes: Readonly<Record<string, NodeObservation>>): readonly RecordedRank[] =>
   Object.values(nodes)
     .flatMap(({ facts }) => readValue(facts, placementsFact) ?? [])
     .filter((record) => record.placement === placement);
 
-function verdictOn(expected: ExpectedMesh, members: readonly Member[], traffic: Traffic | undefined): Verdict {
+function verdictOn(expected: ExpectedMesh, nodeRanks: readonly NodeRank[], traffic: Traffic | undefined): Verdict {
   const ranks: RankOnNode[] = [];
-  for (const [rank, { node, seen }] of members.entries()) {
+  for (const [rank, { node, seen }] of nodeRanks.entries()) {
     if (seen.kind === 'unknown') {
       return { seen: 'rank-unobserved', evidence: `${node}: ${seen.detail}`, reason: seen.reason };
     }
@@ -362,13 +362,13 @@ function unequalRanks(ranks: readonly RankOnNode[]): string | undefined {
     : `the ranks on ${odd.map(({ node }) => node).join(', ')} are from a different start than the leader`;
 }
 
-const startOf = ({ record }: SeenMember): string => `${record?.generation} ${record?.digest}`;
+const startOf = ({ record }: SeenRank): string => `${record?.generation} ${record?.digest}`;
 
 /** Started in an earlier boot session and not since. */
-const wasRestarted = ({ state, record, starts }: SeenMember): boolean =>
+const wasRestarted = ({ state, record, starts }: SeenRank): boolean =>
   state === 'ready' && record !== undefined && record.starts > 0 && starts.kind === 'known' && starts.value === 0;
 
-function idleWords({ state, lastExit }: SeenMember): string {
+function idleWords({ state, lastExit }: SeenRank): string {
   switch (state) {
     case 'exited':
       return exitWords(lastExit);
@@ -403,7 +403,7 @@ const longestQuietMs = 600_000;
 function trafficAt(
   { placement, nodes: [leader], firstTokenMs = 0 }: ExpectedMesh,
   nodes: Readonly<Record<string, NodeObservation>>,
-  [first]: readonly Member[],
+  [first]: readonly NodeRank[],
 ): Traffic | undefined {
   const record = seenValue(first?.seen)?.record;
   if (leader === undefined || record === undefined) return undefined;

@@ -5,23 +5,23 @@ import { aside, meshwright } from '../../../model/text/command.ts';
 import { type Prose, prose } from '../../../model/text/prose.ts';
 import { holdsOf, releaseText } from '../../hold/node-holds.ts';
 import { judgeProperty, type Property, propertyKey, type View } from '../../resource.ts';
-import { placementAddress } from '../members.ts';
+import { placementAddress } from '../rank-states.ts';
 import { everyCase, type PlacementCase } from './placement-cases.ts';
 import { placementProperty } from './placement-properties.ts';
 import { survivorAddress } from './survivors.ts';
 
 /** Nodes on which a placement may have a process, including unobserved ones. */
 function mayRunOn({ mesh, elsewhere, strangers }: PlacementCase): readonly NodeName[] {
-  const members = [...mesh.members, ...(elsewhere?.mesh.members ?? [])].filter(
+  const ranks = [...mesh.ranks, ...(elsewhere?.mesh.ranks ?? [])].filter(
     ({ seen }) => seen.kind === 'unknown' || seen.value.mayRun,
   );
   const left = strangers.filter(({ seen }) => seen.mayRun);
-  return [...new Set([...members, ...left].map(({ node }) => node))];
+  return [...new Set([...ranks, ...left].map(({ node }) => node))];
 }
 
 const rankKey = (placement: string, node: NodeName): string => propertyKey({ node, ...survivorAddress(placement) });
 
-/** The same, except for nodes on which this plan stops single ranks because other members are unobserved. */
+/** The same, except for nodes on which this plan stops single ranks because other ranks are unobserved. */
 const lingersOn = (one: PlacementCase, { stopping }: View): readonly NodeName[] =>
   mayRunOn(one).filter((node) => !stopping.includes(rankKey(one.placement.name, node)));
 

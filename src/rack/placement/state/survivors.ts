@@ -6,22 +6,22 @@ import { type Addressed, addressed, placementSubject } from '../../../model/subj
 import { meshwright } from '../../../model/text/command.ts';
 import type { Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
-import { isRunning, type SeenOnNode, seenMembers } from '../members.ts';
+import { isRunning, type SeenOnNode, seenRanks } from '../rank-states.ts';
 import { awayNodes } from './layouts.ts';
 import { everyCase, meshChange, type PlacementCase } from './placement-cases.ts';
 
 /**
- * Placements with running ranks and an unobserved member. They cannot be started again until that Mac is back, and no
+ * Placements with running ranks and an unobserved rank. They cannot be started again until that Mac is back, and no
  * other finding says how to stop the remaining ranks. A placement that gives a token is fine.
  */
-export const lostMembers = (view: View): readonly Diagnostic[] =>
+export const lostRanks = (view: View): readonly Diagnostic[] =>
   everyCase(view).flatMap((one) => {
     const { placement, mesh, elsewhere } = one;
     const isLeft = isLeftRunning(one, view);
     const isWanted = placement.state === 'serving' && voiceOf(one) !== 'answers';
     if (mesh.state !== 'unknown' || elsewhere !== undefined || !(isWanted || isLeft)) return [];
     const away = awayNodes(placement.nodes, view.observation);
-    const running = seenMembers(mesh.members).flatMap(({ node, seen }) => (isRunning(seen) ? [node] : []));
+    const running = seenRanks(mesh.ranks).flatMap(({ node, seen }) => (isRunning(seen) ? [node] : []));
     const isNear = placement.nodes.some((node) => view.asked.includes(node));
     if (away.length === 0 || running.length === 0 || !isNear) return [];
     const { name } = placement;
@@ -43,13 +43,13 @@ const answerWords = {
   unseen: 'whether the placement answers is unknown',
 };
 
-/** The address of one node's rank, used while other members are unobserved. */
+/** The address of one node's rank, used while other ranks are unobserved. */
 export const survivorAddress = (placement: string): Addressed =>
   addressed({ kind: 'placement', placement, part: 'rank' });
 
 /** The leader's answer to the request for a token; `unseen` if it was not observed or not asked. */
-export function voiceOf({ leader, mesh: { members } }: PlacementCase): keyof typeof answerWords {
-  const seen = seenMembers(members);
+export function voiceOf({ leader, mesh: { ranks } }: PlacementCase): keyof typeof answerWords {
+  const seen = seenRanks(ranks);
   const first = seen.find((one) => one.seen.record?.rank === 0) ?? seen.find(({ node }) => node === leader);
   if (first === undefined) return 'unseen';
   const { record } = first.seen;
@@ -58,7 +58,7 @@ export function voiceOf({ leader, mesh: { members } }: PlacementCase): keyof typ
 }
 
 /**
- * Whether a stop leaves the observed ranks running: the placement is to start again, which is impossible while a member
+ * Whether a stop leaves the observed ranks running: the placement is to start again, which is impossible while a rank
  * is away, and it answers or may answer. A restart of one of its Macs stops it anyway.
  */
 function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): boolean {
@@ -67,17 +67,17 @@ function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): bo
   return !placement.nodes.some((node) => restarting.includes(node)) && voiceOf(one) !== 'silent';
 }
 
-/** The observed ranks, orphaned ones included, of a placement that is to be stopped and has an unobserved member. */
+/** The observed ranks, orphaned ones included, of a placement that is to be stopped and has an unobserved rank. */
 export function survivorsOf(one: PlacementCase, view: View): readonly SeenOnNode[] {
   const { mesh, strangers } = one;
   if (meshChange(one) !== 'stop-observed' || isLeftRunning(one, view)) return [];
-  const seen = [...seenMembers(mesh.members), ...strangers];
+  const seen = [...seenRanks(mesh.ranks), ...strangers];
   return seen.filter(({ node }) => view.targets.some(({ desired }) => desired.name === node));
 }
 
 /**
- * One property per node for a placement that is to be stopped and has an unobserved member: the other ranks stop in any
- * case, and the placement as a whole waits for that member.
+ * One property per node for a placement that is to be stopped and has an unobserved rank: the other ranks stop in any
+ * case, and the placement as a whole waits for that rank.
  * @param after kinds whose steps come first on a node
  */
 export const survivorProperties = (

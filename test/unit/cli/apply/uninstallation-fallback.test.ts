@@ -5,7 +5,7 @@ import { fleetWithFallback, nodes, onItsNodes, onTheFallback } from '../../../ra
 import { settledFacts } from '../../../rack/rack.ts';
 
 /** The plan of an uninstallation from some nodes. */
-function uninstalled(gone: readonly number[], members: MeshRack['members'], of = fleetWithFallback()) {
+function uninstalled(gone: readonly number[], ranks: MeshRack['ranks'], of = fleetWithFallback()) {
   const call = {
     cluster: { fleet: of },
     ways: { isSimulated: false },
@@ -16,7 +16,7 @@ function uninstalled(gone: readonly number[], members: MeshRack['members'], of =
     const { placements: _, services: __, ...facts } = settledFacts(name);
     return [name, facts];
   });
-  const observation = observeMesh(of, { members, values: Object.fromEntries(values) });
+  const observation = observeMesh(of, { ranks, values: Object.fromEntries(values) });
   const about = uninstallationOf({ own: {} }, call, observation);
   const { plan } = planSeen(about, observation);
   return {

@@ -4,9 +4,9 @@ import { type MeshRack, observeMesh } from '../../../rack/placements.ts';
 import { fleetWithFallback, nodes, onItsNodes, onTheFallback } from '../../../rack/plans.ts';
 
 /** The result, and the nodes of each observation. */
-async function found(members: MeshRack['members'], unreachable: readonly string[] = []) {
+async function found(ranks: MeshRack['ranks'], unreachable: readonly string[] = []) {
   const of = fleetWithFallback();
-  const all = observeMesh(of, { members, unreachable }).nodes;
+  const all = observeMesh(of, { ranks, unreachable }).nodes;
   const observed: (readonly string[])[] = [];
   const { there, unseen } = await findFallbacks(
     of,

@@ -45,7 +45,7 @@ function observed(trees: readonly (readonly KeptTree[])[]) {
   const values = Object.fromEntries(
     names.map((name, at): [string, Partial<FactValues>] => [name, { trees: trees[at] ?? [] }]),
   );
-  return { fleet, observation: observeMesh(fleet, { members: {}, values }) };
+  return { fleet, observation: observeMesh(fleet, { ranks: {}, values }) };
 }
 
 function seen(...trees: readonly (readonly KeptTree[])[]) {

@@ -72,7 +72,7 @@ function codesOf(change: Change = {}): readonly string[] {
   const { packages, ...unread } = { ...runtime, ...change.runtime };
   const listed = { ...unread, ...(change.isListUnread || packages === undefined ? {} : { packages }) };
   const values = change.blocked === undefined ? {} : { [change.blocked]: { firewall: 'blocks-all' as const } };
-  const observation = observeMesh(meshFleet(), { members: {}, values });
+  const observation = observeMesh(meshFleet(), { ranks: {}, values });
   const members = placement.nodes.map((node) => {
     const facts = change.blocked === undefined ? undefined : observation.nodes[node]?.facts;
     return { node, mac: checkedMac(facts) };
@@ -101,7 +101,7 @@ const twoOnEachHop = (all: readonly Link[]): readonly Link[] => {
 
 describe('an extra cable of a JACCL ring', () => {
   const { thunderbolt } = example;
-  const observed = observeMesh(meshFleet(), { members: {} }).nodes;
+  const observed = observeMesh(meshFleet(), { ranks: {} }).nodes;
   const leftOutOf = (unseen: readonly string[], { backend = 'jaccl-ring', away = '', poor = false } = {}) => {
     const links = twoOnEachHop(thunderbolt.links).slice(0, poor ? -1 : undefined);
     const members = nodes.map((node) => {

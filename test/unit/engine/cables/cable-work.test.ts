@@ -8,7 +8,7 @@ import type { ThunderboltReceptacle } from '../../../../src/model/facts/fact-val
 import { known } from '../../../../src/model/known.ts';
 import { thunderboltFact } from '../../../../src/rack/cables/fact.ts';
 import { read } from '../../../../src/rack/fact.ts';
-import { meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import {
   desiredFleet,
   end,
@@ -30,12 +30,12 @@ const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: []
 
 /** A rack in which `kimi` is on three nodes, with these cables. */
 function placed(
-  states: Parameters<typeof threeMembers>[0],
+  states: Parameters<typeof threeRanks>[0],
   cables: readonly string[],
   receptaclesOf: Readonly<Record<string, FactValues['thunderbolt']>> = {},
 ): CableWork {
   const fleet = meshFleet();
-  const { nodes, failures } = observeMesh(fleet, { members: threeMembers(states) });
+  const { nodes, failures } = observeMesh(fleet, { ranks: threeRanks(states) });
   const seen = observedFleet({ cables }).nodes;
   const cabled = Object.entries(nodes).map(([name, { node, facts }]) => {
     const own = receptaclesOf[name];

@@ -5,22 +5,22 @@ import type { Known } from '../../../../src/model/known.ts';
 import { unknown } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { allCommands, commandsIn } from '../../../../src/model/text/prose.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { healthyFacts, meshOfFour, receptacles } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
 
 const fleet = meshFleet();
-const serving = threeMembers(['joined', 'running', 'running']);
-const stopped = threeMembers(['stopped', 'stopped', 'stopped']);
+const serving = threeRanks(['joined', 'running', 'running']);
+const stopped = threeRanks(['stopped', 'stopped', 'stopped']);
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
 /** The observed cables, in addition to the ranks. */
 const cabled = (cables: readonly string[]): NonNullable<MeshRack['values']> =>
   Object.fromEntries(four.map((name) => [name, { thunderbolt: receptacles(name, 6, cables) }]));
 
-const hintsOf = (members: MeshRack['members'], cables: readonly string[]): readonly string[] =>
-  fleetFindings(fleet, observeMesh(fleet, { members, values: cabled(cables) }))
+const hintsOf = (ranks: MeshRack['ranks'], cables: readonly string[]): readonly string[] =>
+  fleetFindings(fleet, observeMesh(fleet, { ranks, values: cabled(cables) }))
     .filter(({ code }) => code.startsWith('cabling/'))
     .map(({ hint }) => plainText(hint));
 
@@ -37,7 +37,7 @@ describe('findings about a node whose answers come from a different Mac', () => 
         'studio-1': { identity: { serial: 'A', hardwareUuid: 'A' }, 'wired-limit': { megabytes: 1 } },
         'studio-2': { identity: { serial: identity, hardwareUuid: identity } },
       };
-      return fleetFindings(fleet, observeMesh(fleet, { members: serving, values })).map(({ code }) => code);
+      return fleetFindings(fleet, observeMesh(fleet, { ranks: serving, values })).map(({ code }) => code);
     };
     expect([codes('B'), codes('A')]).toEqual([['memory/wired-limit'], ['identity/same-mac']]);
   });
@@ -62,7 +62,7 @@ describe('cable work under load', () => {
   });
 
   it('shows the stop command to people, but offers none to programs', () => {
-    const observation = observeMesh(fleet, { members: serving, values: cabled(swapped) });
+    const observation = observeMesh(fleet, { ranks: serving, values: cabled(swapped) });
     const [found] = fleetFindings(fleet, observation).filter(({ code }) => code.startsWith('cabling/'));
     const hint = found?.hint ?? '';
     expect(allCommands(hint).map(({ verb }) => verb)).toEqual(['stop']);
@@ -75,7 +75,7 @@ describe('cable work under load', () => {
   });
 
   it('begins with a stop of placements that may run unobserved', () => {
-    const observation = observeMesh(fleet, { members: stopped, values: cabled(swapped) });
+    const observation = observeMesh(fleet, { ranks: stopped, values: cabled(swapped) });
     const blind: Known<never> = unknown('timed-out', 'launchctl did not answer');
     const nodes = Object.fromEntries(
       Object.entries(observation.nodes).map(([name, one]) => [
@@ -97,7 +97,7 @@ describe('cable work under load', () => {
       'studio-1': { thunderbolt: silent('studio-1') },
       'studio-2': { thunderbolt: silent('studio-2') },
     };
-    const found = fleetFindings(fleet, observeMesh(fleet, { members: serving, values }));
+    const found = fleetFindings(fleet, observeMesh(fleet, { ranks: serving, values }));
     const [one] = found.filter(({ code }) => code === 'cabling/no-answer');
     expect(plainText(one?.hint ?? '')).toMatch(
       /^First stop every placement that uses[\s\S]*Then: Unplug the cable at one end/,
@@ -105,13 +105,13 @@ describe('cable work under load', () => {
   });
 
   it('needs no stop while the cable to move is unknown', () => {
-    const observation = observeMesh(fleet, { members: serving, values: cabled(swapped), unreachable: ['studio-2'] });
+    const observation = observeMesh(fleet, { ranks: serving, values: cabled(swapped), unreachable: ['studio-2'] });
     const hints = fleetFindings(fleet, observation).filter(({ code }) => code.startsWith('cabling/'));
     expect(hints.filter(({ hint }) => plainText(hint).includes('meshwright stop'))).toEqual([]);
   });
 
   it('is one manual step of the plan for both links, after the stop', () => {
-    const observation = observeMesh(fleet, { members: serving, values: cabled(swapped) });
+    const observation = observeMesh(fleet, { ranks: serving, values: cabled(swapped) });
     const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets: four.map(nodeName) });
     const cables = plan.blockers.filter(({ code }) => code.startsWith('cabling/'));
     expect(cables.map(({ node, action, isHands }) => [node, plainText(action).split('\n')[1], isHands])).toEqual([
@@ -127,7 +127,7 @@ describe('cable work under load', () => {
         return [name, { ...cabled(swapped)[name], interfaces: [...interfaces, bridge] }];
       }),
     );
-    const observation = observeMesh(fleet, { members: serving, values });
+    const observation = observeMesh(fleet, { ranks: serving, values });
     const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets: four.map(nodeName) });
     const [action = ''] = plan.blockers.filter(({ code }) => code.startsWith('cabling/')).map((one) => one.action);
     expect(plainText(action)).toMatch(

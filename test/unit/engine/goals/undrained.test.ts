@@ -3,13 +3,13 @@ import { withUndrained } from '../../../../src/engine/goals/scope.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 
 const nodes = (...numbers: readonly number[]) => numbers.map((number) => nodeName(`studio-${number}`));
 const desired = meshFleet({ placement: { fallback: { nodes: nodes(4, 1), contextTokens: 2_048 } } });
 const observedOf = (...numbers: readonly number[]) =>
   Object.fromEntries(nodes(...numbers).map((name) => [name, { bootSession: null, hash: digestOf('seen') }]));
-const seen = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined']) });
+const seen = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
 const fleet = { fleet: desired, seen, observed: observedOf(1, 4) };
 const drain = { kind: 'drain', placements: ['kimi'], waitMs: 1 } as const;
 
@@ -38,16 +38,16 @@ describe('withUndrained', () => {
     const service = (behind?: readonly string[]): FactValues['services'] => [
       { label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, ...(behind === undefined ? {} : { behind }) },
     ];
-    const of = (behind: readonly string[] | undefined, members: MeshRack['members'] = {}) => ({
+    const of = (behind: readonly string[] | undefined, ranks: MeshRack['ranks'] = {}) => ({
       ...fleet,
-      seen: observeMesh(desired, { members, values: { 'studio-2': { services: service(behind) } } }),
+      seen: observeMesh(desired, { ranks, values: { 'studio-2': { services: service(behind) } } }),
       observed: observedOf(1, 2, 4),
     });
     const all = nodes(1, 2, 3, 4);
     expect([...withUndrained(nodes(2), drain, of(['kimi']))].sort()).toEqual(all);
     expect(withUndrained(nodes(2), drain, of(['qwen']))).toEqual(nodes(2));
     expect(withUndrained([], drain, of(['kimi']))).toEqual([]);
-    const away = observeMesh(desired, { members: {}, unreachable: ['studio-3'] });
+    const away = observeMesh(desired, { ranks: {}, unreachable: ['studio-3'] });
     expect([...withUndrained([], drain, { ...fleet, seen: away })].sort()).toEqual(all);
   });
 });

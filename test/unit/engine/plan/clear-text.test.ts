@@ -6,7 +6,7 @@ import { doorPlan, onItsNodes, published } from '../../../rack/plans.ts';
 
 const keyed: Publication = { servedName: 'kimi', apiKeys: [{ kind: 'env', name: 'KEY' }], keyHashes: known([]) };
 const toldOf = (publication: Publication): readonly unknown[] =>
-  doorPlan({ of: published({ publication }), members: onItsNodes, closed: [] })
+  doorPlan({ of: published({ publication }), ranks: onItsNodes, closed: [] })
     .diagnostics.filter(({ code }) => code === 'endpoint/clear-text')
     .map(({ severity, subject, detail }) => [severity, subjectText(subject), detail]);
 

@@ -9,7 +9,7 @@ import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { shortDigest } from '../../../../src/model/digest.ts';
 import type { TokenSight } from '../../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { type MemberCase, type MeshRack, meshFleet, observeMesh } from '../../../rack/placements.ts';
+import { type MeshRack, meshFleet, observeMesh, type RankCase } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
@@ -21,11 +21,11 @@ const fleetWith = (...there: readonly number[]): DesiredFleet =>
   meshFleet({ placement: { fallback: { nodes: nodes(...there), contextTokens: 2_048 } } });
 
 /** The ranks of a fleet's fallback, whose leader has this token reading. */
-function onTheFallback(of: DesiredFleet, token: TokenSight, last: MemberCase['state'] = 'joined') {
+function onTheFallback(of: DesiredFleet, token: TokenSight, last: RankCase['state'] = 'joined') {
   const [first] = of.placements.map(onFallback);
   if (first === undefined) throw new Error('the fleet has a placement');
   const { digest = '' } = configurePlacement(first, of, 0, lastingNames);
-  const entries = first.nodes.map((node, rank): [string, readonly MemberCase[]] => {
+  const entries = first.nodes.map((node, rank): [string, readonly RankCase[]] => {
     const state = rank === first.nodes.length - 1 ? last : 'joined';
     const changes = { size: first.nodes.length };
     return [node, [{ state, generation: 5, rank, digest, changes, ...(rank === 0 ? { token } : {}) }]];
@@ -33,7 +33,7 @@ function onTheFallback(of: DesiredFleet, token: TokenSight, last: MemberCase['st
   return Object.fromEntries(entries);
 }
 
-const own = (token: TokenSight, last: MemberCase['state'] = 'joined'): MeshRack['members'] => ({
+const own = (token: TokenSight, last: RankCase['state'] = 'joined'): MeshRack['ranks'] => ({
   'studio-1': [{ state: 'joined', rank: 0, token }],
   'studio-2': [{ state: 'joined', rank: 1 }],
   'studio-3': [{ state: last, rank: 2 }],
@@ -41,12 +41,12 @@ const own = (token: TokenSight, last: MemberCase['state'] = 'joined'): MeshRack[
 
 interface Case {
   readonly of: DesiredFleet;
-  readonly members: MeshRack['members'];
+  readonly ranks: MeshRack['ranks'];
   readonly goal?: Goal;
   readonly away?: readonly string[];
 }
 
-function planOf({ of, members, goal = { kind: 'converge' }, away = [] }: Case): Plan {
+function planOf({ of, ranks, goal = { kind: 'converge' }, away = [] }: Case): Plan {
   const trees = [...of.runtimes, ...of.models].map(({ name, digest }, at) => ({
     kind: at === 0 ? ('runtime' as const) : ('model' as const),
     name,
@@ -58,13 +58,13 @@ function planOf({ of, members, goal = { kind: 'converge' }, away = [] }: Case): 
     const { placements: _, services: __, ...facts } = settledFacts(name);
     return [name, { ...facts, trees, hold: [] }];
   });
-  const observation = observeMesh(of, { members, values: Object.fromEntries(values), unreachable: away });
+  const observation = observeMesh(of, { ranks, values: Object.fromEntries(values), unreachable: away });
   return makePlan({ goal, desired: of, observation, targets: of.nodes.map(({ name }) => name) });
 }
 
 /** The interruptions of a plan, and how long it gives ranks to stop. */
-function stopsOf(of: DesiredFleet, members: MeshRack['members'], goal: Goal = { kind: 'converge' }) {
-  const plan = planOf({ of, members, goal });
+function stopsOf(of: DesiredFleet, ranks: MeshRack['ranks'], goal: Goal = { kind: 'converge' }) {
+  const plan = planOf({ of, ranks, goal });
   const graces = plan.steps.flatMap(({ act }) =>
     act.kind === 'script' && act.name === 'stop-rank' ? [act.args.graceMs] : [],
   );
@@ -97,9 +97,9 @@ describe('a placement without a token in time', () => {
 });
 
 describe('a fallback that runs but does not serve', () => {
-  const reported = (members: (of: DesiredFleet) => MeshRack['members'], away: readonly string[]) => {
+  const reported = (ranks: (of: DesiredFleet) => MeshRack['ranks'], away: readonly string[]) => {
     const of = fleetWith(4, 1);
-    const { diagnostics } = planOf({ of, members: members(of), away });
+    const { diagnostics } = planOf({ of, ranks: ranks(of), away });
     const found = diagnostics.find(({ code }) => code === 'mesh/on-fallback');
     return [found?.detail, found?.hint].map((text = '') => plainText(text));
   };

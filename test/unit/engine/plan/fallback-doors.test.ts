@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Goal } from '../../../../src/engine/goals/scope.ts';
-import type { MemberCase, MeshRack } from '../../../rack/placements.ts';
+import type { MeshRack, RankCase } from '../../../rack/placements.ts';
 import {
   digestIn,
   doorChanges,
@@ -17,7 +17,7 @@ import { onOnePage } from '../../one-page.ts';
 
 const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallback' };
 const startHere: Goal = { kind: 'start', placements: ['kimi'], layout: 'own' };
-const stopped: MeshRack['members'] = {
+const stopped: MeshRack['ranks'] = {
   'studio-1': [{ state: 'stopped', rank: 0 }],
   'studio-2': [{ state: 'stopped', rank: 1 }],
 };
@@ -25,33 +25,33 @@ const both = ['studio-1', 'studio-4'];
 
 describe('the gateway of a fallback whose placement the file sets to stopped', () => {
   const of = published({ state: 'stopped' });
-  const members = onTheFallback(of);
+  const ranks = onTheFallback(of);
 
   it('keeps accepting in the final check of its start and in every other start', () => {
-    expect(doorSteps(doorPlan({ of, members: {}, closed: both, goal: startThere }))).toContain('studio-4 open-door');
+    expect(doorSteps(doorPlan({ of, ranks: {}, closed: both, goal: startThere }))).toContain('studio-4 open-door');
     for (const goal of [startThere, startHere]) {
-      expect(doorChanges(doorPlan({ of, members, closed: [], goal }))).toEqual([]);
+      expect(doorChanges(doorPlan({ of, ranks, closed: [], goal }))).toEqual([]);
     }
   });
 
   it('is closed by apply', () => {
-    expect(doorChanges(doorPlan({ of, members, closed: [] }))).toEqual(both.map((node) => `${node}: open -> closed`));
+    expect(doorChanges(doorPlan({ of, ranks, closed: [] }))).toEqual(both.map((node) => `${node}: open -> closed`));
   });
 });
 
 describe('a start after a drain of both gateways', () => {
   it('opens both gateways, wherever the placement runs and moves to', () => {
     const of = published();
-    const moved = doorPlan({ of, members: onItsNodes, closed: both, goal: startThere });
+    const moved = doorPlan({ of, ranks: onItsNodes, closed: both, goal: startThere });
     expect(doorSteps(moved).filter((one) => one.endsWith('open-door'))).toEqual([
       'studio-1 open-door',
       'studio-4 open-door',
     ]);
     expect(doorChanges(moved)).toEqual([]);
-    const begun = doorPlan({ of, members: stopped, closed: both, goal: startHere });
+    const begun = doorPlan({ of, ranks: stopped, closed: both, goal: startHere });
     expect(doorChanges(begun)).toEqual(['studio-4: closed -> open']);
     expect(doorSteps(begun)).toEqual(expect.arrayContaining(['studio-1 open-door', 'studio-4 door/open']));
-    const there = doorPlan({ of, members: {}, closed: both, goal: startThere });
+    const there = doorPlan({ of, ranks: {}, closed: both, goal: startThere });
     expect(doorChanges(there)).toEqual(['studio-1: closed -> open']);
     expect(doorSteps(there)).toEqual(expect.arrayContaining(['studio-4 open-door', 'studio-1 door/open']));
   });
@@ -64,14 +64,14 @@ describe('a start of one dead rank behind a drained gateway', () => {
       one.driver === 'command' ? { ...one, restart: 'node' as const } : one,
     );
     const of = { ...fleet, runtimes };
-    const member = (rank: number, state: 'joined' | 'exited'): MemberCase => ({
+    const rankCase = (rank: number, state: 'joined' | 'exited'): RankCase => ({
       state,
       rank,
       digest: digestIn(of, kimi(of)),
     });
     const states = ['joined', 'exited', 'joined'] as const;
-    const members = Object.fromEntries(states.map((state, rank) => [`studio-${rank + 1}`, [member(rank, state)]]));
-    const plan = doorPlan({ of, members, closed: ['studio-1'] });
+    const ranks = Object.fromEntries(states.map((state, rank) => [`studio-${rank + 1}`, [rankCase(rank, state)]]));
+    const plan = doorPlan({ of, ranks, closed: ['studio-1'] });
     const ids = plan.steps.map(({ id }) => id);
     expect(ids.filter((id) => id.includes('/stop'))).toEqual([]);
     expect(ids.at(-1)).toBe('studio-1/placement/kimi/open-door');
@@ -81,7 +81,7 @@ describe('a start of one dead rank behind a drained gateway', () => {
 
 describe('a gateway in apply', () => {
   it('stays closed while it is unknown whether its placement serves', () => {
-    const plan = doorPlan({ members: stopped, closed: both, away: ['studio-3'] });
+    const plan = doorPlan({ ranks: stopped, closed: both, away: ['studio-3'] });
     expect([doorChanges(plan), doorSteps(plan)]).toEqual([[], []]);
     const waiting = plan.waiting.filter(({ resource }) => resource.endsWith('/door'));
     const why = 'it is closed, and whether kimi serves is unknown';
@@ -97,34 +97,34 @@ describe('a gateway in apply', () => {
 
   it('stays closed in a run limited to nodes of a placement with an unknown state', () => {
     const limited = { targets: nodes(1, 4), away: ['studio-2', 'studio-3'] };
-    const plan = doorPlan({ members: stopped, closed: both, ...limited });
+    const plan = doorPlan({ ranks: stopped, closed: both, ...limited });
     expect([doorChanges(plan), doorSteps(plan), ofPlacement(plan)]).toEqual([[], [], []]);
     expect(plan.waiting.map(({ node, resource, isUnknown }) => [node, resource, isUnknown])).toEqual(
       both.map((node) => [node, 'doorman/8080/kimi/door', true]),
     );
-    expect(doorPlan({ members: stopped, closed: [], ...limited }).waiting).toEqual([]);
+    expect(doorPlan({ ranks: stopped, closed: [], ...limited }).waiting).toEqual([]);
   });
 
   it('opens in a run limited to nodes of a serving placement', () => {
-    expect(doorChanges(doorPlan({ members: onItsNodes, closed: both, targets: nodes(1) }))).toEqual([
+    expect(doorChanges(doorPlan({ ranks: onItsNodes, closed: both, targets: nodes(1) }))).toEqual([
       'studio-1: closed -> open',
     ]);
   });
 
   it('waits for nothing if it already accepts', () => {
-    const plan = doorPlan({ members: stopped, closed: [], away: ['studio-3'] });
+    const plan = doorPlan({ ranks: stopped, closed: [], away: ['studio-3'] });
     expect(plan.waiting.filter(({ resource }) => resource.endsWith('/door'))).toEqual([]);
   });
 
   it('opens before a fallback that cannot be moved back, without other changes', () => {
-    const plan = doorPlan({ members: onTheFallback(published()), closed: ['studio-4'], held: 'studio-3' });
+    const plan = doorPlan({ ranks: onTheFallback(published()), closed: ['studio-4'], held: 'studio-3' });
     expect(doorChanges(plan)).toEqual(['studio-4: closed -> open']);
     expect(doorSteps(plan)).toEqual(['studio-4 door/open']);
     expect(ofPlacement(plan)).toEqual([]);
   });
 
   it('closes and opens only with the move when a fallback is moved back', () => {
-    const plan = doorPlan({ members: onTheFallback(published()), closed: ['studio-4'] });
+    const plan = doorPlan({ ranks: onTheFallback(published()), closed: ['studio-4'] });
     expect(doorChanges(plan)).toEqual([]);
     expect(doorSteps(plan).filter((one) => one.startsWith('studio-4'))).toEqual([
       'studio-4 close-door',

@@ -4,7 +4,7 @@ import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
-import type { MemberCase } from '../../../rack/placements.ts';
+import type { RankCase } from '../../../rack/placements.ts';
 import {
   digestIn,
   fleetWithFallback,
@@ -50,10 +50,10 @@ function outcomeOf(plan: Plan) {
 
 describe('the memory next to a running fallback', () => {
   const of = fleetWithOthers(other);
-  const members = onTheFallback(of);
+  const ranks = onTheFallback(of);
 
   it('is free for another placement if the same plan moves the fallback back', () => {
-    const plan = placedPlan({ of, members });
+    const plan = placedPlan({ of, ranks });
     expect(outcomeOf(plan)).toEqual({ refused: [], started: ['kimi', 'other'] });
     const kick = plan.steps.find(({ id }) => id === 'studio-4/placement/other/bootstrap');
     expect(kick?.needs).toContain('studio-4/placement/kimi/stop');
@@ -65,7 +65,7 @@ describe('the memory next to a running fallback', () => {
     ['one of its own nodes needs a restart', { shown: { 'studio-3': needsReboot } }],
     ['one of its own nodes is not a target', { targets: nodes(1, 2, 4) }],
   ])('is not free while %s', (_, one) => {
-    const plan = placedPlan({ of, members, ...one });
+    const plan = placedPlan({ of, ranks, ...one });
     expect(ofPlacement(plan)).toEqual([]);
     expect(outcomeOf(plan)).toEqual({ refused: ['other'], started: [] });
     const [refused] = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
@@ -78,11 +78,11 @@ describe('the memory next to a running fallback', () => {
     const two = fleetWithOthers({ ...other, fallback: { nodes: nodes(3), contextTokens: 2_048 } });
     const moved = two.placements.map(onFallback).find(({ name }) => name === 'other') ?? kimi(two);
     const digest = digestIn(two, moved);
-    const rank: MemberCase = { placement: 'other', state: 'joined', generation: 5, digest, changes: { size: 1 } };
+    const rank: RankCase = { placement: 'other', state: 'joined', generation: 5, digest, changes: { size: 1 } };
     const both = { ...onTheFallback(two), 'studio-3': [rank] };
-    const free = outcomeOf(placedPlan({ of: two, members: both }));
+    const free = outcomeOf(placedPlan({ of: two, ranks: both }));
     expect(free).toEqual({ refused: [], started: ['kimi', 'other'] });
-    const stuck = outcomeOf(placedPlan({ of: two, members: both, shown: { 'studio-2': needsReboot } }));
+    const stuck = outcomeOf(placedPlan({ of: two, ranks: both, shown: { 'studio-2': needsReboot } }));
     expect(stuck.started).toEqual([]);
     expect(stuck.refused).toContain('other');
   });

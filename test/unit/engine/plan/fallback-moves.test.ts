@@ -26,15 +26,15 @@ const waitsFor = ({ waiting }: Plan): readonly string[] =>
 describe('a move back from a fallback', () => {
   it.each([[[4]], [[4, 1]]])('stops and starts nothing while the fallback on %s is not among the targets', (there) => {
     const of = fleetWith(there);
-    const limited = placedPlan({ of, members: onTheFallback(of), targets: nodes(1, 2, 3) });
+    const limited = placedPlan({ of, ranks: onTheFallback(of), targets: nodes(1, 2, 3) });
     expect([ofPlacement(limited), changesOf(limited)]).toEqual([[], []]);
     expect(waitsFor(limited)).toEqual(['studio-4 is not among the targets']);
-    const whole = placedPlan({ of, members: onTheFallback(of), targets: nodes(1, 2, 3, 4) });
+    const whole = placedPlan({ of, ranks: onTheFallback(of), targets: nodes(1, 2, 3, 4) });
     expect(ofPlacement(whole)).toEqual(expect.arrayContaining(['studio-4 stop', 'studio-3 kick']));
   });
 
   it('does not wait for an unreachable fallback node if a different one can be stopped', () => {
-    const plan = placedPlan({ members: onTheFallback(fleetWithFallback()), away: ['studio-4'] });
+    const plan = placedPlan({ ranks: onTheFallback(fleetWithFallback()), away: ['studio-4'] });
     expect(ofPlacement(plan)).toEqual(expect.arrayContaining(['studio-1 stop', 'studio-3 kick']));
   });
 });
@@ -55,16 +55,16 @@ describe('the gateways of a moving placement', () => {
 
   it('close on the leaders of both layouts, even on a node that both use', () => {
     const within = published(2, 3);
-    expect(closedBy({ of: within, members: onTheFallback(within) })).toEqual(['studio-1', 'studio-2']);
+    expect(closedBy({ of: within, ranks: onTheFallback(within) })).toEqual(['studio-1', 'studio-2']);
     const beside = published(4, 1);
-    expect(closedBy({ of: beside, members: onItsNodes, goal: startThere })).toEqual(['studio-1', 'studio-4']);
+    expect(closedBy({ of: beside, ranks: onItsNodes, goal: startThere })).toEqual(['studio-1', 'studio-4']);
     const turned = published(2, 1, 3);
-    expect(closedBy({ of: turned, members: onTheFallback(turned) })).toEqual(['studio-1', 'studio-2']);
+    expect(closedBy({ of: turned, ranks: onTheFallback(turned) })).toEqual(['studio-1', 'studio-2']);
   });
 
   it('close once if both layouts have the same leader', () => {
     const of = published(1, 2);
-    expect(closedBy({ of, members: onTheFallback(of) })).toEqual(['studio-1']);
+    expect(closedBy({ of, ranks: onTheFallback(of) })).toEqual(['studio-1']);
   });
 });
 
@@ -74,22 +74,22 @@ describe('a placement that shares its first ranks with its fallback, after an ed
   const there = 'on its fallback: studio-1, studio-2, studio-4, context 2k';
 
   it('is recognized on its fallback by a rank that only the fallback has, even if that exited', () => {
-    const changed = changesOf(placedPlan({ of: edited, members: onTheFallback(old) }));
+    const changed = changesOf(placedPlan({ of: edited, ranks: onTheFallback(old) }));
     const back = 'serving on its own nodes: studio-1, studio-2, studio-3, context 4k';
     expect(changed).toEqual([['studio-1', there, back]]);
     const [last] = onTheFallback(old, 'exited')['studio-4'] ?? [];
-    const broken: MeshRack['members'] = { ...onTheFallback(old), 'studio-4': last === undefined ? [] : [last] };
-    expect(changesOf(placedPlan({ of: edited, members: broken }))).toEqual(changed);
+    const broken: MeshRack['ranks'] = { ...onTheFallback(old), 'studio-4': last === undefined ? [] : [last] };
+    expect(changesOf(placedPlan({ of: edited, ranks: broken }))).toEqual(changed);
   });
 
   it('is not stopped while one of its own nodes is away', () => {
-    const plan = placedPlan({ of: edited, members: onTheFallback(old), away: ['studio-3'] });
+    const plan = placedPlan({ of: edited, ranks: onTheFallback(old), away: ['studio-3'] });
     expect([ofPlacement(plan), plan.effects]).toEqual([[], []]);
   });
 
   it('is stopped on all nodes of its fallback', () => {
     const goal: Goal = { kind: 'stop', placements: ['kimi'] };
-    const stops = ofPlacement(placedPlan({ of: edited, members: onTheFallback(old), goal })).filter((id) =>
+    const stops = ofPlacement(placedPlan({ of: edited, ranks: onTheFallback(old), goal })).filter((id) =>
       id.endsWith(' stop'),
     );
     expect(stops).toEqual(['studio-1 stop', 'studio-2 stop', 'studio-4 stop']);
@@ -97,11 +97,11 @@ describe('a placement that shares its first ranks with its fallback, after an ed
 
   it('is recognized on its own nodes by a rank that only they have', () => {
     const digest = 'of old';
-    const members: MeshRack['members'] = Object.fromEntries(
+    const ranks: MeshRack['ranks'] = Object.fromEntries(
       nodes(1, 2, 3).map((node, rank) => [node, [{ state: 'joined', rank, digest }]]),
     );
     const from = 'running with old settings: which ones is unknown, because its record does not store settings';
-    expect(changesOf(placedPlan({ of: edited, members }))).toEqual([['studio-1', from, 'serving']]);
+    expect(changesOf(placedPlan({ of: edited, ranks }))).toEqual([['studio-1', from, 'serving']]);
   });
 });
 

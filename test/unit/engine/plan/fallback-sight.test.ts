@@ -4,7 +4,7 @@ import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import { viewOf } from '../../../../src/engine/plan/view.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { surveyPlacements } from '../../../../src/rack/placement/check/placement-survey.ts';
-import { type MemberCase, type MeshRack, observeMesh } from '../../../rack/placements.ts';
+import { type MeshRack, observeMesh, type RankCase } from '../../../rack/placements.ts';
 import {
   changesOf,
   digestIn,
@@ -21,7 +21,7 @@ import { onOnePage } from '../../one-page.ts';
 describe('a placement with an unobserved fallback', () => {
   const apart = (changes: Partial<DesiredPlacement> = {}): DesiredFleet =>
     fleetWithFallback({ fallback: { nodes: nodes(4), contextTokens: 2_048 }, ...changes });
-  const stopped: MeshRack['members'] = {
+  const stopped: MeshRack['ranks'] = {
     'studio-1': [{ state: 'stopped', rank: 0 }],
     'studio-2': [{ state: 'stopped', rank: 1 }],
     'studio-3': [{ state: 'ready', rank: 2 }],
@@ -30,9 +30,9 @@ describe('a placement with an unobserved fallback', () => {
   it.each<[string, Partial<PlacedCase>]>([
     ['apply', {}],
     ['a start', { goal: { kind: 'start', placements: ['kimi'], layout: 'own' } }],
-    ['apply without records of its ranks', { members: {} }],
+    ['apply without records of its ranks', { ranks: {} }],
   ])('waits and is not started on its own nodes in %s', (_, one) => {
-    const plan = placedPlan({ of: apart(), members: stopped, away: ['studio-4'], ...one });
+    const plan = placedPlan({ of: apart(), ranks: stopped, away: ['studio-4'], ...one });
     expect([ofPlacement(plan), changesOf(plan)]).toEqual([[], []]);
     expect(plan.waiting).toContainEqual(expect.objectContaining({ resource: 'placement/kimi', isUnknown: true }));
   });
@@ -40,8 +40,8 @@ describe('a placement with an unobserved fallback', () => {
   it('waits after a stop, and is stopped where its ranks run', () => {
     const away = ['studio-4'];
     const goal: Goal = { kind: 'stop', placements: ['kimi'] };
-    const [idle, some] = [stopped, { ...onItsNodes, 'studio-3': [] }].map((members) =>
-      placedPlan({ of: apart(), members, away, goal }),
+    const [idle, some] = [stopped, { ...onItsNodes, 'studio-3': [] }].map((ranks) =>
+      placedPlan({ of: apart(), ranks, away, goal }),
     );
     expect(idle?.waiting.map(({ resource }) => resource)).toContain('placement/kimi');
     expect(some && ofPlacement(some)).toContain('studio-1 stop');
@@ -50,8 +50,8 @@ describe('a placement with an unobserved fallback', () => {
   it('is restarted on its own nodes if it was not stopped or part of its fallback is observed', () => {
     const broken = { ...onItsNodes, 'studio-2': [{ state: 'exited', rank: 1 } as const] };
     const [partly, seen] = [
-      placedPlan({ of: apart(), members: broken, away: ['studio-4'] }),
-      placedPlan({ members: stopped, away: ['studio-4'] }),
+      placedPlan({ of: apart(), ranks: broken, away: ['studio-4'] }),
+      placedPlan({ ranks: stopped, away: ['studio-4'] }),
     ];
     expect([ofPlacement(partly), ofPlacement(seen)]).toEqual([
       expect.arrayContaining(['studio-2 kick']),
@@ -64,9 +64,9 @@ describe('a placement with ranks in both layouts', () => {
   const alone = { nodes: nodes(4), contextTokens: 2_048 };
   const of = fleetWithFallback({ fallback: alone });
   const silent = { kind: 'silent', reason: 'status 503' } as const;
-  const layoutOf = (there: Partial<MemberCase>, here: Partial<MemberCase> = {}): string | undefined => {
+  const layoutOf = (there: Partial<RankCase>, here: Partial<RankCase> = {}): string | undefined => {
     const digest = digestIn(of, onFallback(kimi(of)));
-    const members: MeshRack['members'] = {
+    const ranks: MeshRack['ranks'] = {
       'studio-1': [{ state: 'joined', rank: 0, ...here }],
       'studio-2': [{ state: 'joined', rank: 1 }],
       'studio-3': [{ state: 'joined', rank: 2 }],
@@ -74,7 +74,7 @@ describe('a placement with ranks in both layouts', () => {
     };
     const view = viewOf({
       desired: of,
-      observation: observeMesh(of, { members }),
+      observation: observeMesh(of, { ranks }),
       targets: of.nodes.map((one) => one.name),
     });
     return surveyPlacements(view)[0]?.nodes.join(', ');

@@ -7,7 +7,7 @@ import { viewOf } from '../../../../src/engine/plan/view.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { placementFindings } from '../../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements } from '../../../../src/rack/placement/check/placement-survey.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import {
   changesOf,
   digestIn,
@@ -41,7 +41,7 @@ describe('a placement on its fallback', () => {
   });
 
   it('is moved back by apply, as an interruption', () => {
-    const plan = placedPlan({ members: onTheFallback(fleetWithFallback()) });
+    const plan = placedPlan({ ranks: onTheFallback(fleetWithFallback()) });
     const there = 'on its fallback: studio-4, studio-1, context 2k';
     const back = 'serving on its own nodes: studio-1, studio-2, studio-3, context 4k';
     expect(changesOf(plan)).toEqual([['studio-1', there, back]]);
@@ -56,7 +56,7 @@ describe('a placement on its fallback', () => {
     ['one of its own nodes is away', { away: ['studio-3'] }],
     ['one of its own nodes is on hold', { held: 'studio-3' }],
   ])('waits unchanged while %s', (_, one) => {
-    const plan = placedPlan({ members: onTheFallback(fleetWithFallback()), ...one });
+    const plan = placedPlan({ ranks: onTheFallback(fleetWithFallback()), ...one });
     expect([ofPlacement(plan), changesOf(plan)]).toEqual([[], []]);
     expect(plan.waiting.filter(({ resource }) => resource === 'placement/kimi')).toHaveLength(1);
     expect(codes(plan)).toContain('mesh/on-fallback');
@@ -64,7 +64,7 @@ describe('a placement on its fallback', () => {
 
   it('is stopped where it runs, even if one of its own nodes is away', () => {
     const plan = placedPlan({
-      members: onTheFallback(fleetWithFallback()),
+      ranks: onTheFallback(fleetWithFallback()),
       away: ['studio-3'],
       goal: { kind: 'stop', placements: ['kimi'] },
     });
@@ -72,9 +72,9 @@ describe('a placement on its fallback', () => {
   });
 
   it('is started where it ran last, unless a start names a layout', () => {
-    const members = onTheFallback(fleetWithFallback(), 'stopped');
+    const ranks = onTheFallback(fleetWithFallback(), 'stopped');
     const [last, there, home] = ([{}, { layout: 'fallback' }, { layout: 'own' }] as const).map((wish) =>
-      placedPlan({ members, goal: { kind: 'start', placements: ['kimi'], ...wish } }),
+      placedPlan({ ranks, goal: { kind: 'start', placements: ['kimi'], ...wish } }),
     );
     const kicked = (plan: Plan | undefined) => plan && ofPlacement(plan).filter((id) => id.endsWith(' kick'));
     expect([kicked(last), kicked(there), kicked(home)]).toEqual([
@@ -86,7 +86,7 @@ describe('a placement on its fallback', () => {
 
   it('is not moved by a start on its own nodes', () => {
     const goal: Goal = { kind: 'start', placements: ['kimi'], layout: 'own' };
-    expect(ofPlacement(placedPlan({ members: onTheFallback(fleetWithFallback()), goal }))).toEqual([]);
+    expect(ofPlacement(placedPlan({ ranks: onTheFallback(fleetWithFallback()), goal }))).toEqual([]);
   });
 });
 
@@ -94,18 +94,18 @@ describe('status of a placement with a fallback', () => {
   it('reports no orphaned ranks of a running or stopped fallback', () => {
     const stopped = fleetWithFallback({ state: 'stopped' });
     const cases = [
-      { of: fleetWithFallback(), members: onTheFallback(fleetWithFallback()) },
-      { of: stopped, members: onTheFallback(stopped, 'stopped') },
+      { of: fleetWithFallback(), ranks: onTheFallback(fleetWithFallback()) },
+      { of: stopped, ranks: onTheFallback(stopped, 'stopped') },
     ];
-    const found = cases.map(({ of, members }) => {
-      const observation = observeMesh(of, { members });
+    const found = cases.map(({ of, ranks }) => {
+      const observation = observeMesh(of, { ranks });
       const view = viewOf({ desired: of, observation, targets: of.nodes.map(({ name }) => name) });
       const surveys = surveyPlacements(view);
       const codesOf = placementFindings(view, surveys).map(({ code }) => code);
       return [surveys[0]?.state, surveys[0]?.standing, codesOf];
     });
-    const { of, members } = cases[1] ?? { of: fleetWithFallback(), members: {} };
-    expect(ofPlacement(placedPlan({ of, members }))).toEqual([]);
+    const { of, ranks } = cases[1] ?? { of: fleetWithFallback(), ranks: {} };
+    expect(ofPlacement(placedPlan({ of, ranks }))).toEqual([]);
     expect(found).toEqual([
       ['serving', 'differs', ['mesh/on-fallback']],
       ['stopped', 'met', []],
@@ -118,22 +118,22 @@ describe('a goal for a node of a fallback', () => {
 
   it('affects the placement only if it runs there', () => {
     const stop: Goal = { kind: 'stop', placements: ['kimi'], near };
-    const elsewhere = placedPlan({ members: onItsNodes, goal: stop });
-    const there = placedPlan({ members: onTheFallback(fleetWithFallback()), goal: stop });
+    const elsewhere = placedPlan({ ranks: onItsNodes, goal: stop });
+    const there = placedPlan({ ranks: onTheFallback(fleetWithFallback()), goal: stop });
     expect([ofPlacement(elsewhere), ofPlacement(there).includes('studio-4 stop')]).toEqual([[], true]);
-    expect(ofPlacement(placedPlan({ members: {}, goal: { kind: 'start', placements: ['kimi'], near } }))).toEqual([]);
+    expect(ofPlacement(placedPlan({ ranks: {}, goal: { kind: 'start', placements: ['kimi'], near } }))).toEqual([]);
   });
 
   it('stops the placement before a restart of its Mac only if it runs there', () => {
     const goal: Goal = { kind: 'reboot', nodes: near };
-    expect(ofPlacement(placedPlan({ members: onTheFallback(fleetWithFallback()), goal }))).toContain('studio-4 stop');
-    expect(ofPlacement(placedPlan({ members: onItsNodes, goal }))).toEqual([]);
+    expect(ofPlacement(placedPlan({ ranks: onTheFallback(fleetWithFallback()), goal }))).toContain('studio-4 stop');
+    expect(ofPlacement(placedPlan({ ranks: onItsNodes, goal }))).toEqual([]);
   });
 });
 
 describe('a start on the fallback', () => {
   it('stops the running layout first, even if one of its nodes is away, and then is empty', () => {
-    const plan = placedPlan({ members: onItsNodes, away: ['studio-2'], goal: startThere });
+    const plan = placedPlan({ ranks: onItsNodes, away: ['studio-2'], goal: startThere });
     const steps = ofPlacement(plan);
     expect(steps.filter((id) => / (?:stop|kick)$/.test(id))).toEqual([
       'studio-1 stop',
@@ -141,7 +141,7 @@ describe('a start on the fallback', () => {
       'studio-4 kick',
       'studio-1 kick',
     ]);
-    const again = placedPlan({ members: onTheFallback(fleetWithFallback()), away: ['studio-2'], goal: startThere });
+    const again = placedPlan({ ranks: onTheFallback(fleetWithFallback()), away: ['studio-2'], goal: startThere });
     expect([ofPlacement(again), again.waiting]).toEqual([[], []]);
   });
 
@@ -149,16 +149,16 @@ describe('a start on the fallback', () => {
     const inside = fleetWithFallback({ fallback: { ...fallback, nodes: nodes(1, 2) } });
     const there = 'serving on its fallback: studio-1, studio-2, context 2k';
     const fromOf = (one: Partial<PlacedCase>): unknown =>
-      changesOf(placedPlan({ of: inside, members: onItsNodes, goal: startThere, ...one }));
+      changesOf(placedPlan({ of: inside, ranks: onItsNodes, goal: startThere, ...one }));
     expect(fromOf({})).toEqual([['studio-1', 'on its own nodes: studio-1, studio-2, studio-3, context 4k', there]]);
     expect(fromOf({ away: ['studio-3'] })).toEqual([
       ['studio-1', 'on its own nodes: ranks on studio-1, studio-2', there],
     ]);
-    const old: MeshRack['members'] = {
+    const old: MeshRack['ranks'] = {
       'studio-1': [{ state: 'joined', rank: 0, digest: 'of old', changes: { size: 2 } }],
       'studio-2': [{ state: 'joined', rank: 1, digest: 'of old', changes: { size: 2 } }],
     };
-    expect(fromOf({ members: old })).toEqual([
+    expect(fromOf({ ranks: old })).toEqual([
       [
         'studio-1',
         'running with old settings: which ones is unknown, because its record does not store settings',
@@ -168,25 +168,25 @@ describe('a start on the fallback', () => {
   });
 
   it('leaves a held own node unchanged, and is refused for a held fallback node', () => {
-    const beside = placedPlan({ members: onItsNodes, held: 'studio-3', goal: startThere });
+    const beside = placedPlan({ ranks: onItsNodes, held: 'studio-3', goal: startThere });
     expect(ofPlacement(beside).filter((id) => id.startsWith('studio-3'))).toEqual([]);
     expect(ofPlacement(beside)).toContain('studio-4 kick');
-    const amid = placedPlan({ members: onItsNodes, held: 'studio-4', goal: startThere });
+    const amid = placedPlan({ ranks: onItsNodes, held: 'studio-4', goal: startThere });
     expect([ofPlacement(amid), amid.blockers.map(({ code }) => code)]).toEqual([[], ['hold/held']]);
   });
 
   it('is offered only while an own node outside the fallback is away', () => {
-    const offered = placedPlan({ members: onItsNodes, away: ['studio-2'] });
+    const offered = placedPlan({ ranks: onItsNodes, away: ['studio-2'] });
     const hint = offered.diagnostics.find(({ code }) => code === 'mesh/fallback-there')?.hint;
     expect(plainText(hint ?? '')).toContain('meshwright start kimi --fallback');
-    expect(codes(placedPlan({ members: onItsNodes, away: ['studio-1'] }))).not.toContain('mesh/fallback-there');
-    expect(codes(placedPlan({ members: onItsNodes }))).not.toContain('mesh/fallback-there');
+    expect(codes(placedPlan({ ranks: onItsNodes, away: ['studio-1'] }))).not.toContain('mesh/fallback-there');
+    expect(codes(placedPlan({ ranks: onItsNodes }))).not.toContain('mesh/fallback-there');
   });
 
   it('is offered if all ranks exited, but not if they were stopped', () => {
-    const inState = (state: 'exited' | 'stopped') => threeMembers([state, state, state]);
-    expect(codes(placedPlan({ members: inState('exited') }))).toContain('mesh/fallback-there');
-    expect(codes(placedPlan({ members: inState('stopped') }))).not.toContain('mesh/fallback-there');
+    const inState = (state: 'exited' | 'stopped') => threeRanks([state, state, state]);
+    expect(codes(placedPlan({ ranks: inState('exited') }))).toContain('mesh/fallback-there');
+    expect(codes(placedPlan({ ranks: inState('stopped') }))).not.toContain('mesh/fallback-there');
   });
 });
 
@@ -196,15 +196,15 @@ describe('the fit of a fallback', () => {
     ...of,
     models: of.models.map((model) => ({ ...model, shape: evenShape(1_200e9, layers) })),
   });
-  const blockersOf = (of: DesiredFleet, members: MeshRack['members'] = {}) =>
-    placedPlan({ of, members }).blockers.map(({ code, action }) => [code, action]);
+  const blockersOf = (of: DesiredFleet, ranks: MeshRack['ranks'] = {}) =>
+    placedPlan({ of, ranks }).blockers.map(({ code, action }) => [code, action]);
 
   it('is checked in place of the own layout, with a refusal that names the fallback', () => {
     const there = 'placement kimi: On its fallback (studio-4, studio-1, context 2k): studio-1, studio-4 each need 610.';
     const expected = [['placement/does-not-fit', expect.stringContaining(there)]];
     expect(blockersOf(large(fleetWithFallback()))).toEqual(expected);
     expect(blockersOf(large(fleetWithFallback()), onItsNodes)).toEqual(expected);
-    expect(ofPlacement(placedPlan({ of: large(fleetWithFallback()), members: {} }))).toEqual([]);
+    expect(ofPlacement(placedPlan({ of: large(fleetWithFallback()), ranks: {} }))).toEqual([]);
     expect(blockersOf(large(fleetWithFallback({ fallback: { ...fallback, nodes: nodes(4, 1, 2) } })))).toEqual([]);
   });
 

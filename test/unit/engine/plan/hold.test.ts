@@ -6,7 +6,7 @@ import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import type { NodeHold } from '../../../../src/model/facts/node-records.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { dayOf, isDayOver } from '../../../../src/model/text/units.ts';
-import { meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { changed, makePlan, planFor, stepIds } from '../../../rack/plans.ts';
 import {
   desiredFleet,
@@ -93,7 +93,7 @@ describe('a node on hold', () => {
       ...meshFleet(),
       placements: meshFleet().placements.map((one) => ({ ...one, state: 'stopped' as const })),
     };
-    const members = threeMembers(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
+    const ranks = threeRanks(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
     const seen = Object.fromEntries(fleet.nodes.map(({ name }) => [name, settledFacts(name)]));
     const four = Object.fromEntries(
       Object.entries(seen).map(([name, { placements: _p, services: _s, ...facts }]) => [
@@ -101,7 +101,7 @@ describe('a node on hold', () => {
         { ...facts, hold: name === 'studio-2' ? [hold] : [] },
       ]),
     );
-    const observation = observeMesh(fleet, { members, values: four });
+    const observation = observeMesh(fleet, { ranks, values: four });
     const plan = makePlan({ goal, desired: fleet, observation, targets: fleet.nodes.map(({ name }) => name) });
     const touched = plan.steps.filter(({ node, act }) => node === 'studio-2' && act.kind !== 'hands');
     expect([touched, changed(plan).filter((id) => id.includes('placement/kimi'))]).toEqual([[], []]);

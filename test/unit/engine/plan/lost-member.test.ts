@@ -9,7 +9,7 @@ import { diagnosticsAsText } from '../../as-text.ts';
 import { onOnePage } from '../../one-page.ts';
 
 const late: TokenSight = { kind: 'silent', reason: 'no answer in time', isTimeout: true };
-const ranks = (token: TokenSight): MeshRack['members'] => ({
+const ranks = (token: TokenSight): MeshRack['ranks'] => ({
   'studio-1': [{ state: 'joined', rank: 0, token }],
   'studio-2': [{ state: 'joined', rank: 1 }],
   'studio-3': [{ state: 'joined', rank: 2 }],
@@ -31,7 +31,7 @@ describe('a stop while a node is away', () => {
     ['a follower', 'studio-3', ['studio-1', 'studio-2']],
     ['the leader', 'studio-1', ['studio-2', 'studio-3']],
   ])('stops the other ranks, and waits for %s', (_, away, others) => {
-    const made = plan({ members: hangs, away: [away], goal: stop });
+    const made = plan({ ranks: hangs, away: [away], goal: stop });
     expect(made.changes.map(({ node, resource, to }) => `${node} ${resource} ${to}`)).toEqual(
       others.map((node) => `${node} placement/kimi/rank stopped`),
     );
@@ -41,55 +41,52 @@ describe('a stop while a node is away', () => {
   });
 
   it('names the unobserved node', () => {
-    const { waiting } = plan({ members: hangs, away: ['studio-3'], goal: stop });
+    const { waiting } = plan({ ranks: hangs, away: ['studio-3'], goal: stop });
     expect(waiting.flatMap((one) => one.for.map(({ text }) => text))).toContain(
       'placement/kimi on studio-1 is unknown (studio-3: the node was not reached)',
     );
   });
 
   it('stops followers after their leader, whatever its result', () => {
-    const { steps } = plan({ members: hangs, away: ['studio-3'], goal: stop });
+    const { steps } = plan({ ranks: hangs, away: ['studio-3'], goal: stop });
     const follower = steps.find(({ id }) => id === 'studio-2/placement/kimi/stop');
     expect([follower?.needs, follower?.after]).toEqual([[], ['studio-1/placement/kimi/stop']]);
   });
 
-  it.each<[string, MeshRack['members'], string]>([
+  it.each<[string, MeshRack['ranks'], string]>([
     ['the placement answers', answers, 'studio-3'],
     ['the placement may only be busy', hangs, 'studio-3'],
     ['the leader is away', answers, 'studio-1'],
-  ])('is an interruption while %s', (_, members, away) => {
-    const kinds = plan({ members, away: [away], goal: stop }).effects.map(({ kind }) => kind);
+  ])('is an interruption while %s', (_, ranks, away) => {
+    const kinds = plan({ ranks, away: [away], goal: stop }).effects.map(({ kind }) => kind);
     expect(kinds).toContain('interrupt');
   });
 
   it('is empty once the other ranks are stopped', () => {
-    const members = {
+    const ranks = {
       'studio-1': [{ state: 'stopped', rank: 0 }],
       'studio-2': [{ state: 'stopped', rank: 1 }],
     } as const;
-    const made = plan({ members, away: ['studio-3'], goal: stop });
+    const made = plan({ ranks, away: ['studio-3'], goal: stop });
     expect([made.changes, made.steps]).toEqual([[], []]);
   });
 
   it('happens in apply for a placement that the file sets to stopped', () => {
     const of = meshFleet({ placement: { state: 'stopped' } });
-    expect(stopsIn(plan({ of, members: hangs, away: ['studio-3'] }))).toEqual(['studio-1', 'studio-2']);
+    expect(stopsIn(plan({ of, ranks: hangs, away: ['studio-3'] }))).toEqual(['studio-1', 'studio-2']);
   });
 });
 
 describe('the stop of a restart while a node is away', () => {
   it('stops a placement that gives no token', () => {
-    expect(stopsIn(plan({ members: hangs, away: ['studio-3'], goal: stopOfRestart }))).toEqual([
-      'studio-1',
-      'studio-2',
-    ]);
+    expect(stopsIn(plan({ ranks: hangs, away: ['studio-3'], goal: stopOfRestart }))).toEqual(['studio-1', 'studio-2']);
   });
 
-  it.each<[string, MeshRack['members'], string, string]>([
+  it.each<[string, MeshRack['ranks'], string, string]>([
     ['answers', answers, 'studio-3', 'the placement gave a token'],
     ['may answer, since its leader is away', hangs, 'studio-1', 'whether the placement answers is unknown'],
-  ])('keeps a placement that %s, with the command that stops it', (_, members, away, words) => {
-    const made = plan({ members, away: [away], goal: stopOfRestart });
+  ])('keeps a placement that %s, with the command that stops it', (_, ranks, away, words) => {
+    const made = plan({ ranks, away: [away], goal: stopOfRestart });
     expect(made.steps).toEqual([]);
     expect(
       lost(made).map(({ detail, hint }) => [detail.includes(words), hint.endsWith('meshwright stop kimi')]),
@@ -98,7 +95,7 @@ describe('the stop of a restart while a node is away', () => {
 
   it('stops all reachable ranks before a reboot of one of their Macs', () => {
     const goal: Goal = { kind: 'reboot', nodes: nodes(1), back: ['kimi'] };
-    expect(stopsIn(plan({ members: answers, away: ['studio-3'], goal }))).toEqual(['studio-1', 'studio-2']);
+    expect(stopsIn(plan({ ranks: answers, away: ['studio-3'], goal }))).toEqual(['studio-1', 'studio-2']);
   });
 });
 
@@ -108,7 +105,7 @@ describe('the reboot of an unreachable Mac', () => {
     ['shutdown', 'shutdown'],
   ])('stops nothing on other Macs in a %s', (_, kind) => {
     const goal = { kind, nodes: nodes(3), back: ['kimi'] } as Goal;
-    const made = plan({ members: hangs, away: ['studio-3'], goal });
+    const made = plan({ ranks: hangs, away: ['studio-3'], goal });
     expect([made.steps, made.changes]).toEqual([[], []]);
     expect(made.waiting.flatMap((one) => one.for.map(({ text }) => text))).toContain(
       'studio-3 cannot be restarted now',
@@ -118,13 +115,13 @@ describe('the reboot of an unreachable Mac', () => {
 
   it('stops the other ranks if a reachable Mac is restarted too', () => {
     const goal: Goal = { kind: 'reboot', nodes: nodes(1, 3), back: ['kimi'] };
-    expect(stopsIn(plan({ members: hangs, away: ['studio-3'], goal }))).toEqual(['studio-1', 'studio-2']);
+    expect(stopsIn(plan({ ranks: hangs, away: ['studio-3'], goal }))).toEqual(['studio-1', 'studio-2']);
   });
 });
 
 describe('apply while a node is away', () => {
   it('stops no rank, and reports how to stop the remaining ones', () => {
-    const made = plan({ members: hangs, away: ['studio-3'] });
+    const made = plan({ ranks: hangs, away: ['studio-3'] });
     expect(made.steps).toEqual([]);
     expect(lost(made)).toEqual([
       expect.objectContaining({
@@ -137,16 +134,16 @@ describe('apply while a node is away', () => {
   });
 
   it('reports a lost rank even if its node is not a target', () => {
-    const made = plan({ members: hangs, away: ['studio-3'], targets: nodes(1, 2) });
+    const made = plan({ ranks: hangs, away: ['studio-3'], targets: nodes(1, 2) });
     expect([made.waiting, lost(made)]).toEqual([[], [expect.objectContaining({ code: 'mesh/lost-member' })]]);
   });
 
   it.each<[string, Partial<PlacedCase>]>([
-    ['gives a token', { members: answers }],
-    ['has no running rank', { members: { 'studio-1': [{ state: 'stopped', rank: 0 }] } }],
+    ['gives a token', { ranks: answers }],
+    ['has no running rank', { ranks: { 'studio-1': [{ state: 'stopped', rank: 0 }] } }],
     ['has no node among the targets', { targets: nodes(4) }],
   ])('reports no lost rank of a placement that %s', (_, one) => {
-    expect(lost(plan({ members: hangs, away: ['studio-3'], ...one }))).toEqual([]);
+    expect(lost(plan({ ranks: hangs, away: ['studio-3'], ...one }))).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
@@ -14,11 +14,11 @@ describe('missing parts of a placement in a restart', () => {
       const { placements: _, services: __, ...facts } = settledFacts(name);
       return [name, { ...facts, trees: [] }];
     });
-    const members = threeMembers(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
+    const ranks = threeRanks(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
     const made = makePlan({
       goal: { kind: 'stop', placements: ['kimi'], back: ['kimi'] },
       desired,
-      observation: observeMesh(desired, { members, values: Object.fromEntries(values) }),
+      observation: observeMesh(desired, { ranks, values: Object.fromEntries(values) }),
       targets: names.map(nodeName),
     });
     const action = 'Make runtime/reference, model/tiny match the file first: meshwright apply';

@@ -30,7 +30,7 @@ describe('oncePer', () => {
       endpointPort: 8_081 + at,
     }));
     const placements: DesiredFleet['placements'] = [watched, ...others];
-    doorPlan({ of: { ...of, placements }, members: {}, closed: [] });
+    doorPlan({ of: { ...of, placements }, ranks: {}, closed: [] });
     return reads;
   }
 

@@ -6,7 +6,7 @@ import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { Step } from '../../../../src/model/step.ts';
-import { type MemberCase, meshFleet, observeMesh } from '../../../rack/placements.ts';
+import { meshFleet, observeMesh, type RankCase } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
@@ -35,7 +35,7 @@ const trees = [
   { kind: 'model', name: 'tiny', digest: shortDigest(digestOf('model')), isCurrent: false, state: 'intact' },
 ] as const;
 
-const member = (placement: string, rank: number, generation: number, more: Partial<MemberCase> = {}): MemberCase => ({
+const rankCase = (placement: string, rank: number, generation: number, more: Partial<RankCase> = {}): RankCase => ({
   placement,
   rank,
   generation,
@@ -46,19 +46,19 @@ const member = (placement: string, rank: number, generation: number, more: Parti
 });
 
 /** Both serve; kimi is in its seventh start, pair in its second. */
-const serving: Readonly<Record<string, readonly MemberCase[]>> = {
-  'studio-1': [member('kimi', 0, 7)],
-  'studio-2': [member('kimi', 1, 7)],
-  'studio-3': [member('kimi', 2, 7), member('pair', 0, 2)],
-  'studio-4': [member('pair', 1, 2)],
+const serving: Readonly<Record<string, readonly RankCase[]>> = {
+  'studio-1': [rankCase('kimi', 0, 7)],
+  'studio-2': [rankCase('kimi', 1, 7)],
+  'studio-3': [rankCase('kimi', 2, 7), rankCase('pair', 0, 2)],
+  'studio-4': [rankCase('pair', 1, 2)],
 };
 
-function plan(members: typeof serving, unreachable: readonly string[] = []): Plan {
+function plan(ranks: typeof serving, unreachable: readonly string[] = []): Plan {
   const values = four.map((name) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
     return [name, { ...facts, trees }];
   });
-  const rack = { members, values: Object.fromEntries(values), unreachable };
+  const rack = { ranks, values: Object.fromEntries(values), unreachable };
   return makePlan({
     goal: { kind: 'converge' },
     desired: fleet,
@@ -86,21 +86,21 @@ const nextStart = (steps: readonly Step[], name: string): readonly unknown[] =>
 
 describe('placements on the same node', () => {
   it('are restarted only if they have a dead rank', () => {
-    const made = plan({ ...serving, 'studio-2': [member('kimi', 1, 7, { state: 'exited' })] });
+    const made = plan({ ...serving, 'studio-2': [rankCase('kimi', 1, 7, { state: 'exited' })] });
     expect(touched(made.steps)).toEqual(['kimi']);
     expect(touched(plan(serving).steps)).toEqual([]);
   });
 
   it('are restarted even while another placement has lost a node', () => {
-    const made = plan({ ...serving, 'studio-4': [member('pair', 1, 2, { state: 'exited' })] }, ['studio-1']);
+    const made = plan({ ...serving, 'studio-4': [rankCase('pair', 1, 2, { state: 'exited' })] }, ['studio-1']);
     expect(touched(made.steps)).toEqual(['pair']);
   });
 
   it('have separate generations and ports', () => {
     const dead = Object.fromEntries(
-      Object.entries(serving).map(([node, members]) => [
+      Object.entries(serving).map(([node, ranks]) => [
         node,
-        members.map((one): MemberCase => ({ ...one, state: 'exited' })),
+        ranks.map((one): RankCase => ({ ...one, state: 'exited' })),
       ]),
     );
     const { steps } = plan(dead);

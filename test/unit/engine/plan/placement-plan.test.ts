@@ -5,10 +5,10 @@ import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
-import type { PlacementMember } from '../../../../src/model/facts/fact-values.ts';
+import type { RecordedRank } from '../../../../src/model/facts/fact-values.ts';
 import type { Step } from '../../../../src/model/step.ts';
 import { effectTexts } from '../../../../src/report/plan/plan-text.ts';
-import { llamaFleet, type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { llamaFleet, type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { asText } from '../../as-text.ts';
 import { onOnePage } from '../../one-page.ts';
@@ -59,11 +59,11 @@ function behind(step: Step | undefined, plan: Plan): readonly string[] {
 
 const stepOf = (plan: Plan, id: string): Step | undefined => plan.steps.find((step) => step.id === id);
 
-const all = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old' });
+const all = threeRanks(['joined', 'joined', 'joined'], { digest: 'of old' });
 
 describe('a placement in a complete plan', () => {
   it('is stopped only after all of its nodes have everything', () => {
-    const plan = planFor({ rack: { members: all }, values: { 'studio-3': { trees: [] } } });
+    const plan = planFor({ rack: { ranks: all }, values: { 'studio-3': { trees: [] } } });
     expect(behind(stepOf(plan, 'studio-1/placement/kimi/stop'), plan)).toEqual(
       expect.arrayContaining(['studio-3/model/tiny/publish', 'studio-1/link-address/gate']),
     );
@@ -73,7 +73,7 @@ describe('a placement in a complete plan', () => {
   });
 
   it('is rescued as a group', () => {
-    const [rescue, ...others] = planFor({ rack: { members: all } }).rescues;
+    const [rescue, ...others] = planFor({ rack: { ranks: all } }).rescues;
     expect(others).toEqual([]);
     expect(rescue?.group).toBe('kimi');
     expect(rescue?.steps.map(({ id }) => id)).toEqual([
@@ -85,21 +85,21 @@ describe('a placement in a complete plan', () => {
 
   it('waits for RDMA only if it uses RDMA', () => {
     const values = { 'studio-2': { 'rdma-state': 'disabled', 'rdma-devices': [] } } as const;
-    const rack: MeshRack = { members: {} };
+    const rack: MeshRack = { ranks: {} };
     expect(waitsFor(planFor({ rack, values }))).toEqual([]);
     const desired = meshFleet({ placement: { transport: 'rdma' } });
     expect(waitsFor(planFor({ desired, rack, values }))).toEqual(['rdma/disabled on studio-2']);
   });
 
   it('waits for an unobserved node', () => {
-    const plan = planFor({ rack: { members: all, unreachable: ['studio-3'] } });
+    const plan = planFor({ rack: { ranks: all, unreachable: ['studio-3'] } });
     expect(plan.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
     expect(plan.waiting.filter(({ resource }) => resource === 'placement/kimi')).toMatchObject([{ isUnknown: true }]);
   });
 
   it('waits if its launch budget is spent, with the command to type', () => {
-    const members = threeMembers(['joined', 'exited', 'joined'], { startedIn: 'BOOT-studio-2', starts: 3 });
-    const plan = planFor({ desired: meshFleet({ placement: { transport: 'rdma' } }), rack: { members } });
+    const ranks = threeRanks(['joined', 'exited', 'joined'], { startedIn: 'BOOT-studio-2', starts: 3 });
+    const plan = planFor({ desired: meshFleet({ placement: { transport: 'rdma' } }), rack: { ranks } });
     expect(waitsFor(plan)).toContain('mesh/launch-budget on studio-2');
     expect(blockersOf(plan, 'mesh/launch-budget')).toMatchObject([
       {
@@ -112,25 +112,25 @@ describe('a placement in a complete plan', () => {
   });
 
   it('is started beyond its launch budget if that is allowed by name, as a separate effect', () => {
-    const members = threeMembers(['joined', 'exited', 'joined'], { startedIn: 'BOOT-studio-2', starts: 3 });
+    const ranks = threeRanks(['joined', 'exited', 'joined'], { startedIn: 'BOOT-studio-2', starts: 3 });
     const desired = meshFleet({ placement: { transport: 'rdma' } });
-    const plan = planFor({ desired: { ...desired, mayPassBudget: true }, rack: { members } });
+    const plan = planFor({ desired: { ...desired, mayPassBudget: true }, rack: { ranks } });
     expect(waitsFor(plan)).toEqual([]);
     expect(plan.effects).toContainEqual({ kind: 'rdma-start', nodes: ['studio-2'], placements: ['kimi'] });
     expect(effectTexts(plan)).toContain('starts kimi beyond the launch budget of studio-2');
-    expect(plan.configHash).toBe(planFor({ desired, rack: { members } }).configHash);
+    expect(plan.configHash).toBe(planFor({ desired, rack: { ranks } }).configHash);
   });
 
   it('is restarted once if it came back over TCP instead of RDMA, and then waits for a person', () => {
     const desired = llamaFleet({ placement: { transport: 'rdma' } });
-    const planWith = (changes: Partial<PlacementMember>, goal?: Goal): Plan => {
-      const members = Object.fromEntries(
-        Object.entries(threeMembers(['joined', 'joined', 'joined'], { starts: 1 })).map(([node, ranks]) => [
+    const planWith = (changes: Partial<RecordedRank>, goal?: Goal): Plan => {
+      const ranks = Object.fromEntries(
+        Object.entries(threeRanks(['joined', 'joined', 'joined'], { starts: 1 })).map(([node, ranks]) => [
           node,
           ranks.map((one) => ({ ...one, startedIn: `BOOT-${node}`, changes })),
         ]),
       );
-      return planFor({ desired, rack: { members }, ...(goal && { goal }) });
+      return planFor({ desired, rack: { ranks }, ...(goal && { goal }) });
     };
     const accepted = 'Accepted client connection';
     const kicksOf = (plan: Plan): readonly unknown[] =>
@@ -158,9 +158,9 @@ describe('a placement in a complete plan', () => {
   });
 
   it('is stopped even if a start would be impossible', () => {
-    const members = threeMembers(['joined', 'joined', 'joined']);
+    const ranks = threeRanks(['joined', 'joined', 'joined']);
     const values = Object.fromEntries(nodes.map((node) => [node, { trees: [] }]));
-    const plan = planFor({ rack: { members }, values, goal: { kind: 'stop', placements: ['kimi'] } });
+    const plan = planFor({ rack: { ranks }, values, goal: { kind: 'stop', placements: ['kimi'] } });
     expect(plan.steps.map(({ id }) => id)).toEqual([
       'studio-1/placement/kimi/stop',
       'studio-2/placement/kimi/stop',
@@ -173,10 +173,10 @@ describe('a placement in a complete plan', () => {
     const desired = meshFleet();
     const [kimi] = desired.placements;
     const placements = kimi === undefined ? [] : [kimi, { ...kimi, name: 'other', endpointPort: 8_081 }];
-    const members = threeMembers(['joined', 'joined', 'joined']);
+    const ranks = threeRanks(['joined', 'joined', 'joined']);
     const plan = planFor({
       desired: { ...desired, placements },
-      rack: { members },
+      rack: { ranks },
       goal: { kind: 'stop', placements: ['other'] },
     });
     expect(plan.steps).toEqual([]);

@@ -5,13 +5,13 @@ import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { changed, makePlan, stepIds } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
 
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
-const members = ['studio-1', 'studio-2', 'studio-3'];
+const nodes = ['studio-1', 'studio-2', 'studio-3'];
 
 /** What apply installs on every node before it starts anything. */
 const trees: FactValues['trees'] = [
@@ -30,9 +30,9 @@ interface MeshPlan {
 function plan({ goal = { kind: 'converge' }, fleet = meshFleet(), rack = {}, targets = four }: MeshPlan = {}): Plan {
   const values = four.map((name) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
-    return [name, { ...facts, ...(members.includes(name) ? { trees } : {}), ...rack.values?.[name] }];
+    return [name, { ...facts, ...(nodes.includes(name) ? { trees } : {}), ...rack.values?.[name] }];
   });
-  const all = { members: {}, ...rack, values: Object.fromEntries(values) };
+  const all = { ranks: {}, ...rack, values: Object.fromEntries(values) };
   return makePlan({ goal, desired: fleet, observation: observeMesh(fleet, all), targets: targets.map(nodeName) });
 }
 
@@ -46,7 +46,7 @@ function behind(made: Plan, id: string): ReadonlySet<string> {
   return new Set((step?.needs ?? []).flatMap((need) => [need, ...behind(made, need)]));
 }
 
-const serving = threeMembers(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
+const serving = threeRanks(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
 
 describe('a plan with a placement', () => {
   it('switches off the firewall before it starts ranks', () => {
@@ -59,7 +59,7 @@ describe('a plan with a placement', () => {
 
   it('installs everything on all nodes before it stops a running placement', () => {
     const rack = {
-      members: threeMembers(['joined', 'joined', 'joined'], { digest: digestOf('before') }),
+      ranks: threeRanks(['joined', 'joined', 'joined'], { digest: digestOf('before') }),
       values: { 'studio-3': { trees: [] } },
     };
     const made = plan({ rack });
@@ -82,7 +82,7 @@ describe('a plan with a placement', () => {
       values: Object.fromEntries(
         four
           .map((name) =>
-            [name, { ...settledFacts(name, cables), ...(members.includes(name) ? { trees } : {}) }].map((one) => one),
+            [name, { ...settledFacts(name, cables), ...(nodes.includes(name) ? { trees } : {}) }].map((one) => one),
           )
           .map(([name, facts]) => {
             const { placements: _, services: __, ...rest } = facts as FactValues;
@@ -135,11 +135,11 @@ describe('goal stop', () => {
 
   it('stops only the placement, whatever else differs', () => {
     const values = { 'studio-1': { 'wired-limit': { megabytes: 0 }, 'rdma-state': 'disabled' as const, trees: [] } };
-    const made = plan({ goal, rack: { members: serving, values } });
+    const made = plan({ goal, rack: { ranks: serving, values } });
     expect(changed(made)).toEqual([kimi]);
     expect(made.blockers).toEqual([]);
     expect(made.steps.every(({ resource }) => resource === 'placement')).toBe(true);
-    expect(made.effects).toMatchObject([{ kind: 'interrupt', placements: ['kimi'], nodes: members }]);
+    expect(made.effects).toMatchObject([{ kind: 'interrupt', placements: ['kimi'], nodes }]);
   });
 
   it('is empty for a stopped placement', () => {
@@ -151,7 +151,7 @@ describe('a placement that is stopped to start again', () => {
   const stop: Goal = { kind: 'stop', placements: ['kimi'], back: ['kimi'] };
   const reboot: Goal = { kind: 'reboot', nodes: [nodeName('studio-1')], back: ['kimi'] };
   const without = (kind: string) => ({
-    members: serving,
+    ranks: serving,
     values: { 'studio-2': { trees: trees.filter((tree) => tree.kind !== kind) } },
   });
   const upgraded = without('runtime');
@@ -169,16 +169,16 @@ describe('a placement that is stopped to start again', () => {
   });
 
   it('is stopped if nothing is missing', () => {
-    expect(changed(plan({ goal: stop, rack: { members: serving } }))).toEqual([kimi]);
-    expect(changed(plan({ goal: reboot, rack: { members: serving } }))).toEqual([kimi, restart]);
+    expect(changed(plan({ goal: stop, rack: { ranks: serving } }))).toEqual([kimi]);
+    expect(changed(plan({ goal: reboot, rack: { ranks: serving } }))).toEqual([kimi, restart]);
   });
 
   it('is stopped despite missing parts if no start follows or it does not answer', () => {
     const { back: _, ...alone } = stop;
     expect(changed(plan({ goal: alone, rack: upgraded }))).toEqual([kimi]);
-    const partial = { ...upgraded, members: threeMembers(['joined', 'exited', 'joined']) };
+    const partial = { ...upgraded, ranks: threeRanks(['joined', 'exited', 'joined']) };
     expect(changed(plan({ goal: stop, rack: partial }))).toEqual([kimi]);
-    expect(changed(plan({ goal: reboot, rack: { ...upgraded, members: {} } }))).toEqual([restart]);
+    expect(changed(plan({ goal: reboot, rack: { ...upgraded, ranks: {} } }))).toEqual([restart]);
   });
 });
 
@@ -218,7 +218,7 @@ describe('an abandoned job on a node', () => {
   it('is removed by apply without an effect', () => {
     const made = plan({
       goal: { kind: 'converge', only: ['staging'] },
-      rack: { members: serving, values: { 'studio-2': { jobs: [job] } } },
+      rack: { ranks: serving, values: { 'studio-2': { jobs: [job] } } },
     });
     expect(changed(made)).toEqual(['studio-2 staging']);
     expect([stepIds(made), made.effects]).toEqual([['studio-2/staging/clear'], []]);
@@ -229,7 +229,7 @@ describe('goal reboot of a node with a rank', () => {
   const goal: Goal = { kind: 'reboot', nodes: [nodeName('studio-2')] };
 
   it('stops the placement on all nodes first', () => {
-    const made = plan({ goal, rack: { members: serving } });
+    const made = plan({ goal, rack: { ranks: serving } });
     const stops = made.steps.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank').map(({ id }) => id);
     expect(stops).toHaveLength(3);
     expect([...behind(made, 'studio-2/reboot')]).toEqual(expect.arrayContaining(stops));
@@ -239,7 +239,7 @@ describe('goal reboot of a node with a rank', () => {
   it.each(['reboot', 'shutdown'] as const)(
     'does not wait before a %s for a rank there that cannot be killed',
     (kind) => {
-      const made = plan({ goal: { kind, nodes: goal.nodes }, rack: { members: serving } });
+      const made = plan({ goal: { kind, nodes: goal.nodes }, rack: { ranks: serving } });
       const stops = made.steps.flatMap(({ node, act }) =>
         act.kind === 'script' && act.name === 'stop-rank' ? [[node, act.args.beforeReboot]] : [],
       );
@@ -257,11 +257,11 @@ describe('goal reboot of a node with a rank', () => {
   );
 
   it('needs no gate for ranks that its own restarts stop', () => {
-    const all = { kind: 'reboot', nodes: members.map(nodeName) } as const;
-    const made = plan({ goal: all, rack: { members: serving } });
+    const all = { kind: 'reboot', nodes: nodes.map(nodeName) } as const;
+    const made = plan({ goal: all, rack: { ranks: serving } });
     expect(made.steps.filter(({ act }) => act.kind === 'gate')).toEqual([]);
-    for (const node of members) {
-      const stops = members.map((name) => `${name}/placement/kimi/stop`);
+    for (const node of nodes) {
+      const stops = nodes.map((name) => `${name}/placement/kimi/stop`);
       expect([...behind(made, `${node}/reboot`)]).toEqual(expect.arrayContaining(stops));
     }
   });
@@ -274,7 +274,7 @@ describe('goal reboot of a node with a rank', () => {
     const made = plan({
       goal: { kind: 'reboot', nodes: ['studio-1', 'studio-2'].map(nodeName) },
       fleet: { ...fleet, placements: [{ ...kimi, nodes }] },
-      rack: { members: serving },
+      rack: { ranks: serving },
     });
     expect(stepIds(made)).not.toContain('studio-2/placement/kimi/remove');
     expect([...behind(made, 'studio-2/reboot')]).toContain('studio-2/placement/kimi/stop');
@@ -287,7 +287,7 @@ describe('goal reboot of a node with a rank', () => {
     ];
     for (const one of goals) {
       const fleet = one.kind === 'uninstall' ? fleetWithout(meshFleet(), one.nodes).fleet : meshFleet();
-      const made = plan({ goal: one, fleet, rack: { members: serving } });
+      const made = plan({ goal: one, fleet, rack: { ranks: serving } });
       const stops = made.steps.flatMap(({ act }) => (act.kind === 'script' && act.name === 'stop-rank' ? [act] : []));
       expect([one.kind, stops.length]).toEqual([one.kind, 3]);
       expect(stops.filter(({ args }) => args.beforeReboot !== undefined)).toEqual([]);
@@ -296,7 +296,7 @@ describe('goal reboot of a node with a rank', () => {
 
   it('restarts the Mac even if the state of the placement is unknown', () => {
     const unknown = { 'studio-3': { placements: 'timed-out' as const, services: 'timed-out' as const } };
-    const made = plan({ goal, rack: { members: serving, unknown } });
+    const made = plan({ goal, rack: { ranks: serving, unknown } });
     expect(stepIds(made)).toContain('studio-2/reboot');
   });
 });

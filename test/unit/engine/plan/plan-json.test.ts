@@ -5,7 +5,7 @@ import { planJson } from '../../../../src/engine/plan/plan-json.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
-import { exoFleet, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { exoFleet, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { makePlan, planFor } from '../../../rack/plans.ts';
 import { onOnePage } from '../../one-page.ts';
 
@@ -30,25 +30,25 @@ const plans: Readonly<Record<string, Plan>> = {
   'a first start of a placement': makePlan({
     goal: { kind: 'converge' },
     desired: fleet,
-    observation: observeMesh(fleet, { members: {} }),
+    observation: observeMesh(fleet, { ranks: {} }),
     targets,
   }),
   'a first start of an exo placement': makePlan({
     goal: { kind: 'converge' },
     desired: exoFleet(),
-    observation: observeMesh(exoFleet(), { members: {} }),
+    observation: observeMesh(exoFleet(), { ranks: {} }),
     targets,
   }),
   'a stop of a placement': makePlan({
     goal: { kind: 'stop', placements: ['kimi'] },
     desired: fleet,
-    observation: observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'exited']) }),
+    observation: observeMesh(fleet, { ranks: threeRanks(['joined', 'joined', 'exited']) }),
     targets,
   }),
   'a stop of an exo placement': makePlan({
     goal: { kind: 'stop', placements: ['kimi'] },
     desired: exoFleet(),
-    observation: observeMesh(exoFleet(), { members: threeMembers(['joined', 'joined', 'joined']) }),
+    observation: observeMesh(exoFleet(), { ranks: threeRanks(['joined', 'joined', 'joined']) }),
     targets,
   }),
   'a restart of Macs': planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } }),

@@ -15,7 +15,7 @@ import { nodesSubject } from '../../../../src/model/subject.ts';
 import type { RuleCode } from '../../../../src/rack/define-rule.ts';
 import { type PlacementBlockerCode, placementBlockerCodes } from '../../../../src/rack/placement/placement-blockers.ts';
 import type { ResourceKind } from '../../../../src/rack/resource-kind.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
@@ -36,9 +36,9 @@ const tooLarge: DesiredFleet = {
 const bridged: DesiredFleet = { ...fleet, thunderbolt: { ...fleet.thunderbolt, bridge: 'keep' } };
 
 const answers = { token: { kind: 'answered', text: 'Hi' } } as const;
-const serving = threeMembers(['joined', 'running', 'running'], answers);
-const changed = threeMembers(['joined', 'running', 'running'], { ...answers, digest: digestOf('earlier file') });
-const stopped = threeMembers(['stopped', 'stopped', 'stopped']);
+const serving = threeRanks(['joined', 'running', 'running'], answers);
+const changed = threeRanks(['joined', 'running', 'running'], { ...answers, digest: digestOf('earlier file') });
+const stopped = threeRanks(['stopped', 'stopped', 'stopped']);
 
 /** One thing that a start may wait for, at studio-2. */
 interface Obstacle {
@@ -55,10 +55,10 @@ const settled = nodes.map((name) => {
 });
 
 /** What a plan of this goal stops or restarts. */
-function touched(goal: Goal, members: MeshRack['members'], obstacle: Obstacle): readonly string[] {
+function touched(goal: Goal, ranks: MeshRack['ranks'], obstacle: Obstacle): readonly string[] {
   const all = settled.map(([name, own]) => [name, name === 'studio-2' ? { ...own, ...obstacle.values } : own]);
   const unknown = obstacle.unknown === undefined ? {} : { 'studio-2': { [obstacle.unknown]: 'timed-out' as const } };
-  const seen = observeMesh(fleet, { members, values: Object.fromEntries(all), unknown });
+  const seen = observeMesh(fleet, { ranks, values: Object.fromEntries(all), unknown });
   const subject = nodesSubject(['studio-2', 'studio-1']);
   const failures =
     obstacle.code === undefined
@@ -77,7 +77,7 @@ function touched(goal: Goal, members: MeshRack['members'], obstacle: Obstacle): 
 /** What a command does to placements that answer. */
 interface Behavior {
   readonly goals: readonly Goal[];
-  readonly members: MeshRack['members'];
+  readonly ranks: MeshRack['ranks'];
   /** Obstacles that the plan itself removes before the start, so that it stops anyway. */
   readonly removes?: readonly string[];
 }
@@ -103,19 +103,19 @@ const behaviors: Readonly<Record<string, 'nothing' | 'for good' | Behavior>> = {
       .map((name) => [name, 'nothing' as const]),
   ),
   ...Object.fromEntries(['stop', 'shutdown', 'uninstall'].map((name) => [name, 'for good' as const])),
-  apply: { goals: [{ kind: 'converge' }], members: changed, removes: ['no model', 'no runtime'] },
-  rollback: { goals: [rollback], members: changed, removes: ['no runtime'] },
-  start: { goals: [start], members: changed },
-  restart: { goals: goalsOf(shippedPlaybook('restart'), nodes), members: serving },
-  launch: { goals: goalsOf(launchPlaybook, nodes), members: serving },
+  apply: { goals: [{ kind: 'converge' }], ranks: changed, removes: ['no model', 'no runtime'] },
+  rollback: { goals: [rollback], ranks: changed, removes: ['no runtime'] },
+  start: { goals: [start], ranks: changed },
+  restart: { goals: goalsOf(shippedPlaybook('restart'), nodes), ranks: serving },
+  launch: { goals: goalsOf(launchPlaybook, nodes), ranks: serving },
   reboot: {
     goals: goalsOf(shippedPlaybook('reboot'), nodes.slice(0, 1)).slice(0, 1),
-    members: serving,
+    ranks: serving,
     get removes() {
       return repairedByRestart;
     },
   },
-  run: { goals: [{ kind: 'stop', placements: ['kimi'], back: ['kimi'] }], members: changed },
+  run: { goals: [{ kind: 'stop', placements: ['kimi'], back: ['kimi'] }], ranks: changed },
 };
 
 const restarting = Object.entries(behaviors).flatMap(([name, behavior]) =>
@@ -173,9 +173,9 @@ const repairedByRestart: readonly string[] = [
 const seen = new Map<string, readonly string[]>();
 
 /** The same as {@link touched}, once for commands with the same plan. */
-function stopsOf(goal: Goal, members: MeshRack['members'], name: string, obstacle: Obstacle): readonly string[] {
-  const key = JSON.stringify([goal, members === serving, name]);
-  const stops = seen.get(key) ?? touched(goal, members, obstacle);
+function stopsOf(goal: Goal, ranks: MeshRack['ranks'], name: string, obstacle: Obstacle): readonly string[] {
+  const key = JSON.stringify([goal, ranks === serving, name]);
+  const stops = seen.get(key) ?? touched(goal, ranks, obstacle);
   seen.set(key, stops);
   return stops;
 }
@@ -191,16 +191,16 @@ describe('commands that stop a placement and start it again', () => {
     for (const [name, values] of Object.entries(own)) expect(names.includes(name)).toBe(typeof values !== 'string');
   });
 
-  it.each(restarting)('stop a serving placement if nothing blocks its start: %s', (_, { goals, members }) => {
-    for (const goal of goals) expect(touched(goal, members, {}), JSON.stringify(goal)).not.toEqual([]);
+  it.each(restarting)('stop a serving placement if nothing blocks its start: %s', (_, { goals, ranks }) => {
+    for (const goal of goals) expect(touched(goal, ranks, {}), JSON.stringify(goal)).not.toEqual([]);
   });
 
-  it.each(restarting)('stop nothing whose start would be refused: %s', (_, { goals, members, removes = [] }) => {
+  it.each(restarting)('stop nothing whose start would be refused: %s', (_, { goals, ranks, removes = [] }) => {
     const wrong = obstacles
       .filter(([name]) => !removes.includes(name))
       .flatMap(([name, obstacle]) =>
         goals.flatMap((goal) =>
-          stopsOf(goal, members, name, obstacle)
+          stopsOf(goal, ranks, name, obstacle)
             .map((step) => `${name}: ${step}`)
             .slice(0, 1),
         ),

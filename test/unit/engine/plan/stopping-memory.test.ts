@@ -65,14 +65,14 @@ function outcomeOf(one: PlacedCase): Refused {
   };
 }
 
-const members = onItsNodes;
+const ranks = onItsNodes;
 /** The rank of kimi on studio-1 has stopped; the two others run. */
-const withoutFirst: MeshRack['members'] = { ...onItsNodes, 'studio-1': [{ state: 'stopped', rank: 0 }] };
+const withoutFirst: MeshRack['ranks'] = { ...onItsNodes, 'studio-1': [{ state: 'stopped', rank: 0 }] };
 
 describe('the memory next to a placement to stop', () => {
   it('is free after the same plan stops the placement', () => {
-    expect(outcomeOf({ members })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
-    const plan = placedPlan({ of, members });
+    expect(outcomeOf({ ranks })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
+    const plan = placedPlan({ of, ranks });
     const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');
     expect(bootstrap?.needs).toContain('studio-1/placement/kimi/stop');
   });
@@ -87,7 +87,7 @@ describe('the memory next to a placement to stop', () => {
     ['only the other placement is started', { goal: start }, stop],
     ['only the other placement is started and a node is away', { goal: start, away: ['studio-3'] }, stop],
   ])('is not free while %s, with a hint that makes room', (_, more, room) => {
-    const { refused, started } = outcomeOf({ members, ...more });
+    const { refused, started } = outcomeOf({ ranks, ...more });
     expect(started).toEqual([]);
     expect(refused).toEqual([
       `placement other: studio-1 needs 721.3 GB (kimi 410.6 GB, other 310.6 GB) of the 515.4 GB that its GPU may use. It fits once ${room}, which this plan does not do.`,
@@ -95,8 +95,8 @@ describe('the memory next to a placement to stop', () => {
   });
 
   it('is free if the same plan stops only its rank, because another node is away', () => {
-    const plan = placedPlan({ of, members, away: ['studio-3'] });
-    expect(outcomeOf({ members, away: ['studio-3'] })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
+    const plan = placedPlan({ of, ranks, away: ['studio-3'] });
+    expect(outcomeOf({ ranks, away: ['studio-3'] })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
     const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');
     expect(bootstrap?.needs).toContain('studio-1/placement/kimi/stop');
     expect(plan.memory?.map(({ node, shares }) => [node, shares.map((one) => one.placement)])).toEqual([
@@ -110,7 +110,7 @@ describe('the memory next to a placement to stop', () => {
       { nodes: nodes(1) },
       { nodes: nodes(2, 3, 4), fallback: { nodes: nodes(4, 2), contextTokens: 2_048 } },
     );
-    const left = { of: moved, members: { 'studio-1': onItsNodes['studio-1'] ?? [] } };
+    const left = { of: moved, ranks: { 'studio-1': onItsNodes['studio-1'] ?? [] } };
     const { refused, started } = outcomeOf({ ...left, goal: start });
     expect(started).toEqual([]);
     expect(refused).toEqual([
@@ -122,10 +122,7 @@ describe('the memory next to a placement to stop', () => {
 
   it('appears in the memory figures of the plan', () => {
     const placementsOn = (more: Partial<PlacedCase>) =>
-      placedPlan({ of, members, ...more }).memory?.map(({ node, shares }) => [
-        node,
-        shares.map((one) => one.placement),
-      ]);
+      placedPlan({ of, ranks, ...more }).memory?.map(({ node, shares }) => [node, shares.map((one) => one.placement)]);
     expect(placementsOn({})).toEqual([['studio-1', ['other']]]);
     expect(placementsOn({ held: 'studio-3' })).toEqual([
       ['studio-1', ['kimi', 'other']],
@@ -136,26 +133,26 @@ describe('the memory next to a placement to stop', () => {
 
   it('is free on a node whose rank has stopped, whatever happens to the others', () => {
     const more = [{ held: 'studio-3' }, { away: ['studio-3'] }, { goal: start }];
-    expect(more.map((one) => outcomeOf({ members: withoutFirst, ...one }).started)).toEqual(more.map(() => ['other']));
+    expect(more.map((one) => outcomeOf({ ranks: withoutFirst, ...one }).started)).toEqual(more.map(() => ['other']));
   });
 
   it('is free if all of its ranks are stopped or absent', () => {
-    const stopped: MeshRack['members'] = Object.fromEntries(
+    const stopped: MeshRack['ranks'] = Object.fromEntries(
       Object.entries(onItsNodes).map(([node, ranks]) => [
         node,
         ranks.map((one) => ({ ...one, state: 'stopped' as const })),
       ]),
     );
     for (const there of [stopped, {}]) {
-      expect(outcomeOf({ members: there, held: 'studio-3' }).started).toEqual(['other']);
+      expect(outcomeOf({ ranks: there, held: 'studio-3' }).started).toEqual(['other']);
     }
   });
 
   it('is not free while the placement stays on its fallback', () => {
     const there = fleetWithOther({ nodes: nodes(4) });
     const moved = onTheFallback(there);
-    expect(outcomeOf({ of: there, members: moved })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
-    const { refused, started } = outcomeOf({ of: there, members: moved, held: 'studio-2' });
+    expect(outcomeOf({ of: there, ranks: moved })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
+    const { refused, started } = outcomeOf({ of: there, ranks: moved, held: 'studio-2' });
     expect(started).toEqual([]);
     expect(refused).toEqual([expect.stringContaining('studio-4 needs 721.3 GB (kimi 410.6 GB, other 310.6 GB)')]);
   });

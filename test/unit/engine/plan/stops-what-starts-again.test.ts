@@ -11,7 +11,7 @@ import { type NodeName, nodeName } from '../../../../src/model/node.ts';
 import { placementSubject } from '../../../../src/model/subject.ts';
 import { commandVerbs, meshwright } from '../../../../src/model/text/command.ts';
 import type { FleetObservation } from '../../../../src/rack/examination.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
@@ -24,8 +24,8 @@ const trees: FactValues['trees'] = [
 const base = meshFleet({ placement: { transport: 'rdma' } });
 const fleet: DesiredFleet = { ...base, system: { ...base.system, wiredLimit: { kind: 'bytes', bytes: 2 ** 38 } } };
 const answers = { token: { kind: 'answered', text: 'Hi' } } as const;
-const serving = threeMembers(['joined', 'running', 'running'], answers);
-const hung = threeMembers(['joined', 'running', 'running'], { token: { kind: 'silent', reason: 'no answer' } });
+const serving = threeRanks(['joined', 'running', 'running'], answers);
+const hung = threeRanks(['joined', 'running', 'running'], { token: { kind: 'silent', reason: 'no answer' } });
 
 const nodes = (...names: readonly string[]): readonly NodeName[] => names.map(nodeName);
 const restart: Goal = { kind: 'stop', placements: ['kimi'], back: ['kimi'] };
@@ -35,7 +35,7 @@ type Values = Partial<FactValues>;
 
 function observed(
   values: Values,
-  rack: MeshRack['members'] = serving,
+  rack: MeshRack['ranks'] = serving,
   unknown: NonNullable<MeshRack['unknown']> = {},
 ): FleetObservation {
   const all = four.map((name) => {
@@ -43,7 +43,7 @@ function observed(
     const limit = { 'wired-limit': { megabytes: 2 ** 18 } };
     return [name, { ...facts, trees, ...limit, ...(name === 'studio-2' ? values : {}) }];
   });
-  return observeMesh(fleet, { members: rack, values: Object.fromEntries(all), unknown });
+  return observeMesh(fleet, { ranks: rack, values: Object.fromEntries(all), unknown });
 }
 
 const plan = (goal: Goal, ...seen: Parameters<typeof observed>): Plan =>
@@ -130,7 +130,7 @@ describe('a reboot of a Mac with a serving placement', () => {
 });
 
 describe('a command in a hint of doctor', () => {
-  const idle = threeMembers(['stopped', 'stopped', 'stopped']);
+  const idle = threeRanks(['stopped', 'stopped', 'stopped']);
   const typed = (command: string) => {
     const [, verb, ...words] = command.split(' ').filter((word) => word !== '--sim');
     return meshwright(commandVerbs.find((one) => one === verb) ?? expect.fail(`there is no ${verb}`), ...words);

@@ -4,7 +4,7 @@ import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet, UnreadSource } from '../../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
@@ -23,8 +23,8 @@ function plan(fleet: DesiredFleet): Plan {
     const { placements: _, services: __, ...facts } = settledFacts(name);
     return [name, { ...facts, trees, ...(name === 'studio-4' ? { power: { ...facts.power, sleepMinutes: 10 } } : {}) }];
   });
-  const members = threeMembers(['joined', 'running', 'running'], answers);
-  const observation = observeMesh(fleet, { members, values: Object.fromEntries(values) });
+  const ranks = threeRanks(['joined', 'running', 'running'], answers);
+  const observation = observeMesh(fleet, { ranks, values: Object.fromEntries(values) });
   const targets = names.map((name) => nodeName(name));
   return makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });
 }

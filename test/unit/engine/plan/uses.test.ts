@@ -4,7 +4,7 @@ import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { type AddressParts, addressed } from '../../../../src/model/subject.ts';
 import { gatewayAddress } from '../../../../src/rack/placement/endpoint/resource.ts';
-import { placementAddress } from '../../../../src/rack/placement/members.ts';
+import { placementAddress } from '../../../../src/rack/placement/rank-states.ts';
 import { treeAddress } from '../../../../src/rack/records/trees.ts';
 import { fleetOfDriver } from '../../../rack/placements.ts';
 

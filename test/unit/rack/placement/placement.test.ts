@@ -10,9 +10,9 @@ import { textDigest } from '../../../../src/node/put-file.ts';
 import { placement } from '../../../../src/rack/placement/resource.ts';
 import type { Property, View } from '../../../../src/rack/resource.ts';
 import { changeOf, judgeProperty } from '../../../../src/rack/resource.ts';
-import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 
-const serving = threeMembers(['joined', 'joined', 'joined']);
+const serving = threeRanks(['joined', 'joined', 'joined']);
 
 function viewFor(rack: MeshRack, changes: MeshChanges = {}, targets?: readonly string[]): View {
   const desired = meshFleet(changes);
@@ -41,11 +41,11 @@ function stepsFor(view: View): readonly Step[] {
 
 describe('service files of a serving placement', () => {
   it('need no change while they are intact', () => {
-    expect(differing(viewFor({ members: serving, values: seals() }))).toEqual([]);
+    expect(differing(viewFor({ ranks: serving, values: seals() }))).toEqual([]);
   });
 
   it.each(['changed', 'missing'] as const)('are rewritten without an interruption when they are %s', (state) => {
-    const view = viewFor({ members: serving, values: { ...seals(), 'studio-2': { ...seals(state)['studio-2'] } } });
+    const view = viewFor({ ranks: serving, values: { ...seals(), 'studio-2': { ...seals(state)['studio-2'] } } });
     expect(differing(view).map(({ node, address, from }) => [node, address, from])).toEqual([
       ['studio-2', 'placement/kimi/service-file', `service file ${state}`],
     ]);
@@ -63,23 +63,23 @@ describe('service files of a serving placement', () => {
   it('are changed when they belong to a different start', () => {
     const [first] = seals()['studio-1']?.files ?? [];
     const files = first === undefined ? [] : [{ ...first, digest: 'of another start' }];
-    const view = viewFor({ members: serving, values: { ...seals(), 'studio-1': { files } } });
+    const view = viewFor({ ranks: serving, values: { ...seals(), 'studio-1': { files } } });
     expect(differing(view).map(({ node, from }) => [node, from])).toEqual([['studio-1', 'service file changed']]);
   });
 
   it('are missing when no seal records them', () => {
-    const view = viewFor({ members: serving, values: { ...seals(), 'studio-3': { files: [] } } });
+    const view = viewFor({ ranks: serving, values: { ...seals(), 'studio-3': { files: [] } } });
     expect(differing(view).map(({ node, from }) => [node, from])).toEqual([['studio-3', 'service file missing']]);
   });
 
   it('are not checked while the placement does not serve', () => {
-    const addresses = placement.properties(viewFor({ members: {} })).map(({ address }) => address);
+    const addresses = placement.properties(viewFor({ ranks: {} })).map(({ address }) => address);
     expect(addresses).not.toContain('placement/kimi/service-file');
   });
 });
 
 describe('start steps', () => {
-  const view = viewFor({ members: {} });
+  const view = viewFor({ ranks: {} });
   const steps = stepsFor(view);
   const act = (verb: string): Step['act'] | undefined => steps.find(({ id }) => id.endsWith(`/${verb}`))?.act;
 
@@ -139,8 +139,8 @@ describe('start steps', () => {
 describe('stop steps', () => {
   it('give serving ranks ten seconds and silent ranks two', () => {
     const silent = { token: { kind: 'silent', reason: 'timed out' } } as const;
-    const graces = [serving, threeMembers(['joined', 'joined', 'joined'], silent)].map((members) => {
-      const [stop] = stepsFor(viewFor({ members }, { placement: { state: 'stopped' } }));
+    const graces = [serving, threeRanks(['joined', 'joined', 'joined'], silent)].map((ranks) => {
+      const [stop] = stepsFor(viewFor({ ranks }, { placement: { state: 'stopped' } }));
       return stop?.act.kind === 'script' && stop.act.name === 'stop-rank' ? stop.act.args.graceMs : undefined;
     });
     expect(graces).toEqual([10_000, 2_000]);
@@ -150,8 +150,8 @@ describe('stop steps', () => {
 describe('effect of a stop or restart', () => {
   const kinds = (reason: object, state: 'serving' | 'stopped'): readonly string[] => {
     const token = { kind: 'silent' as const, reason: 'no token', ...reason };
-    const members = threeMembers(['joined', 'joined', 'joined'], { token });
-    const stops = stepsFor(viewFor({ members }, { placement: { state } })).filter(({ id }) => id.endsWith('/stop'));
+    const ranks = threeRanks(['joined', 'joined', 'joined'], { token });
+    const stops = stepsFor(viewFor({ ranks }, { placement: { state } })).filter(({ id }) => id.endsWith('/stop'));
     return [...new Set(stops.map(({ effect }) => effect.kind))];
   };
 
@@ -166,8 +166,8 @@ describe('effect of a stop or restart', () => {
 
 describe('placement dependencies', () => {
   const kindsBefore = (changes: MeshChanges): readonly string[] =>
-    placement.properties(viewFor({ members: {} }, changes)).find(({ address }) => address === 'placement/kimi')
-      ?.after ?? [];
+    placement.properties(viewFor({ ranks: {} }, changes)).find(({ address }) => address === 'placement/kimi')?.after ??
+    [];
 
   it('include cables, and RDMA only if the placement uses it', () => {
     expect(kindsBefore({})).toEqual(expect.arrayContaining(['thunderbolt-link', 'link-address', 'runtime', 'model']));
@@ -184,7 +184,7 @@ describe('placement dependencies', () => {
 describe('run on some of the nodes', () => {
   it('ignores a placement with unobserved nodes', () => {
     const desired = meshFleet();
-    const { nodes, failures } = observeMesh(desired, { members: serving });
+    const { nodes, failures } = observeMesh(desired, { ranks: serving });
     const { 'studio-1': one } = nodes;
     const observation = { nodes: one === undefined ? {} : { 'studio-1': one }, failures };
     const view = viewOf({ desired, observation, targets: [nodeName('studio-1')] });
@@ -192,7 +192,7 @@ describe('run on some of the nodes', () => {
   });
 
   it('compares a placement whose nodes were all observed', () => {
-    const view = viewFor({ members: threeMembers(['joined', 'exited', 'joined']) }, {}, ['studio-1']);
+    const view = viewFor({ ranks: threeRanks(['joined', 'exited', 'joined']) }, {}, ['studio-1']);
     expect(differing(view).map(({ address }) => address)).toEqual(['placement/kimi']);
   });
 });
@@ -202,7 +202,7 @@ describe('placement with an unknown runtime digest', () => {
     const desired = { ...meshFleet(), runtimes: [] };
     const view = viewOf({
       desired,
-      observation: observeMesh(desired, { members: {} }),
+      observation: observeMesh(desired, { ranks: {} }),
       targets: [nodeName('studio-1'), nodeName('studio-2'), nodeName('studio-3')],
     });
     const [kimi] = placement.properties(view).filter(({ address }) => address === 'placement/kimi');
@@ -214,7 +214,7 @@ describe('placement with an unknown runtime digest', () => {
 describe('rank readings', () => {
   it('give gates the state of every rank', () => {
     const view = viewFor({
-      members: threeMembers(['joined', 'exited', 'absent']),
+      ranks: threeRanks(['joined', 'exited', 'absent']),
       unknown: { 'studio-4': { placements: 'timed-out' } },
     });
     const seen = placement

@@ -8,7 +8,7 @@ import { sayValue } from '../../one-page.ts';
 /** Records the mesh state, without its rank states, in the golden page of the test file. */
 export function readMesh(...about: Parameters<typeof read>): Mesh {
   const mesh = read(...about);
-  const { members: _, ...recorded } = mesh;
+  const { ranks: _, ...recorded } = mesh;
   sayValue(recorded);
   return mesh;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { Step } from '../../../../src/model/step.ts';
-import type { SeenMember } from '../../../../src/rack/placement/members.ts';
+import type { SeenRank } from '../../../../src/rack/placement/rank-states.ts';
 import {
   rescueMesh as rescueMeshItself,
   stopRanks as stopRanksItself,
@@ -13,7 +13,7 @@ const rescueMesh = onPage(rescueMeshItself);
 const stopRanks = onPage(stopRanksItself);
 
 const node = nodeName('studio-1');
-const seen: SeenMember = {
+const seen: SeenRank = {
   state: 'joined',
   mayRun: true,
   starts: known(1),

@@ -7,16 +7,16 @@ import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { Step } from '../../../../src/model/step.ts';
-import type { MeshWork, SeenMember } from '../../../../src/rack/placement/members.ts';
+import type { MeshWork, SeenRank } from '../../../../src/rack/placement/rank-states.ts';
 import { stopRanks } from '../../../../src/rack/placement/stop-mesh.ts';
-import { fleetOfDriver, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { fleetOfDriver, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { onOnePage } from '../../one-page.ts';
 
 function planOf(desired: DesiredFleet, goal: Goal = { kind: 'stop', placements: ['kimi'] }) {
   const driver = desired.placements.length === 0 ? undefined : desired.runtimes[0]?.driver;
   const changes = driver === undefined ? {} : { driver };
-  const observation = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined'], { changes }) });
+  const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined'], { changes }) });
   return makePlan({ goal, desired, observation, targets: desired.nodes.map(({ name }) => name) });
 }
 
@@ -58,7 +58,7 @@ describe('rank stop order', () => {
     'skips the graceful shutdown when the leader is %s and does not listen',
     (leader) => {
       const desired = fleetOfDriver('exo');
-      const observation = observeMesh(desired, { members: threeMembers([leader, 'joined', 'joined']) });
+      const observation = observeMesh(desired, { ranks: threeRanks([leader, 'joined', 'joined']) });
       const targets = desired.nodes.map(({ name }) => name);
       const { steps } = makePlan({ goal: { kind: 'stop', placements: ['kimi'] }, desired, observation, targets });
       expect(steps.filter(({ act }) => act.kind === 'dialogue')).toEqual([]);
@@ -78,8 +78,8 @@ describe('rank stop order', () => {
   ] as const)('is that of %s when only its rank records name the driver', (name, after, ladder) => {
     const { logPattern } = driverOf({ driver: name });
     const desired = { ...fleetOfDriver(name), placements: [] };
-    const members = threeMembers(['joined', 'joined', 'joined'], { changes: { logPattern } });
-    const observation = observeMesh(desired, { members });
+    const ranks = threeRanks(['joined', 'joined', 'joined'], { changes: { logPattern } });
+    const observation = observeMesh(desired, { ranks });
     const targets = desired.nodes.map((node) => node.name);
     const { steps } = makePlan({ goal: { kind: 'converge' }, desired, observation, targets });
     expect(orderOf(steps)).toEqual(['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], after]));
@@ -90,10 +90,10 @@ describe('rank stop order', () => {
   it('follows the driver that started the ranks after the file changes drivers', () => {
     const { logPattern } = driverOf({ driver: 'exo' });
     const desired = fleetOfDriver('mlx');
-    const members = threeMembers(['joined', 'joined', 'joined'], { changes: { logPattern } });
+    const ranks = threeRanks(['joined', 'joined', 'joined'], { changes: { logPattern } });
     const targets = desired.nodes.map(({ name }) => name);
     const goal = { kind: 'stop', placements: ['kimi'] } as const;
-    const { steps } = makePlan({ goal, desired, observation: observeMesh(desired, { members }), targets });
+    const { steps } = makePlan({ goal, desired, observation: observeMesh(desired, { ranks }), targets });
     const afterShutdown = ['studio-1/placement/kimi/farewell'];
     expect(orderOf(steps)).toEqual(
       ['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], afterShutdown]),
@@ -106,7 +106,7 @@ describe('rank stop order', () => {
   ] as const)('has neither graceful shutdown nor INT for ranks %s', (_case, changes, after) => {
     for (const driver of ['exo', 'mlx']) {
       const desired = fleetOfDriver(driver);
-      const observation = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined'], { changes }) });
+      const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined'], { changes }) });
       const targets = desired.nodes.map(({ name }) => name);
       const { steps } = makePlan({ goal: { kind: 'stop', placements: ['kimi'] }, desired, observation, targets });
       expect(steps.filter(({ act }) => act.kind === 'dialogue')).toEqual([]);
@@ -151,7 +151,7 @@ describe('step required before a stop', () => {
   it("precedes every rank's stop", () => {
     const nodes = ['studio-1', 'studio-2'].map(nodeName);
     const work: MeshWork = { placement: 'kimi', nodes, changes: [] };
-    const seen: SeenMember = {
+    const seen: SeenRank = {
       state: 'joined',
       mayRun: true,
       starts: known(1),

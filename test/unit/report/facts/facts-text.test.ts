@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FactName } from '../../../../src/engine/observe/facts.ts';
 import { digest } from '../../../../src/model/digest.ts';
-import type { PlacementMember } from '../../../../src/model/facts/fact-values.ts';
+import type { RecordedRank } from '../../../../src/model/facts/fact-values.ts';
 import { factsText } from '../../../../src/report/facts-text.ts';
 import { endpointCounts, endpointStatus } from '../../../rack/placements.ts';
 import {
@@ -15,7 +15,7 @@ import {
 
 const every = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
 
-const member = (more: Partial<PlacementMember>): PlacementMember => ({
+const recorded = (more: Partial<RecordedRank>): RecordedRank => ({
   placement: 'kimi',
   digest: digest('ab'.repeat(32)),
   generation: 12,
@@ -97,9 +97,9 @@ const changes: RackChanges = {
         { kind: 'model', name: 'kimi-k2', digest: 'fedcba9876543210', isCurrent: false, state: 'unsealed' },
       ],
       placements: [
-        member({ rank: 0, token: { kind: 'answered', text: 'Hi "there"' } }),
-        member({ rank: 1, token: { kind: 'not-asked' }, isListening: false, starts: 1 }),
-        member({ rank: 0, placement: 'qwen', token: { kind: 'silent', reason: 'nothing listens on port 8080' } }),
+        recorded({ rank: 0, token: { kind: 'answered', text: 'Hi "there"' } }),
+        recorded({ rank: 1, token: { kind: 'not-asked' }, isListening: false, starts: 1 }),
+        recorded({ rank: 0, placement: 'qwen', token: { kind: 'silent', reason: 'nothing listens on port 8080' } }),
       ],
       services: [{ label: 'dev.meshwright.keeper', state: 'running', pid: 211, runs: 1, lastExit: '(never exited)' }],
       doormen: [

@@ -222,7 +222,7 @@ describe('the text of a plan', () => {
     const effects = [{ kind: 'start', nodes: [], placements: ['kimi'] }] as const;
     const { steps } = planOfMesh({
       of: meshFleet(),
-      members: {
+      ranks: {
         'studio-1': [{ state: 'joined', rank: 0, token: { kind: 'silent', reason: 'status 503' } }],
         'studio-2': [{ state: 'joined', rank: 1 }],
         'studio-3': [{ state: 'joined', rank: 2 }],

@@ -10,7 +10,7 @@ import {
 import { plainPaint } from '../../../../src/report/page.ts';
 import { clientCountsJson, clientLines, statusJson } from '../../../../src/report/status/status-json.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
-import { endpointStatus, gatewayStatus, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { endpointStatus, gatewayStatus, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 
 const busy = endpointStatus({
   running: 4,
@@ -74,7 +74,7 @@ describe('the client counts of a published placement', () => {
   };
   const seen = (doormen: 'none' | 'busy' | 'silent', targets = ['studio-1', 'studio-2', 'studio-3']) => {
     const observation = observeMesh(desired, {
-      members: threeMembers(['joined', 'joined', 'joined']),
+      ranks: threeRanks(['joined', 'joined', 'joined']),
     });
     const leader = observation.nodes['studio-1'];
     if (leader === undefined) throw new Error('the leader was observed');

@@ -10,7 +10,7 @@ import { nodeName } from '../../../../src/model/node.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
 import { surveyPlacements } from '../../../../src/rack/placement/check/placement-survey.ts';
 import { statusJson } from '../../../../src/report/status/status-json.ts';
-import { exoFleet, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { exoFleet, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../../../rack/rack.ts';
 
 const schema: unknown = JSON.parse(
@@ -32,11 +32,11 @@ function show(changes: RackChanges, isSimulated = false): StatusDocument {
 
 /** A rack with the placement `kimi`; `targets` are the observed nodes. */
 function showMesh(
-  members: Parameters<typeof threeMembers>[0],
+  ranks: Parameters<typeof threeRanks>[0],
   targets: readonly string[],
   { desired = meshFleet(), log = [] }: { desired?: DesiredFleet; log?: readonly string[] } = {},
 ): StatusDocument {
-  const observation = observeMesh(desired, { members: threeMembers(members, { changes: { said: log } }) });
+  const observation = observeMesh(desired, { ranks: threeRanks(ranks, { changes: { said: log } }) });
   const placements = surveyPlacements(viewOf({ desired, observation, targets: targets.map(nodeName) }));
   return statusJson({ desired, observation, findings: [], placements, isSimulated: false });
 }

@@ -4,7 +4,7 @@ import type { DesiredFleet } from '../../../../../src/model/desired.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
 import { placementFindings } from '../../../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements } from '../../../../../src/rack/placement/check/placement-survey.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { makePlan } from '../../../../rack/plans.ts';
 import { healthyFacts, meshOfFour, receptacles } from '../../../../rack/rack.ts';
 import { onOnePage } from '../../../one-page.ts';
@@ -23,7 +23,7 @@ function bridgedOn(name: string): MeshRack {
   const { interfaces } = healthyFacts(name, receptacles(name, 6, meshOfFour));
   const held = interfaces.map((one) => (bridge.members.includes(one.name) ? { ...one, ipv4: [] } : one));
   return {
-    members: threeMembers(['stopped', 'stopped', 'stopped']),
+    ranks: threeRanks(['stopped', 'stopped', 'stopped']),
     values: { [name]: { interfaces: [...held, bridge] } },
   };
 }
@@ -60,7 +60,7 @@ describe('ranks that would connect over bridged receptacles', () => {
       isStarted: true,
       findings: ['mesh/not-serving'],
     });
-    const none: MeshRack = { members: threeMembers(['stopped', 'stopped', 'stopped']) };
+    const none: MeshRack = { ranks: threeRanks(['stopped', 'stopped', 'stopped']) };
     expect(judged(fleet(), none)).toMatchObject({ blockers: [], isStarted: true });
   });
 

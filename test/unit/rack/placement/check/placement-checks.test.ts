@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet, DesiredPlacement } from '../../../../../src/model/desired.ts';
-import type { PlacementMember } from '../../../../../src/model/facts/fact-values.ts';
+import type { RecordedRank } from '../../../../../src/model/facts/fact-values.ts';
 import type { ModelShape } from '../../../../../src/model/model-shape.ts';
 
 import { checkPlacement } from '../../../../../src/rack/placement/check/placement-checks.ts';
 import { planText } from '../../../../../src/report/plan/plan-text.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { makePlan } from '../../../../rack/plans.ts';
 import { evenShape, gib } from '../../../engine/plan/fit-shapes.ts';
 import { onOnePage } from '../../../one-page.ts';
@@ -19,7 +19,7 @@ function fleetWith(shape: ModelShape | undefined, placement: Partial<DesiredPlac
   return { ...fleet, models: fleet.models.map((model) => ({ ...model, ...(shape === undefined ? {} : { shape }) })) };
 }
 
-const idle: MeshRack = { members: {} };
+const idle: MeshRack = { ranks: {} };
 
 function planFor(fleet: DesiredFleet, rack: MeshRack = idle) {
   const targets = fleet.nodes.map(({ name }) => name);
@@ -100,13 +100,13 @@ describe('placement that should start', () => {
     const { system, ...fleet } = fleetWith(gqa(600e9));
     const { wiredLimit: _, ...rest } = system;
     const bytes = 300 * gib;
-    const budgets = (startedIn: string, changes: Partial<PlacementMember>) => {
-      const stopped = (node: string, rank: number): MeshRack['members'] => ({
+    const budgets = (startedIn: string, changes: Partial<RecordedRank>) => {
+      const stopped = (node: string, rank: number): MeshRack['ranks'] => ({
         [node]: [{ state: 'stopped', rank, startedIn: `${startedIn}-${node}`, changes }],
       });
-      const members = { ...stopped('studio-1', 0), ...stopped('studio-2', 1), ...stopped('studio-3', 2) };
+      const ranks = { ...stopped('studio-1', 0), ...stopped('studio-2', 1), ...stopped('studio-3', 2) };
       const values = Object.fromEntries(fleet.nodes.map(({ name }) => [name, { 'wired-limit': { megabytes: 0 } }]));
-      return planFor({ ...fleet, system: rest }, { members, values });
+      return planFor({ ...fleet, system: rest }, { ranks, values });
     };
     const reported = budgets('BOOT', { gpuBytes: bytes });
     expect(reported.memory?.map(({ budget }) => budget)).toEqual(Array(3).fill({ kind: 'reported', bytes }));
@@ -165,7 +165,7 @@ describe('placement that should start', () => {
 describe('placement on nodes with different macOS', () => {
   const codesWith = (build: string, version: string, transport: DesiredPlacement['transport']) => {
     const values = { 'studio-3': { 'macos-version': { version, build } } };
-    const plan = planFor(fleetWith(gqa(600e9), { transport }), { members: {}, values });
+    const plan = planFor(fleetWith(gqa(600e9), { transport }), { ranks: {}, values });
     const codes = [...plan.blockers, ...plan.diagnostics].map(({ code }) => code);
     const isStarted = plan.steps.some(({ resource }) => resource === 'placement');
     return [[...new Set(codes)].filter((code) => /macos/.test(code)).sort(), isStarted];
@@ -183,7 +183,7 @@ describe('placement on nodes with different macOS', () => {
 
 describe('serving placement', () => {
   it('is not checked against the memory estimate', () => {
-    const serving: MeshRack = { members: threeMembers(['joined', 'joined', 'joined']) };
+    const serving: MeshRack = { ranks: threeRanks(['joined', 'joined', 'joined']) };
     expect(memoryCodes(planFor(fleetWith(gqa(1_800e9)), serving))).toEqual({ blockers: [], findings: [] });
   });
 
@@ -192,7 +192,7 @@ describe('serving placement', () => {
     const [kimi] = fleet.placements;
     if (kimi === undefined) throw new Error('no placement');
     const both = { ...fleet, placements: [kimi, { ...kimi, name: 'second', endpointPort: 8_081 }] };
-    const serving: MeshRack = { members: threeMembers(['joined', 'joined', 'joined']) };
+    const serving: MeshRack = { ranks: threeRanks(['joined', 'joined', 'joined']) };
     const plan = planFor(both, serving);
     expect(plan.blockers.filter(({ code }) => code === 'placement/does-not-fit').map(({ blocks }) => blocks)).toEqual([
       ['studio-1 placement/second'],

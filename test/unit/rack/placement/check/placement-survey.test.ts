@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Diagnostic } from '../../../../../src/diagnostics/diagnostic.ts';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
-import type { PlacementMember } from '../../../../../src/model/facts/fact-values.ts';
+import type { RecordedRank } from '../../../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
 import { subjectText } from '../../../../../src/model/subject.ts';
 import {
@@ -24,7 +24,7 @@ import {
   type MeshRack,
   meshFleet,
   observeMesh,
-  threeMembers,
+  threeRanks,
 } from '../../../../rack/placements.ts';
 import { type AsText, diagnosticsAsText } from '../../../as-text.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
@@ -53,16 +53,16 @@ const summaries = (view: View): readonly string[] =>
   findingsOf(view).map(({ code, subject, detail }) => `${code} ${subjectText(subject)}: ${detail}`);
 
 /** A rack where `kimi` was started in this boot session and stopped, with the outcome of that start. */
-const stoppedWith = (changes: Partial<PlacementMember>): View =>
+const stoppedWith = (changes: Partial<RecordedRank>): View =>
   viewFor({
-    members: Object.fromEntries(
-      Object.entries(threeMembers(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
+    ranks: Object.fromEntries(
+      Object.entries(threeRanks(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
         node,
         all.map((one) => ({ ...one, startedIn: `BOOT-${node}`, changes })),
       ]),
     ),
   });
-const ladderOf = (changes: Partial<PlacementMember>): readonly string[] =>
+const ladderOf = (changes: Partial<RecordedRank>): readonly string[] =>
   findingsOf(stoppedWith(changes)).flatMap(({ hint }) => hint.split('\n'));
 
 interface CaseFile {
@@ -97,14 +97,14 @@ describe('placement state', () => {
     ['not-placed', 'differs', ['absent', 'absent', 'absent'], {}],
     ['unknown', 'unknown', ['joined', 'joined', 'joined'], { token: { kind: 'not-asked' } }],
   ] as const)('is %s (%s) with ranks %s', (state, standing, states, all) => {
-    const members = threeMembers(states, all);
-    expect(kimiOf(viewFor({ members }))).toMatchObject({ state, standing });
+    const ranks = threeRanks(states, all);
+    expect(kimiOf(viewFor({ ranks }))).toMatchObject({ state, standing });
   });
 
   it('matches a file that says stopped only if no rank runs', () => {
     const file = { placement: { state: 'stopped' as const } };
-    const idle = viewFor({ members: threeMembers(['stopped', 'stopped', 'stopped']) }, file);
-    const runs = viewFor({ members: threeMembers(['stopped', 'running', 'stopped']) }, file);
+    const idle = viewFor({ ranks: threeRanks(['stopped', 'stopped', 'stopped']) }, file);
+    const runs = viewFor({ ranks: threeRanks(['stopped', 'running', 'stopped']) }, file);
     expect([kimiOf(idle).standing, summaries(idle)]).toEqual(['met', []]);
     expect(summaries(runs)).toEqual([
       'mesh/not-stopped placement kimi: The file says stopped, but some of its ranks run.',
@@ -112,11 +112,9 @@ describe('placement state', () => {
   });
 
   it('has an endpoint only while serving and a generation only if all ranks were observed', () => {
-    const serving = kimiOf(viewFor({ members: threeMembers(['joined', 'joined', 'joined']) }));
-    const partial = kimiOf(viewFor({ members: threeMembers(['joined', 'joined', 'exited']) }));
-    const unseen = kimiOf(
-      viewFor({ members: threeMembers(['joined', 'joined', 'joined']), unreachable: ['studio-2'] }),
-    );
+    const serving = kimiOf(viewFor({ ranks: threeRanks(['joined', 'joined', 'joined']) }));
+    const partial = kimiOf(viewFor({ ranks: threeRanks(['joined', 'joined', 'exited']) }));
+    const unseen = kimiOf(viewFor({ ranks: threeRanks(['joined', 'joined', 'joined']), unreachable: ['studio-2'] }));
     expect([serving.generation, serving.endpoint]).toEqual([4, { node: 'studio-1', port: 8_080 }]);
     expect([partial.generation, 'endpoint' in partial]).toEqual([4, false]);
     expect(['generation' in unseen, 'endpoint' in unseen]).toEqual([false, false]);
@@ -124,10 +122,10 @@ describe('placement state', () => {
 
   it('shows for running ranks how the driver can prove the transport', () => {
     const placement = { transport: 'rdma' as const };
-    const running = kimiOf(viewFor({ members: threeMembers(['joined', 'joined', 'joined']) }, { placement }));
-    const stopped = kimiOf(viewFor({ members: threeMembers(['stopped', 'stopped', 'stopped']) }, { placement }));
+    const running = kimiOf(viewFor({ ranks: threeRanks(['joined', 'joined', 'joined']) }, { placement }));
+    const stopped = kimiOf(viewFor({ ranks: threeRanks(['stopped', 'stopped', 'stopped']) }, { placement }));
     const desired = exoFleet();
-    const observation = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined']) });
+    const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
     const onExo = kimiOf(viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) }));
     expect([running.transportProof, 'transportProof' in stopped]).toEqual(['none', false]);
     expect(onExo.transportProof).toBe('start');
@@ -135,7 +133,7 @@ describe('placement state', () => {
 
   it('is unknown while some of its nodes were not observed', () => {
     const desired = meshFleet();
-    const { nodes } = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined']) });
+    const { nodes } = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
     const observation = { nodes: Object.fromEntries(Object.entries(nodes).slice(0, 1)), failures: {} };
     const view = viewOf({ desired, observation, targets: [nodeName('studio-1')] });
     expect(kimiOf(view)).toMatchObject({
@@ -149,7 +147,7 @@ describe('placement state', () => {
   it('is unknown when it runs and its runtime digest is unknown', () => {
     const { runtimes, ...desired } = meshFleet();
     const unsettled = { ...desired, runtimes: runtimes.map(({ digest: _, ...rest }) => rest) };
-    const observation = observeMesh(meshFleet(), { members: threeMembers(['joined', 'joined', 'joined']) });
+    const observation = observeMesh(meshFleet(), { ranks: threeRanks(['joined', 'joined', 'joined']) });
     const view = viewOf({ desired: unsettled, observation, targets: desired.nodes.map(({ name }) => name) });
     expect(summaries(view)).toEqual([
       'mesh/not-judged placement kimi: Its state is unknown: it runs, but the digest of runtime reference is not known yet.',
@@ -160,9 +158,9 @@ describe('placement state', () => {
 describe('placement findings', () => {
   it('describe the problem and the command to run', () => {
     const hung = viewFor({
-      members: threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'silent', reason: 'status 503' } }),
+      ranks: threeRanks(['joined', 'joined', 'joined'], { token: { kind: 'silent', reason: 'status 503' } }),
     });
-    const never = viewFor({ members: {} });
+    const never = viewFor({ ranks: {} });
     expect(findingsOf(hung)).toMatchObject([
       {
         code: 'mesh/not-serving',
@@ -190,7 +188,7 @@ describe('placement findings', () => {
   });
 
   it('appear in the plan after a failed start', () => {
-    const notices = (changes: Partial<PlacementMember>) =>
+    const notices = (changes: Partial<RecordedRank>) =>
       startAdvice(stoppedWith(changes), surveyPlacements(stoppedWith(changes))).map(({ code, severity }) => [
         code,
         severity,
@@ -199,11 +197,11 @@ describe('placement findings', () => {
     expect(notices({ outcome: 'hung' })).toEqual([]);
   });
 
-  const startsOf = (starts: number, states: Parameters<typeof threeMembers>[0]): readonly string[] => {
+  const startsOf = (starts: number, states: Parameters<typeof threeRanks>[0]): readonly string[] => {
     const values = Object.fromEntries(
       kimiNodes.map((node) => [node, { 'rdma-starts': { startedIn: `BOOT-${node}`, starts, last: [] } }]),
     );
-    const view = viewFor({ members: threeMembers(states), values }, { placement: { transport: 'rdma' } });
+    const view = viewFor({ ranks: threeRanks(states), values }, { placement: { transport: 'rdma' } });
     return findingsOf(view).map(({ code, hint }) => `${code} ${hint.split('\n').slice(1).join('')}`);
   };
 
@@ -221,28 +219,28 @@ describe('placement findings', () => {
 
   it('suggest the reboot that a stop recorded instead of a start', () => {
     const values = { 'studio-2': { 'reboot-mark': [{ placement: 'kimi', why: 'kernel' }] } } as const;
-    const members = threeMembers(['stopped', 'stopped', 'stopped']);
-    expect(findingsOf(viewFor({ members, values })).map(({ hint }) => hint.split('meshwright ').at(-1))).toEqual([
+    const ranks = threeRanks(['stopped', 'stopped', 'stopped']);
+    expect(findingsOf(viewFor({ ranks, values })).map(({ hint }) => hint.split('meshwright ').at(-1))).toEqual([
       'reboot studio-2',
       'reboot studio-2',
     ]);
   });
 
   it('omit a placement with an unobserved node', () => {
-    const members = threeMembers(['joined', 'joined', 'joined']);
-    expect(summaries(viewFor({ members, unreachable: ['studio-2'] }))).toEqual([]);
-    expect(summaries(viewFor({ members, unknown: { 'studio-3': { placements: 'timed-out' } } }))).toEqual([]);
+    const ranks = threeRanks(['joined', 'joined', 'joined']);
+    expect(summaries(viewFor({ ranks, unreachable: ['studio-2'] }))).toEqual([]);
+    expect(summaries(viewFor({ ranks, unknown: { 'studio-3': { placements: 'timed-out' } } }))).toEqual([]);
   });
 
   it('name the nodes with orphaned ranks', () => {
-    const members = {
-      ...threeMembers(['joined', 'joined', 'joined']),
+    const ranks = {
+      ...threeRanks(['joined', 'joined', 'joined']),
       'studio-4': [
         { state: 'joined' as const, rank: 3 },
         { placement: 'old', state: 'stopped' as const },
       ],
     };
-    expect(summaries(viewFor({ members }))).toEqual([
+    expect(summaries(viewFor({ ranks }))).toEqual([
       'mesh/left-over node studio-4: An orphaned rank of kimi is on studio-4.',
       'mesh/left-over node studio-4: An orphaned rank of old is on studio-4.',
     ]);
@@ -250,13 +248,13 @@ describe('placement findings', () => {
 
   it('escape text from a node and show it on one line', () => {
     const reason = 'status 503\n::error::\u001b[2J';
-    const members = threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'silent', reason } });
-    const [detail = ''] = summaries(viewFor({ members }));
+    const ranks = threeRanks(['joined', 'joined', 'joined'], { token: { kind: 'silent', reason } });
+    const [detail = ''] = summaries(viewFor({ ranks }));
     expect(detail).not.toMatch(/[\n\u001b]/);
   });
 
   it('cover every node of the placement', () => {
-    expect(kimiOf(viewFor({ members: {} })).nodes).toEqual(kimiNodes);
+    expect(kimiOf(viewFor({ ranks: {} })).nodes).toEqual(kimiNodes);
   });
 });
 

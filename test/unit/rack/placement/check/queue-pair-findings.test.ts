@@ -23,7 +23,7 @@ function fleet(change: Partial<DesiredPlacement> = {}): DesiredFleet {
   return { ...meshFleet({ placement }), runtimes: [mlxRuntime] };
 }
 
-const healthy = observeMesh(fleet(), { members: {} });
+const healthy = observeMesh(fleet(), { ranks: {} });
 
 /** Ports as `ibv_devinfo -v` prints them, without limits if `maxQueuePairs` is undefined. */
 function devices(node: string, maxQueuePairs?: number): Partial<FactValues> {
@@ -45,12 +45,12 @@ interface Case {
   readonly limits?: number;
   readonly starts?: number;
   readonly complaint?: string;
-  readonly members?: MeshRack['members'];
+  readonly ranks?: MeshRack['ranks'];
 }
 
-function observe({ of = fleet(), limits, starts = 0, complaint, members = {} }: Case): FleetObservation {
+function observe({ of = fleet(), limits, starts = 0, complaint, ranks = {} }: Case): FleetObservation {
   const shown = nodes(4).map((node) => [node, { ...devices(node, limits), ...started(node, starts, complaint) }]);
-  return observeMesh(of, { members, values: Object.fromEntries(shown) });
+  return observeMesh(of, { ranks, values: Object.fromEntries(shown) });
 }
 
 function planOf(one: Case): Plan {
@@ -110,10 +110,10 @@ describe('findings for a JACCL ring that failed to create queue pairs', () => {
   function findingsFor(one: Case) {
     const desired = fleet();
     const targets = desired.nodes.map(({ name }) => name);
-    const member = (rank: number) => [{ state: 'exited', rank, changes: { size: 2 } }] as const;
-    const members = { 'studio-1': member(0), 'studio-2': member(1) };
+    const rank = (rank: number) => [{ state: 'exited', rank, changes: { size: 2 } }] as const;
+    const ranks = { 'studio-1': rank(0), 'studio-2': rank(1) };
     const complaint = 'ibv_create_qp failed: errno 16';
-    const view = viewOf({ desired, observation: observe({ ...one, members, complaint, starts: 2 }), targets });
+    const view = viewOf({ desired, observation: observe({ ...one, ranks, complaint, starts: 2 }), targets });
     return placementFindings(view, surveyPlacements(view)).filter(({ code }) => /queue-pairs|exhausted/.test(code));
   }
 

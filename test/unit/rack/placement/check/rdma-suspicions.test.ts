@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../../../../src/diagnostics/diagnostic.ts';
 import type { FactValues } from '../../../../../src/engine/observe/facts.ts';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../../../../src/model/desired.ts';
-import type { PlacementMember } from '../../../../../src/model/facts/fact-values.ts';
+import type { RecordedRank } from '../../../../../src/model/facts/fact-values.ts';
 import { subjectText } from '../../../../../src/model/subject.ts';
 import { placementFindings as placementFindingsItself } from '../../../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements as surveyPlacementsItself } from '../../../../../src/rack/placement/check/placement-survey.ts';
@@ -13,7 +13,7 @@ import {
   type MeshRack,
   meshFleet,
   observeMesh,
-  threeMembers,
+  threeRanks,
 } from '../../../../rack/placements.ts';
 import { type AsText, diagnosticsAsText } from '../../../as-text.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
@@ -22,10 +22,10 @@ const placementFindings = onPage(placementFindingsItself);
 const surveyPlacements = onPage(surveyPlacementsItself);
 
 const overRdma: MeshChanges = { placement: { transport: 'rdma' } };
-const hung = threeMembers(['joined', 'joined', 'joined']);
+const hung = threeRanks(['joined', 'joined', 'joined']);
 const silent = { kind: 'silent', reason: 'none came before the deadline of 4 s' } as const;
 const [leader, ...followers] = ['studio-1', 'studio-2', 'studio-3'];
-const withoutToken: MeshRack['members'] = Object.fromEntries(
+const withoutToken: MeshRack['ranks'] = Object.fromEntries(
   Object.entries(hung).map(([node, all]) => [
     node,
     node === leader ? all.map((one) => ({ ...one, token: silent })) : all,
@@ -39,13 +39,13 @@ const said = (node: string, complaint: string, startedIn = `BOOT-${node}`): Part
 
 /** The same ranks, one of which logged an error since its last start. */
 const complaining = (
-  members: NonNullable<MeshRack['members']>,
+  ranks: NonNullable<MeshRack['ranks']>,
   node: string,
   complaint: string,
   startedIn = `BOOT-${node}`,
-): NonNullable<MeshRack['members']> => ({
-  ...members,
-  [node]: (members[node] ?? []).map((one) => ({ ...one, startedIn, changes: { complaint } })),
+): NonNullable<MeshRack['ranks']> => ({
+  ...ranks,
+  [node]: (ranks[node] ?? []).map((one) => ({ ...one, startedIn, changes: { complaint } })),
 });
 
 const suspicions = (rack: MeshRack, changes: MeshChanges = overRdma): readonly AsText<Diagnostic>[] =>
@@ -63,7 +63,7 @@ const short = (rack: MeshRack, changes?: MeshChanges): readonly string[] =>
 
 describe('RDMA placement without a token', () => {
   it('suspects all its links when no rank names one', () => {
-    const [found, ...others] = suspicions({ members: withoutToken });
+    const [found, ...others] = suspicions({ ranks: withoutToken });
     expect(others).toEqual([]);
     expect([found?.code, subjectText(found?.subject)]).toEqual([
       'rdma/suspected-idle-dead',
@@ -78,14 +78,12 @@ describe('RDMA placement without a token', () => {
 
   it('suspects only the link whose address a rank names', () => {
     const values = { 'studio-2': said('studio-2', 'RTR failed with errno 60 (rank 1 to 10.77.0.14:50004)') };
-    expect(short({ members: withoutToken, values })).toEqual([
-      'rdma/suspected-idle-dead link studio-2:3 <-> studio-3:3',
-    ]);
+    expect(short({ ranks: withoutToken, values })).toEqual(['rdma/suspected-idle-dead link studio-2:3 <-> studio-3:3']);
   });
 
   it('suspects no link over TCP or while it serves', () => {
-    expect(short({ members: withoutToken }, {})).toEqual([]);
-    expect(short({ members: hung })).toEqual([]);
+    expect(short({ ranks: withoutToken }, {})).toEqual([]);
+    expect(short({ ranks: hung })).toEqual([]);
   });
 
   it.each([
@@ -93,22 +91,22 @@ describe('RDMA placement without a token', () => {
     ['RDMA is disabled', { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] }],
     ['an address is missing', { interfaces: [] }],
   ] as const)('suspects no link while %s', (_what, values) => {
-    expect(short({ members: withoutToken, values: { 'studio-3': values } })).toEqual([]);
+    expect(short({ ranks: withoutToken, values: { 'studio-3': values } })).toEqual([]);
   });
 
   it('suspects no link while an RDMA fact is unknown', () => {
-    expect(short({ members: withoutToken, unknown: { 'studio-3': { 'rdma-ports': 'busy' } } })).toEqual([]);
+    expect(short({ ranks: withoutToken, unknown: { 'studio-3': { 'rdma-ports': 'busy' } } })).toEqual([]);
   });
 });
 
 describe('suspicions after a failed start', () => {
-  const dead = threeMembers(['exited', 'exited', 'exited']);
+  const dead = threeRanks(['exited', 'exited', 'exited']);
 
   it.each(["Couldn't allocate protection domain", 'ibv_create_qp failed: errno 16', 'alloc failed with errno=12'])(
     'name the Mac with exhausted devices that logged "%s"',
     (text) => {
       const values = { 'studio-2': { ...said('studio-2', text), 'rdma-objects': { domains: 10, queuePairs: 0 } } };
-      const [found] = suspicions({ members: dead, values });
+      const [found] = suspicions({ ranks: dead, values });
       expect([found?.code, subjectText(found?.subject)]).toEqual(['rdma/suspected-exhausted', 'node studio-2']);
       expect(found?.hint).toContain('meshwright reboot studio-2');
     },
@@ -117,20 +115,20 @@ describe('suspicions after a failed start', () => {
   it('suggest a reboot unless the kernel is known to have no RDMA objects', () => {
     const nothing = { 'rdma-objects': { domains: 0, queuePairs: 0 } };
     const values = { 'studio-2': { ...said('studio-2', 'alloc failed with errno=12'), ...nothing } };
-    const [found] = suspicions({ members: dead, values });
+    const [found] = suspicions({ ranks: dead, values });
     expect(found?.code).toBe('rdma/suspected-exhausted');
     expect(found?.detail).toContain(
       'A restart of the Mac would not help, because the kernel holds no leftover RDMA objects.',
     );
     expect(found?.hint.split('\n').slice(1)).toEqual(['  meshwright restart kimi', '  meshwright logs kimi']);
     const unread = { 'studio-2': { 'rdma-objects': 'empty' } } as const;
-    expect(suspicions({ members: dead, values, unknown: unread })[0]?.hint).toContain('meshwright reboot studio-2');
+    expect(suspicions({ ranks: dead, values, unknown: unread })[0]?.hint).toContain('meshwright reboot studio-2');
   });
 
   it.each(['Changing queue pair to RTR failed with errno 65', 'connect: No route to host'])(
     'blame Local Network privacy for "%s" over RDMA',
     (text) => {
-      const [found, ...others] = suspicions({ members: dead, values: { 'studio-2': said('studio-2', text) } });
+      const [found, ...others] = suspicions({ ranks: dead, values: { 'studio-2': said('studio-2', text) } });
       expect([found?.code, subjectText(found?.subject), others]).toEqual([
         'mesh/suspected-local-network',
         'node studio-2',
@@ -143,41 +141,41 @@ describe('suspicions after a failed start', () => {
   it.each(['connect: No route to host', '[Errno 65] No route to host'])(
     'blame Local Network privacy for "%s" over TCP only if cables and addresses are correct',
     (complaint) => {
-      const members = complaining(dead, 'studio-2', complaint);
-      const [found, ...others] = suspicions({ members }, {});
+      const ranks = complaining(dead, 'studio-2', complaint);
+      const [found, ...others] = suspicions({ ranks }, {});
       expect([found?.code, subjectText(found?.subject), others]).toEqual([
         'mesh/suspected-local-network',
         'node studio-2',
         [],
       ]);
       expect(found?.detail).toContain(`studio-2 logged "${complaint}"`);
-      expect(short({ members, values: { 'studio-3': { interfaces: [] } } }, {})).toEqual([]);
-      expect(short({ members, unknown: { 'studio-3': { thunderbolt: 'garbled' } } }, {})).toEqual([]);
+      expect(short({ ranks, values: { 'studio-3': { interfaces: [] } } }, {})).toEqual([]);
+      expect(short({ ranks, unknown: { 'studio-3': { thunderbolt: 'garbled' } } }, {})).toEqual([]);
     },
   );
 
   it('ignore unrelated errors and earlier boot sessions over TCP', () => {
-    expect(short({ members: complaining(dead, 'studio-2', 'errno 12') }, {})).toEqual([]);
+    expect(short({ ranks: complaining(dead, 'studio-2', 'errno 12') }, {})).toEqual([]);
     const before = complaining(dead, 'studio-2', 'No route to host', 'BOOT-of-before');
-    expect(short({ members: before }, {})).toEqual([]);
+    expect(short({ ranks: before }, {})).toEqual([]);
   });
 
   it('remain until a start succeeds, without suggesting a second restart of the placement', () => {
-    const given = (changes: Partial<PlacementMember>, session = 'BOOT') =>
+    const given = (changes: Partial<RecordedRank>, session = 'BOOT') =>
       Object.fromEntries(
-        Object.entries(threeMembers(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
+        Object.entries(threeRanks(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
           node,
           all.map((one) => ({ ...one, startedIn: `${session}-${node}`, changes })),
         ]),
       );
-    const hints = (members: NonNullable<MeshRack['members']>) =>
-      suspicions({ members }).map(({ code, hint }) => [code, ...hint.split('\n').slice(1)]);
+    const hints = (ranks: NonNullable<MeshRack['ranks']>) =>
+      suspicions({ ranks }).map(({ code, hint }) => [code, ...hint.split('\n').slice(1)]);
     const reboot = '  meshwright reboot studio-1 studio-2 studio-3';
     expect(hints(given({ outcome: 'hung' }))).toEqual([
       ['rdma/suspected-idle-dead', '  meshwright restart kimi', reboot],
     ]);
     expect(hints(given({ outcome: 'failed' }))).toEqual([['rdma/suspected-idle-dead', reboot]]);
-    const [person] = suspicions({ members: given({ outcome: 'failed', failedIn: 'BOOT-of-before' }) });
+    const [person] = suspicions({ ranks: given({ outcome: 'failed', failedIn: 'BOOT-of-before' }) });
     expect(person?.hint).toContain('before and after a restart of the Macs at both ends. At the rack: replace');
     expect(hints(given({ outcome: 'served' }))).toEqual([]);
     expect(hints(given({ outcome: 'exited' }))).toEqual([]);
@@ -188,10 +186,10 @@ describe('suspicions after a failed start', () => {
     ['rdma', 'rdma/suspected-idle-dead'],
     ['tcp', 'address/suspected-no-answer'],
   ] as const)('suspicions over %s after a rank got no answer from its peer', (transport, code) => {
-    const found = (outcome: PlacementMember['outcome'], changes: Partial<PlacementMember> = {}) =>
+    const found = (outcome: RecordedRank['outcome'], changes: Partial<RecordedRank> = {}) =>
       suspicionsIn(llamaFleet({ placement: { transport } }), {
-        members: Object.fromEntries(
-          Object.entries(threeMembers(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
+        ranks: Object.fromEntries(
+          Object.entries(threeRanks(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
             node,
             all.map((one) => ({
               ...one,
@@ -220,28 +218,28 @@ describe('suspicions after a failed start', () => {
   });
 
   it('are empty without an error from the verbs library', () => {
-    expect(short({ members: dead })).toEqual([]);
+    expect(short({ ranks: dead })).toEqual([]);
   });
 
   it('ignore RDMA errors from an earlier boot session', () => {
     const values = { 'studio-2': said('studio-2', 'errno 12', 'BOOT-of-before') };
-    expect(short({ members: dead, values })).toEqual([]);
+    expect(short({ ranks: dead, values })).toEqual([]);
   });
 
   it('are empty when the file says stopped', () => {
     const values = { 'studio-2': said('studio-2', 'errno 12') };
     const stopped = { placement: { transport: 'rdma', state: 'stopped' } } as const;
-    expect(short({ members: dead, values }, stopped)).toEqual([]);
+    expect(short({ ranks: dead, values }, stopped)).toEqual([]);
   });
 
   it('escape text that a rank printed', () => {
     const values = { 'studio-2': said('studio-2', 'errno 12 \u001b[2J') };
-    expect(suspicions({ members: dead, values })[0]?.detail).not.toContain('\u001b');
+    expect(suspicions({ ranks: dead, values })[0]?.detail).not.toContain('\u001b');
   });
 
   it('cover every node that logged an error', () => {
     const values = Object.fromEntries(followers.map((node) => [node, said(node, 'errno 12')]));
-    expect(short({ members: dead, values })).toEqual(['rdma/suspected-exhausted nodes studio-2, studio-3']);
+    expect(short({ ranks: dead, values })).toEqual(['rdma/suspected-exhausted nodes studio-2, studio-3']);
   });
 });
 

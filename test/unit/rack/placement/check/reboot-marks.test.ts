@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../../src/diagnostics/prose-text.ts';
 import type { RebootMark } from '../../../../../src/model/facts/node-records.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { makePlan } from '../../../../rack/plans.ts';
 import { settledFacts } from '../../../../rack/rack.ts';
 import { onOnePage } from '../../../one-page.ts';
@@ -25,11 +25,11 @@ function planWith(
     return [name, { ...facts, 'reboot-mark': marks[name] === undefined ? [] : [marks[name]] }];
   });
   const fleet = meshFleet({ placement: { state: wanted } });
-  const members = threeMembers([state, state, state]);
+  const ranks = threeRanks([state, state, state]);
   return makePlan({
     goal: { kind: 'converge' },
     desired: fleet,
-    observation: observeMesh(fleet, { members, values: Object.fromEntries(values) }),
+    observation: observeMesh(fleet, { ranks, values: Object.fromEntries(values) }),
     targets: four.map(nodeName),
   });
 }

@@ -4,13 +4,13 @@ import type { FactValues } from '../../../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
 import { nodeSubject } from '../../../../../src/model/subject.ts';
 import { gatewayNodes, unaskedGateway } from '../../../../../src/rack/placement/endpoint/drain.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { makePlan } from '../../../../rack/plans.ts';
 import { asText } from '../../../as-text.ts';
 import { onOnePage } from '../../../one-page.ts';
 
 const fleet = meshFleet();
-const serving = threeMembers(['joined', 'joined', 'joined']);
+const serving = threeRanks(['joined', 'joined', 'joined']);
 const doorman = (behind?: readonly string[]): Partial<FactValues> => ({
   services: [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, ...(behind ? { behind } : {}) }],
 });
@@ -19,23 +19,23 @@ const nodesWith = (rack: MeshRack): readonly string[] =>
 
 describe('nodes with gateways for a placement', () => {
   it('include the leader and each node whose gateway serves the placement', () => {
-    expect(nodesWith({ members: {} })).toEqual(['studio-1']);
-    expect(nodesWith({ members: {}, values: { 'studio-4': doorman(['kimi']) } })).toEqual(['studio-1', 'studio-4']);
-    expect(nodesWith({ members: {}, values: { 'studio-4': doorman(['qwen']) } })).toEqual(['studio-1']);
+    expect(nodesWith({ ranks: {} })).toEqual(['studio-1']);
+    expect(nodesWith({ ranks: {}, values: { 'studio-4': doorman(['kimi']) } })).toEqual(['studio-1', 'studio-4']);
+    expect(nodesWith({ ranks: {}, values: { 'studio-4': doorman(['qwen']) } })).toEqual(['studio-1']);
   });
 
   it('include unreachable nodes unless rank 0 runs on another node', () => {
-    expect(nodesWith({ members: {}, unreachable: ['studio-4'] })).toEqual(['studio-1', 'studio-4']);
-    expect(nodesWith({ members: serving, unreachable: ['studio-4'] })).toEqual(['studio-1']);
+    expect(nodesWith({ ranks: {}, unreachable: ['studio-4'] })).toEqual(['studio-1', 'studio-4']);
+    expect(nodesWith({ ranks: serving, unreachable: ['studio-4'] })).toEqual(['studio-1']);
     const { 'studio-1': _, ...others } = serving;
-    expect(nodesWith({ members: others, unreachable: ['studio-1', 'studio-4'] })).toEqual(['studio-1', 'studio-4']);
+    expect(nodesWith({ ranks: others, unreachable: ['studio-1', 'studio-4'] })).toEqual(['studio-1', 'studio-4']);
   });
 
   it('include nodes with unknown services unless rank 0 runs on another node', () => {
-    expect(nodesWith({ members: {}, values: { 'studio-4': doorman() } })).toEqual(['studio-1']);
+    expect(nodesWith({ ranks: {}, values: { 'studio-4': doorman() } })).toEqual(['studio-1']);
     const services = { 'studio-4': { services: 'timed-out' } } as const;
-    expect(nodesWith({ members: {}, unknown: services })).toEqual(['studio-1', 'studio-4']);
-    expect(nodesWith({ members: serving, unknown: services })).toEqual(['studio-1']);
+    expect(nodesWith({ ranks: {}, unknown: services })).toEqual(['studio-1', 'studio-4']);
+    expect(nodesWith({ ranks: serving, unknown: services })).toEqual(['studio-1']);
   });
 });
 
@@ -47,8 +47,8 @@ describe('drain plan', () => {
     const refused = (node: string) => ({
       [node]: [diagnose('ssh/refused', { subject: nodeSubject(node), detail: '-' })],
     });
-    const codesFor = (members: MeshRack['members']): readonly string[] => {
-      const seen = observeMesh(fleet, { members, unreachable: ['studio-4'] });
+    const codesFor = (ranks: MeshRack['ranks']): readonly string[] => {
+      const seen = observeMesh(fleet, { ranks, unreachable: ['studio-4'] });
       const observation = { ...seen, failures: refused('studio-4') };
       return makePlan({ goal: drain, desired: fleet, observation, targets }).diagnostics.map(({ code }) => code);
     };
@@ -57,7 +57,7 @@ describe('drain plan', () => {
   });
 
   it('waits for a Mac that may still have a gateway', () => {
-    const observation = observeMesh(fleet, { members: {}, unknown: { 'studio-4': { services: 'timed-out' } } });
+    const observation = observeMesh(fleet, { ranks: {}, unknown: { 'studio-4': { services: 'timed-out' } } });
     const plan = makePlan({ goal: drain, desired: fleet, observation, targets });
     expect(plan.waiting).toMatchObject([{ node: 'studio-4', resource: 'doorman', isUnknown: true }]);
     expect(Object.keys(plan.observed)).toEqual(['studio-1', 'studio-4']);

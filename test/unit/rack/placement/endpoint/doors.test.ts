@@ -18,7 +18,7 @@ import {
   gatewayStatus,
   meshFleet,
   observeMesh,
-  threeMembers,
+  threeRanks,
 } from '../../../../rack/placements.ts';
 import { makePlan } from '../../../../rack/plans.ts';
 import { settledFacts } from '../../../../rack/rack.ts';
@@ -38,8 +38,8 @@ function observed(fleet: DesiredFleet, port: number, seen: Partial<FactValues> =
     const { placements: _, services: __, ...facts } = settledFacts(name);
     return [name, { ...facts, trees }];
   });
-  const members = threeMembers(['joined', 'joined', 'joined']);
-  const one = observeMesh(fleet, { members, values: Object.fromEntries(values) });
+  const ranks = threeRanks(['joined', 'joined', 'joined']);
+  const one = observeMesh(fleet, { ranks, values: Object.fromEntries(values) });
   const leader = one.nodes['studio-1'] ?? expect.fail('there is no studio-1');
   const services = read(leader.facts, servicesFact);
   const doorman = { label: `dev.meshwright.doorman.${port}`, state: 'running', pid: 7, behind: ['kimi'] } as const;

@@ -4,7 +4,7 @@ import { digest } from '../../../../../src/model/digest.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
 import { proofOf as proofOfItself } from '../../../../../src/rack/placement/resource.ts';
 import { placementCases } from '../../../../../src/rack/placement/state/placement-cases.ts';
-import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { digestOfKimi, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 
 const proofOf = onPage(proofOfItself);
@@ -17,7 +17,7 @@ const answer = digest('b'.repeat(64));
 function proof(isBuildKnown: boolean, key: string, startedFrom: string = wanted) {
   const golden = { key: digest(key), sha256: answer, firstTokenMs: 100, tokensPerSecond: 30, steadyPerSecond: 20 };
   const observation = observeMesh(desired, {
-    members: threeMembers(['joined', 'joined', 'joined'], { digest: startedFrom, changes: { golden } }),
+    ranks: threeRanks(['joined', 'joined', 'joined'], { digest: startedFrom, changes: { golden } }),
     ...(isBuildKnown ? {} : { unknown: { 'studio-2': { 'macos-version': 'timed-out' as const } } }),
   });
   const view = viewOf({ desired, observation, targets: ['studio-1', 'studio-2', 'studio-3'].map(nodeName) });

@@ -3,7 +3,7 @@ import { known } from '../../../../../src/model/known.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
 import { read } from '../../../../../src/rack/fact.ts';
 import { placementsFact } from '../../../../../src/rack/placement/observed/fact.ts';
-import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { digestOfKimi, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { onOnePage } from '../../../one-page.ts';
 import { meshFailure, readMesh } from '../recorded-mesh.ts';
 
@@ -14,12 +14,12 @@ const signatures = [
 
 /** The mesh state when the rank on this node logged these lines. */
 function meshWhere(node: string, said: readonly string[], state: 'exited' | 'joined') {
-  const { nodes } = observeMesh(fleet, { members: threeMembers(['exited', state, 'exited']) });
+  const { nodes } = observeMesh(fleet, { ranks: threeRanks(['exited', state, 'exited']) });
   const logged = Object.fromEntries(
     Object.entries(nodes).map(([name, one]) => {
       const placements = read(one.facts, placementsFact);
-      const members = placements.kind === 'known' ? placements.value : [];
-      const facts = { ...one.facts, placements: known(members.map((member) => ({ ...member, said }))) };
+      const ranks = placements.kind === 'known' ? placements.value : [];
+      const facts = { ...one.facts, placements: known(ranks.map((rank) => ({ ...rank, said }))) };
       return [name, name === node ? { ...one, facts } : one];
     }),
   );

@@ -5,29 +5,22 @@ import { placement } from '../../../../../src/rack/placement/resource.ts';
 import { type MeshSight, meshTable } from '../../../../../src/rack/placement/state/mesh-states.ts';
 import { everyCase } from '../../../../../src/rack/placement/state/placement-cases.ts';
 import { changeOf, judgeProperty, type View } from '../../../../../src/rack/resource.ts';
-import {
-  asLogin,
-  llamaFleet,
-  type MeshRack,
-  meshFleet,
-  observeMesh,
-  threeMembers,
-} from '../../../../rack/placements.ts';
+import { asLogin, llamaFleet, type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 
-const allRun = (more: Parameters<typeof threeMembers>[1] = {}): MeshRack => ({
-  members: threeMembers(['joined', 'joined', 'joined'], more),
+const allRun = (more: Parameters<typeof threeRanks>[1] = {}): MeshRack => ({
+  ranks: threeRanks(['joined', 'joined', 'joined'], more),
 });
 const inFlight = { kind: 'in-flight', reason: 'another request is in flight' } as const;
 
 /** A rack that shows each observation. */
 const racks: Readonly<Record<MeshSight, MeshRack>> = {
   'rank-unobserved': { ...allRun(), unknown: { 'studio-3': { services: 'timed-out' } } },
-  'never-started': { members: {} },
-  'rank-exited': { members: threeMembers(['exited', 'exited', 'ready']) },
-  'only-loaded': { members: threeMembers(['ready', 'ready', 'ready']) },
-  'no-process': { members: threeMembers(['stopped', 'stopped', 'stopped']) },
-  'rank-missing': { members: threeMembers(['joined', 'exited', 'joined']) },
-  'mixed-starts': { members: { ...allRun().members, 'studio-3': [{ state: 'joined', rank: 2, generation: 3 }] } },
+  'never-started': { ranks: {} },
+  'rank-exited': { ranks: threeRanks(['exited', 'exited', 'ready']) },
+  'only-loaded': { ranks: threeRanks(['ready', 'ready', 'ready']) },
+  'no-process': { ranks: threeRanks(['stopped', 'stopped', 'stopped']) },
+  'rank-missing': { ranks: threeRanks(['joined', 'exited', 'joined']) },
+  'mixed-starts': { ranks: { ...allRun().ranks, 'studio-3': [{ state: 'joined', rank: 2, generation: 3 }] } },
   'old-settings': allRun({ digest: 'of old' }),
   'tcp-not-rdma': allRun({ changes: { said: ['Accepted client connection'] } }),
   'gave-token': allRun(),

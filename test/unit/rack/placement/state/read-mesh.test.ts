@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { configurePlacement } from '../../../../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../../../../src/drivers/contract/driver.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { rankSight } from '../../../../../src/rack/placement/members.ts';
+import { rankSight } from '../../../../../src/rack/placement/rank-states.ts';
 import type { Mesh } from '../../../../../src/rack/placement/state/read-mesh.ts';
 import {
   digestOfKimi,
-  type MemberCase,
   type MeshRack,
   meshFleet,
   observeMesh,
-  threeMembers,
+  type RankCase,
+  threeRanks,
 } from '../../../../rack/placements.ts';
 import { onOnePage } from '../../../one-page.ts';
 import { readMesh } from '../recorded-mesh.ts';
@@ -32,10 +32,10 @@ describe('mesh started with different settings', () => {
     JSON.stringify({ context: '16k', model: 'tiny abc', ...settings });
   const evidence = (kept: string | undefined): string => {
     const changes = kept === undefined ? {} : { declared: kept };
-    const members = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old', changes });
+    const ranks = threeRanks(['joined', 'joined', 'joined'], { digest: 'of old', changes });
     const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
     const expected = { placement: 'kimi', nodes, digest: 'of now', declared: declared({}) };
-    const mesh = readMesh(expected, observeMesh(meshFleet(), { members }).nodes);
+    const mesh = readMesh(expected, observeMesh(meshFleet(), { ranks }).nodes);
     return mesh.state === 'changed' ? mesh.evidence : mesh.state;
   };
 
@@ -67,19 +67,19 @@ describe('mesh started with different settings', () => {
 
 describe('mesh state', () => {
   it('is serving when all ranks match the file and the endpoint gave a token', () => {
-    const mesh = meshOf({ members: threeMembers(['joined', 'joined', 'joined']) });
+    const mesh = meshOf({ ranks: threeRanks(['joined', 'joined', 'joined']) });
     expect(mesh).toMatchObject({ state: 'serving', generation: 4, isAnswering: true });
     expect(mesh).not.toHaveProperty('reason');
   });
 
   it('is serving after a token even if a rank no longer listens', () => {
-    expect(verdict({ members: threeMembers(['joined', 'running', 'joined']) })[0]).toBe('serving');
+    expect(verdict({ ranks: threeRanks(['joined', 'running', 'joined']) })[0]).toBe('serving');
   });
 
   it('is changed when a rank uses TCP instead of RDMA', () => {
     const fleet = meshFleet();
     const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
-    const observed = observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'joined']) }).nodes;
+    const observed = observeMesh(fleet, { ranks: threeRanks(['joined', 'joined', 'joined']) }).nodes;
     const verdictOver = (transport: 'rdma' | 'tcp', seen: 'rdma' | 'tcp' | undefined) => {
       const driver = { observe: () => (seen === undefined ? {} : { transport: seen }) };
       const talk = { transport, driver };
@@ -99,15 +99,15 @@ describe('mesh state', () => {
     const fleet = meshFleet({ placement: { transport: 'rdma' } });
     const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
     const talk = { transport: 'rdma', driver: { observe: () => ({ transport: 'tcp' as const }) } } as const;
-    const usedTcpWith = (states: Parameters<typeof threeMembers>[0], more: Parameters<typeof threeMembers>[1]) => {
-      const members = Object.fromEntries(
-        Object.entries(threeMembers(states, more)).map(([node, all]) => [
+    const usedTcpWith = (states: Parameters<typeof threeRanks>[0], more: Parameters<typeof threeRanks>[1]) => {
+      const ranks = Object.fromEntries(
+        Object.entries(threeRanks(states, more)).map(([node, all]) => [
           node,
           all.map((one) => ({ startedIn: `BOOT-${node}`, starts: 1, ...one })),
         ]),
       );
       const expected = { placement: 'kimi', nodes, digest: digestOfKimi(fleet), talk };
-      return readMesh(expected, observeMesh(fleet, { members }).nodes).usedTcp;
+      return readMesh(expected, observeMesh(fleet, { ranks }).nodes).usedTcp;
     };
     const running = ['joined', 'joined', 'joined'] as const;
     const again = { changes: { lastTalked: 'tcp' } } as const;
@@ -119,10 +119,10 @@ describe('mesh state', () => {
   });
 
   it('is not placed when no node has a record of it', () => {
-    expect(meshOf({ members: {} })).toMatchObject({ state: 'not-placed', generation: 0, isAnswering: false });
+    expect(meshOf({ ranks: {} })).toMatchObject({ state: 'not-placed', generation: 0, isAnswering: false });
   });
 
-  it.each<[string, Parameters<typeof threeMembers>[0], string, Parameters<typeof threeMembers>[1]?]>([
+  it.each<[string, Parameters<typeof threeRanks>[0], string, Parameters<typeof threeRanks>[1]?]>([
     ['stopped', ['stopped', 'stopped', 'stopped'], 'no rank runs'],
     ['stopped', ['stopped', 'ready', 'stopped'], 'no rank runs'],
     ['stopped', ['stopped', 'absent', 'stopped'], 'no rank runs'],
@@ -147,25 +147,25 @@ describe('mesh state', () => {
     ['partial', ['stopped', 'joined', 'joined'], 'rank 0 on studio-1 is stopped'],
     ['partial', ['joined', 'joined', 'absent'], 'rank 2 on studio-3 is missing'],
   ])('is %s with ranks %s: %s', (state, states, evidence, more = {}) => {
-    expect(verdict({ members: threeMembers(states, more) })).toEqual([state, evidence]);
+    expect(verdict({ ranks: threeRanks(states, more) })).toEqual([state, evidence]);
   });
 
   it('is hung without a token and names the ranks that have not joined', () => {
     const silent = { token: { kind: 'silent', reason: 'timed out after 30 s' } } as const;
-    const members = threeMembers(['joined', 'joined', 'running'], silent);
-    expect(verdict({ members })).toEqual(['hung', 'no token: timed out after 30 s; rank 2 on studio-3 has not joined']);
-    expect(meshOf({ members }).isAnswering).toBe(false);
+    const ranks = threeRanks(['joined', 'joined', 'running'], silent);
+    expect(verdict({ ranks })).toEqual(['hung', 'no token: timed out after 30 s; rank 2 on studio-3 has not joined']);
+    expect(meshOf({ ranks }).isAnswering).toBe(false);
   });
 
   it('cannot answer a request in flight after a rank of the same start exited', () => {
     const token = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' } as const;
-    const isAnswering = (second: Partial<MemberCase>): boolean => {
-      const members = {
+    const isAnswering = (second: Partial<RankCase>): boolean => {
+      const ranks = {
         'studio-1': [{ state: 'joined', rank: 0, token }],
         'studio-2': [{ state: 'joined', rank: 1, ...second }],
         'studio-3': [{ state: 'joined', rank: 2 }],
       } as const;
-      return meshOf({ members }).isAnswering;
+      return meshOf({ ranks }).isAnswering;
     };
     expect(isAnswering({})).toBe(true);
     expect(isAnswering({ state: 'exited' })).toBe(false);
@@ -180,101 +180,98 @@ describe('mesh state', () => {
     const late = {
       token: { kind: 'silent', reason: 'none came before the deadline of 20 s', isTimeout: true },
     } as const;
-    const joined = meshOf({ members: threeMembers(['joined', 'joined', 'joined'], late) });
+    const joined = meshOf({ ranks: threeRanks(['joined', 'joined', 'joined'], late) });
     expect(joined).toMatchObject({ state: 'hung', isAnswering: true });
     expect(joined.evidence).toBe('no token: none came before the deadline of 20 s; it is hung or busy');
-    const loading = meshOf({ members: threeMembers(['joined', 'joined', 'running'], late) });
+    const loading = meshOf({ ranks: threeRanks(['joined', 'joined', 'running'], late) });
     expect([loading.isAnswering, loading.evidence.includes('busy')]).toEqual([false, false]);
-    expect(meshOf({ members: threeMembers(['joined', 'joined', 'exited'], late) }).isAnswering).toBe(false);
+    expect(meshOf({ ranks: threeRanks(['joined', 'joined', 'exited'], late) }).isAnswering).toBe(false);
     const refused = { token: { kind: 'silent', reason: 'the endpoint refused the connection' } } as const;
-    expect(meshOf({ members: threeMembers(['joined', 'joined', 'joined'], refused) }).isAnswering).toBe(false);
+    expect(meshOf({ ranks: threeRanks(['joined', 'joined', 'joined'], refused) }).isAnswering).toBe(false);
   });
 
   it('is changed when it was started from a different file, even if it answers', () => {
-    const members = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old' });
-    expect(meshOf({ members })).toMatchObject({ state: 'changed', isAnswering: true });
+    const ranks = threeRanks(['joined', 'joined', 'joined'], { digest: 'of old' });
+    expect(meshOf({ ranks })).toMatchObject({ state: 'changed', isAnswering: true });
   });
 
   it('is changed when ranks of two starts run together', () => {
-    const members = {
-      ...threeMembers(['joined', 'joined', 'joined']),
+    const ranks = {
+      ...threeRanks(['joined', 'joined', 'joined']),
       'studio-3': [{ state: 'joined', rank: 2, generation: 3 }] as const,
     };
-    expect(verdict({ members })).toEqual([
-      'changed',
-      'the ranks on studio-3 are from a different start than the leader',
-    ]);
+    expect(verdict({ ranks })).toEqual(['changed', 'the ranks on studio-3 are from a different start than the leader']);
   });
 
   it('is changed when a running rank has no record', () => {
-    const members = {
-      ...threeMembers(['joined', 'joined', 'joined']),
+    const ranks = {
+      ...threeRanks(['joined', 'joined', 'joined']),
       'studio-2': [{ state: 'running', lacks: 'record' }] as const,
     };
-    expect(verdict({ members })).toEqual(['changed', 'a rank without a record runs on studio-2']);
+    expect(verdict({ ranks })).toEqual(['changed', 'a rank without a record runs on studio-2']);
   });
 
   it('is unknown rather than dead when a rank was not observed', () => {
-    const members = threeMembers(['joined', 'exited', 'joined']);
-    expect(meshOf({ members, unknown: { 'studio-3': { services: 'timed-out' } } })).toMatchObject({
+    const ranks = threeRanks(['joined', 'exited', 'joined']);
+    expect(meshOf({ ranks, unknown: { 'studio-3': { services: 'timed-out' } } })).toMatchObject({
       state: 'unknown',
       evidence: 'studio-3: a test',
       reason: 'timed-out',
     });
-    expect(meshOf({ members, unknown: { 'studio-2': { placements: 'garbled' } } }).state).toBe('unknown');
-    expect(meshOf({ members, unreachable: ['studio-1'] })).toMatchObject({
+    expect(meshOf({ ranks, unknown: { 'studio-2': { placements: 'garbled' } } }).state).toBe('unknown');
+    expect(meshOf({ ranks, unreachable: ['studio-1'] })).toMatchObject({
       state: 'unknown',
       reason: 'unreachable',
     });
   });
 
   it('is unknown while the running leader was not asked for a token', () => {
-    const members = threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'not-asked' } });
-    expect(meshOf({ members })).toMatchObject({ state: 'unknown', reason: 'not-asked' });
+    const ranks = threeRanks(['joined', 'joined', 'joined'], { token: { kind: 'not-asked' } });
+    expect(meshOf({ ranks })).toMatchObject({ state: 'unknown', reason: 'not-asked' });
   });
 
   it('is unknown when launchd does not report whether an idle rank ever ran', () => {
     const label = 'dev.meshwright.rank.kimi';
     const values = { 'studio-2': { services: [{ label, state: 'waiting' as const }] } };
-    expect(meshOf({ members: threeMembers(['joined', 'exited', 'joined']), values }).state).toBe('unknown');
+    expect(meshOf({ ranks: threeRanks(['joined', 'exited', 'joined']), values }).state).toBe('unknown');
   });
 
   it('includes the generations of nodes that the placement no longer uses', () => {
-    const members = {
-      ...threeMembers(['stopped', 'stopped', 'stopped']),
+    const ranks = {
+      ...threeRanks(['stopped', 'stopped', 'stopped']),
       'studio-4': [{ state: 'stopped', rank: 3, generation: 9 }] as const,
     };
-    expect(meshOf({ members }).generation).toBe(9);
+    expect(meshOf({ ranks }).generation).toBe(9);
   });
 });
 
 describe('rank reading', () => {
   const sightOf = (rack: MeshRack): unknown => {
-    const [member] = meshOf(rack).members;
-    return member?.seen.kind === 'known' ? rankSight(member.seen.value) : member?.seen.reason;
+    const [rank] = meshOf(rack).ranks;
+    return rank?.seen.kind === 'known' ? rankSight(rank.seen.value) : rank?.seen.reason;
   };
 
   it.each(['stopped', 'ready', 'running', 'joined', 'exited'] as const)('has generation 4 and state %s', (state) => {
-    expect(sightOf({ members: threeMembers([state, 'ready', 'ready']) })).toEqual({ generation: 4, state });
+    expect(sightOf({ ranks: threeRanks([state, 'ready', 'ready']) })).toEqual({ generation: 4, state });
   });
 
   it('has generation 0 when the rank is absent', () => {
-    expect(sightOf({ members: {} })).toEqual({ generation: 0, state: 'absent' });
+    expect(sightOf({ ranks: {} })).toEqual({ generation: 0, state: 'absent' });
   });
 
   it('detects by port a process whose service file was deleted', () => {
     const joined = { 'studio-1': [{ state: 'joined', lacks: 'service' }] as const };
-    expect(sightOf({ members: joined })).toEqual({ generation: 4, state: 'joined' });
+    expect(sightOf({ ranks: joined })).toEqual({ generation: 4, state: 'joined' });
     const stopped = { 'studio-1': [{ state: 'stopped', lacks: 'service' }] as const };
-    expect(sightOf({ members: stopped })).toEqual({ generation: 4, state: 'stopped' });
+    expect(sightOf({ ranks: stopped })).toEqual({ generation: 4, state: 'stopped' });
   });
 
   it("counts a running follower as joined if its only port is the endpoint's", () => {
     const changes = { port: 8_080 };
     const follower = { 'studio-1': [{ state: 'running', rank: 1, changes }] as const };
-    expect(sightOf({ members: follower })).toEqual({ generation: 4, state: 'joined' });
+    expect(sightOf({ ranks: follower })).toEqual({ generation: 4, state: 'joined' });
     const leader = { 'studio-1': [{ state: 'running', rank: 0, changes }] as const };
-    expect(sightOf({ members: leader })).toEqual({ generation: 4, state: 'running' });
+    expect(sightOf({ ranks: leader })).toEqual({ generation: 4, state: 'running' });
   });
 });
 

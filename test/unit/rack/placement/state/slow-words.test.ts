@@ -5,7 +5,7 @@ import { thunderboltFact } from '../../../../../src/rack/cables/fact.ts';
 import { read } from '../../../../../src/rack/fact.ts';
 import { placementsFact } from '../../../../../src/rack/placement/observed/fact.ts';
 import { slowWords as slowWordsItself } from '../../../../../src/rack/placement/state/read-mesh.ts';
-import { meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 
 const slowWords = onPage(slowWordsItself);
@@ -16,7 +16,7 @@ if (placement === undefined) throw new Error('the rack has a placement');
 const driver = {
   observe: ([first]: readonly string[]) => (first === 'tcp' || first === 'rdma' ? ({ transport: first } as const) : {}),
 };
-const observed = observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'joined']) }).nodes;
+const observed = observeMesh(fleet, { ranks: threeRanks(['joined', 'joined', 'joined']) }).nodes;
 const words = (nodes: Readonly<Record<string, NodeObservation>>, transport: 'rdma' | 'tcp' = 'rdma') =>
   slowWords({ ...placement, transport }, fleet, nodes, driver);
 
@@ -25,9 +25,8 @@ const saying = (line: string): Readonly<Record<string, NodeObservation>> =>
   Object.fromEntries(
     Object.entries(observed).map(([node, one]) => {
       const placements = read(one.facts, placementsFact);
-      const members =
-        placements.kind === 'known' ? placements.value.map((member) => ({ ...member, said: [line] })) : [];
-      return [node, { ...one, facts: { ...one.facts, placements: known(members) } }];
+      const ranks = placements.kind === 'known' ? placements.value.map((rank) => ({ ...rank, said: [line] })) : [];
+      return [node, { ...one, facts: { ...one.facts, placements: known(ranks) } }];
     }),
   );
 

@@ -10,7 +10,7 @@ import {
   gatewayStatus,
   meshFleet,
   observeMesh,
-  threeMembers,
+  threeRanks,
 } from '../../../../rack/placements.ts';
 import { onOnePage } from '../../../one-page.ts';
 import { readMesh } from '../recorded-mesh.ts';
@@ -28,7 +28,7 @@ function meshOf(
   { state = 'joined', firstTokenMs }: { readonly state?: 'joined' | 'running'; readonly firstTokenMs?: number } = {},
 ): Mesh {
   const fleet = meshFleet();
-  const { nodes } = observeMesh(fleet, { members: threeMembers(['joined', 'joined', state], { token }) });
+  const { nodes } = observeMesh(fleet, { ranks: threeRanks(['joined', 'joined', state], { token }) });
   const leader = nodes['studio-1'];
   if (leader === undefined) throw new Error('the leader was not observed');
   const expected = {

@@ -152,7 +152,7 @@ trap e ALRM HUP TERM`;
  *
  * Runs in the observation's private folder and uses its files. The watchdog's ALRM also stops its curls.
  */
-const membersScript = (ask: string, turns: string): string => `b=${pathWord(place.ours)} C="" D="" W=' '
+const ranksScript = (ask: string, turns: string): string => `b=${pathWord(place.ours)} C="" D="" W=' '
 ${leaving}
 ${readRecordsFunctions}
 ${turns}
@@ -216,7 +216,7 @@ printf 'end\\n'`;
  * Ranks of placements, listeners, and one token from each endpoint. The deadline is slightly longer than the longest
  * token deadline of a run (20 s, src/drivers).
  */
-export const placementMembers = recordProbe('placement-members', membersScript(askEndpoint, turnFunctions), 22_000);
+export const placementRanks = recordProbe('placement-members', ranksScript(askEndpoint, turnFunctions), 22_000);
 
 /** The same without a token, for checks that must not wait for one or send requests to an incomplete mesh. */
-export const unaskedMembers = recordProbe('placement-members', membersScript(':', ''), 10_000);
+export const unaskedRanks = recordProbe('placement-members', ranksScript(':', ''), 10_000);

@@ -2,7 +2,7 @@ import type { StopOrder } from '../../drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import type { StopDialogue } from '../../model/endpoint-calls.ts';
 import type { LaunchdService } from '../../model/facts/daemons.ts';
-import type { Facts, NodeObservation, PlacementMember } from '../../model/facts/fact-values.ts';
+import type { Facts, NodeObservation, RecordedRank } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
 import { andThen, type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -20,9 +20,9 @@ import { placementsFact } from './observed/fact.ts';
  * The nodes whose launch budget has no room for a start; unknown if the budget of one of them is unknown.
  * @param takes places that the start needs in each RDMA device
  */
-export function spentNodes(members: readonly Member[], takes = 1): Known<readonly NodeName[]> {
+export function spentNodes(ranks: readonly NodeRank[], takes = 1): Known<readonly NodeName[]> {
   const spent: NodeName[] = [];
-  for (const { node, seen } of members) {
+  for (const { node, seen } of ranks) {
     if (seen.kind === 'unknown') return seen;
     const { budget } = seen.value;
     if (budget.kind === 'unknown') return budget;
@@ -58,9 +58,9 @@ export function runningPlacements(
 ): readonly RunningPlacement[] {
   const nodes = Object.values(observed);
   return [...placed, ...strangers(placed, nodes)].flatMap((placement): readonly RunningPlacement[] => {
-    const members = nodes.map(({ node, facts }) => seeMember(node, placement.name, facts));
-    const sure = members.filter(({ seen }) => seen.kind === 'known' && isRunning(seen.value)).map(({ node }) => node);
-    const guessed = members
+    const ranks = nodes.map(({ node, facts }) => seeRank(node, placement.name, facts));
+    const sure = ranks.filter(({ seen }) => seen.kind === 'known' && isRunning(seen.value)).map(({ node }) => node);
+    const guessed = ranks
       .filter(({ node, seen }) => seen.kind === 'unknown' && placement.nodes.includes(node))
       .map(({ node }) => node);
     return sure.length + guessed.length === 0
@@ -102,7 +102,7 @@ export interface MeshStepParts {
 }
 
 /**
- * One step on a member. The other members are its peers, so that earlier resources are in place on all of them first.
+ * One step on a node of a placement. The other nodes are its peers, so that earlier resources are in place on all of them first.
  */
 export function meshStep(work: MeshWork, { node, verb, act, needs = [], after = [], ...parts }: MeshStepParts): Step {
   return {
@@ -147,13 +147,13 @@ export const placementAddress = (placement: string): Addressed => addressed({ ki
  * where the other ranks find it. `joined`: listens where a joined rank listens. `exited`: was started and has no
  * process left.
  */
-export type MemberState = 'absent' | 'stopped' | 'ready' | 'running' | 'meeting' | 'joined' | 'exited';
+export type RankState = 'absent' | 'stopped' | 'ready' | 'running' | 'meeting' | 'joined' | 'exited';
 
 /** One rank as observed on its node. */
-export interface SeenMember {
-  readonly state: MemberState;
+export interface SeenRank {
+  readonly state: RankState;
   /** Its record, written by bootstrap; absent if bootstrap never ran. */
-  readonly record?: PlacementMember;
+  readonly record?: RecordedRank;
   /** Whether `stop-rank` may have to stop a process. */
   readonly mayRun: boolean;
   /** The exit of its last process, as launchd prints it. */
@@ -164,40 +164,40 @@ export interface SeenMember {
   readonly budget: Known<LaunchBudget>;
 }
 
-export interface Member {
+export interface NodeRank {
   readonly node: NodeName;
-  readonly seen: Known<SeenMember>;
+  readonly seen: Known<SeenRank>;
 }
 
 /** An observed rank on its node. */
 export interface SeenOnNode {
   readonly node: NodeName;
-  readonly seen: SeenMember;
+  readonly seen: SeenRank;
 }
 
-export const seenMembers = (members: readonly Member[]): readonly SeenOnNode[] =>
-  members.flatMap(({ node, seen }) => (seen.kind === 'known' ? [{ node, seen: seen.value }] : []));
+export const seenRanks = (ranks: readonly NodeRank[]): readonly SeenOnNode[] =>
+  ranks.flatMap(({ node, seen }) => (seen.kind === 'known' ? [{ node, seen: seen.value }] : []));
 
 /** Whether it has a process. */
-export const isRunning = ({ state }: Pick<SeenMember, 'state'>): boolean =>
+export const isRunning = ({ state }: Pick<SeenRank, 'state'>): boolean =>
   state === 'running' || state === 'meeting' || state === 'joined';
 
 /** What a gate compares: `rank/<placement>` of a node. */
 interface RankSight {
   readonly generation: number;
-  readonly state: MemberState;
+  readonly state: RankState;
 }
 
 /** The rank of a placement on a node; `facts` are absent if the node was not observed. */
-export const seeMember = (node: NodeName, placement: string, facts: Facts | undefined): Member => ({
+export const seeRank = (node: NodeName, placement: string, facts: Facts | undefined): NodeRank => ({
   node,
-  seen: facts === undefined ? unknown('unreachable', 'the node was not observed') : memberIn(facts, placement),
+  seen: facts === undefined ? unknown('unreachable', 'the node was not observed') : rankIn(facts, placement),
 });
 
-const memberIn = (facts: Facts, placement: string): Known<SeenMember> =>
+const rankIn = (facts: Facts, placement: string): Known<SeenRank> =>
   andThen(read(facts, placementsFact), (placements) =>
     andThen(read(facts, servicesFact), (services) => {
-      const record = placements.find((member) => member.placement === placement);
+      const record = placements.find((one) => one.placement === placement);
       const service = services.find(({ label }) => label === rankServiceLabel(placement));
       const state = stateOf(record, service);
       if (state === undefined) {
@@ -215,10 +215,10 @@ const memberIn = (facts: Facts, placement: string): Known<SeenMember> =>
   );
 
 /** The value of `rank/<placement>`. */
-export const rankSight = ({ record, state }: SeenMember): RankSight => ({ generation: record?.generation ?? 0, state });
+export const rankSight = ({ record, state }: SeenRank): RankSight => ({ generation: record?.generation ?? 0, state });
 
 /** `undefined` if launchd does not report whether a service without a process ever had one. */
-function stateOf(record: PlacementMember | undefined, service: LaunchdService | undefined): MemberState | undefined {
+function stateOf(record: RecordedRank | undefined, service: LaunchdService | undefined): RankState | undefined {
   if (service === undefined) return unlistedState(record);
   switch (service.state) {
     case 'running':
@@ -231,26 +231,26 @@ function stateOf(record: PlacementMember | undefined, service: LaunchdService | 
 }
 
 /** The process of a service whose file was deleted runs on unlisted: only its port shows it. */
-function unlistedState(record: PlacementMember | undefined): MemberState {
+function unlistedState(record: RecordedRank | undefined): RankState {
   if (record === undefined) return 'absent';
   return record.isListening ? 'joined' : 'stopped';
 }
 
 /** launchd counts runs since bootstrap, so a service that a reboot loaded again is `ready`. */
-function idleState({ runs, lastExit }: LaunchdService): MemberState | undefined {
+function idleState({ runs, lastExit }: LaunchdService): RankState | undefined {
   if (runs !== undefined) return runs === 0 ? 'ready' : 'exited';
   if (lastExit === undefined) return undefined;
   return lastExit === '(never exited)' ? 'ready' : 'exited';
 }
 
-const runningState = (record: PlacementMember): MemberState =>
+const runningState = (record: RecordedRank): RankState =>
   isJoined(record) ? 'joined' : record.isMeeting ? 'meeting' : 'running';
 
 /** A follower that joins at the endpoint's port has no port of its own: only the leader listens there. */
-const isJoined = ({ rank, port, endpointPort, isListening }: PlacementMember): boolean =>
+const isJoined = ({ rank, port, endpointPort, isListening }: RecordedRank): boolean =>
   port === 0 || isListening || (rank > 0 && port === endpointPort);
 
-function startsOf(record: PlacementMember | undefined, facts: Facts): Known<number> {
+function startsOf(record: RecordedRank | undefined, facts: Facts): Known<number> {
   if (record === undefined || record.starts === 0) return known(0);
   return mapKnown(read(facts, bootSessionFact), ({ uuid }) => (uuid === record.startedIn ? record.starts : 0));
 }

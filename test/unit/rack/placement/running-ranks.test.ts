@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { unknown } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { runningPlacements as runningPlacementsItself } from '../../../../src/rack/placement/members.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { runningPlacements as runningPlacementsItself } from '../../../../src/rack/placement/rank-states.ts';
+import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
 const runningPlacements = onPage(runningPlacementsItself);
@@ -14,24 +14,24 @@ const nodesOf = (rack: MeshRack) => observeMesh(meshFleet(), rack).nodes;
 
 describe('running placements', () => {
   it('list placements with a process on any node', () => {
-    const rack = nodesOf({ members: threeMembers(['joined', 'running', 'exited']) });
+    const rack = nodesOf({ ranks: threeRanks(['joined', 'running', 'exited']) });
     expect(runningPlacements([kimi], rack)).toEqual([
       { name: 'kimi', nodes: ['studio-1', 'studio-2'], isGuess: false },
     ]);
   });
 
   it('are empty when every rank was stopped, has exited or never started', () => {
-    expect(runningPlacements([kimi], nodesOf({ members: threeMembers(['stopped', 'exited', 'ready']) }))).toEqual([]);
-    expect(runningPlacements([kimi], nodesOf({ members: {} }))).toEqual([]);
+    expect(runningPlacements([kimi], nodesOf({ ranks: threeRanks(['stopped', 'exited', 'ready']) }))).toEqual([]);
+    expect(runningPlacements([kimi], nodesOf({ ranks: {} }))).toEqual([]);
   });
 
   it('include a placement that is no longer in the file', () => {
-    const rack = nodesOf({ members: threeMembers(['joined', 'joined', 'joined']) });
+    const rack = nodesOf({ ranks: threeRanks(['joined', 'joined', 'joined']) });
     expect(runningPlacements([], rack)).toEqual([{ name: 'kimi', nodes: three, isGuess: false }]);
   });
 
   it('assume that unobserved ranks run on the nodes in the file', () => {
-    const rack = nodesOf({ members: threeMembers(['stopped', 'stopped', 'stopped']) });
+    const rack = nodesOf({ ranks: threeRanks(['stopped', 'stopped', 'stopped']) });
     const blind = Object.fromEntries(
       Object.entries(rack).map(([name, one]) => [
         name,
@@ -44,4 +44,4 @@ describe('running placements', () => {
   });
 });
 
-onOnePage('running-members');
+onOnePage('running-ranks');
