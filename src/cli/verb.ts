@@ -168,4 +168,4 @@ export function sameWords(
 }
 
 /** Shown below manual steps of simulated Macs, whose instructions are written for real ones. */
-export const mendingText = prose`\nSimulated rack: ${aside(meshwright('sim hands'))} does the manual steps.\n`;
+export const mendingText = prose`Simulated rack: ${aside(meshwright('sim hands'))} does the manual steps.`;

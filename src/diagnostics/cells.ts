@@ -43,15 +43,30 @@ export function cellsOf(line: string): readonly Cell[] {
   return cells;
 }
 
+/** Stands for a space at which {@link wrap} does not break: inside a command. */
+export const firmSpace = '\u00a0';
+
+/** Makes the spaces inside backticks firm if the words there fit on a line. */
+const keepQuoted = (text: string, columns: number): string => {
+  const parts = text.split('`');
+  const isQuoted = (part: string, at: number): boolean =>
+    at % 2 === 1 && at < parts.length - 1 && part.length + 3 <= columns;
+  return parts.map((part, at) => (isQuoted(part, at) ? part.replaceAll(' ', firmSpace) : part)).join('`');
+};
+
 /**
- * Breaks `text` at spaces so that no line is wider than `columns`; a longer word gets a line of its own. A line that
- * begins with two spaces is something to copy (a command, a line for a file) and is never broken.
+ * Breaks `text` at spaces so that no line is wider than `columns`; a longer word gets a line of its own, which `cut` may
+ * cut. A command is not broken or cut. Nor is a line that begins with two spaces, which is something to copy.
  */
-export function wrap(text: string, columns: number): readonly string[] {
+export function wrap(
+  text: string,
+  columns: number,
+  cut: (line: string) => readonly string[] = (line) => [line],
+): readonly string[] {
   if (text.startsWith('  ')) return [text];
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of keepQuoted(text, columns).split(' ')) {
     if (line !== '' && columnsOf(line) + 1 + columnsOf(word) > columns) {
       lines.push(line);
       line = word;
@@ -60,7 +75,7 @@ export function wrap(text: string, columns: number): readonly string[] {
     }
   }
   lines.push(line);
-  return lines;
+  return lines.flatMap((one) => (one.includes(firmSpace) ? [one.replaceAll(firmSpace, ' ')] : cut(one)));
 }
 
 /** Text cut to this width; `...` marks the cut. */

@@ -41,15 +41,15 @@ export function commandText({ verb, words, tail }: Command, { isSimulated }: Rea
   return [...typed, ...sim, ...(tail.length === 0 ? [] : ['--', ...tail.map(wordText)])].join(' ');
 }
 
-function partText(part: Part, reader: Reader): string {
+function partText(part: Part, reader: Reader, space: string): string {
   if (typeof part === 'string') return part;
   switch (part.kind) {
     case 'command':
-      return commandText(part, reader);
+      return commandText(part, reader).replaceAll(' ', space);
     case 'node':
       return part.isLabel === true ? `${part.name}: ` : part.name;
     case 'first':
-      return `First ${proseText(part.act, reader)}; then `;
+      return `First ${proseText(part.act, reader, space)}; then `;
     case 'lines':
       return [
         part.lines.length === 0 ? '.' : part.lead,
@@ -60,9 +60,9 @@ function partText(part: Part, reader: Reader): string {
   }
 }
 
-/** Renders a text for people. */
-export const proseText = (text: Prose, reader: Reader): string =>
-  typeof text === 'string' ? text : text.map((part) => partText(part, reader)).join('');
+/** Renders a text for people. `space` is the space inside commands: `firmSpace` if the text is wrapped. */
+export const proseText = (text: Prose, reader: Reader, space = ' '): string =>
+  typeof text === 'string' ? text : text.map((part) => partText(part, reader, space)).join('');
 
 /** Renders a text for a record: a journal, a log or an error message. Its commands are not advice. */
 export const plainText = (text: Prose): string => proseText(text, { isSimulated: false });

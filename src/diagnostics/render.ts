@@ -1,5 +1,5 @@
 import { subjectText } from '../model/subject.ts';
-import { type Cell, cellsOf, columnsOf, wrap } from './cells.ts';
+import { type Cell, cellsOf, columnsOf, firmSpace, wrap } from './cells.ts';
 import type { Severity } from './code-entry.ts';
 import type { Diagnostic, SourceRange } from './diagnostic.ts';
 import { escapeText } from './escape.ts';
@@ -51,8 +51,8 @@ function renderOne(one: Diagnostic, page: Page): string {
     headline(one, page.paint),
     ...(answeredByDetail.includes(one.code) ? [] : indented(one.summary, '  ', page.columns)),
     ...drawExcerpt(one, page),
-    ...indented(proseText(one.detail, page), '  ', page.columns),
-    ...indented(proseText(one.hint, page), '  hint: ', page.columns),
+    ...indented(proseText(one.detail, page, firmSpace), '  ', page.columns),
+    ...indented(proseText(one.hint, page, firmSpace), '  hint: ', page.columns),
   ].join('\n');
 }
 

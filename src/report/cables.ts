@@ -1,3 +1,4 @@
+import { firmSpace } from '../diagnostics/cells.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { diagnosticJson } from '../diagnostics/json.ts';
@@ -132,7 +133,7 @@ export function watchParagraphs({ work, lost }: WatchBlock, page: Page): readonl
     ...work.loops.map((loop) =>
       hang(
         '  STOP: ',
-        `${loop.subject === undefined ? '' : subjectName(loop.subject)}: ${proseText(loop.hint, page)}`,
+        `${loop.subject === undefined ? '' : subjectName(loop.subject)}: ${proseText(loop.hint, page, firmSpace)}`,
         page.columns,
       ).map((line) => page.paint('bad', line)),
     ),
@@ -277,7 +278,7 @@ function placeLines(graph: RackGraph, page: Page): readonly string[] {
 function beforeText(act: CableAct, reader: Reader): string {
   const { stopFirst, bridgesFirst, appliedFirst } = act;
   const withVerb = (words: string, typed: Command): string =>
-    words === '' ? '' : `${words} (${commandText(typed, reader)})`;
+    words === '' ? '' : `${words} (${commandText(typed, reader).replaceAll(' ', firmSpace)})`;
   const stop = stopFirst.length === 0 ? '' : `stop ${stopFirst.join(' and ')}`;
   const bridges = `${withVerb(appliedFirst, meshwright('apply'))}${bridgesFirst.slice(appliedFirst.length)}`;
   return [withVerb(stop, meshwright('stop', ...stopFirst)), bridges].filter((text) => text !== '').join(' and ');

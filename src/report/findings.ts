@@ -1,4 +1,4 @@
-import { columnsOf } from '../diagnostics/cells.ts';
+import { columnsOf, firmSpace } from '../diagnostics/cells.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { proseText } from '../diagnostics/prose-text.ts';
@@ -59,7 +59,7 @@ function paragraphs({ details, of }: MergedFinding): readonly Prose[] {
  */
 export function hangLines(first: string, text: Prose, page: Page): readonly string[] {
   const indent = ' '.repeat(columnsOf(first));
-  return proseText(text, page)
+  return proseText(text, page, firmSpace)
     .split('\n')
     .flatMap((line, index) => {
       const start = index === 0 ? first : indent;

@@ -46,16 +46,14 @@ function cutWord(word: string, columns: number): readonly string[] {
 
 /** Lines of at most this many columns, broken at blanks where possible. */
 export const fitLines = (text: string, columns: number): readonly string[] =>
-  wrap(text, Math.max(1, columns)).flatMap((line) => cutWord(line, Math.max(1, columns)));
+  wrap(text, Math.max(1, columns), (line) => cutWord(line, Math.max(1, columns)));
 
 /** A path of plausible length, possibly in quotes or brackets and followed by punctuation. */
 const wholePath = /^[("'`]?~?\/[\w./@:+%,=~-]{1,200}[)"'`;]{0,2}[.,;]?$/;
 
 /** Like {@link fitLines}, but keeps a path whole on its own line for copying, even if it is too wide. */
 const keepPaths = (text: string, columns: number): readonly string[] =>
-  wrap(text, Math.max(1, columns)).flatMap((line) =>
-    wholePath.test(line) ? [line] : cutWord(line, Math.max(1, columns)),
-  );
+  wrap(text, Math.max(1, columns), (line) => (wholePath.test(line) ? [line] : cutWord(line, Math.max(1, columns))));
 
 /** A paragraph that follows `first`; later lines are indented to its text. */
 export function hang(first: string, text: string, columns: number): readonly string[] {

@@ -3,7 +3,6 @@ import { everyNode } from '../../desired/layouts.ts';
 import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/settle/settle-runtime.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
-import { proseText } from '../../diagnostics/prose-text.ts';
 import { keysByDriver } from '../../drivers/registry.ts';
 import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
@@ -16,12 +15,12 @@ import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
 import { treesFact } from '../../rack/records/trees-fact.ts';
-import { fitLines } from '../../report/page.ts';
 import { changeLock } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { exitCode } from '../exit-codes.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
+import { showParagraph } from '../terminal/console.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { actOn, playbookOf } from './act-on.ts';
 import { exitOf } from './run-outcome.ts';
@@ -74,7 +73,7 @@ export const rollback: VerbBody = async (run) => {
   const isRepeated = runtime.takenBackFrom !== undefined && back?.to === runtime.digest;
   const already = `${runtime.name} was already rolled back to version ${shortDigest(runtime.digest ?? from)}.`;
   for (const line of [...(isRepeated ? [already] : []), closingText(cluster, runtime, back)])
-    run.console.out(`${fitLines(proseText(line, run.console), run.console.columns).join('\n')}\n`);
+    showParagraph(run.console, line);
   return code;
 };
 

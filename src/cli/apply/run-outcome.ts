@@ -1,6 +1,7 @@
 import { isDone, type StepReport } from '../../apply/execute.ts';
 import { type LeaseRefusal, leaseHeld } from '../../apply/lease/lease-keeper.ts';
 import { type PlaybookReport, type PlaybookWork, stepsOf } from '../../apply/playbook-report.ts';
+import { firmSpace } from '../../diagnostics/cells.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/scope.ts';
@@ -27,7 +28,14 @@ import {
   uncheckedText,
 } from '../../report/run/apply-text.ts';
 import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict, verdictOf } from '../exit-codes.ts';
-import { diagnosticsJson, logFindings, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
+import {
+  diagnosticsJson,
+  logFindings,
+  pageFor,
+  showDiagnostics,
+  showJson,
+  showParagraph,
+} from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { mendingText, type Run } from '../verb.ts';
 
@@ -64,7 +72,7 @@ export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundi
   const list = hasRun ? blockerBlocks(blockers, page) : [];
   const end = endOf(code, outcome, blockers);
   const text = last === undefined ? uncheckedText(end, counts) : summaryText(end, counts, about.checked);
-  const closing = (about.closing ?? []).flatMap((line) => fitLines(proseText(line, page), page.columns));
+  const closing = (about.closing ?? []).flatMap((line) => fitLines(proseText(line, page, firmSpace), page.columns));
   const blocks = [
     ...unshownBlocks(outcome, page),
     ...list,
@@ -72,8 +80,10 @@ export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundi
     ...(closing.length === 0 ? [] : [closing]),
   ];
   for (const lines of blocks) run.console.out(`\n${lines.join('\n')}\n`);
-  if (page.isSimulated && hasRun && blockers.some(({ isHands }) => isHands))
-    run.console.out(proseText(mendingText, page));
+  if (page.isSimulated && hasRun && blockers.some(({ isHands }) => isHands)) {
+    run.console.out('\n');
+    showParagraph(run.console, mendingText);
+  }
   return code;
 }
 

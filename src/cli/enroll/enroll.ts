@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { needsRdma } from '../../desired/layouts.ts';
+import { firmSpace } from '../../diagnostics/cells.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { commandText, proseText, type Reader } from '../../diagnostics/prose-text.ts';
@@ -446,7 +447,7 @@ export function enrollCardText(
   const lines = parts.flatMap(({ title, steps }) => [
     '',
     title,
-    ...steps.flatMap((step) => hang('  [ ] ', proseText(step, reader), columns)),
+    ...steps.flatMap((step) => hang('  [ ] ', proseText(step, reader, firmSpace), columns)),
   ]);
   return [
     `${node}   ${host}`,

@@ -1,8 +1,8 @@
 import { type JournalRecord, journalFolder, type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
-import { columnsOf } from '../../diagnostics/cells.ts';
+import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { commandText } from '../../diagnostics/prose-text.ts';
+import { proseText } from '../../diagnostics/prose-text.ts';
 import { type Unreached, unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
@@ -316,7 +316,7 @@ export function historyText(input: HistoryTextInput): string {
       ? []
       : [
           fitLines(
-            `List the changes of one run: ${commandText(meshwright('history', blank('RUN')), page)}`,
+            proseText(prose`List the changes of one run: ${meshwright('history', blank('RUN'))}`, page, firmSpace),
             page.columns,
           ),
         ]),

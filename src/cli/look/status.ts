@@ -2,7 +2,6 @@ import { journalFolder, type RecordedRun, readJournals } from '../../apply/journ
 import { layoutsOf } from '../../desired/layouts.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { proseText } from '../../diagnostics/prose-text.ts';
 import { fleetFindings } from '../../engine/diagnose/diagnose-fleet.ts';
 import { troublesOf, withoutConsequences } from '../../engine/diagnose/troubles.ts';
 import { withoutVainCommands } from '../../engine/plan/vain-commands.ts';
@@ -32,7 +31,7 @@ import { judgedFleet, lockedFleet } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { journalName, stateFolder } from '../files/places.ts';
-import { isLive, liveBlock, logFindings, pageFor, showJson } from '../terminal/console.ts';
+import { isLive, liveBlock, logFindings, pageFor, showJson, showParagraph } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
@@ -199,7 +198,7 @@ export function shutdownOf(journals: readonly RecordedRun[], node: string): Pros
 }
 
 /** Shown below the faults of simulated Macs, whose hints are written for real ones. */
-const mending = prose`\n  Simulated rack: ${aside(meshwright('sim fault', '--clear'))} clears all injected faults.\n`;
+const mending = prose`Simulated rack: ${aside(meshwright('sim fault', '--clear'))} clears all injected faults.`;
 
 /** `status [NODE…]`: a table of placements, a table of Macs, and all findings. */
 export const status: VerbBody = async (run) => {
@@ -207,7 +206,10 @@ export const status: VerbBody = async (run) => {
   if (run.options.json) showJson(run.console, statusJson(shown));
   else {
     run.console.out(statusText({ ...shown, ...pageFor(run.console) }));
-    if (shown.isSimulated && isBroken) run.console.out(proseText(mending, run.console));
+    if (shown.isSimulated && isBroken) {
+      run.console.out('\n');
+      showParagraph(run.console, mending, '  ');
+    }
   }
   return codeForNodes(names.map((name) => nodeVerdict(name, shown)));
 };

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { realTiming } from '../../apply/run-timing.ts';
+import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
@@ -19,7 +20,7 @@ import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
 import { type LookedPlan, lookAndSettle } from '../look/look-and-plan.ts';
 import { shownOnly } from '../look/observe-fleet.ts';
-import { diagnosticsJson, pageFor, showJson, showJsonText } from '../terminal/console.ts';
+import { diagnosticsJson, pageFor, showJson, showJsonText, showParagraph } from '../terminal/console.ts';
 import { mendingText, type Run, sameWords, textOption, type VerbBody } from '../verb.ts';
 import { narrowed, planDocument, type ShownPlanParts, showPlan } from './plan-document.ts';
 
@@ -80,7 +81,10 @@ export const plan: VerbBody = async (run) => {
   else {
     showPlan(run, looked.plan, parts);
     const isForHands = looked.plan.blockers.some(({ isHands }) => isHands);
-    if (!run.options.json && isSimulated && isForHands) run.console.out(proseText(mendingText, run.console));
+    if (!run.options.json && isSimulated && isForHands) {
+      run.console.out('\n');
+      showParagraph(run.console, mendingText);
+    }
   }
   return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForLook(judged);
 };
@@ -95,6 +99,12 @@ const scriptsOf = ({ steps }: Plan, fleet: DesiredFleet): readonly StepScript[] 
     }),
   );
 
+/** Two texts side by side, or below each other on a narrow page. */
+function besideOrBelow({ console }: Run, first: Prose, second: Prose): readonly Prose[] {
+  const both = prose`${first}   ${second}`;
+  return columnsOf(proseText(both, console)) <= console.columns ? [both] : [first, second];
+}
+
 /** A saved plan is usually applied without a prompt, so its command names the effects that need consent. */
 export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: string | undefined): readonly Prose[] {
   if (saved !== undefined) {
@@ -102,11 +112,11 @@ export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: s
     const { file } = run.options;
     const options = file === undefined ? {} : { file };
     const allow = effects.some(({ kind }) => kind === 'interrupt') ? ['--allow', 'interrupt'] : [];
-    return [
-      prose`Saved in ${shown}.   Apply exactly this plan: ${meshwright('apply', shown, ...sameWords({ options }, []), ...allow)}`,
-    ];
+    const command = meshwright('apply', shown, ...sameWords({ options }, []), ...allow);
+    return besideOrBelow(run, `Saved in ${shown}.`, prose`Apply exactly this plan: ${command}`);
   }
-  return [prose`Save this plan: --out plan.json   Apply it: ${meshwright('apply', ...sameWords(run, run.words))}`];
+  const command = meshwright('apply', ...sameWords(run, run.words));
+  return besideOrBelow(run, 'Save this plan: --out plan.json', prose`Apply it: ${command}`);
 }
 
 /** Prints the root scripts of a plan, after the plan as comments, which lists unobserved nodes and waiting changes. */

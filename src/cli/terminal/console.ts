@@ -1,13 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { stderr, stdin, stdout } from 'node:process';
+import { firmSpace } from '../../diagnostics/cells.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText, jsonText } from '../../diagnostics/escape.ts';
 import { diagnosticJson } from '../../diagnostics/json.ts';
-import type { Reader } from '../../diagnostics/prose-text.ts';
+import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import { renderDiagnostics } from '../../diagnostics/render.ts';
 import type { DiagnosticsDocument, PrintedDocument } from '../../model/documents.generated.ts';
+import type { Prose } from '../../model/text/prose.ts';
 import { durationText } from '../../model/text/units.ts';
-import type { Page } from '../../report/page.ts';
+import { hang, type Page } from '../../report/page.ts';
 import type { RunLog } from '../files/run-log.ts';
 
 /** Writes diagnostics for people to stderr; `sources` are file texts by file name, from which lines are quoted. */
@@ -18,6 +20,10 @@ export function showDiagnostics(
 ): void {
   if (diagnostics.length > 0) console.err(diagnosticsText(console, diagnostics, sources, console.hasErrColor));
 }
+
+/** Writes a paragraph for people to stdout, wrapped except for its commands. */
+export const showParagraph = (console: Console, text: Prose, indent = ''): void =>
+  console.out(`${hang(indent, proseText(text, console, firmSpace), console.columns).join('\n')}\n`);
 
 /** Writes the findings of a command to its log, if it has one. */
 export function logFindings({ log }: { readonly log?: RunLog | undefined }, diagnostics: readonly Diagnostic[]): void {

@@ -1,4 +1,4 @@
-import { columnsOf } from '../../diagnostics/cells.ts';
+import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import { type EffectTotal, isEmptyPlan, type Plan } from '../../engine/plan/plan.ts';
@@ -51,6 +51,9 @@ export function driftText(input: DriftTextInput): string {
   return pageText(blocks);
 }
 
+const proseLines = (text: Prose, page: Page): readonly string[] =>
+  fitLines(proseText(text, page, firmSpace), page.columns);
+
 function driftVerdict({ plan, lock, next }: DriftTextInput, count: number, page: Page): readonly string[] {
   const { changes, blockers, waiting } = plan;
   const parts = [
@@ -61,7 +64,7 @@ function driftVerdict({ plan, lock, next }: DriftTextInput, count: number, page:
   ];
   const lost = lostText(plan);
   if (count > 0 && parts.length > 0) {
-    return [...fitLines(`${parts.join(', ')}.${lost}`, page.columns), proseText(next, page)];
+    return [...fitLines(`${parts.join(', ')}.${lost}`, page.columns), ...proseLines(next, page)];
   }
   return fitLines(matchText(lost === '' ? 'No drift' : 'No drift seen', plan), page.columns);
 }
@@ -134,7 +137,7 @@ export function planText(input: PlanTextInput): string {
     isStarting(plan) ? budgetLines(input.budgets ?? [], page) : [],
     isStarting(plan) || isTooMuch(plan) ? memoryLines(plan.memory ?? [], page) : [],
     verdictLines(input, page),
-    hasMachineSteps(plan) || lock.additions.length > 0 ? input.next.map((line) => proseText(line, page)) : [],
+    hasMachineSteps(plan) || lock.additions.length > 0 ? input.next.flatMap((line) => proseLines(line, page)) : [],
   ];
   return pageText(blocks);
 }
@@ -164,7 +167,9 @@ function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly st
 
 function lockLines({ shown, additions, isCounted }: PlanTextInput['lock'], page: Page): readonly string[] {
   if (additions.length === 0) return [];
-  const listed = isCounted ? [proseText(prose`List them: ${meshwright('plan')}`, page)] : additions.map(escapeText);
+  const listed = isCounted
+    ? [proseText(prose`List them: ${meshwright('plan')}`, page, firmSpace)]
+    : additions.map(escapeText);
   return [
     page.paint('strong', `New in ${shown} (${additions.length})`),
     ...listed.flatMap((line) => hang('  ', line, page.columns)),

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { firmSpace } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { plainText, proseText } from '../../../src/diagnostics/prose-text.ts';
 import { codes } from '../../../src/engine/diagnose/rules.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { linkSubject, nodeSubject, subjectText } from '../../../src/model/subject.ts';
@@ -9,7 +10,23 @@ import { meshwright } from '../../../src/model/text/command.ts';
 import { named, prose } from '../../../src/model/text/prose.ts';
 import { diskText, durationText, memoryText, speedText, utcText } from '../../../src/model/text/units.ts';
 import { mergeFindings } from '../../../src/report/findings.ts';
-import { fitLines, sideBySide } from '../../../src/report/page.ts';
+import { fitLines, hang, sideBySide } from '../../../src/report/page.ts';
+
+describe('a wrapped text', () => {
+  it('keeps each command on one line, even if the line is then too long', () => {
+    const text = prose`First stop it (${meshwright('stop', 'chat')}); then type \`rdma_ctl enable\`, and ${meshwright('reboot', 'studio-1', 'studio-2')}.`;
+    expect(hang('  1  ', proseText(text, { isSimulated: true }, firmSpace), 40)).toEqual([
+      '  1  First stop it',
+      '     (meshwright stop chat --sim); then',
+      '     type `rdma_ctl enable`, and',
+      '     meshwright reboot studio-1 studio-2 --sim.',
+    ]);
+  });
+
+  it('breaks words in backticks that do not fit on a line', () => {
+    expect(fitLines('See `one two three four` `five', 12)).toEqual(['See `one two', 'three four`', '`five']);
+  });
+});
 
 describe('units', () => {
   it('label memory like Apple', () => {
