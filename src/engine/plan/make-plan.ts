@@ -3,7 +3,7 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { type Digest, digestOf, type Json } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { compareText } from '../../model/lists.ts';
-import type { NodeName } from '../../model/node.ts';
+import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { type Effect, type Step, stepId } from '../../model/step.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
@@ -358,11 +358,16 @@ function barsOf({ resource: { kind }, properties, blockers, gaps }: Assessed, is
 
 /** A property waits for peers that are unobserved or not among the targets. */
 function absentReasons(property: Property, { asked, targets }: View): readonly Reason[] {
-  return nodesOf(property).flatMap((node): readonly Reason[] => {
-    if (!asked.includes(node)) return [{ text: `${node} is not among the targets`, isUnknown: false }];
-    const isSeen = targets.some(({ desired }) => desired.name === node);
-    return isSeen ? [] : [{ text: `${node} could not be observed`, isUnknown: true }];
-  });
+  const nodes = nodesOf(property);
+  const away = nodes.filter((node) => !asked.includes(node));
+  const unseen = nodes.filter((node) => asked.includes(node) && !targets.some(({ desired }) => desired.name === node));
+  const isOrAre = away.length === 1 ? 'is' : 'are';
+  return [
+    ...(away.length === 0
+      ? []
+      : [{ text: `${everyNodeText(away)} ${isOrAre} not among the targets`, isUnknown: false }]),
+    ...(unseen.length === 0 ? [] : [{ text: `${everyNodeText(unseen)} could not be observed`, isUnknown: true }]),
+  ];
 }
 
 /** A node may have two blockers with the same code, for its runtime and its model; both are reasons. */

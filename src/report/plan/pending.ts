@@ -1,10 +1,12 @@
+import { listText } from '../../desired/did-you-mean.ts';
 import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Plan, Waiting } from '../../engine/plan/plan.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
 import { alike } from '../../model/lists.ts';
-import { prose } from '../../model/text/prose.ts';
+import { everyNodeText } from '../../model/node.ts';
+import { mapNames, type Prose, prose } from '../../model/text/prose.ts';
 import { type Blocker, propertyKey } from '../../rack/resource.ts';
 import { hangLines } from '../findings.ts';
 import { nodesText } from '../nodes-text.ts';
@@ -35,6 +37,15 @@ export const pendingJson = (
 
 type WaitingPlan = Pick<Plan, 'waiting' | 'blockers'>;
 
+/** `step 3`, `steps 1 and 3`, `steps 1 to 4` */
+function stepsText(numbers: readonly number[]): string {
+  const [first = 0] = numbers;
+  const last = numbers.at(-1) ?? first;
+  if (numbers.length === 1) return `step ${first}`;
+  const isRun = numbers.length > 2 && last - first === numbers.length - 1;
+  return `steps ${isRun ? `${first} to ${last}` : listText(numbers.map(String))}`;
+}
+
 /** Replaces a blocker such as `rdma/disabled on studio-3` with its number in the list. */
 function waitedFor({ blockers }: WaitingPlan, waiting: Waiting): string {
   const numbered = numberedBlockers(blockers);
@@ -47,7 +58,7 @@ function waitedFor({ blockers }: WaitingPlan, waiting: Waiting): string {
   });
   const numbers = [...new Set(words.filter((word) => typeof word === 'number'))].toSorted((a, b) => a - b);
   const others = words.filter((word) => typeof word === 'string');
-  return [...(numbers.length === 0 ? [] : [`needs ${numbers.join(', ')}`]), ...new Set(others)].join('; ');
+  return [...(numbers.length === 0 ? [] : [`waits for ${stepsText(numbers)}`]), ...new Set(others)].join('; ');
 }
 
 /** The waiting changes with their reasons; listed blockers appear as numbers. */
@@ -69,7 +80,7 @@ type Clearing = 'hands' | 'apply' | 'other';
 const clearings: readonly (readonly [of: Clearing, title: string, remark: string])[] = [
   ['hands', 'Manual steps at the rack', 'apply does everything else'],
   ['apply', 'Run apply first', ''],
-  ['other', 'Not done by apply', ''],
+  ['other', 'Do this first', 'apply cannot do it'],
 ];
 
 function clearingOf({ code, isHands }: Pick<Blocker, 'code' | 'isHands'>): Clearing {
@@ -87,25 +98,50 @@ export function neededFor(
   return all.has('other') ? 'blocked' : 'apply needed';
 }
 
+/** The action with these names instead of its node's name. */
+const actionFor = ({ node, action }: Blocker, names: readonly string[]): Prose =>
+  mapNames(action, (name) => (name === node ? names : [name]));
+
+/** Blockers with the same action on different nodes. */
+const equalBlockers = (blockers: readonly Blocker[], of: Clearing): readonly (readonly Blocker[])[] =>
+  alike(
+    blockers.filter((one) => clearingOf(one) === of),
+    (one) => JSON.stringify(actionFor(one, [''])),
+  ).map(([, same]) => same);
+
 /** Numbers the blockers: manual steps first, then those that apply clears, then the others. */
 function numberedBlockers(blockers: readonly Blocker[]): readonly (readonly [number, Blocker])[] {
-  const sorted = clearings.flatMap(([of]) => blockers.filter((one) => clearingOf(one) === of));
+  const sorted = clearings.flatMap(([of]) => equalBlockers(blockers, of).flat());
   return sorted.map((blocker, index) => [index + 1, blocker]);
 }
 
-/** Numbered blockers under three titles: manual steps, those that apply clears, and those that it does not clear. */
+/** Numbered blockers, equal ones once, under three titles: manual steps, those that apply clears, and those that it does not clear. */
 export function blockerBlocks(blockers: readonly Blocker[], page: Page): readonly (readonly string[])[] {
-  const numbered = numberedBlockers(blockers);
-  const width = Math.max(0, ...numbered.map(([, { node }]) => columnsOf(node)));
+  let count = 0;
+  const rows = clearings.flatMap(([of]) =>
+    equalBlockers(blockers, of).map((same) => {
+      const first = count + 1;
+      count += same.length;
+      const names = [...new Set(same.map(({ node }) => node))];
+      const number = same.length === 1 ? `${first}` : `${first}-${count}`;
+      return { of, number, nodes: everyNodeText(names), actions: same.slice(0, 1).map((one) => actionFor(one, names)) };
+    }),
+  );
+  const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(columnsOf));
+  const numberWidth = widest(rows.map(({ number }) => number));
+  const width = widest(rows.map(({ nodes }) => nodes));
   const block = (of: Clearing, title: string, remark: string): readonly string[] => {
-    const own = numbered.filter(([, blocker]) => clearingOf(blocker) === of);
-    if (own.length === 0) return [];
+    const { length } = blockers.filter((one) => clearingOf(one) === of);
+    if (length === 0) return [];
     return [
-      ...titleLines([`${title} (${own.length})`], remark, page),
-      ...own.flatMap(([number, { node, action }]) => {
-        const head = `  ${String(number).padStart(String(numbered.length).length)}  `;
-        const first = isNarrow(page) ? head : `${head}${padEnd(node, width)}   `;
-        return hangLines(first, isNarrow(page) ? prose`${node}: ${action}` : action, page);
+      ...titleLines([`${title} (${length})`], remark, page),
+      ...rows.flatMap(({ number, nodes, actions, ...row }) => {
+        if (row.of !== of) return [];
+        const head = `  ${number.padStart(numberWidth)}  `;
+        const first = isNarrow(page) ? head : `${head}${padEnd(nodes, width)}   `;
+        return actions.flatMap((action) =>
+          hangLines(first, isNarrow(page) ? prose`${nodes}: ${action}` : action, page),
+        );
       }),
     ];
   };

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { nextLines } from '../../../../src/cli/plan/plan.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { meshwright } from '../../../../src/model/text/command.ts';
+import { prose } from '../../../../src/model/text/prose.ts';
 import { plainPaint } from '../../../../src/report/page.ts';
-import { waitingLines } from '../../../../src/report/plan/pending.ts';
+import { blockerBlocks, waitingLines } from '../../../../src/report/plan/pending.ts';
 import { transferTexts } from '../../../../src/report/plan/plan-text.ts';
 import { anyDigest, blocker, stepOn, waits } from '../../../rack/plans.ts';
 import { fakeRun } from '../../cli/console-of.ts';
+
+const page = { columns: 80, unicode: false, paint: plainPaint, isSimulated: false };
 
 describe('the transfers of a plan', () => {
   it('are merged for nodes with equal rounded amounts', () => {
@@ -24,19 +28,40 @@ describe('a waiting resource in a plan', () => {
     const names = ['studio-1', 'studio-2', 'studio-3'];
     const blockers = names.map((name) => blocker(name, { blocks: ['studio-1 placement/kimi'] }));
     const waiting = [waits('placement/kimi', 'studio-1', blockers.toReversed())];
-    const lines = waitingLines(
-      { waiting, blockers },
-      { columns: 80, unicode: false, paint: plainPaint, isSimulated: false },
+    expect(waitingLines({ waiting, blockers }, page)[1]).toMatch(/: waits for steps 1 to 3$/);
+    const some = [waits('placement/kimi', 'studio-1', blockers.slice(0, 2))];
+    expect(waitingLines({ waiting: some, blockers: blockers.slice(0, 2) }, page)[1]).toMatch(
+      /: waits for steps 1 and 2$/,
     );
-    expect(lines[1]).toMatch(/: needs 1, 2, 3$/);
+  });
+});
+
+describe('the blockers of a plan', () => {
+  it('are one line for the same step on several nodes', () => {
+    const action = (node: string) => prose`Type: ${meshwright('reboot', node)}`;
+    const [one, two, other] = ['studio-1', 'studio-3', 'studio-2'].map((name) =>
+      blocker(name, { isHands: false, action: name === 'studio-2' ? 'Free some memory.' : action(name) }),
+    );
+    expect(
+      blockerBlocks(
+        [one, other, two].flatMap((each) => each ?? []),
+        page,
+      ),
+    ).toEqual([
+      [
+        'Do this first (3)                                             apply cannot do it',
+        '  1-2  studio-1,3   Type: meshwright reboot studio-1 studio-3',
+        '    3  studio-2     Free some memory.',
+      ],
+    ]);
   });
 });
 
 describe('the command for a saved plan', () => {
   const commandFor = (kind: 'interrupt' | 'start') =>
-    nextLines(fakeRun().run, { effects: [{ kind, nodes: [], placements: ['kimi'] }] }, '/nowhere/p.json').map((line) =>
-      plainText(line),
-    )[0];
+    nextLines(fakeRun().run, { effects: [{ kind, nodes: [], placements: ['kimi'] }] }, '/nowhere/p.json')
+      .map((line) => plainText(line))
+      .at(-1);
 
   it('allows only the interruptions of the plan', () => {
     expect(commandFor('interrupt')).toMatch(/meshwright apply p\.json --allow interrupt$/);

@@ -99,7 +99,7 @@ describe('the text of a plan', () => {
     expect(titles.map((line) => line.replace(/ {3}.*/, ''))).toEqual([
       'Manual steps at the rack (1)',
       'Run apply first (1)',
-      'Not done by apply (1)',
+      'Do this first (1)',
     ]);
     expect([[], [macos, missing, manual], [macos, missing], [missing], [macos]].map(neededFor)).toEqual([
       undefined,
