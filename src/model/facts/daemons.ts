@@ -1,16 +1,11 @@
+import type { FactsForeignDaemons, FactsPanicReports, FactsServices } from '../documents.generated.ts';
+import type { ItemOf } from '../given.ts';
+
 /**
- * One of our launchd services; `behind`: the placements that a gateway names at its port, empty if it does not listen.
+ * One of our launchd services; `behind`: the placements that a gateway names at its port, empty if it does not listen. The
+ * last exit reads `0`, `1`, `78: EX_CONFIG`, `(never exited)`, or `Killed: 9` where a signal ended it.
  */
-export interface LaunchdService {
-  readonly label: string;
-  /** `not-loaded`: its plist exists but launchd does not know it. */
-  readonly state: 'running' | 'waiting' | 'not-loaded';
-  readonly pid?: number;
-  readonly runs?: number;
-  /** As launchd prints it: `0`, `1`, `78: EX_CONFIG`, `(never exited)`, or `Killed: 9` where a signal ended it. */
-  readonly lastExit?: string;
-  readonly behind?: readonly string[];
-}
+export type LaunchdService = ItemOf<FactsServices>;
 
 const neverExited = '(never exited)';
 
@@ -28,24 +23,10 @@ export const rankPlacement = ({ label }: LaunchdService): string | undefined =>
   label.startsWith(rankLabelPrefix) ? label.slice(rankLabelPrefix.length) : undefined;
 
 /** A foreign background service that changes the cables' network; its plist is on the node. */
-export interface ForeignDaemon {
-  readonly label: string;
-  readonly isLoaded: boolean;
-  /** By `launchctl disable`, so that launchd does not load it after a restart either. */
-  readonly isDisabled: boolean;
-}
+export type ForeignDaemon = ItemOf<FactsForeignDaemons>;
 
 /** The report of a kernel panic. */
-export interface PanicReport {
-  /** Of its file. */
-  readonly name: string;
-  /** When it was written; absent if it does not say. */
-  readonly atEpochSeconds?: number;
-  /** The first line of the kernel's message. */
-  readonly reason?: string;
-  /** The kernel extensions in its backtrace. */
-  readonly extensions: readonly string[];
-}
+export type PanicReport = ItemOf<FactsPanicReports>;
 
 /** A foreign background service that changes the cables' network by itself. */
 interface KnownDaemon {

@@ -1,49 +1,20 @@
-/** One entry of a port's GID table. */
-export interface Gid {
-  readonly index: number;
-  readonly gid: string;
-  /** Set for an IPv4-mapped GID (`::ffff:a.b.c.d`), which MLX needs. */
-  readonly ipv4?: string;
-}
+import type { FactsRdmaHolders, FactsRdmaPorts } from '../documents.generated.ts';
+import type { ItemOf } from '../given.ts';
 
-/** One RDMA device with its single port, as `ibv_devinfo -v` prints it. */
-export interface RdmaPort {
-  readonly device: string;
-  readonly state: 'active' | 'down' | 'other';
-  readonly gids: readonly Gid[];
-  /** Limits as reported by this macOS (11 in 26.x, later 3); never hard-coded. */
-  readonly maxQueuePairs?: number;
-  readonly maxProtectionDomains?: number;
-}
+/** One RDMA device with its single port, as `ibv_devinfo -v` prints it: its limits were 11 in macOS 26.x, later 3. */
+export type RdmaPort = ItemOf<FactsRdmaPorts>;
 
-/** One object of a device. `busy` counts its waiters; an inactive but busy object is stuck. */
-export interface RdmaObject {
-  readonly kind: 'domain' | 'queue-pair';
-  readonly isActive: boolean;
-  readonly busy: number;
-}
-
-/** A process with open RDMA devices, or a verbs tool that has run for at least a second. */
-export interface RdmaProcess {
-  readonly pid: number;
-  /** The kernel's name for it, at most 32 characters. */
-  readonly program: string;
-  /** Its process group: for a launchd service, the service's first process; absent if the process is gone. */
-  readonly group?: number;
-  /** `uninterruptible`: cannot receive signals at the moment. `gone`: no process has this PID and name. */
-  readonly state: 'runs' | 'uninterruptible' | 'gone';
-  readonly isVerbsTool: boolean;
-  /** Its open devices. */
-  readonly devices: readonly string[];
-}
+/** One entry of a port's GID table. MLX needs an IPv4-mapped one (`::ffff:a.b.c.d`). */
+export type Gid = RdmaPort['gids'][number];
 
 /** RDMA objects and their processes; both lists are empty if the kernel has none and no verbs tool runs. */
-export interface RdmaHolders {
-  readonly devices: readonly {
-    readonly device: string;
-    /** 2: usable, 0: no active peer; absent if ioreg prints none. */
-    readonly powerState?: number;
-    readonly objects: readonly RdmaObject[];
-  }[];
-  readonly processes: readonly RdmaProcess[];
-}
+export type RdmaHolders = FactsRdmaHolders;
+
+/** One object of a device. `busy` counts its waiters; an inactive but busy object is stuck. */
+export type RdmaObject = RdmaHolders['devices'][number]['objects'][number];
+
+/**
+ * A process with open RDMA devices, or a verbs tool that has run for at least a second. The kernel's name for it has at
+ * most 32 characters; the process group of a launchd service is the service's first process.
+ */
+export type RdmaProcess = RdmaHolders['processes'][number];
