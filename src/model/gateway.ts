@@ -1,4 +1,5 @@
 import type { Digest } from './digest.ts';
+import type { FactsDoor, FactsDoormen } from './documents.generated.ts';
 
 /** A placement behind an API gateway. */
 export interface GatewayUpstream {
@@ -41,61 +42,17 @@ export interface GatewayKeys {
 /** What stands before a key when it is hashed, so that its hash is of no use for anything else. */
 export const doormanKeyDomain = 'meshwright doorman\0';
 
-/** A gateway's counts for one placement since it was created, without any text of prompts or answers. */
-export interface GatewayCounts {
-  /** When counting began, by the node's clock; absent in counts that an older gateway began. */
-  readonly sinceEpochSeconds?: number;
-  /** Answered completely. */
-  readonly requests: number;
-  /** Broken off by the client or the runtime, or refused by the runtime. */
-  readonly failed: number;
-  /** Refused by the gateway: closed, or too many in parallel. */
-  readonly refused: number;
-  /** From the runtime's `usage`, otherwise one for each piece of text. */
-  readonly tokens: number;
-  /** From the arrival of the request to the first text of a streamed answer. */
-  readonly firstToken: { readonly count: number; readonly totalMs: number; readonly lastMs: number };
-  /** From the first text of a streamed answer to its end. */
-  readonly generating: { readonly tokens: number; readonly totalMs: number; readonly lastPerSecond: number };
-}
+/** What a running gateway reports at its port; `silent`: it gave no readable answer, so its counts are unknown. */
+export type GatewayStatus = FactsDoormen[number];
 
-/** A runtime's requests now, and how long it has been silent. */
-export interface FlowSight {
-  /** Requests at the runtime, and requests that wait for their turn. */
-  readonly running: number;
-  readonly waiting: number;
-  /** Since the runtime's last bytes, refusals excluded; absent if none came since the gateway started. */
-  readonly lastByteMsAgo?: number;
-  /**
-   * How long the runtime has sent nothing although it has requests; absent while it has none, and while a slow client
-   * holds it back. A busy mesh is silent while it reads a prompt.
-   */
-  readonly quietMs?: number;
-  /**
-   * How much of that time a streamed request was in flight; absent while there is none, and from an older gateway. A
-   * request that is not streamed is silent until its whole answer is ready.
-   */
-  readonly streamQuietMs?: number;
-}
+/** One placement, as its gateway reports it, without any text of prompts or answers. */
+export type EndpointStatus = FactsDoor;
 
-/** One placement, as its gateway reports it. */
-export interface EndpointStatus extends FlowSight {
-  readonly placement: string;
-  /** Why it is closed; absent while it accepts requests. */
-  readonly closed?: string;
-  readonly counts: GatewayCounts;
-}
+/** A gateway's counts for one placement since it was created. Tokens are from the runtime's `usage`, else pieces of text. */
+export type GatewayCounts = EndpointStatus['counts'];
 
-/** What a running gateway reports at its port. */
-export type GatewayStatus =
-  | {
-      readonly kind: 'answered';
-      readonly port: number;
-      /** The version of its files; an older gateway does not report it. */
-      readonly version?: string;
-      /** Requests without an accepted key. */
-      readonly strangers: number;
-      readonly doors: readonly EndpointStatus[];
-    }
-  /** It gave no readable answer; its counts are unknown. */
-  | { readonly kind: 'silent'; readonly port: number; readonly reason: string };
+/**
+ * A runtime's requests now, and how long it has been silent. A busy mesh is silent while it reads a prompt; a request that
+ * is not streamed is silent until its whole answer is ready.
+ */
+export type FlowSight = Omit<EndpointStatus, 'placement' | 'closed' | 'counts'>;
