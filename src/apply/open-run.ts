@@ -91,7 +91,7 @@ interface SecondLook {
  * `second` it observes the nodes again if another run had a lease before, or a node has restarted since its observation.
  * Rejects only for bugs and with the errors of `onLeased`.
  */
-export async function beginPlan(plan: Plan, run: OpenRun, second?: SecondLook): Promise<RunReport | undefined> {
+export async function beginPlan(plan: Plan, run: OpenRun, second: SecondLook): Promise<RunReport | undefined> {
   const { options, keeper } = run;
   const nodes = leasedNodes(plan);
   if (nodes.length === 0) return undefined;
@@ -102,7 +102,7 @@ export async function beginPlan(plan: Plan, run: OpenRun, second?: SecondLook): 
     const outcome = taken.kind === 'refused' ? 'skipped' : 'interrupted';
     return reportOf(run, notBegun(plan, outcome), taken.kind === 'refused' ? taken.refusals : []);
   }
-  const isStale = taken.isInDoubt && second !== undefined && (await hasChanged(second, run));
+  const isStale = taken.isInDoubt && (await hasChanged(second, run));
   if (isStale) return { ...reportOf(run, notBegun(plan, 'skipped')), isStale };
   if (!isInterrupted(run)) await options.onLeased?.();
   return undefined;
@@ -161,14 +161,11 @@ function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: 
   keeper.setPhase(step.id);
   options.onEvent({ kind: 'step-started', step, ...given({ rescues }) });
   return {
+    ...options,
     runId: options.journal.runId,
-    verb: options.verb,
     by: options.controller.name,
     config: shortDigest(plan.configHash),
-    desired: options.desired,
-    timing: options.timing,
     lookMs: options.deadlineMs,
-    newToken: options.newToken,
     signal,
     session: (node) => sessionOf(run, node),
     newSession: (node) => newSession(run, node),
@@ -177,7 +174,6 @@ function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: 
     loseLease: keeper.lose,
     suspend: keeper.suspend,
     resume: keeper.resume,
-    ...given({ onWithdraw: options.onWithdraw, unlock: options.unlock }),
     progress: (progress: StepProgress) =>
       options.onEvent({ kind: 'step-progress', step: step.id, node: step.node, ...progress }),
   };
@@ -221,7 +217,7 @@ export function reportOf(
     refusals,
     isInterrupted: isInterrupted(run),
     isLeaseLost: keeper.lost.aborted,
-    diagnostics: [...own, ...refusals.map(({ node, holder }) => leaseHeld(node, holder))].filter(isFirstOfItsLoss),
+    diagnostics: [...own, ...refusals.map(leaseHeld)].filter(isFirstOfItsLoss),
   };
 }
 
@@ -229,12 +225,6 @@ export function reportOf(
 const isFirstOfItsLoss = (one: Diagnostic, at: number, all: readonly Diagnostic[]): boolean =>
   one.code !== 'lease/lost' ||
   all.findIndex(({ code, subject }) => code === one.code && isSameSubject(subject, one.subject)) === at;
-
-/** The results of the user's own commands. */
-interface CommandReport extends Pick<RunReport, 'refusals' | 'isInterrupted' | 'isLeaseLost' | 'diagnostics'> {
-  /** Nodes on which the command is not known to have succeeded, by name. */
-  readonly failed: readonly NodeName[];
-}
 
 /** For both streams together; the output is used only if the command fails. */
 const maxBytes = 1_048_576;
@@ -244,11 +234,7 @@ const shownCharacters = 300;
 type Ran = 'done' | Diagnostic;
 
 /** Runs the user's own commands under the nodes' leases, each at most once. A refused lease runs nothing. */
-export async function runCommands(
-  commands: readonly NodeCommand[],
-  deadlineMs: number,
-  run: OpenRun,
-): Promise<CommandReport> {
+export async function runCommands(commands: readonly NodeCommand[], deadlineMs: number, run: OpenRun) {
   const taken = await run.keeper.take(commands.map(({ node }) => node));
   const ran = new Map<NodeName, Ran>();
   if (taken.kind === 'taken') {
@@ -262,14 +248,11 @@ export async function runCommands(
   const nodes = commands.map(({ node }) => node).sort();
   return {
     refusals,
+    /** Nodes on which the command is not known to have succeeded, by name. */
     failed: nodes.filter((node) => ran.get(node) !== 'done'),
     isInterrupted: isInterrupted(run),
     isLeaseLost: run.keeper.lost.aborted,
-    diagnostics: [
-      ...run.problems.splice(0),
-      ...refusals.map(({ node, holder }) => leaseHeld(node, holder)),
-      ...problems,
-    ],
+    diagnostics: [...run.problems.splice(0), ...refusals.map(leaseHeld), ...problems],
   };
 }
 

@@ -1,7 +1,8 @@
 import type { NodeName } from '../model/node.ts';
 import type { Step, StepId } from '../model/step.ts';
 import type { StepReport } from './execute.ts';
-import type { LeaseHolder } from './lease/lease-keeper.ts';
+import type { LeaseChange } from './lease/lease-keeper.ts';
+import type { StepProgress } from './steps/context.ts';
 
 /** Events of a run in order. They contain durations but no times; the listener has its own clock. */
 export type RunEvent =
@@ -11,24 +12,12 @@ export type RunEvent =
    * `waiting`: another run has the lease, and this run checks whether that one is alive; `expired`: it is dead, so this
    * run takes over.
    */
-  | {
-      readonly kind: 'lease';
-      readonly node: NodeName;
-      readonly phase: 'taken' | 'waiting' | 'expired' | 'refused' | 'lost' | 'released';
-      readonly holder?: LeaseHolder;
-    }
+  | ({ readonly kind: 'lease' } & Omit<LeaseChange, 'token'>)
   /** The run reconnects to a node after a lost connection. */
   | { readonly kind: 'reconnecting'; readonly node: NodeName; readonly attempt: number }
   | { readonly kind: 'step-started'; readonly step: Step; readonly rescues?: string }
   /** Bytes for steps that transfer data; `text` says what the step waits for (`rank 2 is not listening`). */
-  | {
-      readonly kind: 'step-progress';
-      readonly step: StepId;
-      readonly node: NodeName;
-      readonly doneBytes?: number;
-      readonly totalBytes?: number;
-      readonly text?: string;
-    }
+  | ({ readonly kind: 'step-progress'; readonly step: StepId; readonly node: NodeName } & StepProgress)
   | ({ readonly kind: 'step-ended' } & StepReport)
   /** The rescue of a group starts, because one of its steps failed or the run was interrupted. */
   | { readonly kind: 'rescue-started'; readonly group: string }

@@ -18,8 +18,9 @@ import {
 } from '../engine/playbooks/expand.ts';
 import type { Play, Playbook } from '../engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import { canonicalJson } from '../model/digest.ts';
+import { canonicalJson, type Json } from '../model/digest.ts';
 import { given } from '../model/given.ts';
+import type { Known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { named, prose } from '../model/text/prose.ts';
@@ -27,7 +28,6 @@ import type { FleetObservation } from '../rack/examination.ts';
 import { whereTheyRanLast } from '../rack/placement/state/layouts.ts';
 import { propertyKey } from '../rack/resource.ts';
 import { executeSteps, isDone } from './execute.ts';
-import type { LeaseRefusal } from './lease/lease-keeper.ts';
 import {
   beginPlan,
   closeRun,
@@ -193,13 +193,7 @@ async function unlessRefused(state: PlaybookState, ask: () => Promise<boolean>):
   }
 }
 
-interface DoneWork {
-  readonly plan?: Plan;
-  readonly observation?: FleetObservation;
-  readonly run?: RunReport;
-  readonly failed?: readonly NodeName[];
-  readonly refusals?: readonly LeaseRefusal[];
-  readonly diagnostics?: readonly Diagnostic[];
+interface DoneWork extends Partial<Omit<PlaybookWork, keyof PlaybookPlace>> {
   readonly isDeclined?: boolean;
   /** The playbook must stop: a lease was refused or lost, or the run was interrupted. */
   readonly isEnd?: boolean;
@@ -308,12 +302,8 @@ const keptBack = ({ waiting, blockers }: Plan): readonly NodeName[] => [
 const unreachedOf = (goal: Goal, { observed }: Plan): readonly NodeName[] =>
   goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes.filter((node) => !Object.hasOwn(observed, node)) : [];
 
-const isEnd = ({
-  refusals,
-  isLeaseLost,
-  isInterrupted,
-}: Pick<RunReport, 'refusals' | 'isLeaseLost' | 'isInterrupted'>): boolean =>
-  refusals.length > 0 || isLeaseLost || isInterrupted;
+const isEnd = (run: Pick<RunReport, 'refusals' | 'isLeaseLost' | 'isInterrupted'>): boolean =>
+  run.refusals.length > 0 || run.isLeaseLost || run.isInterrupted;
 
 /** The nodes and peers of failed steps. */
 function failedNodes({ steps }: Plan, run: RunReport): readonly NodeName[] {
@@ -338,29 +328,24 @@ async function assertProperty(work: WorkOf<'assert'>, state: PlaybookState): Pro
   const { property, is, says, nodes } = work;
   const observation = await lookAt(nodes, state);
   const seen = seenProperties(state.options.scope.desired, observation);
-  const found = nodes.flatMap((node) => {
-    const value = seen.get(propertyKey({ node, address: property }));
-    return value === undefined ? [] : [{ node, value }];
-  });
+  const values = nodes.map((node) => ({ node, value: seen.get(propertyKey({ node, address: property })) }));
+  // Nodes that lack the property do not count, unless all of them do.
+  const found = values.some(({ value }) => value !== undefined) ? values.filter(({ value }) => value) : values;
   const wrong = found.filter(
-    ({ value }) => value.kind === 'unknown' || canonicalJson(value.value) !== canonicalJson(is),
+    ({ value }) => value?.kind !== 'known' || canonicalJson(value.value) !== canonicalJson(is),
   );
-  const told = (node: NodeName, what: string): Diagnostic =>
+  const diagnostics = wrong.map(({ node, value }) =>
     diagnose('task/assert-failed', {
       subject: nodeSubject(node),
-      detail: prose`${says === undefined ? '' : `${says} `}${property} on ${named(node)}: expected ${canonicalJson(is)}, ${what}.`,
-    });
-  if (found.length === 0) {
-    return {
-      observation,
-      failed: nodes,
-      diagnostics: nodes.map((node) => told(node, 'but the node has no such property')),
-    };
-  }
-  const diagnostics = wrong.map(({ node, value }) =>
-    told(node, value.kind === 'known' ? `found ${canonicalJson(value.value)}` : `but it is unknown: ${value.detail}`),
+      detail: prose`${says === undefined ? '' : `${says} `}${property} on ${named(node)}: expected ${canonicalJson(is)}, ${foundText(value)}.`,
+    }),
   );
   return { observation, failed: wrong.map(({ node }) => node), diagnostics };
+}
+
+function foundText(value: Known<Json> | undefined): string {
+  if (value === undefined) return 'but the node has no such property';
+  return value.kind === 'known' ? `found ${canonicalJson(value.value)}` : `but it is unknown: ${value.detail}`;
 }
 
 async function confirm({ text }: WorkOf<'confirm'>, state: PlaybookState, place: PlaybookPlace): Promise<DoneWork> {

@@ -42,18 +42,16 @@ export async function lookAtHostKey(way: OpenWay, limits: UseLimits): Promise<Sh
   return { key, fingerprint, verdict };
 }
 
-/** The state of a node that answers but cannot be observed. */
-type AtDoor =
-  /** A Mac that waits at FileVault, and the key that it shows. */
-  { readonly kind: 'locked'; readonly shown: ShownKey } | { readonly kind: 'other' };
-
-/** Checks whether the Mac waits at FileVault; sends only the account name. @throws FleetError with one `ssh/…` code */
-export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<AtDoor> {
+/**
+ * The key that a Mac shows if it waits at FileVault; undefined if it does not. Sends only the account name.
+ * @throws FleetError with one `ssh/…` code
+ */
+export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<ShownKey | undefined> {
   const shown = await lookAtHostKey(way, limits);
   const { deadlineMs, signal, onRemote } = limits;
   const asked = { deadlineMs, ...given({ signal, onRemote }) };
   const state = await seeWhetherLocked({ target: way.target, trust: trustIn(way.target, shown.key) }, asked);
-  return state.kind === 'locked' ? { kind: 'locked', shown } : { kind: 'other' };
+  return state.kind === 'locked' ? shown : undefined;
 }
 
 /** Codes that may come from a Mac at FileVault with an unknown preboot key. */
@@ -76,8 +74,7 @@ export async function keyIfLocked(
 ): Promise<ShownKey | undefined> {
   if (way.kind !== 'way' || !problems.some(({ code }) => doorCodes.has(code))) return undefined;
   try {
-    const door = await lookAtDoor(way, limits);
-    return door.kind === 'locked' ? door.shown : undefined;
+    return await lookAtDoor(way, limits);
   } catch (error) {
     if (error instanceof FleetError) return undefined;
     throw error;
@@ -97,14 +94,14 @@ export interface UnlockAttempts {
    * 0: the attempt is recorded as running, for at most `mostMs`, and may begin. Otherwise the ms until one may begin.
    */
   readonly take: (address: string, mostMs: number) => Promise<number>;
-  /** Records the end of the attempt, from which the wait for the next one counts. */
-  readonly ended: (address: string, how: AttemptEnd) => Promise<void>;
+  /**
+   * Records the end of the attempt, from which the wait for the next one counts. `unknown`: nothing was sent, or the
+   * answer was not understood.
+   */
+  readonly ended: (address: string, how: 'unlocked' | 'refused' | 'unknown') => Promise<void>;
   /** Records that the Mac is unlocked, which clears earlier refusals. */
   readonly seenUp: (address: string) => Promise<void>;
 }
-
-/** `unknown`: nothing was sent, or the answer was not understood. */
-type AttemptEnd = 'unlocked' | 'refused' | 'unknown';
 
 /** A Mac that waits at FileVault, with its password. */
 interface UnlockOne {

@@ -27,4 +27,5 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<RunRepor
 
 /** Runs a plan in an open run. */
 export const runIn = async (run: OpenRun, plan: Plan): Promise<RunReport> =>
-  (await beginPlan(plan, run)) ?? reportOf(run, await executeSteps(plan, stepOptions(plan, run)));
+  (await beginPlan(plan, run, { nodes: [], isStale: () => false })) ??
+  reportOf(run, await executeSteps(plan, stepOptions(plan, run)));

@@ -220,11 +220,10 @@ export async function releaseLeaseOf(
 }
 
 /** The diagnostic of a node that is leased to another run. */
-export const leaseHeld = (node: NodeName, { owner, verb, phase, since, run }: LeaseHolder): Diagnostic =>
-  diagnose('lease/held', {
-    subject: nodeSubject(node),
-    detail: prose`${owner} has had the lease of ${named(node)} since ${since}: meshwright ${verb}, at ${phase} (run ${run}).`,
-  });
+export function leaseHeld({ node, holder: { owner, verb, phase, since, run } }: LeaseRefusal): Diagnostic {
+  const detail = prose`${owner} has had the lease of ${named(node)} since ${since}: meshwright ${verb}, at ${phase} (run ${run}).`;
+  return diagnose('lease/held', { subject: nodeSubject(node), detail });
+}
 
 /** A lease event, for the journal and for listeners. */
 export interface LeaseChange {

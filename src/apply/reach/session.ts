@@ -12,17 +12,11 @@ import { onAbort } from '../../remote/on-abort.ts';
 import type { ConnectLimits, ExecLimits, ExecResult, Remote, RemoteListener, Target } from '../../remote/remote.ts';
 import { pause } from '../run-timing.ts';
 
-interface SharedLogin {
-  readonly logIn: LogIn;
-  /** Closes the connection, if any; only for the owner. */
-  readonly end: () => void;
-}
-
 /**
  * A login made on first use and shared by all uses, so that a password is sent only once. A failed login is not tried
  * again.
  */
-export function sharedLogin(make: LogIn): SharedLogin {
+export function sharedLogin(make: LogIn) {
   let making: Promise<Remote> | undefined;
   let made: Remote | undefined;
   let isEnded = false;
@@ -33,9 +27,9 @@ export function sharedLogin(make: LogIn): SharedLogin {
     return remote;
   };
   return {
-    logIn: async (way, limits) => {
+    logIn: async (...to: Parameters<LogIn>): Promise<Remote> => {
       const isFirst = making === undefined;
-      making ??= first(way, limits);
+      making ??= first(...to);
       const remote = await making;
       return {
         rootPrefix: remote.rootPrefix,
@@ -44,7 +38,8 @@ export function sharedLogin(make: LogIn): SharedLogin {
         exec: (command, bounds) => remote.exec(command, bounds),
       };
     },
-    end: () => {
+    /** Closes the connection, if any; only for the owner. */
+    end: (): void => {
       isEnded = true;
       made?.close();
     },

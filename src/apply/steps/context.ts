@@ -1,13 +1,12 @@
 import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
 import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { StepResult } from '../execute.ts';
+import type { RunOptions } from '../open-run.ts';
 import type { Session, Way } from '../reach/session.ts';
-import { pause, type RunTiming, timeFor } from '../run-timing.ts';
-import type { NodeUnlock } from '../unlock-node.ts';
+import { pause, timeFor } from '../run-timing.ts';
 
 /** This run's lease of a node, or why it has none. */
 export type OwnLease =
@@ -22,18 +21,14 @@ export interface StepProgress {
 }
 
 /** What a step runner may use in addition to the step itself. */
-export interface StepContext {
+export interface StepContext
+  extends Pick<RunOptions, 'verb' | 'desired' | 'timing' | 'newToken' | 'onWithdraw' | 'unlock'> {
   readonly runId: string;
-  /** For the record on the node: the command, its user, and the file's digest. */
-  readonly verb: string;
+  /** For the record on the node, with the command: its user, and the file's digest. */
   readonly by: string;
   readonly config: string;
-  readonly desired: DesiredFleet;
-  readonly timing: RunTiming;
   /** Time limit for one node's observation or connection, in ms. */
   readonly lookMs: number;
-  /** 32 hexadecimal digits, new for every observation. */
-  readonly newToken: () => string;
   /** Aborted when the step must stop waiting. */
   readonly signal: AbortSignal;
   readonly session: (node: NodeName) => Session;
@@ -47,11 +42,7 @@ export interface StepContext {
   /** Stops renewing the lease while a node restarts, so that it does not count as lost. */
   readonly suspend: (node: NodeName) => void;
   readonly resume: (node: NodeName) => Promise<void>;
-  /** Records that the node accepts no more logins from now on. */
-  readonly onWithdraw?: (node: NodeName) => Promise<void>;
   readonly progress: (progress: StepProgress) => void;
-  /** Unlocks a Mac that restarted to its FileVault lock, if that needs no person. */
-  readonly unlock?: NodeUnlock;
 }
 
 /** A step whose act is of one kind. */

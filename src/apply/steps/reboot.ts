@@ -102,9 +102,9 @@ async function lockedBehind(
   const way = context.way(node);
   if (!strangeKeys.has(problem.code) || way.kind !== 'way') return undefined;
   const { lookMs: deadlineMs, signal } = context;
-  const door = await lookAtDoor(way, { deadlineMs, signal }).catch(() => undefined);
-  if (door?.kind !== 'locked') return undefined;
-  const detail = `It shows the key ${door.shown.fingerprint}, which is not pinned yet.`;
+  const shown = await lookAtDoor(way, { deadlineMs, signal }).catch(() => undefined);
+  if (shown === undefined) return undefined;
+  const detail = `It shows the key ${shown.fingerprint}, which is not pinned yet.`;
   return { ...lockedAtFileVault(way.target, detail), subject: nodeSubject(node) };
 }
 

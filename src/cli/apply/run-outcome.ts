@@ -113,7 +113,7 @@ function endOf(code: ExitCode, { last }: RunOutcome, blockers: Parameters<typeof
 /** All problems of the run, including refused leases, which the run itself only counts. */
 function toldProblems(outcome: RunOutcome): readonly Diagnostic[] {
   const problems = problemsOf(outcome);
-  const refused = refusalsOf(outcome).map(({ node, holder }) => leaseHeld(node, holder));
+  const refused = refusalsOf(outcome).map(leaseHeld);
   return [
     ...refused.filter(({ subject }) => !problems.some((one) => isSameSubject(one.subject, subject))),
     ...problems,

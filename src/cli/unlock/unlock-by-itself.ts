@@ -138,12 +138,12 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
       return failed(diagnose('unlock/refused-before', { subject: nodeSubject(name), detail }));
     }
     const limits = { ...observeLimits(run), signal };
-    const door = await lookAtDoor(settled, limits).catch(unlessAboutNode);
+    const shown = await lookAtDoor(settled, limits).catch(unlessAboutNode);
     if (signal.aborted) return failed(interruption(name));
     // The Mac may still be starting: the caller tries again.
-    if (door?.kind !== 'locked') return { kind: 'later' };
-    if (!isPinned(settled, door.shown)) return noSource(name, `The key that ${name} shows at FileVault is not pinned.`);
-    const trust = trustIn(settled.target, door.shown.key);
+    if (shown === undefined) return { kind: 'later' };
+    if (!isPinned(settled, shown)) return noSource(name, `The key that ${name} shows at FileVault is not pinned.`);
+    const trust = trustIn(settled.target, shown.key);
     const one = { node: node.name, way: settled, trust, password: secret };
     const told = { attempts, timing, onProgress: (_node: string, text: string) => onProgress(text) };
     const result = await unlockNode(one, { ...limits, ...told });
