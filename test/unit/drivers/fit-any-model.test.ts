@@ -6,7 +6,7 @@ import type { ModelShape } from '../../../src/model/model-shape.ts';
 
 import { evenShape, fleetOf } from '../engine/plan/fit-shapes.ts';
 
-describe('the memory fit of any model', () => {
+describe('the memory fit of a model', () => {
   const shapes = fc.record({
     bytes: fc.integer({ min: 1_000_000, max: 1_000_000_000_000 }),
     count: fc.integer({ min: 1, max: 100 }),
@@ -31,7 +31,7 @@ describe('the memory fit of any model', () => {
     return { fleet, fits: fitPlacements(fleet) };
   };
 
-  it('never counts fewer bytes of weights on all ranks than the model has', () => {
+  it('never counts fewer weight bytes across all ranks than the model has', () => {
     fc.assert(
       fc.property(shapes, placements, ({ bytes, ...wish }, placement) => {
         const { fits } = fitOf(evenShape(bytes, wish), placement);
@@ -41,7 +41,7 @@ describe('the memory fit of any model', () => {
     );
   });
 
-  it('needs at least as much with a longer context or more requests', () => {
+  it('needs at least as much memory for a longer context or more requests', () => {
     fc.assert(
       fc.property(shapes, placements, ({ bytes, ...wish }, placement) => {
         const total = (more: object) =>

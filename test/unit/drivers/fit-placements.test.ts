@@ -31,7 +31,7 @@ const firstNeed = (fleet: FitFleet, index = 0) => {
 };
 
 describe('the memory fit', () => {
-  it('accepts Kimi K2 on two Macs of 512 GB with 289.7 + 9.2 GB each', () => {
+  it('accepts Kimi K2 on two 512 GB Macs with 289.7 + 9.2 GB each', () => {
     const fleet = fleetOf([512, 512], [kimi], [tp2('kimi')]);
     const need = firstNeed(fleet);
     expect([round(need?.weights ?? 0), round(need?.cache ?? 0)]).toEqual([289.7, 9.2]);
@@ -43,7 +43,7 @@ describe('the memory fit', () => {
     expect([first?.verdict, second?.verdict]).toEqual(['fits', 'fits']);
   });
 
-  it('refuses DeepSeek next to Kimi K2 on the same pair, by their sum', () => {
+  it('refuses DeepSeek next to Kimi K2 on the same pair, because of their sum', () => {
     const alone = fleetOf([512, 512], [deepseek], [tp2('deepseek')]);
     expect(round(firstNeed(alone)?.weights ?? 0)).toBe(188.7);
     expect(fitPlacements(alone).map(({ verdict }) => verdict)).toEqual(['fits', 'fits']);
@@ -70,7 +70,7 @@ describe('the memory fit', () => {
   const large = { name: 'large', shape: evenShape(700e9, { count: 60 }) };
   const rack = [512, 512, 256, 256];
 
-  it('warns if equal tensors of 700 GB fill Macs of 256 GB to 64 %', () => {
+  it('warns if 700 GB of equal tensors fill 256 GB Macs to 64 %', () => {
     const fleet = fleetOf(rack, [large], [{ name: 'large', on: [1, 2, 3, 4], contextTokens: 1 }]);
     expect(round(firstNeed(fleet)?.weights ?? 0)).toBe(175);
     expect(Math.round((175e9 / (256 * gib)) * 100)).toBe(64);
@@ -82,7 +82,7 @@ describe('the memory fit', () => {
     ]);
   });
 
-  it('suggests layers in proportion to memory: 233.3 and 116.7 GB, 42.4 % everywhere', () => {
+  it('suggests layers in proportion to memory: 233.3 and 116.7 GB, 42.4 % on each', () => {
     const fleet = fleetOf(rack, [large], [{ name: 'large', on: [1, 2, 3, 4], contextTokens: 1 }]);
     const [placement] = fleet.placements;
     if (placement === undefined) throw new Error('no placement');
@@ -101,7 +101,7 @@ describe('the memory fit', () => {
   });
 });
 
-describe('the budget of a node', () => {
+describe("a node's memory budget", () => {
   const cases: readonly (readonly [string, Parameters<typeof memoryBudget>, unknown])[] = [
     [
       'is what the file sets',
@@ -179,7 +179,7 @@ describe('the budget of a node', () => {
   });
 });
 
-describe('the verdict of a node', () => {
+describe("a node's memory verdict", () => {
   const room = { memoryBytes: 100, budget: { kind: 'seen', bytes: 90 } } as const;
 
   it.each([
@@ -191,15 +191,15 @@ describe('the verdict of a node', () => {
     [82, 'tight'],
     [90, 'tight'],
     [91, 'does-not-fit'],
-  ])('is for %i percent of its memory: %s', (bytes, verdict) => {
+  ])("is, at %i percent of the node's memory: %s", (bytes, verdict) => {
     expect(fitVerdict(bytes, room)).toBe(verdict);
   });
 
-  it('is undefined while its memory is unknown', () => {
+  it("is undefined while the node's memory is unknown", () => {
     expect(fitVerdict(1, {})).toBeUndefined();
   });
 
-  it('counts for its placement if it is the worst', () => {
+  it('counts for its placement if it is the worst one', () => {
     const fleet = fleetOf([512, 16], [kimi], [{ ...tp2('kimi') }]);
     const [placement] = fleet.placements;
     if (placement === undefined) throw new Error('no placement');
@@ -207,7 +207,7 @@ describe('the verdict of a node', () => {
   });
 });
 
-describe('the memory need of a rank', () => {
+describe("a rank's memory need", () => {
   const gqa = (wish: Partial<ModelShape> = {}) =>
     evenShape(64e9, { count: 32, cache: 4_096, attention: { kind: 'gqa' }, kvHeads: 8, heads: 32, ...wish });
   const needs = (shape: ModelShape, wish: Parameters<typeof fleetOf>[2][number]) => {
@@ -215,7 +215,7 @@ describe('the memory need of a rank', () => {
     return fleet.placements.flatMap((placement) => placementNeeds(placement, fleet, {}) ?? []);
   };
 
-  it('contains the cache divided by the ranks if the key heads divide', () => {
+  it('includes the cache divided by the ranks if the key heads divide evenly', () => {
     const [whole] = needs(gqa(), { name: 'a', on: [1], sharding: 'pipeline' });
     const [half] = needs(gqa(), { name: 'a', on: [1, 2] });
     const [third] = needs(gqa(), { name: 'a', on: [1, 2, 3] });
@@ -243,27 +243,27 @@ describe('the memory need of a rank', () => {
     expect(need?.cache).toBe(10 * 100 + 10 * 1_000);
   });
 
-  it('contains its own layers in a pipeline, plus embedding and output', () => {
+  it('includes its own layers in a pipeline, plus embedding and output', () => {
     const shape = gqa({ embeddingBytes: 1e9, outputBytes: 2e9 });
     const found = needs(shape, { name: 'a', on: [1, 2, 3], sharding: 'pipeline' });
     expect(found.map(({ weights }) => weights)).toEqual([11 * 2e9 + 3e9, 11 * 2e9 + 3e9, 10 * 2e9 + 3e9]);
     expect(found.map(({ cache }) => cache / (4_096 * 4_096))).toEqual([11, 11, 10]);
   });
 
-  it('contains the largest tensor twice while mlx loads by tensor', () => {
+  it('includes the largest tensor twice while mlx loads with tensor sharding', () => {
     const [need] = needs(gqa({ largestTensorBytes: 50e9 }), { name: 'a', on: [1, 2] });
     expect(need?.total).toBeCloseTo(32e9 + 0.3 * gib + 100e9, 0);
     const [alone] = needs(gqa({ largestTensorBytes: 50e9 }), { name: 'a', on: [1] });
     expect(alone?.loading).toBe(0);
   });
 
-  it('contains compute buffers of a GiB or 2 % of the budget', () => {
+  it('includes compute buffers of one GiB or 2 % of the budget', () => {
     const fleet = fleetOf([64, 512], [{ name: 'a', shape: gqa() }], [{ name: 'a', on: [1, 2] }]);
     const found = fleet.placements.flatMap((placement) => placementNeeds(placement, fleet, {}) ?? []);
     expect(found.map(({ compute }) => compute)).toEqual([gib, (475_136 * 2 ** 20) / 50]);
   });
 
-  it('is unknown while the shape of the model is unknown', () => {
+  it("is unknown while the model's shape is unknown", () => {
     const fleet = fleetOf([64], [{ name: 'a' }], [{ name: 'a', on: [1] }]);
     expect(fitPlacements(fleet)).toMatchObject([{ shares: [], unknown: ['a'], needBytes: 0, verdict: 'fits' }]);
   });

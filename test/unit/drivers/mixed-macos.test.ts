@@ -36,7 +36,7 @@ function findings({ macos, model }: Mac, transport: DesiredPlacement['transport'
   return mixedMacosFindings(placement, checked).map(({ code, severity, detail }) => `${severity} ${code} ${detail}`);
 }
 
-describe('macOS on the nodes of a placement', () => {
+describe("macOS on a placement's nodes", () => {
   it('may not differ in version, extra or build over RDMA', () => {
     expect(findings({ macos: { version: '26.4', build: '25E246' } })).toEqual([
       'error placement/mixed-macos studio-1 has macOS 26.5 (25F71), studio-2 has macOS 26.4 (25E246).',
@@ -56,7 +56,7 @@ describe('macOS on the nodes of a placement', () => {
     expect(findings({ macos: 'unknown' })).toEqual([]);
   });
 
-  it('may have a different build of the same version on a different model', () => {
+  it('may have a different build of the same version on a different Mac model', () => {
     expect(findings({ macos: { version: '26.5', build: '25F2071' }, model: 'Mac17,7' })).toEqual([]);
     expect(findings({ macos: { version: '26.4', build: '25E246' }, model: 'Mac17,7' })).toHaveLength(1);
   });

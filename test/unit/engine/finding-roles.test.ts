@@ -7,7 +7,7 @@ import type { RuleCode } from '../../../src/rack/define-rule.ts';
 
 const defined = Object.values<RuleCode & Code>(definedCodes);
 
-describe('roles of findings', () => {
+describe('finding roles', () => {
   it('come from their rules, whose codes are all listed', () => {
     expect(defined.length).toBeGreaterThan(1);
     expect(defined.filter(({ code }) => !Object.hasOwn(codes, code))).toEqual([]);
@@ -25,11 +25,11 @@ describe('roles of findings', () => {
     expect(blocked.filter((kind) => !kinds.includes(kind))).toEqual([]);
   });
 
-  it('never only report an error', () => {
+  it('never merely report an error', () => {
     expect(defined.filter(({ severity, role }) => severity === 'error' && role === 'told')).toEqual([]);
   });
 
-  it('only report failures to observe a node, except a locked FileVault', () => {
+  it('merely report failures to observe a node, except a locked FileVault', () => {
     const failures = Object.keys(codes).filter((code) => code.startsWith('ssh/')) as (keyof typeof codes)[];
     expect(failures.filter((code) => roleOf(code) !== 'told')).toEqual(['ssh/locked-at-filevault']);
   });

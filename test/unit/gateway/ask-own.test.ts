@@ -79,7 +79,7 @@ describe('a request from the node itself', () => {
     ]);
   });
 
-  it('is rejected for a wrong method or body, and gets no answer once gone', async () => {
+  it('is rejected for a wrong method or body, and gets no answer once its client is gone', async () => {
     const { door } = makeDoor();
     const wrong = await answerOwn({ door, path: '/v1/x' }, requestOf('{}', json, 'PUT'), passing());
     expect(wrong).toEqual(refused(405, 'method_not_allowed', 'PUT is not possible here.'));
@@ -104,7 +104,7 @@ describe('a request from the node itself', () => {
     }
   });
 
-  it('is not forwarded during a request in flight for too long, nor before its turn', async () => {
+  it('is not forwarded while an earlier request takes too long, or before its turn', async () => {
     const { door, clock } = makeDoor(10_001, 2);
     door.own.begin();
     clock.at = 20_000;
@@ -162,7 +162,7 @@ describe('a request body', () => {
     expect(await read('{}', { ...json, 'content-length': '101' })).toBe('too-large');
   });
 
-  it('takes its declared room, waits briefly for it, and frees it', async () => {
+  it('reserves its declared size, waits briefly for room, and frees it', async () => {
     const room = makeBodyRoom(100);
     const headers = { ...json, 'content-length': '60' };
     const free = await room.take(41, never);

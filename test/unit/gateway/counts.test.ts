@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const file = join(folder, 'counts');
 
 describe("a gateway's request counts", () => {
-  it('grow with each answer, and with the times of streams with several tokens', () => {
+  it('grow with each answer, and with the duration of streams with several tokens', () => {
     const none = countsFrom(77);
     expect(none).toEqual(endpointCounts({ sinceEpochSeconds: 77 }));
     const whole = withAnswer(none, { tokens: 5 });
@@ -72,7 +72,7 @@ describe("a gateway's request counts", () => {
   });
 });
 
-it('makeOwnRequests counts requests of the node with the age of the oldest', () => {
+it("makeOwnRequests counts the node's requests and the age of the oldest", () => {
   let at = 100;
   const own = makeOwnRequests(() => at);
   expect([own.count(), own.oldestMs()]).toEqual([0, undefined]);

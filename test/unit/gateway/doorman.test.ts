@@ -76,7 +76,7 @@ const model = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'mes
 const json = { authorization: 'Bearer one', 'content-type': 'application/json' };
 
 describe('a gateway', () => {
-  it('lists for each key the models it can use', async () => {
+  it('lists the models that each key can use', async () => {
     const doorman = await start();
     expect(await ask(doorman, '/v1/models')).toEqual([200, { object: 'list', data: [model('tiny/one')] }]);
     for (const name of ['tiny/one', 'tiny%2Fone']) {

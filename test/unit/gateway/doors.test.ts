@@ -117,7 +117,7 @@ describe("a gateway's status", () => {
     }
   });
 
-  it('has paths for requests of the node', () => {
+  it('has paths for requests from the node', () => {
     const doors = makeDoors(config);
     const read = (path: string) => {
       const own = ownRequest(new URL(path, 'http://doorman'), doors);

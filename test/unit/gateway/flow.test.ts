@@ -11,7 +11,7 @@ function flowAt() {
 }
 
 describe("a runtime's output flow", () => {
-  it('is quiet only while requests exist, since the first of them', () => {
+  it('is quiet only while requests exist, starting with the first', () => {
     const { flow, wait } = flowAt();
     wait(500);
     expect(flow.sight()).toEqual({});
@@ -68,7 +68,7 @@ describe("a runtime's output flow", () => {
     whole.end();
   });
 
-  it('ignores events of a finished request', () => {
+  it('ignores events from a finished request', () => {
     const { flow, wait } = flowAt();
     const one = flow.begin(false);
     one.hold(true);

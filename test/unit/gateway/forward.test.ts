@@ -143,7 +143,7 @@ describe('a forwarded request', () => {
     expect(plain.events).toEqual([['came', false]]);
   });
 
-  it('is declined by a status from 400 on, which does not count as output', async () => {
+  it('is declined by a status of 400 or above, which does not count as output', async () => {
     expect(await passed(`${head(399, 'content-length: 1')}a`)).toMatchObject({ outcome: { kind: 'answered' } });
     for (const status of [400, 503, 599]) {
       const { outcome, got, events } = await passed(`${head(status, stream)}${event('a')}`);
@@ -192,7 +192,7 @@ describe('a client that disconnects or reads slowly', () => {
     }
   });
 
-  it('lets the answer of a non-cancelable runtime be read to its end', async () => {
+  it("lets a non-cancelable runtime's answer be read to its end", async () => {
     const made: { socket?: Socket } = {};
     const { port, seen } = await runtime((socket) => {
       made.socket = socket;

@@ -25,7 +25,7 @@ describe("a gateway's configuration", () => {
 });
 
 describe("a gateway's API keys", () => {
-  it('all grant access, but no other key does', () => {
+  it('all grant access, and no other key does', () => {
     const keys = { keys: [hashOf('one'), hashOf('two'), hashOf('three')] };
     for (const key of ['one', 'two', 'three']) expect(opens(key, keys)).toBe(true);
     for (const key of [undefined, '', 'four', hashOf('one')]) expect(opens(key, keys)).toBe(false);
@@ -57,7 +57,7 @@ describe("a gateway's API keys", () => {
 });
 
 describe("a gateway's files", () => {
-  it('close it with their first line as the reason, also if unreadable', () => {
+  it('close the gateway with their first line as the reason, even if unreadable', () => {
     expect(closingReason({ kind: 'absent' })).toBeUndefined();
     expect(closingReason({ kind: 'text', text: 'it is stopped.\nmore' })).toBe('it is stopped.');
     expect(closingReason({ kind: 'text', text: '' })).toBe('it was closed by its operator.');

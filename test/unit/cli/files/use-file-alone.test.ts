@@ -10,7 +10,7 @@ const markPath = `${path}.held`;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('exclusive access to a file', () => {
-  it('ends when the work is done, and when it fails', async () => {
+  it('ends when the work is done or fails', async () => {
     expect(await useFileAlone(path, () => readFileSync(markPath, 'utf8').length)).toBeGreaterThan(0);
     await expect(
       useFileAlone(path, () => {

@@ -42,7 +42,7 @@ const keptOf = async (...lines: readonly string[]): Promise<readonly string[]> =
   (await quietly(print([begun, ...lines]))).said.split('\n').slice(1, -1);
 
 describe('the log filter that starts exo', () => {
-  it('drops the text of requests, wherever exo prints it', async () => {
+  it('drops request text, wherever exo prints it', async () => {
     const secret = 'my purple elephant';
     const kept = await keptOf(
       record('INFO', `Executing command: TextGeneration(task_params=[InputMessage(content='${secret}')])`),
@@ -146,7 +146,7 @@ describe('the log filter that starts exo', () => {
     ]);
   });
 
-  it('keeps the exit status, signals and last messages of exo', async () => {
+  it("keeps exo's exit status, signals and last messages", async () => {
     expect(await quietly(print([begun], 'exit 7'))).toMatchObject({ code: 7, signal: null });
     expect(await quietly('kill -s SEGV $$')).toMatchObject({ code: null, signal: 'SIGSEGV' });
     const last = record('INFO', 'EXO Shutdown complete');
@@ -158,7 +158,7 @@ describe('the log filter that starts exo', () => {
     });
   });
 
-  it('removes open and remaining logs of its own home only', async () => {
+  it('removes open and leftover logs only in its own home', async () => {
     const log = '.exo/exo_log';
     const script = `cd "$1" && mkdir -p ${log}/runner_log .exo/event_log/master
 echo a >${log}/exo.2026.log; echo a >${log}/exo.2026.log.zst; echo e >${log}/exo.log

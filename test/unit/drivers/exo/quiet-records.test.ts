@@ -52,12 +52,12 @@ const messages: readonly string[] = [
   'EXO Shutdown complete',
 ];
 
-describe('the forms of harmless exo log records', () => {
+describe('the patterns for harmless exo log records', () => {
   it.each(plainRecords.map((form, at) => [form, messages[at]]))('match only their own message: %s', (form, message) => {
     expect(messages.filter((one) => new RegExp(`^(?:${form})$`).test(one))).toEqual([message]);
   });
 
-  it('match no text of a request', () => {
+  it('match no request text', () => {
     const forms = new RegExp(`^(?:${plainRecords.join('|')})$`);
     for (const message of messages) {
       expect(message).toMatch(forms);

@@ -55,13 +55,13 @@ describe('the log of a llama.cpp mesh', () => {
     expect([found(line)?.id, found(line)?.action]).toEqual([id, action]);
   });
 
-  it('has a sample line for every signature, each with a meaning and a cure of one sentence', () => {
+  it('has a sample line for every signature, each with a one-sentence meaning and cure', () => {
     expect(signatures.map(({ id }) => id).filter((id) => !lines.some(([known]) => known === id))).toEqual([]);
     for (const { meaning, cure } of signatures)
       expect([meaning, plainText(cure)].every((text) => /^[A-Z].*\.$/.test(text))).toBe(true);
   });
 
-  it('is observed with the line of every signature that asks for more than waiting', () => {
+  it('yields, when observed, the line of every signature that calls for more than waiting', () => {
     const actionable = lines.filter(([, , action]) => action !== 'wait').map(([, line]) => line);
     expect(keptByAwk(logPattern, actionable)).toEqual(actionable);
   });

@@ -69,7 +69,7 @@ describe('the ranks of a llama.cpp mesh', () => {
     expect(record.port).toBe(8_080);
   });
 
-  it('split the model by their shares, with the GPU of the leader last', () => {
+  it("split the model by their shares, with the leader's GPU last", () => {
     expect(wordAfter(serviceOf({}, 0).argv, '--tensor-split')).toBe('1,1,1');
     expect(wordAfter(serviceOf({ shares: [1, 2, 3] }, 0).argv, '--tensor-split')).toBe('2,3,1');
   });
@@ -79,7 +79,7 @@ describe('the ranks of a llama.cpp mesh', () => {
     expect([wordAfter(argv, '--ctx-size'), wordAfter(argv, '--parallel')]).toEqual(['16384', '4']);
   });
 
-  it('get the arguments of the file on the server only', () => {
+  it("get the file's arguments on the server only", () => {
     expect(serviceOf({ args: ['--metrics'] }, 0).argv.at(-1)).toBe('--metrics');
     expect(serviceOf({ args: ['--metrics'] }, 1).argv).not.toContain('--metrics');
   });
@@ -127,7 +127,7 @@ describe('the model file for llama-server', () => {
     expect(named(...parts)).toEqual({ kind: 'file', path: 'b-00001-of-00012.gguf' });
   });
 
-  it('is undecided with several GGUFs or none', () => {
+  it('is undetermined if there are several GGUFs or none', () => {
     expect(named('q4.gguf', 'q8.gguf')).toEqual({ kind: 'several', paths: ['q4.gguf', 'q8.gguf'] });
     expect(named('model.safetensors')).toEqual({ kind: 'none' });
   });

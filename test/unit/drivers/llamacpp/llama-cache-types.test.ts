@@ -4,7 +4,7 @@ import { llamaCacheFactor } from '../../../../src/drivers/llamacpp/memory.ts';
 import type { FitPlacement } from '../../../../src/model/fit.ts';
 import { evenShape, fleetOf } from '../../engine/plan/fit-shapes.ts';
 
-describe('the cache of llama.cpp', () => {
+describe("llama.cpp's cache", () => {
   it.each([
     [[], 1],
     [['-ctk', 'q8_0', '-ctv', 'q8_0'], 34 / 64],
@@ -15,7 +15,7 @@ describe('the cache of llama.cpp', () => {
     [['-ctk', 'q4_0', '-ctk', 'f32', '-ctv', 'q4_0'], 2],
     [['-ctk', 'unheard-of'], 2],
     [['-ctk'], 2],
-  ])('is sized by the types in %j: %f times that of f16', (args, factor) => {
+  ])('is sized by the types in %j: %f times the f16 size', (args, factor) => {
     expect(llamaCacheFactor({ args })).toBe(factor);
   });
 

@@ -57,7 +57,7 @@ function shapeOf({ layers, hidden, inner, kv }: Logged) {
   });
 }
 
-describe('the layer units of llama.cpp', () => {
+describe("llama.cpp's layer units", () => {
   it.each(logged)('match its log for $layers layers over $shares', (one) => {
     // Two workers and a leader without a GPU: the leader's share comes last, and is 0.
     const found = llamaBytes(shapeOf(one), [0, ...one.shares], one.context).slice(1);

@@ -22,11 +22,11 @@ const buffers = [
 const cut = '0.00.072.313 I llama_kv_cache: RPC0[10.77.0.2:50152] KV buffer size =';
 
 describe('the observation of a llama.cpp log', () => {
-  it('shows RDMA if the last connection of a worker uses it', () => {
+  it("shows RDMA if a worker's last connection uses it", () => {
     expect(observe([accepted, activated, accepted, activated])).toEqual({ transport: 'rdma' });
   });
 
-  it('shows TCP if the last connection of a worker has no RDMA line or fell back', () => {
+  it("shows TCP if a worker's last connection has no RDMA line or fell back", () => {
     expect(observe([accepted, activated, accepted])).toEqual({ transport: 'tcp' });
     expect(observe([accepted, fallBack])).toEqual({ transport: 'tcp' });
   });
@@ -36,7 +36,7 @@ describe('the observation of a llama.cpp log', () => {
     expect(observe([device(0), device(1), fallBack])).toEqual({ size: 3, transport: 'tcp' });
   });
 
-  it('shows the model bytes of each device, with one sum for the leader', () => {
+  it("shows each device's model bytes, with one sum for the leader", () => {
     const mebibyte = 2 ** 20;
     expect(observe(buffers).held).toEqual([
       { weights: Math.round(0.19 * mebibyte), cache: 0, compute: Math.round(21.07 * mebibyte) },

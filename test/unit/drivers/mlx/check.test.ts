@@ -129,7 +129,7 @@ describe('an extra cable of a JACCL ring', () => {
     );
   });
 
-  it('is not reported if its device was observed, a node was not, or the ring uses one per hop', () => {
+  it('is not reported if its device was observed, a node was not, or the ring uses one cable per hop', () => {
     expect([
       leftOutOf([]),
       leftOutOf([], { away: 'studio-2' }),
@@ -143,7 +143,7 @@ describe('an extra cable of a JACCL ring', () => {
   });
 });
 
-describe('a placement of mlx', () => {
+describe('an mlx placement', () => {
   it('is accepted with four nodes in a full mesh', () => {
     expect(codesOf()).toEqual([]);
     expect(codesOf({ placement: { transport: 'tcp' } })).toEqual([]);
@@ -227,7 +227,7 @@ describe('a placement of mlx', () => {
     expect(codesOf({ isListUnread: true, model: { shape: odd } })).toEqual([]);
   });
 
-  it('may not set what the driver sets', () => {
+  it('may not set options that the driver sets', () => {
     expect(codesOf({ placement: { env: { MLX_RANK: '1' }, args: ['--temp', '0.6', '--port=1'] } })).toEqual([
       'error placement/reserved-word',
       'error placement/reserved-word',
@@ -250,7 +250,7 @@ describe('a placement of mlx', () => {
     expect(codes({ files: files.slice(0, 1) })).toEqual([]);
   });
 
-  it('has warnings for a context beyond the model and for a variable that may hang it', () => {
+  it("has warnings for a context beyond the model's limit and for a variable that may hang it", () => {
     expect(codesOf({ placement: { contextTokens: 10_000 } })).toEqual(['warning mlx/context-too-long']);
     expect(codesOf({ placement: { env: { MLX_METAL_FAST_SYNCH: '1' } } })).toEqual(['warning mlx/fast-synch']);
   });

@@ -87,7 +87,7 @@ describe('the log of an mlx rank', () => {
     expect(ids.filter((id) => !lines.some(([known]) => known === id))).toEqual([]);
   });
 
-  it('is observed with the line of every signature that asks for more than waiting', () => {
+  it('yields, when observed, the line of every signature that calls for more than waiting', () => {
     const actionable = lines.filter(([, , action]) => action !== 'wait').map(([, line]) => line);
     expect(keptByAwk(logPattern, actionable)).toEqual(actionable);
   });

@@ -109,7 +109,7 @@ describe('a JACCL ring with several cables per hop', () => {
     expect(rows[1]?.[0]?.[at]).toBe('rdma_en7');
   });
 
-  it('takes two of each device only if both neighbors are the same Mac', () => {
+  it('needs twice the device resources only if both neighbors are the same Mac', () => {
     const takes = (size: number, backend: 'jaccl-ring' | 'jaccl' = 'jaccl-ring') => {
       const fleet = meshFleet({
         placement: { nodes: nodes.slice(0, size), transport: 'rdma', runtime: 'mlx', backend },
@@ -138,7 +138,7 @@ describe('a JACCL ring with several cables per hop', () => {
 });
 
 describe('an mlx rank over RDMA', () => {
-  it('runs the rank program, followed by the arguments of the server', () => {
+  it("runs the rank program, followed by the server's arguments", () => {
     const { argv } = rankOf(2, { parallel: 4, args: ['--temp', '0.6'] });
     const tree = `/opt/meshwright/runtimes/mlx/${digestOf('tree').slice(0, 16)}`;
     const model = `/opt/meshwright/models/tiny/${digestOf('model').slice(0, 16)}`;
@@ -155,7 +155,7 @@ describe('an mlx rank over RDMA', () => {
     );
   });
 
-  it('has a fixed environment plus the variables of the file', () => {
+  it("has a fixed environment plus the file's variables", () => {
     const { env, record } = rankOf(2, { env: { OMP_NUM_THREADS: '4' } });
     expect(env).toEqual({
       HF_HUB_OFFLINE: '1',
@@ -180,7 +180,7 @@ describe('an mlx rank over RDMA', () => {
     expect(rows.flat().filter((device) => device !== null && !/^rdma_en\d$/.test(device))).toEqual([]);
   });
 
-  it('meets at a port of the leader that changes with every start', () => {
+  it('meets on a leader port that changes with every start', () => {
     const { env, record } = rankOf(0);
     expect(record.port).toBe(8080);
     expect(env['MLX_JACCL_COORDINATOR']).toBe(`192.168.7.1:${record.meetPort}`);
@@ -193,7 +193,7 @@ describe('an mlx rank over RDMA', () => {
     expect(configured(two, { names: { ...seen, lan: () => undefined } }).kind).toBe('configured');
   });
 
-  it('cannot start while the address of the leader or a device is unknown', () => {
+  it("cannot start while the leader's address or a device is unknown", () => {
     const unseen = configured({}, { names: { ...seen, lan: () => undefined } });
     expect(unseen).toEqual({
       kind: 'incomplete',
@@ -203,7 +203,7 @@ describe('an mlx rank over RDMA', () => {
     expect(configured({}, { names: { ...seen, device: () => undefined } }).kind).toBe('incomplete');
   });
 
-  it('changes its digest with other settings, but not with a renamed device', () => {
+  it('changes its digest for other settings, but not for a renamed device', () => {
     const digests = [
       configured(),
       configured({}, { generation: 9 }),
@@ -229,12 +229,12 @@ describe('an mlx rank over RDMA', () => {
     ]);
   });
 
-  it('runs code of the model only if it is approved', () => {
+  it("runs the model's code only if it is approved", () => {
     expect(rankOf(0).argv).not.toContain('--trust-remote-code');
     expect(rankOf(0, {}, 3, { trustedCode: { 'a.py': digestOf('a') } }).argv).toContain('--trust-remote-code');
   });
 
-  it('gets an argument for a pipeline', () => {
+  it('gets an extra argument in a pipeline', () => {
     expect(rankOf(0, { sharding: 'pipeline' }).argv).toContain('--pipeline');
   });
 });

@@ -50,7 +50,7 @@ function start(words: readonly string[], env: Readonly<Record<string, string>>) 
 
 const group = { MLX_RANK: '1', TEST_RANK: '1', TEST_SIZE: '4' };
 
-describe.skipIf(!hasPython)('the rank program of mlx', () => {
+describe.skipIf(!hasPython)('the mlx rank program', () => {
   it('joins its group strictly, prints its size, and becomes the server with the remaining arguments', () => {
     const { status, lines } = start(['jaccl', '4', '--model', '/m', '--port', '8080'], group);
     expect([status, lines]).toEqual([
@@ -70,12 +70,12 @@ describe.skipIf(!hasPython)('the rank program of mlx', () => {
     expect(error).toBe('meshwright: group of 1 ranks over jaccl instead of 4');
   });
 
-  it('refuses a different rank number than it was started with', () => {
+  it('refuses a different rank number than the one it was started with', () => {
     const { status, error } = start(['ring', '4'], { ...group, TEST_RANK: '2' });
     expect([status, error]).toEqual([1, 'meshwright: this is rank 2 of the group instead of 1']);
   });
 
-  it('exits with the error of mlx if there is no group', () => {
+  it("exits with mlx's error if there is no group", () => {
     const { status, error } = start(['jaccl', '4'], { ...group, TEST_SIZE: '0' });
     expect([status, error]).toEqual([1, "RuntimeError: [jaccl] Couldn't connect (error: 61)"]);
   });

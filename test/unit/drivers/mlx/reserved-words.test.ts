@@ -27,14 +27,14 @@ describe('options that a driver sets itself', () => {
     ]);
   });
 
-  it('are reported once, and only if they are meant', () => {
+  it('are reported once, and only if an argument really means them', () => {
     expect(findings(mlx, '--p', '1')).toHaveLength(1);
     expect(findings(mlx, '--port=1')).toEqual(['placement/reserved-word: The driver sets --port itself.']);
     expect(findings(mlx, '--', '--temp', '0.6', '--porter', '-1', 'model')).toEqual([]);
     expect(findings(exo, '-b', '-bb', '--batch', 'm')).toEqual([]);
   });
 
-  it('must be complete for llama.cpp, and include its variables', () => {
+  it('are complete for llama.cpp, including its variables', () => {
     expect(findings(llama, '--por', '1')).toEqual([]);
     const env = { LLAMA_ARG_PORT: '1', LLAMA_ARG_FIT: 'on', LLAMA_ARG_CTX_SIZE: '9', LLAMA_ARG_THREADS: '4' };
     expect(reservedFindings({ env, args: [] }, llama).map(({ detail }) => detail)).toEqual([
@@ -55,7 +55,7 @@ describe('options that a driver sets itself', () => {
     expect(findings(reserved, arg, 'x')).toEqual([expect.stringContaining(' writes every prompt into ')]);
   });
 
-  it('include only the log level of mlx that writes prompts', () => {
+  it('include only the mlx log level that writes prompts', () => {
     for (const args of [
       ['--log-level', 'DEBUG'],
       ['--log-level=DEBUG'],

@@ -10,7 +10,7 @@ const matrix = (...rows: readonly string[]) =>
   rows.map((row) => [...row].map((sign) => (sign === 'x' ? 'cabled' : null)));
 
 describe('the observation of an mlx log', () => {
-  it('shows size and transport of the last group', () => {
+  it('shows the size and transport of the last group', () => {
     expect(observe(['meshwright: group of 4 ranks over jaccl'])).toEqual({ size: 4, transport: 'rdma' });
     expect(observe(['meshwright: group of 2 ranks over jaccl', 'meshwright: group of 3 ranks over ring'])).toEqual({
       size: 3,
@@ -22,14 +22,14 @@ describe('the observation of an mlx log', () => {
     expect(observe(['meshwright: group of 1 ranks over none'])).toEqual({ size: 1 });
   });
 
-  it('is empty before the group exists and for similar lines', () => {
+  it('is empty before the group exists, and for similar lines', () => {
     const others = ['meshwright: group of 1 ranks over jaccl instead of 4', 'group of 4 ranks over jaccl'];
     expect([observe([]), observe(others)]).toEqual([{}, {}]);
   });
 });
 
 describe('mlx ranks', () => {
-  it('start leader first over RDMA, and the others in parallel when it listens', () => {
+  it('start leader first over RDMA, and the others in parallel once it listens', () => {
     expect(waves({ nodes, transport: 'rdma' })).toEqual([
       { ranks: 'leader', until: 'meeting' },
       { ranks: 'followers', until: 'joined' },
@@ -51,7 +51,7 @@ describe('mlx ranks', () => {
     expect(backendOf({ nodes, transport }, between)).toBe(expected);
   });
 
-  it('use the backend of the file, or none as a single rank', () => {
+  it("use the file's backend, or none as a single rank", () => {
     expect(backendOf({ nodes, transport: 'rdma', backend: 'jaccl-ring' }, complete)).toBe('jaccl-ring');
     expect(backendOf({ nodes: nodes.slice(0, 1), transport: 'rdma', backend: 'jaccl' }, [[null]])).toBe('alone');
   });

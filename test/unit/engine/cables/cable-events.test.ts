@@ -52,12 +52,12 @@ describe('changes at receptacles', () => {
     ]);
   });
 
-  it('list a new cable once, with either of its ends as the plugged one', () => {
+  it('list a new cable once, with either end as the plugged one', () => {
     expect(identify(without(first), meshOfFour)).toEqual({ plugged: ['studio-1:2 or studio-2:2'], unplugged: [] });
     expect(identify(meshOfFour, without(first))).toEqual({ plugged: [], unplugged: ['studio-1:2 or studio-2:2'] });
   });
 
-  it('leave the plugged end open for a cable that begins to answer at both ends', () => {
+  it('leave the plugged end unnamed for a cable that begins to answer at both ends', () => {
     const silent = (name: string) =>
       receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === 2 ? { ...one, peers: [] } : one));
     const values = { 'studio-1': { thunderbolt: silent('studio-1') }, 'studio-2': { thunderbolt: silent('studio-2') } };
@@ -80,7 +80,7 @@ describe('changes at receptacles', () => {
     expect(plugChanges(seen, lost).unplugged).toEqual([]);
   });
 
-  it('include a silent receptacle, and again when it answers', () => {
+  it('include a receptacle when it goes silent, and again when it answers', () => {
     const silent = receptacles('studio-1', 6, meshOfFour).map((one) =>
       one.receptacle === 5 ? { ...freeReceptacle('studio-1', 5), state: 'connected' as const } : one,
     );

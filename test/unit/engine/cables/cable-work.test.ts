@@ -51,7 +51,7 @@ describe('cable work', () => {
     expect(work({})).toMatchObject({ acts: [], loops: [], findings: [] });
   });
 
-  it('blocks a free action behind an earlier one of its group that waits for a stop', () => {
+  it('blocks an otherwise free action behind an earlier one in its group that waits for a stop', () => {
     const cables = meshOfFour.map((text) =>
       text.replace('studio-1:2', 'studio-1:9').replace('studio-1:4', 'studio-1:5').replace('studio-1:9', 'studio-1:4'),
     );
@@ -120,11 +120,11 @@ describe('cable work', () => {
     expect(placed(['stopped', 'stopped', 'stopped'], swapped).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
   });
 
-  it('does not wait for a placement that runs at one end of the cable only', () => {
+  it('does not wait for a placement that runs at only one end of the cable', () => {
     expect(placed(['joined', 'joined', 'joined'], moved).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
   });
 
-  describe('a cable of a running placement', () => {
+  describe('a cable that a running placement uses', () => {
     const hidden = (
       name: string,
       receptacle: number,
@@ -149,7 +149,7 @@ describe('cable work', () => {
     it.each([
       ['cabling/doubled', 'studio-1:6 <-> studio-2:6'],
       ['cabling/undeclared', 'studio-2:6 <-> studio-3:6'],
-    ])('asks for the stop before the removal of an undeclared cable: %s', (_, extra) => {
+    ])('asks for the stop before an undeclared cable is removed: %s', (_, extra) => {
       const { acts, findings } = placed(['joined', 'running', 'running'], [...meshOfFour, extra]);
       expect(acts).toEqual([]);
       expect(findings.map(({ hint }) => plainText(hint))).toEqual([

@@ -22,13 +22,13 @@ const unreachable = diagnose('ssh/unreachable', {
   subject: nodeSubject('studio-4'),
 });
 
-describe('diagnosis of a fleet', () => {
+describe('the diagnosis of a fleet', () => {
   it('reports only the connection failure of an unreachable node', () => {
     const found = findingsOf({ unreachable: ['studio-4'], failures: { 'studio-4': [unreachable] } });
     expect(found).toEqual([unreachable]);
   });
 
-  it('gives a failure without a subject its node as subject', () => {
+  it('uses the node as the subject of a failure without one', () => {
     const { subject: _, ...bare } = unreachable;
     const found = findingsOf({ unreachable: ['studio-4'], failures: { 'studio-4': [bare] } });
     expect(found.map((one) => subjectText(one.subject))).toEqual(['node studio-4']);
@@ -104,7 +104,7 @@ describe('diagnosis of a fleet', () => {
   });
 });
 
-describe('subject of a finding', () => {
+describe('the subject of a finding', () => {
   it('names its nodes in every form', () => {
     const ends = [
       { node: nodeName('studio-1'), receptacle: 2 },

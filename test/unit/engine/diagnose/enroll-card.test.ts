@@ -17,7 +17,7 @@ thunderbolt:
   links: ["studio-2:5 <-> studio-1:3", "studio-1:1 <-> studio-2:4"]
 ${more}`;
 
-describe('the card of a Mac', () => {
+describe('the card for a Mac', () => {
   it.each([
     mini('Mac16,10'),
     `${mini('Mac16,10')}system: { fileVault: disabled, automaticLogin: required }\n`,
@@ -29,7 +29,7 @@ describe('the card of a Mac', () => {
     pair('macos: { version: "27.0" }\n'),
     pair('macos: { accept: ">=26.2 <28" }\n'),
     pair(''),
-  ])('matches the settings of cluster file %#', (text) => {
+  ])('matches the settings in cluster file %#', (text) => {
     const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
     expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
     if (fleet === undefined) throw new Error('no cluster');

@@ -83,7 +83,7 @@ describe('a default route over a cable', () => {
     );
   });
 
-  it('is reported as the one in effect if no other interface has one', () => {
+  it('is reported as the active one if no other interface has one', () => {
     const [finding] = findingsOf(onDhcp(lease, { routes: [defaultBy('en3', 'UGScg')] }));
     expect(finding?.detail).toContain('which is the one in effect');
   });
@@ -103,7 +103,7 @@ describe('a default route over a cable', () => {
   });
 });
 
-describe('the order of the network services', () => {
+describe('the network service order', () => {
   const service = (name: string, device: string, isEnabled = true) => ({ name, port: name, device, isEnabled });
   const ordered = (...services: readonly FactValues['network-services'][number][]): RackChanges =>
     only({ 'network-services': services });
@@ -124,7 +124,7 @@ describe('the order of the network services', () => {
     });
   });
 
-  it('is right if only disabled services follow the cables, or without a pool', () => {
+  it('is right if only disabled services follow the cables, or if there is no pool', () => {
     const right = [service('Ethernet', 'en0'), service('Thunderbolt 2', 'en3'), service('Wi-Fi', 'en1', false)];
     expect(told(ordered(...right))).toEqual([]);
     expect(told(ordered(service('Thunderbolt 2', 'en3'), service('Ethernet', 'en0')), noPool)).toEqual([]);
@@ -162,7 +162,7 @@ describe('a Mac without full disk access for ssh sessions', () => {
   });
 });
 
-describe('the address of a cable', () => {
+describe("a cable's address", () => {
   it('is a warning that names the DHCP server if it is a lease', () => {
     const [finding, ...others] = findingsOf(onDhcp(lease, packet()));
     expect(others).toEqual([]);
@@ -219,7 +219,7 @@ describe('the address of a cable', () => {
     }
   });
 
-  it('is an error of the node if macOS chose it and the file sets a fixed one', () => {
+  it('is a node error if macOS chose it and the file sets a fixed one', () => {
     const [finding, ...others] = findingsOf(onDhcp({ address: '169.254.31.7', prefixLength: 16 }));
     expect(others).toEqual([]);
     expect(finding).toMatchObject({

@@ -13,7 +13,7 @@ const hardware = (model: string): Partial<FactValues> => ({
 });
 
 describe('a Mac model', () => {
-  it('is reported with the date of the table if neither file nor table has it', () => {
+  it("is reported with the table's date if neither file nor table has it", () => {
     const changes = { values: { 'studio-3': hardware('Mac99,1') } };
     const [finding] = findingsOf(changes, undeclared).filter(({ code }) => code === 'topology/unknown-model');
     expect(finding?.detail).toMatch(/^Mac99,1 \(Apple chip\) is not in the table of Macs from 20\d\d-\d\d-\d\d\.$/);
@@ -30,7 +30,7 @@ describe('placement/unequal-macs', () => {
       ({ code }) => code === 'placement/unequal-macs',
     );
 
-  it('names the slowest Mac by the observed models', () => {
+  it('names the slowest Mac, based on the observed models', () => {
     const [finding, ...others] = unequal('Mac17,16');
     expect(others).toEqual([]);
     expect(subjectText(finding?.subject)).toBe('placement kimi');

@@ -43,7 +43,7 @@ describe('the identity of a Mac', () => {
     expect(only?.detail).toContain('its memory is 512 GB, but the file has 256 GB');
   });
 
-  it('is reported with the matching node of the file', () => {
+  it('is reported with the matching node in the file', () => {
     const desired = {
       nodes: desiredFleet().nodes.map((node) =>
         desiredNode(node.name, { serial: `SER${node.name.toUpperCase().replace('-', '')}` }),
@@ -98,7 +98,7 @@ describe('power settings', () => {
     power: { sleepMinutes: 0, diskSleepMinutes: 0, restartAfterPowerLoss: true, ...changes },
   });
 
-  it('are reported with a command for exactly the different settings', () => {
+  it('are reported with a command for exactly the settings that differ', () => {
     expect(hintsOf('power/settings', only(power({ sleepMinutes: 10 })))).toEqual([
       'Set it with meshwright apply, or on studio-3:\n  sudo pmset -c sleep 0',
     ]);
@@ -170,7 +170,7 @@ describe('the wired limit', () => {
   });
 });
 
-describe('a wired limit beyond the memory of the Mac', () => {
+describe("a wired limit beyond the Mac's memory", () => {
   const desired = system({ wiredLimit: { kind: 'bytes', bytes: 480 * 2 ** 30 } });
   const small = { model: 'Mac15,14', chip: 'Apple M3 Ultra', memoryBytes: 2 ** 38 };
   const values = { 'wired-limit': { megabytes: 491_520 } };
@@ -207,7 +207,7 @@ describe('FileVault', () => {
     ]);
   });
 
-  it('has a hint to wait while the disk converts', () => {
+  it('has a hint to wait while the disk is being converted', () => {
     expect(hintsOf('filevault/differs', only({ filevault: 'converting' }), system({ fileVault: 'disabled' }))).toEqual([
       'Wait until it is done.',
     ]);
@@ -215,7 +215,7 @@ describe('FileVault', () => {
 });
 
 describe('sudo', () => {
-  it('is a warning if it needs a password or is denied', () => {
+  it('causes a warning if it needs a password or is denied', () => {
     expect(told(only({ sudo: 'needs-password' }))).toEqual(['warning sudo/needs-password node studio-3']);
     expect(told(only({ sudo: 'denied' }))).toEqual(['warning sudo/denied node studio-3']);
   });
@@ -247,7 +247,7 @@ describe('ranks and gateways', () => {
   });
 });
 
-describe('accounts of ranks and gateways', () => {
+describe('accounts for ranks and gateways', () => {
   const person = (name: string, more: Partial<MacAccount> = {}): MacAccount => ({
     name,
     uid: 502,
@@ -325,7 +325,7 @@ describe('accounts of ranks and gateways', () => {
 describe('the clock of a node', () => {
   const clock = (offsetMs: number, uncertaintyMs: number): RackChanges => only({ clock: { offsetMs, uncertaintyMs } });
 
-  it('may be off by five seconds plus the uncertainty of the observation', () => {
+  it("may be off by five seconds plus the observation's uncertainty", () => {
     expect(told(clock(5_900, 1_000))).toEqual([]);
     expect(told(clock(-6_001, 1_000))).toEqual(['warning clock/offset node studio-3']);
   });

@@ -23,7 +23,7 @@ const seen = (...reports: readonly PanicReport[]): RackChanges => ({
 });
 
 describe('kernel panic reports', () => {
-  it('are a notice with message and number if one was written in this boot session', () => {
+  it('cause a notice with message and number if one was written in this boot session', () => {
     const [finding, ...others] = findingsOf(seen(report({ atEpochSeconds: 1_700_000_000 }), report()));
     expect(others).toEqual([]);
     expect(finding).toMatchObject({ code: 'macos/panicked', severity: 'notice', subject: nodeSubject('studio-3') });
@@ -53,7 +53,7 @@ describe('kernel panic reports', () => {
     expect(finding?.detail).toMatch(/ There are at least 4 panic reports on this Mac\.$/);
   });
 
-  it('are a warning about TCP over cables if they name the driver of IP over Thunderbolt', () => {
+  it('cause a warning about TCP over cables if they name the IP over Thunderbolt driver', () => {
     const [finding] = findingsOf(seen(report({ extensions: ['com.apple.driver.AppleThunderboltIP'] })));
     expect(finding).toMatchObject({ code: 'network/suspected-tcp-panic', severity: 'warning' });
     expect(finding?.hint).toContain('transport: rdma');

@@ -21,7 +21,7 @@ describe('an unconfirmed network change', () => {
     ]);
   });
 
-  it('is reported during its rollback and without a start time', () => {
+  it('is reported even during its rollback, and without a start time', () => {
     expect(findingsOf(pending({}, 'rolling'))[0]?.detail).toContain('The node is rolling it back now.');
     expect(findingsOf(pending({ since: 'x' }))[0]?.detail).toContain('rolls it back soon (by its own clock)');
   });

@@ -65,14 +65,14 @@ describe('findings in repair order', () => {
     expect(found[0]?.hanging).toEqual(['RDMA ports at studio-1:3, studio-4:4', 'placement chat']);
   });
 
-  it('drop the finding of a placement if a cause already blocks it', () => {
+  it("drop a placement's finding if a cause already blocks it", () => {
     const cause = diagnose(codes['rdma/disabled'], { subject: nodeSubject('studio-3'), detail: 'It is off.' });
     const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is hung.' });
     expect(withoutConsequences([cause, hung], [chat])).toEqual([cause]);
     expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause, hung]);
   });
 
-  it('drop the finding of a placement for each cable warning that blocks a plan', () => {
+  it("drop a placement's finding for each cable warning that blocks a plan", () => {
     const end = (name: string) => ({ node: nodeName(name), receptacle: 2 });
     const subject = linkSubject([end('studio-1'), end('studio-2')]);
     const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is stopped.' });
@@ -93,7 +93,7 @@ describe('findings in repair order', () => {
     expect(found?.hanging).toEqual([]);
   });
 
-  it('list no serving placement and none on other Macs', () => {
+  it('list no serving placement, and none on other Macs', () => {
     const others = { ...chat, nodes: [nodeName('studio-1'), nodeName('studio-2')] };
     const found = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, standing: 'met' }, others]);
     expect(found[0]?.hanging).toEqual([]);
@@ -107,7 +107,7 @@ describe('findings in repair order', () => {
     ]);
   });
 
-  it('list only placements on both Macs of a missing cable under it', () => {
+  it('list under a missing cable only placements on both of its Macs', () => {
     const cables = meshOfFour.slice(1);
     const pairs = [
       {
@@ -126,7 +126,7 @@ describe('findings in repair order', () => {
     expect(troubles({ cables }, pairs).map(({ hanging }) => hanging)).toEqual([['placement both']]);
   });
 
-  it('name the command and the receptacle of their evidence', () => {
+  it('name the command and the receptacle that their evidence comes from', () => {
     const peers = receptacles('studio-1', 6, meshOfFour).map((one) => ({
       ...one,
       peers: one.peers.map((peer) => ({ ...peer, advertisesRdma: one.receptacle !== 3 })),
@@ -182,7 +182,7 @@ describe('manual steps for the RDMA switch', () => {
   const switches = (changes: RackChanges) => rdmaSwitches(troubles(changes), observedFleet(changes));
   const on27 = { ...disabled, 'rdma-switch': 'off', 'macos-version': { version: '27.0', build: '26A428' } } as const;
 
-  it('are one visit to Recovery for all Macs before macOS 27', () => {
+  it('need one visit to Recovery for all Macs before macOS 27', () => {
     const { recovery, systemSettings } = switches({ values: { 'studio-2': disabled, 'studio-4': disabled } });
     expect(systemSettings).toBeUndefined();
     expect(recovery?.nodes).toEqual(['studio-2', 'studio-4']);

@@ -191,7 +191,7 @@ describe('a rank', () => {
       expect(asked).toEqual([]);
     });
 
-    it('is asked through its gateway, which reports tokens of clients', async () => {
+    it('is asked through its gateway, which reports client tokens', async () => {
       const root = newRoot(shell, [`127.0.0.1.${port}`]);
       member(root, { endpointPort: port, requests: 'one' });
       root.file(gatewayKeysFile(port, 'kimi').path, '{}');
@@ -209,7 +209,7 @@ describe('a rank', () => {
       expect(await seen(root)).toMatchObject({ token: { kind: 'answered' } });
     });
 
-    it('is silent after its own deadline if it hangs', async () => {
+    it('counts as silent after its own deadline if it hangs', async () => {
       const root = newRoot(shell, [`*.${port}`]);
       member(root, { endpointPort: port, tokenPath: '/hangs', tokenDeadlineMs: 500 });
       expect(await seen(root)).toMatchObject({

@@ -17,14 +17,14 @@ const kept = (lines: readonly string[]) => [
 ];
 const both = ['job 9f2a', '|name=blob', '|path=/opt/a=b', 'lease', '|owner=ana', '|verb=apply', 'end'];
 
-describe('baseline fact', () => {
+describe('the baseline fact', () => {
   it('is unknown if the node returns an unfamiliar setting', () => {
     expect(baselineFact.parse(kept(['baseline power', '|sleep 1', 'end']), asked)).toMatchObject({ kind: 'known' });
     expect(baselineFact.parse(kept(['baseline moon', '|full', 'end']), asked)).toMatchObject({ reason: 'garbled' });
   });
 });
 
-describe('jobs fact', () => {
+describe('the jobs fact', () => {
   it('lists each job by its key, with the fields of its file', () => {
     expect(jobs.parse(kept(both), asked)).toEqual({
       kind: 'known',
@@ -51,7 +51,7 @@ describe('jobs fact', () => {
   });
 });
 
-describe('the state of a job', () => {
+describe("a job's state", () => {
   const uuid = 'F2B1C3D4-0000-4000-8000-000000000001';
   const sysctl = (session: string) => answer('sysctl', { stdout: `kern.bootsessionuuid: ${session}\n` });
   const state = (lines: readonly string[], boot = sysctl(uuid)) => {
@@ -80,7 +80,7 @@ describe('the state of a job', () => {
   });
 });
 
-describe('leases fact', () => {
+describe('the leases fact', () => {
   it('contains one lease, without fields if its owner died while taking it', () => {
     expect(leases.parse(kept(both), asked)).toMatchObject({ value: [{ fields: { owner: 'ana', verb: 'apply' } }] });
     expect(leases.parse(kept(['lease', 'end']), asked)).toMatchObject({ value: [{ fields: {} }] });
@@ -88,7 +88,7 @@ describe('leases fact', () => {
   });
 });
 
-describe('services fact', () => {
+describe('the services fact', () => {
   const said = (lines: readonly string[]) =>
     services.parse([answer('launchd-services', { stdout: lines.map((line) => `${line}\n`).join('') })], asked);
 
@@ -118,7 +118,7 @@ describe('services fact', () => {
   });
 });
 
-describe('the parser of launchctl print', () => {
+describe('the launchctl print parser', () => {
   const print = (...lines: readonly string[]) => parseLaunchctlPrint(['system/x = {', ...lines, '}']);
 
   it('reads only top-level fields, whatever arguments contain', () => {

@@ -19,10 +19,10 @@ const sudo = { ...sudoItself, parse: onPage(sudoItself.parse) };
 
 const value = (known: { readonly kind: string; readonly value?: unknown }) => known.value;
 
-describe('clock fact', () => {
+describe('the clock fact', () => {
   const at = (seconds: number) => clock.parse([answer('date', { stdout: `${seconds}\n` })], asked);
 
-  it('is the offset of the node, in the middle of the possible range', () => {
+  it("is the node's offset, in the middle of the possible range", () => {
     // Asked between 1790000000 and 1790000001; `date` cuts off up to a second.
     expect(value(at(1_790_000_000))).toEqual({ offsetMs: 0, uncertaintyMs: 1000 });
     expect(value(at(1_790_000_400))).toEqual({ offsetMs: 400_000, uncertaintyMs: 1000 });
@@ -38,7 +38,7 @@ describe('clock fact', () => {
   });
 });
 
-describe('filevault fact', () => {
+describe('the filevault fact', () => {
   const said = (stdout: string) => filevault.parse([answer('fdesetup', { stdout })], asked);
 
   it('distinguishes a disk that macOS is converting from an encrypted one', () => {
@@ -52,7 +52,7 @@ describe('filevault fact', () => {
   });
 });
 
-describe('sudo fact', () => {
+describe('the sudo fact', () => {
   const said = (stderr: string, code: number, more: Partial<Answer> = {}) =>
     sudo.parse([answer('sudo', { stderr, code }, more)], asked);
 
@@ -72,7 +72,7 @@ describe('sudo fact', () => {
   });
 });
 
-describe('login fact', () => {
+describe('the login fact', () => {
   const said = (stdout: string, more: Partial<Answer> = {}) =>
     login.parse([answer('ssh-connection', { stdout }, more)], asked);
 
@@ -141,7 +141,7 @@ describe('facts about RDMA devices and ports', () => {
     expect(value(devices(list, info))).toHaveLength(2);
   });
 
-  it('report no devices when the tool prints so, at any exit status but 127', () => {
+  it('report no devices when the tool prints that, at any exit status but 127', () => {
     const none = answer('ibv-devinfo', { stderr: 'No IB devices found\n', code: 255 });
     expect(value(rdmaPorts.parse([none, answer('ibv-devices', { stdout: header })], asked))).toEqual([]);
     const missing = answer('ibv-devinfo', { stderr: 'No IB devices found\n', code: 127 });

@@ -189,7 +189,7 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     expect([facts.jobs, facts.leases]).toMatchObject([{ reason: 'no-privilege' }, { reason: 'no-privilege' }]);
   });
 
-  it('never runs file names of the node as code', async () => {
+  it('never runs file names on the node as code', async () => {
     const root = macRoot(shell);
     root.file('Library/LaunchDaemons/dev.meshwright.$(touch owned).plist', '');
     root.file(`${keep}/ops/\`touch owned\`\njob x/job`, 'a=1\n');

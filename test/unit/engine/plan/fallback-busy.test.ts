@@ -75,7 +75,7 @@ const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallbac
 const asked = { interrupts: 1, graces: [10_000] };
 const free = { interrupts: 0, graces: [2_000] };
 
-describe('a placement without a token in time', () => {
+describe('a placement that gave no token in time', () => {
   it('is moved back from its fallback as an interruption unless it is broken there', () => {
     const of = fleetWith(4, 1);
     expect(stopsOf(of, onTheFallback(of, late))).toEqual(asked);

@@ -48,7 +48,7 @@ function outcomeOf(plan: Plan) {
   };
 }
 
-describe('the memory next to a running fallback', () => {
+describe('memory next to a running fallback', () => {
   const of = fleetWithOthers(other);
   const ranks = onTheFallback(of);
 
@@ -74,7 +74,7 @@ describe('the memory next to a running fallback', () => {
     expect(plainText(refused?.action ?? '')).toContain(`It fits once ${room}, which this plan`);
   });
 
-  it('is not free for another placement to move back', () => {
+  it('is not free for another placement that would move back', () => {
     const two = fleetWithOthers({ ...other, fallback: { nodes: nodes(3), contextTokens: 2_048 } });
     const moved = two.placements.map(onFallback).find(({ name }) => name === 'other') ?? kimi(two);
     const digest = digestIn(two, moved);

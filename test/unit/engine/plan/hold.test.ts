@@ -40,7 +40,7 @@ const heldByFile = (until: string): DesiredFleet => {
 };
 
 describe('a node on hold', () => {
-  it('waits while other nodes are changed, with the command that ends the hold', () => {
+  it('waits while other nodes are changed, and shows the command that ends the hold', () => {
     const rack = { values: { 'studio-1': { power }, 'studio-2': { power, hold: [hold] } } };
     const plan = planFor({ rack });
     expect([changed(plan), stepIds(plan)]).toEqual([['studio-1 power/sleep'], ['studio-1/power/set']]);
@@ -63,7 +63,7 @@ describe('a node on hold', () => {
     expect([plan.blockers, plan.waiting, codes(plan)]).toEqual([[], [], ['hold/held']]);
   });
 
-  it('stays unchanged by a hold in the file until its last day is over', () => {
+  it('is kept unchanged by a hold in the file until its last day is over', () => {
     const rack = { values: { 'studio-2': { power } } };
     const during = judgeHolds(heldByFile('2026-12-01'), Date.UTC(2026, 11, 1, 23));
     const after = judgeHolds(heldByFile('2026-12-01'), Date.UTC(2026, 11, 2));

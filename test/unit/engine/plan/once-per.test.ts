@@ -34,7 +34,7 @@ describe('oncePer', () => {
     return reads;
   }
 
-  it('lets a plan read the publication of a placement no more often next to three others', () => {
+  it("keeps a plan from reading a placement's publication more often next to three others", () => {
     const alone = readsAmong(1);
     expect(alone).toBeGreaterThan(0);
     expect(readsAmong(4)).toBe(alone);

@@ -147,7 +147,7 @@ describe('goal stop', () => {
   });
 });
 
-describe('a placement that is stopped to start again', () => {
+describe('a placement that is stopped to be restarted', () => {
   const stop: Goal = { kind: 'stop', placements: ['kimi'], back: ['kimi'] };
   const reboot: Goal = { kind: 'reboot', nodes: [nodeName('studio-1')], back: ['kimi'] };
   const without = (kind: string) => ({
@@ -280,7 +280,7 @@ describe('goal reboot of a node with a rank', () => {
     expect([...behind(made, 'studio-2/reboot')]).toContain('studio-2/placement/kimi/stop');
   });
 
-  it('marks its stops as before a reboot, unlike stop and uninstall', () => {
+  it('marks its stops as preceding a reboot, unlike stop and uninstall', () => {
     const goals: readonly Goal[] = [
       { kind: 'stop', placements: ['kimi'] },
       { kind: 'uninstall', nodes: goal.nodes, placements: ['kimi'], restore: false, models: false },

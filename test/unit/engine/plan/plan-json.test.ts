@@ -106,7 +106,7 @@ describe('a plan as JSON', () => {
     });
   });
 
-  it('covers every act and effect of its schema in these plans', () => {
+  it('covers every act and effect in its schema with these plans', () => {
     const steps = Object.values(plans).flatMap((plan) => plan.steps);
     expect([...new Set(steps.map(({ act }) => act.kind))].sort()).toEqual([
       'ask',

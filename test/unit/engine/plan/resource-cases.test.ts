@@ -62,7 +62,7 @@ describe('kinds of changes', () => {
     ),
   );
 
-  it('add what is missing, and remove what is to be gone', () => {
+  it('add what is missing, and remove what must go', () => {
     const expected = all.map(({ id, from, to }) => {
       if (ends.includes(to)) return `remove ${id}: ${from} -> ${to}`;
       return `${beginnings.includes(from) ? 'add' : 'change'} ${id}: ${from} -> ${to}`;

@@ -118,7 +118,7 @@ describe('goal uninstall', () => {
     expect(byHand).toContain('rdma_ctl disable');
   });
 
-  it('restores with --restore what differs from the baseline, and reports what was never read', () => {
+  it('restores what differs from the baseline with --restore, and reports what was never recorded', () => {
     const made = plan({ wish: { restore: true, models: true } });
     expect(argsOf(made, 'restore-network')).toEqual({
       bridge: { name: 'bridge0', interfaces: ['en2', 'en3'], auto: 'thunderbolt-bridge' },
@@ -240,8 +240,8 @@ describe('goal uninstall', () => {
   });
 });
 
-describe('a fleet without some nodes', () => {
-  it('stops placements shared with other nodes, and drops those only on them', () => {
+describe('a fleet that loses some nodes', () => {
+  it('stops placements shared with other nodes, and drops those only on the lost ones', () => {
     const without = fleetWithout({ ...settledFleet(), placements: rackOfThree.placements }, nodes);
     expect(without.placements).toEqual(['kimi']);
     expect(without.fleet.placements.map(({ name, state, nodes: own }) => [name, state, own])).toEqual([

@@ -31,7 +31,7 @@ describe('the nodes of a play', () => {
     [{ kind: 'names', names: names('studio-3', 'studio-1') }, names('studio-1', 'studio-3')],
     [{ kind: 'labels', labels: ['role=worker'] }, names('studio-4')],
     [{ kind: 'labels', labels: ['role!=worker'] }, names('studio-1', 'studio-2', 'studio-3')],
-  ] as const)('come in the order of the file for %j', (nodes, expected) => {
+  ] as const)('come in file order for %j', (nodes, expected) => {
     expect(playNodes(play({ nodes }), scope)).toEqual(expected);
   });
 
@@ -44,7 +44,7 @@ describe('the nodes of a play', () => {
 describe('batches', () => {
   const sizes = (serial: readonly BatchSize[]) => batchesOf(play({ serial }), everything).map((batch) => batch.length);
 
-  it('are one batch without sizes, and none without nodes', () => {
+  it('form one batch without sizes, and none without nodes', () => {
     expect(sizes([])).toEqual([4]);
     expect(batchesOf(play({}), [])).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe('a playbook task', () => {
     });
   });
 
-  it('stops or starts the placements that it names, or else those of the command line', () => {
+  it('stops or starts the placements that it names, or else those on the command line', () => {
     const named: PlayScope = { ...onTargets('studio-2', 'studio-3'), placements: ['qwen'] };
     expect(expand({ kind: 'stop' }, named)).toMatchObject({
       goal: { kind: 'stop', placements: ['qwen'] },
@@ -161,7 +161,7 @@ describe('a playbook task', () => {
     });
   });
 
-  it('fills its fields once, and no fields in their values', () => {
+  it('fills its fields once, but no fields inside their values', () => {
     expect(expand({ kind: 'confirm', text: '{cluster}: {nodes} runs {placements}, {{nodes}' })).toEqual({
       kind: 'confirm',
       text: 'studio-rack: studio-2 runs kimi, qwen, {nodes}',

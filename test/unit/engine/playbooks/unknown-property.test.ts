@@ -3,7 +3,7 @@ import { resources } from '../../../../src/engine/plan/resources.ts';
 import { kindsByFile, propertiesByFile, unknownProperty, viewOf } from '../../../../src/engine/plan/view.ts';
 import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
 
-describe('properties in an assertion of a playbook', () => {
+describe('properties in a playbook assertion', () => {
   it('match the properties of an observed rack, for every kind that follows from the file', () => {
     const system = {
       ...desiredFleet().system,

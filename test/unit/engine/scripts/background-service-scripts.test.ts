@@ -55,7 +55,7 @@ describe.each(scriptShells)('background services in $name', (shell) => {
     expect(writes).toEqual(['mdutil -a -i off', 'tmutil disable']);
   });
 
-  it('fail to stop if the state of backups cannot be read', async () => {
+  it('fail to stop if the backup state cannot be read', async () => {
     const root = newRoot(shell);
     withBackups(root, true);
     root.recorded('usr/bin/defaults', 'printf "Could not connect to cfprefsd\\n" >&2; exit 1');

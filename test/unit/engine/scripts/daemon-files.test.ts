@@ -18,7 +18,7 @@ const plist = (inner: string): string => `<?xml version="1.0" encoding="UTF-8"?>
 const words = (...all: string[]): string =>
   `<key>ProgramArguments</key><array>${all.map((word) => `<string>${word}</string>`).join('')}</array>`;
 
-describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
+describe.each(scriptShells)('the check for writable root daemon files in $name', (shell) => {
   /** A Mac with one daemon; `change` spoils it. */
   const mac = (text: string, change: (root: MacRoot) => void = () => undefined): MacRoot => {
     const root = makeMacRoot(shell);
@@ -43,7 +43,7 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
   const fan = plist(words(`/${program}`, '-v'));
   const opened = (path: string) => (root: MacRoot) => mode(root, path, 0o757);
 
-  it('do not exist on a healthy Mac or on a Mac without daemons', async () => {
+  it('finds none on a healthy Mac or on a Mac without daemons', async () => {
     expect(await writable(mac(fan))).toEqual([]);
     expect(await writable(mac(fan, (root) => rmSync(join(root.folder, daemon))))).toEqual([]);
     expect(await writable(mac(fan, (root) => rmSync(join(root.folder, 'Library'), { recursive: true })))).toEqual([]);
@@ -55,11 +55,11 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
     ['the folder of the program', 'Library/Fans'],
     ['a parent folder', 'Library'],
     ['the folder of the property lists', 'Library/LaunchDaemons'],
-  ])('include %s if others may write there', async (_, path) => {
+  ])('finds %s if others may write there', async (_, path) => {
     expect(await writable(mac(fan, opened(path)))).toEqual([path]);
   });
 
-  it('include a program that its owner or group may write', async () => {
+  it('finds a program that its owner or group may write', async () => {
     const ofGroup = mac(fan, (root) => mode(root, program, 0o770));
     ofGroup.tool(
       'usr/bin/id',
@@ -74,7 +74,7 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
   it.each([
     ['a folder with the sticky bit', 'Library/Fans', 0o1777],
     ['a program of a foreign group', program, 0o770],
-  ])('exclude %s', async (_, path, bits) => {
+  ])('ignores %s', async (_, path, bits) => {
     const root = mac(fan, (one) => mode(one, path, bits));
     root.tool('usr/bin/id', "case $1 in (-u) printf '4501\\n' ;; (-G) printf '4501\\n' ;; esac");
     expect(await writable(root)).toEqual([]);
@@ -100,7 +100,7 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
     ],
   ];
   const rows = running.map(([what, text, path = program]) => [what, text, path] as const);
-  it.each(rows)('find the program in %s', async (_, text, path) => {
+  it.each(rows)('finds the program in %s', async (_, text, path) => {
     const root = mac(text, (one) => {
       one.file(path, '');
       mode(one, path, 0o757);
@@ -108,7 +108,7 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
     expect(await writable(root)).toEqual([path]);
   });
 
-  it('include a program whose name is escaped in XML', async () => {
+  it('finds a program whose name is escaped in XML', async () => {
     const odd = "Library/Fans/a & b's <fan>";
     const text = plist(words('/Library/Fans/a &amp; b&apos;s &lt;fan&gt;'));
     expect(
@@ -128,11 +128,11 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
     ],
     ["a daemon's log", plist(`<key>StandardOutPath</key><string>/${program}</string>`)],
     ['a program in an XML comment', plist(`<!-- ${words(`/${program}`)} -->`)],
-  ])('exclude %s', async (_, text) => {
+  ])('ignores %s', async (_, text) => {
     expect(await writable(mac(text, opened(program)))).toEqual([]);
   });
 
-  it('include every daemon after a truncated property list', async () => {
+  it('finds every daemon after a truncated property list', async () => {
     const root = mac(fan, (one) => {
       one.file('Library/LaunchDaemons/a.plist', '<plist><!-- <key>UserName</key><string>ana</string>');
       mode(one, program, 0o757);
@@ -140,7 +140,7 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
     expect(await writable(root)).toEqual([program]);
   });
 
-  it('include link targets and their parent folders', async () => {
+  it('checks link targets and their parent folders', async () => {
     const through = (to: (root: MacRoot) => string) =>
       mac(plist(words('/opt/fan/bin/fand')), (root) => {
         link(root, 'opt/fan', to(root));
@@ -153,7 +153,7 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
     expect(await writable(mac(plist(words('/opt/fan/x')), (root) => link(root, 'opt/fan', 'fan')))).toEqual([]);
   });
 
-  it('include the program of a binary property list', async () => {
+  it('finds the program in a binary property list', async () => {
     const binary = mac('bplist00x', opened(program));
     binary.tool('usr/bin/plutil', `[ "$*" = "-convert xml1 -o - $R/${daemon}" ] && printf '%s' ${quote(fan)}`);
     expect(await writable(binary)).toEqual([program]);
@@ -163,7 +163,7 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
     expect(await writable(broken)).toEqual([]);
   });
 
-  it('follow access control lists', async () => {
+  it('follows access control lists', async () => {
     const listed = 'Library/Fans/fand.acl';
     const withList = (entries: string, code = 0): MacRoot => {
       const root = mac(plist(words(`/${listed}`)), (one) => one.file(listed, ''));
@@ -190,7 +190,7 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
     expect(await writable(withList('', 1))).toBe('unknown');
   });
 
-  it('include the parent folder of a missing program', async () => {
+  it('checks the parent folder of a missing program', async () => {
     const without = (change: (root: MacRoot) => void) =>
       mac(fan, (root) => {
         rmSync(join(root.folder, program));
@@ -205,7 +205,7 @@ describe.each(scriptShells)('writable root daemon files in $name', (shell) => {
     expect(await writable(data)).toEqual([]);
   });
 
-  it.each(['usr/bin/awk', 'usr/bin/find', 'usr/bin/id'])('are unknown if %s fails', async (path) => {
+  it.each(['usr/bin/awk', 'usr/bin/find', 'usr/bin/id'])('has an unknown result if %s fails', async (path) => {
     const root = mac(fan);
     root.tool(path, 'exit 1');
     expect(await writable(root)).toBe('unknown');

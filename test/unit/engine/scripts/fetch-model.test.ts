@@ -112,7 +112,7 @@ describe('fetch-model', () => {
       expect(again.asked).toContain('/tiny/odd%20names/it%27s%20%23%3F.bin 12345');
     });
 
-    it('does not verify again the files verified before an interruption', async () => {
+    it('does not verify files again that were verified before an interruption', async () => {
       const { root, call, asked } = start(shell, 'missing');
       root.file(stagedFile(exampleModel, 'config.json').path, '{}');
       root.file(`${stagingFolder(exampleModel).path}/checked/${sha256('{}')}`, '');

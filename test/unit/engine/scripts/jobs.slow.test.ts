@@ -152,7 +152,7 @@ describe.concurrent.each(scriptShells)('verify-model in $name', (shell) => {
     root.file(stagedFile(exampleModel, 'empty').path, '');
   };
 
-  it('succeeds if every file is right and removes unlisted files (case 39)', async () => {
+  it('succeeds if every file is right, and removes unlisted files (case 39)', async () => {
     const root = newRoot(shell);
     good(root);
     root.file(stagedFile(exampleModel, 'a.part').path, 'x');
@@ -162,7 +162,7 @@ describe.concurrent.each(scriptShells)('verify-model in $name', (shell) => {
     expect(root.calls()[0]).toBe(`chown -R root:wheel ${root.folder}${stagingFolder(exampleModel).path}`);
   });
 
-  it('deletes only a wrong file and succeeds after it is sent again', async () => {
+  it('deletes only a wrong file, and succeeds after it is sent again', async () => {
     const spoilt = [
       (root: MacRoot) => root.file(stagedFile(exampleModel, 'a').path, 'ax'),
       (root: MacRoot) => root.file(stagedFile(exampleModel, 'a').path, 'a'),

@@ -51,7 +51,7 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
     expect((await root.runBody('changed')).result).toEqual({ kind: 'lease-lost' });
   });
 
-  it('only settles a pending network change of another run or token', async () => {
+  it('only settles a pending network change from another run or token', async () => {
     const strange = ['run=r-2\ntoken=7\n', 'run=r-1\ntoken=6\n', 'run=r-1\n', ''];
     for (const [folder, about] of ['pending', 'rolling'].flatMap((one) => strange.map((two) => [one, two] as const))) {
       const root = newRoot(shell);
@@ -70,7 +70,7 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
     expect((await root.runBody('changed')).result).toMatchObject({ kind: 'done' });
   });
 
-  it('reports a failure by slug and the first line of tool output', async () => {
+  it('reports a failure by its slug and the first line of tool output', async () => {
     const root = newRoot(shell);
     root.tool('fake/tool', 'printf "no, %s\\nmore\\n" "$1" >&2; exit 3');
     root.tool('fake/mute', 'exit 3');
@@ -102,7 +102,7 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
     },
   );
 
-  it('treats a missing result as unknown and exit 75 of its body as a failure', async () => {
+  it('treats a missing result as unknown, and exit code 75 from its body as a failure', async () => {
     const root = newRoot(shell);
     expect((await root.runBody(':')).result.kind).toBe('unknown');
     expect((await root.runBody('exit 75')).result).toMatchObject({ kind: 'failed', slug: 'unexpected-exit' });
@@ -181,7 +181,7 @@ describe('the sudo command', () => {
   });
 });
 
-describe('the history of a node', () => {
+describe("a node's history", () => {
   it('skips truncated and invalid lines', () => {
     const good = 'at=1 run=r token=1 step=a%20b verb=apply by=ana%40x config=c result=changed';
     expect(

@@ -33,7 +33,7 @@ describe.each(scriptShells)('order-services in $name', (shell) => {
   printf '%s\\n' "$@" >"$R/../ordered" ;;
 esac`;
 
-  it('moves the given services to the end and preserves the other order', async () => {
+  it('moves the given services to the end and keeps the others in order', async () => {
     const root = newRoot(shell);
     const wanted = [1, 3, 4, 0, 2];
     root.file('../before', text([0, 1, 2, 3, 4]));

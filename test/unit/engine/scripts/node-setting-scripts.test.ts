@@ -18,7 +18,7 @@ describe.each(scriptShells)('set-updates in $name', (shell) => {
 (write) ${write} ;;
 esac`;
 
-  it('switches automatic updates off once, whether set before or not', async () => {
+  it('switches automatic updates off once, whether they were set before or not', async () => {
     for (const before of [undefined, '1\n']) {
       const root = newRoot(shell);
       if (before !== undefined) root.file('../updates', before);

@@ -23,7 +23,7 @@ const newRoot = removedAfter(makeNodeRoot);
 const allToolsGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
 
 describe.concurrent.each(scriptShells)('the observation script with unkillable probes in $name', (shell) => {
-  it('gives up a probe that cannot be killed and reports the others', async () => {
+  it('gives up on a probe that cannot be killed, and reports the others', async () => {
     const root = newRoot(shell);
     // A ps that knows no parent keeps the watchdog from killing, as a process stuck in the kernel would.
     root.tool('bin/ps', 'printf "1\\n"');
@@ -45,7 +45,7 @@ describe.concurrent.each(scriptShells)('the observation script with unkillable p
     await allToolsGone(root);
   });
 
-  it('gives up four unkillable probes together and reports fifteen others', async () => {
+  it('gives up on four unkillable probes together and reports the other fifteen', async () => {
     const root = newRoot(shell);
     // A ps that knows no parent while the watchdog asks (at ALRM and at KILL) keeps it from killing, as the kernel would.
     root.tool('bin/ps', 'printf "x\\n" >>"$R/asked"; [ "$(/usr/bin/wc -l <"$R/asked")" -gt 8 ] && exec /bin/ps "$@"');

@@ -221,7 +221,7 @@ describe('the confirmation of a network change', () => {
   });
 });
 
-describe('the settling of an abandoned network change', () => {
+describe('settling an abandoned network change', () => {
   const run = "r-0's";
   const rolled = (from: string): readonly string[] => [...moved(from, 'rolled', parts), '+ OURS/rollback/rolled/pid'];
   it.each<readonly [string, OddMac, string, number, readonly string[]]>([

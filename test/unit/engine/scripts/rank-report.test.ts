@@ -51,7 +51,7 @@ describe.each(scriptShells)('the rank report in $name', (shell) => {
     expect(await report(root)).toEqual({ ...end, lines: [] });
   });
 
-  it('leaves out request lines of exo without showing fewer lines', async () => {
+  it('leaves out exo request lines without showing fewer lines', async () => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', 'exit 113');
     const lines = [
@@ -76,7 +76,7 @@ describe.each(scriptShells)('the rank report in $name', (shell) => {
 });
 
 describe.each(scriptShells)('the rank progress in $name', (shell) => {
-  it('has the memory of the process group and the log size', async () => {
+  it('includes the memory of the process group and the log size', async () => {
     const root = newRoot(shell);
     const look = async () => parseRankProgress(await run(rankProgressCommand('kimi', root.folder)));
     root.tool('bin/ps', "printf '%s\\n' '  7 100' '  8 1000' '  7   20'");

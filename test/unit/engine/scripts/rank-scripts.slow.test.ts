@@ -212,7 +212,7 @@ describe.concurrent.each(scriptShells)('kick-rank in $name', (shell) => {
     await run(root, stop());
   });
 
-  it('refuses a rank without a record, of another generation, or not loaded', async () => {
+  it('refuses a rank that has no record, is from another generation, or is not loaded', async () => {
     const root = newRoot(shell);
     expect(await run(root, kick())).toMatchObject({ slug: 'no-record' });
     await run(root, record());

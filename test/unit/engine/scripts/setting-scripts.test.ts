@@ -235,7 +235,7 @@ esac`;
     expect(await run(root, call)).toEqual(unchanged);
   });
 
-  it('fails on an error printed by networksetup, even with exit 0', async () => {
+  it('fails on an error printed by networksetup, even with exit code 0', async () => {
     const root = withNetwork(['there', 'on']);
     const refused = (words: string) =>
       root.recorded(

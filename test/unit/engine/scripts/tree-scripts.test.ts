@@ -118,7 +118,7 @@ describe.each(scriptShells)('published trees in $name', (shell) => {
     }
   });
 
-  it('are observed as unsealed without a seal', async () => {
+  it('are observed as unsealed if they have no seal', async () => {
     const root = newRoot(shell);
     root.file('opt/meshwright/models/by-hand/0123456789abcdef/file', '');
     root.file('opt/meshwright/models/by-hand/notes.txt', '');

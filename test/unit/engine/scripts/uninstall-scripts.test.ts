@@ -170,7 +170,7 @@ describe.each(scriptShells)('uninstall scripts in $name', (shell) => {
   });
 
   describe('withdraw-node', () => {
-    it('removes folder, lease, sudo rule and its key, and keeps other keys', async () => {
+    it('removes its folder, lease, sudo rule and key, and keeps other keys', async () => {
       const root = newRoot(shell);
       root.file(keys, 'ssh-ed25519 AAAA ana@desk\nssh-ed25519 BBBB meshwright\n# meshwright was here once');
       root.file(dropIn, 'mesh ALL=...');

@@ -116,7 +116,7 @@ describe.each(scriptShells)('a Mac restart in $name', (shell) => {
     );
   });
 
-  it('is ordered once by parallel orders, and never in another boot session', async () => {
+  it('is ordered only once by parallel orders, and never in another boot session', async () => {
     const root = newRoot(shell);
     root.recorded('sbin/shutdown', ':');
     expect((await root.runBody(order({ from: 'F2B1C3D4-0000-4000-8000-000000000009' }))).result).toMatchObject({
@@ -254,7 +254,7 @@ describe('an endpoint request', () => {
     expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(0);
   });
 
-  it('has no answer from a closed port or without curl output', async () => {
+  it('has no answer if the port is closed or curl prints nothing', async () => {
     const root = newRoot(scriptShells[0] as Shell);
     const question = {
       placement: 'kimi',
