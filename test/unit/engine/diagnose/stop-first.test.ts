@@ -44,7 +44,7 @@ describe('findings about a node whose answers come from a different Mac', () => 
 });
 
 describe('cable work under load', () => {
-  it('begins with a stop of the placements that use the cable', () => {
+  it('begins by stopping the placements that use the cable', () => {
     expect(hintsOf(serving, swapped)).toEqual(
       Array.from(
         { length: 2 },
@@ -74,7 +74,7 @@ describe('cable work under load', () => {
     expect(hintsOf(serving, missing)[0]).toMatch(/^Connect /);
   });
 
-  it('begins with a stop of placements that may run unobserved', () => {
+  it('begins by stopping placements that may run unobserved', () => {
     const observation = observeMesh(fleet, { ranks: stopped, values: cabled(swapped) });
     const blind: Known<never> = unknown('timed-out', 'launchctl did not answer');
     const nodes = Object.fromEntries(
@@ -110,7 +110,7 @@ describe('cable work under load', () => {
     expect(hints.filter(({ hint }) => plainText(hint).includes('meshwright stop'))).toEqual([]);
   });
 
-  it('is one manual step of the plan for both links, after the stop', () => {
+  it('is one manual step in the plan for both links, after the stop', () => {
     const observation = observeMesh(fleet, { ranks: serving, values: cabled(swapped) });
     const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets: four.map(nodeName) });
     const cables = plan.blockers.filter(({ code }) => code.startsWith('cabling/'));
@@ -119,7 +119,7 @@ describe('cable work under load', () => {
     ]);
   });
 
-  it('follows the stop and the bridges that apply removes', () => {
+  it('follows the stop and the removal of bridges by apply', () => {
     const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
     const values = Object.fromEntries(
       four.map((name) => {
@@ -135,7 +135,7 @@ describe('cable work under load', () => {
     );
   });
 
-  it('begins with a stop before the removal of an extra cable', () => {
+  it('begins with a stop before an extra cable is removed', () => {
     expect(hintsOf(serving, [...meshOfFour, 'studio-1:6 <-> studio-2:6'])[0]).toMatch(
       /^First stop every placement that uses[\s\S]*Then: Remove the cable/,
     );

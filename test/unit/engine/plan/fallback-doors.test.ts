@@ -23,7 +23,7 @@ const stopped: MeshRack['ranks'] = {
 };
 const both = ['studio-1', 'studio-4'];
 
-describe('the gateway of a fallback whose placement the file sets to stopped', () => {
+describe('the gateway of a fallback whose placement is set to stopped', () => {
   const of = published({ state: 'stopped' });
   const ranks = onTheFallback(of);
 
@@ -95,7 +95,7 @@ describe('a gateway in apply', () => {
     );
   });
 
-  it('stays closed in a run limited to nodes of a placement with an unknown state', () => {
+  it('stays closed if the run is limited to some nodes of a placement whose state is unknown', () => {
     const limited = { targets: nodes(1, 4), away: ['studio-2', 'studio-3'] };
     const plan = doorPlan({ ranks: stopped, closed: both, ...limited });
     expect([doorChanges(plan), doorSteps(plan), ofPlacement(plan)]).toEqual([[], [], []]);
@@ -105,7 +105,7 @@ describe('a gateway in apply', () => {
     expect(doorPlan({ ranks: stopped, closed: [], ...limited }).waiting).toEqual([]);
   });
 
-  it('opens in a run limited to nodes of a serving placement', () => {
+  it('opens if the run is limited to nodes of a serving placement', () => {
     expect(doorChanges(doorPlan({ ranks: onItsNodes, closed: both, targets: nodes(1) }))).toEqual([
       'studio-1: closed -> open',
     ]);
@@ -123,7 +123,7 @@ describe('a gateway in apply', () => {
     expect(ofPlacement(plan)).toEqual([]);
   });
 
-  it('closes and opens only with the move when a fallback is moved back', () => {
+  it('closes and opens only as part of the move when a fallback is moved back', () => {
     const plan = doorPlan({ ranks: onTheFallback(published()), closed: ['studio-4'] });
     expect(doorChanges(plan)).toEqual([]);
     expect(doorSteps(plan).filter((one) => one.startsWith('studio-4'))).toEqual([

@@ -73,7 +73,7 @@ describe('a placement that shares its first ranks with its fallback, after an ed
   const edited = fleetWith([1, 2, 4], { env: { LOG: '1' } });
   const there = 'on its fallback: studio-1, studio-2, studio-4, context 2k';
 
-  it('is recognized on its fallback by a rank that only the fallback has, even if that exited', () => {
+  it('is recognized on its fallback by a rank that only the fallback has, even an exited one', () => {
     const changed = changesOf(placedPlan({ of: edited, ranks: onTheFallback(old) }));
     const back = 'serving on its own nodes: studio-1, studio-2, studio-3, context 4k';
     expect(changed).toEqual([['studio-1', there, back]]);

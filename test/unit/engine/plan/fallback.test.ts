@@ -91,7 +91,7 @@ describe('a placement on its fallback', () => {
 });
 
 describe('status of a placement with a fallback', () => {
-  it('reports no orphaned ranks of a running or stopped fallback', () => {
+  it('reports no orphaned ranks for a running or stopped fallback', () => {
     const stopped = fleetWithFallback({ state: 'stopped' });
     const cases = [
       { of: fleetWithFallback(), ranks: onTheFallback(fleetWithFallback()) },
@@ -113,7 +113,7 @@ describe('status of a placement with a fallback', () => {
   });
 });
 
-describe('a goal for a node of a fallback', () => {
+describe('a goal for a fallback node', () => {
   const near = nodes(4);
 
   it('affects the placement only if it runs there', () => {
@@ -132,7 +132,7 @@ describe('a goal for a node of a fallback', () => {
 });
 
 describe('a start on the fallback', () => {
-  it('stops the running layout first, even if one of its nodes is away, and then is empty', () => {
+  it('stops the running layout first, even if one of its nodes is away, and is empty afterwards', () => {
     const plan = placedPlan({ ranks: onItsNodes, away: ['studio-2'], goal: startThere });
     const steps = ofPlacement(plan);
     expect(steps.filter((id) => / (?:stop|kick)$/.test(id))).toEqual([
@@ -199,7 +199,7 @@ describe('the fit of a fallback', () => {
   const blockersOf = (of: DesiredFleet, ranks: MeshRack['ranks'] = {}) =>
     placedPlan({ of, ranks }).blockers.map(({ code, action }) => [code, action]);
 
-  it('is checked in place of the own layout, with a refusal that names the fallback', () => {
+  it("is checked instead of the own layout's, and a refusal names the fallback", () => {
     const there = 'placement kimi: On its fallback (studio-4, studio-1, context 2k): studio-1, studio-4 each need 610.';
     const expected = [['placement/does-not-fit', expect.stringContaining(there)]];
     expect(blockersOf(large(fleetWithFallback()))).toEqual(expected);
@@ -212,7 +212,7 @@ describe('the fit of a fallback', () => {
     expect(blockersOf(large(fleetWithFallback()), onTheFallback(large(fleetWithFallback())))).toEqual([]);
   });
 
-  it('counts together with other placements on its nodes', () => {
+  it('includes other placements on its nodes', () => {
     const of = large(fleetWithFallback({ fallback: { ...fallback, nodes: nodes(4, 1, 2) } }));
     const other: DesiredPlacement = { ...kimi(meshFleet()), name: 'other', nodes: nodes(4), endpointPort: 8_081 };
     const { sharding: _, ...alone } = { ...other, model: 'small' };

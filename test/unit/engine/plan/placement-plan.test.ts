@@ -62,7 +62,7 @@ const stepOf = (plan: Plan, id: string): Step | undefined => plan.steps.find((st
 const all = threeRanks(['joined', 'joined', 'joined'], { digest: 'of old' });
 
 describe('a placement in a complete plan', () => {
-  it('is stopped only after all of its nodes have everything', () => {
+  it('is stopped only after everything is installed on all of its nodes', () => {
     const plan = planFor({ rack: { ranks: all }, values: { 'studio-3': { trees: [] } } });
     expect(behind(stepOf(plan, 'studio-1/placement/kimi/stop'), plan)).toEqual(
       expect.arrayContaining(['studio-3/model/tiny/publish', 'studio-1/link-address/gate']),
@@ -97,7 +97,7 @@ describe('a placement in a complete plan', () => {
     expect(plan.waiting.filter(({ resource }) => resource === 'placement/kimi')).toMatchObject([{ isUnknown: true }]);
   });
 
-  it('waits if its launch budget is spent, with the command to type', () => {
+  it('waits if its launch budget is spent, and shows the command to enter', () => {
     const ranks = threeRanks(['joined', 'exited', 'joined'], { startedIn: 'BOOT-studio-2', starts: 3 });
     const plan = planFor({ desired: meshFleet({ placement: { transport: 'rdma' } }), rack: { ranks } });
     expect(waitsFor(plan)).toContain('mesh/launch-budget on studio-2');

@@ -69,7 +69,7 @@ const ranks = onItsNodes;
 /** The rank of kimi on studio-1 has stopped; the two others run. */
 const withoutFirst: MeshRack['ranks'] = { ...onItsNodes, 'studio-1': [{ state: 'stopped', rank: 0 }] };
 
-describe('the memory next to a placement to stop', () => {
+describe('memory next to a placement to be stopped', () => {
   it('is free after the same plan stops the placement', () => {
     expect(outcomeOf({ ranks })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
     const plan = placedPlan({ of, ranks });
@@ -86,7 +86,7 @@ describe('the memory next to a placement to stop', () => {
     ['one of its own nodes is not a target', { targets: nodes(1, 2, 4) }, stop],
     ['only the other placement is started', { goal: start }, stop],
     ['only the other placement is started and a node is away', { goal: start, away: ['studio-3'] }, stop],
-  ])('is not free while %s, with a hint that makes room', (_, more, room) => {
+  ])('is not free while %s, and a hint shows how to make room', (_, more, room) => {
     const { refused, started } = outcomeOf({ ranks, ...more });
     expect(started).toEqual([]);
     expect(refused).toEqual([

@@ -92,7 +92,7 @@ describe('a restart of a serving placement', () => {
 });
 
 describe('a reboot of a Mac with a serving placement', () => {
-  it('restarts nothing while another node has no start left, and names both Macs', () => {
+  it('restarts nothing while another node has no starts left, and names both Macs', () => {
     const made = plan(reboot('studio-1'), spent);
     expect(touched(made)).toEqual([]);
     const [blocker] = made.blockers.filter(({ code }) => code === 'mesh/launch-budget');
@@ -114,7 +114,7 @@ describe('a reboot of a Mac with a serving placement', () => {
     },
   );
 
-  it('restarts a Mac whose count of starts is unknown', () => {
+  it('restarts a Mac whose start count is unknown', () => {
     const unknown = { 'studio-2': { 'rdma-starts': 'timed-out' } } as const;
     expect(touched(plan(reboot('studio-2'), {}, serving, unknown))).toContain('studio-2/reboot');
   });
@@ -129,7 +129,7 @@ describe('a reboot of a Mac with a serving placement', () => {
   });
 });
 
-describe('a command in a hint of doctor', () => {
+describe('a command in a doctor hint', () => {
   const idle = threeRanks(['stopped', 'stopped', 'stopped']);
   const typed = (command: string) => {
     const [, verb, ...words] = command.split(' ').filter((word) => word !== '--sim');
