@@ -89,7 +89,7 @@ const roles = {
   },
   mesh: {
     placement: [
-      'endpoint/gateway-steps members start/failing-rank-finding start/start-mesh',
+      'endpoint/gateway-steps rank-states start/failing-rank-finding start/start-mesh',
       'state/read-mesh stop-mesh',
     ].join(' '),
   },
