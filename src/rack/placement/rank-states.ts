@@ -42,7 +42,7 @@ export interface RunningPlacement {
 type Placed = Pick<DesiredPlacement, 'name' | 'nodes'>;
 
 /** Placements that have records on nodes but are no longer in the file. */
-function strangers(placed: readonly Placed[], nodes: readonly NodeObservation[]): readonly Placed[] {
+function unlistedPlacements(placed: readonly Placed[], nodes: readonly NodeObservation[]): readonly Placed[] {
   const kept = nodes.flatMap(({ facts }) => readValue(facts, placementsFact) ?? []);
   const names = [...new Set(kept.map(({ placement }) => placement))].toSorted();
   return names.filter((name) => placed.every((one) => one.name !== name)).map((name) => ({ name, nodes: [] }));
@@ -57,7 +57,7 @@ export function runningPlacements(
   observed: Readonly<Record<string, NodeObservation>>,
 ): readonly RunningPlacement[] {
   const nodes = Object.values(observed);
-  return [...placed, ...strangers(placed, nodes)].flatMap((placement): readonly RunningPlacement[] => {
+  return [...placed, ...unlistedPlacements(placed, nodes)].flatMap((placement): readonly RunningPlacement[] => {
     const ranks = nodes.map(({ node, facts }) => seeRank(node, placement.name, facts));
     const sure = ranks.filter(({ seen }) => seen.kind === 'known' && isRunning(seen.value)).map(({ node }) => node);
     const guessed = ranks

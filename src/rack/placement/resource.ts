@@ -178,7 +178,7 @@ function waysOf(one: PlacementCase, view: View): Ways {
   const dead = mayComplete ? ranksToRestart(mesh, one.configuration) : [];
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const rescue = { group: placement.name, steps: rescueMesh(work) };
-  if (dead.length > 0 && one.strangers.length === 0) {
+  if (dead.length > 0 && one.orphanedRanks.length === 0) {
     const { digest, ranks } = one.configuration;
     return {
       ending: [],
@@ -256,9 +256,9 @@ function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step
  */
 function stopWays(one: PlacementCase, view: View): readonly Step[] {
   const { restarting } = view;
-  const { mesh, strangers, leader } = one;
+  const { mesh, orphanedRanks, leader } = one;
   const work = workOf(one);
-  const ranks = [...seenRanks(mesh.ranks), ...strangers];
+  const ranks = [...seenRanks(mesh.ranks), ...orphanedRanks];
   const checks = one.comesBack === 'no' ? [] : checkAccounts(one, view);
   const closing = closingSteps(one, 'it is stopped.', { needs: [], view });
   const isServing = mesh.state === 'serving';
@@ -266,7 +266,7 @@ function stopWays(one: PlacementCase, view: View): readonly Step[] {
   const stops = stopRanks(() => work, ranks, terms);
   const staying = stops.filter(({ node }) => !restarting.includes(node));
   const gates = staying.length === 0 ? [] : [stoppedGate(work, leader, stops)];
-  const removable = strangers.filter(({ node, seen }) => !seen.mayRun || !restarting.includes(node));
+  const removable = orphanedRanks.filter(({ node, seen }) => !seen.mayRun || !restarting.includes(node));
   return [
     ...(stops.length === 0 ? [] : [...checks, ...closing]),
     ...stops,
@@ -278,19 +278,19 @@ function stopWays(one: PlacementCase, view: View): readonly Step[] {
 /** Stops and removes orphaned ranks while the placement serves on its current nodes. */
 function tidyWays(one: PlacementCase): readonly Step[] {
   const work = workOf(one);
-  const terms = { isAnswering: mayGiveToken(one.strangers), seconds: 0, needs: [] };
-  const stops = stopRanks(() => work, one.strangers, terms);
-  return [...stops, ...removeRanks(() => work, one.strangers, stops)];
+  const terms = { isAnswering: mayGiveToken(one.orphanedRanks), seconds: 0, needs: [] };
+  const stops = stopRanks(() => work, one.orphanedRanks, terms);
+  return [...stops, ...removeRanks(() => work, one.orphanedRanks, stops)];
 }
 
 /** Installs and checks everything before it stops anything, and stops everything before it makes a rank ready. */
 function startWays(one: PlacementCase, next: Configured, waves: readonly StartWave[], view: View): Ways {
-  const { placement, mesh, strangers, runtime, model, driver } = one;
+  const { placement, mesh, orphanedRanks, runtime, model, driver } = one;
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const put = putServices(work, next.ranks);
   const asked = checkAccounts(one, view);
   const puts = [...put, ...asked, ...librariesGate(one, put, view)];
-  const seen = [...seenRanks(mesh.ranks), ...strangers];
+  const seen = [...seenRanks(mesh.ranks), ...orphanedRanks];
   const draining = placement.publication === undefined ? 0 : drainMs;
   const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);
   const closing = closingSteps(one, 'it is being restarted.', { needs: puts, view });
@@ -300,7 +300,7 @@ function startWays(one: PlacementCase, next: Configured, waves: readonly StartWa
     seconds,
     needs: needsOfStop,
   });
-  const removals = removeRanks(() => workOf(one), strangers, stops.length === 0 ? puts : stops);
+  const removals = removeRanks(() => workOf(one), orphanedRanks, stops.length === 0 ? puts : stops);
   const isNear = ({ node }: Step): boolean => placement.nodes.includes(node);
   return {
     ending: [...puts, ...(stops.length === 0 ? [] : closing), ...stops, ...removals],

@@ -135,7 +135,7 @@ const isOfFallback = ({ placement, elsewhere }: PlacementCase, { node, seen }: L
   elsewhere !== undefined || (placement.state === 'stopped' && !seen.mayRun && everyNode(placement).includes(node));
 
 function leftOver(view: View): readonly Diagnostic[] {
-  const own = placementCases(view).flatMap((one) => one.strangers.filter((rank) => !isOfFallback(one, rank)));
+  const own = placementCases(view).flatMap((one) => one.orphanedRanks.filter((rank) => !isOfFallback(one, rank)));
   const all = [...own, ...orphans(view)];
   return [...groupBy(all, ({ placement }) => placement)].map(([placement, found]) =>
     diagnose('mesh/left-over', {

@@ -31,7 +31,7 @@ export interface PlacementCase {
   readonly model?: DesiredModel;
   readonly driver?: RuntimeDriver;
   /** Orphaned ranks on targets that the file no longer uses for it. */
-  readonly strangers: readonly Leftover[];
+  readonly orphanedRanks: readonly Leftover[];
   /** Gateways on targets that the file no longer uses for it. */
   readonly leftGateways: readonly LeftGateway[];
   /**
@@ -56,11 +56,11 @@ export const placementCases = (view: View): readonly PlacementCase[] =>
 
 /** Every placement of the file, including those with unobserved ranks. */
 export const everyCase = oncePer((view: View): readonly PlacementCase[] => {
-  const strangers = allLeftovers(view);
+  const leftovers = allLeftovers(view);
   return view.desired.placements.flatMap((placement): readonly PlacementCase[] => {
     const [leader] = placement.nodes;
     if (leader === undefined) return [];
-    const one = { ...caseOf(view, placement, leader, strangers), ...ownRanksOf(view, placement) };
+    const one = { ...caseOf(view, placement, leader, leftovers), ...ownRanksOf(view, placement) };
     const other = onFallback(placement);
     const [otherLeader] = other.nodes;
     const isThere = runsOnFallback(placement, view.desired, view.observation.nodes);
@@ -137,7 +137,7 @@ function caseOf(
     mesh,
     configuration: configurePlacement(placement, desired, mesh.generation, names),
     ...given({ runtime, model, driver }),
-    strangers: leftovers.filter((one) => one.placement === name && !isLeftAlone(view, placement, one)),
+    orphanedRanks: leftovers.filter((one) => one.placement === name && !isLeftAlone(view, placement, one)),
     leftGateways: leftGateways(view).filter((one) => one.placement === name),
     comesBack: comingBack(placement, mesh, view),
   };
@@ -163,11 +163,11 @@ export const orphans = (view: View): readonly Leftover[] =>
  * is the leader of its other layout. That node may be in both layouts with different ranks. None if the
  * placement is not published.
  */
-export function gatewaysOf({ leader, placement, mesh, strangers }: PlacementCase): readonly Gateway[] {
+export function gatewaysOf({ leader, placement, mesh, orphanedRanks }: PlacementCase): readonly Gateway[] {
   const { publication, endpointPort: port } = placement;
   if (publication === undefined) return [];
   const leaders = layoutsOf(placement).map(({ nodes: [first] }) => first);
-  const former = [...seenRanks(mesh.ranks), ...strangers].filter(
+  const former = [...seenRanks(mesh.ranks), ...orphanedRanks].filter(
     ({ node, seen }) => seen.record?.rank === 0 && seen.mayRun && leaders.includes(node),
   );
   return [...new Set([leader, ...former.map(({ node }) => node)])].map((node) => ({ leader: node, port }));

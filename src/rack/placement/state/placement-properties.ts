@@ -52,8 +52,8 @@ function before({ placement, leftGateways: left, comesBack }: PlacementCase): re
 }
 
 export function placementProperty(one: PlacementCase): Property {
-  const { placement, leader, strangers, elsewhere } = one;
-  const left = [...seenRanks(elsewhere?.mesh.ranks ?? []), ...strangers].map(({ node }) => node);
+  const { placement, leader, orphanedRanks, elsewhere } = one;
+  const left = [...seenRanks(elsewhere?.mesh.ranks ?? []), ...orphanedRanks].map(({ node }) => node);
   const nodes = [...new Set([...placement.nodes, ...left])];
   const observed = observedState(one);
   return {
@@ -79,11 +79,11 @@ function whyUnknown({ mesh, leader }: PlacementCase): Pick<Property, 'why'> {
 }
 
 /** Ranks of the other layout belong neither to this layout nor to another file. */
-function fromWords({ placement: { home }, mesh, strangers, elsewhere, ownRanks = [] }: PlacementCase): string {
+function fromWords({ placement: { home }, mesh, orphanedRanks, elsewhere, ownRanks = [] }: PlacementCase): string {
   if (elsewhere !== undefined) return `on its fallback: ${layoutText(elsewhere.placement)}`;
   const isWhole = ownRanks.length === home?.nodes.length;
   const own = isWhole ? layoutText(home) : `ranks on ${ownRanks.join(', ')}`;
-  const others = strangers.filter(({ node }) => !ownRanks.includes(node));
+  const others = orphanedRanks.filter(({ node }) => !ownRanks.includes(node));
   const words = ownRanks.length === 0 ? meshWords(mesh) : `on its own nodes: ${own}`;
   return [words, ...others.map(({ node }) => `orphaned rank on ${node}`)].join(', ');
 }
@@ -99,12 +99,12 @@ const desiredState = ({ placement, configuration }: PlacementCase): Json =>
   placement.state === 'stopped' ? { state: 'stopped' } : { state: 'serving', digest: configuration.digest ?? null };
 
 function observedState(one: PlacementCase): Known<Json> {
-  const { placement, mesh, configuration, strangers, comesBack } = one;
+  const { placement, mesh, configuration, orphanedRanks, comesBack } = one;
   if ('reason' in mesh) return unknown(mesh.reason, mesh.evidence);
   const spent = placement.transport === 'rdma' ? spentNodes(mesh.ranks, takesOfDevice(one)) : known([]);
   // Its start needs the count of starts, so its stop waits for the count too.
   if (comesBack === 'after-stop' && spent.kind === 'unknown') return spent;
-  const left = strangers.length === 0 ? {} : { leftOn: strangers.map(({ node }) => node) };
+  const left = orphanedRanks.length === 0 ? {} : { leftOn: orphanedRanks.map(({ node }) => node) };
   if (placement.state === 'stopped') return known({ state: isIdle(mesh) ? 'stopped' : mesh.state, ...left });
   const { digest } = configuration;
   if (mesh.state === 'serving' && digest !== undefined) return known({ state: 'serving', digest, ...left });

@@ -11,11 +11,11 @@ import { placementProperty } from './placement-properties.ts';
 import { survivorAddress } from './survivors.ts';
 
 /** Nodes on which a placement may have a process, including unobserved ones. */
-function mayRunOn({ mesh, elsewhere, strangers }: PlacementCase): readonly NodeName[] {
+function mayRunOn({ mesh, elsewhere, orphanedRanks }: PlacementCase): readonly NodeName[] {
   const ranks = [...mesh.ranks, ...(elsewhere?.mesh.ranks ?? [])].filter(
     ({ seen }) => seen.kind === 'unknown' || seen.value.mayRun,
   );
-  const left = strangers.filter(({ seen }) => seen.mayRun);
+  const left = orphanedRanks.filter(({ seen }) => seen.mayRun);
   return [...new Set([...ranks, ...left].map(({ node }) => node))];
 }
 
@@ -81,8 +81,8 @@ export function fleetAsItStays(view: View, except?: string): DesiredFleet {
 }
 
 /** What releases a placement's nodes: it is not stopped or moved while one of them is on hold. */
-function releaseWords({ placement, elsewhere, strangers }: PlacementCase, view: View): readonly Prose[] {
-  const all = [...placement.nodes, ...(elsewhere?.placement.nodes ?? []), ...strangers.map(({ node }) => node)];
+function releaseWords({ placement, elsewhere, orphanedRanks }: PlacementCase, view: View): readonly Prose[] {
+  const all = [...placement.nodes, ...(elsewhere?.placement.nodes ?? []), ...orphanedRanks.map(({ node }) => node)];
   return view.desired.nodes
     .filter(({ name }) => all.includes(name))
     .flatMap((desired) => {

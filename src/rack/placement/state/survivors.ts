@@ -69,9 +69,9 @@ function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): bo
 
 /** The observed ranks, orphaned ones included, of a placement that is to be stopped and has an unobserved rank. */
 export function survivorsOf(one: PlacementCase, view: View): readonly SeenOnNode[] {
-  const { mesh, strangers } = one;
+  const { mesh, orphanedRanks } = one;
   if (meshChange(one) !== 'stop-observed' || isLeftRunning(one, view)) return [];
-  const seen = [...seenRanks(mesh.ranks), ...strangers];
+  const seen = [...seenRanks(mesh.ranks), ...orphanedRanks];
   return seen.filter(({ node }) => view.targets.some(({ desired }) => desired.name === node));
 }
 

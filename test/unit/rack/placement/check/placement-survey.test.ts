@@ -79,7 +79,7 @@ describe('placement state', () => {
     const survey = surveyPlacements(view).map(({ name, standing }) => [name, standing]);
     const planned = placementCases(view).map((one) => {
       // Orphaned ranks are reported for their node.
-      const alone = placementProperty({ ...one, strangers: [] });
+      const alone = placementProperty({ ...one, orphanedRanks: [] });
       const isSpentUnknown = one.mesh.state !== 'unknown' && alone.observed.kind === 'unknown';
       return [one.placement.name, isSpentUnknown ? 'differs' : judgeProperty(alone)];
     });
