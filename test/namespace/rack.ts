@@ -15,7 +15,7 @@ export type NamespaceRack = ConvergeRack<RunningFleet>;
  */
 const steadyTiming: RunTiming = {
   ...quickTiming,
-  beatMs: 2_000,
+  heartbeatMs: 2_000,
   leaseExpiryMs: 20_000,
   gatePollMs: 500,
   jobPollMs: 200,

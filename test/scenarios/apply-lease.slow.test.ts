@@ -33,7 +33,7 @@ interface ContenderOptions {
   readonly run: string;
   readonly controller?: string;
   readonly pid?: number;
-  readonly beatMs?: number;
+  readonly heartbeatMs?: number;
   readonly leaseExpiryMs?: number;
   readonly busyMs?: number;
   readonly waitMs?: number;
@@ -51,7 +51,7 @@ const runs = new Map<LeaseKeeper, string>();
 
 /** A run that takes leases over its own connections. */
 function contender({ run, waitMs = 0, signal, ...who }: ContenderOptions): Contender {
-  const { beatMs, leaseExpiryMs, busyMs } = { ...patientTiming, ...who };
+  const { heartbeatMs, leaseExpiryMs, busyMs } = { ...patientTiming, ...who };
   const own = new Map<string, Session>();
   const session = (node: string): Session => {
     const known = own.get(node) ?? openSession(rack.way(node, who), { deadlineMs: 10_000, retryMs: 10 });
@@ -64,7 +64,7 @@ function contender({ run, waitMs = 0, signal, ...who }: ContenderOptions): Conte
   const keeper = createLeaseKeeper({
     claim: claimOf(me, { run, verb: 'apply', phase: 'starting', since: '2026-11-20T11:18:44Z' }),
     controller: me,
-    timing: { ...quickTiming, beatMs, leaseExpiryMs, busyMs },
+    timing: { ...quickTiming, heartbeatMs, leaseExpiryMs, busyMs },
     waitMs,
     askMs: 10_000,
     ...(signal ? { signal } : {}),
@@ -165,7 +165,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
   });
 
   it('is taken over from a run that stops renewing it, and that run notices the loss (case 54)', async () => {
-    const asleep = contender({ run: 'run-a', beatMs: never });
+    const asleep = contender({ run: 'run-a', heartbeatMs: never });
     await asleep.keeper.take([one]);
     const next = contender({ run: 'run-b', controller: 'ffff00000000', leaseExpiryMs: 300 });
     expect(await next.keeper.take([one])).toEqual({ kind: 'taken', isInDoubt: true });
@@ -179,7 +179,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
   });
 
   it('is taken over immediately from a dead process of this computer', async () => {
-    const dead = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
+    const dead = contender({ run: 'run-a', heartbeatMs: never, pid: 2 ** 22 + 1 });
     await dead.keeper.take([one]);
     const next = contender({ run: 'run-b', leaseExpiryMs: never });
     expect(await next.keeper.take([one])).toEqual({ kind: 'taken', isInDoubt: true });
@@ -188,7 +188,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
   });
 
   it('is not taken over while a script runs under it, unless the script hangs', async () => {
-    const dead = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
+    const dead = contender({ run: 'run-a', heartbeatMs: never, pid: 2 ** 22 + 1 });
     await dead.keeper.take([one]);
     const script = runScript(dead, 'slow');
     expect(await eventually(() => marks().length === 1)).toBe(true);
@@ -203,7 +203,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
     await script;
     await next.keeper.release();
-    const stuck = contender({ run: 'run-c', beatMs: never, pid: 2 ** 22 + 1 });
+    const stuck = contender({ run: 'run-c', heartbeatMs: never, pid: 2 ** 22 + 1 });
     await stuck.keeper.take([one]);
     hanging.push(runScript(stuck, 'hanging'));
     expect(await eventually(() => marks().length === 1)).toBe(true);
@@ -214,7 +214,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
   });
 
   it("is left to a run's unfinished script and taken over when the script ends", async () => {
-    const owner = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
+    const owner = contender({ run: 'run-a', heartbeatMs: never, pid: 2 ** 22 + 1 });
     await owner.keeper.take([one]);
     const script = runScript(owner, 'left');
     expect(await eventually(() => marks().length === 1)).toBe(true);
@@ -234,7 +234,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
   });
 
   it('has one winner when several runs take it over in parallel (case 54)', async () => {
-    const asleep = contender({ run: 'run-a', beatMs: never });
+    const asleep = contender({ run: 'run-a', heartbeatMs: never });
     await asleep.keeper.take([one]);
     // The rivals must see the winner renew the lease before it could expire.
     const rivals = ['b', 'c', 'd'].map((name) =>
@@ -259,7 +259,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     keeper.suspend(one);
     keeper.setPhase('after');
     // Several heartbeats later.
-    await new Promise((resolve) => setTimeout(resolve, 5 * patientTiming.beatMs));
+    await new Promise((resolve) => setTimeout(resolve, 5 * patientTiming.heartbeatMs));
     expect(rack.read(one, ownerFile)).toContain('phase=starting');
     await keeper.resume(one);
     expect(rack.read(one, ownerFile)).toContain('phase=after');

@@ -220,7 +220,10 @@ describe('a playbook', () => {
     );
     const plan = makePlan({ goal: { kind: 'converge', only: ['power'] }, desired, observation, targets: nodes });
     const dead = openRun(
-      runOptions(rack, { controller: controller(undefined, 2 ** 22 + 1), timing: { ...quickTiming, beatMs: 1e6 } }),
+      runOptions(rack, {
+        controller: controller(undefined, 2 ** 22 + 1),
+        timing: { ...quickTiming, heartbeatMs: 1e6 },
+      }),
     );
     const act = { kind: 'script', name: 'set-power', args: { sleepMinutes: 28 } } as const;
     await runIn(dead, planOf([aStep('other', { node: 'studio-2', act })]));

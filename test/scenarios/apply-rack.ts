@@ -26,7 +26,7 @@ export const setClock = ({ fleet }: RunningRack, node: string, seconds: number):
 /** Real times, except those a test would wait for. A heartbeat costs as much as a step, so only some tests shorten it. */
 export const quickTiming: RunTiming = {
   ...realTiming,
-  beatMs: 1_000,
+  heartbeatMs: 1_000,
   leaseExpiryMs: 6_000,
   busyMs: 20_000,
   leaseLookMs: 250,

@@ -18,7 +18,7 @@ export const historyFile = `${ours}/log/history`;
 export const ownerFile = `${ours}/lease/owner`;
 
 /** For tests that wait for a living lease: a busy machine still shows a heartbeat before the lease could expire. */
-export const patientTiming: RunTiming = { ...quickTiming, beatMs: 100, leaseExpiryMs: 30_000 };
+export const patientTiming: RunTiming = { ...quickTiming, heartbeatMs: 100, leaseExpiryMs: 30_000 };
 
 let minutes = 20;
 

@@ -63,7 +63,7 @@ describe('a lease', () => {
       sleepAfter('studio-2/h', 'studio-2', { needs: ['studio-1/h'] }),
       sleepAfter('studio-1/i', 'studio-1'),
     ];
-    const slow = { ...quickTiming, beatMs: 60_000 };
+    const slow = { ...quickTiming, heartbeatMs: 60_000 };
     const report = await runPlan(planOf(steps), runOptions(rack, { journal, timing: slow }));
     expect(outcomes(report)).toEqual({ 'studio-1/h': 'failed', 'studio-2/h': 'skipped', 'studio-1/i': 'skipped' });
     expect([report.isLeaseLost, codes(report), timesRun(rack, 'studio-1', 'studio-1/h')]).toEqual([

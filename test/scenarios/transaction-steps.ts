@@ -13,7 +13,7 @@ export const pendingFile = `${ours}/rollback/pending/about`;
 const rollbackPlist = '/Library/LaunchDaemons/dev.meshwright.rollback.plist';
 
 /** A rollback delay that a test can wait for. */
-export const shortRollback: RunTiming = { ...quickTiming, beatMs: 100, rollbackAfterMs: 1_500 };
+export const shortRollback: RunTiming = { ...quickTiming, heartbeatMs: 100, rollbackAfterMs: 1_500 };
 
 /** A rollback delay long enough for a confirmation on a busy machine, and short enough for a test to wait for. */
 export const confirmable: RunTiming = { ...quickTiming, rollbackAfterMs: 12_000 };

@@ -135,8 +135,8 @@ interface Watched {
 }
 
 async function watch(before: Watched | undefined, lease: SeenLease, wish: LeaseWish): Promise<Watched> {
-  const { run, token, beat } = before?.lease ?? {};
-  const isSame = before !== undefined && run === lease.run && token === lease.token && beat === lease.beat;
+  const { run, token, heartbeat } = before?.lease ?? {};
+  const isSame = before !== undefined && run === lease.run && token === lease.token && heartbeat === lease.heartbeat;
   const sinceMs = isSame ? before.sinceMs : performance.now();
   const isExpired = performance.now() - sinceMs >= wish.timing.leaseExpiryMs;
   const isNobodys = isExpired || (await isDeadHere(lease, wish.controller));
@@ -355,7 +355,7 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: O
 async function keepRenewing(keeping: Keeping, node: NodeName, one: KeptLease): Promise<void> {
   const { signal } = one.stop;
   while (!signal.aborted) {
-    await pause(keeping.options.timing.beatMs, signal);
+    await pause(keeping.options.timing.heartbeatMs, signal);
     if (!signal.aborted && !one.isSuspended) await renew(keeping, node, one);
   }
 }

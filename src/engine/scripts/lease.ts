@@ -14,7 +14,7 @@ import { sh } from './scripts.generated.ts';
 export interface SeenLease {
   readonly run?: string;
   readonly token?: number;
-  readonly beat: number;
+  readonly heartbeat: number;
   /** Every line of the owner file. */
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -44,7 +44,7 @@ function seenLease(lines: readonly string[]): SeenLease {
   const { beat, ...fields } = Object.fromEntries(entries) as Readonly<Record<string, string>>;
   const { run, token } = fields;
   const signed = run === undefined || !/^\d{1,15}$/.test(token ?? '') ? {} : { run, token: Number(token) };
-  return { ...signed, beat: /^\d{1,15}$/.test(beat ?? '') ? Number(beat) : 0, fields };
+  return { ...signed, heartbeat: /^\d{1,15}$/.test(beat ?? '') ? Number(beat) : 0, fields };
 }
 
 /** The run that asks for a lease. Every value is one line. */
@@ -88,13 +88,13 @@ export function stealLeaseScript(rootPrefix: string, claim: LeaseClaim, seen: Se
     hasty: !isPatient,
     seen_run: seen.run ?? '',
     seen_token: seen.token ?? '',
-    seen_beat: seen.beat,
+    seen_beat: seen.heartbeat,
   };
   return rootScript(rootPrefix, recordBaseline() + sh.stealLease(values, lines));
 }
 
 /** Increments the heartbeat, in a script that runs in the lease's folder and has verified its lease. */
-export const leaseBeat = `${sh.leaseBeat({})}
+export const leaseHeartbeat = `${sh.leaseHeartbeat({})}
 move_beat`;
 
 /** Exits with 75 if this run no longer has the lease. */

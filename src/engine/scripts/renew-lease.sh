@@ -1,7 +1,7 @@
-# Renews the lease: moves its beat on, and writes the phase of the run where one is given.
+# Renews the lease: increments its heartbeat, and writes the phase of the run where one is given.
 #
 # Uses lease-owner.sh
-# Uses lease-beat.sh
+# Uses lease-heartbeat.sh
 # Needs run: that holds it
 # Needs token: under which
 # Needs phase: its new phase; empty where it stays

@@ -5,7 +5,7 @@
 # Uses lease-away.sh
 # Needs seen_run: the run that had the lease; empty where it had not signed it
 # Needs seen_token: its token
-# Needs seen_beat: the last beat that was seen
+# Needs seen_beat: the heartbeat that was seen last
 # Words: the lines of the owner file but the run and the token
 # Prints: what `take` prints
 # Lets one thief at a time continue. Ages are compared only with files of the node, so that no clock has to be right. If

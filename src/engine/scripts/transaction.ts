@@ -4,7 +4,7 @@ import {
   type TransactionNote,
   type TransactionRequest,
 } from '../../rack/network/transaction/rollback-script.ts';
-import { leaseBeat } from './lease.ts';
+import { leaseHeartbeat } from './lease.ts';
 import { scriptBody } from './registry.ts';
 
 /** The first half of a transaction: it changes the network, and leaves the node waiting for {@link confirmBody}. */
@@ -13,5 +13,5 @@ export const transactionBody = (request: TransactionRequest): string =>
 
 /** The second half: renews the lease and confirms the change. */
 export const confirmBody = (about: TransactionNote): string => `cd "$b/lease" || exit 1
-${leaseBeat}
+${leaseHeartbeat}
 ${confirmChange(about)}`;

@@ -70,10 +70,10 @@ function keysOf(exec: ReceivedExec, records: readonly JournalRecord[]): readonly
 const isCounted = (key: string): boolean => key.startsWith('send ');
 
 /** A heartbeat, not a place in a plan: it falls into a different plan in every run. */
-export const isBeat = (key: string): boolean => key.startsWith('lease renewed ');
+export const isHeartbeat = (key: string): boolean => key.startsWith('lease renewed ');
 
 /** A script of the lease of a node. */
-export const beatOn = (node: string): string => `lease renewed on ${node}`;
+export const heartbeatOn = (node: string): string => `lease renewed on ${node}`;
 
 /**
  * Names the commands of a run in order. Every key occurs once, since timing decides how often polls repeat.
@@ -83,7 +83,7 @@ export const beatOn = (node: string): string => `lease renewed on ${node}`;
 export function execKeys(journal: string): (exec: ReceivedExec) => readonly ExecKey[] {
   const counts = new Map<string, number>();
   const named = (found: ExecKey, plan: number): readonly ExecKey[] => {
-    const key = isBeat(found.key) ? found.key : `${plan} ${found.key}`;
+    const key = isHeartbeat(found.key) ? found.key : `${plan} ${found.key}`;
     const about = found.step === undefined ? {} : { step: `${plan} ${found.step}` };
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);

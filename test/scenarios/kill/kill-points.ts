@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { ReceivedExec } from '../../../src/sim/hosts/ssh/sessions.ts';
-import { beatOn, type ExecKey, execKeys, isBeat, readJournal } from './exec-keys.ts';
+import { type ExecKey, execKeys, heartbeatOn, isHeartbeat, readJournal } from './exec-keys.ts';
 import { canWatchJobs } from './job-watch.ts';
 import type { KillRack, KillRun } from './kill-rack.ts';
 import type { KillReport } from './order.ts';
@@ -66,7 +66,7 @@ const isFenced = ({ input }: ReceivedExec, found: readonly ExecKey[]): boolean =
 /** Runs a scenario to its end and lists every instant at which it could be killed. */
 export async function rehearse(kill: KillRack, scenario: KillScenario): Promise<Rehearsal> {
   await scenario.begin(kill);
-  const run = await kill.start(scenario.verb, scenario.targets, { isBeating: true });
+  const run = await kill.start(scenario.verb, scenario.targets, { hasHeartbeat: true });
   const execs: KillPoint[] = [];
   const nameOf = execKeys(run.journal);
   const hasEnded = endOf(run);
@@ -75,7 +75,7 @@ export async function rehearse(kill: KillRack, scenario: KillScenario): Promise<
     execs.push(...found.map((one): KillPoint => ({ kind: 'exec', ...one })));
     // Even on a fast machine, every lease is renewed once before the answer to its first script.
     if (!isFenced(exec, found)) return;
-    while (!hasEnded() && !execs.some(({ key }) => key === beatOn(exec.node))) await sleep(10);
+    while (!hasEnded() && !execs.some(({ key }) => key === heartbeatOn(exec.node))) await sleep(10);
   });
   const ended = await run.ended;
   end();
@@ -106,9 +106,9 @@ export async function killAt(kill: KillRack, scenario: KillScenario, point: Kill
   await scenario.begin(kill);
   kill.files.takeDoubled();
   kill.jobs.takeDoubled();
-  const isOfBeat = point.kind === 'exec' && isBeat(point.key);
+  const isOfBeat = point.kind === 'exec' && isHeartbeat(point.key);
   const run = await kill.start(scenario.verb, scenario.targets, {
-    isBeating: isOfBeat,
+    hasHeartbeat: isOfBeat,
     ...(point.kind === 'exec' ? {} : { dieAfter: point.key }),
   });
   const nameOf = execKeys(run.journal);
@@ -116,7 +116,7 @@ export async function killAt(kill: KillRack, scenario: KillScenario, point: Kill
     if (point.kind !== 'exec') return;
     const found = nameOf(exec);
     if (found.some(({ key }) => key === point.key)) await run.kill();
-    else if (isOfBeat && isFenced(exec, found) && beatOn(exec.node) === point.key) await run.ended;
+    else if (isOfBeat && isFenced(exec, found) && heartbeatOn(exec.node) === point.key) await run.ended;
   });
   const { signal, report, stderr } = await run.ended;
   end();

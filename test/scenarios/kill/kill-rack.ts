@@ -42,7 +42,7 @@ export interface KillRun extends RunningController {
 export interface StartOptions {
   readonly dieAfter?: string;
   /** Whether its leases are renewed so often that every run has a renewal. Each renewal costs as much as a step. */
-  readonly isBeating: boolean;
+  readonly hasHeartbeat: boolean;
 }
 
 /** The observation and the result of an apply after a kill. */
@@ -83,7 +83,7 @@ export const rollbackSeconds = 179.25;
 const killedTiming: RunTiming = {
   ...quickTiming,
   rollbackAfterMs: rollbackSeconds * 1_000,
-  beatMs: realTiming.beatMs,
+  heartbeatMs: realTiming.heartbeatMs,
   busyMs: realTiming.busyMs,
   gatePollMs: 400,
   jobPollMs: 200,
@@ -91,7 +91,7 @@ const killedTiming: RunTiming = {
   tokenStallMs: 30_000,
 };
 
-const beatingMs = 300;
+const shortHeartbeatMs = 300;
 
 /** A dead process of this computer is detected immediately; on a different computer only by its silence. */
 const timings: Readonly<Record<Successor, RunTiming>> = {
@@ -137,7 +137,7 @@ export async function startKillRack(seed: string): Promise<KillRack> {
     await mkdir(join(state, 'journal'), { recursive: true });
     return state;
   };
-  const start: KillRack['start'] = async (verb, targets, { dieAfter, isBeating }) => {
+  const start: KillRack['start'] = async (verb, targets, { dieAfter, hasHeartbeat }) => {
     const state = await newState();
     const begunAt = new Date();
     const runId = newRunId(begunAt);
@@ -151,7 +151,7 @@ export async function startKillRack(seed: string): Promise<KillRack> {
       userKey: userKey.path,
       state,
       runId,
-      timing: isBeating ? { ...killedTiming, beatMs: beatingMs } : killedTiming,
+      timing: hasHeartbeat ? { ...killedTiming, heartbeatMs: shortHeartbeatMs } : killedTiming,
       ...(dieAfter === undefined ? {} : { dieAfter }),
     });
     return {

@@ -11,7 +11,7 @@ describe('scaledTiming', () => {
   it('has the times of real Macs at factor 1', () => {
     expect(scaledTiming(1)).toEqual(realTiming);
     expect(realTiming).toEqual({
-      beatMs: 5_000,
+      heartbeatMs: 5_000,
       leaseExpiryMs: 30_000,
       rollbackAfterMs: 20_000,
       busyMs: 120_000,
@@ -33,9 +33,9 @@ describe('scaledTiming', () => {
 
   it('keeps leases longer than several lost renewals at any factor', () => {
     for (const factor of [1, 0.05, 0.001]) {
-      const { beatMs, leaseExpiryMs, leaseLookMs } = scaledTiming(factor);
-      expect(leaseExpiryMs).toBeGreaterThanOrEqual(6 * beatMs);
-      expect(leaseLookMs).toBeLessThan(beatMs);
+      const { heartbeatMs, leaseExpiryMs, leaseLookMs } = scaledTiming(factor);
+      expect(leaseExpiryMs).toBeGreaterThanOrEqual(6 * heartbeatMs);
+      expect(leaseLookMs).toBeLessThan(heartbeatMs);
     }
   });
 

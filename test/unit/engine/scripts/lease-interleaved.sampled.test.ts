@@ -120,7 +120,7 @@ async function tryOne(seed: number): Promise<readonly string[]> {
   writeFileSync(clock, '1000');
   const taken = answerOf(await alone(takeLeaseScript(root, exampleClaim('run-a'))));
   if (taken.kind !== 'taken') throw new Error(JSON.stringify(taken));
-  const seen: SeenLease = { run: 'run-a', token: taken.token, beat: 0, fields: {} };
+  const seen: SeenLease = { run: 'run-a', token: taken.token, heartbeat: 0, fields: {} };
   const scripts = [0, 1, 2].slice(Math.floor(next() * 3)).map(() => (next() < 0.8 ? 'change' : 'renew'));
   const rivals = ['run-b', 'run-c'].slice(Math.floor(next() * 2)).map((name) => rival(name, seen));
   let left = 0;

@@ -46,7 +46,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
       lease: {
         run: 'r-1',
         token: 1,
-        beat: 0,
+        heartbeat: 0,
         fields: { ...exampleClaim('r-1'), pid: '7', token: '1' },
       },
     });
@@ -67,10 +67,10 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
       expect((await root.run(releaseLeaseScript(root.folder, fence))).code).toBe(75);
     }
     const fence = { run: 'r-1', token: 1 };
-    expect(await heldBy(root)).toMatchObject({ beat: 0, fields: { phase: 'observe' } });
+    expect(await heldBy(root)).toMatchObject({ heartbeat: 0, fields: { phase: 'observe' } });
     expect((await root.run(renewLeaseScript(root.folder, fence))).stdout).toBe('@renewed\n');
     await root.run(renewLeaseScript(root.folder, fence, 'change\nrun=evil'));
-    expect(await heldBy(root)).toMatchObject({ run: 'r-1', beat: 2, fields: { phase: 'change run=evil' } });
+    expect(await heldBy(root)).toMatchObject({ run: 'r-1', heartbeat: 2, fields: { phase: 'change run=evil' } });
     expect(leftovers(root)).toEqual([]);
   });
 
@@ -93,7 +93,10 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     const seen = await heldBy(root);
     root.tool('bin/ps', 'printf "/bin/sh -s\\n"');
     root.tool('bin/mv', `case $1 in */lease) >"$1/busy.4711" ;; esac\nexec /bin/mv "$@"`);
-    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'held', lease: { run: 'r-1', token: 1, beat: 0 } });
+    expect(await steal(root, 'r-2', seen)).toMatchObject({
+      kind: 'held',
+      lease: { run: 'r-1', token: 1, heartbeat: 0 },
+    });
     expect([root.has(`${ours}/lease/busy.4711`), leftovers(root)]).toEqual([true, []]);
     root.tool('bin/ps', 'exit 1');
     expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'taken', token: 2 });
@@ -144,11 +147,11 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     await take(root, 'r-1');
     const seen = await heldBy(root);
     await root.run(renewLeaseScript(root.folder, { run: 'r-1', token: 1 }));
-    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'held', lease: { run: 'r-1', beat: 1 } });
-    expect(await steal(root, 'r-2', { ...seen, beat: 1, run: 'r-0' })).toMatchObject({ kind: 'held' });
-    expect(await steal(root, 'r-2', { ...seen, beat: 1, token: 9 })).toMatchObject({ kind: 'held' });
+    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'held', lease: { run: 'r-1', heartbeat: 1 } });
+    expect(await steal(root, 'r-2', { ...seen, heartbeat: 1, run: 'r-0' })).toMatchObject({ kind: 'held' });
+    expect(await steal(root, 'r-2', { ...seen, heartbeat: 1, token: 9 })).toMatchObject({ kind: 'held' });
     expect((await root.run(renewLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(0);
-    expect(await steal(root, 'r-2', { ...seen, beat: 2 })).toMatchObject({ kind: 'taken', token: 2 });
+    expect(await steal(root, 'r-2', { ...seen, heartbeat: 2 })).toMatchObject({ kind: 'taken', token: 2 });
     expect((await root.run(renewLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(75);
     expect((await root.run(releaseLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(75);
     expect(await heldBy(root)).toMatchObject({ run: 'r-2', token: 2 });
@@ -159,7 +162,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     const root = await newRoot(shell);
     root.file(`${ours}/lease/owner.77`, 'run=half');
     const seen = await heldBy(root);
-    expect(seen).toEqual({ beat: 0, fields: {} });
+    expect(seen).toEqual({ heartbeat: 0, fields: {} });
     expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'taken', token: 1 });
     await root.run(releaseLeaseScript(root.folder, { run: 'r-2', token: 1 }));
     expect(await steal(root, 'r-3', seen)).toMatchObject({ kind: 'taken', token: 2 });

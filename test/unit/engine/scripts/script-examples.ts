@@ -242,7 +242,7 @@ const claim = {
 /** Every other text that is sent to a node, by its name. */
 function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
   const path = stagedFile(exampleModel, "it's.bin");
-  const seen = { run: 'r-0', token: 6, beat: 4, fields: {} };
+  const seen = { run: 'r-0', token: 6, heartbeat: 4, fields: {} };
   const request = { placement: 'kimi', isOne: false, port: 8_080, path: '/v1/chat', deadlineSeconds: 4, rootPrefix };
   return {
     put: inScript(
