@@ -42,7 +42,7 @@ export interface ExoPlacement {
 }
 
 /** The exo API to ask for a graceful shutdown. */
-export interface ExoFarewell {
+export interface ExoGracefulShutdown {
   readonly node: NodeName;
   /** TCP port of exo's HTTP API. */
   readonly port: number;
@@ -57,7 +57,7 @@ export interface StartDialogue {
 /** The graceful shutdown before a stop; the stop follows whatever its result. */
 export interface StopDialogue {
   readonly name: 'exo-farewell';
-  readonly args: ExoFarewell;
+  readonly args: ExoGracefulShutdown;
 }
 
 /** A dialogue with a placement's endpoint: its registered name and arguments. */

@@ -243,7 +243,7 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   /** The dialogue with the endpoint after all ranks have joined and before the first token. */
   dialogue?(placement: DesiredPlacement, runtime: R, model: DesiredModel, fleet: CabledFleet): StartDialogue;
   /** The dialogue with the leader before its ranks stop (graceful shutdown); absent: ranks only get a signal. */
-  readonly farewell?: StopDialogue['name'];
+  readonly gracefulShutdown?: StopDialogue['name'];
   /** Whether a second parallel request can crash the mesh; absent: the runtime queues it. */
   takesOneRequest?(placement: DesiredPlacement): boolean;
   /** Which ranks can cancel a running answer. `alone`: only a single rank; absent: all. */

@@ -2,7 +2,7 @@ import { endAddresses } from '../../desired/addresses.ts';
 import { askedPort, innerPort } from '../../desired/endpoints.ts';
 import { tensorProblems } from '../../desired/tensor-limits.ts';
 import type { DesiredModel, DesiredPlacement } from '../../model/desired.ts';
-import type { ExoFarewell, ExoPlacement, StartDialogue } from '../../model/endpoint-calls.ts';
+import type { ExoGracefulShutdown, ExoPlacement, StartDialogue } from '../../model/endpoint-calls.ts';
 import { given } from '../../model/given.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -339,9 +339,9 @@ const unaskedLooks = 10;
  * collective cleanly. A runner killed inside a collective can keep its GPU busy until the Mac restarts (issue 1137).
  * Does not wait for an exo that does not answer.
  */
-export const leaveExo = (call: ExoFarewell): Talk => ({ ...firstLook(call, unaskedLooks), afterMs: 0 });
+export const leaveExo = (call: ExoGracefulShutdown): Talk => ({ ...firstLook(call, unaskedLooks), afterMs: 0 });
 
-const firstLook = (call: ExoFarewell, looksLeft: number): Extract<Talk, { kind: 'ask' }> =>
+const firstLook = (call: ExoGracefulShutdown, looksLeft: number): Extract<Talk, { kind: 'ask' }> =>
   askState(call, 'reading its placements', ({ status, isUnasked, isRefused }, state) => {
     if (isUnasked) return looksLeft > 1 ? firstLook(call, looksLeft - 1) : cut('no request reached its API');
     if (isRefused) return { kind: 'done', note: 'its API is not running' };
@@ -361,7 +361,7 @@ interface Leaving {
 type Look = Pick<Parameters<Extract<Talk, { kind: 'ask' }>['hear']>[0], 'status' | 'isUnasked' | 'isRefused'>;
 
 const askState = (
-  { node, port }: ExoFarewell,
+  { node, port }: ExoGracefulShutdown,
   about: string,
   hear: (heard: Look, state: ExoState | undefined) => Talk,
 ): Extract<Talk, { kind: 'ask' }> => ({
@@ -373,7 +373,7 @@ const askState = (
 });
 
 /** Ignores the responses: the state shows whether the instance was deleted. */
-function takeAway(call: ExoFarewell, [first, ...rest]: readonly ExoInstance[], leaving: Leaving): Talk {
+function takeAway(call: ExoGracefulShutdown, [first, ...rest]: readonly ExoInstance[], leaving: Leaving): Talk {
   if (first === undefined) return awaitEnd(call, leaving, 'waiting for exo to delete the instance');
   const { node, port } = call;
   const request: TalkRequest = { node, port, method: 'DELETE', path: `/instance/${first.id}`, limitMs: answerMs };
@@ -386,7 +386,7 @@ function takeAway(call: ExoFarewell, [first, ...rest]: readonly ExoInstance[], l
   };
 }
 
-function awaitEnd(call: ExoFarewell, leaving: Leaving, last: string): Talk {
+function awaitEnd(call: ExoGracefulShutdown, leaving: Leaving, last: string): Talk {
   return askState(call, last, ({ status }, state) => {
     const now = state === undefined ? `its state cannot be read (status ${status})` : leftOf(leaving, state);
     if (now === '') return { kind: 'done', note: 'its runners stopped' };
@@ -479,7 +479,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   splitAdvice: (split) => otherSplits(split, judgeSplit) ?? 'Use one node, or another runtime.',
   exposed: openApi,
   dialogue: (placement, _runtime, model, fleet) => dialogue(placement, model, fleet),
-  farewell: 'exo-farewell',
+  gracefulShutdown: 'exo-farewell',
   // It is not confirmed that two starts of a split model are bit-identical.
   goldenCheck: () => 'printable',
   // exo forgets its placements whenever a rank leaves.

@@ -83,7 +83,7 @@ export interface MeshWork {
   /** The driver's stop order; absent if the driver is unknown: then the leader stops first. */
   readonly stopOrder?: StopOrder;
   /** The graceful-shutdown dialogue with the leader's endpoint before a stop, if any. */
-  readonly farewell?: { readonly name: StopDialogue['name']; readonly port: number };
+  readonly gracefulShutdown?: { readonly name: StopDialogue['name']; readonly port: number };
   /** Absent if the other steps continue when one fails. */
   readonly group?: string;
 }

@@ -202,7 +202,10 @@ const workOf = (one: PlacementCase): MeshWork => ({
     interruptMs: one.driver?.interruptMs,
     graceMs: one.driver?.graceMs,
     stopOrder: one.driver?.stopOrder,
-    farewell: one.driver?.farewell && { name: one.driver.farewell, port: askedPort(one.placement) },
+    gracefulShutdown: one.driver?.gracefulShutdown && {
+      name: one.driver.gracefulShutdown,
+      port: askedPort(one.placement),
+    },
   }),
 });
 

@@ -97,18 +97,18 @@ function endedByRecord(work: MeshWork, ranks: readonly SeenOnNode[]): MeshWork {
   const driver = record && driverOfRecord(record);
   if (record === undefined) return work;
   if (driver === undefined) {
-    const { farewell: _farewell, interruptMs: _interruptMs, ...rest } = work;
+    const { gracefulShutdown: _shutdown, interruptMs: _interruptMs, ...rest } = work;
     return rest;
   }
   const { placement, nodes, changes, group } = work;
-  const { interruptMs, graceMs, stopOrder, farewell: name } = driver;
+  const { interruptMs, graceMs, stopOrder, gracefulShutdown: name } = driver;
   return {
     placement,
     nodes,
     changes,
     stopOrder,
     ...given({ group, interruptMs, graceMs }),
-    ...(name === undefined ? {} : { farewell: { name, port: record.endpointPort } }),
+    ...(name === undefined ? {} : { gracefulShutdown: { name, port: record.endpointPort } }),
   };
 }
 
@@ -119,7 +119,7 @@ export const orderlyGraceMs = 10_000;
 const shortGraceMs = 2_000;
 
 /** exo's runners exit, or are killed, within half of this time. */
-const farewellDeadlineMs = 40_000;
+const gracefulShutdownMs = 40_000;
 
 /** Deadline for everything that `stop-rank` does after the grace period. */
 const stopDeadlineMs = 60_000;
@@ -152,14 +152,14 @@ export function stopRanks(
   const workOn = (node: NodeName): MeshWork => endedByRecord(workFor(node), ranks);
   const running = ranks.filter(({ seen }) => seen.mayRun);
   const leaders = running.filter(({ seen }) => isLeader(seen));
-  const words = farewells(workOn, leaders, terms);
+  const graceful = gracefulShutdowns(workOn, leaders, terms);
   const outcome = terms.isServing === true ? 'served' : outcomeOf(ranks);
-  const behind = { ...terms, after: [...(terms.after ?? []), ...words], ...given({ outcome }) };
+  const behind = { ...terms, after: [...(terms.after ?? []), ...graceful], ...given({ outcome }) };
   const first = leaders.map((rank) => stopRank(workOn(rank.node), rank, behind));
   const rest = running.filter(({ seen }) => !isLeader(seen));
   // Not `needs`: a leader that cannot be stopped is no reason to leave the others running.
   return [
-    ...words,
+    ...graceful,
     ...first,
     ...rest.map((rank) => {
       const work = workOn(rank.node);
@@ -176,21 +176,21 @@ function outcomeOf(ranks: readonly SeenOnNode[]): StartOutcome | undefined {
 }
 
 /** The graceful shutdown of a leader before any rank is stopped; none if the leader has not joined. */
-function farewells(
+function gracefulShutdowns(
   workOn: (node: NodeName) => MeshWork,
   leaders: readonly SeenOnNode[],
   terms: StopTerms,
 ): readonly Step[] {
   return leaders.flatMap(({ node, seen: { state, record } }) => {
     const work = workOn(node);
-    if (work.farewell === undefined || record === undefined || state !== 'joined') return [];
-    const { name } = work.farewell;
+    if (work.gracefulShutdown === undefined || record === undefined || state !== 'joined') return [];
+    const { name } = work.gracefulShutdown;
     const about = { verb: 'farewell', needs: terms.needs, effect: stopEffect(work.placement, terms) };
-    return farewellStep(work, { name, args: { node, port: record.endpointPort } }, about);
+    return gracefulShutdownStep(work, { name, args: { node, port: record.endpointPort } }, about);
   });
 }
 
-const farewellStep = (
+const gracefulShutdownStep = (
   work: MeshWork,
   call: StopDialogue,
   { verb, needs, effect }: { readonly verb: string; readonly needs: readonly Step[]; readonly effect: Effect },
@@ -201,7 +201,7 @@ const farewellStep = (
     act: { kind: 'dialogue', placement: work.placement, ...call },
     needs,
     effect,
-    deadlineMs: farewellDeadlineMs,
+    deadlineMs: gracefulShutdownMs,
   });
 
 /** Whether the record of its start makes it the leader; the file may have changed the order since. */
@@ -257,11 +257,15 @@ export function rescueMesh(work: MeshWork): readonly Step[] {
   const interrupt = interruptOf(work, shortGraceMs);
   const workOn = (node: NodeName): MeshWork => ({ placement, nodes: [node], changes: [] });
   const effect: Effect = { kind: 'start', placement };
-  const words = nodes.slice(0, 1).flatMap((node) => {
-    if (work.farewell === undefined) return [];
-    const { name, port } = work.farewell;
+  const graceful = nodes.slice(0, 1).flatMap((node) => {
+    if (work.gracefulShutdown === undefined) return [];
+    const { name, port } = work.gracefulShutdown;
     // A separate ID, because the same plan may also have a graceful shutdown before the start.
-    return farewellStep(workOn(node), { name, args: { node, port } }, { verb: 'rescue-farewell', needs: [], effect });
+    return gracefulShutdownStep(
+      workOn(node),
+      { name, args: { node, port } },
+      { verb: 'rescue-farewell', needs: [], effect },
+    );
   });
   const stops = nodes.map((node) =>
     meshStep(workOn(node), {
@@ -269,10 +273,10 @@ export function rescueMesh(work: MeshWork): readonly Step[] {
       verb: 'rescue',
       act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, outcome: 'failed' } }),
       // A rescue continues whatever the outcome of its needs.
-      needs: words,
+      needs: graceful,
       effect,
       deadlineMs: graceMs + (interrupt.interruptMs ?? 0) + stopDeadlineMs,
     }),
   );
-  return [...words, ...stops];
+  return [...graceful, ...stops];
 }

@@ -142,25 +142,25 @@ describe('a dialogue step', () => {
   });
 
   it('only warns about a failed graceful shutdown, which is optional', async () => {
-    const farewell: Step = {
+    const shutdown: Step = {
       ...stepWith(60_000),
       act: { kind: 'dialogue', placement: 'kimi', name: 'exo-farewell', args: { node: first, port: 52_500 } },
     };
     const warning = { severity: 'warning', code: 'exo/no-farewell', subject: placementSubject('kimi') };
-    expect(await talkWith(() => refused, {}).run(farewell)).toEqual({ outcome: 'changed', diagnostics: [] });
-    expect(await talkWith(() => '\n000', {}).run(farewell)).toMatchObject({
+    expect(await talkWith(() => refused, {}).run(shutdown)).toEqual({ outcome: 'changed', diagnostics: [] });
+    expect(await talkWith(() => '\n000', {}).run(shutdown)).toMatchObject({
       outcome: 'unchanged',
       diagnostics: [{ ...warning, detail: 'kimi on studio-1: its API does not answer.' }],
     });
-    expect(await talkWith(() => '{}\n500', {}).run(farewell)).toMatchObject({
+    expect(await talkWith(() => '{}\n500', {}).run(shutdown)).toMatchObject({
       outcome: 'unchanged',
       diagnostics: [{ ...warning, detail: 'kimi on studio-1: its API returned status 500.' }],
     });
-    expect(await talkWith(() => '', {}).run(farewell)).toMatchObject({
+    expect(await talkWith(() => '', {}).run(shutdown)).toMatchObject({
       outcome: 'unchanged',
       diagnostics: [{ ...warning, detail: 'kimi on studio-1: no request reached its API.' }],
     });
-    expect(await talkWith(placed, { lost: first }).run(farewell)).toMatchObject({
+    expect(await talkWith(placed, { lost: first }).run(shutdown)).toMatchObject({
       outcome: 'unchanged',
       diagnostics: [{ ...warning, detail: 'kimi: studio-1 cannot be reached; last: reading its placements.' }],
     });

@@ -46,8 +46,8 @@ describe('rank stop order', () => {
   });
 
   it("starts with a graceful shutdown at the leader's port if the driver supports it", () => {
-    const [farewell] = planOf(fleetOfDriver('exo')).steps;
-    expect(farewell).toMatchObject({
+    const [shutdown] = planOf(fleetOfDriver('exo')).steps;
+    expect(shutdown).toMatchObject({
       id: 'studio-1/placement/kimi/farewell',
       act: { kind: 'dialogue', name: 'exo-farewell', args: { node: 'studio-1', port: 8_080 } },
       effect: { kind: 'interrupt', placement: 'kimi' },
