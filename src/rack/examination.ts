@@ -38,18 +38,27 @@ const isAway = (facts: Facts, failures: readonly Diagnostic[]): boolean =>
   failures.some(({ code }) => code === 'ssh/dropped') ||
   Object.values(facts).every((fact) => fact.kind === 'unknown' && fact.reason === 'unreachable');
 
-/** Compares the file with an observation. */
-export function examine(desired: DesiredFleet, observation: FleetObservation): Examination {
+/** The nodes that answered, in the order of `desired.nodes`. */
+export function observedNodes(desired: DesiredFleet, observation: FleetObservation): readonly ExaminedNode[] {
   const ends = desired.thunderbolt.links.flatMap((link) => link.ends);
-  // Includes nodes that only a link names: until such a node is observed, an unknown Mac on a cable may be that node.
-  const names = [...new Set([...desired.nodes.map(({ name }) => name), ...ends.map(({ node }) => node)])].toSorted();
-  const cabling = judgeCabling(desired.thunderbolt.links, names, observation.nodes);
-  const nodes = desired.nodes.flatMap((node): ExaminedNode[] => {
+  return desired.nodes.flatMap((node): ExaminedNode[] => {
     const facts = Object.hasOwn(observation.nodes, node.name) ? observation.nodes[node.name]?.facts : undefined;
     if (facts === undefined || isAway(facts, observation.failures[node.name] ?? [])) return [];
     const own = ends.filter((end) => end.node === node.name).toSorted((a, b) => a.receptacle - b.receptacle);
     return [{ name: node.name, desired: node, facts, ends: own }];
   });
+}
+
+/** Compares the file with an observation. */
+export function examine(desired: DesiredFleet, observation: FleetObservation): Examination {
+  const { links } = desired.thunderbolt;
+  // Includes nodes that only a link names: until such a node is observed, an unknown Mac on a cable may be that node.
+  const named = [
+    ...desired.nodes.map(({ name }) => name),
+    ...links.flatMap(({ ends }) => ends.map(({ node }) => node)),
+  ];
+  const cabling = judgeCabling(links, [...new Set(named)].toSorted(), observation.nodes);
+  const nodes = observedNodes(desired, observation);
   return { desired, nodes, failures: observation.failures, cabling, moves: findMoves(cabling) };
 }
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Goal } from '../../src/engine/goals/scope.ts';
-import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
+import { type FactName, type FactValues, factsWithoutAnswer } from '../../src/engine/observe/facts.ts';
 import { makePlan } from '../../src/engine/plan/make-plan.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import { planJson } from '../../src/engine/plan/plan-json.ts';
-import { seenProperties } from '../../src/engine/plan/view.ts';
+import { seenProperties, seenValues } from '../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { canonicalJson } from '../../src/model/digest.ts';
-import { known, type UnknownReason } from '../../src/model/known.ts';
+import { type Known, known, type UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { meshFleet } from '../rack/placements.ts';
 import { observedFleet, settledFacts } from '../rack/rack.ts';
@@ -115,6 +115,14 @@ function disorder({ steps }: Plan): readonly string[] {
   });
 }
 
+const mapEach = <V, W>(
+  record: Readonly<Record<string, V>>,
+  change: (value: V, key: FactName) => W,
+): Record<string, W> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key as FactName)]));
+
+const isUnreachable = (one: Known<unknown>): boolean => one.kind === 'unknown' && one.reason === 'unreachable';
+
 const reader = { isSimulated: false };
 
 describe('a plan for any rack', () => {
@@ -126,6 +134,26 @@ describe('a plan for any rack', () => {
         expect(canonicalJson(planJson(makePlan(other), reader))).toBe(canonicalJson(planJson(makePlan(one), reader)));
       }),
       { numRuns: runs(60) },
+    );
+  });
+
+  it('finds the same value of a property in an observation of only the facts it needs', () => {
+    fc.assert(
+      fc.property(racks, fc.nat(), (rack, at) => {
+        const { desired, observation } = request(rack);
+        const all = [...seenProperties(desired, observation)];
+        const [key, value] = all[at % all.length] ?? ['', undefined];
+        const wanted = { kind: key.split(/[ /]/)[1] ?? '', keys: [key] };
+        const { values, facts } = seenValues(desired, observation, wanted);
+        expect(values.get(key)).toEqual(value);
+        const unasked = factsWithoutAnswer('not-asked', '');
+        const nodes = mapEach(observation.nodes, ({ node, facts: own }) => ({
+          node,
+          facts: mapEach(own, (one, name) => (facts.has(name) || isUnreachable(one) ? one : unasked[name])),
+        }));
+        expect(seenValues(desired, { ...observation, nodes }, wanted)).toEqual({ values, facts });
+      }),
+      { numRuns: runs(100) },
     );
   });
 

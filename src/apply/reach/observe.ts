@@ -121,8 +121,8 @@ interface Look {
 }
 
 function probesFor({ facts, isQuiet = false }: Pick<SessionLook, 'facts' | 'isQuiet'>): readonly Probe[] {
-  if (facts !== undefined) return probesOf(facts);
-  return isQuiet ? quietProbes() : allProbes();
+  if (facts === undefined) return isQuiet ? quietProbes() : allProbes();
+  return probesOf(facts, isQuiet ? quietProbes() : unaskingProbes());
 }
 
 async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<Sight> {

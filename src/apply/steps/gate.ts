@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { seenProperties } from '../../engine/plan/view.ts';
+import { factsWithoutAnswer } from '../../engine/observe/facts.ts';
+import { seenValues } from '../../engine/plan/view.ts';
 import { canonicalJson, type Json } from '../../model/digest.ts';
 import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -24,16 +25,17 @@ import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from '
 
 /**
  * Observes nodes until one observation shows all expected values. A value to abort at, a lost node or the deadline
- * fails the gate with a diagnostic that shows both values. It asks no endpoint for a token: an endpoint may open before
- * all ranks have joined and would delay every observation.
+ * fails the gate with a diagnostic that shows both values. It sends only the probes that decide these values, and asks
+ * no endpoint for a token: an endpoint may open before all ranks have joined and would delay every observation.
  */
 export async function runGate(step: StepOf<'gate'>, context: StepContext): Promise<StepResult> {
   const { expect, aborts } = step.act;
   const nodes = [...new Set([step.node, ...step.peers, ...[...expect, ...aborts].map(({ node }) => node)])];
   const sessions = nodes.map((node) => context.session(node));
+  const look = startLooks(step, sessions, context);
   const patience = startPatience(step, context);
   while (!context.signal.aborted) {
-    const seen = await look(sessions, context);
+    const seen = await look();
     const missing = expect.filter((patch) => !isSeen(seen, patch));
     if (missing.length === 0) return { outcome: 'unchanged', diagnostics: [] };
     const hit = aborts.find((patch) => isSeen(seen, patch));
@@ -47,8 +49,25 @@ export async function runGate(step: StepOf<'gate'>, context: StepContext): Promi
   return interrupted;
 }
 
-async function look(sessions: readonly Session[], { desired, lookMs, newToken }: StepContext): Promise<Seen> {
-  return seenProperties(desired, await observeSessions(sessions, { deadlineMs: lookMs, newToken, isQuiet: true }));
+/** Observes only the facts that decide the values of a gate. Reading one of them may show that others decide too. */
+function startLooks({ resource, act }: StepOf<'gate'>, sessions: readonly Session[], context: StepContext) {
+  const { desired, lookMs: deadlineMs, newToken } = context;
+  const wanted = { kind: resource, keys: [...new Set([...act.expect, ...act.aborts].map(propertyKey))] };
+  const unasked = factsWithoutAnswer('not-asked', 'The gate has not observed it.');
+  const nothing = Object.fromEntries(sessions.map(({ node }) => [node, { node, facts: unasked }]));
+  let { facts } = seenValues(desired, { nodes: nothing, failures: {} }, wanted);
+  return async (): Promise<Seen> => {
+    for (;;) {
+      const asked = facts;
+      const seen = seenValues(
+        desired,
+        await observeSessions(sessions, { deadlineMs, newToken, facts: [...asked], isQuiet: true }),
+        wanted,
+      );
+      facts = new Set([...asked, ...seen.facts]);
+      if (facts.size === asked.size || sessions.some((session) => session.isLost())) return seen.values;
+    }
+  };
 }
 
 type Seen = ReadonlyMap<string, Known<Json>>;

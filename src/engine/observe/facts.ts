@@ -154,12 +154,10 @@ export const quietProbes = (): readonly Probe[] =>
 /** The probes of the fact `placements`, including the token request that `unaskingProbes` leaves out. */
 export const tokenProbes = (): readonly Probe[] => placementsFact.from;
 
-/**
- * The probes of these facts, without token requests. All other facts of such an observation are unknown (not asked).
- */
-export function probesOf(names: readonly FactName[]): readonly Probe[] {
+/** Those of `probes` that these facts need. All other facts of such an observation are unknown (not asked). */
+export function probesOf(names: readonly FactName[], probes = unaskingProbes()): readonly Probe[] {
   const wanted = new Set(names.flatMap((name) => registry[name].from.map((probe) => probe.name)));
-  return unaskingProbes().filter((probe) => wanted.has(probe.name));
+  return probes.filter((probe) => wanted.has(probe.name));
 }
 
 /** A node's facts from one observation's answers; a missing answer makes its facts unknown. */

@@ -4,19 +4,20 @@ import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Json } from '../../model/digest.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type AddressParts, subjectNodes, typedKind } from '../../model/subject.ts';
 import { leftToApply, type Prose } from '../../model/text/prose.ts';
 import { linkAddressProperties } from '../../rack/addresses/resource.ts';
-import { examine, type FleetObservation } from '../../rack/examination.ts';
-import { type Blocker, judgeProperty, propertyKey, type View } from '../../rack/resource.ts';
+import { type ExaminedNode, examine, type FleetObservation, observedNodes } from '../../rack/examination.ts';
+import { type Blocker, judgeProperty, propertyKey, type Resource, type Sight, type View } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { uninstallSights } from '../../rack/uninstall/uninstall-properties.ts';
 import { fleetFindings } from '../diagnose/diagnose-fleet.ts';
 import { roleOf } from '../diagnose/rules.ts';
-import { factsWithoutAnswer } from '../observe/facts.ts';
+import { type FactName, factsWithoutAnswer, isFactName } from '../observe/facts.ts';
 import { resources } from './resources.ts';
 
 /**
@@ -37,6 +38,8 @@ interface ViewParts {
   /** The resolved file, with link networks and archive digests. */
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
+  /** The nodes that answered; default: those of the observation. */
+  readonly answered?: readonly ExaminedNode[];
   /** The nodes that may be changed. */
   readonly targets: readonly NodeName[];
   /** Nodes that the goal restarts or switches off; default: none. */
@@ -53,8 +56,10 @@ interface ViewParts {
 
 /** Prepares the fleet once for all resources. Skips names that are not in the file. */
 export function viewOf({ desired, observation, targets, ...goal }: ViewParts): View {
+  const { answered = observedNodes(desired, observation) } = goal;
   const { restarting = [], endsGateways = false, comingBack = [], staying = [], stopping = [] } = goal;
-  const examination = examine(desired, observation);
+  let examination: View['examination'] | undefined;
+  let findings: View['findings'] | undefined;
   const view: View = {
     desired,
     observation,
@@ -64,9 +69,16 @@ export function viewOf({ desired, observation, targets, ...goal }: ViewParts): V
     comingBack,
     staying,
     stopping,
-    targets: examination.nodes.filter(({ name }) => targets.includes(name)),
-    examination,
-    findings: fleetFindings(desired, observation),
+    targets: answered.filter(({ name }) => targets.includes(name)),
+    // Only when read: most gates need neither.
+    get examination() {
+      examination ??= examine(desired, observation);
+      return examination;
+    },
+    get findings() {
+      findings ??= fleetFindings(desired, observation);
+      return findings;
+    },
     findingBlockers: (kind) => findingBlockers(view, kind),
   };
   return view;
@@ -186,11 +198,52 @@ export function propertiesByFile(fleet: DesiredFleet): ReadonlyMap<string, Addre
 }
 
 /**
- * The value of every property of every observed node, by `<node> <address>`, which gates compare with the expected
- * ones. Without properties that no resource manages at the moment.
+ * The value of every property of every observed node, by `<node> <address>`. Without properties that no resource manages
+ * at the moment.
  */
 export function seenProperties(desired: DesiredFleet, observation: FleetObservation): ReadonlyMap<string, Known<Json>> {
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
-  const seen = resources.flatMap((resource) => [...resource.properties(view), ...(resource.sights?.(view) ?? [])]);
-  return new Map([...seen, ...uninstallSights(desired, view.targets)].map((one) => [propertyKey(one), one.observed]));
+  return new Map(seenInTurn(view, resources));
+}
+
+/** The readings and properties of these resources, then what `uninstall` would restore or remove. */
+function* seenInTurn(view: View, ordered: readonly Resource[]): Generator<readonly [string, Known<Json>]> {
+  const entry = (one: Sight): readonly [string, Known<Json>] => [propertyKey(one), one.observed];
+  for (const resource of ordered) {
+    // Readings come first: they follow from fewer facts.
+    yield* (resource.sights?.(view) ?? []).map(entry);
+    yield* resource.properties(view).map(entry);
+  }
+  yield* uninstallSights(view.desired, view.targets).map(entry);
+}
+
+/**
+ * The values with these keys, most of them of one kind, and the facts that were read to find them: an observation of
+ * only these facts gives the same values.
+ */
+export function seenValues(
+  desired: DesiredFleet,
+  { nodes, failures }: FleetObservation,
+  { kind, keys }: { readonly kind: string; readonly keys: readonly string[] },
+): { readonly values: ReadonlyMap<string, Known<Json>>; readonly facts: ReadonlySet<FactName> } {
+  const facts = new Set<FactName>();
+  const watched = (own: Facts): Facts =>
+    new Proxy(own, {
+      get: (target, name) => {
+        if (typeof name === 'string' && isFactName(name)) facts.add(name);
+        return Reflect.get(target, name);
+      },
+    });
+  const own = Object.values(nodes).map(({ node, facts: seen }) => [node, { node, facts: watched(seen) }] as const);
+  const observation = { nodes: Object.fromEntries(own), failures };
+  const answered = observedNodes(desired, { nodes, failures }).map((one) => ({ ...one, facts: watched(one.facts) }));
+  const view = viewOf({ desired, observation, answered, targets: desired.nodes.map(({ name }) => name) });
+  const isFirst = (one: Resource): boolean => one.kind === kind;
+  const ordered = [...resources.filter(isFirst), ...resources.filter((one) => !isFirst(one))];
+  const values = new Map<string, Known<Json>>();
+  for (const [key, value] of seenInTurn(view, ordered)) {
+    if (keys.includes(key)) values.set(key, value);
+    if (values.size === keys.length) break;
+  }
+  return { values, facts };
 }
