@@ -63,7 +63,7 @@ export function wrap(
   columns: number,
   cut: (line: string) => readonly string[] = (line) => [line],
 ): readonly string[] {
-  if (text.startsWith('  ')) return [text];
+  if (text.startsWith('  ')) return [text.replaceAll(firmSpace, ' ')];
   const lines: string[] = [];
   let line = '';
   for (const word of keepQuoted(text, columns).split(' ')) {

@@ -64,7 +64,7 @@ export function hangLines(first: string, text: Prose, page: Page): readonly stri
     .flatMap((line, index) => {
       const start = index === 0 ? first : indent;
       const told = escapeText(line.trim());
-      return line.startsWith('  ') ? [`${start}${told}`] : hang(start, told, page.columns);
+      return line.startsWith('  ') ? [`${start}${told.replaceAll(firmSpace, ' ')}`] : hang(start, told, page.columns);
     });
 }
 

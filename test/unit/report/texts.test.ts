@@ -3,14 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { firmSpace } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText, proseText } from '../../../src/diagnostics/prose-text.ts';
+import { renderDiagnostics } from '../../../src/diagnostics/render.ts';
 import { codes } from '../../../src/engine/diagnose/rules.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { linkSubject, nodeSubject, subjectText } from '../../../src/model/subject.ts';
 import { meshwright } from '../../../src/model/text/command.ts';
 import { named, prose } from '../../../src/model/text/prose.ts';
 import { diskText, durationText, memoryText, speedText, utcText } from '../../../src/model/text/units.ts';
-import { mergeFindings } from '../../../src/report/findings.ts';
-import { fitLines, hang, sideBySide } from '../../../src/report/page.ts';
+import { hangLines, mergeFindings } from '../../../src/report/findings.ts';
+import { fitLines, hang, plainPaint, sideBySide } from '../../../src/report/page.ts';
 
 describe('a wrapped text', () => {
   it('keeps each command on one line, even if the line is then too long', () => {
@@ -21,6 +22,20 @@ describe('a wrapped text', () => {
       '     type `rdma_ctl enable`, and',
       '     meshwright reboot studio-1 studio-2 --sim.',
     ]);
+  });
+
+  it('has only plain spaces in commands on their own line', () => {
+    const hint = prose`Unlock it:\n  ${meshwright('unlock', 'studio-1')}\nThen go on.`;
+    const page = { columns: 40, unicode: true, paint: plainPaint, isSimulated: true };
+    expect(hangLines('-> ', hint, page)).toEqual([
+      '-> Unlock it:',
+      '   meshwright unlock studio-1 --sim',
+      '   Then go on.',
+    ]);
+    const one = diagnose('cli/usage', { detail: hint, hint });
+    const text = renderDiagnostics([one], { ...page, color: false, sources: new Map() });
+    expect(text).not.toContain(firmSpace);
+    expect(text).toContain('  meshwright unlock studio-1 --sim');
   });
 
   it('breaks words in backticks that do not fit on a line', () => {
