@@ -38,28 +38,16 @@ export interface ExecRecord {
   readonly objections: readonly string[];
 }
 
-/** Exact counts for one node since the fleet started. */
-export interface NodeCounts {
-  readonly connections: number;
-  readonly authAttempts: number;
-  /** Passwords sent to the sshd before FileVault, and those that came too soon after another one. */
-  readonly prebootPasswords: number;
-  readonly hastyPasswords: number;
-  readonly channels: number;
-  readonly execs: number;
-  /** Bytes on the wire of closed connections, from the node's side. */
-  readonly receivedBytes: number;
-  readonly sentBytes: number;
-}
-
-/** Counts of a node without any connection yet. */
-const noCounts: NodeCounts = {
+/** Exact counts for one node since the fleet started; these are of a node without any connection yet. */
+const noCounts = {
   connections: 0,
   authAttempts: 0,
+  /** Passwords sent to the sshd before FileVault, and those that came too soon after another one. */
   prebootPasswords: 0,
   hastyPasswords: 0,
   channels: 0,
   execs: 0,
+  /** Bytes on the wire of closed connections, from the node's side. */
   receivedBytes: 0,
   sentBytes: 0,
 };
@@ -68,10 +56,10 @@ const noCounts: NodeCounts = {
 const maxExecRecords = 1_000;
 
 export function createRecords() {
-  let counts = noCounts;
+  let counts: Readonly<typeof noCounts> = noCounts;
   const execs: { current: ExecRecord }[] = [];
   return {
-    count: (what: keyof NodeCounts, by = 1): void => {
+    count: (what: keyof typeof noCounts, by = 1): void => {
       counts = { ...counts, [what]: counts[what] + by };
     },
     counts: () => counts,
