@@ -5,6 +5,7 @@ import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { FleetError } from '../../../diagnostics/diagnostic.ts';
 import { given } from '../../../model/given.ts';
 import { preferencesPath } from '../../model/network.ts';
+import { plistText } from '../../model/plist.ts';
 import { strangerPid } from '../../model/rdma.ts';
 import type { FleetHost, OpenHost, SimulatedNode } from '../fleet-host.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel, ToolAnswer } from '../fleet-model.ts';
@@ -242,15 +243,12 @@ const plistPath = `/Library/LaunchDaemons/${networkDaemonLabel}.plist`;
 const scriptPath = '/Library/Application Support/EXO/disable_bridge.sh';
 
 /** As exo installs it: launchd runs it at each boot and every 1786 s. */
-const plist = `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0"><dict>
-<key>Label</key><string>${networkDaemonLabel}</string>
-<key>ProgramArguments</key><array><string>${scriptPath}</string></array>
-<key>RunAtLoad</key><true/>
-<key>StartInterval</key><integer>1786</integer>
-</dict></plist>
-`;
+const plist = plistText({
+  Label: networkDaemonLabel,
+  ProgramArguments: [scriptPath],
+  RunAtLoad: true,
+  StartInterval: 1786,
+});
 
 /** The effect is in the model, so that clearing the fault also removes it. */
 const script = `#!/bin/sh
