@@ -23,63 +23,6 @@ interface NodeRootOptions {
   readonly isKept?: boolean;
 }
 
-const folders = [
-  '/.sim',
-  rdmaClientsPath,
-  '/Applications',
-  '/Library/Application Support',
-  '/Library/LaunchDaemons',
-  '/Library/Logs',
-  '/Library/Preferences/SystemConfiguration',
-  '/System/Library/LaunchDaemons',
-  '/System/Volumes/Data',
-  '/Users/Shared',
-  '/Volumes',
-  '/bin',
-  '/opt',
-  '/private/etc',
-  sudoRulesPath,
-  '/private/tmp',
-  '/private/var/log',
-  '/private/var/root',
-  '/private/var/run',
-  '/private/var/tmp',
-  '/sbin',
-  '/usr/bin',
-  '/usr/libexec',
-  '/usr/local/bin',
-  '/usr/sbin',
-];
-
-/** These three are links into /private on a Mac. */
-const privateLinks = ['etc', 'tmp', 'var'];
-
-function checkedPath(path: string): string {
-  if (!path.startsWith('/') || path.split('/').some((part) => part === '..')) {
-    throw new Error(`a simulated file needs an absolute path, not ${path}`);
-  }
-  return path;
-}
-
-/** Replaces an existing file by a rename. A new file has no readers yet and is written in place. */
-async function place(root: string, file: NodeFile, isNew: boolean): Promise<void> {
-  const mode = file.isExecutable ? 0o755 : 0o644;
-  if (isNew) await writeFile(join(root, file.path), file.text, { mode });
-  else await replaceFile(join(root, file.path), file.text, mode);
-}
-
-const isSame = (a: NodeFile | undefined, b: NodeFile): boolean =>
-  a !== undefined && a.text === b.text && a.isExecutable === b.isExecutable;
-
-/** Empties the folders that macOS empties at every boot. */
-async function clearVolatile(root: string): Promise<void> {
-  for (const folder of ['/private/tmp', '/private/var/run', rdmaClientsPath]) {
-    for (const name of await readdir(join(root, folder)).catch(() => [])) {
-      await rm(join(root, folder, name), { recursive: true, force: true });
-    }
-  }
-}
-
 /** Folders for files that are not part of macOS. */
 const filledFolders = [
   '/Applications',
@@ -95,6 +38,52 @@ const filledFolders = [
   '/private/var/root',
   '/usr/local/bin',
 ];
+
+/** Folders that macOS empties at every boot. */
+const volatileFolders = ['/private/tmp', '/private/var/run', rdmaClientsPath];
+
+/** The folders that every Mac has. */
+const folders = [
+  ...filledFolders,
+  ...volatileFolders,
+  '/Library/Preferences/SystemConfiguration',
+  '/System/Library/LaunchDaemons',
+  '/System/Volumes/Data',
+  '/Users/Shared',
+  '/bin',
+  '/private/var/tmp',
+  '/sbin',
+  '/usr/bin',
+  '/usr/libexec',
+  '/usr/sbin',
+];
+
+/** These three are links into /private on a Mac. */
+const privateLinks = ['etc', 'tmp', 'var'];
+
+function checkedPath(path: string): string {
+  if (!path.startsWith('/') || path.split('/').some((part) => part === '..')) {
+    throw new Error(`a simulated file needs an absolute path, not ${path}`);
+  }
+  return path;
+}
+
+/** Replaces an existing file by a rename. A new file has no readers yet and is written in place. */
+function place(root: string, { path, text, isExecutable }: NodeFile, isNew: boolean): Promise<void> {
+  const mode = isExecutable ? 0o755 : 0o644;
+  return isNew ? writeFile(join(root, path), text, { mode }) : replaceFile(join(root, path), text, mode);
+}
+
+const isSame = (a: NodeFile | undefined, b: NodeFile): boolean =>
+  a !== undefined && a.text === b.text && a.isExecutable === b.isExecutable;
+
+async function clearVolatile(root: string): Promise<void> {
+  for (const folder of volatileFolders) {
+    for (const name of await readdir(join(root, folder)).catch(() => [])) {
+      await rm(join(root, folder, name), { recursive: true, force: true });
+    }
+  }
+}
 
 const ownerPath = '/.sim/mac';
 
