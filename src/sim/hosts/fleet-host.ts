@@ -308,11 +308,15 @@ function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode)
     under = act().catch((error: unknown) => objectTo(`the simulator: ${String(error)}`));
     return under;
   };
-  const goAndReturn = (go: () => Promise<void>, isStaying = view().ailments.isStayingOff): Promise<void> =>
-    begin(async () => {
-      await go();
-      if (!isStaying) await comeUp();
-    });
+  /** Begins after the transition in progress, if the node is in this state then. */
+  const beginIf = async (power: 'up' | 'down', act: () => Promise<void>): Promise<void> => {
+    await under;
+    if (now.power === power && !signal.aborted) await begin(act);
+  };
+  const goAndReturn = async (go: () => Promise<void>, isStaying = view().ailments.isStayingOff): Promise<void> => {
+    await go();
+    if (!isStaying) await comeUp();
+  };
   return {
     power: () => now.power,
     /** Whether macOS is running. launchd's jobs may use the simulator before the node is reachable. */
@@ -322,28 +326,16 @@ function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode)
       note({ kind: to === 'up' ? 'reboot' : 'power-off', by });
       if (now.power !== 'up' || signal.aborted) return under;
       now.power = 'going-down';
-      return goAndReturn(goDown, to === 'off' || view().ailments.isStayingOff);
+      return begin(() => goAndReturn(goDown, to === 'off' || view().ailments.isStayingOff));
     },
     /** Kills everything immediately and leaves the Mac off. */
-    cutPower: async (): Promise<void> => {
-      await under;
-      if (now.power === 'up') await begin(loseCurrent);
-    },
+    cutPower: () => beginIf('up', loseCurrent),
     /** Simulates a kernel panic: kills everything immediately, then boots. */
-    panic: async (): Promise<void> => {
-      await under;
-      if (now.power === 'up' && !signal.aborted) await goAndReturn(loseCurrent);
-    },
+    panic: () => beginIf('up', () => goAndReturn(loseCurrent)),
     /** Presses the button of a Mac that is off; resolves when it listens. */
-    powerOn: async (): Promise<void> => {
-      await under;
-      if (now.power === 'down' && !signal.aborted) await begin(comeUp);
-    },
+    powerOn: () => beginIf('down', comeUp),
     /** After the FileVault password: the node is silent, boots macOS, and listens again. */
-    unlock: async (): Promise<void> => {
-      await under;
-      if (now.power === 'up' && !signal.aborted) await begin(startMacos);
-    },
+    unlock: () => beginIf('up', startMacos),
     /** Prevents further transitions when the fleet stops. Resolves when none is in progress. */
     close: async (): Promise<void> => {
       ending.abort();
