@@ -70,7 +70,7 @@ interface NodePlace {
 }
 
 /** A node, from the view of the server behind its SSH port. */
-interface ServedNode {
+export interface ServedNode {
   readonly boot: () => number;
   readonly mark: () => string;
   readonly view: () => NodeView;

@@ -11,7 +11,6 @@ import { loadNodeKeys } from './ssh/host-keys.ts';
 import { createPipeSupply, type PipeSupply } from './ssh/pipes.ts';
 import { createExecWatch } from './ssh/sessions.ts';
 import { serveSsh } from './ssh/ssh-server.ts';
-import type { Objection } from './strict-shell.ts';
 
 /** Runs on any machine: a folder is the Mac's root, and its ssh server and cables are on the loopback interface. */
 export const portableHost = {
@@ -75,18 +74,10 @@ async function createPortableNode(on: PortableGround, options: HostedNode): Prom
     startJob: (mark) => startBelow({ name, root, mark, groups, clockFactor: scaledMs(1_000) / 1_000 }),
     beforeLoad: async (texts) => links.announce(name, [...texts, ...(await textsOfFiles(root, texts))]),
     filesOf: ({ files: rendered }) => rendered,
-    serverOf: ({ boot, mark, view, objectTo, records, unlock }) => {
-      const note = (objections: readonly Objection[]): void => {
-        for (const { text } of objections) objectTo(`/bin/sh ${text}`).catch(() => undefined);
-      };
-      const server = {
-        ...{ ...on, name, user, root, keys, boot, mark, records, objectTo: note },
-        connectionState: () => view().connection,
-        password: () => view().account.password,
-        onPrebootPassword: countPasswords(scaledMs, records),
-        unlock,
-      };
-      return { serve: (client, connection) => serveSsh(server, client, connection) };
+    serverOf: (node) => {
+      const onPrebootPassword = countPasswords(scaledMs, node.records);
+      const mac = { ...on, ...node, name, user, root, keys, onPrebootPassword };
+      return { serve: (client, connection) => serveSsh(mac, client, connection) };
     },
     endProcesses: async () => {
       groups.killOwned(name);

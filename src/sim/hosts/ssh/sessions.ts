@@ -2,41 +2,32 @@ import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import type { Connection, ServerChannel, Session } from 'ssh2';
 import type { Exit } from '../../../model/probe.ts';
-import type { ConnectionState } from '../../model/fleet.ts';
+import type { ServedNode } from '../fleet-host.ts';
 import type { ProcessStarter, StartedProgram } from '../process-starter.ts';
 import type { ProcessGroups } from '../processes.ts';
-import type { NodeRecords } from '../records.ts';
 import { createInputWatch, type Objection, objectionsTo } from '../strict-shell.ts';
 import type { NodeKeys } from './host-keys.ts';
 import type { PipeSupply } from './pipes.ts';
 import { execEnvironment, homeOf } from './ssh-user.ts';
 
 /** A node, from the view of its ssh server. */
-export interface ServedNode {
+export interface ServedMac extends ServedNode {
   readonly name: string;
   readonly user: string;
   /** Absolute path of the folder that represents `/`. */
   readonly root: string;
   readonly keys: NodeKeys;
-  /** `<run id>.<node>.<boot>` of the current boot session. */
-  readonly mark: () => string;
-  /** Number of the current boot session. */
-  readonly boot: () => number;
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
   readonly starter: ProcessStarter;
-  readonly records: NodeRecords;
   readonly watch: ExecWatch;
-  /** Records in the node's `/.sim/unknown` what a Mac would not have understood. */
-  readonly objectTo: (objections: readonly Objection[]) => void;
   /** A client sent a password to the sshd before FileVault. */
   readonly onPrebootPassword: () => void;
-  /** That password was correct. */
-  readonly unlock: () => void;
-  /** Called at each attempt: the account's password. */
-  readonly password: () => string;
-  /** Called at each new connection: the current state of the node's ssh server. */
-  readonly connectionState: () => ConnectionState;
+}
+
+/** Records in the node's `/.sim/unknown` what a Mac's shell would not have understood. */
+function record({ objectTo }: ServedMac, objections: readonly Objection[]): void {
+  for (const { text } of objections) objectTo(`/bin/sh ${text}`).catch(() => undefined);
 }
 
 interface SessionClient {
@@ -55,7 +46,7 @@ const maxSessions = 10;
 const acceptedVariable = /^(LANG|LC_[A-Z0-9_]*)$/;
 
 interface OneSession {
-  readonly node: ServedNode;
+  readonly node: ServedMac;
   readonly client: SessionClient;
   readonly variables: Record<string, string>;
   running: ReturnType<typeof runExec> | undefined;
@@ -64,7 +55,7 @@ interface OneSession {
 }
 
 /** Serves the session channels of an authenticated client like sshd: exec only, no terminal, no forwarding. */
-export function serveSessions(connection: Connection, node: ServedNode, client: SessionClient): void {
+export function serveSessions(connection: Connection, node: ServedMac, client: SessionClient): void {
   const open = new Set<OneSession>();
   connection.on('session', (accept, reject) => {
     if (open.size >= maxSessions) {
@@ -147,7 +138,7 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
   });
   const [first] = objections;
   if (first !== undefined) {
-    node.objectTo(objections);
+    record(node, objections);
     channel.stderr.write(`${first.text}\n`);
     channel.exit(first.code);
     channel.end();
@@ -178,7 +169,7 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
   if (one.isClosed) running.abandon();
   const { exit, outputBytes } = await running.ended;
   const late = script?.objections() ?? [];
-  node.objectTo(late);
+  record(node, late);
   change({ exit, outputBytes, objections: late.map((objection) => objection.text) });
   one.running = undefined;
   one.settle();
@@ -186,7 +177,7 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
 
 /** Parameters for running a client's command. */
 interface ExecOptions {
-  readonly node: ServedNode;
+  readonly node: ServedMac;
   readonly command: string;
   readonly channel: ServerChannel;
   readonly pipes: Awaited<ReturnType<PipeSupply['take']>>;

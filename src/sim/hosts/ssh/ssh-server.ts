@@ -10,7 +10,7 @@ import ssh2, {
   type ServerChannel,
 } from 'ssh2';
 import { shownKey } from './host-keys.ts';
-import { type ServedNode, serveSessions } from './sessions.ts';
+import { type ServedMac, serveSessions } from './sessions.ts';
 import { homeOf } from './ssh-user.ts';
 
 /** sshd's LoginGraceTime. */
@@ -28,8 +28,8 @@ const algorithms = {
  * The ssh server of a simulated node, for one client. It speaks real SSH on a given socket. Each connection has its own
  * server object, because ssh2 fixes host key and banner per server.
  */
-export function serveSsh(node: ServedNode, socket: Socket, connection: number): void {
-  const state = node.connectionState();
+export function serveSsh(node: ServedMac, socket: Socket, connection: number): void {
+  const state = node.view().connection;
   const isLocked = state.filevault === 'preboot';
   const grace = setTimeout(() => socket.destroy(), loginGraceMs).unref();
   socket.once('close', () => clearTimeout(grace));
@@ -95,20 +95,19 @@ const askPassword = (context: KeyboardAuthContext): Promise<string | undefined> 
 /** Before FileVault sshd accepts no key, and prompts for the password itself. */
 async function mayLogIn(
   context: AuthContext,
-  { root, user, password, onPrebootPassword }: ServedNode,
+  { root, user, view, onPrebootPassword }: ServedMac,
   isLocked: boolean,
 ): Promise<boolean> {
   const isUser = context.username === user;
+  const { password } = view().account;
   switch (context.method) {
     case 'publickey':
       return !isLocked && isUser && (await authorizedKeys(root, user)).some((key) => isAccepted(context, key));
     case 'password':
       if (isLocked) onPrebootPassword();
-      return isUser && context.password === password();
-    case 'keyboard-interactive': {
-      const wanted = password();
-      return !isLocked && (await askPassword(context)) === wanted && isUser;
-    }
+      return isUser && context.password === password;
+    case 'keyboard-interactive':
+      return !isLocked && (await askPassword(context)) === password && isUser;
     default:
       return false;
   }
@@ -118,7 +117,7 @@ async function mayLogIn(
  * Accepts the only user with one of the keys or the password, by either of a Mac's two password methods. Closes the
  * connection after six refusals. Passwords are never recorded.
  */
-function authenticate(client: Connection, node: ServedNode, isLocked: boolean): void {
+function authenticate(client: Connection, node: ServedMac, isLocked: boolean): void {
   const methods: AuthenticationType[] = isLocked ? ['password'] : ['publickey', 'password', 'keyboard-interactive'];
   let refused = 0;
   const refuse = (context: AuthContext): void => {
