@@ -36,14 +36,8 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
     { path: '/.sim/clock-offset', text: '0\n', isExecutable: false },
   ];
   const ailments: Ailments = {
-    isRdmaHung: false,
     deadReceptacles: [],
-    lacksDomains: false,
-    isBridgeRebuilt: false,
     hasFullDiskAccess: true,
-    isSharingInternet: false,
-    isSlowToStop: false,
-    isStayingOff: false,
   };
   return {
     name: 'bare',

@@ -67,26 +67,26 @@ export interface Panic {
 /** Problems of a Mac beyond its settings. */
 export interface Ailments {
   /** Its cables carry nothing although every port is active, until the next boot. */
-  readonly isRdmaHung: boolean;
+  readonly isRdmaHung?: true;
   /** Receptacles that were idle too long: they carry nothing, whatever they report, until the next boot. */
   readonly deadReceptacles: readonly number[];
   /** Whether failed starts leaked all protection domains, so that no program gets one, until the next boot. */
-  readonly lacksDomains: boolean;
+  readonly lacksDomains?: true;
   /** A foreign program has opened every RDMA device, until it is stopped. */
   readonly isRdmaHeld?: true;
   /** The RDMA driver is deadlocked: every verbs tool hangs, until the next boot. */
   readonly isVerbsHung?: true;
   /** Every boot recreates the Thunderbolt Bridge. */
-  readonly isBridgeRebuilt: boolean;
+  readonly isBridgeRebuilt?: true;
   /** Whether an SSH session may change network preferences. */
   readonly hasFullDiskAccess: boolean;
   /** Internet Sharing is on for all Macs on its cables. */
-  readonly isSharingInternet: boolean;
+  readonly isSharingInternet?: true;
   /** Free bytes on the disk. Absent: according to its size. */
   readonly diskRoomBytes?: number;
-  readonly isSlowToStop: boolean;
+  readonly isSlowToStop?: true;
   /** It stays off after it went down. */
-  readonly isStayingOff: boolean;
+  readonly isStayingOff?: true;
   /** The kernel panics now: the Mac goes down in the middle of everything and restarts by itself. */
   readonly panic?: PanicCause;
   /** High TCP load over a cable makes the kernel panic. */

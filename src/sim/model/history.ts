@@ -138,9 +138,10 @@ const replay = (start: SimulatedFleet, events: readonly SimEvent[]): SimulatedFl
 
 /** The problems that survive a boot, and the report of a preceding panic. */
 function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pick<MacState, 'ailments' | 'panics'> {
-  const { panic, leaksWired, leakedWiredBytes, isRdmaHeld, isVerbsHung, ...lasting } = ailments;
+  const { panic, leaksWired, leakedWiredBytes, isRdmaHeld, isRdmaHung, isVerbsHung, lacksDomains, ...lasting } =
+    ailments;
   return {
-    ailments: { ...lasting, isRdmaHung: false, deadReceptacles: [], lacksDomains: false },
+    ailments: { ...lasting, deadReceptacles: [] },
     ...(panic !== undefined && { panics: [...(panics ?? []), { cause: panic, atEpochSeconds }] }),
   };
 }
