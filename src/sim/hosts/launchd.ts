@@ -69,23 +69,17 @@ export function createLaunchd(options: LaunchdOptions) {
     for (const act of acts) runner.perform(act);
   };
   const runner = createRunner(options, tell);
-  /** Counts power losses. A request from before a power loss has no effect after it. */
-  let life = 0;
   let isOver = false;
   let isUp = false;
-  const core = (): LaunchdCore => {
-    const born = life;
-    return {
-      ...shown,
-      files,
-      options,
-      tell: (event) => {
-        if (born === life && !isOver) tell(event);
-      },
-    };
-  };
+  const core = (isCurrent = runner.untilCut()): LaunchdCore => ({
+    ...shown,
+    files,
+    options,
+    tell: (event) => {
+      if (isCurrent() && !isOver) tell(event);
+    },
+  });
   const end = (): void => {
-    life += 1;
     runner.cut();
     shown.become(freshLaunchd(new Map()));
   };
@@ -101,13 +95,13 @@ export function createLaunchd(options: LaunchdOptions) {
     /** Boots macOS: loads the jobs in /Library/LaunchDaemons and starts those that run at load. */
     boot: async (): Promise<void> => {
       end();
-      const born = life;
-      const booting = core();
+      const isCurrent = runner.untilCut();
+      const booting = core(isCurrent);
       await shown.settled().catch(() => undefined);
       await files.clearPrints();
       shown.become(freshLaunchd(await files.readOverrides(overridesPath)));
       for (const path of await files.daemons()) await load(booting, path, (key) => `launchd: ${path}: ${key}`);
-      isUp = born === life && !isOver;
+      isUp = isCurrent() && !isOver;
       await shown.settled();
     },
     /** Shuts macOS down: TERM to every job, KILL after its exit timeout. Resolves when all jobs have exited. */
@@ -124,7 +118,6 @@ export function createLaunchd(options: LaunchdOptions) {
       cut();
     },
     processes: runner.processes,
-    signal: runner.signal,
   };
 }
 
@@ -137,22 +130,22 @@ export type Launchd = ReturnType<typeof createLaunchd>;
 function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: (event: LaunchdEvent) => void) {
   const running = new Map<string, JobProcess>();
   const startedAtMs = new Map<string, number>();
-  /** Counts cuts: exits and timers from before a cut are ignored. */
+  /** Counts cuts: requests, exits and timers from before a cut are ignored. */
   let life = 0;
-
-  const later = (ms: number, act: () => void): void => {
+  const untilCut = (): (() => boolean) => {
     const born = life;
-    const timer = setTimeout(() => {
-      if (born === life) act();
-    }, ms);
-    timer.unref();
+    return () => born === life;
+  };
+  const later = (ms: number, act: () => void): void => {
+    const isCurrent = untilCut();
+    setTimeout(() => isCurrent() && act(), ms).unref();
   };
   const start = (job: JobDefinition): void => {
     const { label } = job;
-    const born = life;
+    const isCurrent = untilCut();
     const onEnd = (exit: Exit, pid: number): void => {
       if (running.get(label)?.pid === pid) running.delete(label);
-      if (born === life) tell({ kind: 'ended', label, exit });
+      if (isCurrent()) tell({ kind: 'ended', label, exit });
     };
     const child = startJob(job, onEnd);
     startedAtMs.set(label, Date.now());
@@ -186,12 +179,8 @@ function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: 
     },
     /** Running processes that launchd started. */
     processes: () => [...running].map(([label, { pid }]) => ({ label, pid })),
-    /** Signals one job, or all; returns how many jobs received the signal. */
-    signal: (name: JobSignal, label?: string): number => {
-      const wanted = [...running].filter(([one]) => label === undefined || one === label);
-      for (const [, child] of wanted) child.signal(name);
-      return wanted.length;
-    },
+    /** Whether nothing was cut since this call. */
+    untilCut,
     /** Kills everything; later exits are not reported. */
     cut: (): void => {
       life += 1;
@@ -292,9 +281,12 @@ const failed = (exitCode: number, ...lines: readonly string[]): ToolAnswer => ({
 /** Success; `stdout` is empty unless output was requested. */
 const succeeded = (stdout = ''): ToolAnswer => ({ stdout, stderr: '', exitCode: 0 });
 
+const bootstrapFailed = 'Bootstrap failed: 5: Input/output error';
+
 /** launchctl's answers when launchd refuses; the codes are from the knowledge about macOS 26. */
 const refusals = {
-  bootstrap: failed(5, 'Bootstrap failed: 5: Input/output error'),
+  bootstrap: failed(5, bootstrapFailed),
+  bootstrapByUser: failed(5, bootstrapFailed, 'Try re-running the command as root for richer errors.'),
   disabled: failed(119, 'Bootstrap failed: 119: Service is disabled'),
   notLoaded: failed(3, 'Boot-out failed: 3: No such process'),
   inProgress: failed(36, 'Boot-out failed: 36: Operation now in progress'),
@@ -362,12 +354,6 @@ async function override({ files, tell, state }: LaunchdCore, label: string, isDi
   return succeeded();
 }
 
-/** Agents are not simulated: an override is stored in its file and has no other effect. */
-async function overrideAgent({ files }: LaunchdCore, label: string, isDisabledNow: boolean) {
-  await files.overrideAgent(label, isDisabledNow);
-  return succeeded();
-}
-
 interface LaunchctlCommand {
   readonly withoutRoot: ToolAnswer;
   readonly run: (core: LaunchdCore) => ToolAnswer | Promise<ToolAnswer>;
@@ -404,24 +390,13 @@ function parseLaunchctl(args: readonly string[], isRoot: boolean): LaunchctlComm
   if (more.length > 0) return undefined;
   if (verb === 'bootstrap' && first === 'system' && second !== undefined && second !== '') {
     const objection = (key: string): string => `/bin/launchctl 3:bootstrap system ${second} (${key})`;
-    return {
-      withoutRoot: failed(
-        5,
-        'Bootstrap failed: 5: Input/output error',
-        'Try re-running the command as root for richer errors.',
-      ),
-      run: (core) => load(core, second, objection),
-    };
+    return { withoutRoot: refusals.bootstrapByUser, run: (core) => load(core, second, objection) };
   }
   if (verb === 'kill') {
     const signal = signalOf(first);
     const label = labelIn('system', second);
-    return signal === undefined || label === undefined
-      ? undefined
-      : {
-          withoutRoot: refusals.notPermitted('Could not signal service'),
-          run: (core) => kill(core, label, signal),
-        };
+    if (signal === undefined || label === undefined) return undefined;
+    return { withoutRoot: refusals.notPermitted('Could not signal service'), run: (core) => kill(core, label, signal) };
   }
   if (second !== undefined) return undefined;
   const label = labelIn('system', first);
@@ -432,9 +407,9 @@ function parseLaunchctl(args: readonly string[], isRoot: boolean): LaunchctlComm
   if (label !== undefined) return { withoutRoot, run: (core) => override(core, label, verb === 'disable') };
   // Overrides by a user in that user's own domain are not simulated.
   const agent = isRoot ? labelIn(`user/${agentUser}`, first) : undefined;
-  return agent === undefined
-    ? undefined
-    : { withoutRoot, run: (core) => overrideAgent(core, agent, verb === 'disable') };
+  if (agent === undefined) return undefined;
+  // Agents are not simulated: an override is stored in its file and has no other effect.
+  return { withoutRoot, run: ({ files }) => files.overrideAgent(agent, verb === 'disable').then(() => succeeded()) };
 }
 
 /** Runs one launchctl command and answers when it is complete, including its files. */
