@@ -1,5 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { markVariable } from './ssh/ssh-user.ts';
 
@@ -25,21 +27,12 @@ export const isSameProcess = async (pid: number, start: string): Promise<boolean
 
 const surveyMs = 500;
 
-function isAlive(group: number): boolean {
+/** Signals all processes of a group; false if none is left. Signal 0 only checks that. */
+function signalGroup(group: number, name: string | 0): boolean {
   try {
-    process.kill(-group, 0);
-    return true;
+    return process.kill(-group, name);
   } catch {
     return false;
-  }
-}
-
-/** Signals all processes of a group, if any are left. */
-function signalGroup(group: number, name: string): void {
-  try {
-    process.kill(-group, name);
-  } catch {
-    // It exited by itself in the meantime.
   }
 }
 
@@ -52,7 +45,7 @@ export function createProcessGroups(lifeline: Lifeline) {
   let expected = 0;
   let isOver = false;
   const settle = (group: number): void => {
-    if (isAlive(group)) {
+    if (signalGroup(group, 0)) {
       orphaned.add(group);
       return;
     }
@@ -155,7 +148,8 @@ ${sweepText}
 sweep >/dev/null
 `;
 
-const plainEnvironment = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' };
+/** For a shell of the simulator itself. */
+const plain = { env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' }, cwd: '/' } as const;
 
 /**
  * Starts the guard: a process that reads from a pipe whose only writing end is in this process. When this process dies,
@@ -163,16 +157,13 @@ const plainEnvironment = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' };
  */
 export function startLifeline(runId: string) {
   const guardian = spawn('/bin/sh', ['-c', guardText], {
+    ...plain,
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
-    env: plainEnvironment,
-    cwd: '/',
   });
   const { stdin, pid } = guardian;
   if (pid === undefined) throw new Error('the guard of the simulated fleet did not start');
-  const ended = new Promise<void>((resolve) => {
-    guardian.once('exit', () => resolve());
-  });
+  const ended = once(guardian, 'exit');
   stdin.on('error', () => undefined);
   const say = (line: string): void => {
     if (stdin.writable) stdin.write(line);
@@ -198,22 +189,16 @@ export function startLifeline(runId: string) {
 export type Lifeline = ReturnType<typeof startLifeline>;
 
 /** Kills all processes with the mark of the run and returns their number. Takes at most a minute. */
-export function sweepMarked(runId: string): Promise<number> {
+export async function sweepMarked(runId: string): Promise<number> {
   const sweeper = spawn('/bin/sh', ['-c', `read -r run || exit 0\n${sweepText}\nsweep`], {
+    ...plain,
     stdio: ['pipe', 'pipe', 'ignore'],
-    env: plainEnvironment,
-    cwd: '/',
     timeout: 60_000,
     killSignal: 'SIGKILL',
   });
-  let printed = '';
-  sweeper.stdout.on('data', (chunk: Buffer) => {
-    printed += chunk.toString('latin1');
-  });
+  const closed = once(sweeper, 'close');
   sweeper.stdin.on('error', () => undefined);
   sweeper.stdin.end(`${runId}\n`);
-  return new Promise((resolve, reject) => {
-    sweeper.once('error', reject);
-    sweeper.once('close', () => resolve(new Set(printed.split('\n').filter((line) => line !== '')).size));
-  });
+  const [printed] = await Promise.all([text(sweeper.stdout), closed]);
+  return new Set(printed.match(/.+/g)).size;
 }

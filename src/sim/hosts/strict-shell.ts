@@ -12,7 +12,6 @@ export interface Objection {
 const systemFolder =
   /^\/(bin|sbin|usr|etc|var|tmp|private|Library|System|Users|Applications|Volumes|opt|dev|proc|sys|home|root|run|cores)(\/|$)/;
 const nestingLimit = 8;
-const inputLimit = 1_048_576;
 
 interface Place {
   readonly root: string;
@@ -135,26 +134,16 @@ function inspect(text: string, place: Place): readonly Objection[] {
 export const objectionsTo = (text: string, root: string): readonly Objection[] => inspect(text, { root, depth: 0 });
 
 /**
- * Checks the input of a command that makes a shell read its script from standard input (`sh -s`); otherwise undefined.
- * The script is already running once it is complete, so its objections are only recorded. Checks the first 1 MiB.
+ * A check of the input of a command that makes a shell read its script from standard input (`sh -s`); otherwise
+ * undefined. The script is already running once it is complete, so its objections are only recorded.
  */
-export function createInputWatch(text: string, root: string) {
+export function inputCheck(text: string, root: string): ((input: string) => readonly Objection[]) | undefined {
   const readsScript = readShell(text).commands.some(({ words }) => {
     const shellAt = words.findIndex((word) => shells.has(baseName(word)));
     const after = words.slice(shellAt + 1);
     return shellAt >= 0 && (after.length === 0 || after.some((word) => /^-[a-z]*s$/.test(word.literal)));
   });
-  if (!readsScript) return undefined;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  return {
-    add: (chunk: Buffer): void => {
-      if (size < inputLimit) chunks.push(chunk);
-      size += chunk.length;
-    },
-    /** The objections to all data so far. */
-    objections: () => inspect(Buffer.concat(chunks).toString('utf8'), { root, depth: 1 }),
-  };
+  return readsScript ? (input) => inspect(input, { root, depth: 1 }) : undefined;
 }
 
 /** One word of a shell text, as far as it is known without running it. */

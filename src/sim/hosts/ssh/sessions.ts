@@ -5,7 +5,7 @@ import type { Exit } from '../../../model/probe.ts';
 import type { ServedNode } from '../fleet-host.ts';
 import type { ProcessStarter, StartedProgram } from '../process-starter.ts';
 import type { ProcessGroups } from '../processes.ts';
-import { createInputWatch, type Objection, objectionsTo } from '../strict-shell.ts';
+import { inputCheck, type Objection, objectionsTo } from '../strict-shell.ts';
 import type { NodeKeys } from './host-keys.ts';
 import type { PipeSupply } from './pipes.ts';
 import { execEnvironment, homeOf } from './ssh-user.ts';
@@ -145,8 +145,8 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
     change({ exit: { kind: 'exited', code: first.code } });
     return;
   }
-  const script = createInputWatch(command, node.root);
-  const delay = createExecDelay(node.watch, { node: node.name, command, boot: node.boot() });
+  const input = keepInput();
+  const delay = createExecDelay(node.watch, input.text, { node: node.name, command, boot: node.boot() });
   const running = runExec({
     node,
     command,
@@ -159,16 +159,13 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
       accepted: one.variables,
       connection: { client: client.from, server: client.to },
     }),
-    onInput: (chunk) => {
-      script?.add(chunk);
-      delay.add(chunk);
-    },
+    onInput: input.add,
     delay,
   });
   one.running = running;
   if (one.isClosed) running.abandon();
   const { exit, outputBytes } = await running.ended;
-  const late = script?.objections() ?? [];
+  const late = inputCheck(command, node.root)?.(input.text()) ?? [];
   record(node, late);
   change({ exit, outputBytes, objections: late.map((objection) => objection.text) });
   one.running = undefined;
@@ -333,30 +330,30 @@ function createChannelOutput(channel: ServerChannel, released: Promise<void>) {
 
 const inputLimit = 1_048_576;
 
-/**
- * Delays the output of one command until it has been received completely, or has exited, and all listeners are done.
- * Without listeners there is no delay. Output may be sent when `released` resolves.
- */
-function createExecDelay(watch: ExecWatch, exec: Omit<ReceivedExec, 'input'>) {
-  if (!watch.isWatched()) return { add: () => undefined, received: () => undefined, released: Promise.resolve() };
+/** Keeps the beginning of a command's input. */
+function keepInput() {
   const chunks: Buffer[] = [];
   let size = 0;
-  let received = (): void => undefined;
-  const whole = new Promise<void>((resolve) => {
-    received = resolve;
-  });
-  const released = whole.then(() => {
-    const input = Buffer.concat(chunks).subarray(0, inputLimit).toString('utf8');
-    return watch.tell({ ...exec, input }).catch(() => undefined);
-  });
   return {
-    released,
-    received,
     add: (chunk: Buffer): void => {
       if (size < inputLimit) chunks.push(chunk);
       size += chunk.length;
     },
+    text: (): string => Buffer.concat(chunks).subarray(0, inputLimit).toString('utf8'),
   };
+}
+
+/**
+ * Delays the output of one command until it has been received completely, or has exited, and all listeners are done.
+ * Without listeners there is no delay. Output may be sent when `released` resolves.
+ */
+function createExecDelay(watch: ExecWatch, input: () => string, exec: Omit<ReceivedExec, 'input'>) {
+  if (!watch.isWatched()) return { received: () => undefined, released: Promise.resolve() };
+  let received = (): void => undefined;
+  const whole = new Promise<void>((resolve) => {
+    received = resolve;
+  });
+  return { received, released: whole.then(() => watch.tell({ ...exec, input: input() })).catch(() => undefined) };
 }
 
 /** One received command, with all data sent to its standard input. */

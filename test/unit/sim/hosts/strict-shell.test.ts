@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createInputWatch, objectionsTo } from '../../../../src/sim/hosts/strict-shell.ts';
+import { inputCheck, objectionsTo } from '../../../../src/sim/hosts/strict-shell.ts';
 
 const root = '/run/roots/studio-1';
 const codes = (text: string): readonly number[] => objectionsTo(text, root).map((one) => one.code);
@@ -120,14 +120,12 @@ describe('the strict shell on incomplete scripts', () => {
 
 describe('a script on standard input', () => {
   it('is checked afterwards if a shell reads it', () => {
-    const watch = createInputWatch('"$R/usr/bin/sudo" -n "$R/bin/sh" -s', root);
-    watch?.add(Buffer.from('true\n/usr/bin/'));
-    watch?.add(Buffer.from('stat x\n'));
-    expect(watch?.objections().map((one) => one.code)).toEqual([127]);
+    const check = inputCheck('"$R/usr/bin/sudo" -n "$R/bin/sh" -s', root);
+    expect(check?.('true\n/usr/bin/stat x\n').map((one) => one.code)).toEqual([127]);
   });
 
   it('is not checked if it is data', () => {
-    expect(createInputWatch('cat >file', root)).toBeUndefined();
-    expect(createInputWatch("exec /bin/sh -c 'cat'", root)).toBeUndefined();
+    expect(inputCheck('cat >file', root)).toBeUndefined();
+    expect(inputCheck("exec /bin/sh -c 'cat'", root)).toBeUndefined();
   });
 });
