@@ -78,8 +78,20 @@ export async function openSocket(
   };
 }
 
-const isAnswer = (value: unknown): value is ControlAnswer =>
-  typeof value === 'object' && value !== null && 'simulated' in value && 'ok' in value;
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+/** The object in a JSON text; undefined if there is none. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isAnswer = (value: object): value is ControlAnswer => 'simulated' in value && 'ok' in value;
 
 /** Sends a request to a simulator; undefined if nothing listens, the response is invalid, or the time is over. */
 export function askControl(
@@ -100,12 +112,8 @@ export function askControl(
     const lines = createInterface({ input: socket });
     lines.on('error', () => end(undefined));
     lines.once('line', (line) => {
-      try {
-        const value: unknown = JSON.parse(line);
-        end(isAnswer(value) ? value : undefined);
-      } catch {
-        end(undefined);
-      }
+      const value = parseObject(line);
+      end(value !== undefined && isAnswer(value) ? value : undefined);
     });
     socket.once('connect', () => socket.write(`${JSON.stringify(request)}\n`));
   });

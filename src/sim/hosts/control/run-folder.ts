@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSameProcess, sweepMarked } from '../processes.ts';
 import { replaceFile } from '../replace-file.ts';
-import { askControl, removeSocket } from './control.ts';
+import { askControl, isObject, parseObject, removeSocket } from './control.ts';
 
 /** How to reach one simulated node. */
 export interface RunNode {
@@ -47,8 +47,6 @@ export async function writeRunFile(folder: string, run: RunFile): Promise<void> 
   await replaceFile(join(folder, runFileName), `${JSON.stringify(run, null, 2)}\n`, 0o600);
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-
 function isRunNode(value: unknown): value is RunNode {
   if (!isObject(value)) return false;
   const { port, hostKey, root, user } = value;
@@ -71,12 +69,8 @@ function isRunFile(value: unknown): value is RunFile {
 
 /** The run file with this name in a folder; undefined if there is none or it is not valid. */
 export async function parseRunFile(folder: string, name: string): Promise<RunFile | undefined> {
-  try {
-    const value: unknown = JSON.parse(await readFile(join(folder, name), 'utf8'));
-    return isRunFile(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseObject(await readFile(join(folder, name), 'utf8').catch(() => ''));
+  return isRunFile(value) ? value : undefined;
 }
 
 const stateName = 'state.json';

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,7 +12,16 @@ import { prose } from '../../../model/text/prose.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel } from '../fleet-model.ts';
 import { isSameProcess, processStart } from '../processes.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
-import { askControl, asks, type ControlAnswer, type ControlRequest, chooseSocketPath, openSocket } from './control.ts';
+import {
+  askControl,
+  asks,
+  type ControlAnswer,
+  type ControlRequest,
+  chooseSocketPath,
+  isObject,
+  openSocket,
+  parseObject,
+} from './control.ts';
 import {
   cleanRun,
   parseRunFile,
@@ -38,17 +48,14 @@ async function writeFailure(folder: string, error: unknown): Promise<void> {
   await writeFile(join(folder, failureName), text, { mode: 0o600 });
 }
 
-const isFailure = (value: unknown, pid: number | undefined): value is { readonly diagnostics: NonEmpty<Diagnostic> } =>
-  typeof value === 'object' && value !== null && 'pid' in value && value.pid === pid && 'diagnostics' in value;
-
 /** Why this process did not start: its own message, or the end of its log. */
 async function readFailure(
   folder: string,
   { pid, end }: Awaited<ReturnType<typeof spawnDetached>>,
 ): Promise<FleetError> {
-  const text = await readFile(join(folder, failureName), 'utf8').catch(() => 'null');
-  const value: unknown = JSON.parse(text);
-  if (isFailure(value, pid)) return new FleetError(value.diagnostics);
+  const saved = parseObject(await readFile(join(folder, failureName), 'utf8').catch(() => ''));
+  if (saved?.['diagnostics'] !== undefined && saved['pid'] === pid)
+    return new FleetError(saved['diagnostics'] as NonEmpty<Diagnostic>);
   const log = await readFile(join(folder, logName), 'utf8').catch(() => '');
   const last = log.trim().split('\n').slice(-3).join(' / ');
   return failed(`The simulator did not start: ${end ?? 'it did not answer in time'}. ${last}`.trim());
@@ -65,12 +72,8 @@ export async function superviseUntilStopped(options: ServeOptions): Promise<void
     await writeFailure(options.folder, error);
     throw error;
   });
-  const stop = (): void => {
-    serving.stop().catch((error: unknown) => options.log(String(error)));
-  };
   process.on('SIGHUP', () => undefined);
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, serving.stop);
   await serving.ended;
 }
 
@@ -159,9 +162,6 @@ export async function stopSupervisor(
   return { kind: state.kind === 'dead' ? 'cleaned' : 'stopped', sweptCount };
 }
 
-const codeOf = (error: unknown): unknown =>
-  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-
 /**
  * Kills the process of a simulated fleet; succeeds if it is already gone.
  *
@@ -175,8 +175,9 @@ export function endProcess(
   try {
     send(pid, 'SIGKILL');
   } catch (error) {
-    if (codeOf(error) === 'ESRCH') return;
-    if (codeOf(error) !== 'EPERM') throw error;
+    const code = isObject(error) ? error['code'] : undefined;
+    if (code === 'ESRCH') return;
+    if (code !== 'EPERM') throw error;
     const detail = `Process ${pid} belongs to a different user, so it cannot be stopped from here.`;
     const hint = prose`The user who started it can stop it: ${meshwright('sim down')}`;
     throw new FleetError([diagnose('sim/no-answer', { detail, hint })]);
@@ -254,15 +255,9 @@ const isWords = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((word) => typeof word === 'string');
 
 function parseRequest(line: string): ControlRequest | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || !('ask' in value)) return undefined;
-    const ask = asks.find((one) => one === value.ask);
-    const words = 'words' in value ? value.words : [];
-    return ask === undefined || !isWords(words) ? undefined : { ask, words };
-  } catch {
-    return undefined;
-  }
+  const { ask, words = [] } = parseObject(line) ?? {};
+  const known = asks.find((one) => one === ask);
+  return known === undefined || !isWords(words) ? undefined : { ask: known, words };
 }
 
 /** Answers every line on the socket; an invalid request closes the connection. */
@@ -368,35 +363,24 @@ async function startServing(options: ServeOptions, pidStart: string) {
     userKeyFile: fleet.userKey.path,
     nodes: fleet.nodes,
   };
-  let stopping: Promise<void> | undefined;
-  let watch: NodeJS.Timeout | undefined;
-  let tellEnded: () => void = () => undefined;
-  const ended = new Promise<void>((resolve) => {
-    tellEnded = resolve;
-  });
-  const end = async (): Promise<void> => {
+  const stopping = new AbortController();
+  const stopped = once(stopping.signal, 'abort');
+  const stop = (): void => stopping.abort();
+  const control = await serveControl(run.controlSocket, (request) => answerTo({ fleet, model, run, stop }, request));
+  await writeRunFile(folder, run);
+  const stopIfRemoved = async (): Promise<void> => {
+    const file = await parseRunFile(folder, runFileName);
+    if (file?.runId !== run.runId) stop();
+  };
+  const watch = setInterval(() => void stopIfRemoved(), watchMs).unref();
+  const ended = stopped.then(async () => {
+    clearInterval(watch);
     await fleet.stop();
     await control.close();
     await cleanRun(folder, run);
     await rm(claimPath(folder), { force: true });
     log(`simulated fleet ${model.name} is down`);
-    tellEnded();
-  };
-  const stop = (): Promise<void> => {
-    clearInterval(watch);
-    stopping ??= end();
-    return stopping;
-  };
-  const control = await serveControl(run.controlSocket, (request) =>
-    answerTo({ fleet, model, run, stop: () => void stop().catch((error: unknown) => log(String(error))) }, request),
-  );
-  await writeRunFile(folder, run);
-  watch = setInterval(() => {
-    parseRunFile(folder, runFileName)
-      .then((file) => (file?.runId === run.runId ? undefined : stop()))
-      .catch((error: unknown) => log(String(error)));
-  }, watchMs);
-  watch.unref();
+  });
   log(`simulated fleet ${model.name} is up: ${Object.keys(run.nodes).length} nodes on 127.0.0.1`);
   return { ended, stop };
 }
