@@ -44,7 +44,8 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
     nodes: names.map((name) => ({ name, user: 'mesh' })),
     look: () => ({
       connection: { hostKey: 'own', filevault: 'unlocked', ...connection },
-      account: { password: 'simulated', hasKey: true },
+      password: 'simulated',
+      hasKey: true,
       files,
       ailments,
       comesBackAfterPowerLoss: true,

@@ -1,12 +1,7 @@
 import type { NodeName } from '../../model/node.ts';
-import type { ConnectionState, MacState } from '../model/fleet.ts';
+import { withConnection } from '../model/fleet.ts';
 import { outOfBox, strangerLike } from '../simulate-fleet.ts';
 import { aims, defineFault, defineMacFault } from './fault.ts';
-
-const withConnection = (mac: MacState, connection: Partial<ConnectionState>): MacState => ({
-  ...mac,
-  connection: { ...mac.connection, ...connection },
-});
 
 /**
  * In the middle of an observation. With our own client, key exchange and login take about 1,400 bytes, and the first

@@ -1,12 +1,15 @@
-import { type Ailments, type MacState, macNamed, peerAt, type SimulatedFleet, withMac } from '../model/fleet.ts';
+import {
+  type Ailments,
+  ailing,
+  type MacState,
+  macNamed,
+  peerAt,
+  type SimulatedFleet,
+  withMac,
+} from '../model/fleet.ts';
 import { withBridgeInterface } from '../model/network.ts';
 import { isRdmaLive } from '../model/rdma.ts';
 import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
-
-const ailing = (mac: MacState, ailments: Partial<Ailments>): MacState => ({
-  ...mac,
-  ailments: { ...mac.ailments, ...ailments },
-});
 
 /** A fault that is one condition of a Mac; `already` is the reason if the Mac already has it. */
 const defineAilment = <K extends keyof Ailments>(

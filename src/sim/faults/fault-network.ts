@@ -1,4 +1,5 @@
 import {
+  ailing,
   type MacState,
   macNamed,
   peerAt,
@@ -32,8 +33,6 @@ export function underDaemon(mac: MacState): MacState {
   const fixed = mac.receptacles.filter(({ device }) => fixedServices(mac, device).length > 0);
   return fixed.reduce((one, { device }) => withoutFixed(one, device, 'dhcp'), bare);
 }
-
-const sharing = (mac: MacState): MacState => ({ ...mac, ailments: { ...mac.ailments, isSharingInternet: true } });
 
 /** The receptacles in a target: `NODE:RECEPTACLE`, or all of `NODE`. */
 const receptaclesOf = (mac: MacState, target: string): MacState['receptacles'] =>
@@ -71,7 +70,7 @@ export const networkFaults = {
     (mac) =>
       mac.ailments.networkDaemon === 'fights'
         ? 'the daemon already runs'
-        : underDaemon({ ...mac, ailments: { ...mac.ailments, networkDaemon: 'fights' } }),
+        : underDaemon(ailing(mac, { networkDaemon: 'fights' })),
     ({ ailments }) => ailments.networkDaemon === 'fights',
   ),
 
@@ -83,7 +82,9 @@ export const networkFaults = {
       const shared = ends.filter((end) => peerAt(fleet, end) !== undefined);
       if (shared.length === 0) return 'there is no Mac at the far end';
       return shared.reduce((before, end) => {
-        const far = withMac(before, peerAt(before, end)?.mac.name ?? '', sharing);
+        const far = withMac(before, peerAt(before, end)?.mac.name ?? '', (mac) =>
+          ailing(mac, { isSharingInternet: true }),
+        );
         return withMac(far, end.node, (mac) =>
           withoutFixed(mac, receptacleOf(mac, end.receptacle)?.device ?? '', 'dhcp'),
         );

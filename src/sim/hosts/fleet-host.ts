@@ -112,8 +112,7 @@ function createNodeState({ name, look }: HostedNode, { disk, runId, files, files
       (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
     renderFiles: async (): Promise<void> => {
       now.view = look();
-      const { account, mac } = now.view;
-      await files.update(await filesOf(now.view, mark()), account.hasKey, mac);
+      await files.update(await filesOf(now.view, mark()), now.view.hasKey, now.view.mac);
     },
   };
 }

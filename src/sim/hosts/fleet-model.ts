@@ -1,5 +1,6 @@
 import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
 import type { Ailments, ConnectionState } from '../model/fleet.ts';
+import type { MacEvent } from '../model/history.ts';
 import type { NodeFile } from '../model/node-files.ts';
 import type { Reach, Wiring } from '../model/wiring.ts';
 import type { Write } from '../tools/registry.ts';
@@ -9,24 +10,27 @@ export interface ActiveFault {
   readonly text: string;
 }
 
-/** The result of changing faults: all active ones, or why nothing changed. */
-export type FaultAnswer =
-  | { readonly kind: 'done'; readonly faults: readonly ActiveFault[] }
-  | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
-
-/** State of the ssh user's account that is not in public files. */
-export interface AccountState {
-  readonly password: string;
-  /** Whether this computer's key is in `~/.ssh/authorized_keys`, unless the node itself changed that. */
-  readonly hasKey: boolean;
+/** Why nothing changed. */
+interface Refusal {
+  readonly kind: 'refused';
+  readonly diagnostics: NonEmpty<Diagnostic>;
 }
+
+/** The result of changing faults: all active ones. */
+export type FaultAnswer = { readonly kind: 'done'; readonly faults: readonly ActiveFault[] } | Refusal;
+
+/** The result of moving plugs: the moves. */
+export type ActsAnswer = { readonly kind: 'done'; readonly done: readonly string[] } | Refusal;
 
 /** A node's current state, as far as the host needs it. */
 export interface NodeView {
   readonly connection: ConnectionState;
   /** Hardware UUID of the Mac at this node; absent if it is always the same Mac. */
   readonly mac?: string;
-  readonly account: AccountState;
+  /** The password of the ssh user. */
+  readonly password: string;
+  /** Whether this computer's key is in `~/.ssh/authorized_keys`, unless the node itself changed that. */
+  readonly hasKey: boolean;
   readonly ailments: Ailments;
   /** Whether pmset lets the Mac boot by itself after a power failure. */
   readonly comesBackAfterPowerLoss: boolean;
@@ -56,24 +60,6 @@ interface WriteAnswer extends ToolAnswer {
   readonly power?: 'restart' | 'off';
 }
 
-/** The result of moving plugs: the moves, or why nothing changed. */
-export type ActsAnswer =
-  | { readonly kind: 'done'; readonly done: readonly string[] }
-  | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
-
-/** An event of one Mac. */
-type NodeEvent =
-  /**
-   * Ranks send much TCP through its cables; a service received KILL; a foreign network daemon ran once; a person
-   * entered the FileVault password.
-   */
-  | { readonly kind: 'tcp-load' | 'killed' | 'daemon-run' | 'unlock' }
-  /** These processes received a fatal signal. */
-  | { readonly kind: 'processes-ended'; readonly pids: readonly number[] }
-  /** A person disabled or enabled the foreign network daemon. */
-  | { readonly kind: 'daemon'; readonly isStopped: boolean }
-  | { readonly kind: 'boot'; readonly atEpochSeconds: number };
-
 /**
  * The host's interface to the model of a fleet: its nodes, their state and their faults. The host reads it again after
  * every change.
@@ -92,7 +78,7 @@ export interface FleetModel {
   /** The network preferences of this node's Mac no longer match the rendered file; `text` is their new text. */
   readonly reread: (node: string, text: string) => void;
   /** Applies an event to the Mac of this node. */
-  readonly happen: (node: string, event: NodeEvent) => void;
+  readonly happen: (node: string, event: MacEvent) => void;
   /**
    * Performs the manual steps that the declared state needs. Returns what was done, in sentences without a period, and
    * the nodes whose Macs must reboot.

@@ -110,7 +110,8 @@ function lookWith(book: Book): FleetModel['look'] {
     return {
       connection,
       ...given({ mac: macNamed(fleet, node)?.hardwareUuid, wiring: wiringOf(fleet, node) }),
-      account: { password, hasKey },
+      password,
+      hasKey,
       ailments,
       comesBackAfterPowerLoss: power.restartsAfterPowerLoss,
       files: render(fleet, node),

@@ -204,6 +204,18 @@ export function peerAt(fleet: SimulatedFleet, end: LinkEnd): Seen | undefined {
   return mac === undefined || receptacle === undefined ? undefined : { mac, receptacle };
 }
 
+/** The Mac with these problems changed. */
+export const ailing = (mac: MacState, ailments: Partial<Ailments>): MacState => ({
+  ...mac,
+  ailments: { ...mac.ailments, ...ailments },
+});
+
+/** The Mac with this part of its ssh server changed. */
+export const withConnection = (mac: MacState, connection: Partial<ConnectionState>): MacState => ({
+  ...mac,
+  connection: { ...mac.connection, ...connection },
+});
+
 /** The fleet with one changed Mac; the identical fleet if the change returns the same Mac. */
 export function withMac(fleet: SimulatedFleet, node: string, change: (mac: MacState) => MacState): SimulatedFleet {
   const macs = fleet.macs.map((mac) => (mac.name === node ? change(mac) : mac));

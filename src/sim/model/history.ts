@@ -7,7 +7,7 @@ import { type ActiveFault, type FaultName, faults } from '../faults/faults.ts';
 import { acted, type HandsAct } from '../hands.ts';
 import { applyWrite, type Write } from '../tools/registry.ts';
 import { type Cable, isFree, plugged } from './cables.ts';
-import { type MacState, type SimulatedFleet, withMac } from './fleet.ts';
+import { ailing, type MacState, type SimulatedFleet, withConnection, withMac } from './fleet.ts';
 import { bridgeIn, isCabled, withBridgeInterface } from './network.ts';
 import { automaticLoginOf, loginWindowDomain } from './node-files.ts';
 import type { PlistDict } from './plist.ts';
@@ -44,6 +44,11 @@ export type SimEvent =
   /** A person entered the FileVault password. */
   | { readonly kind: 'unlock'; readonly mac: string };
 
+type WithoutMac<Event> = Event extends { readonly mac: string } ? Omit<Event, 'mac'> : never;
+
+/** An event of one Mac. */
+export type MacEvent = WithoutMac<SimEvent>;
+
 /** The rack after one more event, and the event's own result. */
 type Happened =
   | {
@@ -68,9 +73,7 @@ const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${t
 function withDaemon(mac: MacState, isStopped: boolean): MacState {
   const networkDaemon = isStopped ? 'stopped' : 'fights';
   const { networkDaemon: before } = mac.ailments;
-  return before === undefined || before === networkDaemon
-    ? mac
-    : { ...mac, ailments: { ...mac.ailments, networkDaemon } };
+  return before === undefined || before === networkDaemon ? mac : ailing(mac, { networkDaemon });
 }
 
 /** The Mac after an event of its own; the identical Mac if the event had no effect. */
@@ -85,9 +88,7 @@ function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: stri
     case 'enable-rdma':
       return mac.isRdmaEnabled ? mac : { ...mac, isRdmaEnabled: true };
     case 'tcp-load':
-      return mac.ailments.panicsUnderTcp && mac.ailments.panic === undefined
-        ? { ...mac, ailments: { ...mac.ailments, panic: 'tcp-load' } }
-        : mac;
+      return mac.ailments.panicsUnderTcp && mac.ailments.panic === undefined ? ailing(mac, { panic: 'tcp-load' }) : mac;
     case 'killed':
       return afterKill(mac);
     case 'processes-ended':
@@ -99,9 +100,7 @@ function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: stri
     case 'automatic-login':
       return withAutomaticLogin(mac, event.user);
     case 'unlock':
-      return mac.connection.filevault === 'unlocked'
-        ? mac
-        : { ...mac, connection: { ...mac.connection, filevault: 'unlocked' } };
+      return mac.connection.filevault === 'unlocked' ? mac : withConnection(mac, { filevault: 'unlocked' });
   }
 }
 
@@ -152,7 +151,8 @@ function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pic
  */
 function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
   const count = mac.bootSession.count + 1;
-  const { isRdmaWaiting: _, ...rest } = mac;
+  // FileVault asks for a password before macOS boots.
+  const { isRdmaWaiting: _, ...rest } = mac.isFileVaultOn ? withConnection(mac, { filevault: 'preboot' }) : mac;
   return {
     ...started(rest),
     bootSession: {
@@ -162,8 +162,6 @@ function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
     },
     wiredLimitMegabytes: 0,
     ...afterStart(mac, atEpochSeconds),
-    // FileVault asks for a password before macOS boots.
-    connection: mac.isFileVaultOn ? { ...mac.connection, filevault: 'preboot' } : mac.connection,
   };
 }
 
@@ -176,9 +174,7 @@ const pageBytes = 16_384;
 function afterKill(mac: MacState): MacState {
   if (!mac.ailments.leaksWired) return mac;
   const leakedWiredBytes = Math.round((mac.memoryBytes * leakedShare) / pageBytes) * pageBytes;
-  return mac.ailments.leakedWiredBytes === leakedWiredBytes
-    ? mac
-    : { ...mac, ailments: { ...mac.ailments, leakedWiredBytes } };
+  return mac.ailments.leakedWiredBytes === leakedWiredBytes ? mac : ailing(mac, { leakedWiredBytes });
 }
 
 /** The Mac with automatic login for this user, or without. macOS does not offer it while FileVault is on. */

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { FleetError } from '../../../diagnostics/diagnostic.ts';
+import { oncePer } from '../../../model/lists.ts';
 import { accountsPath } from '../../model/directory.ts';
 import type { ConnectionState } from '../../model/fleet.ts';
 import { dataFile, type NodeFile, programsPath, toolFile } from '../../model/node-files.ts';
@@ -257,7 +258,7 @@ async function filesOf(view: NodeView, { name, user }: HostedNode, mark: string)
   return [
     ...view.files.map(callingPrograms),
     dataFile('/private/etc/hosts', `127.0.0.1 localhost ${name}\n`),
-    ...accountFiles(user, sudo !== 'denied', await passwordHash(view.account.password), others),
+    ...accountFiles(user, sudo !== 'denied', await passwordHash(view.password), others),
     ...sshdFiles(view.connection, mark),
   ];
 }
@@ -274,21 +275,13 @@ function passwordHash(password: string): Promise<string> {
 /** Tools that rendered tools run. */
 const called = /\/(?:usr\/)?bin\/(awk|cat|cmp)(?= )/g;
 
-const renderedTools = new WeakMap<NodeFile, NodeFile>();
-
 /**
  * Makes a rendered tool run this machine's programs directly. The wrappers only check clients' commands, and would add
  * two processes to every answer.
  */
-function callingPrograms(file: NodeFile): NodeFile {
-  if (!file.isExecutable) return file;
-  const made = renderedTools.get(file) ?? {
-    ...file,
-    text: file.text.replaceAll(called, `${programsPath}/$1`),
-  };
-  renderedTools.set(file, made);
-  return made;
-}
+const callingPrograms = oncePer((file: NodeFile) =>
+  file.isExecutable ? { ...file, text: file.text.replaceAll(called, `${programsPath}/$1`) } : file,
+);
 
 /** The number that macOS gives the first account on a Mac. */
 const userId = 501;

@@ -99,7 +99,7 @@ async function mayLogIn(
   isLocked: boolean,
 ): Promise<boolean> {
   const isUser = context.username === user;
-  const { password } = view().account;
+  const { password } = view();
   switch (context.method) {
     case 'publickey':
       return !isLocked && isUser && (await authorizedKeys(root, user)).some((key) => isAccepted(context, key));
