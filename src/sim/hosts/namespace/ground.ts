@@ -174,21 +174,14 @@ const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 const answerMs = 60_000;
 const pollMs = 1;
 
-/** A pipe with a blocking writing end for this process and a reading end for the child. */
-function pipeToChild(path: string): { readonly ours: number; readonly child: number } {
+/** A pipe with a reading end that does not block, unless a blocking one is wanted, and a blocking writing end. */
+function openPipe(path: string, isBlocking: boolean): { readonly reader: number; readonly writer: number } {
   const first = openSync(path, O_RDONLY | O_NONBLOCK);
-  const ours = openSync(path, O_WRONLY);
-  const child = openSync(path, O_RDONLY);
-  closeSync(first);
+  const writer = openSync(path, O_WRONLY);
+  const reader = isBlocking ? openSync(path, O_RDONLY) : first;
+  if (isBlocking) closeSync(first);
   unlinkSync(path);
-  return { ours, child };
-}
-
-function pipeFromChild(path: string): { readonly ours: number; readonly child: number } {
-  const ours = openSync(path, O_RDONLY | O_NONBLOCK);
-  const child = openSync(path, O_WRONLY);
-  unlinkSync(path);
-  return { ours, child };
+  return { reader, writer };
 }
 
 /** Blocks the whole process: launchd must know a process's number before anything else happens to its job. */
@@ -247,15 +240,11 @@ function firstProcess(parent: number): number | undefined {
 export async function startBoot(options: BootOptions) {
   const paths = [join(options.folder, 'requests'), join(options.folder, 'answers')] as const;
   execFileSync('mkfifo', ['-m', '600', ...paths]);
-  const [requests, answers] = [pipeToChild(paths[0]), pipeFromChild(paths[1])];
-  const child = spawnAgent(options, [requests.child, answers.child]);
-  closeSync(requests.child);
-  closeSync(answers.child);
+  const [requests, answers] = [openPipe(paths[0], true), openPipe(paths[1], false)];
+  const child = spawnAgent(options, [requests.reader, answers.writer]);
+  for (const fd of [requests.reader, answers.writer]) closeSync(fd);
   const jobs = new Map<number, (exit: Exit, pid: number) => void>();
-  const closed = new Promise<void>((resolve) => {
-    child.once('error', () => resolve());
-    child.once('close', () => resolve());
-  });
+  const closed = once(child, 'close').catch(() => undefined);
   let isOver = false;
   const hear = (line: string): void => {
     const [what = '', pid = '', how = ''] = line.split(' ');
@@ -266,8 +255,7 @@ export async function startBoot(options: BootOptions) {
   const shut = (): void => {
     if (isOver) return;
     isOver = true;
-    closeSync(requests.ours);
-    closeSync(answers.ours);
+    for (const fd of [requests.writer, answers.reader]) closeSync(fd);
   };
   await whenUp(child, 'a simulated node', hear).catch((error: unknown) => {
     child.kill('SIGKILL');
@@ -276,7 +264,7 @@ export async function startBoot(options: BootOptions) {
   });
   const first = child.pid === undefined ? undefined : firstProcess(child.pid);
   const tell = (line: string): void => {
-    if (!isOver) writeSync(requests.ours, line);
+    if (!isOver) writeSync(requests.writer, line);
   };
   return {
     /**
@@ -285,7 +273,7 @@ export async function startBoot(options: BootOptions) {
      */
     startJob: (job: JobDefinition, mark: string, onEnd: (exit: Exit, pid: number) => void): JobProcess | undefined => {
       tell(startLine(job, mark));
-      const pid = isOver ? 0 : Number(readLine(answers.ours));
+      const pid = isOver ? 0 : Number(readLine(answers.reader));
       if (!(pid > 0)) return undefined;
       jobs.set(pid, onEnd);
       return { pid, signal: (name) => tell(`signal ${pid} ${name.slice(3)}\n`) };

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir, realpath, stat, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dataFile, type NodeFile, nodeProgramPath, programsPath, toolFile } from '../../model/node-files.ts';
 import { baseTools, hostTool } from '../base-tools/all-base-tools.ts';
 import { wrapperText } from '../base-tools/wrapper.ts';
+import { replaceFile } from '../replace-file.ts';
 import { runProgram } from './ground.ts';
 
 /** These tools are real here, so they need no wrapper. */
@@ -97,12 +98,6 @@ find . -type f \\( -name '*.so' -o -perm -100 \\) | xargs ldd 2>/dev/null |
 chmod 755 .
 `;
 
-async function write(root: string, file: NodeFile): Promise<void> {
-  const path = join(root, file.path);
-  await mkdir(join(path, '..'), { recursive: true });
-  await writeFile(path, file.text, { mode: file.isExecutable ? 0o755 : 0o644 });
-}
-
 /** Programs of this machine, each after its path on a node. */
 function wantedPrograms(): readonly string[] {
   const names = new Set([...programNames, ...helpers]);
@@ -141,5 +136,5 @@ export async function buildLowerRoot(root: string): Promise<void> {
   await mkdir(root, { recursive: true });
   await runProgram('/bin/sh', ['-c', buildText, 'sh', root, ...wantedPrograms(), '--', ...companions]);
   for (const folder of folders) await mkdir(join(root, folder), { recursive: true });
-  for (const file of systemFiles) await write(root, file);
+  for (const { path, text } of systemFiles) await replaceFile(join(root, path), text);
 }
