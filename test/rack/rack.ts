@@ -1,6 +1,7 @@
 /** The rack of four Mac Studios that tests speak of, as values: as a file wants it, as it is seen, and as it is simulated. */
 
 import { endAddresses } from '../../src/desired/addresses.ts';
+import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
 import { gatewayAccount, type MacAccounts, ownAccounts, ranksAccount } from '../../src/model/account.ts';
@@ -15,7 +16,7 @@ import type {
 import { known, type UnknownReason, unknown } from '../../src/model/known.ts';
 import { type Link, type LinkEnd, nodeName } from '../../src/model/node.ts';
 import type { FleetObservation } from '../../src/rack/examination.ts';
-import { type ActiveFault, applyFaults } from '../../src/sim/faults/faults.ts';
+import { type ActiveFault, faults } from '../../src/sim/faults/faults.ts';
 import type { SimulatedFleet } from '../../src/sim/model/fleet.ts';
 import { nodeFiles } from '../../src/sim/render-node.ts';
 import { simulateFleet } from '../../src/sim/simulate-fleet.ts';
@@ -388,6 +389,29 @@ export function simulated(desired: DesiredFleet = desiredRack): SimulatedFleet {
   const result = simulateFleet(desired, 'test');
   if (result.kind === 'fleet') return result.fleet;
   throw new Error(result.diagnostics.map(({ detail }) => plainText(detail)).join('\n'));
+}
+
+/** The changed fleet and its faults with canonical targets, or the first fault that could not be applied. */
+type FaultsResult =
+  | { readonly kind: 'fleet'; readonly fleet: SimulatedFleet; readonly active: readonly ActiveFault[] }
+  | { readonly kind: 'refused'; readonly diagnostics: readonly [Diagnostic] };
+
+/**
+ * The healthy fleet with these faults, in order. The state is always computed from the healthy fleet, so removing a
+ * fault from the list undoes exactly that fault. The same fault twice on one target counts once.
+ */
+export function applyFaults(healthy: SimulatedFleet, active: readonly ActiveFault[]): FaultsResult {
+  let fleet = healthy;
+  const canonical: ActiveFault[] = [];
+  for (const { fault, target } of active) {
+    const result = faults[fault].apply(fleet, target);
+    const text = result.kind === 'refused' ? target : result.target;
+    if (canonical.some((one) => one.fault === fault && one.target === text)) continue;
+    if (result.kind === 'refused') return { kind: 'refused', diagnostics: [result.diagnostic] };
+    fleet = result.fleet;
+    canonical.push({ fault, target: text });
+  }
+  return { kind: 'fleet', fleet, active: canonical };
 }
 
 /** The fleet with faults that are known to be possible. */

@@ -3,7 +3,6 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { given } from '../../model/given.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import type { SimulatedFleet } from '../model/fleet.ts';
 import { nearestWord } from './fault.ts';
 import { accessFaults } from './fault-access.ts';
 import { ailmentFaults } from './fault-ailments.ts';
@@ -24,29 +23,6 @@ export const faultNames: readonly FaultName[] = Object.keys(faults).filter(isFau
 export interface ActiveFault {
   readonly fault: FaultName;
   readonly target: string;
-}
-
-/** The changed fleet and its faults with canonical targets, or the first fault that could not be applied. */
-type FaultsResult =
-  | { readonly kind: 'fleet'; readonly fleet: SimulatedFleet; readonly active: readonly ActiveFault[] }
-  | { readonly kind: 'refused'; readonly diagnostics: readonly [Diagnostic] };
-
-/**
- * The healthy fleet with these faults, in order. The state is always computed from the healthy fleet, so removing a
- * fault from the list undoes exactly that fault. The same fault twice on one target counts once.
- */
-export function applyFaults(healthy: SimulatedFleet, active: readonly ActiveFault[]): FaultsResult {
-  let fleet = healthy;
-  const canonical: ActiveFault[] = [];
-  for (const { fault, target } of active) {
-    const result = faults[fault].apply(fleet, target);
-    const text = result.kind === 'refused' ? target : result.target;
-    if (canonical.some((one) => one.fault === fault && one.target === text)) continue;
-    if (result.kind === 'refused') return { kind: 'refused', diagnostics: [result.diagnostic] };
-    fleet = result.fleet;
-    canonical.push({ fault, target: text });
-  }
-  return { kind: 'fleet', fleet, active: canonical };
 }
 
 /** The fault with this name, or why there is none (`sim/unknown-fault`). */

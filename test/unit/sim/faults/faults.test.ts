@@ -2,17 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { codes } from '../../../../src/engine/diagnose/rules.ts';
-import {
-  type ActiveFault,
-  applyFaults,
-  type FaultName,
-  faultNames,
-  faults,
-  parseFault,
-} from '../../../../src/sim/faults/faults.ts';
+import { type ActiveFault, type FaultName, faultNames, faults, parseFault } from '../../../../src/sim/faults/faults.ts';
 import { macBehind, macNamed, type SimulatedFleet } from '../../../../src/sim/model/fleet.ts';
 import { nodeFiles } from '../../../../src/sim/render-node.ts';
-import { answer, broken, desiredRack, pair, simulated } from '../../../rack/rack.ts';
+import { answer, applyFaults, broken, desiredRack, pair, simulated } from '../../../rack/rack.ts';
 
 const healthy = simulated();
 const nodes = healthy.macs.map(({ name }) => name);
