@@ -2,7 +2,7 @@ import type { Word } from '../model/probe.ts';
 import { accountsPath, accountsText } from './model/directory.ts';
 import { type MacState, macBehind, type Panic, peerAt, type SimulatedFleet } from './model/fleet.ts';
 import { isBridged, liveAddress, preferencesPath } from './model/network.ts';
-import { dataFile, type NodeFile, toolFile } from './model/node-files.ts';
+import { dataFile, type NodeFile, shellQuote as quote, toolFile } from './model/node-files.ts';
 import { type PlistDict, plistText } from './model/plist.ts';
 import { isPortActive, isPortDead, rdmaDevice, rdmaReceptacles } from './model/rdma.ts';
 import { seededUuid } from './model/seed.ts';
@@ -160,9 +160,6 @@ const sayFunction = `say() {
 `;
 
 const toolName = ({ path }: Tool): string => path.slice(path.lastIndexOf('/') + 1);
-
-/** A single sh word that means exactly this text. */
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** A word in a case pattern: literal, or a path below the root that the tool itself derived. */
 const patternWord = (word: Word): string => (typeof word === 'string' ? quote(word) : `"$r"${quote(word.path)}`);

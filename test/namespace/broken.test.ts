@@ -89,7 +89,7 @@ async function writeBroken(folder: string): Promise<void> {
     nodeDoubleFiles(`${node}/bin/node`).map((one) => ({
       path: one.path,
       mode: 0o755,
-      content: one.path.endsWith('/node') ? broken(one.content, lines) : Buffer.from(one.content),
+      content: one.path.endsWith('/node') ? broken(one.text, lines) : Buffer.from(one.text),
     })),
   );
 }

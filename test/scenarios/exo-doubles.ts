@@ -8,7 +8,7 @@ import type { Talk, TalkRequest } from '../../src/drivers/contract/driver.ts';
 import { beginDialogue } from '../../src/drivers/registry.ts';
 import type { ExoPlacement } from '../../src/model/endpoint-calls.ts';
 import { nodeName } from '../../src/model/node.ts';
-import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
+import { writeExoProgram, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { createPortClaims } from '../../src/sim/hosts/link-table.ts';
 import { expectNobodyBelow } from '../rack/running.ts';
 
@@ -83,6 +83,20 @@ interface Started {
 async function end(one: Started | undefined, signal: NodeJS.Signals): Promise<void> {
   one?.child.kill(signal);
   await one?.closed;
+}
+
+/** Writes a disk image of exo's app, with the double of exo in the real program's place. */
+export async function writeExoImage(path: string, dialect: Dialect = '1.0.71'): Promise<void> {
+  const version = dialect === 'main' ? '1.0.72' : dialect;
+  await writeExoProgram(path, { program: 'EXO.app/Contents/Resources/exo/exo', dialect, version });
+}
+
+/**
+ * Writes the double as a build of one commit of exo's main branch. It is what exo's PyInstaller recipe leaves in
+ * `dist`, in a folder named after the commit.
+ */
+export async function writeExoBuild(path: string, commit: string): Promise<void> {
+  await writeExoProgram(path, { program: `exo-${commit}/exo`, dialect: 'main', version: '' });
 }
 
 /** Creates both doubles without starting them. */

@@ -6,10 +6,11 @@ import type { RunReport } from '../../src/apply/open-run.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { Act } from '../../src/model/step.ts';
 import { mostLogBytes } from '../../src/node/paths/own-paths.ts';
-import { writeExoBuild, writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
+import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { eventually } from '../rack/running.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { writeExoBuild, writeExoImage } from './exo-doubles.ts';
 import { hurried } from './failed-start.ts';
 
 const versions = { '1.0.71': 'release', main: 'main' } as const;

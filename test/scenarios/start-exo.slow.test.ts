@@ -2,9 +2,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
+import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { writeExoImage } from './exo-doubles.ts';
 import { hurried, justBefore, toldOfRanks } from './failed-start.ts';
 
 /** Two Macs of the example with exo over RDMA, with a short start deadline. */

@@ -9,7 +9,7 @@ import type { Goal } from '../../src/engine/goals/scope.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { doubleText } from '../../src/sim/doubles/double-files.ts';
-import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
+import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { textOf } from '../architecture/sources.ts';
@@ -18,6 +18,7 @@ import { planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts
 import { cuttingProxies } from './apply-steps.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ApplyOptions, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
+import { writeExoImage } from './exo-doubles.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 import { publish } from './published-sources.ts';
 import { runPlan } from './run-plan.ts';

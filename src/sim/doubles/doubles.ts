@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { DesiredGateway, DesiredRuntime } from '../../model/desired.ts';
+import { dataFile, toolFile } from '../model/node-files.ts';
 import { doubleText, partText, type WrittenFile, writeWithFolder } from './double-files.ts';
 import { writeExoProgram } from './exo-image.ts';
 import { writeNodeArchive } from './node-archive.ts';
-import { tarGz } from './tar-gz.ts';
+import { writeArchive } from './tar-gz.ts';
 
 /**
  * Writes an archive in the form of uv's own, with the double of uv, which includes the double of Python with mlx. The
@@ -12,8 +13,8 @@ import { tarGz } from './tar-gz.ts';
  * @param path of the `.tar.gz` file, whose folder is created
  */
 export function writeUvArchive(path: string): Promise<WrittenFile> {
-  const content = Buffer.from(`${partText('mlx/uv.pl')}__DATA__\n${doubleText('mlx/python.pl', 'mlx/server.pl')}`);
-  return writeWithFolder(path, tarGz([{ path: 'uv-aarch64-apple-darwin/uv', mode: 0o755, content }]));
+  const text = `${partText('mlx/uv.pl')}__DATA__\n${doubleText('mlx/python.pl', 'mlx/server.pl')}`;
+  return writeArchive(path, [toolFile('uv-aarch64-apple-darwin/uv', text)]);
 }
 
 /** Default versions of the packages in a list. */
@@ -67,10 +68,7 @@ export async function writeWheels(folder: string): Promise<void> {
     await writeWithFolder(`${folder}/${file}`, `${name}==${version}`);
   }
   const python = 'cpython-3.12.12+20251120-aarch64-apple-darwin-install_only_stripped.tar.gz';
-  await writeWithFolder(
-    `${folder}/${python}`,
-    tarGz([{ path: 'python/README', mode: 0o644, content: Buffer.from('3.12.12') }]),
-  );
+  await writeArchive(`${folder}/${python}`, [dataFile('python/README', '3.12.12')]);
 }
 
 /**
@@ -87,11 +85,8 @@ export function writeDouble(program: DoubledProgram, path: string): Promise<Writ
     case 'mlx':
       return writeUvArchive(path);
     case 'llamacpp-rpc': {
-      const content = Buffer.from(doubleText('llamacpp/llama.pl'));
-      return writeWithFolder(
-        path,
-        tarGz([program.server, program.worker].map((one) => ({ path: one, mode: 0o755, content }))),
-      );
+      const text = doubleText('llamacpp/llama.pl');
+      return writeArchive(path, [toolFile(program.server, text), toolFile(program.worker, text)]);
     }
     case 'command':
       throw new Error(`${program.name} has no double`);

@@ -1,58 +1,29 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { dataFile, toolFile } from '../model/node-files.ts';
 import { plistText } from '../model/plist.ts';
 import { doubleText, partText, safetensors, type WrittenFile, writeWithFolder } from './double-files.ts';
-import { tarGz } from './tar-gz.ts';
+import { writeArchive } from './tar-gz.ts';
 
 /**
- * Writes a disk image of exo's app for a simulated Mac, with the double of exo in the real program's place. The bytes
- * are always the same.
- *
- * @param path of the `.dmg` file, whose folder is created
- */
-export async function writeExoImage(path: string, dialect: Dialect = '1.0.71'): Promise<void> {
-  const version = dialect === 'main' ? '1.0.72' : dialect;
-  await writeExoProgram(path, { program: 'EXO.app/Contents/Resources/exo/exo', dialect, version });
-}
-
-/**
- * Writes the double as a build of one commit of exo's main branch. It is what exo's PyInstaller recipe leaves in
- * `dist`, in a folder named after the commit.
- *
- * @param path of the `.tar.gz` file, whose folder is created
- */
-export async function writeExoBuild(path: string, commit: string): Promise<void> {
-  await writeWithFolder(path, tarGz(doubleIn(`exo-${commit}`, 'main')));
-}
-
-type Dialect = '1.0.71' | 'main';
-
-/**
- * Writes the double with its program at a custom path, as a cluster file may set it.
+ * Writes the double of exo with its program at a path in the archive: as in exo's app, or in a build of its own. The
+ * bytes are always the same.
  *
  * @param path of the archive or image, whose folder is created
  */
-export async function writeExoProgram(
+export function writeExoProgram(
   path: string,
-  { program, dialect, version }: { readonly program: string; readonly dialect: Dialect; readonly version: string },
+  program: { readonly program: string; readonly dialect: '1.0.71' | 'main'; readonly version: string },
 ): Promise<WrittenFile> {
-  const at = program.lastIndexOf('/');
-  const files = doubleIn(at < 0 ? '.' : program.slice(0, at), dialect, program.slice(at + 1));
-  const content = Buffer.from(plistText({ CFBundleShortVersionString: version }));
-  const plist = { path: 'EXO.app/Contents/Info.plist', mode: 0o644, content };
-  return writeWithFolder(path, tarGz([...(program.startsWith('EXO.app/') ? [plist] : []), ...files]));
+  const folder = dirname(program.program);
+  const plist = plistText({ CFBundleShortVersionString: program.version });
+  return writeArchive(path, [
+    ...(program.program.startsWith('EXO.app/') ? [dataFile('EXO.app/Contents/Info.plist', plist)] : []),
+    toolFile(`${folder}/${basename(program.program)}`, doubleText('exo/exo.pl')),
+    dataFile(`${folder}/dialect`, program.dialect),
+    ...['api.pl', 'mesh.pl', 'placing.pl'].map((name) => dataFile(`${folder}/${name}`, partText(`exo/${name}`))),
+  ]);
 }
-
-/** The double of exo in an archive's folder. */
-const doubleIn = (folder: string, dialect: Dialect, name = 'exo'): Parameters<typeof tarGz>[0] => [
-  { path: `${folder}/${name}`, mode: 0o755, content: Buffer.from(doubleText('exo/exo.pl')) },
-  { path: `${folder}/dialect`, mode: 0o644, content: Buffer.from(dialect) },
-  ...['api.pl', 'mesh.pl', 'placing.pl'].map((name) => ({
-    path: `${folder}/${name}`,
-    mode: 0o644,
-    content: Buffer.from(partText(`exo/${name}`)),
-  })),
-];
 
 /** Tensors of the same shape with two bytes per number. */
 function weights(names: readonly string[], dims: readonly [number, number]): Buffer {

@@ -1,6 +1,7 @@
-import { nodeProgramPath } from '../model/node-files.ts';
-import { type WrittenFile, writeWithFolder } from './double-files.ts';
-import { tarGz } from './tar-gz.ts';
+import { basename } from 'node:path';
+import { type NodeFile, nodeProgramPath, shellQuote, toolFile } from '../model/node-files.ts';
+import type { WrittenFile } from './double-files.ts';
+import { writeArchive } from './tar-gz.ts';
 
 /**
  * Loaded first. On a machine without cables a simulated Mac's ports are loopback ports of this machine, which the link
@@ -33,8 +34,6 @@ if (table !== undefined) {
 }
 `;
 
-const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
 /**
  * The double itself, which first loads a file next to it. A Mac in namespaces has this machine's Node at a different
  * path.
@@ -46,13 +45,13 @@ exec "$n" --require "$0.network.cjs" "$@"
 `;
 
 /** The files of Node's double by path, with its program at the given path. */
-export const nodeDoubleFiles = (program: string): readonly { readonly path: string; readonly content: string }[] => [
-  { path: program, content: nodeDouble },
-  { path: `${program}.network.cjs`, content: network },
+export const nodeDoubleFiles = (program: string): readonly NodeFile[] => [
+  toolFile(program, nodeDouble),
+  toolFile(`${program}.network.cjs`, network),
 ];
 
 /** The only folder in the archive, with the archive's name. */
-const folderOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.tar\.gz$/, '');
+const folderOf = (path: string): string => basename(path, '.tar.gz');
 
 /**
  * Writes a substitute for the archive of Node.js for macOS; its program is the Node that runs this program.
@@ -60,9 +59,5 @@ const folderOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
  * @param path of the archive, whose folder is created
  * @param program path of Node in the archive
  */
-export async function writeNodeArchive(path: string, program = `${folderOf(path)}/bin/node`): Promise<WrittenFile> {
-  const content = tarGz(
-    nodeDoubleFiles(program).map((file) => ({ path: file.path, mode: 0o755, content: Buffer.from(file.content) })),
-  );
-  return writeWithFolder(path, content);
-}
+export const writeNodeArchive = (path: string, program = `${folderOf(path)}/bin/node`): Promise<WrittenFile> =>
+  writeArchive(path, nodeDoubleFiles(program));

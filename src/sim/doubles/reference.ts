@@ -1,7 +1,8 @@
 import { createCipheriv, createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { toolFile } from '../model/node-files.ts';
 import { doubleText, safetensors, type WrittenFile, writeWithFolder } from './double-files.ts';
-import { tarGz } from './tar-gz.ts';
+import { writeArchive } from './tar-gz.ts';
 
 /**
  * Writes the archive of the reference runtime: `bin/rank`, for macOS's perl. The bytes are always the same. It is a
@@ -10,7 +11,7 @@ import { tarGz } from './tar-gz.ts';
  * @param path of the `.tar.gz` file, whose folder is created
  */
 export const writeReferenceArchive = (path: string): Promise<WrittenFile> =>
-  writeWithFolder(path, tarGz([{ path: 'bin/rank', mode: 0o755, content: Buffer.from(doubleText('ranks/rank.pl')) }]));
+  writeArchive(path, [toolFile('bin/rank', doubleText('ranks/rank.pl'))]);
 
 /** Bytes without a pattern; the same name gives the same bytes. */
 function weights(name: string, sizeBytes: number): Buffer {

@@ -1,4 +1,6 @@
 import { crc32 } from 'node:zlib';
+import type { NodeFile } from '../model/node-files.ts';
+import { type WrittenFile, writeWithFolder } from './double-files.ts';
 
 interface ArchiveFile {
   /** Relative, at most 99 characters. */
@@ -73,3 +75,13 @@ export function tarGz(files: readonly ArchiveFile[]): Buffer {
     littleEndian(content.length, 4),
   ]);
 }
+
+const archived = ({ path, text, isExecutable }: NodeFile): ArchiveFile => ({
+  path,
+  mode: isExecutable ? 0o755 : 0o644,
+  content: Buffer.from(text),
+});
+
+/** Writes an archive of these files with relative paths, and creates its folder. */
+export const writeArchive = (path: string, files: readonly NodeFile[]): Promise<WrittenFile> =>
+  writeWithFolder(path, tarGz(files.map(archived)));

@@ -12,6 +12,9 @@ export const dataFile = (path: string, text: string): NodeFile => ({ path, text,
 
 export const toolFile = (path: string, text: string): NodeFile => ({ path, text, isExecutable: true });
 
+/** A single sh word that means exactly this text. */
+export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
 /**
  * The host machine's programs on a Mac in namespaces. No script of the product can name this path, and no PATH contains
  * it.

@@ -1,8 +1,8 @@
 import { doubleText } from '../../doubles/double-files.ts';
 import { nodeDoubleFiles } from '../../doubles/node-archive.ts';
-import { type NodeFile, toolFile } from '../../model/node-files.ts';
+import { type NodeFile, shellQuote, toolFile } from '../../model/node-files.ts';
 import { from } from '../../tools/tool.ts';
-import { roomFunctions, shellQuote, type ToolRow } from './wrapper.ts';
+import { roomFunctions, type ToolRow } from './wrapper.ts';
 
 /** The mount points of images, one per line; empty after a boot. */
 const mountsPath = '/.sim/mounts';
@@ -101,7 +101,7 @@ const doubledPrograms = ['node', 'llama-server', 'ggml-rpc-server'] as const;
 export function doubleFiles(): readonly NodeFile[] {
   const text = doubleText('llamacpp/llama.pl');
   return [
-    ...nodeDoubleFiles('node').map(({ path, content }) => toolFile(`${doublesFolder}/${path}`, content)),
+    ...nodeDoubleFiles('node').map((file) => ({ ...file, path: `${doublesFolder}/${file.path}` })),
     ...['llama-server', 'ggml-rpc-server'].map((name) => toolFile(`${doublesFolder}/${name}`, text)),
   ];
 }

@@ -1,4 +1,5 @@
-import { checkFiles, passFiles, passLimited, shellQuote, type ToolRow } from './wrapper.ts';
+import { shellQuote } from '../../model/node-files.ts';
+import { checkFiles, passFiles, passLimited, type ToolRow } from './wrapper.ts';
 
 /** `stat -f` formats, each with the GNU format that prints the same. */
 const statFormats = {

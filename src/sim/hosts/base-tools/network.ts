@@ -1,9 +1,10 @@
+import { shellQuote } from '../../model/node-files.ts';
 import { routesPath } from '../../tools/ifconfig.ts';
 import { from } from '../../tools/tool.ts';
 import { linkTablePath } from '../launchd-process.ts';
 import { linkNamesPath } from '../link-table.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
-import { roomFunctions, shellQuote, type ToolRow, type WrapperContext } from './wrapper.ts';
+import { roomFunctions, type ToolRow, type WrapperContext } from './wrapper.ts';
 
 /** Servers of this machine that represent the rest of the network: lines such as `models.lan:80 127.0.0.1:43211`. */
 const webPath = '/.sim/web';

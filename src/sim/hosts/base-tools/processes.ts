@@ -1,7 +1,8 @@
+import { shellQuote } from '../../model/node-files.ts';
 import { processesPath } from '../../model/rdma.ts';
 import { from } from '../../tools/tool.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
-import { checkOptions, passOptions, shellQuote, type ToolRow, type WrapperContext } from './wrapper.ts';
+import { checkOptions, passOptions, type ToolRow, type WrapperContext } from './wrapper.ts';
 
 /** Keywords of `ps -o` with the same output on both systems. */
 const psKeywords = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'etime', 'command', 'args', 'ucomm', 'rss', 'vsz', 'uid'];

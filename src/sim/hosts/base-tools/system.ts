@@ -1,7 +1,8 @@
 import { accountsPath } from '../../model/directory.ts';
+import { shellQuote } from '../../model/node-files.ts';
 import { from } from '../../tools/tool.ts';
 import { accountVariable, markVariable, rootMarkVariable, sudoRulesPath } from '../ssh/ssh-user.ts';
-import { shellQuote, type ToolRow, type WrapperContext } from './wrapper.ts';
+import type { ToolRow, WrapperContext } from './wrapper.ts';
 
 /** An sh condition: the mark of the simulated sudo, or the real user where the node has its own users. */
 const isRootTest = ({ programs }: WrapperContext): string =>

@@ -1,3 +1,4 @@
+import { shellQuote } from '../../model/node-files.ts';
 import { from } from '../../tools/tool.ts';
 import {
   checkFiles,
@@ -6,7 +7,6 @@ import {
   passLimited,
   passOptions,
   roomFunctions,
-  shellQuote,
   type ToolRow,
 } from './wrapper.ts';
 

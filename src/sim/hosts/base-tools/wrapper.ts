@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { shellQuote } from '../../model/node-files.ts';
 import type { Source } from '../../tools/tool.ts';
 
 /** Parameters of a wrapper's text, besides the tool. */
@@ -40,9 +41,6 @@ type Usual = 'source' | 'host' | 'code';
 
 /** A row in a table of tools. The defaults are its manual page, its own name and code 1. */
 export type ToolRow = Omit<BaseTool, Usual> & Partial<Pick<BaseTool, Usual>>;
-
-/** A single sh word that means exactly this text. */
-export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
  * The head sets `$R` from the tool's own path without a fork. `refused MESSAGE` appends one line `PATH COUNT:ARGUMENTS`
