@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, Help, InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../desired/did-you-mean.ts';
+import { wrap } from '../diagnostics/cells.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
 import { jsonText } from '../diagnostics/escape.ts';
@@ -362,6 +363,9 @@ function buildProgram(
   return program;
 }
 
+/** The width of a command's description; examples are never broken. */
+const proseColumns = 80;
+
 /**
  * Fits the help to the page: what a command does first, its options last. The help of a command lists only the global
  * options that the command accepts.
@@ -388,7 +392,11 @@ function helpLook(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<
       const sections = [
         ['Usage:', helper.commandUsage(command)].join(' '),
         helper.boxWrap(helper.commandDescription(command), helpWidth),
-        verbOf.get(command)?.more,
+        verbOf
+          .get(command)
+          ?.more?.split('\n')
+          .flatMap((line) => wrap(line, proseColumns))
+          .join('\n'),
         ...[...groups].map(([title, commands]) => [
           title,
           ...commands.map((one) => lineOf(helper.subcommandTerm(one), helper.subcommandDescription(one))),

@@ -106,7 +106,7 @@ export interface ListedVerb {
   readonly tail?: string;
   readonly uses?: readonly GlobalUse[];
   readonly options?: readonly VerbOption[];
-  /** Description, exit codes and examples, shown below the options of `COMMAND --help`. */
+  /** Description, exit codes and examples for `COMMAND --help`: paragraphs of one line each, and examples indented by two. */
   readonly more?: string;
   /** Omitted from the help: only meshwright itself runs it. */
   readonly isHidden?: boolean;

@@ -10,8 +10,7 @@ const allowRdmaStart = {
 };
 
 /** The exit codes of most commands that change nodes. */
-const exits = `Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 3 other steps
-must come first (listed), 5 nothing changed, 75 a node is leased to another
+const exits = `Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 3 other steps must come first (listed), 5 nothing changed, 75 a node is leased to another
 run.`;
 
 /** The commands under "Act", in the order of the help. */
@@ -24,8 +23,7 @@ export const actVerbs: readonly ListedVerb[] = [
     options: [{ flags: '--max-tokens <count>', text: 'maximum length of the answer (default 256)' }],
     more: `If the file has only one placement, its name can be omitted.
 The question goes over SSH to the endpoint on the leader itself.
-The model's reasoning is dimmed on a terminal, omitted in a pipe, and in the
-field \`thought\` of --json.
+The model's reasoning is dimmed on a terminal, omitted in a pipe, and in the field \`thought\` of --json.
 Exit codes: 0 answered, 1 no answer (the reason is shown).
 
 Examples:
@@ -44,12 +42,8 @@ Examples:
       allowRdmaStart,
       leaseWait,
     ],
-    more: `Starts all ranks in order, or none. A placement counts as started after its
-first token. A placement that already serves is not restarted. If \`drain\` closed
-its gateway, start reopens the gateway.
-With --fallback, ranks that still run on the placement's own nodes are stopped.
-As soon as those nodes can run it again, the next apply moves it back, which
-interrupts it.
+    more: `Starts all ranks in order, or none. A placement counts as started after its first token. A placement that already serves is not restarted. If \`drain\` closed its gateway, start reopens the gateway.
+With --fallback, ranks that still run on the placement's own nodes are stopped. As soon as those nodes can run it again, the next apply moves it back, which interrupts it.
 ${exits}
 
 Examples:
@@ -73,15 +67,9 @@ ${exits}`,
     words: '[placement...]',
     uses: overPlacements,
     options: [everyPlacement, leaseWait],
-    more: `Closes the API gateway of published placements. New requests get status 503 with
-the reason; requests in flight have until --deadline to finish. The mesh keeps
-running, and ask and bench bypass the gateway. \`start\` reopens the gateway, and
-so does \`apply\`, which lists that step in its plan.
-Checks all Macs of the file, because an earlier version of the file may have
-left a gateway on any of them. Defined in playbooks/drain.yaml.
-Exit codes: 0 drained, 1 or 4 requests still in flight or unknown, 3 the file
-changed and must be applied first, 5 nothing changed, 64 a placement is not
-published, 75 a node is leased to another run.
+    more: `Closes the API gateway of published placements. New requests get status 503 with the reason; requests in flight have until --deadline to finish. The mesh keeps running, and ask and bench bypass the gateway. \`start\` reopens the gateway, and so does \`apply\`, which lists that step in its plan.
+Checks all Macs of the file, because an earlier version of the file may have left a gateway on any of them. Defined in playbooks/drain.yaml.
+Exit codes: 0 drained, 1 or 4 requests still in flight or unknown, 3 the file changed and must be applied first, 5 nothing changed, 64 a placement is not published, 75 a node is leased to another run.
 
 Examples:
   meshwright drain kimi --deadline 10m
@@ -108,9 +96,7 @@ Examples:
     words: '[node...]',
     uses: withConsent,
     options: [everyNode, leaseWait],
-    more: `Stops the placements on the named Macs, restarts each Mac at most once, and
-starts the placements that the file wants serving. A Mac has 20 minutes to come
-back. Ctrl-C stops waiting; the next apply then starts the placements.
+    more: `Stops the placements on the named Macs, restarts each Mac at most once, and starts the placements that the file wants serving. A Mac has 20 minutes to come back. Ctrl-C stops waiting; the next apply then starts the placements.
 Defined in playbooks/reboot.yaml.
 ${exits}
 
@@ -124,8 +110,7 @@ Examples:
     words: '[node...]',
     uses: withConsent,
     options: [everyNode, leaseWait],
-    more: `First stops the placements on the named Macs. To turn a Mac on again, a person
-has to press its power button: meshwright cannot.
+    more: `First stops the placements on the named Macs. To turn a Mac on again, a person has to press its power button: meshwright cannot.
 ${exits}`,
     load: async () => (await import('./apply/act-verbs.ts')).shutdown,
   },
@@ -140,13 +125,9 @@ ${exits}`,
       { flags: '--until <day>', text: 'last day in UTC, such as 2026-12-01; then reported as over' },
       leaseWait,
     ],
-    more: `A node on hold is observed but not changed. The hold is stored on the node, so
-it applies to every user and every controller. apply, start, stop, restart,
-reboot, shutdown, rollback, uninstall and the tasks of run skip the node;
-placements with a rank on it stay as they are. launch refuses the node.
+    more: `A node on hold is observed but not changed. The hold is stored on the node, so it applies to every user and every controller. apply, start, stop, restart, reboot, shutdown, rollback, uninstall and the tasks of run skip the node; placements with a rank on it stay as they are. launch refuses the node.
 The key \`hold\` of a node in the file does the same.
-A hold does not stop enroll, replace, unlock, exec, \`run\` tasks in your own
-playbooks, lease release, ask, bench, or the keeper on the Mac.
+A hold does not stop enroll, replace, unlock, exec, \`run\` tasks in your own playbooks, lease release, ask, bench, or the keeper on the Mac.
 ${exits}
 
 Examples:
@@ -177,14 +158,8 @@ Examples:
       { flags: '--expect <fingerprint>', text: 'trust only this preboot host key (SHA256:...), without asking' },
       { flags: '--replace', text: 'accept a different preboot host key and pin it' },
     ],
-    more: `The password comes from these options, from the source that the file names
-(\`password\` under ssh or of a node), or from a prompt. It is sent once per node,
-in the ssh login message, and at least 15 s after the last attempt of any run. A
-wrong password is not sent again. A Mac that waits at FileVault shows a host key
-of its own. It is pinned next to the usual host key; the first time, unlock asks
-you to confirm it.
-Exit codes: 0 unlocked and observed, or was not locked; 4 on some nodes only; 1
-on none; 3 still locked: the password was missing or rejected; 5 no key trusted.
+    more: `The password comes from these options, from the source that the file names (\`password\` under ssh or of a node), or from a prompt. It is sent once per node, in the ssh login message, and at least 15 s after the last attempt of any run. A wrong password is not sent again. A Mac that waits at FileVault shows a host key of its own. It is pinned next to the usual host key; the first time, unlock asks you to confirm it.
+Exit codes: 0 unlocked and observed, or was not locked; 4 on some nodes only; 1 on none; 3 still locked: the password was missing or rejected; 5 no key trusted.
 
 Examples:
   meshwright unlock studio-3
@@ -202,12 +177,7 @@ Examples:
       allowRdmaStart,
       leaseWait,
     ],
-    more: `First stops the placements on the target Macs. After the last rank exits, starts
-those that the file wants serving. All ranks run in parallel, under the rank
-account (system.accounts.ranks in the file, default _meshrank), with the
-environment and files of an MLX group. If a rank fails, or on Ctrl-C, launch
-stops all ranks. Until launch ends, other runs of meshwright on these Macs have
-to wait. A Mac on hold is refused.
+    more: `First stops the placements on the target Macs. After the last rank exits, starts those that the file wants serving. All ranks run in parallel, under the rank account (system.accounts.ranks in the file, default _meshrank), with the environment and files of an MLX group. If a rank fails, or on Ctrl-C, launch stops all ranks. Until launch ends, other runs of meshwright on these Macs have to wait. A Mac on hold is refused.
 launch replaces these words in the command:
   {rank} {size} {hostfile} {mpihostfile}
 Exit code: the worst exit code of the ranks; if all are 0, that of \`start\`.
@@ -224,8 +194,7 @@ Examples:
     tail: '-- COMMAND [argument...]',
     uses: atOnce,
     options: [everyNode],
-    more: `Everything after -- reaches the node unchanged, as one command and its
-arguments, without a shell. For a pipe, use: -- sh -c 'a | b'
+    more: `Everything after -- reaches the node unchanged, as one command and its arguments, without a shell. For a pipe, use: -- sh -c 'a | b'
 Exit codes: 0 the command exited with 0 on every node, 4 on some, 1 on none.
 
 Examples:

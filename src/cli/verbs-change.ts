@@ -12,8 +12,7 @@ export const changeVerbs: readonly ListedVerb[] = [
       { flags: '--scripts', text: 'print every root script that apply would send' },
       { flags: '--detailed-exitcode', text: 'exit 2 if changes are pending, 3 if only manual steps are' },
     ],
-    more: `Changes nothing, neither here nor on any node. Manual steps at the rack come
-first and are numbered; changes that wait for them refer to these numbers.
+    more: `Changes nothing, neither here nor on any node. Manual steps at the rack come first and are numbered; changes that wait for them refer to these numbers.
 + adds, ~ changes and - removes something; ! marks a disruptive change.
 Exit codes: 0 all nodes compared with the file, 4 some, 1 none.
 
@@ -35,16 +34,11 @@ Examples:
       leaseWait,
       { flags: '--wait-for-hands', text: 'wait for the manual steps, then continue' },
     ],
-    more: `Shows the plan, asks once, runs exactly this plan, and checks all nodes again.
-The exit code reports the result of this final check.
-apply never reboots a Mac, never updates macOS and never deletes a model. A plan
-that interrupts a placement needs your yes at the prompt or --allow interrupt.
-If the launch budget of a Mac is spent, a start over RDMA needs
+    more: `Shows the plan, asks once, runs exactly this plan, and checks all nodes again. The exit code reports the result of this final check.
+apply never reboots a Mac, never updates macOS and never deletes a model. A plan that interrupts a placement needs your yes at the prompt or --allow interrupt. If the launch budget of a Mac is spent, a start over RDMA needs
 --allow rdma-start. Without a terminal, apply needs --yes or a saved plan.
 
-Exit codes: 0 every node matches the file, 3 only manual steps or other commands
-remain, 4 some nodes do not match or were not reached, 1 none matches, 5 nothing
-changed, 75 a node is leased to another run.
+Exit codes: 0 every node matches the file, 3 only manual steps or other commands remain, 4 some nodes do not match or were not reached, 1 none matches, 5 nothing changed, 75 a node is leased to another run.
 
 Examples:
   meshwright apply
@@ -62,12 +56,8 @@ Examples:
       { flags: '--undo', text: "undo a rollback: return to the version built from the file's archive" },
       leaseWait,
     ],
-    more: `Nodes keep one older version of each runtime, so nothing is copied. Placements
-that use the runtime are stopped and started again. The lock keeps the runtime
-at the older version until the file names a different archive or you use --undo.
-Commit the lock.
-Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 5 nothing
-changed, 75 a node is leased to another run.
+    more: `Nodes keep one older version of each runtime, so nothing is copied. Placements that use the runtime are stopped and started again. The lock keeps the runtime at the older version until the file names a different archive or you use --undo. Commit the lock.
+Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 5 nothing changed, 75 a node is leased to another run.
 
 Examples:
   meshwright rollback mlx
@@ -85,13 +75,9 @@ Examples:
       { flags: '--models', text: 'delete models as well' },
       leaseWait,
     ],
-    more: `Stops the placements on these nodes and removes services, runtimes, link
-addresses, files, and the sudoers line and SSH key that enroll installed. The
-plan lists what stays and what only a person can undo. After an interruption,
-run the same command again to continue.
+    more: `Stops the placements on these nodes and removes services, runtimes, link addresses, files, and the sudoers line and SSH key that enroll installed. The plan lists what stays and what only a person can undo. After an interruption, run the same command again to continue.
 
-Exit codes: 0 everything removed, 4 on some nodes only, 1 on none, 5 nothing
-changed, 75 a node is leased to another run.
+Exit codes: 0 everything removed, 4 on some nodes only, 1 on none, 5 nothing changed, 75 a node is leased to another run.
 
 Examples:
   meshwright uninstall studio-3
@@ -103,8 +89,7 @@ Examples:
     summary: 'remove a dead node from the lock',
     words: '[node...]',
     uses: ['file', 'reach', 'json', 'consent'],
-    more: `For a Mac that is no longer in the cluster file and will not return. Contacts no
-node: whatever meshwright installed on the Mac stays there.
+    more: `For a Mac that is no longer in the cluster file and will not return. Contacts no node: whatever meshwright installed on the Mac stays there.
 Exit codes: 0 removed from the lock, 5 you answered no.
 
 Examples:

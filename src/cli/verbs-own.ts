@@ -12,12 +12,8 @@ export const ownVerbs: readonly ListedVerb[] = [
       { flags: '--allow <effects>', text: 'interrupt, reboot, shutdown, rdma-start (comma-separated)' },
       leaseWait,
     ],
-    more: `A playbook is a list of plays, and a play is a list of tasks. The possible tasks
-are fixed: \`meshwright schema playbook\` prints the format, and playbooks/*.yaml
-are examples. Every plan is shown before it runs. Disruptive effects need your
-yes, or --allow with the name of the effect.
-Exit codes: 0 every task succeeded on every node, 4 on some nodes only, 1 on
-none, 5 nothing changed, 65 invalid file.
+    more: `A playbook is a list of plays, and a play is a list of tasks. The possible tasks are fixed: \`meshwright schema playbook\` prints the format, and playbooks/*.yaml are examples. Every plan is shown before it runs. Disruptive effects need your yes, or --allow with the name of the effect.
+Exit codes: 0 every task succeeded on every node, 4 on some nodes only, 1 on none, 5 nothing changed, 65 invalid file.
 
 Examples:
   meshwright run ./night.yaml
@@ -32,11 +28,7 @@ Examples:
       { flags: '--fresh', text: 'replace all simulated Macs with new ones' },
       { flags: '--factory', text: 'new Macs as they come out of the box' },
     ],
-    more: `Starts one simulated Mac per node, with real SSH on loopback and the cables of
-the file. Their disks are kept: after \`sim down\`, the Macs start as after a
-power loss. With --factory, the Macs are cabled but not set up: Thunderbolt
-Bridge and DHCP on, RDMA off, no SSH key. Then add --sim to any command:
-meshwright facts --sim`,
+    more: `Starts one simulated Mac per node, with real SSH on loopback and the cables of the file. Their disks are kept: after \`sim down\`, the Macs start as after a power loss. With --factory, the Macs are cabled but not set up: Thunderbolt Bridge and DHCP on, RDMA off, no SSH key. Then add --sim to any command: meshwright facts --sim`,
     load: async () => (await import('./sim/sim.ts')).simUp,
   },
   {
@@ -72,10 +64,7 @@ meshwright facts --sim`,
     summary: 'do the manual steps: cables, RDMA, FileVault passwords',
     words: '[act] [receptacle...]',
     uses: ['file', 'json'],
-    more: `Without arguments, plugs in every cable as the file declares it, enables RDMA
-where it is off, restarts those Macs, and enters FileVault passwords. With
-arguments, moves single plugs. After \`unplug\`, the cable still hangs from its
-other end, and \`plug\` uses this cable before it takes a new one.
+    more: `Without arguments, plugs in every cable as the file declares it, enables RDMA where it is off, restarts those Macs, and enters FileVault passwords. With arguments, moves single plugs. After \`unplug\`, the cable still hangs from its other end, and \`plug\` uses this cable before it takes a new one.
 
 Examples:
   meshwright sim hands
@@ -102,9 +91,7 @@ Examples:
       { flags: '--runtime <driver>', text: 'command (default), exo, mlx or llamacpp' },
       { flags: '--published', text: 'publish the endpoint on the office network' },
     ],
-    more: `Writes cluster.yaml and a tiny stand-in model into an empty folder, and for the
-driver \`command\` a small reference runtime as well. In a rehearsal, doubles take
-the place of exo, MLX and llama.cpp.
+    more: `Writes cluster.yaml and a tiny stand-in model into an empty folder, and for the driver \`command\` a small reference runtime as well. In a rehearsal, doubles take the place of exo, MLX and llama.cpp.
 Then run in that folder:
   meshwright sim up
   meshwright apply --sim
@@ -142,10 +129,8 @@ Then run in that folder:
       everyNode,
       { flags: '--run <id>', text: 'release the lease of this run (see lease status), alive or not' },
     ],
-    more: `Without --run, first watches the lease for half a minute. If a run renews the
-lease in this time, the lease is not released.
-Exit codes: 0 released or already free, 4 some nodes still have a live run or
-were not reached, 1 all of them, 5 you answered no.`,
+    more: `Without --run, first watches the lease for half a minute. If a run renews the lease in this time, the lease is not released.
+Exit codes: 0 released or already free, 4 some nodes still have a live run or were not reached, 1 all of them, 5 you answered no.`,
     load: async () => (await import('./look/leases.ts')).leaseRelease,
   },
   {
@@ -153,9 +138,7 @@ were not reached, 1 all of them, 5 you answered no.`,
     summary: 'print client settings, ready to copy',
     words: '[placement...]',
     uses: ['file', 'json'],
-    more: `Prints settings for Open WebUI, OpenCode, Xcode and curl. Uses only the file:
-contacts no node and shows where each key comes from, never the key. If an
-endpoint is reachable only on its node, prints the SSH tunnel that clients need.
+    more: `Prints settings for Open WebUI, OpenCode, Xcode and curl. Uses only the file: contacts no node and shows where each key comes from, never the key. If an endpoint is reachable only on its node, prints the SSH tunnel that clients need.
 
 Example:
   meshwright endpoints kimi`,
@@ -166,12 +149,8 @@ Example:
     summary: 'check passwords and which nodes need one now',
     words: '[node...]',
     uses: atOnce,
-    more: `\`enroll\` needs a password once per Mac, and \`unlock\` needs one for a Mac that
-waits at FileVault. This command reads each source, but never shows a password.
-Passwords from a prompt are not asked for here. Keys of published endpoints are
-listed as well.
-Exit codes: 0 every password needed now was found, 3 some are missing, 4 some
-nodes not reached, 1 none reached.`,
+    more: `\`enroll\` needs a password once per Mac, and \`unlock\` needs one for a Mac that waits at FileVault. This command reads each source, but never shows a password. Passwords from a prompt are not asked for here. Keys of published endpoints are listed as well.
+Exit codes: 0 every password needed now was found, 3 some are missing, 4 some nodes not reached, 1 none reached.`,
     load: async () => (await import('./unlock/secrets.ts')).secrets,
   },
   {
@@ -179,9 +158,7 @@ nodes not reached, 1 none reached.`,
     summary: 'print a JSON schema (default: of the cluster file)',
     words: '[name]',
     uses: ['json'],
-    more: `Names: ask, bench, cables, cluster, diagnostics, doctor, drift, endpoints,
-enroll, exec, facts, fit, forget, graph, history, journal, lease, lock,
-log-line, logs, plan, playbook, report, secrets, sim, status, unlock`,
+    more: `Names: ask, bench, cables, cluster, diagnostics, doctor, drift, endpoints, enroll, exec, facts, fit, forget, graph, history, journal, lease, lock, log-line, logs, plan, playbook, report, secrets, sim, status, unlock`,
     load: async () => (await import('./look/schema.ts')).schema,
   },
 ];
