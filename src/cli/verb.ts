@@ -13,14 +13,19 @@ export const passwordOptions: readonly VerbOption[] = [
   { flags: '--password-file <path>', text: 'file that holds the password, readable only by you' },
 ];
 
-/** Global options of commands that query many nodes in parallel. */
-export const atOnce: readonly GlobalUse[] = ['file', 'nodes', 'reach', 'json', 'parallel'];
+type Targets = Readonly<Required<Pick<ListedVerb, 'words' | 'uses'>>>;
 
-/** Global options of commands that change nodes. */
-export const withConsent: readonly GlobalUse[] = [...atOnce, 'consent'];
+/** The targets of commands that query many nodes in parallel. */
+export const ofNodes: Targets = { words: '[node...]', uses: ['file', 'nodes', 'reach', 'json', 'parallel'] };
 
-/** Global options of commands whose arguments are placements, so that no nodes are chosen. */
-export const overPlacements: readonly GlobalUse[] = ['file', 'reach', 'json', 'parallel', 'consent'];
+/** The targets of commands that change nodes. */
+export const changingNodes: Targets = { ...ofNodes, uses: [...ofNodes.uses, 'consent'] };
+
+/** The targets of commands whose arguments are placements, so that no nodes are chosen. */
+export const changingPlacements: Targets = {
+  words: '[placement...]',
+  uses: ['file', 'reach', 'json', 'parallel', 'consent'],
+};
 
 /** Selects every node of the file instead of naming them. */
 export const everyNode: VerbOption = { flags: '--all', text: 'every node of the file' };

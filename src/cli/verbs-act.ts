@@ -1,4 +1,12 @@
-import { atOnce, everyNode, type ListedVerb, leaseWait, overPlacements, passwordOptions, withConsent } from './verb.ts';
+import {
+  changingNodes,
+  changingPlacements,
+  everyNode,
+  type ListedVerb,
+  leaseWait,
+  ofNodes,
+  passwordOptions,
+} from './verb.ts';
 
 /** Selects every placement of the file instead of naming them. */
 const everyPlacement = { flags: '--all', text: 'every placement of the file' };
@@ -34,8 +42,7 @@ Examples:
   {
     name: 'start',
     summary: 'start placements',
-    words: '[placement...]',
-    uses: overPlacements,
+    ...changingPlacements,
     options: [
       everyPlacement,
       { flags: '--fallback', text: 'use the nodes and the context of the fallback' },
@@ -54,8 +61,7 @@ Examples:
   {
     name: 'stop',
     summary: 'stop placements, their ranks in order',
-    words: '[placement...]',
-    uses: overPlacements,
+    ...changingPlacements,
     options: [everyPlacement, leaseWait],
     more: `The next apply starts them again if the file wants them serving.
 ${exits}`,
@@ -64,8 +70,7 @@ ${exits}`,
   {
     name: 'drain',
     summary: 'stop accepting requests and wait for those in flight',
-    words: '[placement...]',
-    uses: overPlacements,
+    ...changingPlacements,
     options: [everyPlacement, leaseWait],
     more: `Closes the API gateway of published placements. New requests get status 503 with the reason; requests in flight have until --deadline to finish. The mesh keeps running, and ask and bench bypass the gateway. \`start\` reopens the gateway, and so does \`apply\`, which lists that step in its plan.
 Checks all Macs of the file, because an earlier version of the file may have left a gateway on any of them. Defined in playbooks/drain.yaml.
@@ -79,8 +84,7 @@ Examples:
   {
     name: 'restart',
     summary: 'stop and start placements without rebooting Macs',
-    words: '[placement...]',
-    uses: overPlacements,
+    ...changingPlacements,
     options: [everyPlacement, allowRdmaStart, leaseWait],
     more: `Defined in playbooks/restart.yaml.
 ${exits}
@@ -93,8 +97,7 @@ Examples:
   {
     name: 'reboot',
     summary: 'restart Macs and the placements that served on them',
-    words: '[node...]',
-    uses: withConsent,
+    ...changingNodes,
     options: [everyNode, leaseWait],
     more: `Stops the placements on the named Macs, restarts each Mac at most once, and starts the placements that the file wants serving. A Mac has 20 minutes to come back. Ctrl-C stops waiting; the next apply then starts the placements.
 Defined in playbooks/reboot.yaml.
@@ -107,8 +110,7 @@ Examples:
   {
     name: 'shutdown',
     summary: 'shut Macs down and show how to turn them on again',
-    words: '[node...]',
-    uses: withConsent,
+    ...changingNodes,
     options: [everyNode, leaseWait],
     more: `First stops the placements on the named Macs. To turn a Mac on again, a person has to press its power button: meshwright cannot.
 ${exits}`,
@@ -117,8 +119,7 @@ ${exits}`,
   {
     name: 'hold',
     summary: 'protect nodes from changes until `release`',
-    words: '[node...]',
-    uses: withConsent,
+    ...changingNodes,
     options: [
       everyNode,
       { flags: '--reason <text>', text: 'why, in one line; shown to every user' },
@@ -137,8 +138,7 @@ Examples:
   {
     name: 'release',
     summary: 'allow changes to nodes on hold again',
-    words: '[node...]',
-    uses: withConsent,
+    ...changingNodes,
     options: [everyNode, leaseWait],
     more: `Changes nothing else. The next apply makes the changes that waited.
 ${exits}
@@ -150,8 +150,7 @@ Examples:
   {
     name: 'unlock',
     summary: 'unlock Macs that wait for their FileVault password',
-    words: '[node...]',
-    uses: withConsent,
+    ...changingNodes,
     options: [
       everyNode,
       ...passwordOptions,
@@ -190,9 +189,8 @@ Examples:
   {
     name: 'exec',
     summary: 'run one command on nodes, as the ssh user',
-    words: '[node...]',
+    ...ofNodes,
     tail: '-- COMMAND [argument...]',
-    uses: atOnce,
     options: [everyNode],
     more: `Everything after -- reaches the node unchanged, as one command and its arguments, without a shell. For a pipe, use: -- sh -c 'a | b'
 Exit codes: 0 the command exited with 0 on every node, 4 on some, 1 on none.

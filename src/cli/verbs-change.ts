@@ -1,12 +1,11 @@
-import { atOnce, everyNode, type ListedVerb, leaseWait, overPlacements, withConsent } from './verb.ts';
+import { changingNodes, changingPlacements, everyNode, type ListedVerb, leaseWait, ofNodes } from './verb.ts';
 
 /** The commands under "Change", in the order of the help. */
 export const changeVerbs: readonly ListedVerb[] = [
   {
     name: 'plan',
     summary: 'show what apply would do and what blocks it',
-    words: '[node...]',
-    uses: atOnce,
+    ...ofNodes,
     options: [
       { flags: '--out <file>', text: 'save the plan for `apply FILE`' },
       { flags: '--scripts', text: 'print every root script that apply would send' },
@@ -26,8 +25,8 @@ Examples:
   {
     name: 'apply',
     summary: 'make the Macs match the file',
+    ...changingNodes,
     words: '[node...|planfile]',
-    uses: withConsent,
     options: [
       { flags: '--allow <effects>', text: 'interrupt, rdma-start (comma-separated)' },
       { flags: '--update-lock', text: 'write resolved values to the lock, even without a terminal' },
@@ -49,8 +48,8 @@ Examples:
   {
     name: 'rollback',
     summary: 'roll a runtime back to its previous version',
+    ...changingPlacements,
     words: '[runtime]',
-    uses: overPlacements,
     options: [
       { flags: '--to <version>', text: 'first digits of the version, if nodes keep several' },
       { flags: '--undo', text: "undo a rollback: return to the version built from the file's archive" },
@@ -67,8 +66,7 @@ Examples:
   {
     name: 'uninstall',
     summary: 'remove meshwright, but not the models, from nodes',
-    words: '[node...]',
-    uses: withConsent,
+    ...changingNodes,
     options: [
       everyNode,
       { flags: '--restore', text: 'restore settings to their values before the first change' },

@@ -1,12 +1,11 @@
-import { atOnce, type ListedVerb } from './verb.ts';
+import { type ListedVerb, ofNodes } from './verb.ts';
 
 /** The commands under "Look", in the order of the help. None of them changes a node. */
 export const lookVerbs: readonly ListedVerb[] = [
   {
     name: 'status',
     summary: 'show placements, Macs, and what is wrong',
-    words: '[node...]',
-    uses: atOnce,
+    ...ofNodes,
     more: `A placement counts as serving if it produced a token during this check. If it should serve and does not, each of its nodes counts as wrong. A placement is not checked unless all of its nodes are selected.
 Exit codes: 0 no errors (warnings are possible), 3 only manual steps at the rack remain, 4 some nodes are wrong or were not observed, 1 all of them.`,
     load: async () => (await import('./look/status.ts')).status,
@@ -14,8 +13,7 @@ Exit codes: 0 no errors (warnings are possible), 3 only manual steps at the rack
   {
     name: 'doctor',
     summary: 'diagnose faults: cause, repair and evidence',
-    words: '[node...]',
-    uses: atOnce,
+    ...ofNodes,
     more: `Lists the repairs in the order in which to make them: one visit to each Mac for RDMA, and no cable before the bridges are removed. The consequences of each cause are listed below it.
 Exit codes: 0 no errors, 3 only manual steps at the rack remain, 4 some nodes are wrong or were not observed, 1 all of them.`,
     load: async () => (await import('./look/status.ts')).doctor,
@@ -23,8 +21,7 @@ Exit codes: 0 no errors, 3 only manual steps at the rack remain, 4 some nodes ar
   {
     name: 'drift',
     summary: 'check briefly whether nodes match the file',
-    words: '[node...]',
-    uses: atOnce,
+    ...ofNodes,
     more: `For scheduled jobs.
 Exit codes: 0 all nodes match the file, 2 changes are pending, 3 only manual steps remain, 4 some nodes could not be checked, 1 none could be checked.`,
     load: async () => (await import('./plan/plan.ts')).drift,
@@ -32,8 +29,7 @@ Exit codes: 0 all nodes match the file, 2 changes are pending, 3 only manual ste
   {
     name: 'facts',
     summary: 'print all facts about nodes, and why any are unknown',
-    words: '[node...]',
-    uses: atOnce,
+    ...ofNodes,
     options: [{ flags: '--fact <names>', text: 'only these facts (comma-separated)' }],
     more: `Uses one connection and one exec per node. An unknown fact is shown with the reason. Unknown never means no.
 Exit codes: 0 every node observed, 4 some, 1 none, 3 the others wait for their FileVault password.
@@ -124,8 +120,8 @@ Examples:
   {
     name: 'history',
     summary: 'list past runs: what changed, when and by whom',
+    ...ofNodes,
     words: '[node...|run...]',
-    uses: atOnce,
     options: [{ flags: '--last <count>', text: 'number of runs, newest first (default 20)' }],
     more: `Combines the journals of this controller with the records on the nodes. Counts changed properties, like apply. With the name of a run, lists each change of that run with its old and new value. Nodes record steps only, so a run of a different controller is shown without its changes.
 Exit codes: 0 every node was reached, 4 some, 1 none.`,

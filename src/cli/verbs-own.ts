@@ -1,12 +1,12 @@
-import { atOnce, everyNode, type ListedVerb, leaseWait, withConsent } from './verb.ts';
+import { changingNodes, everyNode, type ListedVerb, leaseWait, ofNodes } from './verb.ts';
 
 /** The commands under "Tools", in the order of the help: tools around meshwright and its simulator. */
 export const ownVerbs: readonly ListedVerb[] = [
   {
     name: 'run',
     summary: 'run your own playbook',
+    ...changingNodes,
     words: '[file] [node...]',
-    uses: withConsent,
     options: [
       { flags: '--all', text: 'every node of the file, for plays with `nodes: targets`' },
       { flags: '--allow <effects>', text: 'interrupt, reboot, shutdown, rdma-start (comma-separated)' },
@@ -115,16 +115,14 @@ Then run in that folder:
   {
     name: 'lease status',
     summary: 'show which run has the lease of which node',
-    words: '[node...]',
-    uses: atOnce,
+    ...ofNodes,
     more: 'Exit codes: 0 every node was reached, 4 some, 1 none.',
     load: async () => (await import('./look/leases.ts')).leaseStatus,
   },
   {
     name: 'lease release',
     summary: 'release the lease of a dead run',
-    words: '[node...]',
-    uses: withConsent,
+    ...changingNodes,
     options: [
       everyNode,
       { flags: '--run <id>', text: 'release the lease of this run (see lease status), alive or not' },
@@ -147,8 +145,7 @@ Example:
   {
     name: 'secrets',
     summary: 'check passwords and which nodes need one now',
-    words: '[node...]',
-    uses: atOnce,
+    ...ofNodes,
     more: `\`enroll\` needs a password once per Mac, and \`unlock\` needs one for a Mac that waits at FileVault. This command reads each source, but never shows a password. Passwords from a prompt are not asked for here. Keys of published endpoints are listed as well.
 Exit codes: 0 every password needed now was found, 3 some are missing, 4 some nodes not reached, 1 none reached.`,
     load: async () => (await import('./unlock/secrets.ts')).secrets,
