@@ -1,5 +1,5 @@
-import { diagnose } from '../diagnostics/diagnose.ts';
-import { FleetError } from '../diagnostics/diagnostic.ts';
+import { failure } from '../diagnostics/diagnose.ts';
+import type { FleetError } from '../diagnostics/diagnostic.ts';
 import { aside, meshwright } from '../model/text/command.ts';
 import { type Prose, prose } from '../model/text/prose.ts';
 import { quote } from '../node/quote.ts';
@@ -152,7 +152,7 @@ interface GlobalOptions {
 
 /** A problem with the command line itself: the command exits with 64 and did nothing. */
 export function usageError(detail: Prose, hint: Prose): FleetError {
-  return new FleetError([diagnose('cli/usage', { detail, hint })]);
+  return failure('cli/usage', { detail, hint });
 }
 
 /** An argument as a person types it into a shell: quoted only if necessary. */

@@ -15,7 +15,7 @@ import { planCodes } from './codes/rack/codes-plan.ts';
 import { proofCodes } from './codes/rack/codes-proof.ts';
 import { rollbackCodes } from './codes/rack/codes-rollback.ts';
 import { transactionCodes } from './codes/rack/codes-transaction.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import { type Diagnostic, FleetError } from './diagnostic.ts';
 
 /** The fields that a caller adds; severity and hint come from the code unless given. */
 export type DiagnosticFields = { readonly detail: Prose } & Partial<
@@ -28,6 +28,13 @@ export function diagnose(code: DiagnosticCode | Code, fields: DiagnosticFields):
   const { severity, summary, hint, hands } = entry;
   return { code: entry.code, severity, summary, hint, related: [], ...(hands && { hands }), ...fields };
 }
+
+/** The error for one diagnostic. */
+export const failure = (
+  code: DiagnosticCode | Code,
+  fields: DiagnosticFields,
+  options?: ConstructorParameters<typeof FleetError>[1],
+): FleetError => new FleetError([diagnose(code, fields)], options);
 
 /** All codes outside of resource rules. A code is never reused; each is documented and provoked by a test. */
 export const codes = defineCodes({

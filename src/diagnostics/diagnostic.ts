@@ -25,6 +25,13 @@ export class FleetError extends Error {
   }
 }
 
+/** The system's code of an error, such as `ENOENT`. */
+export const systemCode = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error ? String(error.code) : undefined;
+
+/** The message of anything that was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /**
  * Whether this needs a manual step at the rack or at a console (cables, the RDMA switch, a FileVault password). If
  * nothing else is wrong, the exit code is 3.

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { ReadStream } from 'node:tty';
 import { diagnose } from '../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { type Diagnostic, systemCode } from '../diagnostics/diagnostic.ts';
 import { given } from '../model/given.ts';
 import { concealed, type Secret, type SecretSource, secretSourceText } from '../model/secret.ts';
 import type { Subject } from '../model/subject.ts';
@@ -191,7 +191,7 @@ export async function readSecretFile(path: string, places: Places): Promise<RawS
     // A normal open of a pipe would wait forever for a writer.
     file = await open(at, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const code = systemCode(error) ?? 'unknown';
     const why = code === 'ENOENT' || code === 'ENOTDIR' ? `${at} does not exist.` : `${at} cannot be read (${code}).`;
     return { kind: 'refused', why, hint: 'Write the password into that file as its only line, with mode 600.' };
   }
@@ -282,7 +282,7 @@ export function runSecretCommand(
 
 function startFailure(error: unknown): string {
   if (error instanceof Error && error.name === 'AbortError') return 'was interrupted';
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  const code = systemCode(error) ?? 'unknown';
   return code === 'ENOENT' ? 'does not exist' : `could not be started (${code})`;
 }
 

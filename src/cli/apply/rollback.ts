@@ -1,8 +1,7 @@
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/settle/settle-runtime.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
 import { keysByDriver } from '../../drivers/registry.ts';
 import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
@@ -110,12 +109,10 @@ function usersOf({ nodes, placements }: DesiredFleet, { name }: DesiredRuntime):
 
 function undone({ name, takenBackFrom }: DesiredRuntime): undefined {
   if (takenBackFrom !== undefined) return undefined;
-  throw new FleetError([
-    diagnose('rollback/not-taken-back', {
-      subject: runtimeSubject(name),
-      detail: prose`${named(name)} already has the version of its archive.`,
-    }),
-  ]);
+  throw failure('rollback/not-taken-back', {
+    subject: runtimeSubject(name),
+    detail: prose`${named(name)} already has the version of its archive.`,
+  });
 }
 
 /** The fleet with this version of a runtime and its keys. The keys in the file apply only to the file's own archive. */
@@ -140,7 +137,7 @@ function refuseOtherDriver({ lock }: SettledCluster, { name, driver }: DesiredRu
   if (kept === driver) return;
   const detail = prose`Version ${shortDigest(to)} of ${named(name)} needs the driver ${kept}, but the file has ${driver}.`;
   const hint = `Restore the older archive and \`driver: ${kept}\` in the file, then apply.`;
-  throw new FleetError([diagnose('rollback/no-version', { subject: runtimeSubject(name), detail, hint })]);
+  throw failure('rollback/no-version', { subject: runtimeSubject(name), detail, hint });
 }
 
 function withTakenBack({ takenBack, ...lock }: ClusterLock, name: string, back: TakenBack | undefined): ClusterLock {
@@ -185,16 +182,14 @@ export function olderVersion({ runtime, nodes, to }: OlderWish, observation: Fle
   if (first !== undefined && others.length === 0) return first;
   if (first === undefined && begun !== undefined && isMeant(begun)) return begun;
   const there = kept.map(({ node, trees }) => `${node} has ${versionsText(trees)}`).join('; ');
-  throw new FleetError([
-    diagnose('rollback/no-version', {
-      subject: runtimeSubject(runtime.name),
-      detail:
-        first === undefined
-          ? `${there}. No older version${to === undefined ? '' : ` that begins with ${to}`} is on all of these nodes.`
-          : `${there}. More than one older version is on all of these nodes.`,
-      ...(first === undefined ? {} : { hint: `Choose a version, for example: --to ${shortDigest(first)}` }),
-    }),
-  ]);
+  throw failure('rollback/no-version', {
+    subject: runtimeSubject(runtime.name),
+    detail:
+      first === undefined
+        ? `${there}. No older version${to === undefined ? '' : ` that begins with ${to}`} is on all of these nodes.`
+        : `${there}. More than one older version is on all of these nodes.`,
+    ...(first === undefined ? {} : { hint: `Choose a version, for example: --to ${shortDigest(first)}` }),
+  });
 }
 
 function treesOn(node: NodeName, { name }: DesiredRuntime, { nodes }: FleetObservation): readonly KeptTree[] {

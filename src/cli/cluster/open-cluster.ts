@@ -5,7 +5,7 @@ import { renderLock, withPin } from '../../config/lock-text.ts';
 import { judgeHolds } from '../../desired/resolve.ts';
 import { selectNodes } from '../../desired/select.ts';
 import { withOtherMac, withoutWithdrawal } from '../../desired/settle/settle.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
 import { countText, type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { commandText } from '../../diagnostics/prose-text.ts';
 import { loadCluster, parseLock } from '../../engine/load-cluster.ts';
@@ -55,11 +55,9 @@ export interface JudgedFiles {
 export function requireClusterFile(run: Run): string {
   const path = findClusterFile(run.options.file, run.env, run.folder);
   if (path !== undefined) return path;
-  throw new FleetError([
-    diagnose('cli/no-cluster-file', {
-      detail: `There is no cluster.yaml in this folder or above it: ${run.folder}`,
-    }),
-  ]);
+  throw failure('cli/no-cluster-file', {
+    detail: `There is no cluster.yaml in this folder or above it: ${run.folder}`,
+  });
 }
 
 /** Reads and checks the cluster file and its lock; returns all problems. @throws FleetError `cli/cannot-read`. */
@@ -97,8 +95,7 @@ export function judgeFiles(run: Run): JudgedFiles {
 export function openCluster(run: Run): OpenedCluster {
   const { path, shown, lockPath, fleet, lock, diagnostics, sources, whereIs } = judgeFiles(run);
   refuseErrors(diagnostics, sources);
-  if (!fleet)
-    throw new FleetError([diagnose('yaml/syntax', { detail: `${shown} does not describe a cluster.` })], { sources });
+  if (!fleet) throw failure('yaml/syntax', { detail: `${shown} does not describe a cluster.` }, { sources });
   if (!run.options.json) tellWarnings(run, shown, diagnostics);
   if (!run.options.json) run.console.err(doublesText(run, path, fleet));
   const judged = withGatewayProgram(judgeHolds(fleet, Date.now()));
@@ -267,12 +264,10 @@ function isSame(some: readonly HostKey[], others: readonly HostKey[]): boolean {
 }
 
 const pinsChanged = (name: string, shown: string): FleetError =>
-  new FleetError([
-    diagnose('enroll/pins-changed', {
-      subject: namedSubject(shown),
-      detail: prose`The keys of ${named(name)} in ${shown} just changed. Nothing was pinned.`,
-    }),
-  ]);
+  failure('enroll/pins-changed', {
+    subject: namedSubject(shown),
+    detail: prose`The keys of ${named(name)} in ${shown} just changed. Nothing was pinned.`,
+  });
 
 /**
  * Writes resolved values to a lock file if its text changes. Keeps the current pins in the file, and the nodes and

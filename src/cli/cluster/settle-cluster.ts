@@ -5,8 +5,7 @@ import { settleFleet, settleShapes } from '../../desired/settle/settle.ts';
 import { withGivenNetworks } from '../../desired/settle/settle-links.ts';
 import { keptKeys, keysOf } from '../../desired/settle/settle-runtime.ts';
 import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
 import { keysByDriver } from '../../drivers/registry.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
@@ -34,13 +33,11 @@ import { openWays } from './ways.ts';
  */
 export function refuseUnresolved(run: Run, { additions, lockPlace }: SettledCluster): void {
   if (additions.length === 0 || run.options.sim) return;
-  throw new FleetError([
-    diagnose('lock/unresolved', {
-      subject: namedSubject(lockPlace.shown),
-      detail: [`These lines are missing in ${lockPlace.shown}:`, ...additions.map((line) => `  ${line}`)].join('\n'),
-      hint: `Run apply on a terminal or with --update-lock, then commit ${lockPlace.shown}.`,
-    }),
-  ]);
+  throw failure('lock/unresolved', {
+    subject: namedSubject(lockPlace.shown),
+    detail: [`These lines are missing in ${lockPlace.shown}:`, ...additions.map((line) => `  ${line}`)].join('\n'),
+    hint: `Run apply on a terminal or with --update-lock, then commit ${lockPlace.shown}.`,
+  });
 }
 
 /** A resolved cluster file and its future lock. */

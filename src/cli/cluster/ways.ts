@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { NodeWay, Way } from '../../apply/reach/session.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
+import { FleetError, messageOf, systemCode } from '../../diagnostics/diagnostic.ts';
 import type { HostKeyLock, PinnedKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
@@ -129,29 +129,22 @@ async function liveRunFile(folder: string): Promise<RunFile> {
   const runFile = await parseRunFile(folder, runFileName);
   if (runFile && (await isSameProcess(runFile.pid, runFile.pidStart))) return runFile;
   requireReadable(folder);
-  throw new FleetError([
-    diagnose('sim/not-running', { detail: 'No simulated fleet is running for this cluster file.' }),
-  ]);
+  throw failure('sim/not-running', { detail: 'No simulated fleet is running for this cluster file.' });
 }
 
 const changedSince = (name: string): FleetError =>
-  new FleetError([
-    diagnose('sim/other-file', {
-      detail: prose`The simulated fleet has no node ${named(name)}: the cluster file was changed after \`sim up\`.`,
-    }),
-  ]);
+  failure('sim/other-file', {
+    detail: prose`The simulated fleet has no node ${named(name)}: the cluster file was changed after \`sim up\`.`,
+  });
 
 /** Accepts a missing folder, which means that no fleet is up. @throws FleetError `sim/run-folder` for an unreadable folder */
 export function requireReadable(folder: string): void {
   try {
     readdirSync(folder);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
-    const why = error instanceof Error ? error.message : String(error);
-    const detail = `${folder} cannot be used: ${why}.`;
+    if (systemCode(error) === 'ENOENT') return;
+    const detail = `${folder} cannot be used: ${messageOf(error)}.`;
     const hint = 'Set MESHWRIGHT_STATE to a folder that this user can read and write, or unset this variable.';
-    throw new FleetError([diagnose('sim/run-folder', { detail, hint, subject: namedSubject(folder) })], {
-      cause: error,
-    });
+    throw failure('sim/run-folder', { detail, hint, subject: namedSubject(folder) }, { cause: error });
   }
 }

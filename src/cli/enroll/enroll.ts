@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { needsRdma } from '../../desired/layouts.ts';
 import { firmSpace } from '../../diagnostics/cells.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { commandText, proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import type { EnrollDocument } from '../../model/documents.generated.ts';
@@ -218,9 +218,7 @@ function refuseAddressOptions(run: Run): void {
 
 function fromAddresses(run: Run): EnrollSubjects {
   if (run.options.sim || run.own['all'] === true || run.options.nodes || run.options.label) {
-    throw new FleetError([
-      diagnose('cli/no-cluster-file', { detail: 'This needs a cluster file, but none was found.' }),
-    ]);
+    throw failure('cli/no-cluster-file', { detail: 'This needs a cluster file, but none was found.' });
   }
   if (run.words.length === 0)
     throw usageError('No node was named.', prose`Name an address: ${meshwright('enroll', 'studio-1.lan')}`);
@@ -236,11 +234,9 @@ function fromAddresses(run: Run): EnrollSubjects {
 
 function addressSubject(run: Run, host: string): DesiredNode {
   if (!isHost(host)) {
-    throw new FleetError([
-      diagnose('enroll/no-such-node', {
-        detail: `${JSON.stringify(host)} is neither a node of the file nor an address.`,
-      }),
-    ]);
+    throw failure('enroll/no-such-node', {
+      detail: `${JSON.stringify(host)} is neither a node of the file nor an address.`,
+    });
   }
   const { user, port, identity } = run.own;
   if (user !== undefined && !(typeof user === 'string' && isUser(user))) {

@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { diagnose, failure } from '../../diagnostics/diagnose.ts';
+import { type Diagnostic, type FleetError, messageOf, systemCode } from '../../diagnostics/diagnostic.ts';
+import { given } from '../../model/given.ts';
 import { namedSubject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 
@@ -39,8 +40,7 @@ export function readIfThere(path: string, shown: string): ReadFile | undefined {
   try {
     return readWhole(path);
   } catch (error) {
-    const code = errorCode(error);
-    if (code === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw cannotRead(shown, error);
   }
 }
@@ -93,7 +93,7 @@ function readSome(file: number, chunk: Uint8Array): number | undefined {
   try {
     return readSync(file, chunk);
   } catch (error) {
-    if (errorCode(error) === 'EAGAIN') return undefined;
+    if (systemCode(error) === 'EAGAIN') return undefined;
     throw error;
   }
 }
@@ -109,8 +109,6 @@ function foldersAbove(path: string): ReadFile['folders'] {
   return found;
 }
 
-const errorCode = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
-
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist: a part of its path is a file',
@@ -122,16 +120,10 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 function cannotRead(shown: string, error: unknown): FleetError {
-  const code = errorCode(error);
-  const known = typeof code === 'string' ? reasons[code] : undefined;
-  const why = known ?? `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-  const hint = typeof code === 'string' ? hintFor(code, shown) : undefined;
-  const problem = diagnose('cli/cannot-read', {
-    detail: `${shown} ${why}.`,
-    subject: namedSubject(shown),
-    ...(hint && { hint }),
-  });
-  return new FleetError([problem], { cause: error });
+  const code = systemCode(error) ?? '';
+  const detail = `${shown} ${reasons[code] ?? `cannot be read: ${messageOf(error)}`}.`;
+  const fields = { detail, subject: namedSubject(shown), ...given({ hint: hintFor(code, shown) }) };
+  return failure('cli/cannot-read', fields, { cause: error });
 }
 
 /** A more specific hint than that of the code. */

@@ -11,16 +11,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
+import { type FleetError, messageOf, systemCode } from '../../diagnostics/diagnostic.ts';
 import { namedSubject } from '../../model/subject.ts';
 
 /** A mark exists only while a file is read and written; an older mark was left by a process that died. */
 const staleMs = 10_000;
 const patienceMs = 15_000;
 const pauseMs = 20;
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /** Creates the mark; false if it already exists. */
 function mark(path: string, ownMark: string): boolean {
@@ -30,7 +28,7 @@ function mark(path: string, ownMark: string): boolean {
     closeSync(file);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (systemCode(error) === 'EEXIST') return false;
     throw error;
   }
 }
@@ -43,7 +41,7 @@ function clearStale(path: string): void {
     renameSync(path, aside);
     unlinkSync(aside);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (systemCode(error) !== 'ENOENT') throw error;
   }
 }
 
@@ -51,7 +49,7 @@ function release(path: string, ownMark: string): void {
   try {
     if (readFileSync(path, 'utf8') === ownMark) unlinkSync(path);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (systemCode(error) !== 'ENOENT') throw error;
   }
 }
 
@@ -104,12 +102,8 @@ export function replaceFile(path: string, text: string, mode = 0o644): void {
 
 /** The error for a path that cannot be written, with the system's reason. */
 export function cannotWrite(path: string, error: unknown): FleetError {
-  const why = error instanceof Error ? error.message : String(error);
-  const problem = diagnose('cli/cannot-write', {
-    detail: `${path} cannot be written: ${why}.`,
-    subject: namedSubject(path),
-  });
-  return new FleetError([problem], { cause: error });
+  const detail = `${path} cannot be written: ${messageOf(error)}.`;
+  return failure('cli/cannot-write', { detail, subject: namedSubject(path) }, { cause: error });
 }
 
 function discard(path: string): void {

@@ -6,8 +6,8 @@ import { requirementsName, settlePackages } from '../../desired/settle/python-pa
 import { settleFleet } from '../../desired/settle/settle.ts';
 import { type ArchiveFact, absolutePath, extraName } from '../../desired/settle/settle-trees.ts';
 import { isTreePath } from '../../desired/tree-paths.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
+import { systemCode } from '../../diagnostics/diagnostic.ts';
 import { judgeModelFit } from '../../drivers/judge-model-fit.ts';
 import { isDriver, keysByDriver } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredRuntime, DriverName } from '../../model/desired.ts';
@@ -44,12 +44,10 @@ async function subjectAt(run: Run, word: string): Promise<FitSubject> {
 
 function knownShape(word: string, found: ShapeFact): ModelShape {
   if (found.kind === 'known') return found.shape;
-  throw new FleetError([
-    diagnose('model/shape-unknown', {
-      subject: modelSubject(word),
-      detail: `Its size is unknown: ${found.why}.`,
-    }),
-  ]);
+  throw failure('model/shape-unknown', {
+    subject: modelSubject(word),
+    detail: `Its size is unknown: ${found.why}.`,
+  });
 }
 
 const partName = /^(.*)-\d{5}-of-(\d{5})\.gguf$/;
@@ -72,7 +70,7 @@ async function shapeInFolder(run: Run, word: string): Promise<ShapeFact> {
       return { kind: 'unknown', why: 'the path is neither a folder nor a .gguf file' };
     return await readShape(folderSource(path), await filesIn(path));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = systemCode(error) ?? '';
     return {
       kind: 'unknown',
       why: code === 'ENOENT' ? 'the path does not exist' : `the path cannot be read (${code})`,

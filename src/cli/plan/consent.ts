@@ -1,6 +1,6 @@
 import { didYouMean } from '../../desired/did-you-mean.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
+import type { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { EffectTotal, Plan } from '../../engine/plan/plan.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { EffectKind } from '../../model/step.ts';
@@ -104,15 +104,13 @@ const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolic
   const foreign = effects.filter(({ kind }) => !allowable.some((one) => one === kind));
   const kinds = [...new Set(effects.map(({ kind }) => kind))].join(',');
   const done = isLater ? 'Earlier changes of this run remain.' : 'Nothing was changed.';
-  return new FleetError([
-    diagnose('plan/not-allowed', {
-      detail: `The plan ${effectTexts({ effects, changes: [], steps: [] }).join('; ')}. ${done}`,
-      hint:
-        foreign.length === 0
-          ? `Check the plan. If you agree, add: --allow ${kinds}`
-          : prose`Without a prompt, this command cannot do this. Check the plan. If you agree: ${joinProse(commandsFor(foreign), ', ')}`,
-    }),
-  ]);
+  return failure('plan/not-allowed', {
+    detail: `The plan ${effectTexts({ effects, changes: [], steps: [] }).join('; ')}. ${done}`,
+    hint:
+      foreign.length === 0
+        ? `Check the plan. If you agree, add: --allow ${kinds}`
+        : prose`Without a prompt, this command cannot do this. Check the plan. If you agree: ${joinProse(commandsFor(foreign), ', ')}`,
+  });
 };
 
 /** The commands that imply these effects. */
@@ -123,9 +121,7 @@ const commandsFor = (effects: readonly EffectTotal[]): readonly Prose[] =>
   });
 
 const needsYes = (run: Run, question: string): FleetError =>
-  new FleetError([
-    diagnose('cli/needs-yes', {
-      detail: question,
-      ...(run.options.json ? { hint: 'With --json, no question is asked. Check the plan first, then add --yes.' } : {}),
-    }),
-  ]);
+  failure('cli/needs-yes', {
+    detail: question,
+    ...(run.options.json ? { hint: 'With --json, no question is asked. Check the plan first, then add --yes.' } : {}),
+  });

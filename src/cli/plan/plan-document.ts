@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
 import { jsonText } from '../../diagnostics/escape.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { planJson } from '../../engine/plan/plan-json.ts';
@@ -61,7 +60,7 @@ function readSaved(run: Run, file: string): SavedPlan {
       format === undefined
         ? 'is not a saved plan'
         : `has plan format ${format}, but this version of meshwright reads format ${planFormat}`;
-    throw new FleetError([diagnose('plan/unreadable', { detail: `${shown} ${why}.`, subject: namedSubject(shown) })]);
+    throw failure('plan/unreadable', { detail: `${shown} ${why}.`, subject: namedSubject(shown) });
   }
   return { shown, text, ...(targets === 'all' ? {} : { targets }) };
 }
@@ -69,13 +68,11 @@ function readSaved(run: Run, file: string): SavedPlan {
 /** @throws FleetError `plan/stale` unless the document equals the saved plan */
 export function requireSame({ shown, text }: SavedPlan, document: string): void {
   if (isSamePlan(text, document) === true) return;
-  throw new FleetError([
-    diagnose('plan/stale', {
-      subject: namedSubject(shown),
-      detail: [`The plan in ${shown} is out of date. Differences:`, ...planDifferences(text, document)].join('\n'),
-      hint: prose`Make a new plan: ${meshwright('plan', '--out', 'new.json')}. Check it, then apply it.`,
-    }),
-  ]);
+  throw failure('plan/stale', {
+    subject: namedSubject(shown),
+    detail: [`The plan in ${shown} is out of date. Differences:`, ...planDifferences(text, document)].join('\n'),
+    hint: prose`Make a new plan: ${meshwright('plan', '--out', 'new.json')}. Check it, then apply it.`,
+  });
 }
 
 /** The fields of a plan document besides the plan. */

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { diagnose } from '../../diagnostics/diagnose.ts';
+import { diagnose, failure } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -258,7 +258,7 @@ async function requireRun(run: Run): Promise<RunFile> {
   const state = await readRun(folder);
   if (state.kind === 'live') return state.run;
   requireReadable(folder);
-  throw new FleetError([diagnose('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' })]);
+  throw failure('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' });
 }
 
 /** The active faults as texts: `cable-missing studio-1:2`. */
@@ -297,7 +297,7 @@ async function askPower(runFile: RunFile): Promise<NodePower> {
 async function ask(runFile: RunFile, request: ControlRequest, deadlineMs = controlDeadlineMs): Promise<unknown> {
   const answer = await askControl(runFile.controlSocket, request, deadlineMs);
   if (answer === undefined) {
-    throw new FleetError([diagnose('sim/no-answer', { detail: 'The simulator runs, but does not answer.' })]);
+    throw failure('sim/no-answer', { detail: 'The simulator runs, but does not answer.' });
   }
   if (answer.ok) return answer.value;
   const [first, ...others] = answer.diagnostics as readonly Diagnostic[];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type NodeWay, type UseLimits, withRemote } from '../../apply/reach/session.ts';
 import { type NodeSelector, selectNodes } from '../../desired/select.ts';
 import type { ShapeFacts } from '../../desired/settle/settle.ts';
+import { systemCode } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode } from '../../model/desired.ts';
 import type { ShapeFact } from '../../model/model-shape.ts';
 import type { TreeFile } from '../../model/node-script.ts';
@@ -272,7 +273,7 @@ export const folderSource = (folder: string): ByteSource => ({
     try {
       return await readFrom(join(folder, path), from, to);
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      const code = systemCode(error) ?? '';
       return failed(code === 'ENOENT' || code === 'ENOTDIR' ? 'does not exist' : `cannot be read (${code})`);
     }
   },
@@ -314,9 +315,9 @@ export const urlSource = (base: string, signal: AbortSignal): ByteSource => ({
     } catch (error) {
       signal.throwIfAborted();
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+      const code = systemCode(cause);
       const isLate = error instanceof Error && error.name === 'TimeoutError';
-      return failed(isLate ? 'timed out' : `cannot be fetched${code === '' ? '' : ` (${code})`}`);
+      return failed(isLate ? 'timed out' : `cannot be fetched${code === undefined ? '' : ` (${code})`}`);
     }
   },
 });

@@ -16,7 +16,7 @@ import {
 } from '../../desired/settle/settle-trees.ts';
 import { mostTreeFiles } from '../../desired/tree-paths.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, messageOf, systemCode } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { nearestProgram, programsOf } from '../../drivers/runtime-programs.ts';
@@ -247,8 +247,7 @@ async function hashFile(path: string, signal: AbortSignal): Promise<{ sha256: Di
 function failure(path: string, error: unknown, signal: AbortSignal): Exclude<ArchiveFact, { kind: 'known' }> {
   // After an interruption, the error is not about the file.
   if (signal.aborted) throw error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = systemCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing', detail: `${path} does not exist.` };
-  const why = error instanceof Error ? error.message : String(error);
-  return { kind: 'unreadable', detail: `${path} cannot be read: ${why}.` };
+  return { kind: 'unreadable', detail: `${path} cannot be read: ${messageOf(error)}.` };
 }

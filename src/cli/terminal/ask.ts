@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
 import type { Run } from '../verb.ts';
 
 /**
@@ -9,7 +8,7 @@ import type { Run } from '../verb.ts';
  */
 export async function askYes(run: Run, question: string): Promise<boolean> {
   if (run.options.yes) return true;
-  if (!run.console.canAsk) throw new FleetError([diagnose('cli/needs-yes', { detail: question })]);
+  if (!run.console.canAsk) throw failure('cli/needs-yes', { detail: question });
   return askPerson(run, question);
 }
 
