@@ -54,6 +54,12 @@ export function suggesterAmong(candidates: readonly string[]): (word: string) =>
   };
 }
 
+/** `Did you mean kimi? `, before a list of all names; empty if no name is near. */
+export function guess(word: string, names: Iterable<string>): string {
+  const near = didYouMean(word, names);
+  return near === undefined ? '' : `Did you mean ${near}? `;
+}
+
 /** The label and hint that suggest a name; `otherwise` is the hint if no name is near. */
 export const meant = (
   near: string | undefined,

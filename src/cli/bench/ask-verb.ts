@@ -3,16 +3,18 @@ import { askedPort } from '../../desired/endpoints.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
+import { documentHead } from '../../diagnostics/json.ts';
 import { withQuestion } from '../../drivers/contract/chat-request.ts';
+import type { TokenRequest } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
-import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredNode, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
 import { type AnswerParts, answerParts, judgeToken } from '../../node/endpoint/judge-answer.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
-import { placementNamed } from '../cluster/targets.ts';
+import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { exitCode } from '../exit-codes.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/observe-fleet.ts';
@@ -37,8 +39,8 @@ export const ask: VerbBody = async (run) => {
 interface Question {
   readonly placement: DesiredPlacement;
   readonly runtime: DesiredRuntime;
-  readonly model: DesiredModel;
   readonly leader: DesiredNode;
+  readonly request: TokenRequest;
   readonly text: string;
 }
 
@@ -50,12 +52,8 @@ function readQuestion(run: Run, fleet: DesiredFleet): Question {
   const text = words.join(' ');
   if (text.trim() === '')
     throw usageError('Question missing.', prose`Add the question in quotes: ${meshwright('ask', word, '"Hello"')}`);
-  const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
-  const leader = fleet.nodes.find(({ name }) => name === placement.nodes[0]);
-  const model = fleet.models.find(({ name }) => name === placement.model);
-  if (runtime === undefined || model === undefined || leader === undefined)
-    throw new Error(`placement ${word} passed its rules`);
-  return { placement, runtime, model, leader, text };
+  const { runtime, leader } = partsOf(fleet, placement);
+  return { placement, runtime, leader, request: tokenRequestOf(fleet, placement), text };
 }
 
 /**
@@ -76,10 +74,9 @@ interface Answered extends AnswerParts {
 
 async function askLeader(
   run: Run,
-  { placement, runtime, model, leader, text, tokens }: Question & { readonly tokens: number },
+  { placement, runtime, leader, request, text, tokens }: Question & { readonly tokens: number },
   ways: Ways,
 ): Promise<Answered> {
-  const request = driverOf(runtime).tokenRequest(placement, runtime, model);
   const { path, pointer, countPointer } = request;
   const body = JSON.stringify({ ...withQuestion(request, text), max_tokens: tokens });
   const isOne = driverOf(runtime).takesOneRequest?.(placement) === true;
@@ -116,12 +113,10 @@ const noAnswer = (placement: DesiredPlacement, leader: DesiredNode, reason: stri
   });
 
 function show(run: Run, { placement, leader }: Question, { answer, thought, diagnostics }: Answered): void {
-  const { isSimulated } = run.console;
   logFindings(run, diagnostics);
   if (run.options.json) {
     showJson(run.console, {
-      formatVersion: 1,
-      ...(isSimulated ? { simulated: true } : {}),
+      ...documentHead(run.console),
       placement: placement.name,
       node: leader.name,
       ...(answer === '' ? {} : { answer }),
@@ -136,7 +131,7 @@ function show(run: Run, { placement, leader }: Question, { answer, thought, diag
   }
   if (answer !== '') {
     run.console.out(`${escapeLines(answer)}\n`);
-    if (isSimulated) run.console.err(`(simulated: ${placement.name} on ${leader.name})\n`);
+    if (run.console.isSimulated) run.console.err(`(simulated: ${placement.name} on ${leader.name})\n`);
   }
   showDiagnostics(run.console, diagnostics);
 }

@@ -5,6 +5,7 @@ import { pause } from '../../apply/run-timing.ts';
 import { askedPort } from '../../desired/endpoints.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { documentHead } from '../../diagnostics/json.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import { withQuestion } from '../../drivers/contract/chat-request.ts';
 import type { TokenRequest } from '../../drivers/contract/driver.ts';
@@ -20,13 +21,13 @@ import { streamCommand } from '../../node/endpoint/ask-endpoint.ts';
 import { readStream, type StreamReading, type TimedAnswer, type TimedPiece } from '../../node/endpoint/read-stream.ts';
 import { mutatingCommand } from '../../node/root-script.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
-import { type BenchRound, type BenchTextInput, benchLevel, benchText, publishedFor } from '../../report/bench-text.ts';
+import { type BenchRound, benchLevel, benchText, publishedFor } from '../../report/bench-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
-import { placementNamed } from '../cluster/targets.ts';
+import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { fleetAsItRuns } from '../ranks/where-they-run.ts';
-import { diagnosticsJson, logFindings, pageFor, showDiagnostics, showJson, withProgress } from '../terminal/console.ts';
+import { diagnosticsJson, logFindings, pageFor, showResult, withProgress } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { useLimits } from '../use-limits.ts';
 import { type Run, readCountOption, textOption, usageError, type VerbBody } from '../verb.ts';
@@ -39,19 +40,19 @@ const retryMs = 500;
 export const bench: VerbBody = async (run) => {
   const typed = readTyped(run);
   const cluster = openCluster(run);
-  wantedPlacement(run, cluster.fleet);
+  const { fleet } = cluster;
+  wantedPlacement(run, fleet);
   const ways = openWays(run, cluster);
   const placement = wantedPlacement(run, await fleetAsItRuns(run, cluster, ways));
-  const runtime = cluster.fleet.runtimes.find(({ name }) => name === placement.runtime);
-  if (runtime === undefined) throw new Error(`placement ${placement.name} passed its rules`);
-  const wish = benchWish(typed, { placement, driver: runtime.driver });
-  const sessions = await openMembers(run, placement, { fleet: cluster.fleet, ways });
+  const { driver } = partsOf(fleet, placement).runtime;
+  const wish = benchWish(typed, { placement, driver });
+  const sessions = await openMembers(run, placement, { fleet, ways });
   const close = (): void => {
     for (const session of sessions) session.close();
   };
   run.signal.addEventListener('abort', close, { once: true });
   try {
-    return await measure(run, { wish, placement, runtime, fleet: cluster.fleet, sessions });
+    return await measure(run, { wish, placement, fleet, sessions });
   } finally {
     run.signal.removeEventListener('abort', close);
     close();
@@ -99,23 +100,17 @@ async function openMembers(
 interface Measured {
   readonly wish: BenchWish;
   readonly placement: DesiredPlacement;
-  readonly runtime: DesiredRuntime;
   readonly fleet: DesiredFleet;
   readonly sessions: readonly Session[];
 }
 
-async function measure(run: Run, measured: Measured): Promise<ExitCode> {
-  const { wish, placement, runtime, fleet, sessions } = measured;
+async function measure(run: Run, { wish, placement, fleet, sessions }: Measured): Promise<ExitCode> {
+  const { runtime, model } = partsOf(fleet, placement);
   const [leader] = sessions;
-  const model = fleet.models.find(({ name }) => name === placement.model);
-  if (leader === undefined || model === undefined) throw new Error(`placement ${placement.name} passed its rules`);
-  const target = {
-    session: leader,
-    port: askedPort(placement),
-    request: driverOf(runtime).tokenRequest(placement, runtime, model),
-    deadlineMs: run.options.deadline,
-  };
-  const parts = ['warm-up', ...wish.requests.map(atOnce)].map((name) => ({ name }));
+  if (leader === undefined) throw new Error(`placement ${placement.name} passed its rules`);
+  const { deadline: deadlineMs } = run.options;
+  const target = { session: leader, port: askedPort(placement), request: tokenRequestOf(fleet, placement), deadlineMs };
+  const parts = ['warm-up', ...wish.requests.map(inParallel)].map((name) => ({ name }));
   const { levels, isCounted, diagnostics } = await withProgress(run.console, ['asking', parts], (done) =>
     runLevels({
       ...wish,
@@ -124,7 +119,7 @@ async function measure(run: Run, measured: Measured): Promise<ExitCode> {
       nonce: randomBytes(4).toString('hex'),
       signal: run.signal,
       onWarm: () => done('warm-up'),
-      onLevel: (requests) => done(atOnce(requests)),
+      onLevel: (requests) => done(inParallel(requests)),
     }),
   );
   const interrupted = exitOfSignal(run.signal);
@@ -133,23 +128,30 @@ async function measure(run: Run, measured: Measured): Promise<ExitCode> {
     ...diagnostics,
     ...(interrupted === undefined ? [] : [cutShort(placement)]),
   ];
-  showBench(run, {
-    placement: placement.name,
-    model: placement.model,
-    runtime: placement.runtime,
-    transport: placement.transport,
-    nodes: placement.nodes,
-    ...wish,
-    levels,
-    isCounted,
-    published: publishedFor([placement.model, sourceText(model)], placement.nodes.length),
-    isSimulated: run.console.isSimulated,
-    diagnostics: told,
-  });
+  logFindings(run, told);
+  const { name, transport, nodes } = placement;
+  const about = { placement: name, model: model.name, runtime: runtime.name, transport, nodes };
+  const { words, maxTokens, ...counts } = wish;
+  const published = publishedFor([model.name, sourceText(model)], nodes.length);
+  showResult(
+    run,
+    () => ({
+      ...documentHead(run.console),
+      ...about,
+      ...counts,
+      question: { words, maxTokens },
+      tokensAre: isCounted ? 'counted-by-runtime' : 'pieces-of-text',
+      levels: levels.length === 0 ? null : levels,
+      published: published.map(({ words: _words, ...one }) => one),
+      diagnostics: diagnosticsJson(run.console, told),
+    }),
+    () => benchText({ ...about, ...wish, levels, isCounted, published, ...pageFor(run.console) }),
+    told,
+  );
   return interrupted ?? codeFor(levels);
 }
 
-const atOnce = (requests: number): string => `${requests} in parallel`;
+const inParallel = (requests: number): string => `${requests} in parallel`;
 
 /** Models are also identified by their source, because the file's names are arbitrary. */
 function sourceText({ source }: DesiredModel): string {
@@ -223,50 +225,15 @@ export function beyondParallel({ requests }: BenchWish, { placement, driver }: B
 const hasParallel = (driver: BenchSubject['driver']): boolean =>
   driverOf({ driver }).keys.ofPlacements.includes('parallel');
 
-interface BenchShown extends Omit<BenchTextInput, 'columns' | 'unicode' | 'paint'> {
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-function showBench(run: Run, shown: BenchShown): void {
-  const { console } = run;
-  const { diagnostics, isSimulated, isCounted, words, maxTokens, levels, published, ...about } = shown;
-  logFindings(run, diagnostics);
-  if (run.options.json) {
-    showJson(console, {
-      formatVersion: 1,
-      ...(isSimulated ? { simulated: true } : {}),
-      ...about,
-      question: { words, maxTokens },
-      tokensAre: isCounted ? 'counted-by-runtime' : 'pieces-of-text',
-      levels: levels.length === 0 ? null : levels,
-      published: published.map(({ words: _words, ...one }) => one),
-      diagnostics: diagnosticsJson(run.console, diagnostics),
-    });
-    return;
-  }
-  console.out(benchText({ ...shown, ...pageFor(console) }));
-  showDiagnostics(console, diagnostics);
-}
-
-interface BenchRun {
+interface BenchRun extends BenchWish {
   readonly target: BenchTarget;
   /** All Macs of the placement; their power is sampled. */
   readonly sessions: readonly Session[];
-  readonly requests: readonly number[];
-  readonly runs: number;
-  readonly maxTokens: number;
-  readonly words: number;
   /** Makes the questions of this run unique, so that no cache contains their beginning. */
   readonly nonce: string;
   readonly signal: AbortSignal;
   readonly onWarm: () => void;
   readonly onLevel: (requests: number) => void;
-}
-
-interface BenchResult {
-  readonly levels: readonly BenchLevel[];
-  readonly isCounted: boolean;
-  readonly diagnostics: readonly Diagnostic[];
 }
 
 interface Notes {
@@ -279,7 +246,7 @@ interface Notes {
 const warmUpTokens = 8;
 
 /** Sends one warm-up request, then the runs of each level one after another. Stops if the warm-up fails. */
-async function runLevels(bench: BenchRun): Promise<BenchResult> {
+async function runLevels(bench: BenchRun) {
   const notes: Notes = { answers: [], failures: new Map(), unpowered: new Map(), asked: 0 };
   const levels: BenchLevel[] = [];
   const isWarm = (await askOne({ ...bench, maxTokens: Math.min(warmUpTokens, bench.maxTokens) }, notes)) !== undefined;

@@ -1,6 +1,8 @@
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { TokenRequest } from '../../drivers/contract/driver.ts';
+import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -55,6 +57,21 @@ export function placementNamed(among: NamedIn, word: string): DesiredPlacement {
   const found = among.fleet.placements.find(({ name }) => name === word);
   if (found === undefined) throw new Error(`placement ${word} was judged to be there`);
   return found;
+}
+
+/** The runtime, the model and the leader of a placement. The rules of the file guarantee all three. */
+export function partsOf({ nodes, runtimes, models }: DesiredFleet, placement: DesiredPlacement) {
+  const runtime = runtimes.find(({ name }) => name === placement.runtime);
+  const model = models.find(({ name }) => name === placement.model);
+  const leader = nodes.find(({ name }) => name === placement.nodes[0]);
+  if (runtime !== undefined && model !== undefined && leader !== undefined) return { runtime, model, leader };
+  throw new Error(`placement ${placement.name} passed its rules`);
+}
+
+/** The request for one token that the runtime of a placement takes. */
+export function tokenRequestOf(fleet: DesiredFleet, placement: DesiredPlacement): TokenRequest {
+  const { runtime, model } = partsOf(fleet, placement);
+  return driverOf(runtime).tokenRequest(placement, runtime, model);
 }
 
 function unknownPlacement(word: string, among: NamedIn, orAll: string): readonly Diagnostic[] {

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { contextTokens, memoryLabelBytes } from '../../desired/amounts.ts';
-import { didYouMean, listText } from '../../desired/did-you-mean.ts';
+import { guess, listText } from '../../desired/did-you-mean.ts';
 import { requirementsName, settlePackages } from '../../desired/settle/python-packages.ts';
 import { settleFleet } from '../../desired/settle/settle.ts';
 import { type ArchiveFact, absolutePath, extraName } from '../../desired/settle/settle-trees.ts';
@@ -141,12 +141,10 @@ async function subjectInFile(
   const model = fleet.models.find((one) => one.name === name);
   if (model === undefined) {
     const names = fleet.models.map((one) => one.name);
-    const near = didYouMean(name, names);
-    const guess = near === undefined ? '' : `Did you mean ${near}? `;
     const known = names.length === 0 ? 'The file has no models.' : `Models: ${listText(names)}.`;
     throw usageError(
       `The file has no model ${JSON.stringify(name)}.`,
-      `${guess}${known} Enter a folder with a slash: ./${name}`,
+      `${guess(name, names)}${known} Enter a folder with a slash: ./${name}`,
     );
   }
   return { name, shape: knownShape(name, await shapeOf(run, model, baseFolder)) };

@@ -1,4 +1,4 @@
-import { didYouMean, listText } from '../../desired/did-you-mean.ts';
+import { guess, listText } from '../../desired/did-you-mean.ts';
 import { fitMesh } from '../../desired/fit-macs.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -142,11 +142,10 @@ function wantedMac(text: string): MacCount {
 }
 
 function unknownModel(model: string): Error {
-  const near = didYouMean(model, macModelIds);
   const known = macModelIds.filter((id) => macModel(id)?.thunderbolt === 5);
   return usageError(
     `The table of Macs (${macModelsDate}) has no ${model}.`,
-    `${near === undefined ? '' : `Did you mean ${near}? `}The Macs with Thunderbolt 5 are ${listText(known)}. All: docs/macs.md.`,
+    `${guess(model, macModelIds)}The Macs with Thunderbolt 5 are ${listText(known)}. All: docs/macs.md.`,
   );
 }
 

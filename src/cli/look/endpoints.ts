@@ -3,13 +3,12 @@ import { dirname, resolve } from 'node:path';
 import { askedPort, clearTextWords } from '../../desired/endpoints.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
 import { takesPrompt } from '../../drivers/contract/chat-request.ts';
-import type { TokenRequest } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { asObject } from '../../node/answers/read-answer.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
-import { placementNamed } from '../cluster/targets.ts';
+import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { exitCode } from '../exit-codes.ts';
 import { showJson } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -34,8 +33,7 @@ function atLeaders(placement: DesiredPlacement): readonly DesiredPlacement[] {
 }
 
 function settingsOf(fleet: DesiredFleet, placement: DesiredPlacement, place: FilePlace): EndpointSettings {
-  const leader = fleet.nodes.find(({ name }) => name === placement.nodes[0]);
-  if (leader === undefined) throw new Error(`placement ${placement.name} passed its rules`);
+  const { leader } = partsOf(fleet, placement);
   const { publication, endpointPort: port } = placement;
   return {
     placement: placement.name,
@@ -44,15 +42,14 @@ function settingsOf(fleet: DesiredFleet, placement: DesiredPlacement, place: Fil
     model: publication?.servedName ?? runtimeWord(fleet, placement),
     contextTokens: placement.contextTokens,
     ...(placement.home === undefined ? {} : { fallback: true }),
-    takesPrompt: takesPrompt(requestOf(fleet, placement).path),
+    takesPrompt: takesPrompt(tokenRequestOf(fleet, placement).path),
     access: accessOf(placement, leader, place),
     ...exposedOf(fleet, placement),
   };
 }
 
-function exposedOf({ runtimes }: DesiredFleet, placement: DesiredPlacement): Pick<EndpointSettings, 'exposed'> {
-  const runtime = runtimes.find(({ name }) => name === placement.runtime);
-  const found = runtime === undefined ? [] : (driverOf(runtime).exposed?.(placement) ?? []);
+function exposedOf(fleet: DesiredFleet, placement: DesiredPlacement): Pick<EndpointSettings, 'exposed'> {
+  const found = driverOf(partsOf(fleet, placement).runtime).exposed?.(placement) ?? [];
   const clear = clearTextWords(placement);
   const exposed = [...(clear === undefined ? [] : [clear]), ...found.map(({ detail }) => detail)];
   return exposed.length === 0 ? {} : { exposed };
@@ -84,16 +81,8 @@ function accessOf(placement: DesiredPlacement, { host, user, port }: DesiredNode
 
 /** The model name without a gateway: clients have to use the runtime's own name. */
 function runtimeWord(fleet: DesiredFleet, placement: DesiredPlacement): string {
-  const word = asObject(requestOf(fleet, placement).body)?.['model'];
+  const word = asObject(tokenRequestOf(fleet, placement).body)?.['model'];
   return typeof word === 'string' && word !== '' ? word : placement.model;
-}
-
-/** The request to the runtime itself. */
-function requestOf({ runtimes, models }: DesiredFleet, placement: DesiredPlacement): TokenRequest {
-  const runtime = runtimes.find(({ name }) => name === placement.runtime);
-  const model = models.find(({ name }) => name === placement.model);
-  if (runtime === undefined || model === undefined) throw new Error(`placement ${placement.name} passed its rules`);
-  return driverOf(runtime).tokenRequest(placement, runtime, model);
 }
 
 function show(run: Run, fleet: DesiredFleet, all: readonly EndpointSettings[]): void {

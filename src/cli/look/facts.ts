@@ -1,4 +1,4 @@
-import { didYouMean } from '../../desired/did-you-mean.ts';
+import { guess } from '../../desired/did-you-mean.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type FactName, factsJson, registry } from '../../engine/observe/facts.ts';
 import type { FactsDocument, FactsNode } from '../../model/documents.generated.ts';
@@ -78,12 +78,7 @@ function wantedFacts(run: Run): readonly FactName[] {
   if (typeof asked !== 'string') return every;
   const words = asked.split(',').map((word) => word.trim());
   const strange = words.find((word) => !every.some((name) => name === word));
-  if (strange !== undefined) {
-    const near = didYouMean(strange, every);
-    throw usageError(
-      `Unknown fact ${JSON.stringify(strange)}.`,
-      `${near === undefined ? '' : `Did you mean ${near}? `}Facts: ${every.join(', ')}`,
-    );
-  }
+  if (strange !== undefined)
+    throw usageError(`Unknown fact ${JSON.stringify(strange)}.`, `${guess(strange, every)}Facts: ${every.join(', ')}`);
   return every.filter((name) => words.includes(name));
 }

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { didYouMean } from '../../desired/did-you-mean.ts';
+import { guess } from '../../desired/did-you-mean.ts';
 import { exitCode } from '../exit-codes.ts';
 import { showJsonText } from '../terminal/console.ts';
 import { usageError, type VerbBody } from '../verb.ts';
@@ -12,11 +12,8 @@ export const schema: VerbBody = async (run) => {
   const names = readdirSync(folder)
     .flatMap((file) => /^(.+)\.schema\.json$/.exec(file)?.[1] ?? [])
     .sort();
-  if (!names.includes(name)) {
-    const near = didYouMean(name, names);
-    const guess = near === undefined ? '' : `Did you mean ${near}? `;
-    throw usageError(`Unknown schema ${JSON.stringify(name)}.`, `${guess}Schemas: ${names.join(', ')}`);
-  }
+  if (!names.includes(name))
+    throw usageError(`Unknown schema ${JSON.stringify(name)}.`, `${guess(name, names)}Schemas: ${names.join(', ')}`);
   showJsonText(run.console, readFileSync(new URL(`${name}.schema.json`, folder), 'utf8'));
   return exitCode.done;
 };

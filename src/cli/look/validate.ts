@@ -11,7 +11,7 @@ import { counted } from '../../report/page.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
 import { missingPrograms, missingSources, seeSources } from '../sources/read-sources.ts';
-import { answerDiagnostics, diagnosticsJson, showJson } from '../terminal/console.ts';
+import { diagnosticsJson, diagnosticsText, showResult } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** `validate`: all problems of the cluster file and its lock. Contacts no node. */
@@ -28,11 +28,12 @@ export const validate: VerbBody = async (run) => {
     ...missingSources(judged, seen),
     ...placementProblems(judged, seen),
   ];
-  if (run.options.json) showJson(run.console, { diagnostics: diagnosticsJson(run.console, diagnostics) });
-  else {
-    answerDiagnostics(run.console, diagnostics, sources);
-    showVerdict(run, shown, diagnostics);
-  }
+  showResult(
+    run,
+    () => ({ diagnostics: diagnosticsJson(run.console, diagnostics) }),
+    () =>
+      `${diagnosticsText(run.console, diagnostics, sources, run.console.hasColor)}${verdictText(shown, diagnostics)}\n`,
+  );
   return hasErrors(diagnostics) ? exitCode.fileInvalid : exitCode.done;
 };
 
@@ -43,13 +44,13 @@ function withFileWord(run: Run): Run {
   return { ...run, options: { ...run.options, file } };
 }
 
-function showVerdict(run: Run, shown: string, diagnostics: readonly Diagnostic[]): void {
+function verdictText(shown: string, diagnostics: readonly Diagnostic[]): string {
   const errors = diagnostics.filter((one) => one.severity === 'error').length;
   const warnings = diagnostics.filter((one) => one.severity === 'warning').length;
-  if (diagnostics.length > 0) run.console.out('\n');
   const also = warnings > 0 ? `, ${counted(warnings, 'warning')}` : '';
-  const verdict = `${counted(errors, 'error')}${also} in ${shown}; nothing was sent to any node.`;
-  run.console.out(`${errors > 0 ? verdict : `${shown} is valid${also}.`}\n`);
+  const gap = diagnostics.length > 0 ? '\n' : '';
+  if (errors === 0) return `${gap}${shown} is valid${also}.`;
+  return `${gap}${counted(errors, 'error')}${also} in ${shown}; nothing was sent to any node.`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../desired/did-you-mean.ts';
+import { guess } from '../../desired/did-you-mean.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import type { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { EffectTotal, Plan } from '../../engine/plan/plan.ts';
@@ -39,11 +39,9 @@ export function allowedEffects(run: Run, allowable: readonly GuardedEffect[]): r
     if (word === '') return [];
     const found = allowable.find((kind) => kind === word);
     if (found !== undefined) return [found];
-    const near = didYouMean(word, allowable);
-    const guess = near === undefined ? '' : `Did you mean ${near}? `;
     throw usageError(
       `${JSON.stringify(word)} is not a valid effect for --allow here.`,
-      `${guess}Effects: ${allowable.join(', ')}`,
+      `${guess(word, allowable)}Effects: ${allowable.join(', ')}`,
     );
   });
 }

@@ -30,16 +30,8 @@ export function logFindings({ log }: { readonly log?: RunLog | undefined }, diag
   for (const diagnostic of diagnostics) log?.write({ kind: 'finding', diagnostic });
 }
 
-/** Writes diagnostics to stdout if they are the result itself, as in `validate`. */
-export function answerDiagnostics(
-  console: Console,
-  diagnostics: readonly Diagnostic[],
-  sources: Readonly<Record<string, string>>,
-): void {
-  if (diagnostics.length > 0) console.out(diagnosticsText(console, diagnostics, sources, console.hasColor));
-}
-
-const diagnosticsText = (
+/** Diagnostics for people; empty without any. */
+export const diagnosticsText = (
   { columns, isSimulated }: Console,
   diagnostics: readonly Diagnostic[],
   sources: Readonly<Record<string, string>>,
@@ -50,6 +42,20 @@ const diagnosticsText = (
 export function showJson(console: Console, value: PrintedDocument): void {
   if (console.keep === undefined) showJsonText(console, `${jsonText(value)}\n`);
   else console.keep(value);
+}
+
+/** Prints the result of a command: one document with `--json`, otherwise its text and then its problems. */
+export function showResult(
+  { console, options }: { readonly console: Console; readonly options: { readonly json?: boolean } },
+  document: () => PrintedDocument,
+  text: () => string,
+  problems: readonly Diagnostic[] = [],
+): void {
+  if (options.json) showJson(console, document());
+  else {
+    console.out(text());
+    showDiagnostics(console, problems);
+  }
 }
 
 /** Writes a text that is already JSON. */
