@@ -10,8 +10,8 @@ import { asObject } from '../../node/answers/read-answer.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { exitCode } from '../exit-codes.ts';
-import { showJson } from '../terminal/console.ts';
-import type { Run, VerbBody } from '../verb.ts';
+import { showResult } from '../terminal/console.ts';
+import type { VerbBody } from '../verb.ts';
 
 /** `endpoints [PLACEMENT…]`: client settings, ready to copy. Contacts no node and reads no key. */
 export const endpoints: VerbBody = (run) => {
@@ -22,7 +22,11 @@ export const endpoints: VerbBody = (run) => {
   const all = (named.length === 0 ? fleet.placements : named)
     .flatMap(atLeaders)
     .map((one) => settingsOf(fleet, one, place));
-  show(run, fleet, all);
+  showResult(
+    run,
+    () => ({ formatVersion: 1, cluster: fleet.name, endpoints: all.map(settingsJson) }),
+    () => endpointsText(all),
+  );
   return Promise.resolve(exitCode.done);
 };
 
@@ -85,24 +89,11 @@ function runtimeWord(fleet: DesiredFleet, placement: DesiredPlacement): string {
   return typeof word === 'string' && word !== '' ? word : placement.model;
 }
 
-function show(run: Run, fleet: DesiredFleet, all: readonly EndpointSettings[]): void {
-  if (!run.options.json) {
-    run.console.out(endpointsText(all));
-    return;
-  }
-  showJson(run.console, {
-    formatVersion: 1,
-    cluster: fleet.name,
-    endpoints: all.map(({ access, takesPrompt: _, ...one }) => ({
-      ...one,
-      baseUrl: `${one.url}/v1`,
-      access: accessJson(access),
-    })),
-  });
-}
-
-const accessJson = (access: EndpointAccess) =>
-  access.kind === 'key' ? { kind: access.kind, source: secretSourceText(access.source) } : access;
+const settingsJson = ({ access, takesPrompt: _, ...one }: EndpointSettings) => ({
+  ...one,
+  baseUrl: `${one.url}/v1`,
+  access: access.kind === 'key' ? { kind: access.kind, source: secretSourceText(access.source) } : access,
+});
 
 /** Client settings of one endpoint. They contain no key. */
 export interface EndpointSettings {

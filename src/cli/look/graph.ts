@@ -1,5 +1,6 @@
 import { extname, resolve } from 'node:path';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { documentHead } from '../../diagnostics/json.ts';
 import { cableWork } from '../../engine/cables/cable-work.ts';
 import { viewOf } from '../../engine/plan/view.ts';
 import { declaredGraph, rackGraph } from '../../engine/rack-graph.ts';
@@ -19,7 +20,7 @@ import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, type ExitCode, exitCode, verdictOf } from '../exit-codes.ts';
 import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/console.ts';
+import { diagnosticsJson, showResult } from '../terminal/console.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
@@ -118,30 +119,26 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
   };
 }
 
-function show({ console, folder, options }: Run, { format, path }: Target, seen: Seen): void {
+function show(run: Run, { format, path }: Target, seen: Seen): void {
   const { picture, failures, warnings } = seen;
   const drawing = writers[format](picture);
   if (path !== undefined) replaceFile(path, drawing);
-  if (options.json) {
-    showJson(console, { ...graphJson(picture), diagnostics: diagnosticsJson(console, [...warnings, ...failures]) });
-    return;
-  }
-  if (path === undefined) console.out(drawing);
-  else {
-    const todo = moveLines(picture.graph)
-      .map((line) => `  ${line}\n`)
-      .join('');
-    console.out(`Drawn in ${shownPath(folder, path)}: ${graphSummary(picture)}.\n${todo}`);
-  }
-  showDiagnostics(console, gatherAlike(failures));
+  const summary = (file: string): string =>
+    [`Drawn in ${file}: ${graphSummary(picture)}.`, ...moveLines(picture.graph).map((line) => `  ${line}`), ''].join(
+      '\n',
+    );
+  showResult(
+    run,
+    () => ({ ...graphJson(picture), diagnostics: diagnosticsJson(run.console, [...warnings, ...failures]) }),
+    () => (path === undefined ? drawing : summary(shownPath(run.folder, path))),
+    gatherAlike(failures),
+  );
 }
 
 /** The picture as JSON. Text from nodes is not escaped: print the document with `jsonText`, which escapes it. */
 export function graphJson({ graph, placements, isSimulated }: GraphPicture): Omit<GraphDocument, 'diagnostics'> {
   return {
-    formatVersion: 1,
-    cluster: graph.cluster,
-    ...(isSimulated ? { simulated: true } : {}),
+    ...documentHead({ isSimulated }, { cluster: graph.cluster }),
     ...(graph.isDeclaredOnly ? { declaredOnly: true } : {}),
     nodes: graph.nodes.map(({ name, isSeen, model, receptacles }) => ({
       name,

@@ -1,7 +1,7 @@
 import { type JournalRecord, journalFolder, type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
 import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { documentHead } from '../../diagnostics/json.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import { type Unreached, unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
@@ -19,7 +19,7 @@ import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes } from '../exit-codes.ts';
 import { journalName, stateFolder } from '../files/places.ts';
-import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
+import { diagnosticsJson, pageFor, showResult } from '../terminal/console.ts';
 import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics, outcomeVerdict } from './observe-fleet.ts';
 
@@ -48,8 +48,7 @@ export const history: VerbBody = async (typed) => {
   const kept = outcomes
     .filter(isAnswered)
     .map((outcome) => ({ node: outcome.node, entries: parseHistory(answerText(outcome)) }));
-  const { isSimulated } = ways;
-  const folder = journalFolder(stateFolder(run.env), journalName(name, isSimulated));
+  const folder = journalFolder(stateFolder(run.env), journalName(name, run.console.isSimulated));
   const { runs: journals, problems } = readJournals(folder);
   const runs = mergeHistory(journals, kept)
     .filter((one) => isAbout(one, run, nodes))
@@ -61,8 +60,18 @@ export const history: VerbBody = async (typed) => {
   refuseUnknown(named, runs, lost);
   const diagnostics = [...problems, ...outcomes.flatMap(outcomeDiagnostics)];
   const seen = outcomes.length - lost.length;
-  const shown = { cluster: name, runs, seen, unreached, isWhole: named.length > 0 };
-  showHistory(run, shown, isSimulated, diagnostics);
+  showResult(
+    run,
+    () => ({
+      ...documentHead(run.console, { cluster: name }),
+      // Nodes that were not reached may have records of runs.
+      runs: runs.length === 0 && lost.length > 0 ? null : runs.map(runJson),
+      ...unreachedField(unreached),
+      diagnostics: diagnosticsJson(run.console, diagnostics),
+    }),
+    () => historyText({ cluster: name, runs, seen, unreached, isWhole: named.length > 0, ...pageFor(run.console) }),
+    gatherAlike(diagnostics),
+  );
   return codeForNodes(outcomes.map(outcomeVerdict));
 };
 
@@ -79,29 +88,6 @@ function refuseUnknown(named: readonly string[], runs: readonly HistoryRun[], lo
 function isAbout({ steps }: HistoryRun, run: Run, nodes: readonly DesiredNode[]): boolean {
   const isChosen = run.words.length > 0 || run.options.nodes !== undefined || run.options.label !== undefined;
   return !isChosen || steps.some(({ node }) => nodes.some(({ name }) => name === node));
-}
-
-function showHistory(
-  run: Run,
-  shown: Omit<HistoryTextInput, keyof PageInput>,
-  isSimulated: boolean,
-  diagnostics: readonly Diagnostic[],
-): void {
-  const { cluster, runs, unreached } = shown;
-  if (run.options.json) {
-    showJson(run.console, {
-      formatVersion: 1,
-      cluster,
-      ...(isSimulated ? { simulated: true } : {}),
-      // Nodes that were not reached may have records of runs.
-      runs: runs.length === 0 && Object.keys(unreached).length > 0 ? null : runs.map(runJson),
-      ...unreachedField(unreached),
-      diagnostics: diagnosticsJson(run.console, diagnostics),
-    });
-    return;
-  }
-  run.console.out(historyText({ ...shown, ...pageFor(run.console) }));
-  showDiagnostics(run.console, gatherAlike(diagnostics));
 }
 
 const isoOf = (epochSeconds: number): string => new Date(epochSeconds * 1_000).toISOString();
@@ -162,7 +148,7 @@ function journalRun({ runId, records, damaged, isEnded }: RecordedRun): HistoryR
     by: about?.controller ?? 'this controller',
     steps: stepsOf(records),
     changes: changesOf(records),
-    ...spanOf(records),
+    ...(records.length < 2 ? {} : spanOf(first, records.at(-1))),
     from: ['journal'],
     end: isEnded ? endOf(records) : 'open',
     ...(damaged === 0 ? {} : { damaged }),
@@ -172,12 +158,13 @@ function journalRun({ runId, records, damaged, isEnded }: RecordedRun): HistoryR
 const endOf = (records: readonly JournalRecord[]): 'ended' | 'interrupted' =>
   records.some((one) => one.phase === 'end' && one.isInterrupted) ? 'interrupted' : 'ended';
 
-const msOf = (iso: string): number => Date.parse(iso);
-
-function spanOf(records: readonly JournalRecord[]): { readonly ms?: number } {
-  const ms = msOf(records.at(-1)?.at ?? '') - msOf(records[0]?.at ?? '');
-  return records.length < 2 || !(ms >= 0) ? {} : { ms };
+/** The time between two records; empty if one is missing or the clock went back. */
+function spanOf(first: Timed | undefined, last: Timed | undefined): { readonly ms?: number } {
+  const ms = Date.parse(last?.at ?? '') - Date.parse(first?.at ?? '');
+  return ms >= 0 ? { ms } : {};
 }
+
+type Timed = Pick<JournalRecord, 'at'>;
 
 type Planned = Extract<JournalRecord, { phase: 'plan' }>['changes'][number];
 
@@ -198,11 +185,8 @@ function changeOf({ id, from, to, steps }: Planned, records: readonly JournalRec
   );
   const ids = begun.map(({ step }) => step);
   const ends = records.flatMap((one) => (one.phase === 'outcome' && ids.includes(one.step) ? [one] : []));
-  const [first] = begun;
-  const last = ends.at(-1);
-  const ms = first === undefined || last === undefined ? Number.NaN : msOf(last.at) - msOf(first.at);
   const result = resultOf(steps, { begun: begun.length, outcomes: ends.map(({ outcome }) => outcome) });
-  return { node, resource: address, from, to, result, ...(ms >= 0 ? { ms } : {}) };
+  return { node, resource: address, from, to, result, ...spanOf(begun[0], ends.at(-1)) };
 }
 
 function resultOf(

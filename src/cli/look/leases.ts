@@ -5,6 +5,7 @@ import { type NodeWay, openSession } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { documentHead } from '../../diagnostics/json.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
 import { given } from '../../model/given.ts';
 import { type Known, mapKnown, unknown } from '../../model/known.ts';
@@ -17,13 +18,13 @@ import { read } from '../../rack/fact.ts';
 import { leasesFact } from '../../rack/records/leases-fact.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
-import { counted, hang, headLines, plainPaint } from '../../report/page.ts';
+import { counted, hang, headLines, type Page, pageText, plainPaint } from '../../report/page.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { namedNodes } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, exitCode, type NodeVerdict } from '../exit-codes.ts';
 import { askYes } from '../terminal/ask.ts';
-import { diagnosticsJson, logFindings, showDiagnostics, showJson, withProgress } from '../terminal/console.ts';
+import { diagnosticsJson, logFindings, pageFor, showResult, withProgress } from '../terminal/console.ts';
 import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
@@ -33,44 +34,47 @@ export const leaseStatus: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const asked = targetedNodes(run, cluster.fleet, run.words);
   const nodes = asked.map(({ name }) => name);
-  const { isSimulated } = run.console;
   const observation = await observeNodes(run, asked, openWays(run, cluster), shownOnly(run));
   const diagnostics = nodes.flatMap((name) => observation.failures[name] ?? []);
   const lost = nodes.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
   const leases = nodes.map((name) => ({ name, lease: leaseOn(observation, name) }));
-  if (run.options.json) {
-    showJson(run.console, {
-      formatVersion: 1,
-      ...(isSimulated ? { simulated: true } : {}),
-      nodes: Object.fromEntries(
-        leases.map(({ name, lease }) => {
-          if (lease.kind === 'unknown') return [name, { held: null, reason: lease.detail }];
-          const { token: _token, ...shown } = lease.value ?? {};
-          return [name, { held: lease.value !== undefined, ...shown }];
-        }),
-      ),
+  showResult(
+    run,
+    () => ({
+      ...documentHead(run.console),
+      nodes: Object.fromEntries(leases.map(({ name, lease }) => [name, leaseJson(lease)])),
       ...unreachedField(unreachedOf(lost, observation)),
       diagnostics: diagnosticsJson(run.console, diagnostics),
-    });
-  } else {
-    const { columns, hasUnicode: unicode } = run.console;
-    const page = { columns, unicode, paint: plainPaint, isSimulated };
-    const leased = leases.filter(({ lease }) => lease.kind === 'known' && lease.value !== undefined).length;
-    const known = leases.filter(({ lease }) => lease.kind === 'known').length;
-    const seen = known === leases.length ? '' : `${known} of ${counted(leases.length, 'node')} observed, `;
-    const about = `${seen}${leased === 0 ? 'no leases' : counted(leased, 'lease')}`;
-    const width = Math.max(0, ...nodes.map((name) => name.length));
-    const lines = leases.flatMap(({ name, lease }) => {
-      const text =
-        lease.kind === 'unknown' ? 'unknown' : lease.value === undefined ? 'free' : leaseOwnerText(lease.value, name);
-      return hang(`  ${name.padEnd(width)}   `, escapeText(text), columns);
-    });
-    const head = headLines(cluster.fleet.name, about, page);
-    run.console.out(`${[...head, '', ...lines].join('\n')}\n`);
-    showDiagnostics(run.console, gatherAlike(diagnostics));
-  }
+    }),
+    () => leasesText(cluster.fleet.name, leases, { ...pageFor(run.console), paint: plainPaint }),
+    gatherAlike(diagnostics),
+  );
   return codeForNodes(leases.map(({ lease }): NodeVerdict => (lease.kind === 'known' ? 'fine' : 'unjudged')));
 };
+
+interface NodeLease {
+  readonly name: NodeName;
+  readonly lease: Known<ObservedLease | undefined>;
+}
+
+function leaseJson(lease: NodeLease['lease']) {
+  if (lease.kind === 'unknown') return { held: null, reason: lease.detail };
+  const { token: _token, ...shown } = lease.value ?? {};
+  return { held: lease.value !== undefined, ...shown };
+}
+
+function leasesText(cluster: string, leases: readonly NodeLease[], page: Page): string {
+  const known = leases.flatMap(({ lease }) => (lease.kind === 'known' ? [lease.value] : []));
+  const held = known.filter((one) => one !== undefined).length;
+  const seen = known.length === leases.length ? '' : `${known.length} of ${counted(leases.length, 'node')} observed, `;
+  const width = Math.max(0, ...leases.map(({ name }) => name.length));
+  const lines = leases.flatMap(({ name, lease }) => {
+    const text =
+      lease.kind === 'unknown' ? 'unknown' : lease.value === undefined ? 'free' : leaseOwnerText(lease.value, name);
+    return hang(`  ${name.padEnd(width)}   `, escapeText(text), page.columns);
+  });
+  return pageText([headLines(cluster, `${seen}${held === 0 ? 'no leases' : counted(held, 'lease')}`, page), lines]);
+}
 
 interface Freed {
   readonly node: NodeName;
@@ -197,24 +201,22 @@ const unheard = (node: NodeName): Diagnostic =>
   });
 
 function show(run: Run, freed: readonly Freed[]): void {
-  const { isSimulated } = run.console;
+  const mark = run.console.isSimulated ? 'simulated ' : '';
   const diagnostics = freed.flatMap((one) => one.diagnostics);
   logFindings(run, diagnostics);
-  if (run.options.json) {
-    const nodes = freed.map(({ node, isFree, isReleased }) => [node, { held: !isFree, released: isReleased }]);
-    showJson(run.console, {
-      formatVersion: 1,
-      ...(isSimulated ? { simulated: true } : {}),
+  const nodes = freed.map(({ node, isFree, isReleased }) => [node, { held: !isFree, released: isReleased }]);
+  const text = ({ node, isFree, isReleased }: Freed): string =>
+    `${mark}${node}   ${isReleased ? 'released' : isFree ? 'was free' : 'not released'}\n`;
+  showResult(
+    run,
+    () => ({
+      ...documentHead(run.console),
       nodes: Object.fromEntries(nodes),
       diagnostics: diagnosticsJson(run.console, diagnostics),
-    });
-    return;
-  }
-  for (const { node, isFree, isReleased } of freed) {
-    const text = isReleased ? 'released' : isFree ? 'was free' : 'not released';
-    run.console.out(`${isSimulated ? 'simulated ' : ''}${node}   ${text}\n`);
-  }
-  showDiagnostics(run.console, gatherAlike(diagnostics));
+    }),
+    () => freed.map(text).join(''),
+    gatherAlike(diagnostics),
+  );
 }
 
 /** The observed lease of one node; without `run` if its owner died before writing its name into the lease. */
@@ -235,12 +237,9 @@ function leaseOn(observation: FleetObservation, node: string): Known<ObservedLea
 }
 
 function observedLease(fields: Readonly<Record<string, string>>): ObservedLease {
-  const { run, token, owner, verb, phase, since } = fields;
-  return {
-    ...given({ run }),
-    ...(token !== undefined && /^\d{1,15}$/.test(token) ? { token: Number(token) } : {}),
-    ...given({ owner, verb, phase, since }),
-  };
+  const { run, owner, verb, phase, since } = fields;
+  const token = /^\d{1,15}$/.test(fields['token'] ?? '') ? Number(fields['token']) : undefined;
+  return given({ run, token, owner, verb, phase, since });
 }
 
 /**

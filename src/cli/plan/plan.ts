@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { realTiming } from '../../apply/run-timing.ts';
 import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
+import { documentHead } from '../../diagnostics/json.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { aroundScripts, type StepScript, stepScripts } from '../../engine/scripts/step-scripts.ts';
@@ -20,7 +21,7 @@ import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
 import { type LookedPlan, lookAndSettle } from '../look/look-and-plan.ts';
 import { shownOnly } from '../look/observe-fleet.ts';
-import { diagnosticsJson, pageFor, showJson, showJsonText, showParagraph } from '../terminal/console.ts';
+import { diagnosticsJson, pageFor, showJsonText, showParagraph, showResult } from '../terminal/console.ts';
 import { mendingText, type Run, sameWords, textOption, type VerbBody } from '../verb.ts';
 import { narrowed, planDocument, type ShownPlanParts, showPlan } from './plan-document.ts';
 
@@ -43,22 +44,19 @@ export const drift: VerbBody = async (run) => {
 
 function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: LookedPlan): void {
   run.log?.write({ kind: 'plan', plan });
-  if (run.options.json) {
-    showJson(run.console, {
-      formatVersion: 1,
-      cluster: plan.cluster,
-      ...(run.console.isSimulated ? { simulated: true } : {}),
+  const next = prose`Show the plan: ${meshwright('plan', ...sameWords(run, run.words))}`;
+  showResult(
+    run,
+    () => ({
+      ...documentHead(run.console, { cluster: plan.cluster }),
       observed: Object.keys(plan.observed),
       ...unreachedField(plan.unreached),
       ...pendingJson(plan, run.console),
       lockAdditions: additions,
       diagnostics: diagnosticsJson(run.console, plan.diagnostics),
-    });
-    return;
-  }
-  const lock = { shown: lockPlace.shown, additions };
-  const next = prose`Show the plan: ${meshwright('plan', ...sameWords(run, run.words))}`;
-  run.console.out(driftText({ plan, lock, next, ...pageFor(run.console) }));
+    }),
+    () => driftText({ plan, lock: { shown: lockPlace.shown, additions }, next, ...pageFor(run.console) }),
+  );
 }
 
 /** `plan [NODE…]`: what apply would do and what blocks it; changes nothing, neither here nor on any node. */
