@@ -61,7 +61,7 @@ describe('the library', () => {
     ).toContain('ssh/refused');
   });
 
-  it('rejects a wrong file with all of its errors', () => {
+  it('rejects an invalid file, listing all of its errors', () => {
     const file = write('wrong.yaml', 'schema: 1\nnames: rack\nnodes: {}\n');
     const open = (): unknown => library.openCluster({ file });
     expect(open).toThrow(library.FleetError);
@@ -74,7 +74,7 @@ describe('the library', () => {
     }
   });
 
-  it('returns every problem of a wrong text instead of a fleet', () => {
+  it('returns every problem of an invalid text instead of a fleet', () => {
     const { fleet, diagnostics } = library.loadCluster('schema: 1\nnames: rack\n', 'cluster.yaml');
     expect(fleet).toBeUndefined();
     expect(diagnostics.map((one) => one.code)).toContain('schema/unknown-key');

@@ -102,7 +102,7 @@ describe('skeleton', () => {
     expect(skeleton({ exit: 0 })).toEqual({ exit: 0 });
   });
 
-  it('keeps what has a name of the tables and is no sentence', () => {
+  it('keeps values that are named in the tables and are not sentences', () => {
     const runs = [{ from: ['journal'], steps: [{ node: 'studio-4' }, { node: 'studio-1' }] }];
     expect(skeleton({ exit: 0, document: { text: { at: { code: 'x' } }, runs } })).toEqual({
       exit: 0,

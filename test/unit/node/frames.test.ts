@@ -88,7 +88,7 @@ describe('frames', () => {
     }
   });
 
-  it('are read despite an index out of range', () => {
+  it('are read despite an out-of-range index', () => {
     expect(parse(replace(`${token} sizes\n`, `${token} 4 0 0\n${token} 0 0 0\n${token} sizes\n`))).toEqual(
       three.map(rightAnswer),
     );
@@ -100,7 +100,7 @@ describe('frames', () => {
     expect([second, third]).toEqual(three.slice(1).map((ran, at) => rightAnswer(ran, at + 1)));
   });
 
-  it('are garbled for a different number of probes', () => {
+  it('count as garbled if the number of probes differs', () => {
     expect(reasons(stream(three.slice(0, 2)))).toEqual(['garbled', 'garbled', 'garbled']);
   });
 

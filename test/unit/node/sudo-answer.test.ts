@@ -29,7 +29,7 @@ describe('classifySudo', () => {
     expect(classifySudo(exited(code), stderr)).toBe(answer);
   });
 
-  it('gives other if the exit status is unknown', () => {
+  it('returns other if the exit status is unknown', () => {
     expect(classifySudo({ kind: 'unknown', reason: 'dropped' }, 'sudo: a password is required')).toBe('other');
   });
 });

@@ -52,7 +52,7 @@ function tried(handler: AuthHandlerMiddleware, left: readonly string[] | null, i
   return (result ?? method) as Method;
 }
 
-describe('a login by keys', () => {
+describe('a login with keys', () => {
   it('tries keys in order until the node accepts no more keys', async () => {
     const { calls, record, offer } = makeCase();
     const start = () => publickeyOnly('mesh', [offer('one', 'file'), offer('two', 'file')], record);

@@ -292,7 +292,7 @@ describe('similar connection failures', () => {
   });
 });
 
-describe('the banner of a Mac', () => {
+describe("a Mac's banner", () => {
   it('identifies a locked Mac by both FileVault sentences, and a successful unlock', () => {
     const texts = ['This system is locked. To unlock it, type', 'system is locked.', 'to unlock it', ''];
     expect(texts.map(isFileVaultBanner)).toEqual([true, false, false, false]);

@@ -53,7 +53,7 @@ async function codes(promise: Promise<unknown>, port?: number): Promise<readonly
 
 const other = { ...ssh.host.pair, publicLine: `ssh-ed25519 ${edKey(1).toString('base64')}` };
 
-describe('a connection by key', () => {
+describe('a connection with a key', () => {
   const to = (server: { readonly port: number }, more: Partial<Target> = {}, at: Partial<ConnectLimits> = {}) =>
     connect(ssh.target(server.port, more), ssh.trust(server.port), { ...limits, ...at });
 
@@ -223,7 +223,7 @@ describe('the deadline of a connection', () => {
 });
 
 describe('the host key of a node', () => {
-  it('is fetched without a login, only of the requested types', async () => {
+  it('is fetched without a login, and only for the requested types', async () => {
     const server = await start();
     const { type, base64 } = ssh.host.pair;
     const fetched = await fetchHostKey(ssh.target(server.port), limits);
@@ -237,7 +237,7 @@ describe('the host key of a node', () => {
   });
 });
 
-describe('a login by password', () => {
+describe('a login with a password', () => {
   const locked = 'This system is locked. To unlock it, use a local account name and password.';
   const passwords: string[] = [];
   afterEach(() => void passwords.splice(0));

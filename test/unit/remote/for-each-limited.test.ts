@@ -39,7 +39,7 @@ describe('forEachLimited', () => {
     expect(await watch(0, 4)).toEqual({ most: 0, begun: [] });
   });
 
-  it('does not delay other items for a slow one', async () => {
+  it('does not delay other items because of a slow one', async () => {
     const ended: string[] = [];
     let release = (): void => undefined;
     const slow = new Promise<void>((resolve) => {

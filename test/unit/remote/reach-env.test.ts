@@ -31,7 +31,7 @@ const config: SshConfig = {
 };
 const asked = (more: Partial<SshConfig> = {}): Asked => ({ host: 'mac', config: { ...config, ...more } });
 
-describe('a path of ssh_config', () => {
+describe('a path in ssh_config', () => {
   it('has every token expanded', () => {
     const all = '/%n/%h/%p/%r/%u/%d/%L/%l/%k/%i/j%j/%%/%C';
     const hash = createHash('sha1').update('desk.lanmac.lan2200mesh').digest('hex');
@@ -147,7 +147,7 @@ describe("a server's bytes before encryption", () => {
 });
 
 describe('a limiter for parallel work', () => {
-  it('starts waiting work in order, also after a failure', async () => {
+  it('starts waiting work in order, even after a failure', async () => {
     const run = limiter(2);
     const started: string[] = [];
     const ends: (() => void)[] = [];

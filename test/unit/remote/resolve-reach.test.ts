@@ -36,7 +36,7 @@ const request: ReachWish = { label: 'studio-1', host: 'studio-1' };
 const resolve = (file: string, more: Partial<ReachWish> = {}) =>
   createReachResolver(env(file)).resolve({ ...request, ...more });
 
-describe('the resolved SSH target of a node', () => {
+describe("a node's resolved SSH target", () => {
   it('uses the Host block of ssh_config', async () => {
     const file = configFile(
       'Host studio-*',
@@ -63,7 +63,7 @@ describe('the resolved SSH target of a node', () => {
     expect(knownHostsFiles[0]).toBe(`${folder}/kh`);
   });
 
-  it('prefers values of the cluster file, which Match blocks can match', async () => {
+  it('prefers values from the cluster file, which Match blocks can match', async () => {
     const file = configFile('Match user ana', 'Port 77', 'Match all', 'User mesh', 'IdentityFile ~/.ssh/other');
     expect((await resolve(file, { user: 'ana' })).target).toMatchObject({ user: 'ana', port: 77 });
     expect((await resolve(file, { port: 99, identityFile: '~/.ssh/work' })).target).toMatchObject({
@@ -88,7 +88,7 @@ describe('the resolved SSH target of a node', () => {
     expect(await resolve(configFile(''))).toMatchObject({ target: { agentSocket: agent } });
   });
 
-  it('uses a key file of the cluster file literally, without tokens or variables (case 4)', async () => {
+  it('uses a key file named in the cluster file literally, without tokens or variables (case 4)', async () => {
     const identityFile = '/keys/%h-${HOME}-$(id)';
     expect((await resolve(configFile('Port 2222'), { identityFile })).target.identityFiles).toEqual([identityFile]);
   });
@@ -150,7 +150,7 @@ describe('the resolved SSH target of a node', () => {
     expect((await createReachResolver(env(configFile(''), more)).resolve(request)).target.port).toBe(22);
   });
 
-  it('expands every token of ssh in a path', async () => {
+  it('expands every ssh token in a path', async () => {
     const file = configFile('HostName %h.lan', 'User mesh', 'IdentityFile /k/%n-%h-%p-%r-%l-%L-%j-%k-%%-%C');
     const resolver = createReachResolver(env(file, { hostName: 'desk.lan' }));
     const hash = createHash('sha1').update('desk.lanstudio-1.lan22mesh').digest('hex');
@@ -246,8 +246,8 @@ describe('ssh -G', () => {
   });
 });
 
-describe('the trust of a resolved node', () => {
-  it('uses the known_hosts files that ssh would read', async () => {
+describe('the trusted keys of a resolved node', () => {
+  it('come from the known_hosts files that ssh would read', async () => {
     const base64 = 'AAAAC3NzaC1lZDI1NTE5AAAAIF3iYH1njxwXrlcltokMInyFXfM9UiQhdOID7dzPnmJ3';
     writeFileSync(join(folder, 'my hosts'), `studio-1 ssh-ed25519 ${base64}\n`);
     const resolver = createReachResolver(

@@ -59,7 +59,7 @@ describe('the output of ssh -G', () => {
   });
 });
 
-describe('a line of ssh_config', () => {
+describe('an ssh_config line', () => {
   it.each(['', '  # comment', 'Host *', '  SendEnv LANG LC_*', 'HashKnownHosts=yes', 'gssapiauthentication yes'])(
     'is irrelevant: %j',
     (line) => {

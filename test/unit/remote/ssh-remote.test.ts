@@ -240,7 +240,7 @@ describe('a refused channel', () => {
     expect(client.commands.slice(-2)).toEqual(['4', '4']);
   });
 
-  it('lowers the parallel commands, then allows one more after each pause', async () => {
+  it('lowers the number of parallel commands, then allows one more after each pause', async () => {
     const { client, exec } = connected();
     for (let at = 1; at <= 3; at += 1) exec(`${at}`);
     for (let at = 1; at <= 2; at += 1) client.open();

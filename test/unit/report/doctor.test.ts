@@ -42,7 +42,7 @@ const show = (changes: RackChanges, columns = 80): string => doctorText({ ...inp
 
 const golden = (name: string): string => `golden/doctor-${name}.txt`;
 
-describe('the text of doctor', () => {
+describe('the text output of doctor', () => {
   it('reports a healthy rack in one line', async () => {
     await expect(show({})).toMatchFileSnapshot(golden('healthy'));
   });

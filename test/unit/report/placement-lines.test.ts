@@ -35,7 +35,7 @@ const unknown: PlacementSurvey = {
 const lines = (placements: readonly PlacementSurvey[], columns = 80): readonly string[] =>
   placementLines(placements, { columns, unicode: false, paint: plainPaint, isSimulated: false });
 
-describe('the lines of placements', () => {
+describe('placement lines', () => {
   it('have columns with known values only', () => {
     expect(lines([serving('kimi', 4), hung, unknown])).toEqual([
       '  kimi   serving   rdma   studio-1..4   tensor   gen 12   port 8080 on studio-1',

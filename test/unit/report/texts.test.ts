@@ -77,7 +77,7 @@ describe('units', () => {
 });
 
 describe('a UTC time', () => {
-  it('equals the time of the platform calendar', () => {
+  it("equals the platform calendar's time", () => {
     const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
     fc.assert(
       fc.property(seconds, (epoch) => {

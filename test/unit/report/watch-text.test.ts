@@ -22,7 +22,7 @@ function shown(changes: RackChanges, desired: Partial<DesiredFleet> = {}): reado
   return watchParagraphs({ work, lost: changes.unreachable ?? [] }, page).flat();
 }
 
-describe('the text of watched cabling', () => {
+describe('the text for watched cabling', () => {
   it('shows the next act and the progress by node numbers', () => {
     expect(shown({ cables: meshOfFour.slice(0, 5) })).toEqual([
       '  next: connect studio-3 receptacle 4 and studio-4 receptacle 4 with a',
@@ -85,7 +85,7 @@ describe('the text of watched cabling', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
   });
 
-  it('escapes the name of a Mac', () => {
+  it("escapes a Mac's name", () => {
     const advice = 'sees a Mac that is not in the file (\u001b[2J)';
     expect(eventLines({ kind: 'plugged', at: end('studio-1:5'), advice }, page).join('')).not.toContain('\u001b');
     const plug = { at: end('studio-1:5'), isEitherEnd: false, sees: 'a dock \u001b[2J' };
@@ -110,7 +110,7 @@ describe('the text of watched cabling', () => {
     expect(eventLines(event, page).join(' ')).toContain(`plugged in: ${pair}: this cable`);
   });
 
-  it('ends with a line about the links of the file', () => {
+  it('ends with a line about the links in the file', () => {
     expect([0, 1, 6].map((count) => doneLine(count, page))).toEqual([
       'The file declares no link.',
       'The only link matches the file.',

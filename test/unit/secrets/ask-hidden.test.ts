@@ -50,7 +50,7 @@ describe('a hidden prompt', () => {
     expect(await answer).toBe('ä');
   });
 
-  it('is canceled by Ctrl-C, Ctrl-D and the end of the run', async () => {
+  it('is canceled by Ctrl-C, Ctrl-D or the end of the run', async () => {
     const { at, seen } = terminal(['hun\u0003']);
     expect(await askHidden('', at)).toBeUndefined();
     expect(seen).toMatchObject({ raw: [true, false], interrupts: 1 });

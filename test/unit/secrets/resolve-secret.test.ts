@@ -234,7 +234,7 @@ describe('a secret command', () => {
     expect(await run('printf "%s " "$WORD" "$PWD" "$HOME" "$(/bin/cat)"')).toBe(`a word ${folder}  `.concat(' '));
   });
 
-  it('gives its output only if it exits with 0 and prints at most 2,048 bytes', async () => {
+  it('yields its output only if it exits with 0 and prints at most 2,048 bytes', async () => {
     expect(await run('exit 3')).toEqual(refused('exited with status 3'));
     expect(await run('kill -TERM $$')).toEqual(refused('was stopped by signal SIGTERM'));
     expect(await run('printf %2048d 0')).toHaveLength(2_048);

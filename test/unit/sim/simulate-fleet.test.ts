@@ -61,7 +61,7 @@ describe('a simulated fleet', () => {
     expect(uuids(smaller.macs[0])).toEqual(uuids(simulated().macs[2]));
   });
 
-  it('gives each link a /30 of the pool in declared order', () => {
+  it('gives each link a /30 from the pool in declared order', () => {
     const addresses = simulated().macs.map((mac) =>
       mac.receptacles.map(({ device }) => {
         const ipv4 = servicesOf(mac).find((service) => service.device === device)?.ipv4;
@@ -113,7 +113,7 @@ describe('a simulated Mac', () => {
     expect([mac.isFileVaultOn, mac.wiredLimitMegabytes, mac.power.sleepMinutes]).toEqual([false, 0, 0]);
   });
 
-  it('has the settings of the file', () => {
+  it('has the settings in the file', () => {
     const mac = only(
       oneNode(
         { model: 'Mac16,9', memoryBytes: 2 ** 37, serial: 'ABC123' },

@@ -32,7 +32,7 @@ const typed = (text: Prose, names: readonly string[] = []): readonly string[] =>
   commandsIn(text, names).map((one) => commandText(one, { isSimulated: false }));
 
 describe('commandsIn', () => {
-  it('lists the changing commands of a text in order', () => {
+  it('lists, in order, the commands in a text that change something', () => {
     const lines = [meshwright('restart', 'chat'), meshwright('logs', 'chat'), meshwright('apply')];
     const hint = withCommands('Start it again; its log says more', lines);
     expect(typed(hint)).toEqual(['meshwright restart chat', 'meshwright apply']);
@@ -89,14 +89,14 @@ describe('commandsIn', () => {
     },
   );
 
-  it('lists every command of a text', () => {
+  it('lists every command in a text', () => {
     const text = prose`See ${meshwright('facts')}, then ${aside(meshwright('reboot', its.node))}.`;
     expect(allCommands(text).map(({ verb }) => verb)).toEqual(['facts', 'reboot']);
   });
 });
 
 describe('prose', () => {
-  it('gives a plain string if it contains only words', () => {
+  it('becomes a plain string if it contains only words', () => {
     expect(prose`${'one'} and ${2}${prose`, ${'three'}`}`).toBe('one and 2, three');
     expect(prose``).toBe('');
     expect(prose`${[]}`).toBe('');
@@ -147,10 +147,10 @@ describe('prose', () => {
   });
 });
 
-describe('command lines of a text', () => {
+describe('command lines in a text', () => {
   const text = withCommands('Start it again', [meshwright('start', 'a'), 'sudo reboot', chat]);
 
-  it('are removed one by one, the last one with its colon', () => {
+  it('are removed one by one, and the colon with the last one', () => {
     expect(plainText(withoutLines(text, [chat]))).toBe('Start it again:\n  meshwright start a\n  sudo reboot');
     expect(plainText(withoutLines(text, [meshwright('stop', 'other')]))).toBe(plainText(text));
     const only = prose`${withCommands('Stop it', [chat])}\nThen pull.`;
@@ -173,7 +173,7 @@ describe('a first action in a text', () => {
   const before = prose`${{ kind: 'first', act: prose`${applied}, and look` }}put the cable back.`;
   const shown = 'First remove the Thunderbolt Bridge on a, and look; then put the cable back.';
 
-  it('starts a sentence with First, unless it follows an earlier action', () => {
+  it('starts a sentence with "First", unless it follows an earlier action', () => {
     expect(plainText(before)).toBe(shown);
     expect(plainText(behindFirst(before))).toBe(
       'remove the Thunderbolt Bridge on a, and look; then put the cable back.',

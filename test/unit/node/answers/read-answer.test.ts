@@ -5,15 +5,15 @@ import { answer } from '../../engine/observe/fact-cases.ts';
 const reason = (known: ReturnType<typeof readText>) => (known.kind === 'unknown' ? known.reason : known.kind);
 
 describe('readText', () => {
-  it('gives the text of a successful answer', () => {
+  it('returns the text of a successful answer', () => {
     expect(readText(answer('sw-vers', { stdout: 'a\n' }))).toEqual({ kind: 'known', value: 'a\n' });
   });
 
-  it('reports exit 127 as a missing tool, whatever was printed', () => {
+  it('reports exit code 127 as a missing tool, whatever was printed', () => {
     expect(reason(readText(answer('rdma-ctl', { stdout: 'enabled\n', code: 127 })))).toBe('tool-missing');
   });
 
-  it('fails for output with ### Error and exit 0, as from systemsetup on macOS 26.6.1', () => {
+  it('fails if the output has ### Error with exit code 0, as from systemsetup on macOS 26.6.1', () => {
     const said = '### Error:-99 File:…/Admin/InternetServices.m Line:395\n';
     expect(reason(readText(answer('x', { stdout: `${said}setcomputersleep: 17\n` })))).toBe('failed');
     expect(reason(readText(answer('x', { stdout: 'value\n', stderr: said })))).toBe('failed');
@@ -40,7 +40,7 @@ describe('readText', () => {
 });
 
 describe('readLines', () => {
-  it('gives lines without line breaks', () => {
+  it('returns lines without line breaks', () => {
     expect(readLines(answer('x', { stdout: 'a\n\nb\n' }))).toEqual({ kind: 'known', value: ['a', '', 'b'] });
   });
 });

@@ -37,7 +37,7 @@ describe('a golden answer', () => {
     expect(judgeGolden(answer(content), pointer, 'printable')).toEqual({ kind: 'none', reason });
   });
 
-  it('contains both thought and answer of a reasoning model', () => {
+  it('contains both the thought and the answer of a reasoning model', () => {
     const message = { reasoning_content: 'Count. ', content: 'one, two' };
     const both = { status: 200, body: JSON.stringify({ choices: [{ message }] }) };
     expect(judgeGolden(both, pointer, 'equal')).toEqual({ kind: 'golden', text: 'Count. one, two' });

@@ -38,7 +38,7 @@ describe('judgeToken', () => {
   });
 
   const cases = join(import.meta.dirname, '../../../cases/answers');
-  it.each(readdirSync(cases))('gives the expected token for %s', (name) => {
+  it.each(readdirSync(cases))('returns the expected token for %s', (name) => {
     const read = (file: string): string => readFileSync(join(cases, name, file), 'utf8');
     const judged = judgeToken({ status: 200, body: read('body.json') }, pointer, '/usage/completion_tokens');
     expect(judged).toEqual(JSON.parse(read('expected.json')));

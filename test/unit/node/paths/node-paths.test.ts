@@ -11,7 +11,7 @@ import {
 } from '../../../../src/node/paths/node-paths.ts';
 
 describe('node paths', () => {
-  it('are below R in a script and below the prefix in other places', () => {
+  it('are below R in a script, and below the prefix anywhere else', () => {
     expect(pathWord(tool.swVers)).toBe('"$R/usr/bin/sw_vers"');
     expect(pathWord(place.ours)).toBe('"$R/Library/Application Support/meshwright"');
     expect(renderPath(tool.swVers, '')).toBe('/usr/bin/sw_vers');

@@ -100,7 +100,7 @@ describe.each(scriptShells)('the RDMA port probe in $name', (shell) => {
     expect(asked(root)).toBe(1);
   });
 
-  it('opens the devices if a follower without its own port runs', async () => {
+  it('opens the devices if a follower without its own port is running', async () => {
     const root = newRoot(shell);
     started(root, { pid: 4_711 }, { rank: 1, endpointPort: port });
     expect(read(await observe(shell, root), rdmaPortsFact).kind).toBe('known');

@@ -7,7 +7,7 @@ import { settledFacts } from '../../../rack/rack.ts';
 
 const service = (name: string, device: string, isEnabled: boolean) => ({ name, port: name, device, isEnabled });
 
-describe('network service of a device', () => {
+describe('the network service of a device', () => {
   it("is the device's first enabled service, otherwise its first", () => {
     const off = service('Thunderbolt 2', 'en3', false);
     const on = service('Thunderbolt 2 2', 'en3', true);
@@ -19,7 +19,7 @@ describe('network service of a device', () => {
   });
 });
 
-describe('device address in the network preferences', () => {
+describe("a device's address in the network preferences", () => {
   const values = Object.entries(settledFacts('studio-1')).map(([name, value]) => [name, known(value)]);
   const facts = Object.fromEntries(values) as Facts;
   type Kept = FactValues['service-addresses'][number];
@@ -53,7 +53,7 @@ describe('device address in the network preferences', () => {
     expect(keptOf(own, ...others)).toEqual(known({ kind: 'other' }));
   });
 
-  it('is none without an enabled service and unknown without the lists', () => {
+  it('is none without an enabled service, and unknown without the lists', () => {
     expect(keptOf(undefined, { address })).toEqual(known({ kind: 'none' }));
     expect(keptOf({ ...own, isEnabled: false }, { address })).toEqual(known({ kind: 'none' }));
     expect(keptOf(own, { method: 'manual' })).toEqual(known({ kind: 'other' }));

@@ -43,10 +43,10 @@ const service = { name: 'Thunderbolt Bridge', port: 'Thunderbolt Bridge', device
 const deleteCommand =
   '  sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist';
 
-describe('Thunderbolt Bridge', () => {
+describe('the Thunderbolt Bridge', () => {
   const whole = only({ interfaces, 'bridge-preferences': preferences, 'network-services': [service] });
 
-  it('is reported once with all three layers, without the missing addresses it causes', () => {
+  it('is reported once with all three layers, and without the missing addresses that it causes', () => {
     const found = findingsOf(whole);
     expect(found.map((one) => one.code)).toEqual(['bridge/active']);
     expect(found[0]?.detail).toBe(
@@ -139,7 +139,7 @@ describe('Thunderbolt Bridge', () => {
   });
 });
 
-describe('user-made bridge', () => {
+describe('a user-made bridge', () => {
   const made = {
     ...bridge,
     name: 'bridge1',
@@ -197,7 +197,7 @@ describe('user-made bridge', () => {
   });
 });
 
-describe('partly unknown Thunderbolt Bridge', () => {
+describe('a partly unknown Thunderbolt Bridge', () => {
   it('is not considered removed while the interfaces are unknown', () => {
     const changes = blind({ 'bridge-preferences': preferences }, 'interfaces');
     expect(told(changes)).toEqual([
@@ -217,7 +217,7 @@ describe('partly unknown Thunderbolt Bridge', () => {
     ]);
   });
 
-  it('is not repaired by only a restart while its preferences are unknown', () => {
+  it('is not repaired by just a restart while its preferences are unknown', () => {
     const changes = blind({ interfaces }, 'bridge-preferences', 'network-services');
     const [hint = ''] = hintsOf('bridge/active', changes);
     expect(hint).toMatch(/^On studio-3, first check/);

@@ -19,7 +19,7 @@ function placeOn(model: string, receptacle: number, location?: string): CasePlac
   return placeAt(examine(desiredFleet(), observation), end(`studio-1:${receptacle}`));
 }
 
-describe('receptacle place', () => {
+describe("a receptacle's place", () => {
   it.each([
     ['back-right-middle', 'back', 'back, right middle'],
     ['front-left', 'front', 'front, left'],

@@ -41,7 +41,7 @@ describe('cable findings', () => {
     expect(told({ cables: swapped, unreachable: ['studio-4'] })).toEqual([]);
   });
 
-  it('show where a cable end belongs that is one receptacle off', () => {
+  it('show where a cable end that is one receptacle off belongs', () => {
     const cables = ['studio-1:5 <-> studio-2:2', ...meshOfFour.slice(1)];
     expect(hintsOf('cabling/elsewhere', { cables })).toEqual([
       'Move the cable end in studio-1 receptacle 5 to receptacle 2.',

@@ -42,7 +42,7 @@ const seen = (tag: object, items?: readonly object[]) => {
   return fact.kind === 'known' ? fact.value[0] : fact.reason;
 };
 
-describe('thunderbolt fact', () => {
+describe('the thunderbolt fact', () => {
   it('reports a receptacle as silent when it has a cable but macOS lists no device', () => {
     for (const items of [undefined, []]) {
       expect(seen(connected, items)).toMatchObject({

@@ -23,7 +23,7 @@ describe('receptacle places on the case', () => {
     expect(new Set(places.map((place) => place.receptacle)).size).toBe(places.length);
   });
 
-  it('are known only if read from a Mac or the only possibility', () => {
+  it('are known only if read from a Mac or if there is only one possibility', () => {
     expect(placeWords('Mac15,14', 1)).toBe('back, next to Ethernet');
     expect(placeWords('Mac15,14', 3)).toBe('back, 3rd from Ethernet');
     expect(placeWords('Mac15,14', 6)).toBe('front, left');

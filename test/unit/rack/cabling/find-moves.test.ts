@@ -82,7 +82,7 @@ describe('cable moves', () => {
     ]);
   });
 
-  it('leave a surplus cable that blocks no receptacle', () => {
+  it('leave a surplus cable in place if it blocks no receptacle', () => {
     expect(moves([], ['studio-1:2 <-> studio-2:2'])).toEqual([]);
   });
 
@@ -146,7 +146,7 @@ describe('cable moves', () => {
     ]);
   });
 
-  it('leave a slow link that is limited by its Mac', () => {
+  it('do not change a slow link that is limited by its Mac', () => {
     const link = 'studio-1:2 <-> studio-2:2';
     const { values = {} } = slow(link);
     const mini = { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 34 };

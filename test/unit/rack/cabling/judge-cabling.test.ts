@@ -36,7 +36,7 @@ const thunderbolt = (name: string, one: ThunderboltReceptacle): NonNullable<Rack
   [name]: { thunderbolt: withReceptacle(name, one) },
 });
 
-describe('state of a declared link', () => {
+describe('the state of a declared link', () => {
   it('is as-declared when both ends see each other, in either order', () => {
     expect(judge({ cables: ['studio-1:2 <-> studio-2:2'] })).toBe('as-declared');
     expect(judge({ cables: ['studio-2:2 <-> studio-1:2'] })).toBe('as-declared');
@@ -131,13 +131,13 @@ describe('receptacle peers', () => {
     expect(peerKind({ values: thunderbolt('studio-1', foreign) })).toBe('foreign');
   });
 
-  it('are unidentified while a node of the file was not observed', () => {
+  it('are unidentified while a node in the file was not observed', () => {
     expect(peerKind({ values: thunderbolt('studio-1', foreign), unreachable: ['studio-4'] })).toBe('unidentified');
   });
 });
 
 describe('undeclared cables', () => {
-  it('list each cable that both ends see and no link declares once', () => {
+  it('list once each cable that both ends see and no link declares', () => {
     const { nodes } = observedFleet({ cables: ['studio-1:2 <-> studio-2:2', 'studio-3:1 <-> studio-4:6'] });
     const found = undeclaredCables(judgeCabling(declared, names, nodes));
     expect(found.map(({ ends }) => ends.map(linkEndText))).toEqual([['studio-3:1', 'studio-4:6']]);

@@ -5,7 +5,7 @@ import { onOnePage, onPage } from '../../one-page.ts';
 
 const adoptedDaemon = onPage(adoptedDaemonItself);
 
-describe('adopted network daemon', () => {
+describe('an adopted network daemon', () => {
   const adopted = (wish: string, isLoaded: boolean, isDisabled: boolean) =>
     adoptedDaemon(
       { thunderbolt: { foreignDaemons: wish } } as never,

@@ -13,7 +13,7 @@ const seen = (isLoaded: boolean, isDisabled: boolean): RackChanges => ({
 });
 const [loaded, comesBack, stopped] = [seen(true, false), seen(false, false), seen(false, true)];
 
-describe('foreign network daemon', () => {
+describe('a foreign network daemon', () => {
   it('is an error with the three possible settings if the file does not mention it', () => {
     const [finding, ...others] = findingsOf(loaded);
     expect(others).toEqual([]);
@@ -27,7 +27,7 @@ describe('foreign network daemon', () => {
     expect(told(comesBack)).toEqual(['error network/foreign-daemon node studio-3']);
   });
 
-  it('is accepted when unloaded and disabled, unless the file wants it removed', () => {
+  it('is accepted when unloaded and disabled, unless the file requires its removal', () => {
     expect(told(stopped)).toEqual([]);
     expect(told(stopped, wish('stop'))).toEqual([]);
     expect(told(stopped, wish('remove'))).toEqual(['error network/foreign-daemon-there node studio-3']);

@@ -57,7 +57,7 @@ const withFile = (path: string, state: 'changed' | 'missing'): KeeperSight => ({
   files: installed.files.map((file) => (file.path === path ? { ...file, state } : file)),
 });
 
-describe('keeper', () => {
+describe('the keeper', () => {
   it('needs no change when its files are intact and launchd has loaded it', () => {
     expect(planWith(installed)).toMatchObject({ changes: [], steps: [] });
   });

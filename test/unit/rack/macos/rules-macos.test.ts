@@ -8,7 +8,7 @@ import { onOnePage } from '../../one-page.ts';
 
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
 
-describe('macOS version', () => {
+describe('the macOS version', () => {
   const macos = (version: string, extra?: string): Partial<FactValues> => ({
     'macos-version': { version, build: '25X1', ...(extra === undefined ? {} : { extra }) },
   });
@@ -29,7 +29,7 @@ describe('macOS version', () => {
     expect(told(only(macos('26.5', '(a)')))).toEqual(['error macos/versions-differ node studio-3']);
   });
 
-  it('is an error for the numerically older half when two halves differ', () => {
+  it('is an error for the numerically older half when the nodes split evenly', () => {
     const values = {
       'studio-1': macos('26.10'),
       'studio-2': macos('26.10'),

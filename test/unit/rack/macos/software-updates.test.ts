@@ -13,8 +13,8 @@ const item = (label: string, name: string, version: string): string =>
 const tahoe = item('macOS Tahoe 26.7-25G229', 'macOS Tahoe 26.7', '26.7');
 const parsed = (printed: Partial<Printed>) => softwareUpdates.parse([answer('software-updates', printed)], asked);
 
-describe('software-updates fact', () => {
-  it('has no build when the label does not end with a build', () => {
+describe('the software-updates fact', () => {
+  it('has no build when the label does not end with one', () => {
     for (const label of ['macOS Tahoe 26.7', 'macOS Tahoe-26.7', '25G229', 'macOS Tahoe 26.7-25g229']) {
       expect(parsed({ stdout: title + heading + item(label, 'macOS Tahoe 26.7', '26.7') })).toEqual({
         kind: 'known',

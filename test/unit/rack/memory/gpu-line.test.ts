@@ -3,7 +3,7 @@ import { gpuBytesOf } from '../../../../src/rack/memory/fact.ts';
 
 const metal = (value: string): string => `ggml_metal_device_init: recommendedMaxWorkingSetSize  = ${value}`;
 
-describe('GPU memory log line', () => {
+describe('the GPU memory log line', () => {
   it.each([
     // A Mac Studio with M3 Ultra and 512 GB; 475,136 MiB.
     [metal('498216.21 MB'), 498_216_210_000],

@@ -18,8 +18,8 @@ function factsFrom(...titles: readonly string[]): Facts {
   return { ...unknownNode('any').facts, ...Object.fromEntries(known) };
 }
 
-describe('receptacle interface', () => {
-  it('is matched by name on an M5 Max, whose numbers are in no order', () => {
+describe("a receptacle's interface", () => {
+  it('is matched by name on an M5 Max, whose numbers are out of order', () => {
     expect([...(thunderboltInterfaces(factsFrom('hardware-ports/m5max-order')) ?? [])]).toEqual([
       [1, 'en1'],
       [2, 'en6'],
@@ -42,7 +42,7 @@ describe('receptacle interface', () => {
   });
 });
 
-describe('captured cable between a Mac Studio and an M5 Max', () => {
+describe('a captured cable between a Mac Studio and an M5 Max', () => {
   const names = ['studio', 'book'].map(nodeName);
   const judged = (book: string) => {
     const nodes = Object.fromEntries(

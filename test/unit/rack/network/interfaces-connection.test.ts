@@ -26,7 +26,7 @@ function carriers(connection: string | undefined): readonly string[] {
     : ['unknown'];
 }
 
-describe('interfaces fact', () => {
+describe('the interfaces fact', () => {
   it('marks the interface that carries the SSH connection', () => {
     expect(carriers('192.0.2.99 50000 192.0.2.10 22\n')).toEqual(['en0']);
     expect(carriers('169.254.9.9 50000 169.254.7.7 22\n')).toEqual(['en3']);

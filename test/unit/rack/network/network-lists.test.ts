@@ -13,7 +13,7 @@ const hardwarePorts = { ...hardwarePortsItself, parse: onPage(hardwarePortsItsel
 const networkServices = { ...networkServicesItself, parse: onPage(networkServicesItself.parse) };
 const serviceAddresses = { ...serviceAddressesItself, parse: onPage(serviceAddressesItself.parse) };
 
-describe('network-services fact', () => {
+describe('the network-services fact', () => {
   const read = (...marks: readonly string[]) => {
     const blocks = marks.map((mark, at) => `(${mark}) S${at}\n(Hardware Port: P${at}, Device: en${at})\n\n`);
     const stdout = `An asterisk (*) denotes that a network service is disabled.\n${blocks.join('')}`;
@@ -46,7 +46,7 @@ describe('network-services fact', () => {
   });
 });
 
-describe('service-addresses fact', () => {
+describe('the service-addresses fact', () => {
   const read = (...ipv4: readonly object[]) => {
     const services = ipv4.map((one, at) => [
       `0000000${at}-1B2C-4D3E-8F40-0123456789AB`,
@@ -80,7 +80,7 @@ describe('service-addresses fact', () => {
   });
 });
 
-describe('hardware-ports fact', () => {
+describe('the hardware-ports fact', () => {
   const read = (device: string) => {
     const stdout = `\nHardware Port: FT232R USB UART\nDevice: ${device}\nEthernet Address: N/A\n\nVLAN Configurations\n===================\n`;
     return hardwarePorts.parse([answer('hardware-port-list', { stdout })], asked);
@@ -94,7 +94,7 @@ describe('hardware-ports fact', () => {
   });
 });
 
-describe('bridge-preferences fact', () => {
+describe('the bridge-preferences fact', () => {
   const refused = (stderr: string) => bridgePreferences.parse([answer('bridge-key', { stderr, code: 1 })], asked);
   const path = '/Library/Preferences/SystemConfiguration/preferences.plist';
 

@@ -39,7 +39,7 @@ function stepsFor(view: View): readonly Step[] {
   return placement.steps(differing(view).map(changeOf), view).steps;
 }
 
-describe('service files of a serving placement', () => {
+describe('the service files of a serving placement', () => {
   it('need no change while they are intact', () => {
     expect(differing(viewFor({ ranks: serving, values: seals() }))).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe('stop steps', () => {
   });
 });
 
-describe('effect of a stop or restart', () => {
+describe('the effect of a stop or restart', () => {
   const kinds = (reason: object, state: 'serving' | 'stopped'): readonly string[] => {
     const token = { kind: 'silent' as const, reason: 'no token', ...reason };
     const ranks = threeRanks(['joined', 'joined', 'joined'], { token });
@@ -181,7 +181,7 @@ describe('placement dependencies', () => {
   });
 });
 
-describe('run on some of the nodes', () => {
+describe('a run on some of the nodes', () => {
   it('ignores a placement with unobserved nodes', () => {
     const desired = meshFleet();
     const { nodes, failures } = observeMesh(desired, { ranks: serving });
@@ -197,7 +197,7 @@ describe('run on some of the nodes', () => {
   });
 });
 
-describe('placement with an unknown runtime digest', () => {
+describe('a placement with an unknown runtime digest', () => {
   it('is unknown', () => {
     const desired = { ...meshFleet(), runtimes: [] };
     const view = viewOf({

@@ -23,7 +23,7 @@ const work = { placement: 'kimi', nodes: [node], changes: ['x'] };
 const argsOf = (steps: readonly Step[]) =>
   steps.map(({ act }) => (act.kind === 'script' && act.name === 'stop-rank' ? act.args : undefined));
 
-describe("driver's stop sequence", () => {
+describe("a driver's stop sequence", () => {
   it('starts with TERM unless the driver wants INT first', () => {
     const terms = { isAnswering: true, seconds: 0, needs: [] };
     expect(argsOf(stopRanks(() => work, [{ node, seen }], terms))).toEqual([{ placement: 'kimi', graceMs: 10_000 }]);
@@ -33,7 +33,7 @@ describe("driver's stop sequence", () => {
     ]);
   });
 
-  it('shortens the INT wait to the TERM wait for ranks that do not answer', () => {
+  it('waits no longer after INT than after TERM for ranks that do not answer', () => {
     const polite = { ...work, interruptMs: 10_000 };
     const terms = { isAnswering: false, seconds: 0, needs: [] };
     const short = { placement: 'kimi', graceMs: 2_000, interruptMs: 2_000 };

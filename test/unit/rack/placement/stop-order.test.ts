@@ -27,7 +27,7 @@ const orderOf = (steps: readonly Step[]): readonly unknown[] =>
 
 const stopOn = (node: string): string => `${node}/placement/kimi/stop`;
 
-describe('rank stop order', () => {
+describe('the rank stop order', () => {
   it.each(['command', 'llamacpp-rpc'])('is leader first with %s, whether or not the leader stops', (driver) => {
     expect(orderOf(planOf(fleetOfDriver(driver)).steps)).toEqual([
       [stopOn('studio-1'), [], undefined],
@@ -125,7 +125,7 @@ describe('rank stop order', () => {
   });
 });
 
-describe('failed stop of the leader', () => {
+describe('a failed stop of the leader', () => {
   it('still stops the other ranks and skips the stopped check', async () => {
     const never = new AbortController().signal;
     const reports = await executeSteps(planOf(meshFleet()), {
@@ -147,7 +147,7 @@ describe('failed stop of the leader', () => {
   });
 });
 
-describe('step required before a stop', () => {
+describe('a step required before a stop', () => {
   it("precedes every rank's stop", () => {
     const nodes = ['studio-1', 'studio-2'].map(nodeName);
     const work: MeshWork = { placement: 'kimi', nodes, changes: [] };

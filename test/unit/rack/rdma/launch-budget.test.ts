@@ -35,7 +35,7 @@ const held: RdmaProcess = {
   devices: ['rdma_en3'],
 };
 
-describe('launch budget', () => {
+describe('the launch budget', () => {
   it('is three when the devices report no limits', () => {
     expect(launchBudget(factsOf(starts(2)))).toEqual({
       kind: 'known',
@@ -108,7 +108,7 @@ describe('launch budget', () => {
     ]);
   });
 
-  describe("launch budget from the kernel's RDMA objects", () => {
+  describe("the launch budget from the kernel's RDMA objects", () => {
     const object = (kind: RdmaObject['kind']): RdmaObject => ({ kind, isActive: false, busy: 1 });
     const listed = (...devices: readonly (readonly RdmaObject[])[]): Partial<FactValues> => {
       const all = devices.flat();

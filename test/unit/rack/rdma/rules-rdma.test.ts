@@ -214,7 +214,7 @@ describe('RDMA findings', () => {
   });
 });
 
-describe('address pool', () => {
+describe('the address pool', () => {
   const withAddress = (name: string, address: string, prefixLength: number): RackChanges =>
     only({
       interfaces: healthy.interfaces.map((one) =>

@@ -39,11 +39,11 @@ describe('automatic updates', () => {
   });
 });
 
-describe('names', () => {
+describe("a Mac's names", () => {
   const desired = system({ computerName: 'node' });
   const own = { computerName: 'studio-3', localHostName: 'studio-3', hostName: 'studio-3' };
 
-  it('cite as evidence the command that read them', () => {
+  it('have the command that read them as evidence', () => {
     const changes = only({ names: { computerName: 'x' } });
     const [finding] = findingsOf(changes, desired);
     if (finding === undefined) throw new Error('no finding');
@@ -88,7 +88,7 @@ describe('automatic login', () => {
     );
   });
 
-  it('requires FileVault off', () => {
+  it('requires FileVault to be off', () => {
     const values = Object.fromEntries(
       ['studio-1', 'studio-2', 'studio-4'].map((name) => [name, { 'automatic-login': { user: 'ana' } }]),
     );
@@ -119,7 +119,7 @@ describe('Remote Login', () => {
 });
 
 describe('background services', () => {
-  it('are reported in one finding when the file wants them stopped', () => {
+  it('are reported in one finding when they run but the file stops them', () => {
     const stop = system({ backgroundServices: 'stop' });
     const both = only({ spotlight: [{ volume: '/', state: 'on' }], 'time-machine': 'on' });
     expect(told(both, stop)).toEqual(['error background/on node studio-3']);
@@ -136,7 +136,7 @@ describe('background services', () => {
   });
 });
 
-describe('application firewall', () => {
+describe('the application firewall', () => {
   const placement = placed('chat', ['studio-1', 'studio-3']);
   const seen = only({ firewall: 'blocks-all' });
 
@@ -152,7 +152,7 @@ describe('application firewall', () => {
   });
 });
 
-describe('clock', () => {
+describe('the clock', () => {
   it('is set by apply if the file allows it', () => {
     const ahead = only({ clock: { offsetMs: 420_000, uncertaintyMs: 500 } });
     expect(hintsOf('clock/offset', ahead)[0]).toMatch(/^On studio-3:/);

@@ -18,7 +18,7 @@ const seen = { type: 'ssh-ed25519', base64: edKey(1).toString('base64') };
 const known = { type: 'ssh-ed25519', base64: edKey(2).toString('base64'), file: 'known_hosts', line: 7 };
 const types = ['ssh-rsa', 'ecdsa-sha2-nistp256', 'sk-ssh-ed25519@openssh.com', 'sk-ecdsa-sha2-nistp256@openssh.com'];
 
-describe('the diagnostic of a rejected host key', () => {
+describe('the diagnostic for a rejected host key', () => {
   it('shows fingerprints, the known line and commands', () => {
     for (const target of [ofFile, bare]) {
       sayValue(diagnoseHostKey(target, { kind: 'unreadable' }));
@@ -35,7 +35,7 @@ describe('the diagnostic of a rejected host key', () => {
     );
   });
 
-  it('names the key file of its type', () => {
+  it('names the key file for its type', () => {
     for (const type of types) {
       const { hint } = diagnoseHostKey(ofFile, { kind: 'unknown', seen: { ...seen, type } });
       say(`${type}: ${plainText(hint).split('\n')[1]}`);

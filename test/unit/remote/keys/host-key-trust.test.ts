@@ -55,14 +55,14 @@ describe('the verdict on a host key', () => {
     expect(verdict(file(`studio-1.lan ${here.line}`, `@revoked studio-2.lan ${here.line}`)).kind).toBe('accepted');
   });
 
-  it('names a certificate authority only without a plain key for the node', () => {
+  it('names a certificate authority only if the node has no plain key', () => {
     const authority = `@cert-authority *.lan ${other.line}`;
     expect(verdict(file(authority))).toMatchObject({ kind: 'certificate-authority', known: { line: 1 } });
     expect(verdict(file(authority, `studio-1.lan ${here.line}`)).kind).toBe('accepted');
     expect(verdict(file(authority, `studio-1.lan ${other.line}`)).kind).toBe('changed');
   });
 
-  it('uses only the pins of cluster.lock if they have the address', () => {
+  it('uses only the pins in cluster.lock if they include the address', () => {
     const pin = (name: string, key: typeof here) => ({
       file: 'cluster.lock',
       hostKeys: { [name]: [{ type: 'ssh-ed25519', base64: key.base64, line: 9 }] },

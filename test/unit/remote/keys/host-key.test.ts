@@ -85,7 +85,7 @@ describe('a host key', () => {
 });
 
 describe('the SSH encoding', () => {
-  it('consists of fields with a length each', () => {
+  it('consists of fields, each with a length', () => {
     expect(wireFields(Buffer.alloc(0))).toEqual([]);
     expect(wireFields(fields('ab', '', 'c', ''))).toEqual(['ab', '', 'c', ''].map((text) => Buffer.from(text)));
     expect(wireFields(hex('00000001ff'))).toEqual([hex('ff')]);

@@ -55,7 +55,7 @@ describe('a key file', () => {
     });
   });
 
-  it('provides the public key of an encrypted key, itself or from its .pub file', async () => {
+  it("provides an encrypted key's public key, from the key itself or its .pub file", async () => {
     const path = put('locked', locked.private);
     expect(await readKeyFile(path)).toEqual({ kind: 'encrypted', path, publicBase64: blobOf(locked.public) });
     for (const type of ['sec1', 'pkcs8'] as const) {

@@ -17,7 +17,7 @@ function hashed(name: string, saltBytes = 20): string {
   return `${salt.toString('base64')}|${createHmac('sha1', salt).update(name).digest('base64')}`;
 }
 
-describe('a line of known_hosts', () => {
+describe('a known_hosts line', () => {
   it.each([
     `mac.lan ${key}`,
     ` \tMAC.lan\t \t${key} comment`,
@@ -80,7 +80,7 @@ describe('a line of known_hosts', () => {
   });
 });
 
-describe('an entry of known_hosts', () => {
+describe('a known_hosts entry', () => {
   it('is a valid key with its file and line', () => {
     const text = [
       `mac.lan ${key}`,

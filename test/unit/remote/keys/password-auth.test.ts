@@ -34,7 +34,7 @@ const password = { type: 'password', username: 'mesh', password: 'secret' };
 const none = { type: 'none', username: 'mesh' };
 const asksFor = (...methods: readonly string[]) => ['refused', methods, false];
 
-describe('a login by password', () => {
+describe('a login with a password', () => {
   it('requests the methods, then sends the password once', () => {
     const { tried, events } = login([[null, null], [['password', 'keyboard-interactive']], [['password']]]);
     expect(tried).toEqual([none, password, false]);

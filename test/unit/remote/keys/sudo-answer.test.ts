@@ -8,7 +8,7 @@ const diagnoseSudo = onPage(diagnoseSudoItself);
 
 const exited = (code: number) => ({ kind: 'exited', code }) as const;
 
-describe('the diagnostic of a sudo failure', () => {
+describe('the diagnostic for a sudo failure', () => {
   it('contains the exact line to add (case 40)', () => {
     const problem = diagnoseSudo('studio-1', 'mesh', exited(1), 'sudo: a password is required\n');
     expect(problem).toMatchObject({ code: 'ssh/sudo-needs-password', subject: nodeSubject('studio-1') });
@@ -26,7 +26,7 @@ describe('the diagnostic of a sudo failure', () => {
   });
 });
 
-it('diagnoseSudo quotes the last line of sudo', () => {
+it("diagnoseSudo quotes sudo's last line", () => {
   const stderr = 'lecture\nsudo: a password is required\n';
   expect(plainText(diagnoseSudo('studio-1', 'mesh', exited(1), stderr)?.detail ?? '')).toBe(
     'studio-1: sudo -n printed "sudo: a password is required" for mesh.',

@@ -129,7 +129,7 @@ const changes: RackChanges = {
 const show = (columns: number, names: readonly FactName[] = every, unicode = false): string =>
   factsText({ observation: observedFleet(changes), order: ['studio-1'], names, isSimulated: true, columns, unicode });
 
-describe('the text of facts', () => {
+describe('the text output of facts', () => {
   it('has one line for each fact that fits, in common units', async () => {
     await expect(show(80)).toMatchFileSnapshot('golden/facts.txt');
   });

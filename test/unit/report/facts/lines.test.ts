@@ -4,7 +4,7 @@ import { interfacesFact } from '../../../../src/rack/network/interfaces-fact.ts'
 import { valueLines } from '../../../../src/report/facts-text.ts';
 import { cabledReceptacle, end } from '../../../rack/rack.ts';
 
-describe('the line of a receptacle', () => {
+describe("a receptacle's line", () => {
   const lineOf = (advertisesRdma: boolean | 'unknown'): string => {
     const own = cabledReceptacle('a', 1, end('b:1'));
     return valueLines(
@@ -28,7 +28,7 @@ describe('the line of a receptacle', () => {
   });
 });
 
-describe('the line of an interface', () => {
+describe("an interface's line", () => {
   const bare = { isUp: true, mtuBytes: 1500, ipv4: [], status: 'active' as const, members: [] };
 
   it('shows IPv6 addresses but not link-local ones', () => {

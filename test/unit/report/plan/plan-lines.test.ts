@@ -11,7 +11,7 @@ import { fakeRun } from '../../cli/console-of.ts';
 
 const page = { columns: 80, unicode: false, paint: plainPaint, isSimulated: false };
 
-describe('the transfers of a plan', () => {
+describe("a plan's transfers", () => {
   it('are merged for nodes with equal rounded amounts', () => {
     const to = { kind: 'node-path', path: '/opt' } as const;
     const send = (node: string, sizeBytes: number) =>
@@ -63,7 +63,7 @@ describe('the command for a saved plan', () => {
       .map((line) => plainText(line))
       .at(-1);
 
-  it('allows only the interruptions of the plan', () => {
+  it("allows only the plan's interruptions", () => {
     expect(commandFor('interrupt')).toMatch(/meshwright apply p\.json --allow interrupt$/);
     expect(commandFor('start')).toMatch(/meshwright apply p\.json$/);
   });

@@ -82,7 +82,7 @@ const linesOfChanges = (text: string): readonly string[] =>
     .find((block) => block.startsWith('Changes'))
     ?.split('\n') ?? [];
 
-describe('the text of a plan', () => {
+describe("a plan's text", () => {
   it('lists manual steps, then changes, waiting resources and the next command', async () => {
     const text = show(full, { lock: { shown: 'cluster.lock', additions: ['model kimi-k2: 12 files, 735 GB'] } });
     expect(widest(text)).toBeLessThanOrEqual(80);
@@ -167,7 +167,7 @@ describe('the text of a plan', () => {
     ]);
   });
 
-  it('counts the new lines of the lock in a plan for some nodes, and names the command that lists them', () => {
+  it('counts new lock lines in a plan for some nodes, and names the command that lists them', () => {
     const lock = { shown: 'cluster.lock', additions: ['link a', 'link b'], isCounted: true } as const;
     expect(show(emptyPlan(), { lock })).toContain('New in cluster.lock (2)\n  List them: meshwright plan --sim\n\n');
   });

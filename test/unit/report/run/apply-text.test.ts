@@ -33,7 +33,7 @@ const ended = (fields: Partial<EndedStep>): readonly string[] =>
     ...fields,
   });
 
-describe('the line of a step', () => {
+describe("a step's line", () => {
   it('is omitted after success and for a step that never began', () => {
     expect(ended({})).toEqual([]);
     expect(ended({ outcome: 'unchanged' })).toEqual([]);
@@ -75,7 +75,7 @@ describe('the line of a step', () => {
   });
 });
 
-describe('the line of a change', () => {
+describe("a change's line", () => {
   const [sleep, bridge] = changes;
   const ids = changes.map(({ id }) => id);
   const set = stepOn('studio-1', 'set', { changes: ids });
@@ -103,7 +103,7 @@ describe('the line of a change', () => {
   });
 });
 
-describe('the last line of a run', () => {
+describe("a run's last line", () => {
   const counts: RunCounts = {
     changed: 9,
     failed: 0,

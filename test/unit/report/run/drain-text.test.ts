@@ -32,7 +32,7 @@ const inFlight = (running: number): FactValues['doormen'] => [
   gatewayStatus([endpointStatus({ placement: 'qwen', running })]),
 ];
 
-describe('the verdict of a drain', () => {
+describe('the verdict on a drain', () => {
   it('reports no requests in flight and how to reopen the gateway', () => {
     expect(verdict({ files, services, doormen: inFlight(0) })).toBe(
       'qwen is drained: its gateway is closed, with no request in flight. To reopen it: meshwright start qwen, or the next apply.',
@@ -45,7 +45,7 @@ describe('the verdict of a drain', () => {
     );
   });
 
-  it('is not success for an open gateway, a silent gateway or an unreachable leader', () => {
+  it('is not a success for an open gateway, a silent gateway or an unreachable leader', () => {
     expect(verdict({ services, doormen: inFlight(0) })).toBe('qwen is not drained: its gateway on studio-3 is open.');
     const silent: FactValues['doormen'] = [{ kind: 'silent', port: 8_080, reason: 'no answer in time' }];
     expect(verdict({ files, services, doormen: silent })).toMatch(
@@ -98,7 +98,7 @@ describe('the verdict of a drain', () => {
     ]);
   });
 
-  it('includes gateways that an earlier file left on a different Mac, also unreachable ones', () => {
+  it('includes gateways that an earlier file left on a different Mac, even unreachable ones', () => {
     const drained = { files, services, doormen: inFlight(0) };
     const behind = [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, behind: ['qwen'] }] as const;
     const lines = (former: Partial<FactValues>, unreachable: readonly string[] = []): readonly string[] => {

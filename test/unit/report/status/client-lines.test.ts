@@ -32,7 +32,7 @@ const of = (sight: ClientCounts['sight']): ClientCounts => ({ placement: 'kimi',
 const lines = (sight: ClientCounts['sight'], columns = 80) =>
   clientLines([of(sight)], { columns, unicode: false, paint: plainPaint, isSimulated: false });
 
-describe('the request counts of a gateway', () => {
+describe("a gateway's request counts", () => {
   it('fit the page in one paragraph with their start time', () => {
     expect(lines(known(busy))).toEqual([
       '  clients of kimi: 412 answered since 2026-09-21 14:13:20 UTC, 3 failed, 9',

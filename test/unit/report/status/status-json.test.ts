@@ -98,7 +98,7 @@ describe('the JSON output of status', () => {
     expect(nodes['studio-2']).toEqual({ reached: false, rdma: 'unknown', bridge: 'unknown' });
   });
 
-  it('has a judgement for every declared link and the ends of every observed cable', () => {
+  it('has an assessment for every declared link and the ends of every observed cable', () => {
     const { links, cables } = show({ cables: meshOfFour.slice(1), unreachable: ['studio-4'] });
     expect(links.map((link) => `${link.ends.join(' ')} ${link.judgement}`)).toEqual([
       'studio-1:2 studio-2:2 missing',

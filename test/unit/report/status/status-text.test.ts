@@ -221,7 +221,7 @@ describe('a finding with several lines', () => {
   });
 });
 
-describe('the row of an unreached node', () => {
+describe('the row for an unreached node', () => {
   it('has a fitting reason for every connection code', () => {
     for (const code of Object.keys(sshCodes) as (keyof typeof sshCodes)[]) {
       const one = diagnose(code, { subject: nodeSubject('studio-4'), detail: 'It is so.' });
@@ -257,7 +257,7 @@ describe('the width of the status text', () => {
     expect(widest(usual)).toBe(80);
   });
 
-  it('is exceeded from 40 columns up only by commands to copy', () => {
+  it('is exceeded at 40 columns or more only by commands to copy', () => {
     for (let columns = 40; columns <= 200; columns += 1) {
       const text = show({ ...broken, ...unreachable }, { columns });
       expect(widest(text.replaceAll(/^ +(?:sudo|meshwright) .*$/gm, ''))).toBeLessThanOrEqual(columns);

@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const source = doubleText('ranks/rank.pl');
 
-describe('the archive of the reference runtime', () => {
+describe('the reference runtime archive', () => {
   it('is reproducible, with its digests and sizes', async () => {
     const one = await writeReferenceArchive(join(folder, 'a', 'reference.tar.gz'));
     const other = await writeReferenceArchive(join(folder, 'b.tar.gz'));

@@ -41,7 +41,7 @@ function ended(fault: FaultName): string {
 }
 
 describe('docs/faults.md', () => {
-  it('matches the tests of every fault', async () => {
+  it("matches every fault's tests", async () => {
     const rows = faultNames.map((name) => `| \`${name}\` | ${faults[name].summary} | ${seen(name)} | ${ended(name)} |`);
     await expect(`${head}${rows.join('\n')}\n`).toMatchFileSnapshot('../../../../docs/faults.md');
     expect(rows.filter((row) => row.includes('NO SUCH CODE'))).toEqual([]);

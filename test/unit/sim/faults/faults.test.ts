@@ -58,7 +58,7 @@ describe('the fault registry', () => {
   });
 });
 
-describe('the target of a fault', () => {
+describe("a fault's target", () => {
   it.each<readonly [FaultName, string, string]>([
     ['rdma-disabled', 'studio-5', 'Did you mean studio-'],
     ['rdma-disabled', 'nothing-like-it', 'Nodes: studio-1, studio-2, studio-3, studio-4'],
@@ -111,7 +111,7 @@ describe('the target of a fault', () => {
   });
 });
 
-describe('a list of faults', () => {
+describe('a fault list', () => {
   it('leaves the fleet healthy if empty', () => {
     expect(applyFaults(healthy, [])).toEqual({ kind: 'fleet', fleet: healthy, active: [] });
   });
@@ -146,11 +146,11 @@ describe('a list of faults', () => {
   });
 });
 
-describe('a fault of the SSH connection', () => {
+describe('an SSH connection fault', () => {
   const connection = (fault: FaultName): unknown =>
     macBehind(broken(healthy, { fault, target: 'studio-2' }), 'studio-2')?.connection;
 
-  it('sets the state of the connection', () => {
+  it('sets the connection state', () => {
     expect(connection('wrong-host-key')).toEqual({ hostKey: 'other', filevault: 'unlocked' });
     expect(connection('filevault-locked')).toEqual({ hostKey: 'own', filevault: 'preboot' });
     expect(connection('connection-drop')).toEqual({ hostKey: 'own', filevault: 'unlocked', dropAfterBytes: 2_000 });
@@ -168,13 +168,13 @@ describe('a fault of the SSH connection', () => {
     expect(seen?.connection).toEqual({ hostKey: 'other', filevault: 'preboot' });
   });
 
-  it('does not exist for a node outside the file', () => {
+  it('cannot exist for a node that is not in the file', () => {
     expect(macBehind(healthy, 'constructor')).toBeUndefined();
     expect(nodeFiles(healthy, 'studio-9')).toEqual([]);
   });
 });
 
-describe('the output of a simulated node', () => {
+describe("a simulated node's output", () => {
   it.each([{ fault: undefined, target: '' }, ...everyFault])(
     'names no fault or diagnostic under $fault',
     ({ fault, target }) => {

@@ -116,7 +116,7 @@ describe.runIf(process.platform === 'linux')("a simulated node's netstat", () =>
     return new Promise((resolve) => child.stdout.once('data', () => resolve(child)));
   };
 
-  it('lists only listeners of its own node under the addresses of the node', async () => {
+  it("lists only listeners of its own node under the node's addresses", async () => {
     const [link, plain, other] = [await claims.take(), await claims.take(), await claims.take()];
     await writeFile(join(root, '.sim/link-names'), `${link} 10.77.0.1:51000\n`);
     const children = await Promise.all([
@@ -137,7 +137,7 @@ describe.runIf(process.platform === 'linux')("a simulated node's netstat", () =>
     expect([ran.code, ran.err, ran.unknown]).toEqual([0, '', '']);
   });
 
-  it('lists connections of its own processes, also with a closed far end', async () => {
+  it('lists connections of its own processes, even with a closed far end', async () => {
     const port = await claims.take();
     const text = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:${port}", Listen => 2) or die $!; $| = 1; print "up\\n"; my @all = map { $s->accept } 1, 2; print "both\\n"; sleep 60`;
     const server = spawn('perl', ['-e', text], { ...options('test.node.0'), stdio: ['ignore', 'pipe', 'inherit'] });

@@ -22,7 +22,7 @@ function changed(faults: readonly string[], off: readonly string[] = []): Readon
 }
 
 describe('the network of namespace nodes', () => {
-  it('joins both ends of every cable, at the speed of the cable', () => {
+  it("joins both ends of every cable, at the cable's speed", () => {
     const all = settings();
     expect([all.get('plug c0en3'), all.get('plug c1en3')]).toEqual(['bc0en3', 'bc0en3']);
     expect([all.get('pace c0en3'), all.get('address studio-1 en3')]).toEqual(['80', '10.77.0.1/30']);

@@ -142,7 +142,7 @@ describe('the output of launchctl print', () => {
     return service === undefined ? '' : printText(service);
   };
 
-  it('has only fields of the published output, in the same order', () => {
+  it('has only fields from the published output, in the same order', () => {
     const full = captured('launchctl-print.user-agent.not-running.full.txt');
     const running = captured('launchctl-print.agent.running.trimmed.txt');
     const known = fieldNames(full);

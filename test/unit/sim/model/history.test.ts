@@ -42,7 +42,7 @@ function withoutAllFaults(history: History): History {
   throw new Error(plainText(cleared.diagnostic.detail));
 }
 
-describe('the history of a rack', () => {
+describe("a rack's history", () => {
   it('keeps writes that came after a removed fault', () => {
     const history = withoutAllFaults(historyOf(fault('macos-old'), sleep(7), fault('rdma-disabled')));
     expect(first(history)).toMatchObject({
@@ -140,7 +140,7 @@ describe('the history of a rack', () => {
     expect(new Set(fleet.macs.map(({ bootSession }) => bootSession.uuid)).size).toBe(4);
   });
 
-  it('rebuilds a bridge of the preferences when a cable is plugged in', () => {
+  it('rebuilds a bridge from the preferences when a cable is plugged in', () => {
     const bridged = beginHistory(
       simulated({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } }),
     );

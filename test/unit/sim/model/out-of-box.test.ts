@@ -3,7 +3,7 @@ import { bridgeIn, servicesIn } from '../../../../src/sim/model/network.ts';
 import { outOfBox } from '../../../../src/sim/simulate-fleet.ts';
 import { simulated } from '../../../rack/rack.ts';
 
-describe('a Mac out of its box', () => {
+describe('a Mac fresh out of the box', () => {
   const [mac] = simulated().macs;
   if (mac === undefined) throw new Error('no Mac');
   const boxed = outOfBox(mac);

@@ -20,7 +20,7 @@ describe('the simulated system_profiler', () => {
     },
   );
 
-  it('has exactly the hardware keys of the capture', () => {
+  it("has exactly the capture's hardware keys", () => {
     const keys = (text: string): string[] => Object.keys(JSON.parse(text)['SPHardwareDataType'][0]);
     const simulated = answer(studioAndLaptop, 'one', 'system_profiler/SPHardwareDataType_-json.out');
     expect(keys(simulated)).toEqual(keys(captured('sp-hardware-json.m2-air.json')));
@@ -51,7 +51,7 @@ describe('the simulated network tools', () => {
     expect(layout(text)).toBe(layout(captured('networksetup-listallhardwareports.m3ultra.no-bridge.txt')));
   });
 
-  it('print the service order in the lines of the capture', () => {
+  it('print the service order with the same lines as the capture', () => {
     const shape = (text: string): Set<string> =>
       new Set(
         text
@@ -64,7 +64,7 @@ describe('the simulated network tools', () => {
     expect(text.endsWith('\n\n')).toBe(true);
   });
 
-  it('describe a service without a fixed address in the lines of the capture', () => {
+  it('describe a service without a fixed address with the same lines as the capture', () => {
     const keys = (text: string): readonly string[] => text.split('\n').map((line) => line.replace(/:.*/, ''));
     const fleet = pair({ models: ['Mac15,14', 'Mac15,14'], ends: [6, 6], hasPool: false });
     const text = answer(fleet, 'one', 'networksetup/-getinfo_Thunderbolt+6.out');
@@ -72,7 +72,7 @@ describe('the simulated network tools', () => {
     expect(text).toMatch(/^IP address: 169\.254\./m);
   });
 
-  it('print the routes of a cable to a Mac that shares its Internet as captured', () => {
+  it('print the routes of a cable to a Mac that shares its internet connection as captured', () => {
     const fleet = broken(pair({ models: ['Mac15,14', 'Mac15,14'], ends: [6, 6] }), {
       fault: 'internet-sharing',
       target: 'one:6',
@@ -95,7 +95,7 @@ describe('the simulated network tools', () => {
     expect(own.filter((line) => line.startsWith('default') && line.includes('en7'))).toHaveLength(1);
   });
 
-  it('print the DHCP packet of a cable in the lines of the captured Ethernet packet', () => {
+  it("print a cable's DHCP packet with the same lines as the captured Ethernet packet", () => {
     const fleet = broken(lastReceptacle, { fault: 'internet-sharing', target: 'one:6' });
     const shape = (text: string): string =>
       text
@@ -116,7 +116,7 @@ describe('the simulated network tools', () => {
     expect(answer(lastReceptacle, 'one', 'ipconfig/getpacket_en7.out')).toBe('');
   });
 
-  it('print every interface in the lines of the published list', () => {
+  it('print every interface with the lines in the published list', () => {
     const text = layout(answer(lastReceptacle, 'one', 'ifconfig/-a.out'));
     const blocks = layout(captured('ifconfig-a.m3ultra.en7-own-address.modelled.txt')).split(/^(?=\S)/m);
     expect(blocks.map((block) => block.split(':')[0])).toEqual([
@@ -146,7 +146,7 @@ describe('the simulated network tools', () => {
     expect(text.filter((line) => line.startsWith('member:'))).toHaveLength(3);
   });
 
-  it('print the bridges of the preferences byte for byte', () => {
+  it('print the bridges in the preferences byte for byte', () => {
     const laptops = pair({ models: ['Mac17,7', 'Mac17,7'], ends: [1, 1], bridge: 'keep' });
     expect(answer(laptops, 'one', `plutil/${preferences}.out`)).toBe(
       captured('plutil-virtualnetworkinterfaces-bridge.mbp.bridge-present.json'),
@@ -168,7 +168,7 @@ describe('the simulated RDMA tools', () => {
     expect(layout(text)).toBe(layout(captured('ibv_devinfo.m3ultra.en7-active.modelled.txt')));
   });
 
-  it('print limits and GIDs in the lines of the published block', () => {
+  it('print limits and GIDs with the lines in the published block', () => {
     const text = layout(answer(lastReceptacle, 'one', 'ibv_devinfo/-v_-d_rdma_en7.out')).split('\n');
     const known = layout(captured('ibv_devinfo-v.rdma_en7.mapped-gid.modelled.txt'))
       .replace('max_qp:\t\t\t\t3', 'max_qp:\t\t\t\t11')
@@ -202,7 +202,7 @@ describe('the other simulated tools', () => {
     expect(answer(locked, 'one', name)).toBe(captured(file));
   });
 
-  it('print versions with the tabs of the capture', () => {
+  it("print versions with the capture's tabs", () => {
     const numbers = (text: string): string => text.replaceAll(/[0-9][0-9A-Z.]+/g, 'N');
     expect(numbers(answer(locked, 'one', 'sw_vers/no-arguments.out'))).toBe(numbers(captured('sw_vers.macos27.txt')));
   });
@@ -227,7 +227,7 @@ describe('the other simulated tools', () => {
     expect(answer(fleet, 'studio-1', `${name}.err`)).toBe(nothing);
   });
 
-  it("print a laptop's power settings as captured, apart from values of the file", () => {
+  it("print a laptop's power settings as captured, apart from values from the file", () => {
     const masked = (text: string): string => text.replaceAll(/(disksleep +)\d+/g, '$1N');
     expect(masked(answer(locked, 'one', 'pmset/-g_custom.out'))).toBe(masked(captured('pmset-g-custom.mbp.txt')));
   });
@@ -253,7 +253,7 @@ describe('the other simulated tools', () => {
     expect(row.indexOf('/System')).toBe(head.indexOf('Mounted'));
   });
 
-  it('describe the loaded sshd in the lines of the capture', () => {
+  it('describe the loaded sshd with the same lines as the capture', () => {
     const text = wordLines(layout(answer(locked, 'one', 'launchctl/print_system+com.openssh.sshd.out')));
     const known = wordLines(layout(captured('launchctl-print.sshd.on.elided.txt')));
     expect(known.filter((line) => !text.includes(line))).toEqual([]);

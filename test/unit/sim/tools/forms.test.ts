@@ -28,12 +28,12 @@ const unknown: readonly (readonly [form: string, args: readonly string[]])[] = [
   ['-order SERVICE ...', ['-order']],
 ];
 
-describe('a form of a command line', () => {
+describe('a command line form', () => {
   it.each(known)('extracts placeholder values: %s', (form, args, values) => {
     expect(valuesIn(form, args)).toEqual(values);
   });
 
-  it.each(known)('matches in the shell, also below a root: %s', (form, args) => {
+  it.each(known)('matches in the shell, even below a root: %s', (form, args) => {
     const typed = args.map((word) => (word === path ? `/root${word}` : word));
     const { status } = spawnSync('sh', [
       '-c',

@@ -88,7 +88,7 @@ describe.each(shells)('a simulated tool under %s', (_, shell) => {
     expect(root.unknown()).toEqual(['/usr/sbin/sysctl 1:hw.nothing']);
   });
 
-  it('prints names and values in the lines of the captures', () => {
+  it('prints names and values with the same lines as the captures', () => {
     const masked = (text: string): string =>
       layout(text).replaceAll(/\d+|[A-Z][a-z]{2} [A-Z][a-z]{2} +(?=<n>|\d)/g, '<n>');
     expect(masked(root.run('/usr/sbin/sysctl', 'kern.boottime', 'kern.bootsessionuuid').stdout)).toBe(

@@ -25,7 +25,7 @@ const tensors: readonly GgufTensor[] = [
   { name: 'output_norm.weight', dims: [256], type: 0, offset: 301_568 },
 ];
 
-describe('GGUF header', () => {
+describe('a GGUF header', () => {
   it("yields the metadata and each tensor's size by type", () => {
     const header = read(ggufBytes(metadata, tensors), 302_592);
     if (header.kind !== 'known') throw new Error(JSON.stringify(header));
@@ -43,7 +43,7 @@ describe('GGUF header', () => {
     expect(header).toMatchObject({ kind: 'known', tensors: [{ bytes: 64 }, { bytes: 32 }] });
   });
 
-  it('becomes a shape with the cache size per token', () => {
+  it('yields a shape with the cache size per token', () => {
     const header = read(ggufBytes(metadata, tensors), 302_592);
     if (header.kind !== 'known') throw new Error(JSON.stringify(header));
     expect(ggufShape(header.metadata, header.tensors)).toEqual({

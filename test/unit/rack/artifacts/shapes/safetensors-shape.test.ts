@@ -27,7 +27,7 @@ function shapeOf(fields: object, more: readonly { name: string; bytes: number }[
   return found.shape;
 }
 
-describe('safetensors model shape', () => {
+describe('a safetensors model shape', () => {
   it('separates sharded bytes from bytes that every rank loads', () => {
     const shape = shapeOf({});
     expect(shape).toMatchObject({
@@ -139,7 +139,7 @@ describe('safetensors model shape', () => {
   });
 });
 
-describe("files for a model's shape", () => {
+describe("the files for a model's shape", () => {
   it('are the model*.safetensors files next to config.json, as in mlx-lm', () => {
     const paths = [
       'consolidated.safetensors',

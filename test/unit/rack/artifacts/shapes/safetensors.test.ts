@@ -5,7 +5,7 @@ import { safetensorsBytes, tensorsInRow, u64 } from './headers.ts';
 
 const read = (bytes: Uint8Array, fileBytes = bytes.length) => safetensorsHeader(bytes, fileBytes);
 
-describe('safetensors header', () => {
+describe('a safetensors header', () => {
   it("yields every tensor's size without the metadata", () => {
     const { header, dataBytes } = tensorsInRow({ 'model.norm.weight': 14_336, 'lm_head.weight': 400 });
     const bytes = safetensorsBytes({ __metadata__: { format: 'mlx' }, ...(header as object) });

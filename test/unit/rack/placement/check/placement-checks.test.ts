@@ -51,7 +51,7 @@ function fleetStarting(program: string, accounts: DesiredFleet['system']['accoun
   };
 }
 
-describe('program installed on the node', () => {
+describe('a program installed on the node', () => {
   const ranks = '_meshrank';
   it.each([
     ['/Users/ana/bin/rank', { ranks }, true],
@@ -70,7 +70,7 @@ describe('program installed on the node', () => {
   });
 });
 
-describe('placement that should start', () => {
+describe('a placement that should start', () => {
   it('causes no finding when it fits, and the plan lists its bytes per node', () => {
     const plan = planFor(fleetWith(gqa(600e9)));
     expect(memoryCodes(plan)).toEqual({ blockers: [], findings: [] });
@@ -162,7 +162,7 @@ describe('placement that should start', () => {
   });
 });
 
-describe('placement on nodes with different macOS', () => {
+describe('a placement on nodes with different macOS versions', () => {
   const codesWith = (build: string, version: string, transport: DesiredPlacement['transport']) => {
     const values = { 'studio-3': { 'macos-version': { version, build } } };
     const plan = planFor(fleetWith(gqa(600e9), { transport }), { ranks: {}, values });
@@ -181,7 +181,7 @@ describe('placement on nodes with different macOS', () => {
   });
 });
 
-describe('serving placement', () => {
+describe('a serving placement', () => {
   it('is not checked against the memory estimate', () => {
     const serving: MeshRack = { ranks: threeRanks(['joined', 'joined', 'joined']) };
     expect(memoryCodes(planFor(fleetWith(gqa(1_800e9)), serving))).toEqual({ blockers: [], findings: [] });

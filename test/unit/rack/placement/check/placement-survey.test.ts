@@ -73,7 +73,7 @@ interface CaseFile {
 const folder = new URL('../../../../cases/resources/placement/', import.meta.url);
 const cases = readdirSync(folder).map((name): CaseFile => parse(readFileSync(new URL(name, folder), 'utf8')));
 
-describe('placement state', () => {
+describe("a placement's state", () => {
   it.each(cases)('agrees with the plan: $title', ({ file, rack }) => {
     const view = viewFor(rack, file);
     const survey = surveyPlacements(view).map(({ name, standing }) => [name, standing]);
@@ -101,7 +101,7 @@ describe('placement state', () => {
     expect(kimiOf(viewFor({ ranks }))).toMatchObject({ state, standing });
   });
 
-  it('matches a file that says stopped only if no rank runs', () => {
+  it('matches stopped in the file only if no rank runs', () => {
     const file = { placement: { state: 'stopped' as const } };
     const idle = viewFor({ ranks: threeRanks(['stopped', 'stopped', 'stopped']) }, file);
     const runs = viewFor({ ranks: threeRanks(['stopped', 'running', 'stopped']) }, file);
@@ -120,7 +120,7 @@ describe('placement state', () => {
     expect(['generation' in unseen, 'endpoint' in unseen]).toEqual([false, false]);
   });
 
-  it('shows for running ranks how the driver can prove the transport', () => {
+  it('shows how the driver can prove the transport of running ranks', () => {
     const placement = { transport: 'rdma' as const };
     const running = kimiOf(viewFor({ ranks: threeRanks(['joined', 'joined', 'joined']) }, { placement }));
     const stopped = kimiOf(viewFor({ ranks: threeRanks(['stopped', 'stopped', 'stopped']) }, { placement }));
@@ -131,7 +131,7 @@ describe('placement state', () => {
     expect(onExo.transportProof).toBe('start');
   });
 
-  it('is unknown while some of its nodes were not observed', () => {
+  it("is unknown while some of the placement's nodes were not observed", () => {
     const desired = meshFleet();
     const { nodes } = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
     const observation = { nodes: Object.fromEntries(Object.entries(nodes).slice(0, 1)), failures: {} };
@@ -144,7 +144,7 @@ describe('placement state', () => {
     expect(summaries(view)).toEqual([]);
   });
 
-  it('is unknown when it runs and its runtime digest is unknown', () => {
+  it('is unknown when the placement runs and its runtime digest is unknown', () => {
     const { runtimes, ...desired } = meshFleet();
     const unsettled = { ...desired, runtimes: runtimes.map(({ digest: _, ...rest }) => rest) };
     const observation = observeMesh(meshFleet(), { ranks: threeRanks(['joined', 'joined', 'joined']) });

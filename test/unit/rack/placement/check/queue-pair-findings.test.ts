@@ -63,7 +63,7 @@ const meant = ['placement/too-few-queue-pairs', 'mesh/launch-budget'];
 const refusals = (one: Case) => planOf(one).blockers.filter(({ code }) => meant.includes(code));
 const codes = (one: Case): readonly string[] => refusals(one).map(({ code }) => code);
 
-describe('JACCL ring of two ranks', () => {
+describe('a JACCL ring of two ranks', () => {
   it('is refused without suggesting a restart when a device has only one queue pair', () => {
     const plan = refusals({ limits: 2 });
     expect(plan).toMatchObject([

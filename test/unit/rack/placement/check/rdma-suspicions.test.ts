@@ -61,8 +61,8 @@ function suspicionsIn(desired: DesiredFleet, rack: MeshRack): readonly AsText<Di
 const short = (rack: MeshRack, changes?: MeshChanges): readonly string[] =>
   suspicions(rack, changes).map(({ code, subject }) => `${code} ${subjectText(subject)}`);
 
-describe('RDMA placement without a token', () => {
-  it('suspects all its links when no rank names one', () => {
+describe('suspicions about an RDMA placement without a token', () => {
+  it('cover all its links when no rank names one', () => {
     const [found, ...others] = suspicions({ ranks: withoutToken });
     expect(others).toEqual([]);
     expect([found?.code, subjectText(found?.subject)]).toEqual([
@@ -76,12 +76,12 @@ describe('RDMA placement without a token', () => {
     ]);
   });
 
-  it('suspects only the link whose address a rank names', () => {
+  it('cover only the link whose address a rank names', () => {
     const values = { 'studio-2': said('studio-2', 'RTR failed with errno 60 (rank 1 to 10.77.0.14:50004)') };
     expect(short({ ranks: withoutToken, values })).toEqual(['rdma/suspected-idle-dead link studio-2:3 <-> studio-3:3']);
   });
 
-  it('suspects no link over TCP or while it serves', () => {
+  it('cover no link over TCP or while the placement serves', () => {
     expect(short({ ranks: withoutToken }, {})).toEqual([]);
     expect(short({ ranks: hung })).toEqual([]);
   });
@@ -90,11 +90,11 @@ describe('RDMA placement without a token', () => {
     ['a port is not active', { 'rdma-ports': [] }],
     ['RDMA is disabled', { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] }],
     ['an address is missing', { interfaces: [] }],
-  ] as const)('suspects no link while %s', (_what, values) => {
+  ] as const)('cover no link while %s', (_what, values) => {
     expect(short({ ranks: withoutToken, values: { 'studio-3': values } })).toEqual([]);
   });
 
-  it('suspects no link while an RDMA fact is unknown', () => {
+  it('cover no link while an RDMA fact is unknown', () => {
     expect(short({ ranks: withoutToken, unknown: { 'studio-3': { 'rdma-ports': 'busy' } } })).toEqual([]);
   });
 });
@@ -226,7 +226,7 @@ describe('suspicions after a failed start', () => {
     expect(short({ ranks: dead, values })).toEqual([]);
   });
 
-  it('are empty when the file says stopped', () => {
+  it('are empty when the file sets stopped', () => {
     const values = { 'studio-2': said('studio-2', 'errno 12') };
     const stopped = { placement: { transport: 'rdma', state: 'stopped' } } as const;
     expect(short({ ranks: dead, values }, stopped)).toEqual([]);

@@ -39,7 +39,7 @@ const blockersOf = (plan: ReturnType<typeof planWith>) =>
     .filter(({ code }) => code === 'mesh/needs-reboot')
     .map(({ node, action, peers }) => [node, plainText(action), peers.join(' ')]);
 
-describe('Mac that a stop marked for a reboot', () => {
+describe('a reboot mark left by a stop', () => {
   it('blocks starts and names each Mac to reboot with the reason', () => {
     const marks = { 'studio-2': memory, 'studio-3': { placement: 'other', why: 'kernel' } as const };
     const plan = planWith(marks, 'exited');

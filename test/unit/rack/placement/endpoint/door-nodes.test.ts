@@ -39,7 +39,7 @@ describe('nodes with gateways for a placement', () => {
   });
 });
 
-describe('drain plan', () => {
+describe('a drain plan', () => {
   const drain = { kind: 'drain', placements: ['kimi'], waitMs: 1 } as const;
   const targets = fleet.nodes.map(({ name }) => name);
 

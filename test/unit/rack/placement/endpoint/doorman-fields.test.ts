@@ -34,7 +34,7 @@ describe('request fields that load other models', () => {
   });
 });
 
-it('gateway configuration lists the proxies from the file in sorted order', () => {
+it('the gateway configuration lists the proxies from the file in sorted order', () => {
   expect(configOf('mlx', ['10.0.0.6', '10.0.0.5'])).toContain('"proxies": ["10.0.0.5","10.0.0.6"]');
   expect(configOf('mlx')).not.toContain('proxies');
 });

@@ -51,7 +51,7 @@ const filesOf = (plan: Plan): readonly KeptFile[] =>
 
 const running: LaunchdService = { label, state: 'running', pid: 7 };
 
-describe('gateway with intact files', () => {
+describe('a gateway with intact files', () => {
   const placements = [placementOf('kimi'), placementOf('qwen')];
   const files = filesOf(planOf(caseOf(placements)));
   const seenWith = (service: LaunchdService, kept = files) =>

@@ -38,7 +38,7 @@ const saidText = (text: string) => {
   return seen.kind === 'known' ? seen.value[0] : seen.reason;
 };
 
-describe('gateways fact', () => {
+describe('the gateways fact', () => {
   it("contains only the gateway's counts per placement", () => {
     expect(saidText(status({ ...door, servedName: 'tiny', prompt: 'never shown' }))).toEqual({
       kind: 'answered',
@@ -85,7 +85,7 @@ describe('gateways fact', () => {
   });
 });
 
-describe('gateway reading of a placement', () => {
+describe("a placement's gateway reading", () => {
   const at = (value: readonly GatewayStatus[]) => ({ doormen: known(value) });
   const silent: GatewayStatus = { kind: 'silent', port: 8_081, reason: 'it did not answer in time' };
   const answered: GatewayStatus = { kind: 'answered', port: 8_080, strangers: 0, doors: [door] };

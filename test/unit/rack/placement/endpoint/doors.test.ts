@@ -53,7 +53,7 @@ function observed(fleet: DesiredFleet, port: number, seen: Partial<FactValues> =
 
 const targetsOf = (fleet: DesiredFleet) => fleet.nodes.map(({ name }) => name);
 
-describe('gateway of a serving placement', () => {
+describe('the gateway of a serving placement', () => {
   const fleet = meshFleet({ placement: { endpointPort: 8_080, publication: { servedName: 'kimi' } } });
   const closed = '/Library/Application Support/meshwright/doorman/8080/closed/kimi';
   const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact' }];
@@ -87,7 +87,7 @@ describe('gateway of a serving placement', () => {
   });
 });
 
-describe('gateway that is no longer in the file', () => {
+describe('a gateway that is no longer in the file', () => {
   const fleet = meshFleet();
   const stepsFor = (goal: Goal, of = fleet): readonly Step[] =>
     makePlan({ goal, desired: of, observation: observed(fleet, 9_000), targets: targetsOf(of) }).steps;

@@ -11,7 +11,7 @@ const text = readFileSync(new URL('../../../../cases/resources/doorman/drain-ins
 const planWith = (running: number): Plan =>
   planOf(parse(text.replace('running: 2, waiting: 1', `running: ${running}, waiting: 0`)));
 
-it('drain plan changes only when the last request in flight finishes', () => {
+it('a drain plan changes only when the last request in flight finishes', () => {
   const [five, four, none] = [planWith(5), planWith(4), planWith(0)];
   expect(five.changes).toMatchObject([{ from: 'closed, 5 in flight' }]);
   expect(four.changes).toMatchObject([{ from: 'closed, 4 in flight' }]);
@@ -20,7 +20,7 @@ it('drain plan changes only when the last request in flight finishes', () => {
   expect(none.steps).toEqual([]);
 });
 
-it("drain closes the fallback leader's gateway while the usual leader is unreachable", () => {
+it("a drain closes the fallback leader's gateway while the usual leader is unreachable", () => {
   const wanted = parse(text);
   const [kimi] = wanted.file.placements;
   const plan = planOf({

@@ -7,14 +7,14 @@ import { onOnePage, onPage } from '../../../one-page.ts';
 
 const kickRanks = onPage(kickRanksItself);
 
-describe('rank start', () => {
+describe('a rank start', () => {
   const fleet = meshFleet();
   const [placement] = fleet.placements;
   const configured = placement && configurePlacement(placement, fleet, 3, lastingNames);
   if (configured?.kind !== 'configured') throw new Error('the placement of the tests can be configured');
   const { digest, ranks } = configured;
 
-  it('passes the device resources per start to the script if more than one', () => {
+  it('passes the number of device resources to the script if a start takes more than one', () => {
     const takenBy = (takes: { readonly takesOfDevice?: number }): readonly unknown[] => {
       const all = ranks.map((rank) => ({ ...rank, ...takes }));
       const work = { placement: 'kimi', nodes: ranks.map(({ node }) => node), changes: [] };

@@ -26,7 +26,7 @@ function proof(isBuildKnown: boolean, key: string, startedFrom: string = wanted)
   return proofOf(kimi, wanted, view);
 }
 
-describe('reference answer for a start', () => {
+describe('the reference answer for a start', () => {
   it('is the stored answer for the same file and macOS builds', () => {
     const { key = '' } = proof(true, 'a'.repeat(64));
     expect(proof(true, 'a'.repeat(64))).toEqual({ key });

@@ -19,7 +19,7 @@ const findingFor = (...lines: string[]) => {
   return asText(failingRankFinding(kimi, undefined, ranks, fleet));
 };
 
-describe('failing rank of an unexplained start', () => {
+describe('the failing rank of an unexplained start', () => {
   it("is reported with the Mac whose address appears in a rank's error", () => {
     expect(findingFor('no answer: rank 0 has no way to 10.77.0.2:30660')).toMatchObject({
       code: 'mesh/peer-named',

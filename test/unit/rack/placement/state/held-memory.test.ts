@@ -24,7 +24,7 @@ function fitOf(node: typeof leader, rank: number, weights: number): NodeFit {
   return { node, shares: [{ placement: 'kimi', rank, need }], unknown: [], needBytes: weights };
 }
 
-describe('measured model memory per node', () => {
+describe('the measured model memory per node', () => {
   it('is listed in rank order, matched by worker address, next to the prediction', () => {
     const held = [{ address, ...bytes(7) }, bytes(3), { address: '192.0.2.1', ...bytes(8) }];
     expect(heldMemory({ placement, held }, fleet, [fitOf(worker, 1, 6)])).toEqual([

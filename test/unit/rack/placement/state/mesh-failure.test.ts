@@ -27,7 +27,7 @@ function meshWhere(node: string, said: readonly string[], state: 'exited' | 'joi
   return readMesh({ ...expected, digest: digestOfKimi(fleet) }, logged);
 }
 
-describe('mesh failure', () => {
+describe('a mesh failure', () => {
   it("is the failed rank's log line with its meaning and repair", () => {
     expect(meshFailure(meshWhere('studio-2', ['RTR failed with errno 22'], 'exited'), { signatures })).toEqual({
       node: 'studio-2',

@@ -56,7 +56,7 @@ function plannedChange(view: View): string {
 
 const sights = Object.keys(meshTable) as readonly MeshSight[];
 
-describe('table of placement states', () => {
+describe('the table of placement states', () => {
   it.each(sights)('recognizes %s from the observed facts', (sight) => {
     const [one] = everyCase(viewFor(sight, {}));
     expect(one?.mesh).toMatchObject({ seen: sight, state: meshTable[sight].state });
@@ -64,7 +64,7 @@ describe('table of placement states', () => {
 
   const pairs = sights.flatMap((sight) => (['serving', 'stopped'] as const).map((state) => [sight, state] as const));
 
-  it.each(pairs)('plans the change of %s for a placement that the file wants %s', (sight, state) => {
+  it.each(pairs)('plans the change of %s for a placement that the file sets to %s', (sight, state) => {
     const view = viewFor(sight, { state });
     expect(plannedChange(view)).toBe(meshTable[sight][state]);
   });

@@ -43,7 +43,7 @@ function planned({ file = {}, rack }: PlacementFile): Omit<PlacementFile, 'title
   };
 }
 
-describe('placement resource', () => {
+describe('the placement resource', () => {
   for (const name of readdirSync(folder)) {
     const text = readFileSync(new URL(name, folder), 'utf8');
     const { title, file, rack, ...wanted }: PlacementFile = parse(text);

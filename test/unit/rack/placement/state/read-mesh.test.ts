@@ -27,7 +27,7 @@ const verdict = (rack: MeshRack, digest?: string): readonly string[] => {
   return [state, evidence];
 };
 
-describe('mesh started with different settings', () => {
+describe('a mesh started with different settings', () => {
   const declared = (settings: Readonly<Record<string, string>>): string =>
     JSON.stringify({ context: '16k', model: 'tiny abc', ...settings });
   const evidence = (kept: string | undefined): string => {
@@ -65,7 +65,7 @@ describe('mesh started with different settings', () => {
   });
 });
 
-describe('mesh state', () => {
+describe('a mesh', () => {
   it('is serving when all ranks match the file and the endpoint gave a token', () => {
     const mesh = meshOf({ ranks: threeRanks(['joined', 'joined', 'joined']) });
     expect(mesh).toMatchObject({ state: 'serving', generation: 4, isAnswering: true });
@@ -245,7 +245,7 @@ describe('mesh state', () => {
   });
 });
 
-describe('rank reading', () => {
+describe('a rank reading', () => {
   const sightOf = (rack: MeshRack): unknown => {
     const [rank] = meshOf(rack).ranks;
     return rank?.seen.kind === 'known' ? rankSight(rank.seen.value) : rank?.seen.reason;
@@ -259,7 +259,7 @@ describe('rank reading', () => {
     expect(sightOf({ ranks: {} })).toEqual({ generation: 0, state: 'absent' });
   });
 
-  it('detects by port a process whose service file was deleted', () => {
+  it('detects a process by its port if its service file was deleted', () => {
     const joined = { 'studio-1': [{ state: 'joined', lacks: 'service' }] as const };
     expect(sightOf({ ranks: joined })).toEqual({ generation: 4, state: 'joined' });
     const stopped = { 'studio-1': [{ state: 'stopped', lacks: 'service' }] as const };

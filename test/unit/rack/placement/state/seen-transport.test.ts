@@ -8,7 +8,7 @@ const driver = {
   observe: ([first]: readonly string[]) => (first === 'rdma' || first === 'tcp' ? ({ transport: first } as const) : {}),
 };
 
-describe('observed transport', () => {
+describe('the observed transport', () => {
   it('is TCP if any rank fell back to it', () => {
     expect(seenTransport(driver, [['rdma'], ['tcp'], []])).toBe('tcp');
   });

@@ -40,7 +40,7 @@ describe('possible causes of a slow mesh', () => {
     ]);
   });
 
-  it('include a slow cable between two of its nodes', () => {
+  it("include a slow cable between two of the mesh's nodes", () => {
     const slow = Object.fromEntries(
       Object.entries(observed).map(([node, one]) => {
         const thunderbolt = read(one.facts, thunderboltFact);

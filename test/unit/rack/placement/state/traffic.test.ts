@@ -42,7 +42,7 @@ function meshOf(
 
 const notInTime = 'no token: none came before the deadline of 20 s';
 
-describe('mesh not asked for a token because a request is in flight', () => {
+describe('a mesh not asked for a token because a request is in flight', () => {
   const busy: TokenSight = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' };
   const idle = seenAs({ running: 0, waiting: 0 });
 
@@ -79,7 +79,7 @@ describe('mesh not asked for a token because a request is in flight', () => {
   });
 });
 
-describe('mesh without a token in time', () => {
+describe('a mesh that gave no token in time', () => {
   it('is serving and busy while its gateway sends answers', () => {
     const mesh = meshOf(seenAs({ running: 2, waiting: 1, lastByteMsAgo: 840, quietMs: 840 }));
     expect(mesh).toMatchObject({ state: 'serving', seen: 'answers-clients', isAnswering: true });

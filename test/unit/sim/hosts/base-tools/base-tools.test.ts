@@ -46,7 +46,7 @@ async function sh(script: string, input = '') {
   return { code: ran.status, out: ran.stdout, err: ran.stderr, unknown };
 }
 
-describe('base tools of a simulated node', () => {
+describe("a simulated node's base tools", () => {
   it.each([
     ['printf "a\\nb\\n" | wc -l', '       2\n'],
     ['printf "a b\\n" | wc', '       1       2       4\n'],
@@ -182,7 +182,7 @@ describe('base tools of a simulated node', () => {
     expect([ran.out, ran.unknown]).toEqual(['1\n1\n', '']);
   });
 
-  it('include a ps that lists only the processes of the node', async () => {
+  it("include a ps that lists only the node's processes", async () => {
     const ran = await sh('ps -axo pid= | { n=0; while read -r p; do n=$((n + 1)); done; [ "$n" -lt 8 ] && echo few; }');
     expect(ran.out).toBe('few\n');
   });
@@ -274,7 +274,7 @@ describe('the simulated sudo', () => {
     expect(await sh(`sudo -S -p '' -k true`, typed)).toEqual({ code: 1, out: '', err, unknown: '' });
   });
 
-  it('applies rule files of its folder except names with a dot', async () => {
+  it('applies the rule files in its folder, except names with a dot', async () => {
     const rule = `printf 'mesh ALL=(root) NOPASSWD: /bin/sh -s\\n' >"$R/private/etc/sudoers.d`;
     const use = `sudo -n "$R/bin/sh" -s; sudo -n id -u; echo $?`;
     const dotted = await sh(`${rule}/a.b"; ${use}`, 'id -u\n');
