@@ -158,7 +158,7 @@ function macsPage() {
 # Macs that meshwright knows
 
 As of ${macModelsDate}. RDMA needs Thunderbolt 5 (Apple TN3205). A Mac with Thunderbolt 4 can be a node, but can never use
-RDMA. A Mac that is missing here can be a node, too: meshwright asks the Mac itself, but cannot check its receptacles in the
+RDMA. A Mac that is missing here can also be a node: meshwright asks the Mac itself, but cannot check the receptacles in the
 file. A question mark means that the value comes from general knowledge and is not confirmed.
 
 | \`hw.model\` | name | memory in GB | Thunderbolt | receptacles | known locations | memory bandwidth in GB/s | first macOS | source |
