@@ -3,16 +3,18 @@ import type { NodePath } from '../../model/probe.ts';
 import { joinText, type Text } from '../../model/step.ts';
 import { nodePath } from '../../node/paths/node-paths.ts';
 import { requestAt } from '../contract/chat-request.ts';
-import type {
-  FailureSignature,
-  PlacementCheck,
-  PlacementFinding,
-  RankCommand,
-  RankPlace,
-  RuntimeDriver,
-  StartWave,
-  TokenRequest,
+import {
+  followersFirst,
+  leaderFirst,
+  type PlacementCheck,
+  type PlacementFinding,
+  type RankCommand,
+  type RankPlace,
+  type RuntimeDriver,
+  type TokenRequest,
+  together,
 } from '../contract/driver.ts';
+import { signaturesOf } from '../contract/signatures.ts';
 import { type CommandField, fillFields } from './fields.ts';
 import { type CommandRuntime, keys } from './runtime.ts';
 
@@ -22,37 +24,23 @@ const tokenRequest = ({ model }: DesiredPlacement, { token }: CommandRuntime): T
   pointer: token.json,
 });
 
-const leader: StartWave = { ranks: 'leader', until: 'joined' };
-const followers: StartWave = { ranks: 'followers', until: 'joined' };
-
-function waves({ order }: CommandRuntime): readonly StartWave[] {
-  switch (order) {
-    case 'leader-first':
-      return [leader, followers];
-    case 'followers-first':
-      return [followers, leader];
-    case 'together':
-      return [{ ranks: 'all', until: 'joined' }];
-  }
-}
+const wavesByOrder = { 'leader-first': leaderFirst, 'followers-first': followersFirst, together } as const;
 
 /** Messages of dyld and of the network stack, whatever the program. */
-export const signatures: readonly FailureSignature[] = [
-  {
-    id: 'library-not-loaded',
+export const signatures = signaturesOf({
+  'library-not-loaded': {
     pattern: /^dyld\[\d+\]: Library not loaded: /,
     meaning: 'The program needs a library that is not on this Mac.',
     action: 'change-file',
     cure: 'Add the library to the archive, or build the program without it.',
   },
-  {
-    id: 'address-in-use',
+  'address-in-use': {
     pattern: /[Aa]ddress already in use|EADDRINUSE/,
     meaning: "Another program listens on this rank's port.",
     action: 'change-file',
     cure: 'Stop that program, or give the placement a different port.',
   },
-];
+});
 
 /** The account whose home contains a path, by the folder's name; undefined outside /Users. */
 const ownerOf = (path: string): string | undefined => /^\/Users\/(?!Shared\/)([^/]+)\//.exec(path)?.[1];
@@ -132,7 +120,7 @@ export const command: RuntimeDriver<CommandRuntime> = {
   programKey: () => 'command',
   needs: () => [],
   tokenRequest,
-  waves: (_placement, runtime) => waves(runtime),
+  waves: (_placement, { order }) => wavesByOrder[order],
   goldenCheck: ({ token }) => (token.golden === 'equal' ? 'equal' : 'none'),
   canRestartOne: ({ restart }) => restart === 'node',
   stopOrder: 'leader-first',

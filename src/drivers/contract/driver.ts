@@ -141,6 +141,16 @@ export interface StartWave {
   readonly until: 'meeting' | 'joined';
 }
 
+export const leaderFirst: readonly StartWave[] = [
+  { ranks: 'leader', until: 'joined' },
+  { ranks: 'followers', until: 'joined' },
+];
+
+/** Of a single rank, the first wave is empty and does not take place. */
+export const followersFirst: readonly StartWave[] = leaderFirst.toReversed();
+
+export const together: readonly StartWave[] = [{ ranks: 'all', until: 'joined' }];
+
 /**
  * The order in which a stop signals ranks: the leader first and the others once it stopped, or all in parallel.
  * `together` is needed if a rank that lost its peer hangs in the kernel and ignores signals.

@@ -1,158 +1,140 @@
 import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { FailureSignature } from '../contract/driver.ts';
-import { gpuSignatures, jacclSignatures } from '../contract/signatures.ts';
+import { gpuSignatures, jacclSignatures, signaturesOf } from '../contract/signatures.ts';
 
 /** RDMA errors from the libraries below exo, captured by users in the cited threads. */
-const ofRdma: readonly FailureSignature[] = [
-  {
+const ofRdma = signaturesOf({
+  'jaccl-rtr-22': {
     // exo issues 1390 and 1847, mlx issue 3467.
-    id: 'jaccl-rtr-22',
     pattern: /Changing queue pair to RTR failed with errno 22\b/,
     meaning: 'An RDMA port has no IPv4-mapped GID: its interface has no IPv4 address, or a bridge owns it.',
     action: 'apply',
     cure: prose`Let apply restore the cable addresses; if the error returns, restart all Macs of the placement (\`${aside(meshwright('reboot'))}\`).`,
   },
-  {
+  'jaccl-rtr-96': {
     // exo issue 1973.
-    id: 'jaccl-rtr-96',
     pattern: /Changing queue pair to RTR failed with errno 96\b/,
     meaning: 'The RDMA ports have stale state: links that worked for hours fail at every model load.',
     action: 'reboot',
     cure: prose`Restart all Macs of the placement (\`${aside(meshwright('reboot'))}\`); restarting only exo did not help other users.`,
   },
-  {
+  'jaccl-recv-60': {
     // exo issue 1847.
-    id: 'jaccl-recv-60',
     pattern: /\[jaccl\] Recv failed with errno=60\b/,
     meaning: 'A rank did not answer over RDMA in time.',
     action: 'restart',
     cure: prose`Start the placement again; if the error returns, restart all its Macs (\`${aside(meshwright('reboot'))}\`).`,
   },
-  {
+  'jaccl-recv-2': {
     // exo issue 1847.
-    id: 'jaccl-recv-2',
     pattern: /\[jaccl\] Recv failed with errno=2\b/,
     meaning: 'Another rank stopped during its work; the error number itself means nothing.',
     action: 'read-other-ranks',
     cure: prose`Read the log of the rank that failed first (\`${aside(meshwright('logs'))}\`), then start the placement again.`,
   },
-  {
+  'jaccl-qp-16': {
     // mlx pull request 4209, measured on macOS 26.5.1: a device has ten. Newer versions of mlx also print the error's
     // name.
-    id: 'jaccl-qp-16',
     pattern: /Creating the queue pair failed with (?:errno 16\b|'[^']*\(16\)')/,
     meaning: 'An RDMA device has no queue pair left: other programs or failed starts hold them.',
     action: 'reboot',
     cure: 'Stop other programs that use RDMA on this Mac, or restart it; each further attempt uses up more queue pairs.',
   },
-  {
+  'jaccl-no-gid': {
     // mlx pull request 4191.
-    id: 'jaccl-no-gid',
     pattern: /No IPv4-mapped GID for this device/,
     meaning: 'A cable interface has no IPv4 address.',
     action: 'apply',
     cure: 'Let apply restore the cable addresses.',
   },
-  {
+  'jaccl-segv': {
     // exo issue 2186.
-    id: 'jaccl-segv',
     pattern: /Terminated \(signal=11 \(Segmentation fault: 11\)\)/,
     meaning: 'A runner crashed. Over RDMA the usual reason is a missing RDMA device: Thunderbolt 4, or RDMA is off.',
     action: 'change-file',
     cure: prose`Check that RDMA is on at every Mac of the placement (\`${aside(meshwright('doctor'))}\`), or declare transport: tcp.`,
   },
-];
+});
 
 /** Errors of exo itself, its TCP ring, and macOS. */
-const ofExo: readonly FailureSignature[] = [
-  {
-    id: 'metal-gpu-timeout',
+const ofExo = signaturesOf({
+  'metal-gpu-timeout': {
     pattern: /\[METAL\].*GPU Timeout/,
     meaning: 'A GPU command did not finish.',
     action: 'restart',
     cure: prose`Start the placement again; if the GPU stays at 100 %, restart that Mac (\`${aside(meshwright('reboot'))}\`).`,
   },
-  {
-    id: 'ring-recv',
+  'ring-recv': {
     pattern: /\[ring\] Receiving from socket/,
     meaning: 'A rank of the ring lost the connection to its neighbor.',
     action: 'read-other-ranks',
     cure: prose`Read the log of the rank that failed first (\`${aside(meshwright('logs'))}\`), then start the placement again.`,
   },
-  {
-    id: 'ring-abort',
+  'ring-abort': {
     // The line ends in "Aborting", and since mlx 0.32.1 in "Failing pending tasks" (mlx/distributed/ring/ring.cpp).
     pattern: /\[ring\] Too many send\/recv errors\./,
     meaning: 'A rank of the ring lost its neighbor and gave up.',
     action: 'read-other-ranks',
     cure: prose`Read the log of the rank that failed first (\`${aside(meshwright('logs'))}\`), then start the placement again.`,
   },
-  {
+  'iogpu-panic': {
     // Captured: exo issues 1972, 1348 and 1872.
-    id: 'iogpu-panic',
     pattern: /completeMemory\(\) prepare count underflow/,
     meaning: 'macOS panicked because of wired memory; the Mac restarts by itself.',
     action: 'wait',
     cure: 'Wait for the Mac, then start the placement with a smaller context or more nodes.',
   },
-  {
+  'nack-loop': {
     // Captured: exo issue 1824. Logged about once per second.
-    id: 'nack-loop',
     pattern: /Requesting Event Log from/,
     meaning: 'This node cannot catch up with the events of the other nodes.',
     action: 'restart',
     cure: 'Start the placement again: each start has a new event log.',
   },
-  {
-    id: 'give-up',
+  'give-up': {
     pattern: /exceeded 5 retries, requesting deletion/,
     meaning: 'exo deleted the placement after five attempts to start its runners.',
     action: 'read-other-ranks',
     cure: prose`Read the earlier log lines of the runners (\`${aside(meshwright('logs'))}\`).`,
   },
-  {
-    id: 'node-removed',
+  'node-removed': {
     pattern: /Manually removing node.*due to inactivity/,
     meaning: 'A node sent nothing for 30 seconds.',
     action: 'check-cable',
     cure: prose`Check that Mac and its cables (\`${aside(meshwright('doctor'))}\`).`,
   },
-  {
-    id: 'ns-removed',
+  'ns-removed': {
     pattern: /EXO_LIBP2P_NAMESPACE has been removed/,
     meaning: "exo is newer than the file's `version`: it does not start with this variable.",
     action: 'change-file',
     cure: 'Set the runtime key `version` to the version in the archive, or use the archive of that release.',
   },
-  {
-    id: 'peers-removed',
+  'peers-removed': {
     pattern: /Bootstrap peers has been temporarily removed/,
     meaning: "exo is newer than the file's `version`: it does not accept peers by name.",
     action: 'change-file',
     cure: 'Set the runtime key `version` to the version in the archive, or use the archive of that release.',
   },
-  {
+  'lan-denied': {
     // Captured: exo issues 2191 and 952.
-    id: 'lan-denied',
     pattern: /No route to host/,
     meaning:
       "macOS blocked exo's connections to its neighbors, or the network was not up yet; exo then finds no peers.",
     action: 'restart',
     cure: prose`Start the placement again; if the error returns, check the cable addresses (\`${aside(meshwright('doctor'))}\`).`,
   },
-];
+});
 
 /** Entries of mlx's table that the tables above replace. */
 const toldOtherwise = new Set(['no-ipv4-gid', 'rtr-errno-22', 'recv-errno-2', 'gpu-timeout']);
 
-const ofUsers = [...ofRdma, ...ofExo];
-
-/** Errors of mlx, which exo contains, that no exo user has captured yet. */
-const ofMlx = [...jacclSignatures, ...gpuSignatures].filter(({ id }) => !toldOtherwise.has(id));
-
-/** All known failures in exo's log. */
-export const signatures: readonly FailureSignature[] = [...ofUsers, ...ofMlx];
+/** All known failures in exo's log. The last ones are of mlx, which exo contains; no exo user has captured them yet. */
+export const signatures: readonly FailureSignature[] = [
+  ...ofRdma,
+  ...ofExo,
+  ...[...jacclSignatures, ...gpuSignatures].filter(({ id }) => !toldOtherwise.has(id)),
+];
 
 /** The first signature that matches a line of a message. */
 export function signatureIn(message: string): FailureSignature | undefined {

@@ -9,13 +9,13 @@ import type { NodeName } from '../../model/node.ts';
 import { type CabledFleet, endTowards, linksBetween } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
 import { type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
-import type {
-  PlacementCheck,
-  PlacementFinding,
-  RuntimeDriver,
-  StartWave,
-  Talk,
-  TalkRequest,
+import {
+  leaderFirst,
+  type PlacementCheck,
+  type PlacementFinding,
+  type RuntimeDriver,
+  type Talk,
+  type TalkRequest,
 } from '../contract/driver.ts';
 import { heldInParts } from '../contract/memory.ts';
 import { judgeTensors, otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
@@ -454,12 +454,6 @@ function cablesOf(fleet: CabledFleet, nodes: readonly NodeName[]): NonNullable<E
 export const requestPattern =
   'Executing command: |received chat request: |Starting task |Skipping invalid task |Task .* dropped, runner closed|tool_call_text_parts=|tool call parsing failed|yielding tool call: ';
 
-/** The forced master starts first: a later one would replace another master, and the session would start over. */
-const waves: readonly StartWave[] = [
-  { ranks: 'leader', until: 'joined' },
-  { ranks: 'followers', until: 'joined' },
-];
-
 /** exo, one per node. Each placement is a separate mesh, and a dialogue after every start places the model. */
 export const exo: RuntimeDriver<ExoRuntime> = {
   id: 'exo',
@@ -472,7 +466,8 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   // @see exo at b5375f8, worker/engines/mlx/generator/batch_generate.py:365 and generate.py:720; v1.0.71 alike
   tokenRequest: (_placement, _runtime, model) => countedChatRequest(model.repository ?? model.name),
   // exo queues requests beyond EXO_MAX_CONCURRENT_REQUESTS. @see exo at b5375f8, batch_generator.py:409
-  waves: () => waves,
+  // The forced master starts first: a later one would replace another master, and the session would start over.
+  waves: () => leaderFirst,
   check,
   tensorShape: exoShape,
   judgeSplit,

@@ -1,19 +1,19 @@
-import type { DesiredPlacement } from '../../model/desired.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { below } from '../../node/paths/node-paths.ts';
 import { endTowards } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
 import { type ReservedWord, type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
-import type {
-  FailureSignature,
-  HeldBytes,
-  PlacementCheck,
-  PlacementFinding,
-  RuntimeDriver,
-  RuntimeSight,
-  StartWave,
+import {
+  type FailureSignature,
+  followersFirst,
+  type HeldBytes,
+  type PlacementCheck,
+  type PlacementFinding,
+  type RuntimeDriver,
+  type RuntimeSight,
 } from '../contract/driver.ts';
+import { signaturesOf } from '../contract/signatures.ts';
 import { configure, modelFile } from './configure.ts';
 import { memory } from './memory.ts';
 import { isReleaseLayout, keys, type LlamaRuntime } from './runtime.ts';
@@ -132,146 +132,128 @@ export const reserved: ReservedWords = {
 };
 
 /** Messages of a server and its workers that lost each other. */
-const ofTheMesh: readonly FailureSignature[] = [
-  {
-    id: 'worker-absent',
+const ofTheMesh = signaturesOf({
+  'worker-absent': {
     pattern: /Failed to connect to \S+:\d+/,
     meaning: 'A worker was not listening when the server started, so the server exited.',
     action: 'read-other-ranks',
     cure: prose`Read the log of that worker (\`${aside(meshwright('logs'))}\`) and check its cable, then restart the placement.`,
     isUnreached: true,
   },
-  {
-    id: 'worker-lost',
+  'worker-lost': {
     pattern: /Remote RPC server crashed or returned malformed response/,
     meaning: 'A worker exited or restarted while the server was connected to it.',
     action: 'restart',
     cure: 'Restart the placement: a worker cannot rejoin a running server.',
   },
-  {
-    id: 'handshake',
+  handshake: {
     pattern: /RPC handshake failed for \S+/,
     meaning: "The program at a worker's address is not a worker of this version.",
     action: 'restart',
     cure: 'Restart the placement; if the error returns, check which program listens on that port.',
   },
-  {
-    id: 'version-mismatch',
+  'version-mismatch': {
     pattern: /RPC server version mismatch|client needs upgrade to protocol|Expected HELLO command, update client/,
     meaning: 'The server and a worker run different builds of llama.cpp.',
     action: 'apply',
     cure: 'Let apply install the same archive on every node, and stop other programs that listen on that port.',
   },
-  {
-    id: 'bind-failed',
+  'bind-failed': {
     pattern: /Failed to create server socket|couldn't bind HTTP server socket|Invalid host address/,
     meaning: 'A rank could not listen: this Mac lacks the address, or the port is taken.',
     action: 'apply',
     cure: 'Let apply set the cable addresses; if the error returns, check which program listens on the port.',
   },
-  {
-    id: 'send-failed',
+  'send-failed': {
     pattern: /^(?:\S+ \S )?(?:send|recv) failed \(bytes_/,
     meaning: 'A connection between the server and a worker broke.',
     action: 'restart',
     cure: prose`Check the cable (\`${aside(meshwright('cables'))}\`), then restart the placement.`,
   },
-];
+});
 
 /** RDMA errors of llama.cpp on Macs. Each leaves a mesh on TCP or stops it. */
-const ofRdma: readonly FailureSignature[] = [
-  {
-    id: 'rdma-queue-pair',
+const ofRdma = signaturesOf({
+  'rdma-queue-pair': {
     pattern: /RDMA\(Apple\/UC\) (?:RTR|RTS) failed: /,
     meaning:
       'An RDMA queue pair could not be connected: the cable has no IPv4 address, is in a bridge, or has stale state after a crash.',
     action: 'apply',
     cure: 'Let apply set the cable addresses and start again; if the error returns, restart all Macs of the placement.',
   },
-  {
-    id: 'rdma-receive',
+  'rdma-receive': {
     pattern: /RDMA\(Apple\/UC\) post_recv \d+\/\d+ failed/,
     meaning: 'The RDMA device accepts no more receive requests.',
     action: 'reboot',
     cure: 'Stop other programs that use RDMA on this Mac, or restart it.',
   },
-  {
-    id: 'rdma-broken',
+  'rdma-broken': {
     pattern: /RDMA\(Apple\/UC\) (?:poll_cq failed|(?:recv|send) wc error|bad frame magic|frame len \d+ exceeds)/,
     meaning: 'RDMA between the server and a worker broke during a transfer.',
     action: 'restart',
     cure: 'Restart the placement; if the error returns, check the cable, then restart all Macs of the placement.',
   },
-  {
-    id: 'rdma-fall-back',
+  'rdma-fall-back': {
     pattern: /RDMA activate failed, staying on TCP/,
     meaning: 'RDMA is available but could not be activated, so this mesh runs over TCP.',
     action: 'apply',
     cure: prose`Check RDMA on both Macs (\`${aside(meshwright('doctor'))}\`), then restart the placement.`,
   },
-];
+});
 
 /** Failures of the model, and lack of memory. */
-const ofTheModel: readonly FailureSignature[] = [
-  {
-    id: 'no-room',
+const ofTheModel = signaturesOf({
+  'no-room': {
     pattern:
       /unable to allocate \S+ buffer|failed to allocate (?:\S+ )?buffer|failed to allocate compute |kIOGPUCommandBufferCallbackErrorOutOfMemory/,
     meaning: 'The weights or the context cache do not fit into the memory of a rank.',
     action: 'change-file',
     cure: prose`Give the placement a smaller context, different shares, or more nodes (\`${aside(meshwright('fit'))}\`).`,
   },
-  {
-    id: 'unknown-architecture',
+  'unknown-architecture': {
     pattern: /unknown model architecture: '/,
     meaning: 'This build of llama.cpp does not support this kind of model.',
     action: 'change-file',
     cure: 'Use an archive with a newer llama.cpp.',
   },
-  {
-    id: 'broken-model',
+  'broken-model': {
     pattern:
       /invalid magic characters|tensor '\S+' data is not within the file bounds|failed to read (?:magic|tensor info)/,
     meaning: 'The model file is not a GGUF file, or it is truncated.',
     action: 'change-file',
     cure: 'Download the model to its source again; the sha256 in the lock belongs to the broken file.',
   },
-  {
-    id: 'split-missing',
+  'split-missing': {
     pattern: /invalid split (?:file|count)|failed to load GGUF split|illegal split file/,
     meaning: 'A part of a model in several files is missing.',
     action: 'change-file',
     cure: 'Add all files `…-00001-of-0000N.gguf` to the model.',
   },
-  {
-    id: 'model-not-loaded',
+  'model-not-loaded': {
     pattern: /failed to load model|error loading model/,
     meaning: 'The server could not load the model; the lines before this one say why.',
     action: 'read-other-ranks',
     cure: prose`Read the lines before this one and the logs of the workers (\`${aside(meshwright('logs'))}\`).`,
   },
-  {
-    id: 'unknown-word',
+  'unknown-word': {
     pattern: /^error: (?:invalid argument|unknown argument|while handling argument)/,
     meaning: 'This build of llama.cpp does not support one of its arguments.',
     action: 'change-file',
     cure: 'Correct `args` of the placement, or use an archive with a build from 2026.',
   },
-  {
-    id: 'cached-tensor',
+  'cached-tensor': {
     pattern: /^meshwright: cached tensor [0-9a-f]{16} was not what its name says/,
     meaning: 'A cached tensor of a worker had changed on disk, so it was deleted and sent over the cable again.',
     action: 'wait',
     cure: 'Wait; if the error returns, check the disk of this Mac.',
   },
-  {
-    id: 'library-not-loaded',
+  'library-not-loaded': {
     pattern: /^dyld\[\d+\]: Library not loaded: /,
     meaning: 'The program needs a library that is not on this Mac.',
     action: 'change-file',
     cure: 'Use the build of llama.cpp for macOS on Apple silicon, with all its libraries.',
   },
-];
+});
 
 /**
  * Failures in the logs of a server and its workers. Three failures leave no line, and only a token check reveals them:
@@ -281,18 +263,6 @@ const ofTheModel: readonly FailureSignature[] = [
  * @see ggml/src/ggml-rpc of llama.cpp for the messages; those of the mesh and of the model were seen with build 0.7.0
  */
 export const signatures: readonly FailureSignature[] = [...ofTheMesh, ...ofRdma, ...ofTheModel];
-
-/**
- * Workers start first, because a server exits if one of them is not listening. This is checked on the worker's own
- * node: a worker serves one connection at a time, so a check from outside would block the server.
- */
-const waves = ({ nodes }: Pick<DesiredPlacement, 'nodes'>): readonly StartWave[] =>
-  nodes.length === 1
-    ? [{ ranks: 'leader', until: 'joined' }]
-    : [
-        { ranks: 'followers', until: 'joined' },
-        { ranks: 'leader', until: 'joined' },
-      ];
 
 /**
  * Log lines about the mesh and its failures (`signatures`), as a pattern for awk. A worker logs each connection, and
@@ -381,7 +351,9 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   // `usage` is `n_decoded`, which grows by one after each sampled token.
   // @see llama.cpp at 00efb3e, tools/server/server-task.cpp: to_json_oaicompat_chat
   tokenRequest: ({ model }) => countedChatRequest(model),
-  waves,
+  // Workers start first, because a server exits if one of them is not listening. This is checked on the worker's own
+  // node: a worker serves one connection at a time, so a check from outside would block the server.
+  waves: () => followersFirst,
   // When the server loads a model, it sends the workers' weights over the cables.
   modelReaders: 'leader',
   // Measured: a mesh of two workers gives exactly the same bytes as a single process.

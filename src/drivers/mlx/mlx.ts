@@ -7,16 +7,17 @@ import { below } from '../../node/paths/node-paths.ts';
 import { endTowards, linksBetween } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
 import { type ReservedWords, refused, reserve, reservedFindings, sameLibraries } from '../contract/checks.ts';
-import type {
-  FailureSignature,
-  PlacementCheck,
-  PlacementFinding,
-  RankMatrix,
-  RuntimeDriver,
-  RuntimeSight,
-  StartWave,
+import {
+  type FailureSignature,
+  type PlacementCheck,
+  type PlacementFinding,
+  type RankMatrix,
+  type RuntimeDriver,
+  type RuntimeSight,
+  type StartWave,
+  together,
 } from '../contract/driver.ts';
-import { gpuSignatures, jacclSignatures } from '../contract/signatures.ts';
+import { gpuSignatures, jacclSignatures, signaturesOf } from '../contract/signatures.ts';
 import { type Backend, backendOf, configure, isFullMesh, isRing, memory, mlxPython, usedPerHop } from './configure.ts';
 import { keys, type MlxRuntime } from './runtime.ts';
 import { judgeSplit, oldestVersion, type SplitProblem, splitAdvice, splitProblems, tooOld } from './shards.ts';
@@ -236,82 +237,72 @@ function leftOut(check: Check): readonly PlacementFinding[] {
 }
 
 /** Failures that prevent a group from forming. */
-const ofTheGroup: readonly FailureSignature[] = [
-  {
-    id: 'no-group',
+const ofTheGroup = signaturesOf({
+  'no-group': {
     pattern: /^meshwright: group of \d+ ranks over \w+ instead of \d+/,
     meaning: 'The ranks did not find each other, so the model was not loaded.',
     action: 'restart',
     cure: 'Restart the placement.',
   },
-  {
-    id: 'no-configuration',
+  'no-configuration': {
     pattern: /\[(?:jaccl|ring)\] (?:You need to provide via environment|The (?:configuration|device file|devices) )/,
     meaning: 'A rank was started without the files that define its group.',
     action: 'report',
     cure: 'Start again; if the error returns, report it and include the log.',
   },
-  {
-    id: 'connecting',
+  connecting: {
     pattern: /Connection attempt \d+ waiting \d+ ms/,
     meaning: 'A rank is waiting for the leader, which is normal for 15 seconds.',
     action: 'wait',
     cure: 'Wait for the leader.',
   },
-];
+});
 
 /** Failures of the model, or of a rank that was running before. */
-const ofTheModel: readonly FailureSignature[] = [
-  {
-    id: 'peer-lost',
+const ofTheModel = signaturesOf({
+  'peer-lost': {
     pattern: /\[ring\] (?:connection to a peer was lost|Too many send\/recv errors)/,
     meaning: 'The connection to another rank was lost.',
     action: 'restart',
     cure: 'Restart the placement: a lost rank cannot rejoin.',
   },
-  {
-    id: 'segfault',
+  segfault: {
     pattern: /Fatal Python error: Segmentation fault|\bibv_reg_mr\b/,
     meaning: 'The rank crashed. This can also happen when RDMA is unavailable.',
     action: 'apply',
     cure: prose`Check RDMA on this Mac (\`${aside(meshwright('doctor'))}\`).`,
   },
-  {
-    id: 'cannot-split',
+  'cannot-split': {
     pattern: /does not support (?:any sharding|tensor parallelism|pipelining)/,
     meaning: 'This version of mlx-lm cannot split this kind of model this way.',
     action: 'change-file',
     cure: 'Choose the other kind of sharding, a newer mlx-lm, or one node.',
   },
-  {
-    id: 'not-converted',
+  'not-converted': {
     pattern: /Pipeline loading is only supported for MLX converted models/,
     meaning: 'A pipeline supports only models that were converted for mlx.',
     action: 'change-file',
     cure: 'Use a converted model that includes model.safetensors.index.json.',
   },
-  {
-    id: 'unknown-model',
+  'unknown-model': {
     pattern: /Model type \S+ not supported/,
     meaning: 'This version of mlx-lm does not support this kind of model.',
     action: 'change-file',
     cure: 'Use a newer mlx-lm in the requirements.',
   },
-  {
-    id: 'unknown-option',
+  'unknown-option': {
     pattern: /: error: unrecognized arguments: /,
     meaning: 'This mlx-lm does not support one of its command line options.',
     action: 'change-file',
     cure: `Use mlx-lm ${oldestVersion} or newer in the requirements, and correct \`args\`.`,
   },
-  {
-    id: 'no-package',
+  'no-package': {
     pattern: /ModuleNotFoundError: No module named '/,
     meaning: 'The runtime lacks a Python package.',
     action: 'change-file',
     cure: 'Compile the requirements again with mlx-lm and all its dependencies.',
   },
-];
+});
 
 /**
  * Failures in the log of a rank. A peer lost over RDMA leaves no line: the other ranks wait forever without logging,
@@ -335,7 +326,7 @@ export const signatures: readonly FailureSignature[] = [
  * @see TCPAllGather in mlx/distributed/jaccl/lib/jaccl/rdma.cpp and RingGroup in mlx/distributed/ring/ring.cpp
  */
 export function waves({ nodes, transport }: Pick<DesiredPlacement, 'nodes' | 'transport'>): readonly StartWave[] {
-  if (transport === 'tcp' || nodes.length === 1) return [{ ranks: 'all', until: 'joined' }];
+  if (transport === 'tcp' || nodes.length === 1) return together;
   return [
     { ranks: 'leader', until: 'meeting' },
     { ranks: 'followers', until: 'joined' },
