@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type LinkEnd, linkEndText } from '../../src/model/node.ts';
 import { moveText } from '../../src/rack/cabling/cabling-text.ts';
-import { actCount, type Move, moveEnds } from '../../src/rack/cabling/moves.ts';
+import { type Move, moveEnds } from '../../src/rack/cabling/moves.ts';
 import type { Cable } from '../../src/sim/model/cables.ts';
 import { linkSpeed, macNamed, type SimulatedFleet } from '../../src/sim/model/fleet.ts';
 import { runs } from '../runs.ts';
+import { actCount } from '../unit/rack/cabling/act-count.ts';
 import { carryOut, movesOf, observe, type RandomRack, randomRack } from './cabling-rack.ts';
 import { leastWork, type RackLink } from './cabling-search.ts';
 

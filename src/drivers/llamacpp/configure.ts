@@ -125,43 +125,9 @@ export function modelFile(files: readonly Pick<TreeFile, 'path'>[]): ModelFile {
   return others.length === 0 ? { kind: 'file', path } : { kind: 'several', paths };
 }
 
-/** Start value of a 64-bit hash, in two halves. */
-const fnvOffset = { high: 0xcbf29ce4, low: 0x84222325 } as const;
-
-/** Multiplier after each byte. */
-const fnvPrime = { high: 0x100, low: 0x1b3 } as const;
-
-const half = 2 ** 32;
-
-/** A 64-bit number as two halves, because a JavaScript number holds only 53 bits. */
-interface Halves {
-  readonly high: number;
-  readonly low: number;
-}
-
-/**
- * FNV-1a (64 bits, 16 hexadecimal digits) over the bytes of a tensor. llama.cpp's workers name cached tensors by it.
- * Two halves avoid a bigint per byte.
- *
- * @see http://www.isthe.com/chongo/tech/comp/fnv/, and `fnv_hash` in ggml/src/ggml-rpc/ggml-rpc.cpp
- */
-export function fnv1a64(bytes: Uint8Array): string {
-  let { high, low }: Halves = fnvOffset;
-  for (const byte of bytes) {
-    const mixed = (low ^ byte) >>> 0;
-    // At most 435 times 32 bits, so the product is exact.
-    const product = mixed * fnvPrime.low;
-    high = (Math.imul(high, fnvPrime.low) + Math.imul(mixed, fnvPrime.high) + Math.floor(product / half)) >>> 0;
-    low = product >>> 0;
-  }
-  return [high, low].map((one) => one.toString(16).padStart(8, '0')).join('');
-}
-
 const cacheProgramName = 'verify-cache.pl';
 
 const cacheFolderName = 'cache';
-
-const hex = ({ high, low }: typeof fnvOffset | typeof fnvPrime): string => `(${high} << 32 | ${low})`;
 
 /**
  * Starts a worker with a cache, in macOS's perl. It compares every cached tensor with its name, the FNV-1a of its
@@ -172,6 +138,7 @@ const hex = ({ high, low }: typeof fnvOffset | typeof fnvPrime): string => `(${h
  * processes share the work, because this hash must read byte by byte. They report every 256 MiB, because a start may
  * take as long as its log grows.
  *
+ * @see http://www.isthe.com/chongo/tech/comp/fnv/ for the start value and the multiplier of the hash
  * @see `rpc_server::set_tensor` and `get_cached_file` in ggml/src/ggml-rpc/ggml-rpc.cpp: the cache is LLAMA_CACHE/rpc
  */
 export const cacheProgram = `# Verifies the cached tensors of a llama.cpp worker, then becomes it. Written by meshwright.
@@ -188,9 +155,9 @@ sub hash_of {
   my ($hash, $seen) = (0, 0);
   {
     use integer;
-    $hash = ${hex(fnvOffset)};
+    $hash = (3421674724 << 32 | 2216829733);
     while (read $file, my $bytes, 65536) {
-      $hash = ($hash ^ $_) * ${hex(fnvPrime)} for unpack 'C*', $bytes;
+      $hash = ($hash ^ $_) * (256 << 32 | 435) for unpack 'C*', $bytes;
       print "meshwright: verifying cached tensor $_[1]\\n" unless ++$seen % 4096;
     }
   }

@@ -362,8 +362,6 @@ type Spare = readonly LinkEnd[];
 
 /**
  * One thing to do at the rack. Moves are in an order in which every receptacle is free when a plug has to go into it.
- * {@link actCount} counts a move's actions. An action moves one plug to another receptacle, or plugs in or removes a
- * whole cable. A person always handles two plugs for it: one out and one in, or the two of the cable.
  */
 export type Move =
   | { readonly kind: 'move-end'; readonly from: LinkEnd; readonly to: LinkEnd }
@@ -407,17 +405,5 @@ export function takenEnds(move: Move): readonly LinkEnd[] {
       return [];
     default:
       return move.ends;
-  }
-}
-
-/** How many acts a move takes. A round of n plugs takes n, because each plug moves. */
-export function actCount(move: Move): number {
-  switch (move.kind) {
-    case 'rotate-ends':
-      return move.ends.length;
-    case 'replace-cable':
-      return 2;
-    default:
-      return 1;
   }
 }

@@ -3,7 +3,7 @@ import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import { type LinkEnd, nodeName } from '../../../../src/model/node.ts';
 import { moveText } from '../../../../src/rack/cabling/cabling-text.ts';
 import { judgeCabling } from '../../../../src/rack/cabling/judge-cabling.ts';
-import { actCount, findMoves as findMovesItself, moveEnds, takenEnds } from '../../../../src/rack/cabling/moves.ts';
+import { findMoves as findMovesItself, moveEnds, takenEnds } from '../../../../src/rack/cabling/moves.ts';
 import {
   end,
   freeReceptacle,
@@ -15,6 +15,7 @@ import {
   receptacles,
 } from '../../../rack/rack.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
+import { actCount } from './act-count.ts';
 
 const findMoves = onPage(findMovesItself);
 
