@@ -77,9 +77,9 @@ function settingResource<F extends FactDefinition, S extends ScriptName>(setting
   return {
     kind,
     after: ['identity', 'sudo'],
-    ...perTarget(propertiesOf, (fleet, { desired: { name: node } }, makes) => {
+    ...perTarget(propertiesOf, (fleet, _target, makes) => {
       const call = { name: script.name, args: args(fleet, makes) } as ScriptCall;
-      return [scriptStep({ node, resource: kind, name: `${kind}/set`, call, makes, deadlineMs })];
+      return [scriptStep({ name: `${kind}/set`, call, makes, deadlineMs })];
     }),
   };
 }

@@ -181,6 +181,14 @@ export interface Blocker {
   readonly blocks: readonly string[];
 }
 
+/** A blocker that no manual step clears, and that keeps only its own node waiting. */
+export const blocker = <Parts extends Omit<Blocker, 'isHands' | 'peers' | 'blocks'>>(parts: Parts) => ({
+  ...parts,
+  isHands: false,
+  peers: [],
+  blocks: [],
+});
+
 /** An unobserved dependency of a resource, neither right nor wrong: the resource and everything after it waits. */
 export interface Gap {
   readonly node: NodeName;

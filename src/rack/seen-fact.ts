@@ -7,9 +7,9 @@ export const knownWords = <T>(fact: Known<T>, words: (value: T) => string): stri
   fact.kind === 'known' ? words(fact.value) : `unknown (${reasonWords[fact.reason]})`;
 
 /** The desired and the observed value of a property, as values and in words. */
-export const compared = <T extends Json>(desired: T, observed: Known<T>, words: (value: T) => string) => ({
-  desired,
-  observed,
-  from: knownWords(observed, words),
-  to: words(desired),
-});
+export const compared = <T extends Json>(
+  desired: T,
+  observed: Known<T>,
+  words: (value: T) => string,
+  to = words(desired),
+) => ({ desired, observed, from: knownWords(observed, words), to });

@@ -7,7 +7,7 @@ import { type Addressed, addressed } from '../../model/subject.ts';
 import { loginFact } from '../access/fact.ts';
 import { scriptStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
-import { type Blocker, type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
+import { type Blocker, blocker, type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
 import { accountState } from './account-state.ts';
 import { accountsFact } from './fact.ts';
@@ -47,18 +47,8 @@ function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: Obs
     if (finding === undefined) return [];
     const { code, hint: action } = finding;
     const property = accountAddress(account);
-    return [
-      {
-        code,
-        node,
-        resource: 'accounts',
-        property,
-        action,
-        isHands: isHandsWork(accountsRule.codes[code]),
-        peers: [],
-        blocks: [],
-      },
-    ];
+    const isHands = isHandsWork(accountsRule.codes[code]);
+    return [{ ...blocker({ code, node, resource: 'accounts', property, action }), isHands }];
   });
 }
 
@@ -66,13 +56,12 @@ function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: Obs
 export const accounts: Resource = {
   kind: 'accounts',
   after: ['identity', 'sudo'],
-  ...perTarget(propertiesOf, (_, { desired: { name: node } }, makes) =>
+  ...perTarget(propertiesOf, (_fleet, _target, makes) =>
     makes.flatMap((made) => {
       const { name = '' } = made.about;
       if (!ownAccounts.includes(name)) return [];
       const call = { name: 'make-account', args: { name } } as const;
-      const about = { node, resource: 'accounts', name: `${made.address}/make` } as const;
-      return [scriptStep({ ...about, call, makes: [made], deadlineMs: 60_000 })];
+      return [scriptStep({ name: `${made.address}/make`, call, makes: [made], deadlineMs: 60_000 })];
     }),
   ),
   blockers: (view) => {

@@ -20,7 +20,6 @@ import {
   type Blocker,
   type ObservedTarget,
   type Property,
-  patchesOf,
   perTarget,
   propertiesOn,
   type Resource,
@@ -262,8 +261,6 @@ function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs
     ...keeperArg(fleet, target.facts),
   };
   return transactionStep({
-    node: target.desired.name,
-    resource: 'link-address',
     name: `link-address/${receptacle}/set`,
     call: { name: 'set-link-address', args },
     makes,
@@ -286,8 +283,6 @@ function clearStep({ target, receptacle, device, makes }: Place): Step {
     addresses,
   };
   return transactionStep({
-    node: target.desired.name,
-    resource: 'link-address',
     name: `link-address/${receptacle}/clear`,
     call: { name: 'clear-link-address', args },
     makes,
@@ -300,9 +295,8 @@ function clearStep({ target, receptacle, device, makes }: Place): Step {
  * Removals run first, so that no address is ever on two interfaces of one Mac.
  */
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
-  const { name: node } = target.desired;
   const devices = seenValue(receptacleDevices(target.facts));
-  const wanted = wantedAddresses(fleet, node);
+  const wanted = wantedAddresses(fleet, target.desired.name);
   const wantedAt = (at: number): WantedAddress | undefined => wanted.find((one) => one.receptacle === at);
   const places = receptaclesOf(made).flatMap((receptacle): readonly Place[] => {
     const device = devices?.get(receptacle);
@@ -314,9 +308,13 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
     const own = wantedAt(place.receptacle);
     return own === undefined ? [] : [setStep(fleet, place, own, clears)];
   });
-  const expect = [...patchesOf(made), ...expectedGids(fleet, target, receptaclesOf(made))];
-  const about = { node, resource: 'link-address', name: 'link-address/gate' } as const;
-  const gate = gateStep({ ...about, needs: sets.length > 0 ? sets : clears, expect, deadlineMs: 120_000 });
+  const gate = gateStep({
+    name: 'link-address/gate',
+    needs: sets.length > 0 ? sets : clears,
+    awaits: made,
+    also: expectedGids(fleet, target, receptaclesOf(made)),
+    deadlineMs: 120_000,
+  });
   return [...clears, ...sets, gate];
 }
 

@@ -170,8 +170,6 @@ function fetchSteps(work: TreeWork, files: readonly TreeFile[], source: FetchSou
   const { property, tree } = work;
   const prepare = prepareStep(work);
   const fetch = buildStep({
-    node: property.node,
-    resource: 'model',
     name: `${property.address}/fetch`,
     class: 'job',
     act: jobAct(tree, { name: 'fetch-model', args: { tree, files, source } }),
@@ -185,18 +183,17 @@ function fetchSteps(work: TreeWork, files: readonly TreeFile[], source: FetchSou
 /** Sends one file at a time, so that each gets the whole bandwidth; the node verifies them afterwards. */
 function sendSteps(work: TreeWork, files: readonly TreeFile[], folder: string): readonly Step[] {
   const { property, tree } = work;
-  const about = { node: property.node, resource: 'model', towards: [property] } as const;
   const steps: Step[] = [prepareStep(work)];
   for (const { path, sha256, sizeBytes } of files) {
     const act = { kind: 'send', source: `${folder}/${path}`, to: stagedFile(tree, path), sha256, sizeBytes } as const;
     const name = `${property.address}/send/${path}`;
     const deadlineMs = transferDeadlineMs(sizeBytes);
-    steps.push(buildStep({ ...about, name, class: 'converge', act, needs: steps.slice(-1), deadlineMs }));
+    steps.push(buildStep({ name, class: 'converge', act, towards: [property], needs: steps.slice(-1), deadlineMs }));
   }
   const verify = buildStep({
-    ...about,
     name: `${property.address}/verify`,
     class: 'job',
+    towards: [property],
     act: jobAct(tree, { name: 'verify-model', args: { tree, files } }),
     needs: steps.slice(-1),
     deadlineMs: transferDeadlineMs(totalBytes(files)),
@@ -222,5 +219,5 @@ function stagingSteps(work: TreeWork, { files, source }: DesiredModel, account: 
 function modelSteps(work: TreeWork, wanted: DesiredModel, account: string | undefined): readonly Step[] {
   const staging = stagingSteps(work, wanted, account);
   const publish = publishStep(work, staging.slice(-1));
-  return [...staging, publish, treeGate(work, [publish])];
+  return [...staging, publish, treeGate(work.property, [publish])];
 }

@@ -21,7 +21,7 @@ import { wantedGateways } from '../placement/endpoint/gateways.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import { type Blocker, type ObservedTarget, type Property, perTarget, type Resource, type View } from '../resource.ts';
-import { compared, knownWords } from '../seen-fact.ts';
+import { compared } from '../seen-fact.ts';
 import {
   jobAct,
   placementsOn,
@@ -71,18 +71,13 @@ function currentProperty(target: ObservedTarget, runtime: Program): Property {
   };
 }
 
-const versionsWords = (digests: readonly string[]): string => (digests.length === 0 ? 'none' : digests.join(', '));
-
 function oldProperty(target: ObservedTarget, name: string, wanted: string | undefined): Property {
   const versions = treesOf(target, { kind: 'runtime', name });
   const observed = mapKnown(versions, (all) => surplusVersions(all, wanted));
   return {
     node: target.desired.name,
     ...addressed({ kind: 'runtime', name, part: 'old' }),
-    desired: [],
-    observed,
-    from: knownWords(observed, versionsWords),
-    to: 'removed',
+    ...compared([], observed, (digests) => digests.join(', ') || 'none', 'removed'),
     reason: 'only one older version of a runtime is kept',
   };
 }
@@ -163,15 +158,14 @@ const listed = (programs: readonly string[]) => given({ programs: programs.lengt
 function publishSteps(work: TreeWork, runtime: Program, fleet: DesiredFleet): readonly Step[] {
   const { archive, sizeBytes = 0 } = runtime;
   const { property, tree } = work;
-  const about = { node: property.node, resource: 'runtime', towards: [property] } as const;
   const format = archiveFormat(archive);
   const prepare = prepareStep(work);
   const sends = sentFiles(runtime, tree, format).map(({ name, ...file }) =>
     buildStep({
-      ...about,
       name: `${property.address}/${name}`,
       class: 'converge',
       act: { kind: 'send', ...file },
+      towards: [property],
       needs: [prepare],
       deadlineMs: transferDeadlineMs(file.sizeBytes),
     }),
@@ -179,10 +173,10 @@ function publishSteps(work: TreeWork, runtime: Program, fleet: DesiredFleet): re
   const call = madeBy(runtime, fleet, tree, format);
   const isBuilt = call.name === 'build-python';
   const unpack = buildStep({
-    ...about,
     name: `${property.address}/${isBuilt ? 'build' : 'unpack'}`,
     class: 'job',
     act: jobAct(tree, call),
+    towards: [property],
     needs: sends,
     deadlineMs: isBuilt ? buildDeadlineMs : transferDeadlineMs(sizeBytes),
   });
@@ -199,24 +193,20 @@ function currentSteps(
   const isThere = isIntact(seenValue(treesOf(target, tree)) ?? [], tree);
   const steps = isThere ? [] : publishSteps({ target, property, tree }, runtime, fleet);
   const switched = scriptStep({
-    node: property.node,
-    resource: 'runtime',
     name: `${property.address}/switch`,
     call: { name: 'switch-runtime', args: { tree, ...listed(programsOf(runtime, fleet)) } },
     makes: [property],
     needs: steps.slice(-1),
     deadlineMs: 60_000,
   });
-  return [...steps, switched, treeGate({ property, tree }, [switched])];
+  return [...steps, switched, treeGate(property, [switched])];
 }
 
-function oldSteps(target: ObservedTarget, name: string, property: Property): readonly Step[] {
+function oldSteps(name: string, property: Property): readonly Step[] {
   const { observed } = property;
   const digests = observed.kind === 'known' && Array.isArray(observed.value) ? observed.value.map(String) : [];
   return [
     scriptStep({
-      node: target.desired.name,
-      resource: 'runtime',
       name: `${property.address}/remove`,
       call: { name: 'remove-runtime-versions', args: { name, digests } },
       makes: [property],
@@ -230,7 +220,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   return made.flatMap((property) => {
     const { name = '', part } = property.about;
     const runtime = used.find((one) => one.name === name);
-    if (part === 'old') return oldSteps(target, name, property);
+    if (part === 'old') return oldSteps(name, property);
     return runtime === undefined ? [] : currentSteps(fleet, target, runtime, property);
   });
 }

@@ -98,11 +98,8 @@ export const staging: Resource = {
     (fleet, target, makes) => {
       const found = leftoversOn(fleet, target);
       if (found.kind === 'unknown') return [];
-      const { name: node } = target.desired;
       const call = { name: 'clear-staging', args: found.value } as const;
-      return [
-        scriptStep({ node, resource: 'staging', name: `${own.address}/clear`, call, makes, deadlineMs: 120_000 }),
-      ];
+      return [scriptStep({ name: `${own.address}/clear`, call, makes, deadlineMs: 120_000 })];
     },
   ),
 };

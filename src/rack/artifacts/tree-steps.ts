@@ -9,7 +9,7 @@ import type { Act, Step } from '../../model/step.ts';
 import { mapWords, prose } from '../../model/text/prose.ts';
 import { gateStep, scriptStep } from '../build-step.ts';
 import { treeAddress } from '../records/trees.ts';
-import { type Blocker, type ObservedTarget, type Property, patchesOf } from '../resource.ts';
+import { type Blocker, blocker, type ObservedTarget, type Property } from '../resource.ts';
 
 /** The placements that use this node, or would use it on their fallback. */
 export const placementsOn = (
@@ -52,16 +52,7 @@ export const treeBlocker = (
   kind: TreeId['kind'],
   name: string,
   { code, node, action }: Pick<Blocker, 'node' | 'action'> & { readonly code: DiagnosticCode },
-): Blocker => ({
-  code,
-  node,
-  resource: kind,
-  property: treeAddress(kind, name),
-  action,
-  isHands: false,
-  peers: [],
-  blocks: [],
-});
+): Blocker => blocker({ code, node, resource: kind, property: treeAddress(kind, name), action });
 
 /** Blockers for sources that this computer could not read and whose digest is unknown. */
 export const unreadBlockers = (
@@ -89,8 +80,6 @@ export interface TreeWork {
 
 export const prepareStep = ({ target, property, tree }: TreeWork): Step =>
   scriptStep({
-    node: property.node,
-    resource: tree.kind,
     name: `${property.address}/prepare`,
     call: { name: 'prepare-staging', args: { tree, user: target.desired.user ?? '' } },
     towards: [property],
@@ -100,8 +89,6 @@ export const prepareStep = ({ target, property, tree }: TreeWork): Step =>
 /** The step after which a tree can be used. A model needs nothing more; a runtime is still switched to. */
 export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]): Step =>
   scriptStep({
-    node: property.node,
-    resource: tree.kind,
     name: `${property.address}/publish`,
     call: { name: 'publish-tree', args: { tree, jobs: jobKeys(tree) } },
     ...(tree.kind === 'model' ? { makes: [property] } : { towards: [property] }),
@@ -109,12 +96,5 @@ export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]
     deadlineMs: 120_000,
   });
 
-export const treeGate = ({ property, tree }: Omit<TreeWork, 'target'>, needs: readonly Step[]): Step =>
-  gateStep({
-    node: property.node,
-    resource: tree.kind,
-    name: `${property.address}/gate`,
-    needs,
-    expect: patchesOf([property]),
-    deadlineMs: 120_000,
-  });
+export const treeGate = (property: Property, needs: readonly Step[]): Step =>
+  gateStep({ name: `${property.address}/gate`, needs, awaits: [property], deadlineMs: 120_000 });

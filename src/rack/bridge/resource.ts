@@ -11,16 +11,8 @@ import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 import { connectionBlockers } from '../network/transaction/resource.ts';
-import {
-  type Gap,
-  type ObservedTarget,
-  type Property,
-  patchesOf,
-  perTarget,
-  type Resource,
-  type View,
-} from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
+import { type Gap, type ObservedTarget, type Property, perTarget, type Resource, type View } from '../resource.ts';
+import { compared } from '../seen-fact.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from './bridges.ts';
 import { bridgePreferencesFact } from './fact.ts';
 
@@ -62,10 +54,7 @@ function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: O
       node,
       ...addressed({ kind: 'thunderbolt-bridge', part: layer }),
       kind: 'remove',
-      desired: false,
-      observed,
-      from: knownWords(observed, (isThere) => (isThere ? layerWords(layers, layer) : 'none')),
-      to: 'removed',
+      ...compared(false, observed, (isThere) => (isThere ? layerWords(layers, layer) : 'none'), 'removed'),
       reason: 'thunderbolt.bridge: remove',
     };
   });
@@ -91,26 +80,15 @@ function removalsOf(fleet: DesiredFleet, target: ObservedTarget): readonly Remov
 }
 
 function removeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]): readonly Step[] {
-  const { name: node } = target.desired;
   const steps = removalsOf(fleet, target).map((args) =>
     transactionStep({
-      node,
-      resource: 'thunderbolt-bridge',
       name: `thunderbolt-bridge/remove-${args.bridge}`,
       call: { name: 'remove-bridge', args },
       makes,
       deadlineMs: 60_000,
     }),
   );
-  const gate = gateStep({
-    node,
-    resource: 'thunderbolt-bridge',
-    name: 'thunderbolt-bridge/gate',
-    needs: steps,
-    expect: patchesOf(makes),
-    deadlineMs: 60_000,
-  });
-  return [...steps, gate];
+  return [...steps, gateStep({ name: 'thunderbolt-bridge/gate', needs: steps, awaits: makes, deadlineMs: 60_000 })];
 }
 
 /** The bridges to remove, and the receptacles that leave them. */

@@ -5,14 +5,7 @@ import { addressed } from '../../model/subject.ts';
 import { durationText } from '../../model/text/units.ts';
 import { gateStep, scriptStep } from '../build-step.ts';
 import { read } from '../fact.ts';
-import {
-  changedProperties,
-  type ObservedTarget,
-  type Property,
-  patchesOf,
-  type Resource,
-  type View,
-} from '../resource.ts';
+import { changedProperties, type ObservedTarget, type Property, type Resource, type View } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
 import { type Clocks, judgeClocks } from './clocks.ts';
 import { clockFact } from './fact.ts';
@@ -40,12 +33,9 @@ const properties = ({ desired, examination, targets }: View): readonly Property[
 
 /** The node cannot check its own clock, so a gate compares it with this computer's. */
 function setClock(made: Property): readonly Step[] {
-  const { node } = made;
   const call = { name: 'set-clock', args: {} } as const;
-  const set = scriptStep({ node, resource: 'clock', name: 'clock/set', call, makes: [made], deadlineMs: 60_000 });
-  const expect = patchesOf([made]);
-  const gate = gateStep({ node, resource: 'clock', name: 'clock/gate', needs: [set], expect, deadlineMs: 30_000 });
-  return [set, gate];
+  const set = scriptStep({ name: 'clock/set', call, makes: [made], deadlineMs: 60_000 });
+  return [set, gateStep({ name: 'clock/gate', needs: [set], awaits: [made], deadlineMs: 30_000 })];
 }
 
 /**

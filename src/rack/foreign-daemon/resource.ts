@@ -38,11 +38,9 @@ function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: Observe
 export const foreignDaemon: Resource = {
   kind: 'foreign-daemon',
   after: ['identity', 'sudo'],
-  ...perTarget(propertiesOf, (_, { desired: { name: node } }, makes) =>
+  ...perTarget(propertiesOf, (_fleet, _target, makes) =>
     makes.map((made) =>
       scriptStep({
-        node,
-        resource: 'foreign-daemon',
         name: made.address,
         call: { name: 'stop-daemon', args: { label: made.about.name ?? '', remove: made.desired === 'gone' } },
         makes: [made],

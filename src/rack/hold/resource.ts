@@ -8,6 +8,7 @@ import { scriptStep } from '../build-step.ts';
 import { read } from '../fact.ts';
 import {
   type Blocker,
+  blocker,
   type ObservedTarget,
   type Property,
   perTarget,
@@ -29,15 +30,14 @@ function blockersOf({ observation }: View, desired: ObservedTarget['desired']): 
   const { name: node } = desired;
   return holdsOf(desired, observation.nodes[node]?.facts)
     .filter(({ isOver }) => !isOver)
-    .map((held) => ({
-      code: 'hold/held',
-      node,
-      resource: 'hold',
-      action: prose`${node} is on hold (${held.reason}). To end the hold: ${releaseText(node, held)}`,
-      isHands: false,
-      peers: [],
-      blocks: [],
-    }));
+    .map((held) =>
+      blocker({
+        code: 'hold/held',
+        node,
+        resource: 'hold',
+        action: prose`${node} is on hold (${held.reason}). To end the hold: ${releaseText(node, held)}`,
+      }),
+    );
 }
 
 /** Nodes on hold. This resource has no properties; it keeps the properties of all others waiting. */
@@ -71,9 +71,7 @@ export function keepHold(wish: HoldWish): Resource {
     after: ['identity', 'sudo'],
     ...perTarget(
       (_, target) => (wish.nodes.includes(target.desired.name) ? [propertyOf(target)] : []),
-      (_, { desired: { name: node } }, makes) => [
-        scriptStep({ node, resource: 'hold', name: 'hold', call, makes, deadlineMs: 30_000 }),
-      ],
+      (_fleet, _target, makes) => [scriptStep({ name: 'hold', call, makes, deadlineMs: 30_000 })],
     ),
   };
 }

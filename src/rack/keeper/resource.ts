@@ -20,7 +20,7 @@ import { read } from '../fact.ts';
 import { keepsNetwork } from '../foreign-daemon/adopted-daemon.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { type ObservedTarget, type Property, perTarget, propertiesOn, type Resource } from '../resource.ts';
-import { compared, knownWords } from '../seen-fact.ts';
+import { compared } from '../seen-fact.ts';
 import { keeperFact } from './fact.ts';
 import { keepText } from './program.ts';
 
@@ -106,10 +106,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
     {
       ...about,
       ...filesAddress,
-      desired: isWanted ? 'intact' : 'none',
-      observed: state,
-      from: knownWords(state, (word) => fileWords[word]),
-      to: kept === undefined ? 'none' : keptWords(kept),
+      ...compared(isWanted ? 'intact' : 'none', state, (word) => fileWords[word], kept ? keptWords(kept) : 'none'),
     },
     {
       ...about,
@@ -122,8 +119,6 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
 
 /** One step per file, then launchd. A loaded keeper rereads its program and its data in each round. */
 function installSteps(kept: Kept, sight: KeeperSight, makes: readonly Property[]): readonly Step[] {
-  const node = makes[0]?.node;
-  if (node === undefined) return [];
   const ofFiles = makes.filter(({ address }) => address === filesAddress.address);
   const files = ofFiles.length === 0 ? [] : unlikeFiles(kept, sight);
   const puts: Step[] = [];
@@ -131,8 +126,6 @@ function installSteps(kept: Kept, sight: KeeperSight, makes: readonly Property[]
     const isLast = at === files.length - 1;
     puts.push(
       buildStep({
-        node,
-        resource: 'keeper',
         name: `keeper/put-${name}`,
         class: 'converge',
         act: { kind: 'put', path, mode: 0o644, content },
@@ -145,8 +138,6 @@ function installSteps(kept: Kept, sight: KeeperSight, makes: readonly Property[]
   const reload = files.some(({ name }) => name === 'plist');
   const ofLaunchd = makes.filter(({ address }) => address === loadedAddress.address);
   const load = scriptStep({
-    node,
-    resource: 'keeper',
     name: 'keeper/load',
     call: { name: 'load-keeper', args: { reload } },
     makes: ofLaunchd,
@@ -164,8 +155,6 @@ function stepsOf(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Pr
   if (wish.value !== undefined) return installSteps(wish.value, keeper.value, makes);
   return [
     scriptStep({
-      node: target.desired.name,
-      resource: 'keeper',
       name: 'keeper/remove',
       call: { name: 'remove-keeper', args: {} },
       makes,

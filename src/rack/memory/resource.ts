@@ -40,10 +40,10 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): readonly Prope
 export const wiredLimit: Resource = {
   kind: 'wired-limit',
   after: ['identity', 'sudo'],
-  ...perTarget(propertyOf, (_, { desired: { name: node } }, makes) =>
+  ...perTarget(propertyOf, (_fleet, _target, makes) =>
     makes.map(({ desired }) => {
       const call = { name: 'set-wired-limit', args: { megabytes: Number(desired) } } as const;
-      return scriptStep({ node, resource: 'wired-limit', name: 'wired-limit/set', call, makes, deadlineMs: 30_000 });
+      return scriptStep({ name: 'wired-limit/set', call, makes, deadlineMs: 30_000 });
     }),
   ),
   blockers: ({ findingBlockers }) => findingBlockers('wired-limit'),

@@ -42,11 +42,10 @@ const touched = ({ facts }: ObservedTarget, changed: readonly Property[]): reado
 export const serviceOrder: Resource = {
   kind: 'service-order',
   after: ['identity', 'sudo', 'thunderbolt-bridge'],
-  ...perTarget(propertyOf, (fleet, { desired: { name: node }, facts }, makes) => {
+  ...perTarget(propertyOf, (fleet, { facts }, makes) => {
     const args = { last: seenValue(thunderboltDevices(facts)) ?? [], ...keeperArg(fleet, facts) };
     const call = { name: 'order-services', args } as const;
-    const about = { node, resource: 'service-order', name: 'service-order/set' } as const;
-    return [transactionStep({ ...about, call, makes, deadlineMs: 30_000 })];
+    return [transactionStep({ name: 'service-order/set', call, makes, deadlineMs: 30_000 })];
   }),
   blockers: (view) => connectionBlockers(view, { kind: 'service-order', properties: properties(view), touched }),
 };

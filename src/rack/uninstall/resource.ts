@@ -2,6 +2,8 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { ownAccounts } from '../../model/account.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
+import { seenValue } from '../../model/known.ts';
+import type { ScriptCall } from '../../model/node-script.ts';
 import type { Effect, Step } from '../../model/step.ts';
 import { type Addressed, nodeSubject } from '../../model/subject.ts';
 import { diskText } from '../../model/text/units.ts';
@@ -11,8 +13,8 @@ import { accountState } from '../accounts/account-state.ts';
 import { accountsFact } from '../accounts/fact.ts';
 import { receptacleDevices } from '../addresses/link-address-seen.ts';
 import { isOwnAddress } from '../addresses/resource.ts';
-import { gateStep, scriptStep, transactionStep } from '../build-step.ts';
-import { read, readValue } from '../fact.ts';
+import { gateStep, type StepParts, scriptStep, transactionStep } from '../build-step.ts';
+import { readValue } from '../fact.ts';
 import { filevaultFact } from '../filevault/fact.ts';
 import { hasRdmaInSettings } from '../macos/macos.ts';
 import { launchBudget } from '../rdma/launch-budget.ts';
@@ -24,7 +26,6 @@ import {
   judgeProperty,
   type ObservedTarget,
   type Property,
-  patchesOf,
   type Resource,
   type View,
 } from '../resource.ts';
@@ -56,17 +57,26 @@ interface Node {
 const at = ({ makes }: Node, { address }: Addressed): Property | undefined =>
   makes.find((one) => one.address === address);
 
-function daemonSteps(node: Node): readonly Step[] {
-  const baseline = read(node.target.facts, baselineFact);
-  const daemons = baseline.kind === 'known' ? baseline.value.daemons : [];
-  return daemons.flatMap(({ label }) => {
-    const made = at(node, daemonAddress(label));
-    if (made === undefined) return [];
-    const call = { name: 'return-daemon', args: { label, load: made.desired === 'loaded' } } as const;
-    const about = { node: made.node, resource: kind, name: made.address, effect: { kind: 'network' } } as const;
-    return [scriptStep({ ...about, call, makes: [made], deadlineMs: 60_000 })];
-  });
+/** The script that sets one property, if the property changes. */
+function scriptFor(
+  node: Node,
+  address: Addressed,
+  callOf: (made: Property) => ScriptCall,
+  rest: Omit<StepParts, 'name' | 'act' | 'class' | 'makes'>,
+): readonly Step[] {
+  const made = at(node, address);
+  return made === undefined ? [] : [scriptStep({ name: made.address, call: callOf(made), makes: [made], ...rest })];
 }
+
+const daemonSteps = (node: Node): readonly Step[] =>
+  (readValue(node.target.facts, baselineFact)?.daemons ?? []).flatMap(({ label }) =>
+    scriptFor(
+      node,
+      daemonAddress(label),
+      ({ desired }) => ({ name: 'return-daemon', args: { label, load: desired === 'loaded' } }),
+      { effect: { kind: 'network' }, deadlineMs: 60_000 },
+    ),
+  );
 
 function networkSteps(node: Node): readonly Step[] {
   const made = at(node, uninstallAddress.network);
@@ -75,49 +85,34 @@ function networkSteps(node: Node): readonly Step[] {
   const difference = networkDifference(node.target, baseline, isOwnAddress(node.view.desired));
   if (difference.kind === 'unknown') return [];
   const call = { name: 'restore-network', args: difference.value.restoration } as const;
-  return [
-    transactionStep({ node: made.node, resource: kind, name: made.address, call, makes: [made], deadlineMs: 60_000 }),
-  ];
+  return [transactionStep({ name: made.address, call, makes: [made], deadlineMs: 60_000 })];
 }
 
-function valueSteps(node: Node): readonly Step[] {
-  const baseline = read(node.target.facts, baselineFact);
-  const values = baseline.kind === 'known' ? baseline.value.values : [];
-  return values.flatMap(({ key }) => {
-    const made = at(node, valueAddress(key));
-    if (made === undefined) return [];
-    const call = { name: 'restore-value', args: { key } } as const;
-    return [
-      scriptStep({ node: made.node, resource: kind, name: made.address, call, makes: [made], deadlineMs: 30_000 }),
-    ];
-  });
-}
+const valueSteps = (node: Node): readonly Step[] =>
+  (readValue(node.target.facts, baselineFact)?.values ?? []).flatMap(({ key }) =>
+    scriptFor(node, valueAddress(key), () => ({ name: 'restore-value', args: { key } }), { deadlineMs: 30_000 }),
+  );
 
 function clearSteps(node: Node): readonly Step[] {
   const { services, jobs, trees } = uninstallAddress;
   const makes = [services, jobs, trees].flatMap((address) => at(node, address) ?? []);
-  const [first] = makes;
-  const labels = otherServices(node.target.facts);
-  if (first === undefined || labels.kind === 'unknown') return [];
+  const labels = seenValue(otherServices(node.target.facts));
+  if (makes.length === 0 || labels === undefined) return [];
   const { models } = node.wish;
-  const traces = read(node.target.facts, tracesFact);
   // A tree without a seal is also deleted, and its size is unknown.
-  const unsized = traces.kind === 'known' && traces.value.trees === 'models' ? 0 : undefined;
+  const unsized = readValue(node.target.facts, tracesFact)?.trees === 'models' ? 0 : undefined;
   const bytes = models ? (modelBytes(node.view, node.target) ?? unsized) : undefined;
   const effect: Effect = bytes === undefined ? { kind: 'none' } : { kind: 'delete', bytes };
-  const call = { name: 'clear-node', args: { labels: labels.value, models } } as const;
-  return [
-    scriptStep({ node: first.node, resource: kind, name: 'uninstall/clear', call, makes, effect, deadlineMs: 300_000 }),
-  ];
+  const call = { name: 'clear-node', args: { labels, models } } as const;
+  return [scriptStep({ name: 'uninstall/clear', call, makes, effect, deadlineMs: 300_000 })];
 }
 
 function accountSteps(node: Node, needs: readonly Step[]): readonly Step[] {
-  const made = at(node, uninstallAddress.accounts);
-  const names = keptAccounts(node.target.facts);
-  if (made === undefined || names.kind === 'unknown') return [];
-  const call = { name: 'remove-accounts', args: { names: names.value } } as const;
-  const about = { node: made.node, resource: kind, name: made.address, needs } as const;
-  return [scriptStep({ ...about, call, makes: [made], deadlineMs: 60_000 })];
+  const names = seenValue(keptAccounts(node.target.facts));
+  const call = { name: 'remove-accounts', args: { names: names ?? [] } } as const;
+  return names === undefined
+    ? []
+    : scriptFor(node, uninstallAddress.accounts, () => call, { needs, deadlineMs: 60_000 });
 }
 
 /** The access is removed only after everything else was observed to be gone, because no observation is possible later. */
@@ -125,16 +120,12 @@ function nodeSteps(node: Node): readonly Step[] {
   const cleared = [...daemonSteps(node), ...networkSteps(node), ...valueSteps(node), ...clearSteps(node)];
   const done = [...cleared, ...accountSteps(node, cleared)];
   const access = at(node, uninstallAddress.access);
-  const { name } = node.target.desired;
-  const others = node.makes.filter((one) => one !== access);
-  const about = { node: name, resource: kind } as const;
-  const expect = patchesOf(others);
-  const gate = gateStep({ ...about, name: 'uninstall/gate', needs: done, expect, deadlineMs: 60_000 });
-  const seen = done.length === 0 ? [] : [...done, gate];
+  const awaits = node.makes.filter((one) => one !== access);
+  const seen =
+    done.length === 0 ? [] : [...done, gateStep({ name: 'uninstall/gate', needs: done, awaits, deadlineMs: 60_000 })];
   if (access === undefined) return seen;
   const call = { name: 'withdraw-node', args: {} } as const;
   const step = scriptStep({
-    ...about,
     name: 'uninstall/withdraw',
     call,
     makes: [access],
@@ -180,8 +171,7 @@ export const uninstall = (wish: UninstallWish): Resource => ({
 
 /** Bytes of the models that a node keeps, if the file gives their sizes; undefined if it keeps no model. */
 function modelBytes({ desired }: View, { facts }: ObservedTarget): number | undefined {
-  const trees = read(facts, treesFact);
-  const kept = trees.kind === 'known' ? modelTrees(trees.value) : [];
+  const kept = modelTrees(readValue(facts, treesFact) ?? []);
   if (kept.length === 0) return undefined;
   const sizes = kept.map(({ name }) => desired.models.find((one) => one.name === name)?.files ?? []);
   return sizes.flat().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -208,12 +198,12 @@ function valueWords({ desired }: View, target: ObservedTarget, wish: UninstallWi
 
 /** Values that were not recorded, so they cannot be restored. */
 function lostWords({ facts }: ObservedTarget, { restore }: UninstallWish): readonly string[] {
-  const baseline = read(facts, baselineFact);
-  if (!restore || baseline.kind === 'unknown') return [];
-  const lost = baseline.value.values.filter(({ text }) => text === undefined).map(({ key }) => key);
-  if (baseline.value.values.length === 0)
+  const baseline = readValue(facts, baselineFact);
+  if (!restore || baseline === undefined) return [];
+  const lost = baseline.values.filter(({ text }) => text === undefined).map(({ key }) => key);
+  if (baseline.values.length === 0)
     return ['all values as they are now, because the previous values were never recorded'];
-  const others = servicesOfOtherMethods({ facts }, baseline.value);
+  const others = servicesOfOtherMethods({ facts }, baseline);
   return [
     ...(lost.length === 0 ? [] : [`values that could not be read before the first change: ${lost.join(', ')}`]),
     ...(others.length === 0
@@ -232,26 +222,21 @@ function takenWords({ facts }: ObservedTarget): readonly string[] {
 }
 
 /** Access that a person installed. */
-const accessWords = ({ facts }: ObservedTarget): readonly string[] => {
-  const traces = read(facts, tracesFact);
-  const sudo = read(facts, sudoFact);
-  return traces.kind === 'unknown'
-    ? []
-    : [
-        ...(traces.value.hasKey ? [] : ['the key of this login, which enroll did not install']),
-        ...(traces.value.hasSudoers || sudo.kind === 'unknown' || sudo.value !== 'allowed'
-          ? []
-          : ['the rule that lets this login become root, which enroll did not install']),
-      ];
-};
+function accessWords({ facts }: ObservedTarget): readonly string[] {
+  const { hasKey = true, hasSudoers = true } = readValue(facts, tracesFact) ?? {};
+  const hasRule = !hasSudoers && readValue(facts, sudoFact) === 'allowed';
+  return [
+    ...(hasKey ? [] : ['the key of this login, which enroll did not install']),
+    ...(hasRule ? ['the rule that lets this login become root, which enroll did not install'] : []),
+  ];
+}
 
 /** Our accounts that a person may have to delete, because macOS may let no ssh session delete them. */
 function accountWords(facts: Facts): readonly string[] {
-  const accounts = read(facts, accountsFact);
-  const own =
-    accounts.kind === 'known'
-      ? ownAccounts.filter((name) => ['made', 'begun', 'left'].includes(accountState(name, accounts.value)))
-      : [];
+  const accounts = readValue(facts, accountsFact);
+  const own = ownAccounts.filter(
+    (name) => accounts !== undefined && ['made', 'begun', 'left'].includes(accountState(name, accounts)),
+  );
   const commands = own.flatMap((name) => ['Users', 'Groups'].map((kind) => `sudo dscl . -delete /${kind}/${name}`));
   return own.length === 0
     ? []
@@ -261,21 +246,19 @@ function accountWords(facts: Facts): readonly string[] {
 }
 
 function handsWords({ facts }: ObservedTarget): readonly string[] {
-  const rdma = read(facts, rdmaStateFact);
-  const filevault = read(facts, filevaultFact);
-  const login = read(facts, loginWindow.fact);
+  const filevault = readValue(facts, filevaultFact);
   return [
-    ...(rdma.kind === 'known' && rdma.value === 'enabled'
+    ...(readValue(facts, rdmaStateFact) === 'enabled'
       ? [
           hasRdmaInSettings(facts)
             ? 'RDMA is enabled: System Settings > Privacy & Security > Developer Tools'
             : 'RDMA is enabled: type rdma_ctl disable in Terminal in Recovery',
         ]
       : []),
-    ...(filevault.kind === 'known' ? [`FileVault is ${filevault.value}: System Settings > Privacy & Security`] : []),
-    ...(login.kind === 'known' && login.value.user !== undefined
-      ? ['automatic login is on: System Settings > Users & Groups']
-      : []),
+    ...(filevault === undefined ? [] : [`FileVault is ${filevault}: System Settings > Privacy & Security`]),
+    ...(readValue(facts, loginWindow.fact)?.user === undefined
+      ? []
+      : ['automatic login is on: System Settings > Users & Groups']),
     ...accountWords(facts),
     'its cables',
   ];

@@ -1,20 +1,19 @@
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { Json } from '../../model/digest.ts';
 import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
 import type { StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
-import { type Known, mapKnown } from '../../model/known.ts';
+import { andThen, type Known, mapKnown, seenValue } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { rankServiceLabel } from '../../node/paths/own-paths.ts';
 import { accountsFact } from '../accounts/fact.ts';
 import { isOwnAddress } from '../addresses/resource.ts';
-import { read } from '../fact.ts';
+import { read, readValue } from '../fact.ts';
 import { foreignDaemonsFact } from '../foreign-daemon/fact.ts';
 import { jobsFact } from '../records/jobs-fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import type { ObservedTarget, Property } from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
+import { compared, knownWords } from '../seen-fact.ts';
 import { baselineFact, baselineValues } from './baseline.ts';
 import { hasNetworkBefore, networkDifference } from './network-before.ts';
 import { tracesFact } from './traces-fact.ts';
@@ -53,7 +52,7 @@ type About = Pick<Property, 'node' | 'reason'>;
 
 /** A property that should be empty. */
 function emptied(about: About, address: Addressed, observed: Known<readonly string[]>): Property {
-  return { ...about, ...address, desired: [], observed, from: knownWords(observed, orNone), to: 'none' };
+  return { ...about, ...address, ...compared([], observed, orNone) };
 }
 
 /** Our services without the ranks, which are removed with their placements. */
@@ -85,21 +84,21 @@ const treeWords: Readonly<Record<Traces['trees'], string>> = {
 };
 
 function treesProperty(about: About, facts: Facts, { models }: UninstallWish): Property {
-  const traces = read(facts, tracesFact);
   const trees = read(facts, treesFact);
   // Files of others among the models are left alone.
-  const observed = mapKnown(traces, (seen) => (seen.trees === 'theirs' ? 'none' : seen.trees));
-  const hasModels = trees.kind === 'known' && modelTrees(trees.value).length > 0;
-  const isModelsLeft = observed.kind === 'known' && observed.value === 'models';
-  const desired = !models && (hasModels || isModelsLeft) ? 'models' : 'none';
+  const left = mapKnown(read(facts, tracesFact), (seen) => (seen.trees === 'theirs' ? 'none' : seen.trees));
+  const hasModels = modelTrees(seenValue(trees) ?? []).length > 0 || seenValue(left) === 'models';
+  const desired = !models && hasModels ? 'models' : 'none';
   return {
     ...about,
     ...uninstallAddress.trees,
     kind: 'remove',
-    desired,
-    observed: trees.kind === 'unknown' ? trees : observed,
-    from: trees.kind === 'unknown' ? knownWords(trees, () => '') : knownWords(observed, (one) => treeWords[one]),
-    to: desired === 'models' ? 'models stay' : 'none',
+    ...compared(
+      desired,
+      andThen(trees, () => left),
+      (one) => treeWords[one],
+      desired === 'models' ? 'models stay' : 'none',
+    ),
   };
 }
 
@@ -116,45 +115,41 @@ function daemonState({ label, isMoved }: StoppedDaemon, facts: Facts): Known<Dae
 /** The plist is always restored. The daemon runs again only if it ran before and values are restored. */
 function daemonProperty(about: About, daemon: StoppedDaemon, facts: Facts, { restore }: UninstallWish): Property {
   const observed = daemonState(daemon, facts);
-  const isFine = observed.kind === 'known' && observed.value !== 'moved';
-  const desired = restore && daemon.wasLoaded ? 'loaded' : isFine ? observed.value : 'there';
+  const seen = seenValue(observed) ?? 'moved';
+  const desired = restore && daemon.wasLoaded ? 'loaded' : seen === 'moved' ? 'there' : seen;
   return {
     ...about,
     ...daemonAddress(daemon.label),
-    desired: observed.kind === 'known' && observed.value === 'gone' ? 'gone' : desired,
-    observed,
-    from: knownWords(observed, (state) => (state === 'there' ? 'installed' : state)),
-    to: desired === 'there' ? 'installed, disabled' : desired,
+    ...compared(
+      seenValue(observed) === 'gone' ? 'gone' : desired,
+      observed,
+      (state) => (state === 'there' ? 'installed' : state),
+      desired === 'there' ? 'installed, disabled' : desired,
+    ),
   };
 }
 
 const oneLine = (text: string): string => text.split('\n').join(', ');
 
 function valueProperties(about: About, facts: Facts): readonly Property[] {
-  const baseline = read(facts, baselineFact);
-  if (baseline.kind === 'unknown') return [];
-  return baseline.value.values.flatMap(({ key, text }): readonly Property[] => {
+  return (readValue(facts, baselineFact)?.values ?? []).flatMap(({ key, text }): readonly Property[] => {
     const value = baselineValues.find((one) => one.key === key);
     if (text === undefined || value?.restore === undefined || value.now === undefined) return [];
     const observed = value.now(facts, text);
-    const words = { from: knownWords(observed, oneLine), to: oneLine(text) };
-    return [{ ...about, ...valueAddress(key), desired: text, observed, ...words }];
+    return [{ ...about, ...valueAddress(key), ...compared(text, observed, oneLine) }];
   });
 }
 
 function networkProperties(about: About, target: ObservedTarget, fleet: DesiredFleet): readonly Property[] {
-  const baseline = read(target.facts, baselineFact);
-  if (baseline.kind === 'unknown' || !hasNetworkBefore(baseline.value)) return [];
-  const observed = mapKnown(networkDifference(target, baseline.value, isOwnAddress(fleet)), ({ words }) => words);
+  const baseline = readValue(target.facts, baselineFact);
+  if (baseline === undefined || !hasNetworkBefore(baseline)) return [];
+  const observed = mapKnown(networkDifference(target, baseline, isOwnAddress(fleet)), ({ words }) => words);
   return [
     {
       ...about,
       ...uninstallAddress.network,
       kind: 'change',
-      desired: [],
-      observed,
-      from: knownWords(observed, orNone),
-      to: 'as before the first change',
+      ...compared([], observed, orNone, 'as before the first change'),
     },
   ];
 }
@@ -166,9 +161,6 @@ const traceWords = ({ hasFolder, hasSudoers, hasKey }: Traces): readonly string[
 ];
 
 /** The properties of the baseline. Unknown values do not affect the others. */
-function restored(about: About, target: ObservedTarget, fleet: DesiredFleet): readonly Property[] {
-  return [...valueProperties(about, target.facts), ...networkProperties(about, target, fleet)];
-}
 
 /** Everything to remove or restore on one node, with the access last. */
 export function uninstallProperties(
@@ -180,11 +172,11 @@ export function uninstallProperties(
   const about = { node: desired.name, reason };
   const baseline = read(facts, baselineFact);
   const traces = read(facts, tracesFact);
-  const daemons = baseline.kind === 'known' ? baseline.value.daemons : [];
-  const access: Known<Json> = baseline.kind === 'unknown' ? baseline : mapKnown(traces, traceWords);
+  const daemons = seenValue(baseline)?.daemons ?? [];
+  const access = andThen(baseline, () => mapKnown(traces, traceWords));
   return [
     ...daemons.map((daemon) => daemonProperty(about, daemon, facts, wish)),
-    ...(wish.restore ? restored(about, target, fleet) : []),
+    ...(wish.restore ? [...valueProperties(about, facts), ...networkProperties(about, target, fleet)] : []),
     emptied(about, uninstallAddress.services, otherServices(facts)),
     emptied(about, uninstallAddress.jobs, runningJobs(facts)),
     treesProperty(about, facts, wish),
@@ -194,7 +186,7 @@ export function uninstallProperties(
       ...uninstallAddress.access,
       desired: [],
       observed: access,
-      from: traces.kind === 'known' ? orNone(traceWords(traces.value)) : knownWords(traces, () => ''),
+      from: knownWords(traces, (seen) => orNone(traceWords(seen))),
       to: 'gone',
     },
   ];

@@ -5,6 +5,7 @@ import { scriptStep } from '../../build-step.ts';
 import { read, readValue } from '../../fact.ts';
 import {
   type Blocker,
+  blocker,
   judgeProperty,
   type ObservedTarget,
   type Property,
@@ -44,15 +45,14 @@ export function connectionBlockers({ targets }: View, { kind, properties, touche
       const changed = own.filter((one) => judgeProperty(one) === 'differs');
       return isReachedBy(target, touched(target, changed));
     })
-    .map(({ desired: { name: node, host } }) => ({
-      code: 'network/carries-connection',
-      node,
-      resource: kind,
-      action: `The connection to ${node} uses Thunderbolt (${host}): write an Ethernet or Wi-Fi address into the file.`,
-      isHands: false,
-      peers: [],
-      blocks: [],
-    }));
+    .map(({ desired: { name: node, host } }) =>
+      blocker({
+        code: 'network/carries-connection',
+        node,
+        resource: kind,
+        action: `The connection to ${node} uses Thunderbolt (${host}): write an Ethernet or Wi-Fi address into the file.`,
+      }),
+    );
 }
 
 const own = addressed({ kind: 'rollback' });
@@ -93,11 +93,9 @@ export const rollback: Resource = {
   onUninstall: ({ nodes }) => ({ properties: propertiesOn(rollback, nodes) }),
   ...perTarget(
     (_, target) => [propertyOf(target)],
-    (_, { desired: { name: node }, facts }, makes) =>
+    (_, { facts }, makes) =>
       runsOf(readValue(facts, rollbacksFact) ?? []).map((run, at) =>
         scriptStep({
-          node,
-          resource: 'rollback',
           name: at === 0 ? 'rollback/settle' : `rollback/settle-${at + 1}`,
           call: { name: 'settle-rollback', args: { run } },
           makes,

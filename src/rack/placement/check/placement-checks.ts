@@ -28,7 +28,7 @@ import { hardwareFact } from '../../identity/fact.ts';
 import { macosVersionFact } from '../../macos/fact.ts';
 import { wiredLimitFact } from '../../memory/fact.ts';
 import { readLimit } from '../../rdma/launch-budget.ts';
-import { type Blocker, judgeProperty, type View } from '../../resource.ts';
+import { type Blocker, blocker, judgeProperty, type View } from '../../resource.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { placementAddress } from '../rank-states.ts';
 import { placementCases, takesOfDevice } from '../state/placement-cases.ts';
@@ -202,14 +202,8 @@ export const startBlocker = <Code extends string>(
   { name, nodes }: DesiredPlacement,
   { code, node, action }: Pick<Blocker, 'node' | 'action'> & { readonly code: Code },
 ): Blocker & { readonly code: Code } => ({
-  code,
-  node,
-  resource: 'placement',
-  property: placementAddress(name),
-  action,
-  isHands: false,
+  ...blocker({ code, node, resource: 'placement', property: placementAddress(name), action }),
   peers: nodes.filter((other) => other !== node),
-  blocks: [],
 });
 
 /** Warnings and notices about placements to start. */

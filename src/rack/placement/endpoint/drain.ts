@@ -15,10 +15,10 @@ import { read } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import {
   type Blocker,
+  blocker,
   changedProperties,
   type ObservedTarget,
   type Property,
-  patchesOf,
   type Resource,
   type View,
 } from '../../resource.ts';
@@ -103,16 +103,13 @@ function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
   const missing = missingGateway(target, port, placement);
   if (missing === undefined) return [];
   return [
-    {
+    blocker({
       code: 'plan/not-converged',
       node: target.desired.name,
       resource: 'doorman',
       property: inFlightAddress(port, placement),
       action: prose`${missing}: ${meshwright('apply')}, then ${aside(meshwright('drain', placement))}`,
-      isHands: false,
-      peers: [],
-      blocks: [],
-    },
+    }),
   ];
 }
 
@@ -121,8 +118,6 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly 
   const { port, placement } = one;
   const state = stateAddress(port, placement);
   const close = buildStep({
-    node,
-    resource: 'doorman',
     name: `${state.address}/close`,
     class: 'converge',
     act: closedAct(port, placement, 'it was drained by its operator.'),
@@ -132,14 +127,7 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly 
   });
   const isOpen = made.observed.kind === 'known' && made.observed.value === 'open';
   const closing = isOpen ? [{ ...close, establishes: [{ node, ...state, value: 'closed' }] }] : [];
-  const wait = gateStep({
-    node,
-    resource: 'doorman',
-    name: `${made.address}/wait`,
-    needs: closing,
-    expect: patchesOf([made]),
-    deadlineMs: waitMs,
-  });
+  const wait = gateStep({ name: `${made.address}/wait`, needs: closing, awaits: [made], deadlineMs: waitMs });
   return [...closing, wait];
 }
 

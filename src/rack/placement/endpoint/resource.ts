@@ -27,7 +27,7 @@ import { filesFact } from '../../records/files-fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import { changedProperties, type ObservedTarget, type Property, type Resource, type View } from '../../resource.ts';
-import { knownWords } from '../../seen-fact.ts';
+import { compared } from '../../seen-fact.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { scriptAct } from '../rank-states.ts';
 import { everyCase, gatewaysOf, type PlacementCase } from '../state/placement-cases.ts';
@@ -77,10 +77,7 @@ function stateProperty(port: number, { name, state }: PublishedPlacement, target
   return {
     node: target.desired.name,
     ...stateAddress(port, name),
-    desired: to,
-    observed,
-    from: knownWords(observed, (value) => value),
-    to,
+    ...compared(to, observed, (value) => value),
     reason: `placements.${name}.state: ${state}`,
     after: ['identity', 'sudo'],
   };
@@ -99,12 +96,8 @@ const putDeadlineMs = 30_000;
 
 const kind = 'doorman';
 
-const stepFor = (
-  { node }: Property,
-  name: string,
-  act: Act,
-  rest: Pick<StepParts, 'makes' | 'towards' | 'needs' | 'effect' | 'deadlineMs'>,
-): Step => buildStep({ node, resource: kind, name, class: 'converge', act, ...rest });
+const stepFor = (name: string, act: Act, rest: Omit<StepParts, 'name' | 'act' | 'class'>): Step =>
+  buildStep({ name, class: 'converge', act, ...rest });
 
 const putAct = (path: NodePath, content: Text): Act => ({ kind: 'put', path, mode: 0o644, content });
 
@@ -121,22 +114,19 @@ function keysProperty(target: ObservedTarget, port: number, placement: Published
   const keys = wantedKeys(placement);
   if (keys === undefined) return [];
   const { name } = placement;
-  const about = {
-    node: target.desired.name,
-    ...keysAddress(port, name),
-    to: "the file's keys",
-    reason: `placements.${name}.endpoint.apiKey`,
-  };
-  if (keys.kind === 'unknown') {
-    const from = knownWords(keys, () => '');
-    return [{ ...about, desired: 'unknown', observed: keys, from, why: keys.detail }];
-  }
-  const desired = shortDigest(textDigest(keys.value));
-  const observed = mapKnown(gatewaysSeen(target), (kept) => keyStateOf(kept, port, name));
-  const from = knownWords(observed, (value) =>
-    value === desired ? "the file's keys" : (keysWords[value] ?? 'other keys'),
-  );
-  return [{ ...about, desired, observed, from }];
+  const desired = keys.kind === 'unknown' ? 'unknown' : shortDigest(textDigest(keys.value));
+  const observed = andThen(keys, () => mapKnown(gatewaysSeen(target), (kept) => keyStateOf(kept, port, name)));
+  return [
+    {
+      node: target.desired.name,
+      ...keysAddress(port, name),
+      ...compared(desired, observed, (value) =>
+        value === desired ? "the file's keys" : (keysWords[value] ?? 'other keys'),
+      ),
+      reason: `placements.${name}.endpoint.apiKey`,
+      ...(keys.kind === 'unknown' && { why: keys.detail }),
+    },
+  ];
 }
 
 function keyStateOf({ files }: GatewayObservation, port: number, placement: string): string {
@@ -154,7 +144,7 @@ function keysSteps({ port, placements }: WantedGateway, makes: readonly Property
     if (property === undefined || keys?.kind !== 'known') return [];
     const path = gatewayKeysFile(port, placement.name);
     return [
-      stepFor(property, `${property.address}/put`, putAct(path, keys.value), {
+      stepFor(`${property.address}/put`, putAct(path, keys.value), {
         makes: [property],
         deadlineMs: putDeadlineMs,
       }),
@@ -230,10 +220,7 @@ function programProperty(fleet: DesiredFleet, wanted: WantedGateway, target: Obs
   return {
     node: target.desired.name,
     ...gatewayAddress(port),
-    desired: version,
-    observed,
-    from: knownWords(observed, words),
-    to: words(version),
+    ...compared(version, observed, words),
     reason: `endpoint of ${names.join(', ')}: listen: lan`,
     ...(seen.kind === 'known' && observed.kind === 'unknown' && { why: observed.detail }),
   };
@@ -304,7 +291,7 @@ function leavingSteps(
   const closing = names
     .filter((name) => !closed.includes(name))
     .map((name) =>
-      stepFor(property, `${stateAddress(port, name).address}/close`, closedAct(port, name, reasonOf(fleet, name)), {
+      stepFor(`${stateAddress(port, name).address}/close`, closedAct(port, name, reasonOf(fleet, name)), {
         towards: [property],
         needs,
         deadlineMs: putDeadlineMs,
@@ -312,7 +299,7 @@ function leavingSteps(
     );
   const draining = names.map((name) => {
     const act = scriptAct({ name: 'drain-door', args: { port, placement: name, waitMs: drainMs } });
-    return stepFor(property, `${stateAddress(port, name).address}/drain`, act, {
+    return stepFor(`${stateAddress(port, name).address}/drain`, act, {
       towards: [property],
       needs: closing.length === 0 ? needs : closing,
       deadlineMs: drainMs + putDeadlineMs,
@@ -325,7 +312,7 @@ function leavingSteps(
 const forgetSteps = ({ port, property, names }: Leaving, needs: readonly Step[]): readonly Step[] =>
   names.map((name) => {
     const act = scriptAct({ name: 'open-door', args: { port, placement: name } });
-    return stepFor(property, `${stateAddress(port, name).address}/forget`, act, {
+    return stepFor(`${stateAddress(port, name).address}/forget`, act, {
       towards: [property],
       needs,
       deadlineMs: putDeadlineMs,
@@ -376,7 +363,7 @@ function programSteps(work: Work, wanted: WantedGateway, before: readonly Step[]
   for (const [name, path, content] of unlike) {
     const needs = puts.length === 0 ? first : puts.slice(-1);
     const rest = { towards: [property], needs, deadlineMs: putDeadlineMs };
-    puts.push(stepFor(property, `${property.address}/put-${name}`, putAct(path, content), rest));
+    puts.push(stepFor(`${property.address}/put-${name}`, putAct(path, content), rest));
   }
   const act = scriptAct({
     name: 'load-doorman',
@@ -388,7 +375,7 @@ function programSteps(work: Work, wanted: WantedGateway, before: readonly Step[]
       user: gatewayUser(work.fleet, work.target.desired) ?? '',
     },
   });
-  const load = stepFor(property, `${property.address}/load`, act, {
+  const load = stepFor(`${property.address}/load`, act, {
     makes: [property],
     needs: puts.length === 0 ? first : puts.slice(-1),
     effect: endingEffect(work, port, own),
@@ -426,7 +413,7 @@ function stateStep(
       ? ['open', scriptAct({ name: 'open-door', args: { port, placement: name } })]
       : ['close', closedAct(port, name, 'it is stopped.')];
   const rest = { makes: [property], needs, deadlineMs: putDeadlineMs };
-  return [stepFor(property, `${property.address}/${verb}`, act, rest)];
+  return [stepFor(`${property.address}/${verb}`, act, rest)];
 }
 
 function leftSteps(work: Work, wanted: readonly WantedGateway[], needs: readonly Step[]): readonly Step[] {
@@ -437,7 +424,7 @@ function leftSteps(work: Work, wanted: readonly WantedGateway[], needs: readonly
     const leaving = leavingSteps(work, { port, property, names }, needs);
     const closed = [...new Set([...closedAt(port, work.seen), ...names])].toSorted();
     const act = scriptAct({ name: 'remove-doorman', args: { port, closed, keyed: keyedAt(port, work.seen) } });
-    const remove = stepFor(property, `${property.address}/remove`, act, {
+    const remove = stepFor(`${property.address}/remove`, act, {
       makes: [property],
       needs: leaving.length === 0 ? needs : leaving,
       effect: endingEffect(work, port, [`doorman-${port}`]),

@@ -11,7 +11,7 @@ import { read } from '../../fact.ts';
 import { filesFact } from '../../records/files-fact.ts';
 import type { ObservedTarget, Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
-import { knownWords } from '../../seen-fact.ts';
+import { compared, knownWords } from '../../seen-fact.ts';
 import { leftGateways } from '../endpoint/seen-gateways.ts';
 import { placementAddress, seenRanks, spentNodes } from '../rank-states.ts';
 import { leftoversOn } from '../stop-mesh.ts';
@@ -169,10 +169,7 @@ function leftoverProperty(view: View, { desired: { name: node }, facts }: Observ
   return {
     node,
     ...leftoverAddress,
-    desired: [],
-    observed,
-    from: knownWords(observed, (left) => `orphaned ranks of ${left.join(', ')}`),
-    to: 'no orphaned ranks',
+    ...compared([], observed, (left) => `orphaned ranks of ${left.join(', ')}`, 'no orphaned ranks'),
     reason: 'placements',
     after: leftGateways(view).some(({ leader }) => leader === node) ? [...always, ...leavingGateways] : always,
   };

@@ -6,6 +6,7 @@ import { type Addressed, addressed, placementSubject } from '../../../model/subj
 import { meshwright } from '../../../model/text/command.ts';
 import type { Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
+import { compared } from '../../seen-fact.ts';
 import { isRunning, type SeenOnNode, seenRanks } from '../rank-states.ts';
 import { awayNodes } from './layouts.ts';
 import { everyCase, meshChange, type PlacementCase } from './placement-cases.ts';
@@ -88,10 +89,9 @@ export const survivorProperties = (
   survivorsOf(one, view).map(({ node, seen }) => ({
     node,
     ...survivorAddress(one.placement.name),
-    desired: 'stopped',
-    observed: known(seen.mayRun ? 'running' : 'stopped'),
-    from: seen.mayRun ? 'its rank runs' : 'stopped',
-    to: 'stopped',
+    ...compared('stopped', known(seen.mayRun ? 'running' : 'stopped'), (state) =>
+      state === 'running' ? 'its rank runs' : state,
+    ),
     reason: `placements.${one.placement.name}.state: stopped`,
     after,
   }));
