@@ -3,58 +3,13 @@ import { type LinkEnd, nodeName } from '../model/node.ts';
 import { parseLink, parseLinkEnd } from './addresses.ts';
 
 /** The usable parts of a runtime in the file. */
-export interface DraftRuntime {
-  readonly name: string;
-  readonly pointer: string;
-  readonly driver?: DraftText;
-  readonly keys: readonly string[];
-  /** The words that are texts, with their places. */
-  readonly command: readonly DraftText[];
-  readonly listening?: DraftText;
-}
+export type DraftRuntime = ReturnType<typeof draftRuntime>;
 
-/** The usable parts of a model in the file. */
-interface DraftModel {
-  readonly name: string;
-  readonly pointer: string;
-  readonly source?: DraftText;
-  readonly hasFiles: boolean;
-  /** Whether its source uses HTTP and the file does not allow that. */
-  readonly isRefusedHttp: boolean;
-  readonly paths: readonly string[];
-}
-
-/** The usable parts of a placement in the file. */
-export interface DraftPlacement {
-  readonly name: string;
-  readonly pointer: string;
-  readonly keys: readonly string[];
-  readonly model?: DraftText;
-  readonly runtime?: DraftText;
-  /** The nodes that are texts, in rank order. */
-  readonly nodes: readonly DraftText[];
-  /** Whether every entry of the list is usable. */
-  readonly hasAllNodes: boolean;
-  readonly hasSharding: boolean;
-  readonly sharding?: DraftText;
-  /** The number of shares; undefined without a list of shares. */
-  readonly shareCount?: number;
-  readonly transport?: DraftText;
-  readonly backend?: DraftText;
-  /** The port of the endpoint or its default; undefined if it is not a number. */
-  readonly endpointPort?: number;
-  /** The place of that port, or of the placement if the port is the default. */
-  readonly endpointPointer: string;
-  readonly endpointKeys: readonly string[];
-  /** The sources in a list of API keys, in a form that is only compared and never shown. */
-  readonly keySources: readonly string[];
-  readonly isPublished: boolean;
-  readonly isOpenToAnybody: boolean;
-  readonly servedName?: string;
-  readonly fallback?: Pick<DraftPlacement, 'pointer' | 'nodes' | 'hasAllNodes'>;
+/** The usable parts of a placement in the file, or of its fallback. */
+export type DraftPlacement = ReturnType<typeof draftPlacement> & {
   /** Set if {@link draftLayouts} made this from a fallback. */
   readonly isFallback?: true;
-}
+};
 
 /**
  * All placements, followed by the fallback layout of each that has one, at the place of its `fallback` key: the nodes
@@ -75,14 +30,7 @@ function draftFallback(
 }
 
 /** The usable parts of a node in the file; its name may be invalid. */
-export interface DraftNode {
-  readonly name: string;
-  readonly pointer: string;
-  readonly host?: DraftText;
-  readonly port?: number;
-  readonly model?: DraftText;
-  readonly memory?: DraftText;
-}
+export type DraftNode = ReturnType<typeof draftNode>;
 
 /** One end of a link with its character range in the text of the link. */
 export interface DraftEnd extends LinkEnd {
@@ -109,36 +57,7 @@ export interface DraftAvoid {
  * The usable parts of a cluster file. The rules read this instead of the file, so that they can run even if the schema
  * finds errors, and all problems are reported together.
  */
-export interface Draft {
-  readonly nodes: readonly DraftNode[];
-  /** The names of all nodes in the file, including those beyond the limits. */
-  readonly nodeNames: ReadonlySet<string>;
-  readonly links: readonly DraftLink[];
-  /** Whether every entry of the list is usable. */
-  readonly hasAllLinks: boolean;
-  readonly avoid: readonly DraftAvoid[];
-  readonly version?: DraftText;
-  readonly accept?: DraftText;
-  readonly pool?: DraftText;
-  readonly wiredLimit?: DraftText;
-  readonly fileVault?: DraftText;
-  readonly automaticLogin?: DraftText;
-  /** The accounts that the file sets for ranks and gateway. */
-  readonly accounts: { readonly ranks?: DraftText; readonly gateway?: DraftText };
-  /** Every SSH user in the file. */
-  readonly users: readonly string[];
-  /** Whether the file has a pool, valid or not. */
-  readonly hasPool: boolean;
-  readonly hasGateway: boolean;
-  /** The first word of each secret source that is a command. */
-  readonly secretPrograms: readonly DraftText[];
-  readonly runtimes: readonly DraftRuntime[];
-  readonly models: readonly DraftModel[];
-  readonly placements: readonly DraftPlacement[];
-  /** The names of all runtimes and models, including those beyond the limits. */
-  readonly runtimeNames: ReadonlySet<string>;
-  readonly modelNames: ReadonlySet<string>;
-}
+export type Draft = ReturnType<typeof makeDraft>;
 
 /** New names of renamed keys, by the pointer of the old key. */
 export const renamedKeys: ReadonlyMap<string, string> = new Map([['/doorman', 'gateway']]);
@@ -160,7 +79,7 @@ export const draftLimits = {
 } as const;
 
 /** Makes a draft of any file; never fails. */
-export function makeDraft(root: unknown, raw: RawText): Draft {
+export function makeDraft(root: unknown, raw: RawText) {
   const file: Spot = { value: root, pointer: '', raw };
   const links = below(file, 'thunderbolt', 'links');
   const read = items(links, draftLimits.links).flatMap(draftLink);
@@ -169,22 +88,28 @@ export function makeDraft(root: unknown, raw: RawText): Draft {
   const sshPort = numberOf(below(file, 'ssh', 'port'));
   return {
     nodes: entries(file, 'nodes', draftLimits.nodes).map((node) => draftNode(node, sshPort)),
+    /** The names of all nodes in the file, including those beyond the limits; so for runtimes and models. */
     nodeNames: namesIn(file, 'nodes'),
     links: read,
+    /** Whether every entry of the list is usable. */
     hasAllLinks: read.length === list(links).length,
     avoid: items(below(file, 'thunderbolt', 'avoid'), draftLimits.avoid).flatMap(draftAvoid),
     hasGateway: ['gateway', 'doorman'].some((key) => below(file, key).value !== undefined),
+    /** The first word of each secret source that is a command. */
     secretPrograms: secretPrograms(file),
     runtimes: entries(file, 'runtimes', draftLimits.runtimes).map(draftRuntime),
     models: draftModels(file),
     placements: entries(file, 'placements', draftLimits.placements).map(draftPlacement),
+    /** Whether the file has a pool, valid or not. */
     hasPool: pool.value !== undefined,
     runtimeNames: namesIn(file, 'runtimes'),
     modelNames: namesIn(file, 'models'),
+    /** The accounts that the file sets for ranks and gateway. */
     accounts: given({
       ranks: textOf(below(system, 'accounts', 'ranks')),
       gateway: textOf(below(system, 'accounts', 'gateway')),
     }),
+    /** Every SSH user in the file. */
     users: [below(file, 'ssh'), ...entries(file, 'nodes')].flatMap((one) => wordOf(below(one, 'user')) ?? []),
     ...given({
       version: textOf(below(file, 'macos', 'version')),
@@ -197,17 +122,18 @@ export function makeDraft(root: unknown, raw: RawText): Draft {
   };
 }
 
-function draftRuntime(spot: Entry): DraftRuntime {
+function draftRuntime(spot: Entry) {
   return {
     name: spot.name,
     pointer: spot.pointer,
     keys: keysIn(spot),
+    /** The words that are texts, with their places. */
     command: texts(below(spot, 'command'), draftLimits.words),
     ...given({ driver: textOf(below(spot, 'driver')), listening: textOf(below(spot, 'joined', 'listening')) }),
   };
 }
 
-function draftModels(file: Spot): readonly DraftModel[] {
+function draftModels(file: Spot) {
   const isHttpAllowed = below(file, 'downloads', 'plainHttp').value === 'allowed';
   return entries(file, 'models', draftLimits.models).map((spot) => {
     const source = textOf(below(spot, 'source'));
@@ -216,6 +142,7 @@ function draftModels(file: Spot): readonly DraftModel[] {
       name: spot.name,
       pointer: spot.pointer,
       hasFiles: files.value !== undefined,
+      /** Whether its source uses HTTP and the file does not allow that. */
       isRefusedHttp: !isHttpAllowed && source?.isText === true && source.text.startsWith('http:'),
       paths: keysIn(files, draftLimits.files),
       ...given({ source }),
@@ -223,7 +150,7 @@ function draftModels(file: Spot): readonly DraftModel[] {
   });
 }
 
-function draftPlacement(spot: Entry): DraftPlacement {
+function draftPlacement(spot: Entry) {
   const { name, pointer } = spot;
   const text = (key: string): DraftText | undefined => textOf(below(spot, key));
   const endpoint = below(spot, 'endpoint');
@@ -237,8 +164,10 @@ function draftPlacement(spot: Entry): DraftPlacement {
     keys: keysIn(spot),
     ...membersIn(spot),
     hasSharding: below(spot, 'sharding').value !== undefined,
+    /** The place of the port, or of the placement if the port is the default. */
     endpointPointer: port.value === undefined ? pointer : port.pointer,
     endpointKeys: keysIn(endpoint),
+    /** The sources in a list of API keys, in a form that is only compared and never shown. */
     keySources: items(below(endpoint, 'apiKey'), mostKeys).map(({ value }) => JSON.stringify(value)),
     isPublished: below(endpoint, 'listen').value === 'lan',
     isOpenToAnybody: below(endpoint, 'access').value === 'anybody',
@@ -247,22 +176,25 @@ function draftPlacement(spot: Entry): DraftPlacement {
       model: text('model'),
       runtime: text('runtime'),
       sharding: text('sharding'),
+      /** The number of shares; undefined without a list of shares. */
       shareCount: Array.isArray(shares) ? shares.length : undefined,
       transport: text('transport'),
       backend: text('backend'),
+      /** The port of the endpoint or its default; undefined if it is not a number. */
       endpointPort: numberOf({ ...port, value: port.value ?? defaultEndpointPort }),
       fallback: members.nodes.length === 0 ? undefined : { pointer: fallback.pointer, ...members },
     }),
   };
 }
 
-function membersIn(spot: Spot): Pick<DraftPlacement, 'nodes' | 'hasAllNodes'> {
+/** The nodes that are texts, in rank order, and whether every entry of the list is usable. */
+function membersIn(spot: Spot) {
   const all = below(spot, 'nodes');
   const nodes = texts(all, draftLimits.members);
   return { nodes, hasAllNodes: nodes.length === list(all).length };
 }
 
-function draftNode(spot: Entry, sshPort: number | undefined): DraftNode {
+function draftNode(spot: Entry, sshPort: number | undefined) {
   return {
     name: spot.name,
     pointer: spot.pointer,
