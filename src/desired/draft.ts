@@ -1,3 +1,4 @@
+import { jsonObject } from '../model/digest.ts';
 import { given } from '../model/given.ts';
 import { type LinkEnd, nodeName } from '../model/node.ts';
 import { parseLink, parseLinkEnd } from './addresses.ts';
@@ -266,8 +267,7 @@ export const pointerTo = (parent: string, key: string | number): string =>
   `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 /** A value as a map; an empty one for anything else. */
-const record = ({ value }: Spot): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+const record = ({ value }: Spot): Readonly<Record<string, unknown>> => jsonObject(value) ?? {};
 
 /** A value as a list; an empty one for anything else. */
 const list = ({ value }: Spot): readonly unknown[] => (Array.isArray(value) ? value : []);

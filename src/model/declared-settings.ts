@@ -1,5 +1,5 @@
 import type { DesiredModel, DesiredPlacement, DesiredRuntime } from './desired.ts';
-import { canonicalJson, shortDigest } from './digest.ts';
+import { canonicalJson, jsonObject, parsedJson, shortDigest } from './digest.ts';
 import { given } from './given.ts';
 import { tokensText } from './text/units.ts';
 
@@ -52,14 +52,8 @@ export function changedSettings(kept: string | undefined, wanted: string | undef
 }
 
 function parsed(text: string | undefined): Declared | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
-    const isDeclared = isMap && Object.values(value).every((one) => typeof one === 'string');
-    // Older records lack the account: all those ranks ran as the SSH user.
-    return isDeclared ? { account: login, ...(value as Declared) } : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonObject(parsedJson(text ?? ''));
+  const isDeclared = value !== undefined && Object.values(value).every((one) => typeof one === 'string');
+  // Older records lack the account: all those ranks ran as the SSH user.
+  return isDeclared ? { account: login, ...(value as Declared) } : undefined;
 }

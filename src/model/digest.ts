@@ -25,5 +25,20 @@ export function canonicalJson(value: Json | undefined): string {
 export const digestOf = (value: Json): Digest =>
   digest(createHash('sha256').update(canonicalJson(value)).digest('hex'));
 
+/** The value of a JSON text; undefined if it is not valid JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A JSON value as an object; undefined for lists and everything else. */
+export const jsonObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined;
+
 /** A value that JSON can carry: what plans, records and node scripts are made of. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -2,7 +2,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, KeptKeys, LockedArchive, RuntimeKeys, TakenBack } from '../../model/cluster-lock.ts';
 import type { DesiredRuntime, RuntimeExtra, RuntimeSource } from '../../model/desired.ts';
-import { type Digest, digestOf, shortDigest } from '../../model/digest.ts';
+import { type Digest, digestOf, jsonObject, parsedJson, shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { bytesText } from '../../model/text/units.ts';
@@ -30,10 +30,8 @@ export interface SettledRuntime<R extends RuntimeSource = RuntimeSource> extends
 export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSources): SettledRuntime<R> {
   const { lock, sources, baseFolder } = from;
   const archive = absolutePath(baseFolder, runtime.archive);
-  const main = settleFile(
-    { path: archive, seen: own(sources.archives, runtime.name), before: own(lock.runtimes, runtime.name) },
-    { runtime: runtime.name, word: 'archive' },
-  );
+  const seen = own(sources.archives, runtime.name) ?? notRead(archive);
+  const main = settleFile(runtime.name, 'archive', seen, own(lock.runtimes, runtime.name));
   const extras = runtime.extras.map((extra) => settleExtra(runtime.name, extra, from));
   const all = [main, ...extras.map(({ file }) => file)];
   const wanted = {
@@ -79,10 +77,8 @@ function versioned<R extends RuntimeSource>(wanted: R, digest: Digest | undefine
 function settleExtra(runtime: string, extra: RuntimeExtra, { lock, sources, baseFolder }: TreeSources) {
   const source = absolutePath(baseFolder, extra.source);
   const name = extraName(runtime, extra.name);
-  const file = settleFile(
-    { path: source, seen: own(sources.archives, name), before: own(lock.runtimeFiles, name) },
-    { runtime, word: extra.name },
-  );
+  const seen = own(sources.archives, name) ?? notRead(source);
+  const file = settleFile(runtime, extra.name, seen, own(lock.runtimeFiles, name));
   return { extra: { ...extra, source }, file };
 }
 
@@ -103,14 +99,6 @@ function runtimeDigest(runtime: RuntimeSource & { readonly python?: string }): D
     : digestOf({ archive: sha256, extras: others, python, pythonBuild });
 }
 
-/** A file with its current and its locked state. */
-interface LockedFile {
-  /** Absolute. */
-  readonly path: string;
-  readonly seen: ArchiveFact | undefined;
-  readonly before: LockedArchive | undefined;
-}
-
 interface SettledFile {
   readonly failure?: SourceFailure;
   readonly now?: LockedArchive;
@@ -118,10 +106,7 @@ interface SettledFile {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-function settleFile(
-  { path, seen = notRead(path), before }: LockedFile,
-  { runtime, word }: { readonly runtime: string; readonly word: string },
-): SettledFile {
+function settleFile(runtime: string, word: string, seen: ArchiveFact, before: LockedArchive | undefined): SettledFile {
   const now = seen.kind === 'known' ? { sha256: seen.sha256, sizeBytes: seen.sizeBytes } : before;
   if (now === undefined) {
     return seen.kind === 'known'
@@ -201,15 +186,6 @@ export const keysText = ({ of, keys }: KeptKeys): string => `${of} ${JSON.string
 
 /** Parses the keys of a lock line; undefined if they are not valid, as if the lock did not have them. */
 export function parseKeys(text: string, drivers: KeysByDriver): RuntimeKeys | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isFields(value) || typeof value['driver'] !== 'string') return undefined;
-    return drivers.get(value['driver'])?.ofVersion(value);
-  } catch {
-    return undefined;
-  }
+  const keys = jsonObject(parsedJson(text));
+  return typeof keys?.['driver'] === 'string' ? drivers.get(keys['driver'])?.ofVersion(keys) : undefined;
 }
-
-/** Whether a JSON value is an object. */
-export const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,3 +1,4 @@
+import { jsonObject, parsedJson } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { AttentionShape, LayerShape, ModelShape } from '../../model/model-shape.ts';
 
@@ -16,21 +17,17 @@ export function shapeText({ layers, ...rest }: ModelShape): string {
 
 /** Parses such a line; undefined if it is not valid, so that the shape is read from the files again. */
 export function parseShape(text: string): ModelShape | undefined {
-  const fields = fieldsOf(parsed(text));
+  const fields = fieldsOf(parsedJson(text));
   const attention = attentionOf(fieldsOf(fields['attention']));
   const layers = layersOf(fields['layers']);
   const { format, architecture, hasOwnCode } = fields;
   const isNamed = typeof architecture === 'string' && typeof hasOwnCode === 'boolean';
   if ((format !== 'safetensors' && format !== 'gguf') || !isNamed || attention === undefined) return undefined;
-  const [hidden, heads, kvHeads, headDim] = [
-    fields['hidden'],
-    fields['heads'],
-    fields['kvHeads'],
-    fields['headDim'],
-  ].map(count);
+  const [hidden, heads, kvHeads, headDim] = ['hidden', 'heads', 'kvHeads', 'headDim'].map((key) => count(fields[key]));
   if (layers === undefined || !hidden || !heads || !kvHeads || !headDim) return undefined;
   const dims = fieldsOf(fields['dims']);
   const quant = fieldsOf(fields['quant']);
+  const bytes = (key: string): number => count(fields[key]) ?? 0;
   const [bits, group] = [count(quant['bits']), count(quant['group'])];
   return {
     format,
@@ -47,25 +44,16 @@ export function parseShape(text: string): ModelShape | undefined {
     ...(bits && group ? { quant: { bits, group } } : {}),
     hasOwnCode,
     layers,
-    embeddingBytes: count(fields['embeddingBytes']) ?? 0,
-    outputBytes: count(fields['outputBytes']) ?? 0,
-    otherBytes: count(fields['otherBytes']) ?? 0,
-    lastNormBytes: count(fields['lastNormBytes']) ?? 0,
-    largestTensorBytes: count(fields['largestTensorBytes']) ?? 0,
-    stateBytes: count(fields['stateBytes']) ?? 0,
+    embeddingBytes: bytes('embeddingBytes'),
+    outputBytes: bytes('outputBytes'),
+    otherBytes: bytes('otherBytes'),
+    lastNormBytes: bytes('lastNormBytes'),
+    largestTensorBytes: bytes('largestTensorBytes'),
+    stateBytes: bytes('stateBytes'),
   };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+const fieldsOf = (value: unknown): Fields => jsonObject(value) ?? {};
 
 /** A whole number from 0 to 2^53. */
 const count = (value: unknown): number | undefined =>

@@ -1,7 +1,7 @@
 import type { DriverKeys } from '../../desired/rules/rule.ts';
-import { isFields } from '../../desired/settle/settle-runtime.ts';
 import type { Runtime as RuntimeSpec } from '../../model/cluster-spec.generated.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
+import { jsonObject } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { usualPointer } from '../contract/chat-request.ts';
 import { isOneOf, isText } from '../contract/version-keys.ts';
@@ -41,9 +41,8 @@ export const keys: DriverKeys<CommandRuntime> = {
     if (!isOneOf(order, 'leader-first', 'followers-first', 'together') || !isOneOf(restart, 'group', 'node')) {
       return undefined;
     }
-    if (!isText(joinedListening) || !isFields(token)) return undefined;
-    const { path, json, golden } = token;
-    if (!isText(path) || typeof json !== 'string') return undefined;
+    const { path, json, golden } = jsonObject(token) ?? {};
+    if (!isText(joinedListening) || !isText(path) || typeof json !== 'string') return undefined;
     const asked = golden === 'equal' ? ({ path, json, golden } as const) : { path, json };
     return { driver: 'command', command, order, restart, joinedListening, token: asked };
   },

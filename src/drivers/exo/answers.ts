@@ -1,3 +1,4 @@
+import { parsedJson } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { asList, asObject, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 
@@ -63,18 +64,9 @@ export interface ExoPreview {
   readonly error?: string;
 }
 
-/** The value of a JSON text; `undefined` if the text is not JSON. */
-export function parseJson(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
-}
-
 /** exo's node id: 32 hexadecimal digits, or a libp2p peer id in release 1.0.71. */
 export function parseNodeId(body: string): string | undefined {
-  const id = parseJson(body)?.value;
+  const id = parsedJson(body);
   return typeof id === 'string' && /^[0-9A-Za-z-]{16,128}$/.test(id) ? id : undefined;
 }
 
@@ -193,7 +185,7 @@ function failedDownloads(downloads: JsonObject): ExoState['failedDownloads'] {
 
 /** `GET /state` of either dialect; `undefined` if invalid. */
 export function parseState(body: string): ExoState | undefined {
-  const state = asObject(parseJson(body)?.value);
+  const state = asObject(parsedJson(body));
   if (state === undefined) return undefined;
   const topology = parseTopology(state['topology']);
   const found = objectAt(state, 'instances');
@@ -236,19 +228,19 @@ function parsePreview(value: unknown): ExoPreview | undefined {
 
 /** `GET /instance/previews`; one invalid entry invalidates the whole response. */
 export function parsePreviews(body: string): readonly ExoPreview[] | undefined {
-  const list = asList(asObject(parseJson(body)?.value)?.['previews']);
+  const list = asList(asObject(parsedJson(body))?.['previews']);
   return list && all(list, parsePreview);
 }
 
 /** Ids of `GET /models`. */
 export function parseModelIds(body: string): readonly string[] | undefined {
-  const list = asList(asObject(parseJson(body)?.value)?.['data']);
+  const list = asList(asObject(parsedJson(body))?.['data']);
   return list && all(list, (model) => textOf(asObject(model) ?? {}, 'id'));
 }
 
 /** exo's reason for rejecting a request: its `error.message`, or the fields that FastAPI rejects. */
 export function refusalText(body: string): string {
-  const answer = asObject(parseJson(body)?.value);
+  const answer = asObject(parsedJson(body));
   const message = answer && textOf(objectAt(answer, 'error') ?? {}, 'message');
   if (message !== undefined) return message;
   const fields = (asList(answer?.['detail']) ?? []).map((one) => {

@@ -1,7 +1,7 @@
 import type { DriverKeys } from '../../desired/rules/rule.ts';
 import { requirementsName } from '../../desired/settle/python-packages.ts';
-import { isFields } from '../../desired/settle/settle-runtime.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
+import { jsonObject } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { isText } from '../contract/version-keys.ts';
 
@@ -23,7 +23,7 @@ export const keys: DriverKeys<MlxRuntime> = {
     ...given({ wheels }),
   }),
   ofVersion: ({ python, packages }) => {
-    const mlxLm = isFields(packages) ? packages['mlx-lm'] : undefined;
+    const mlxLm = jsonObject(packages)?.['mlx-lm'];
     if (!isText(python)) return undefined;
     return { driver: 'mlx', python, ...(isText(mlxLm) ? { packages: { 'mlx-lm': mlxLm } } : {}) };
   },

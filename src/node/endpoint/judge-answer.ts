@@ -1,3 +1,4 @@
+import { parsedJson } from '../../model/digest.ts';
 import type { GoldenCheck } from '../../model/endpoint-calls.ts';
 import { given } from '../../model/given.ts';
 
@@ -68,18 +69,8 @@ export function judgeGolden(answer: HttpAnswer, pointer: string, check: GoldenCh
 
 /** `usage.completion_tokens` of an answer. @see OpenAI API reference, the chat completion object */
 function tokensOf(body: string): number | undefined {
-  const document: unknown = JSON.parse(body);
-  if (typeof document !== 'object' || document === null || !('usage' in document)) return undefined;
-  const { usage } = document;
-  if (typeof usage !== 'object' || usage === null || !('completion_tokens' in usage)) return undefined;
-  const { completion_tokens: tokens } = usage;
+  const tokens = valueAt(parsedJson(body), '/usage/completion_tokens');
   return typeof tokens === 'number' && Number.isInteger(tokens) && tokens > 0 ? tokens : undefined;
-}
-
-/** How long the endpoint took for one token, and for a whole answer. */
-interface GoldenTimes {
-  readonly firstMs: number;
-  readonly wholeMs: number;
 }
 
 /** How fast an endpoint answers, as far as two answers of it tell. */
@@ -96,8 +87,14 @@ export type GoldenSpeed =
  */
 const steady = { tokens: 8, restMs: 200 } as const;
 
-/** Speed of an answer with this many tokens; `tokens` is absent if the endpoint does not count them. */
-export function goldenSpeed({ firstMs, wholeMs }: GoldenTimes, tokens: number | undefined): GoldenSpeed {
+/**
+ * Speed of an answer with this many tokens; `tokens` is absent if the endpoint does not count them. The times are those for
+ * one token and for the whole answer.
+ */
+export function goldenSpeed(
+  { firstMs, wholeMs }: { readonly firstMs: number; readonly wholeMs: number },
+  tokens: number | undefined,
+): GoldenSpeed {
   if (tokens === undefined) return { kind: 'unknown', why: 'not-counted' };
   if (tokens < 2) return { kind: 'unknown', why: 'one-token' };
   const restMs = wholeMs - firstMs;
@@ -153,17 +150,17 @@ export function judgeToken(answer: HttpAnswer, pointer: string, countPointer?: s
   if (answer.status === 0) return none('the endpoint did not answer');
   if (answer.status === notAskedStatus) return none(notAskedReason);
   if (answer.status !== 200) return none(`the endpoint returned status ${answer.status}`);
-  const document = parseJson(answer.body);
+  const document = parsedJson(answer.body);
   if (document === undefined) return none('the answer is not JSON');
-  const found = valueAt(document.value, pointer);
-  const thought = pointer === chatPointer ? thoughtOf(document.value) : '';
+  const found = valueAt(document, pointer);
+  const thought = pointer === chatPointer ? thoughtOf(document) : '';
   if (thought !== '') {
     return typeof found === 'string' && found !== ''
       ? { kind: 'token', text: found, thought }
       : { kind: 'token', text: thought, isThought: true };
   }
   if (typeof found !== 'string' || found === '') {
-    if (countPointer !== undefined && hasCounted(document.value, countPointer)) return { kind: 'token', text: '' };
+    if (countPointer !== undefined && hasCounted(document, countPointer)) return { kind: 'token', text: '' };
   }
   if (found === undefined) return none(`the answer has no value at ${pointer}`);
   if (typeof found !== 'string') return none(`the answer has no text at ${pointer}`);
@@ -179,14 +176,6 @@ function hasCounted(root: unknown, countPointer: string): boolean {
 function thoughtOf(root: unknown): string {
   const thoughts = thoughtPointers.map((at) => valueAt(root, at)).filter((one) => typeof one === 'string');
   return [...new Set(thoughts)].join('');
-}
-
-function parseJson(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }
 
 /** The value at a JSON pointer; `undefined` if there is none or the pointer is invalid. */

@@ -1,4 +1,6 @@
+import { jsonObject, parsedJson } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
+
 /** A piece of output and its arrival time. All pieces must use the same clock. */
 export interface TimedPiece {
   readonly atMs: number;
@@ -74,7 +76,8 @@ function readLines(lines: readonly TimedPiece[]): Said {
   });
   if (events.length === 0) return readWhole(lines);
   const documents = events.filter(({ isStats }) => !isStats);
-  const found = (key: string): Found => documents.map(({ document }) => document?.[key]).findLast(isFound);
+  const found = (key: string): Found =>
+    documents.map(({ document }) => jsonObject(document?.[key])).findLast((one) => one);
   return {
     isStream: true,
     pieces: documents.flatMap(({ atMs, document }) => (pieceOf(document) === '' ? [] : [atMs])),
@@ -91,34 +94,27 @@ function readWhole(lines: readonly TimedPiece[]): Said {
   return {
     isStream: false,
     pieces: hasText && at !== undefined ? [at.atMs] : [],
-    usage: isFound(usage) ? usage : undefined,
-    stats: isFound(stats) ? stats : undefined,
+    usage: jsonObject(usage),
+    stats: jsonObject(stats),
   };
 }
 
-function parsed(text: string): Found {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isFound(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const parsed = (text: string): Found => jsonObject(parsedJson(text));
 
 /** The text of a piece. Thinking has a different name, but counts as generated text. */
 function pieceOf(document: Found): string {
   const choices = document?.['choices'];
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  if (!isFound(choice)) return '';
-  const carrier = [choice['delta'], choice['message']].find(isFound);
+  const choice = jsonObject(Array.isArray(choices) ? choices[0] : undefined);
+  const carrier = jsonObject(choice?.['delta']) ?? jsonObject(choice?.['message']);
   return (
     ['content', 'reasoning_content', 'reasoning'].map((key) => textOf(carrier, key)).join('') || textOf(choice, 'text')
   );
 }
 
-type Span = Pick<TimedAnswer, 'startedAtMs' | 'endedAtMs'>;
-
-function timed({ pieces, isStream, usage, stats }: Said, span: Span): TimedAnswer {
+function timed(
+  { pieces, isStream, usage, stats }: Said,
+  span: Pick<TimedAnswer, 'startedAtMs' | 'endedAtMs'>,
+): TimedAnswer {
   const counted =
     numberOf(stats, 'predicted_n') ?? numberOf(stats, 'generation_tokens') ?? numberOf(usage, 'completion_tokens');
   const tokens = counted ?? pieces.length;
@@ -148,10 +144,7 @@ function perSecond(count: number | undefined, ms: number | undefined): number | 
 }
 
 /** An unchecked JSON object, or nothing. */
-type Found = Readonly<Record<string, unknown>> | undefined;
-
-const isFound = (value: unknown): value is NonNullable<Found> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+type Found = ReturnType<typeof jsonObject>;
 
 /** A number in an object; undefined if there is none. */
 function numberOf(found: Found, key: string): number | undefined {

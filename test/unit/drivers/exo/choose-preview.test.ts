@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type ExoPreview, parseJson, parsePreviews } from '../../../../src/drivers/exo/answers.ts';
+import { type ExoPreview, parsePreviews } from '../../../../src/drivers/exo/answers.ts';
 import { choosePreview as choosePreviewItself, type InstanceWish } from '../../../../src/drivers/exo/place.ts';
+import { parsedJson } from '../../../../src/model/digest.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 import { exoCase, ids } from './exo-case.ts';
 
@@ -34,7 +35,7 @@ describe('the chosen preview', () => {
 
   it('is passed on unchanged, with every unknown key', () => {
     const choice = choosePreview(previewsOf('previews-4node-kimi.json'), kimi);
-    const document = parseJson(exoCase('previews-4node-kimi.json'))?.value;
+    const document = parsedJson(exoCase('previews-4node-kimi.json'));
     const sent = (document as { previews: { instance: unknown }[] }).previews.map(({ instance }) => instance);
     expect(choice.kind === 'chosen' && sent).toContainEqual(choice.kind === 'chosen' && choice.verbatim);
   });
