@@ -1,6 +1,6 @@
 import { firstAddress, linkText, parseIpv4Network, parseLink } from '../desired/addresses.ts';
 import { pointerTo } from '../desired/draft.ts';
-import { type KeysByDriver, repeats } from '../desired/rules/rule.ts';
+import { type FindingPlace, type KeysByDriver, repeats } from '../desired/rules/rule.ts';
 import { parseKeys } from '../desired/settle/settle-runtime.ts';
 import { parseShape } from '../desired/settle/shape-text.ts';
 import { type Diagnostic, hasErrors } from '../diagnostics/diagnostic.ts';
@@ -13,7 +13,7 @@ import { type Prose, prose } from '../model/text/prose.ts';
 import { diagnosticsOf, type Problem } from './problem.ts';
 import { type ReadDocument, readDocument } from './read-document.ts';
 import { schemaProblems } from './schema-problems.ts';
-import { placeOf, spanOf, type Target } from './source-map.ts';
+import { placeOf, spanOf } from './source-map.ts';
 import { lockSchema, validateLock } from './validators.generated.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -33,35 +33,33 @@ interface LockSections {
   readonly shapes?: Readonly<Record<string, { readonly of: string; readonly shape: string }>>;
 }
 
-/** Every section of a lock except the host keys. */
-type LockedThings = Omit<ClusterLock, 'file' | 'hostKeys' | 'prebootKeys'>;
-
-/** Reads the sections of a lock that passed its schema. A missing section is empty. */
-function lockedThings({ value }: ReadDocument, drivers: KeysByDriver): LockedThings {
+/** Reads the sections of a lock that passed its schema, except the host keys. A missing section is empty. */
+function lockedThings(
+  { value }: ReadDocument,
+  drivers: KeysByDriver,
+): Omit<ClusterLock, 'file' | 'hostKeys' | 'prebootKeys'> {
   const sections = value as LockSections;
   const links = Object.entries(sections.links ?? {});
   const former = Object.entries(sections.formerNetworks ?? {});
   return {
     nodes: [...new Set(sections.nodes)].sort(),
-    ...given({
-      identities: sections.identities && eachValue(sections.identities, digest),
-      withdrawing: sections.withdrawing && [...new Set(sections.withdrawing)].sort(),
-    }),
     links: Object.fromEntries(links.flatMap(([link, network]) => keyed(linkName(link), parseIpv4Network(network)))),
     formerNetworks: Object.fromEntries(former.map(([network, link]) => [network, linkName(link)])),
     runtimes: eachValue(sections.runtimes ?? {}, readContent),
     ...given({
+      identities: sections.identities && eachValue(sections.identities, digest),
+      withdrawing: sections.withdrawing && [...new Set(sections.withdrawing)].sort(),
       runtimeFiles: sections.runtimeFiles && eachValue(sections.runtimeFiles, readContent),
       takenBack: sections.takenBack && eachValue(sections.takenBack, readTakenBack),
       runtimeKeys:
         sections.runtimeKeys &&
         eachValue(sections.runtimeKeys, (lines) => lines.flatMap((line) => readRuntimeKeys(line, drivers))),
+      shapes: sections.shapes && readShapes(sections.shapes),
     }),
     models: eachValue(sections.models ?? {}, ({ source, files }) => ({
       source,
       files: Object.entries(files).sort(byPath).map(file),
     })),
-    ...given({ shapes: sections.shapes && readShapes(sections.shapes) }),
   };
 }
 
@@ -109,26 +107,18 @@ function readContent(text: string): LockedArchive {
 interface Entry {
   readonly network: string;
   readonly link: string;
-  readonly target: Target;
+  readonly target: FindingPlace;
 }
 
 /** Problems with the networks of a lock: not a /30, one network for two links, or two networks for one link. */
 function networkProblems(document: ReadDocument): readonly Problem[] {
   const { links, formerNetworks } = document.value as LockSections;
-  const declared = Object.entries(links ?? {}).map(
-    ([link, network]): Entry => ({
-      network,
-      link: linkName(link),
-      target: { pointer: pointerTo('/links', link) },
-    }),
-  );
-  const former = Object.entries(formerNetworks ?? {}).map(
-    ([network, link]): Entry => ({
-      network,
-      link: linkName(link),
-      target: { pointer: pointerTo('/formerNetworks', network), at: 'key' },
-    }),
-  );
+  const declared = Object.entries(links ?? {}).map(([link, network]): Entry => {
+    return { network, link: linkName(link), target: { pointer: pointerTo('/links', link) } };
+  });
+  const former = Object.entries(formerNetworks ?? {}).map(([network, link]): Entry => {
+    return { network, link: linkName(link), target: { pointer: pointerTo('/formerNetworks', network), at: 'key' } };
+  });
   return [
     ...[...declared, ...former].flatMap((entry) => badNetwork(entry, document)),
     ...repeats([...declared, ...former], (entry) => entry.network).map(([entry, first]) =>

@@ -1,28 +1,18 @@
+import type { Finding, FindingPlace } from '../desired/rules/rule.ts';
 import type { Severity } from '../diagnostics/code-entry.ts';
-import { codes, type DiagnosticCode, diagnose } from '../diagnostics/diagnose.ts';
+import { codes, diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
-import type { Subject } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
 import { placeOf, type SourceText, type Span } from './source-map.ts';
 
-/** A related place of a problem, such as the first of two equal keys. */
-interface OtherPlace {
-  readonly span: Span;
-  readonly detail: Prose;
-}
-
 /** A problem at one place of a file, before line and column are computed. */
-export interface Problem {
-  readonly code: DiagnosticCode;
+export interface Problem extends Omit<Finding, keyof FindingPlace | 'detail' | 'others'> {
   readonly span: Span;
   readonly detail: Prose;
   readonly pointer?: string;
-  readonly severity?: Severity;
-  readonly hint?: Prose;
-  readonly label?: string;
-  readonly subject?: Subject;
-  readonly others?: readonly OtherPlace[];
+  /** Related places, such as the first of two equal keys. */
+  readonly others?: readonly { readonly span: Span; readonly detail: Prose }[];
 }
 
 const shownAtMost = 100;

@@ -17,18 +17,11 @@ import type { Problem } from './problem.ts';
 import { type Entry, type SourceMap, type SourceText, type Span, sourceText } from './source-map.ts';
 import { readTokens, syntaxProblems } from './syntax-problems.ts';
 
-/** Plain data with the place of every value. */
-interface ReadValues {
-  readonly value: unknown;
-  readonly map: SourceMap;
-  readonly problems: readonly Problem[];
-}
-
 /** The limit of values after expanding aliases. The largest sensible rack has about 5,000. */
 const maxValues = 50_000;
 
 /** Converts the composed nodes of a document to plain data. Maps have no prototype, so that no key is special. */
-function readValues(root: Node, text: string): ReadValues {
+function readValues(root: Node, text: string): Omit<ReadDocument, 'source'> {
   const walk: Walk = { text, places: new Map(), problems: [], anchors: new Map(), open: new Set(), values: 0 };
   const value = readNode(walk, root, '', undefined);
   if (walk.values <= maxValues) return { value, map: walk.places, problems: walk.problems };
@@ -279,17 +272,15 @@ function keyText(walk: Walk, node: Node): string | undefined {
 /** The size limit in bytes (in UTF-16 units if given as text), checked before anything is parsed. */
 const maxFileBytes = 524_288;
 
-/** A text that can be parsed, or the problems that prevent it. */
-interface ReadText {
-  readonly source: SourceText;
-  readonly problems: readonly Problem[];
-}
-
 /** Decodes a file, and checks its size, its encoding and its invisible characters. */
-function readText(input: string | Uint8Array, file: string): ReadText {
-  if (input.length > maxFileBytes) return refused(file, 'yaml/too-large', tooLarge);
+function readText(input: string | Uint8Array, file: string): Pick<ReadDocument, 'source' | 'problems'> {
+  const refused = (code: Problem['code'], detail: string) => ({
+    source: sourceText(file, ''),
+    problems: [{ code, span: { start: 0, end: 0 }, detail }],
+  });
+  if (input.length > maxFileBytes) return refused('yaml/too-large', tooLarge);
   if (typeof input !== 'string' && isUtf16(input))
-    return refused(file, 'yaml/not-utf8', 'It begins with a UTF-16 byte order mark.');
+    return refused('yaml/not-utf8', 'It begins with a UTF-16 byte order mark.');
   const text = typeof input === 'string' ? input : new TextDecoder('utf-8', { ignoreBOM: true }).decode(input);
   const source = sourceText(file, text);
   const at = source.text.indexOf('\ufffd');
@@ -298,10 +289,6 @@ function readText(input: string | Uint8Array, file: string): ReadText {
 }
 
 const tooLarge = `It has more than ${maxFileBytes / 1024} KiB, which is the limit.`;
-
-function refused(file: string, code: Problem['code'], detail: string): ReadText {
-  return { source: sourceText(file, ''), problems: [{ code, span: { start: 0, end: 0 }, detail }] };
-}
 
 const isUtf16 = ([first, second]: Uint8Array): boolean =>
   (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);

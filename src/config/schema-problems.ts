@@ -71,6 +71,16 @@ function problemOf(context: Context): Problem {
       return unknownKey(context);
     case 'propertyNames':
       return badName(context);
+    default:
+      return { span: context.span, pointer: context.pointer, ...valueProblem(context) };
+  }
+}
+
+/** A problem whose place is that of its context. */
+type ValueProblem = Omit<Problem, 'span' | 'pointer'>;
+
+function valueProblem(context: Context): ValueProblem {
+  switch (context.error.keyword) {
     case 'type':
       return typeProblem(context);
     case 'const':
@@ -272,15 +282,15 @@ const kindWords: Readonly<Record<string, string>> = {
 };
 
 /** The problem of a value of the wrong type, with the smallest correction that can be derived from the value. */
-function typeProblem(context: Context): Problem {
-  const { error, span, pointer, value } = context;
+function typeProblem(context: Context): ValueProblem {
+  const { error, value } = context;
   const wanted = String(error.params['type']);
   const isPlain =
     typeof value !== 'string' && (typeof value === 'object' || ['', JSON.stringify(value)].includes(context.raw));
   const shown = isPlain ? '' : `${shownValue(context)}, which is `;
   const detail = `Expected ${kindWords[wanted] ?? wanted}, found ${shown}${kindOf(value)}.`;
   const hint = hintFor(wanted, context);
-  return { code: 'schema/wrong-type', span, pointer, detail, ...(hint === '' ? {} : { hint }) };
+  return { code: 'schema/wrong-type', detail, ...(hint === '' ? {} : { hint }) };
 }
 
 function kindOf(value: unknown): string {
@@ -346,39 +356,31 @@ function linkAdvice(text: string): string | undefined {
 }
 
 /** The problem of a value that is not one of the allowed values. */
-function notAllowed(context: Context): Problem {
-  const { error, pointer, span, description, value } = context;
+function notAllowed(context: Context): ValueProblem {
+  const { error, description, value } = context;
   if (error.keyword === 'const') {
     const detail = `The file has format ${shownValue(context)}; this meshwright knows only ${String(error.params['allowedValue'])}.`;
-    return { code: 'schema/unsupported-version', span, pointer, detail };
+    return { code: 'schema/unsupported-version', detail };
   }
   const shown = shownValue(context);
   const detail = shown === 'nothing' ? 'The value is missing.' : `${upperFirst(shown)} is not allowed here.`;
-  if (error.keyword === 'oneOf') return { code: 'schema/not-allowed', span, pointer, detail, hint: description };
+  if (error.keyword === 'oneOf') return { code: 'schema/not-allowed', detail, hint: description };
   const allowed = (error.params['allowedValues'] as readonly unknown[]).map(String);
   const near = typeof value === 'string' ? didYouMean(value, allowed) : undefined;
   const list = `Allowed: ${listText(allowed, 'or')}.`;
-  return {
-    code: 'schema/not-allowed',
-    span,
-    pointer,
-    detail,
-    hint: near === undefined ? list : `Did you mean \`${near}\`? ${list}`,
-  };
+  return { code: 'schema/not-allowed', detail, hint: near === undefined ? list : `Did you mean \`${near}\`? ${list}` };
 }
 
 const reachesCommandLine = new Set(['name', 'user', 'host', 'identityFile']);
 
 /** The problem of a text in the wrong form. Text that is unsafe on a command line has a code of its own. */
-function badForm({ part, pointer, span, description, value }: Context): Problem {
+function badForm({ part, pointer, description, value }: Context): ValueProblem {
   const text = String(value);
   const definition = part.definition ?? '';
   const danger = reachesCommandLine.has(definition) ? dangerIn(text) : undefined;
   const advice = definition === 'host' ? hostAdvice(text) : isLink(pointer) ? linkAdvice(text) : undefined;
   return {
     code: danger === undefined ? 'schema/bad-form' : 'schema/unsafe-text',
-    span,
-    pointer,
     detail: `${text === '' ? 'An empty text' : quoted(text)} is not valid here.${danger === undefined ? '' : ` ${danger}`}`,
     hint: advice ?? description,
   };
@@ -401,7 +403,7 @@ const counted: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 /** The problem of a number, a length or a count outside its range. */
-function outOfRange({ error, pointer, span, description, value }: Context): Problem {
+function outOfRange({ error, description, value }: Context): ValueProblem {
   const limit = String(error.params['limit']);
   const noun = counted[error.keyword.slice('max'.length)]?.[limit === '1' ? 0 : 1] ?? '';
   const bound = `${error.keyword.startsWith('max') ? 'at most' : 'at least'} ${limit}${noun}`;
@@ -411,8 +413,6 @@ function outOfRange({ error, pointer, span, description, value }: Context): Prob
     error.keyword === 'uniqueItems' ? `Entries ${Number(i) + 1} and ${Number(j) + 1} are the same.` : undefined;
   return {
     code: 'schema/out-of-range',
-    span,
-    pointer,
     detail: twice ?? `Expected ${bound}${shown}.`,
     ...(description === '' ? {} : { hint: description }),
   };

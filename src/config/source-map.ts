@@ -1,3 +1,4 @@
+import type { FindingPlace } from '../desired/rules/rule.ts';
 import type { SourceRange } from '../diagnostics/diagnostic.ts';
 
 /** The place of one value in a file. */
@@ -14,16 +15,8 @@ export interface Entry {
 /** The place of every value of a file, by JSON pointer. */
 export type SourceMap = ReadonlyMap<string, Entry>;
 
-/** A key, a value, or some characters of a value. */
-export interface Target {
-  readonly pointer: string;
-  /** Absent: the value. */
-  readonly at?: 'key' | 'value';
-  readonly part?: Span;
-}
-
 /** The place of a target, or of the nearest value above it if the target has none. */
-export function spanOf(map: SourceMap, target: Target): Span {
+export function spanOf(map: SourceMap, target: FindingPlace): Span {
   const entry = map.get(target.pointer);
   if (entry === undefined) {
     const parent = parentPointer(target.pointer);

@@ -159,14 +159,11 @@ function openLevels(levels: readonly Level[], before: number, column: number): r
 /** Deeper files would overflow the stack of the YAML library. */
 const maxDepth = 64;
 
-/** The tokens of a text, and the problems that must be reported before values are composed. */
-interface Tokens {
-  readonly tokens: readonly CST.Token[];
-  readonly problems: readonly Problem[];
-}
-
-/** Splits a text into tokens (iterative, linear). Checks nesting, directives, documents and unclosed brackets. */
-export function readTokens(text: string): Tokens {
+/**
+ * Splits a text into tokens (iterative, linear). Checks nesting, directives, documents and unclosed brackets. The problems
+ * must be reported before values are composed.
+ */
+export function readTokens(text: string) {
   const tokens = [...new Parser().parse(text)];
   const { deep, open } = look(tokens);
   const problems = [...tokens.flatMap(directiveProblem), ...documentProblems(tokens)];
@@ -193,14 +190,9 @@ function documentProblems(tokens: readonly CST.Token[]): readonly Problem[] {
   return [{ code: 'yaml/several-documents', span, detail: 'A second document starts here.' }];
 }
 
-interface Visit {
-  readonly token: CST.Token;
-  readonly depth: number;
-}
-
 /** The offsets of the first collection that is nested too deeply, and of the last unclosed bracket or quote. */
 function look(tokens: readonly CST.Token[]): { readonly deep?: number; readonly open?: number } {
-  const visits: Visit[] = tokens.map((token) => ({ token, depth: 0 }));
+  const visits = tokens.map((token) => ({ token, depth: 0 }));
   let deep = Number.POSITIVE_INFINITY;
   let open = -1;
   for (let next = visits.pop(); next !== undefined; next = visits.pop()) {
