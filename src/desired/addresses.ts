@@ -22,20 +22,14 @@ export const linkText = (ends: readonly [LinkEnd, LinkEnd]): string => ends.map(
 
 export const networkText = ({ address, prefixLength }: Ipv4Network): string => `${address}/${prefixLength}`;
 
-/** One end of a link with its fixed address. */
-interface EndAddress {
-  readonly end: LinkEnd;
-  readonly address: string;
-}
-
 /**
- * The addresses of a link in its /30. The end whose text sorts first gets the first host address, so that the order of
+ * The ends of a link with their fixed addresses in its /30. The end whose text sorts first gets the first host address, so that the order of
  * the ends in the file does not matter.
  *
  * @example
  * // studio-2:2 <-> studio-1:2 in 10.77.0.0/30: studio-1:2 has 10.77.0.1, studio-2:2 has 10.77.0.2
  */
-export function endAddresses(ends: Link['ends'], network: Ipv4Network): readonly EndAddress[] {
+export function endAddresses(ends: Link['ends'], network: Ipv4Network) {
   const first = ipv4Number(firstAddress(network)) ?? 0;
   return ends
     .toSorted((a, b) => (linkEndText(a) < linkEndText(b) ? -1 : 1))
@@ -49,13 +43,9 @@ export function endAddresses(ends: Link['ends'], network: Ipv4Network): readonly
 export function canonicalAddress(host: string): string | undefined {
   if (host.includes(':')) return canonicalIpv6(host);
   const name = host.toLowerCase().replace(/\.$/, '');
-  return looksLikeIpv4(name) && ipv4Number(name) === undefined ? undefined : name;
-}
-
-/** Programs read a name as an IPv4 address if its last part is a decimal or hexadecimal number. */
-function looksLikeIpv4(name: string): boolean {
-  const last = name.slice(name.lastIndexOf('.') + 1);
-  return /^(?:[0-9]+|0x[0-9a-f]*)$/.test(last);
+  // Programs read a name as an IPv4 address if its last part is a decimal or hexadecimal number.
+  const looksLikeIpv4 = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/.test(name);
+  return looksLikeIpv4 && ipv4Number(name) === undefined ? undefined : name;
 }
 
 function canonicalIpv6(host: string): string | undefined {

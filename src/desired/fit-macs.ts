@@ -3,30 +3,21 @@ import { given } from '../model/given.ts';
 import { type MacModel, macModel } from '../model/macs.ts';
 import { type Link, type LinkEnd, type NodeName, nodeName } from '../model/node.ts';
 
-/** A Mac of a placement with its `hw.model`. */
-interface PacedMac {
-  readonly name: string;
-  readonly model: string;
-}
-
-/** The Macs that the other Macs of a placement wait for. */
-interface Pace {
-  readonly slowest: readonly string[];
-  /** One or two sentences with the slowest Macs, and the memory bandwidth of these and of the fastest. */
-  readonly detail: string;
-}
-
 const speedOf = ({ name, memoryGigabytesPerSecond: speeds }: MacModel): string =>
   `${name}, ${speeds.map((one) => one.toLocaleString('en-US')).join(' or ')} GB/s`;
 
 /**
  * The Macs that set the pace of a placement with unequal Macs: memory bandwidth limits generation, and all wait for the
  * slowest Mac. Undefined if the Macs are equal, a model is unknown, or the variants of two chips overlap.
+ *
+ * @param macs each Mac with its `hw.model`
+ * @returns the slowest Macs, and one or two sentences with the memory bandwidth of these and of the fastest
  */
-export function paceOf(macs: readonly PacedMac[]): Pace | undefined {
+export function paceOf(macs: readonly { readonly name: string; readonly model: string }[]) {
   const known = macs.flatMap(({ name, model }) => {
     const mac = macModel(model);
-    return mac === undefined ? [] : [{ name, mac, least: least(mac), most: most(mac) }];
+    const speeds = mac?.memoryGigabytesPerSecond ?? [];
+    return mac === undefined ? [] : [{ name, mac, least: Math.min(...speeds), most: Math.max(...speeds) }];
   });
   const [slowest] = known.toSorted((a, b) => a.most - b.most);
   const [fast] = known.toSorted((a, b) => b.least - a.least);
@@ -40,9 +31,6 @@ export function paceOf(macs: readonly PacedMac[]): Pace | undefined {
   const detail = `${who} the pace (${speedOf(slowest.mac)} of memory bandwidth). ${fast.name} could be faster (${speedOf(fast.mac)}).`;
   return { slowest: slow.map(({ name }) => name), detail };
 }
-
-const least = ({ memoryGigabytesPerSecond: speeds }: MacModel): number => Math.min(...speeds);
-const most = ({ memoryGigabytesPerSecond: speeds }: MacModel): number => Math.max(...speeds);
 
 /** One Mac with an invented name. */
 interface Mac {
@@ -68,8 +56,9 @@ export function fitMesh(wanted: readonly MacCount[]): MeshFit {
   const known = joinModels(wanted);
   const macs = nameMacs(known);
   const size = largestMesh(macs, ({ receptacles }) => receptacles.length);
-  const mesh = size === 0 ? undefined : meshOf(chooseMacs(macs, size), known);
-  const ring = macs.length < 3 ? undefined : shapeOf(macs, ringPairs(macs), { known, receptaclesEach: 2 });
+  const chosen = chooseMacs(macs, size);
+  const mesh = size === 0 ? undefined : shapeOf(chosen, meshPairs(chosen), known, chosen.length - 1);
+  const ring = macs.length < 3 ? undefined : shapeOf(macs, ringPairs(macs), known, 2);
   return {
     models: known.map(fitModel),
     asked: known.reduce((sum, { count }) => sum + count, 0),
@@ -134,9 +123,6 @@ function chooseMacs(macs: readonly Mac[], size: number): readonly Mac[] {
   return macs.filter((mac) => chosen.includes(mac));
 }
 
-const meshOf = (macs: readonly Mac[], known: readonly KnownCount[]): FitShape =>
-  shapeOf(macs, meshPairs(macs), { known, receptaclesEach: macs.length - 1 });
-
 const meshPairs = (macs: readonly Mac[]): readonly Pair[] =>
   macs.flatMap((mac, index) => macs.slice(index + 1).map((other): Pair => [mac, other]));
 
@@ -146,13 +132,13 @@ const ringPairs = (macs: readonly Mac[]): readonly Pair[] =>
     return next === undefined ? [] : [[mac, next]];
   });
 
-interface ShapeNeeds {
-  readonly known: readonly KnownCount[];
-  readonly receptaclesEach: number;
-}
-
 /** Every cable uses the next receptacle at both its ends. */
-function shapeOf(macs: readonly Mac[], pairs: readonly Pair[], { known, receptaclesEach }: ShapeNeeds): FitShape {
+function shapeOf(
+  macs: readonly Mac[],
+  pairs: readonly Pair[],
+  known: readonly KnownCount[],
+  receptaclesEach: number,
+): FitShape {
   const taken = new Map<Mac, number>();
   const nextEnd = (mac: Mac): LinkEnd => {
     const index = taken.get(mac) ?? 0;

@@ -22,6 +22,7 @@ import type {
 import { type Digest, digest } from '../model/digest.ts';
 import { withMinor } from '../model/facts/mac.ts';
 import { given } from '../model/given.ts';
+import { compareText } from '../model/lists.ts';
 import { macModel } from '../model/macs.ts';
 import { type Link, type LinkEnd, linkEndText, nodeName } from '../model/node.ts';
 import type { TreeFile } from '../model/node-script.ts';
@@ -46,7 +47,7 @@ export function judgeHolds(fleet: DesiredFleet, nowEpochMs: number): DesiredFlee
 export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredFleet {
   const nodes = Object.entries(spec.nodes)
     .map(([name, node]) => resolveNode(name, node, spec.ssh ?? {}))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+    .sort((a, b) => compareText(a.name, b.name));
   const { wiredLimit, fileVault, keeper } = spec.system ?? {};
   const gateway = resolveGateway(spec);
   return withHiddenVariables({
@@ -65,13 +66,11 @@ export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredF
     ...given({ gateway }),
     runtimes: resolveRuntimes(spec, drivers),
     models: resolveModels(spec),
-    placements: resolvePlacements(spec),
+    placements: byName(spec.placements).map(([name, placement]) => resolvePlacement(name, placement)),
   });
 }
 
-type SshSpec = NonNullable<ClusterSpec['ssh']>;
-
-function resolveNode(name: string, node: NodeSpec, ssh: SshSpec): DesiredNode {
+function resolveNode(name: string, node: NodeSpec, ssh: NonNullable<ClusterSpec['ssh']>): DesiredNode {
   const user = node.user ?? ssh.user;
   const port = node.port ?? ssh.port;
   const identityFile = node.identityFile ?? ssh.identityFile;
@@ -82,9 +81,7 @@ function resolveNode(name: string, node: NodeSpec, ssh: SshSpec): DesiredNode {
     name: nodeName(name),
     host: node.host,
     ...given({ user, port, identityFile, password }),
-    hardware: {
-      ...given({ model, memoryBytes, serial }),
-    },
+    hardware: given({ model, memoryBytes, serial }),
     labels: { ...node.labels },
     ...(node.hold === undefined ? {} : { hold: { ...node.hold } }),
   };
@@ -93,8 +90,7 @@ function resolveNode(name: string, node: NodeSpec, ssh: SshSpec): DesiredNode {
 function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
   const { updates, version, accept } = macos ?? {};
   return {
-    ...(version === undefined ? {} : { version: withMinor(version) }),
-    ...given({ accept }),
+    ...given({ version: version && withMinor(version), accept }),
     ...(updates?.automatic === 'disabled' ? { automaticUpdates: 'disabled' } : {}),
   };
 }
@@ -115,12 +111,8 @@ function resolveMacSettings({ system }: ClusterSpec): WishedSettings {
 }
 
 function resolvePower({ power }: ClusterSpec): DesiredFleet['power'] {
-  const sleep = power?.sleep;
-  const restart = power?.restartAfterPowerLoss;
-  return {
-    ...(sleep === undefined ? {} : { sleepMinutes: sleep === 'never' ? 0 : sleep }),
-    ...given({ restartAfterPowerLoss: restart }),
-  };
+  const { sleep, restartAfterPowerLoss } = power ?? {};
+  return given({ sleepMinutes: sleep === 'never' ? 0 : sleep, restartAfterPowerLoss });
 }
 
 function resolveWiredLimit(text: string): DesiredWiredLimit {
@@ -163,14 +155,11 @@ function avoidedEnds(avoid: readonly (number | string)[], nodes: readonly Desire
     const end = typeof text === 'string' ? parseLinkEnd(text) : undefined;
     if (end !== undefined) add(end);
   }
-  return [...ends.values()].sort((a, b) => compareEnds(a, b));
+  return [...ends.values()].sort((a, b) => compareText(a.node, b.node) || a.receptacle - b.receptacle);
 }
 
-const compareEnds = (a: LinkEnd, b: LinkEnd): number =>
-  a.node === b.node ? a.receptacle - b.receptacle : a.node < b.node ? -1 : 1;
-
 const byName = <T>(specs: Readonly<Record<string, T>> | undefined): readonly (readonly [string, T])[] =>
-  Object.entries(specs ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  Object.entries(specs ?? {}).sort(([a], [b]) => compareText(a, b));
 
 /** The runtimes of a file with their defaults, sorted by name. Archive paths are as in the file. */
 export const resolveRuntimes = ({ runtimes }: ClusterSpec, drivers: KeysByDriver): readonly DesiredRuntime[] =>
@@ -205,20 +194,12 @@ const digestsOf = (texts: Readonly<Record<string, string>>): Readonly<Record<str
 const filesOf = ({ files }: ModelSpec): readonly TreeFile[] =>
   byName(files).map(([path, { sha256, size }]) => ({ path, sha256: digest(sha256), sizeBytes: size }));
 
-/** The placements of a file with their defaults, sorted by name. */
-const resolvePlacements = ({ placements }: ClusterSpec): readonly DesiredPlacement[] =>
-  byName(placements).map(([name, spec]) => resolvePlacement(name, spec));
-
 function resolvePublication(
   name: string,
   { servedName = name, access, apiKey, proxies }: NonNullable<PlacementSpec['endpoint']>,
 ): Publication {
   const sources = access === 'anybody' ? [] : keySources(apiKey);
-  return {
-    servedName,
-    ...(sources.length === 0 ? {} : { apiKeys: sources }),
-    ...given({ proxies }),
-  };
+  return { servedName, ...given({ apiKeys: sources.length === 0 ? undefined : sources, proxies }) };
 }
 
 /** The name of meshwright's file in the tree of the gateway. */
@@ -243,26 +224,25 @@ export const gatewayTree = 'doorman';
 const defaultFirstToken = '60s';
 
 function resolvePlacement(name: string, spec: PlacementSpec): DesiredPlacement {
+  const { model, runtime, sharding, shares, allow, backend, endpoint, expect } = spec;
   return {
     name,
-    model: spec.model,
-    runtime: spec.runtime,
+    model,
+    runtime,
     nodes: spec.nodes.map((node) => nodeName(node)),
-    ...given({ sharding: spec.sharding }),
+    ...given({ sharding }),
     transport: spec.transport,
     contextTokens: contextTokens(String(spec.context)) ?? 0,
     parallel: spec.parallel ?? 1,
     env: { ...spec.env },
     args: [...(spec.args ?? [])],
-    ...(spec.shares === undefined ? {} : { shares: [...spec.shares] }),
-    ...(spec.allow === undefined ? {} : { allow: [...spec.allow] }),
-    ...(spec.backend === undefined || spec.backend === 'auto' ? {} : { backend: spec.backend }),
-    endpointPort: spec.endpoint?.port ?? defaultEndpointPort,
-    ...(spec.endpoint?.listen === 'lan' ? { publication: resolvePublication(name, spec.endpoint) } : {}),
-    firstTokenMs: durationMs(spec.expect?.firstToken ?? defaultFirstToken) ?? 0,
-    ...(spec.expect?.tokensPerSecond === undefined ? {} : { tokensPerSecond: spec.expect.tokensPerSecond }),
+    ...given({ shares, allow, backend: backend === 'auto' ? undefined : backend }),
+    endpointPort: endpoint?.port ?? defaultEndpointPort,
+    ...(endpoint?.listen === 'lan' ? { publication: resolvePublication(name, endpoint) } : {}),
+    firstTokenMs: durationMs(expect?.firstToken ?? defaultFirstToken) ?? 0,
+    ...given({ tokensPerSecond: expect?.tokensPerSecond }),
     state: spec.state ?? 'serving',
-    ...(spec.fallback === undefined ? {} : { fallback: resolveFallback(spec.fallback, spec.context) }),
+    ...given({ fallback: spec.fallback && resolveFallback(spec.fallback, spec.context) }),
   };
 }
 

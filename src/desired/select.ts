@@ -12,14 +12,11 @@ export interface NodeSelector {
   readonly labels: readonly string[];
 }
 
-/** The selected nodes in fleet order, or the reasons why none can be selected. */
-export interface Selection {
-  readonly nodes: readonly DesiredNode[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-/** Selects nodes by name and label. An unknown name, a bad selector and an empty selection are errors. */
-export function selectNodes(fleet: Pick<DesiredFleet, 'nodes'>, selector: NodeSelector): Selection {
+/**
+ * Selects nodes by name and label. An unknown name, a bad selector and an empty selection are errors.
+ * @returns the selected nodes in fleet order, or the reasons why none can be selected
+ */
+export function selectNodes(fleet: Pick<DesiredFleet, 'nodes'>, selector: NodeSelector) {
   const terms = selector.labels.flatMap((text) => text.split(',')).map(parseTerm);
   const problems = [...unknownNames(fleet.nodes, selector.names), ...terms.flatMap((term) => term.problem ?? [])];
   if (problems.length > 0) return { nodes: [], diagnostics: problems };

@@ -11,18 +11,11 @@ import { type ArchiveFact, extraName, own, type SourceFacts, type TreeSources, w
 /** The name of the locked requirements in the tree of their runtime. */
 export const requirementsName = 'requirements.lock';
 
-/** A runtime with the versions of its packages, and the problems of its requirements. */
-interface SettledPackages {
-  readonly runtime: DesiredRuntime;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-/** Adds package versions to a runtime that nodes build, if its requirements were read. Others stay unchanged. */
-export function settlePackages(
-  runtime: DesiredRuntime,
-  { archives }: SourceFacts,
-  drivers: KeysByDriver,
-): SettledPackages {
+/**
+ * Adds package versions to a runtime that nodes build, if its requirements were read, and reports problems in these. Other
+ * runtimes stay unchanged.
+ */
+export function settlePackages(runtime: DesiredRuntime, { archives }: SourceFacts, drivers: KeysByDriver) {
   const needed = drivers.get(runtime.driver)?.packages;
   if (needed === undefined) return { runtime, diagnostics: [] };
   const list = runtime.extras.find((extra) => extra.name === requirementsName);
@@ -36,7 +29,7 @@ function textOf({ name }: DesiredRuntime, extra: RuntimeExtra, archives: SourceF
   return seen?.kind === 'known' ? seen.text : undefined;
 }
 
-function packagesOf(runtime: DesiredRuntime, path: string, text: string, needed: readonly string[]): SettledPackages {
+function packagesOf(runtime: DesiredRuntime, path: string, text: string, needed: readonly string[]) {
   const { packages, problems } = readRequirements(text);
   const subject = runtimeSubject(runtime.name);
   const lines = problems.map((one) =>
@@ -53,18 +46,12 @@ function packagesOf(runtime: DesiredRuntime, path: string, text: string, needed:
   };
 }
 
-/** A runtime with its wheels among its extras, and the facts about these files. */
-interface SettledWheels {
-  readonly runtime: DesiredRuntime;
-  readonly sources: SourceFacts;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 /**
  * Adds the files for nodes without internet to a runtime: its Python archive, and the wheels in its folder that match
  * the hashes in the requirements and fit a Mac. Reports missing files. An unread folder is as the lock lists it.
+ * Returns the facts about all these files, too.
  */
-export function settleWheels(runtime: DesiredRuntime, { lock, sources, baseFolder }: TreeSources): SettledWheels {
+export function settleWheels(runtime: DesiredRuntime, { lock, sources, baseFolder }: TreeSources) {
   const place = wheelFolder(runtime, baseFolder);
   if (place === undefined) return { runtime, sources, diagnostics: [] };
   const folder = own(sources.folders, place.name);
@@ -228,11 +215,6 @@ interface RequirementProblem {
   readonly text: string;
 }
 
-interface RequirementsList {
-  readonly packages: readonly Requirement[];
-  readonly problems: readonly RequirementProblem[];
-}
-
 interface Entry {
   readonly line: number;
   readonly text: string;
@@ -281,14 +263,10 @@ function requirementOf(text: string): Requirement | string {
   const shown = wanted.split(/[\s;]/)[0] ?? '';
   if (name === '' && other === '') return `\`${shown}\` is neither pinned with == nor a wheel at an https URL.`;
   if (hashes.length === 0) return `\`${shown}\` has no --hash=sha256:…, so any file of that name would be accepted.`;
-  const more = {
-    hashes,
-    isAtUrl: name === '',
-    isConditional: wanted.includes(';'),
-  };
-  if (name !== '') return { name: canonicalName(name), ...given({ version }), ...more };
-  const ofWheel = wheel.split('-')[1];
-  return { name: canonicalName(other), ...given({ version: ofWheel }), ...more };
+  const isAtUrl = name === '';
+  const found = isAtUrl ? wheel.split('-')[1] : version;
+  const isConditional = wanted.includes(';');
+  return { name: canonicalName(name || other), ...given({ version: found }), hashes, isAtUrl, isConditional };
 }
 
 /**
@@ -297,7 +275,7 @@ function requirementOf(text: string): Requirement | string {
  *
  * @see pip's requirements file format, and its hash-checking mode
  */
-export function readRequirements(text: string): RequirementsList {
+export function readRequirements(text: string) {
   const packages: Requirement[] = [];
   const problems: RequirementProblem[] = [];
   for (const { line, text: words } of entriesOf(text)) {

@@ -14,15 +14,6 @@ import {
 } from '../addresses.ts';
 import { own } from './settle-trees.ts';
 
-/** The links of a fleet with their networks, and the matching sections of the lock. */
-export interface SettledLinks {
-  readonly thunderbolt: DesiredFleet['thunderbolt'];
-  readonly links: ClusterLock['links'];
-  readonly formerNetworks: ClusterLock['formerNetworks'];
-  readonly additions: readonly string[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 const prefixLength = 30;
 
 /**
@@ -31,12 +22,13 @@ const prefixLength = 30;
  * in the lock as former networks until no node has an address in them.
  *
  * @param inUse networks that others use: new links do not get them, but existing networks stay
+ * @returns the links with their networks, and the matching sections of the lock
  */
 export function settleLinks(
   thunderbolt: DesiredFleet['thunderbolt'],
   lock: ClusterLock,
   inUse: readonly Ipv4Network[] = [],
-): SettledLinks {
+) {
   const { pool } = thunderbolt;
   const names = pool === undefined ? [] : thunderbolt.links.map((link) => linkText(link.ends));
   const { links, left } = allocate(names, { pool: pool ?? noPool, lock, inUse });
@@ -83,19 +75,14 @@ const networksByText = ({ links }: ClusterLock): Readonly<Record<string, string>
 const compareNetworks = (a: string, b: string): number => numberOf(a) - numberOf(b);
 const numberOf = (network: string): number => ipv4Number(network.split('/')[0] ?? '') ?? 0;
 
-interface Allocation {
-  readonly links: ReadonlyMap<string, Ipv4Network>;
-  /** Links without a network, because the pool is full. */
-  readonly left: readonly string[];
-}
-
 interface Supply {
   readonly pool: Ipv4Network;
   readonly lock: ClusterLock;
   readonly inUse: readonly Ipv4Network[];
 }
 
-function allocate(names: readonly string[], supply: Supply): Allocation {
+/** The networks of these links, and the links without one, because the pool is full. */
+function allocate(names: readonly string[], supply: Supply) {
   const { lock } = supply;
   const links = new Map<string, Ipv4Network>();
   const left: string[] = [];

@@ -193,13 +193,6 @@ function tooLarge({ models }: ClusterLock): readonly Diagnostic[] {
 /** The shapes read from model headers, by model name. */
 export type ShapeFacts = Readonly<Record<string, ShapeFact>>;
 
-/** Models with their shapes, and the shapes for the lock. */
-interface SettledShapes {
-  readonly models: readonly DesiredModel[];
-  /** Absent if no shape is known. */
-  readonly shapes?: Readonly<Record<string, LockedShape>>;
-}
-
 /**
  * Adds shapes to models: those that were read, otherwise those in the lock for the same files. The files determine the
  * shape, so it needs no consent.
@@ -208,12 +201,12 @@ export function settleShapes(
   models: readonly DesiredModel[],
   { shapes = {} }: Pick<ClusterLock, 'shapes'>,
   read: ShapeFacts = {},
-): SettledShapes {
+) {
   const settled = models.map((model) => withShape(model, own(shapes, model.name), own(read, model.name)));
   const kept = settled.flatMap(({ name, digest, shape }) =>
     digest === undefined || shape === undefined ? [] : [[name, { of: digest, shape }] as const],
   );
-  return { models: settled, ...(kept.length === 0 ? {} : { shapes: Object.fromEntries(kept) }) };
+  return { models: settled, ...given({ shapes: unlessEmpty<LockedShape>(Object.fromEntries(kept)) }) };
 }
 
 function withShape(model: DesiredModel, locked: LockedShape | undefined, read: ShapeFact | undefined): DesiredModel {
