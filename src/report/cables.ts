@@ -110,7 +110,7 @@ export function eventLines(event: CableEvent, page: Page): readonly string[] {
       return hang('', text, page.columns).map((line) => page.paint('good', line));
     }
     case 'plugged':
-      return hang('plugged in: ', `${placeWords(event)}: ${escapeText(event.advice)}`, page.columns).map((line) =>
+      return hang('plugged in: ', `${placeWords(event)}; ${escapeText(event.advice)}`, page.columns).map((line) =>
         page.paint('bad', line),
       );
     case 'unplugged':
@@ -153,7 +153,7 @@ const waitText = (act: CableAct, page: Page): string => {
 /** While bridged Macs form a ring, shows no other step. */
 function nextText(work: CableWork, lost: readonly string[]): string {
   const next = work.acts.find(({ isFree }) => isFree);
-  if (work.loops.length > 0) return 'unplug that cable first';
+  if (work.loops.length > 0) return 'unplug the cable named above first';
   if (next !== undefined) return next.text;
   if (work.acts.length > 0) return 'no cable can be moved yet';
   if (lost.length > 0) return `unknown until ${lost.join(' and ')} can be observed`;

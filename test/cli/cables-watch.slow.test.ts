@@ -45,7 +45,7 @@ describe('cables --watch', () => {
     const watching = watch('--watch');
     await watching.until('missing: 1-2  2-4\n');
     await hands('plug', 'studio-2:5', 'studio-4:3');
-    await watching.until('plugged in: studio-2 receptacle 5: receptacle 4 (back, 4th from Ethernet),\n');
+    await watching.until('plugged in: studio-2 receptacle 5; move it to receptacle 4 (back, 4th from\n');
     await hands('move', 'studio-2:5', 'studio-2:4');
     await watching.until('studio-2:4 <-> studio-4:3 matches the file at 80 Gb/s\n');
     await hands('plug', 'studio-1:2', 'studio-2:2');
@@ -56,8 +56,8 @@ describe('cables --watch', () => {
       '        Thunderbolt 5 cable (studio-1:2: back, 2nd from Ethernet; studio-2:2:',
       '        back, 2nd from Ethernet)',
       '  done: 1-3  1-4  2-3  3-4     missing: 1-2  2-4',
-      'plugged in: studio-2 receptacle 5: receptacle 4 (back, 4th from Ethernet),',
-      '            please',
+      'plugged in: studio-2 receptacle 5; move it to receptacle 4 (back, 4th from',
+      '            Ethernet)',
       '  done: 1-3  1-4  2-3  3-4     wrong: 2-4     missing: 1-2',
       'unplugged: studio-2 receptacle 5, from studio-4 receptacle 3',
       'studio-2:4 <-> studio-4:3 matches the file at 80 Gb/s',

@@ -56,7 +56,7 @@ export interface CableWork {
   readonly examination: Examination;
   /** Rings of bridged Macs, to show before anything else. */
   readonly loops: readonly Diagnostic[];
-  /** In a possible order. */
+  /** In a possible order; those that can be done now come first. */
   readonly acts: readonly CableAct[];
   /** Problems that no step fixes: cables, identities, and unobserved nodes. */
   readonly findings: readonly Diagnostic[];
@@ -77,7 +77,7 @@ export function cableWork(desired: DesiredFleet, observation: FleetObservation):
     one.code.startsWith('identity/') || (one.code.startsWith('cabling/') && !isCured(one, acts));
   return {
     examination,
-    acts,
+    acts: acts.toSorted((a, b) => Number(b.isFree) - Number(a.isFree)),
     loops: found.filter(({ code }) => code === 'bridge/loop'),
     findings: found.filter((one) => isTold(one) || failures.has(one.code)),
   };
@@ -288,12 +288,12 @@ function aside(work: CableWork, { kind, ends }: CableAct): Advice | undefined {
   if (kind !== 'move-end' || from === undefined || to === undefined || from.node !== to.node) return undefined;
   const [here, there] = [from, to].map((end) => placeAt(work.examination, end));
   const words = there === undefined ? '' : ` (${there.words})`;
-  const plain = { at: from, advice: `receptacle ${to.receptacle}${words}, please` };
+  const plain = { at: from, advice: `move it to receptacle ${to.receptacle}${words}` };
   if (here?.column === undefined || there?.column === undefined || here.side !== there.side) return plain;
   const steps = there.column - here.column;
   const count = counts[Math.abs(steps)];
   const side = steps > 0 ? 'right' : 'left';
-  return count === undefined || steps === 0 ? plain : { at: from, advice: `${count} to the ${side}, please` };
+  return count === undefined || steps === 0 ? plain : { at: from, advice: `move it ${count} to the ${side}` };
 }
 
 /** `wrong`: no cable work can fix it. `unjudged`: unknown. */

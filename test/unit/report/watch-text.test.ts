@@ -60,7 +60,7 @@ describe('the text for watched cabling', () => {
     expect(shown({ cables: ring, values }).slice(0, 3)).toEqual([
       '  STOP: studio-2:3 <-> studio-3:3: Unplug this cable now; plug it in again after',
       '        the bridges are removed.',
-      '  next: unplug that cable first',
+      '  next: unplug the cable named above first',
     ]);
   });
 
@@ -107,7 +107,7 @@ describe('the text for watched cabling', () => {
     expect(linesOf(false)).toBe(`${pair}: unplugged`);
     expect(eventLines({ kind: 'unplugged', plug: either }, page)).toEqual([`unplugged: ${pair}`]);
     const event = { kind: 'plugged', ...ends, advice: 'this cable is not in the file' } as const;
-    expect(eventLines(event, page).join(' ')).toContain(`plugged in: ${pair}: this cable`);
+    expect(eventLines(event, page).join(' ')).toContain(`plugged in: ${pair}; this cable`);
   });
 
   it('ends with a line about the links in the file', () => {

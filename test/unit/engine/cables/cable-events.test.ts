@@ -102,7 +102,7 @@ describe('an event during cabling', () => {
   it('is a plug in the wrong receptacle, with the right one as advice', () => {
     const wrong = [...without(first), 'studio-1:2 <-> studio-2:5'];
     expect(events(without(first), wrong)).toEqual([
-      { kind: 'plugged', at: end('studio-2:5'), advice: 'receptacle 2 (back, 2nd from Ethernet), please' },
+      { kind: 'plugged', at: end('studio-2:5'), advice: 'move it to receptacle 2 (back, 2nd from Ethernet)' },
     ]);
   });
 

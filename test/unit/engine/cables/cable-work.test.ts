@@ -112,6 +112,16 @@ describe('cable work', () => {
     expect(work({ values: twin }).findings.map(({ code }) => code)).toContain('identity/same-mac');
   });
 
+  it('lists the acts that can be done now first', () => {
+    const cables = meshOfFour
+      .filter((text) => !text.startsWith('studio-3:4'))
+      .map((text) => text.replace('studio-2:2', 'studio-2:5'));
+    expect(placed(['joined', 'joined', 'joined'], cables).acts).toMatchObject([
+      { ends: [end('studio-3:4'), end('studio-4:4')], isFree: true },
+      { stopFirst: ['kimi'], isFree: false },
+    ]);
+  });
+
   it('waits until a placement that uses the cable is stopped', () => {
     const swapped = meshOfFour.map((text) => text.replace('studio-2:2', 'studio-2:5'));
     expect(placed(['joined', 'joined', 'joined'], swapped).acts).toMatchObject([
