@@ -5,7 +5,7 @@ import { textBelow, tracesOf } from '../secret-traces.ts';
 import { type FaultServer, startFaultServer } from '../sshd/fault-server.ts';
 import { makeKey } from '../sshd/start-sshd.ts';
 import { endPlace, placeWithFleet } from './fleet.ts';
-import { codesOf, json, meshwright, type Ran } from './meshwright.ts';
+import { codesOf, json, meshwright, type Ran, widest } from './meshwright.ts';
 import { bareText, makePlace, type Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 import { onTerminal } from './terminal.ts';
@@ -33,6 +33,9 @@ describe('unlock and secrets on a simulated rack', () => {
     const named = await run({}, 'secrets', '--sim', '--json', 'studio-2');
     expect([named.code, schemaCheck('secrets')(json(named))]).toEqual([3, []]);
     expect(json(named)).toMatchObject({ nodes: { 'studio-2': { need: 'unlock', channels: ['ssh login message'] } } });
+
+    const text = await run({}, 'secrets', '--sim');
+    expect(text.stdout).toMatch(/^studio-rack {3}4 nodes: password needed now on studio-2 +simulated\n/);
 
     const without = await run({}, 'unlock', '--sim', '--all', '--json');
     expect([without.code, schemaCheck('unlock')(json(without))]).toEqual([3, []]);
@@ -115,7 +118,11 @@ placements:
     const [page, document] = [await run(env, 'secrets', '--sim'), await run(env, 'secrets', '--sim', '--json')];
     expect(page.stdout).toContain('env KEY_OF_ANA  found      key of chat\n');
     expect(page.stdout).toContain('env KEY_OF_BEN  not found  key of chat\n');
-    expect(page.stdout).toContain('The environment variable KEY_OF_BEN is not set.');
+    expect(page.stdout).toMatch(/The environment variable KEY_OF_BEN is not\s+set\./);
+    expect(page.stdout).toMatch(/^studio-rack {3}4 nodes: no password needed now +simulated\n/);
+    expect(page.stdout).toMatch(/ {2}studio-1\.\.4 {2}no\n$/);
+    const narrow = await run({ ...env, COLUMNS: '40' }, 'secrets', '--sim');
+    expect(widest(narrow.stdout)).toBeLessThanOrEqual(40);
     expect(schemaCheck('secrets')(json(document))).toEqual([]);
     expect(json(document)).toMatchObject({ keys: [{ placement: 'chat', state: 'resolves' }, { state: 'missing' }] });
     for (const { stdout, stderr } of [page, document]) expect(stdout + stderr).not.toContain('never-to-be-shown');

@@ -2,11 +2,13 @@ import { dirname } from 'node:path';
 import { observeFleet } from '../../apply/reach/observe.ts';
 import type { NodeWay } from '../../apply/reach/session.ts';
 import { keyIfLocked } from '../../apply/unlock-node.ts';
+import { columnsOf } from '../../diagnostics/cells.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { alike } from '../../model/lists.ts';
+import { everyNodeText } from '../../model/node.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { sudoFact } from '../../rack/access/fact.ts';
@@ -15,8 +17,8 @@ import { readValue } from '../../rack/fact.ts';
 import { filevaultFact } from '../../rack/filevault/fact.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { gatherAlike } from '../../report/findings.ts';
-import { unreachedField } from '../../report/nodes-text.ts';
-import { counted } from '../../report/page.ts';
+import { seenText, unreachedField } from '../../report/nodes-text.ts';
+import { hang, headLines, type Page, padEnd, pageText } from '../../report/page.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
@@ -24,7 +26,7 @@ import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
 import { observeLimits } from '../look/observe-fleet.ts';
 import { type KeySourceRow, keySourceRows } from '../sources/read-keys.ts';
 import { secretContext } from '../sources/secrets.ts';
-import { diagnosticsJson, showDiagnostics, showJson, withProgress } from '../terminal/console.ts';
+import { diagnosticsJson, pageFor, showDiagnostics, showJson, withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
@@ -83,7 +85,8 @@ export const secrets: VerbBody = async (run) => {
       diagnostics: diagnosticsJson(run.console, diagnostics),
     });
   } else {
-    run.console.out(pageOf({ sources, keys, rows }, run.options.sim === true));
+    const seen = seenText(rows.length - lost.length, unreached);
+    run.console.out(secretsText({ cluster: cluster.fleet.name, sources, keys, rows, seen }, pageFor(run.console)));
     if (diagnostics.length > 0) run.console.err('\n');
     showDiagnostics(run.console, gatherAlike(diagnostics));
   }
@@ -182,49 +185,59 @@ const needText: Readonly<Record<Need, string>> = {
   unknown: 'unknown',
 };
 
-/** The API keys of published endpoints and their sources. */
-const keyLines = (keys: readonly KeySourceRow[]): readonly string[] =>
-  keys.length === 0
-    ? []
-    : [
-        '',
-        ...table(keys.map(({ source, state, placement }) => [source, stateText[state], `key of ${placement}`])),
-        ...keys.flatMap(({ why }) => (why === undefined ? [] : [`  ${escapeText(why)}`])),
-      ];
-
 interface Found {
+  readonly cluster: string;
   readonly sources: readonly Source[];
   readonly keys: readonly KeySourceRow[];
   readonly rows: readonly NodeRow[];
+  readonly seen: string;
 }
 
-function pageOf({ sources, keys, rows }: Found, isSimulated: boolean): string {
-  const named =
-    sources.length === 0
-      ? ['The file names no password sources.']
-      : table(sources.map(({ text, state, nodes }) => [text, stateText[state], counted(nodes.length, 'node')]));
-  const needed = table([
-    ['node', 'needs password', 'from', 'sent as'],
-    ...rows.map(({ name, need, source, channels }) => [
-      name,
-      needText[need],
-      channels.length === 0 ? '' : (source ?? 'no source'),
-      channels.join(', '),
-    ]),
+/** `no password needed now; after a restart on studio-1..4` */
+function needSummary(rows: readonly NodeRow[]): string {
+  const on = (...needs: readonly Need[]): string =>
+    everyNodeText(rows.filter(({ need }) => needs.includes(need)).map(({ name }) => name));
+  const [now, later, open] = [on('unlock', 'enroll'), on('after-restart'), on('unknown')];
+  return [
+    now === '' ? 'no password needed now' : `password needed now on ${now}`,
+    ...(later === '' ? [] : [`after a restart on ${later}`]),
+    ...(open === '' ? [] : [`unknown on ${open}`]),
+  ].join('; ');
+}
+
+/** The passwords that are needed now, the sources of the file, and the need of each node; equal nodes once. */
+function secretsText({ cluster, sources, keys, rows, seen }: Found, page: Page): string {
+  const passwords = sources.map(({ text, state, nodes }) => [
+    text,
+    stateText[state],
+    `password of ${everyNodeText(nodes)}`,
   ]);
-  return `${[...named, ...keyLines(keys), '', ...needed, ...(isSimulated ? ['', 'These nodes are simulated.'] : [])].join('\n')}\n`;
+  const apiKeys = keys.map(({ source, state, placement }) => [source, stateText[state], `key of ${placement}`]);
+  const equal = alike(rows, ({ source, need }) => JSON.stringify([source, need]));
+  return pageText([
+    headLines(cluster, `${seen}: ${needSummary(rows)}`, page),
+    passwords.length === 0 ? hang('  ', 'The file names no password sources.', page.columns) : table(passwords, page),
+    table(apiKeys, page),
+    keys.flatMap(({ why }) => (why === undefined ? [] : hang('  ', escapeText(why), page.columns))),
+    table(
+      [
+        ['node', 'needs password', 'from', 'sent as'],
+        ...equal.map(([{ need, source, channels }, same]) => [
+          everyNodeText(same.map(({ name }) => name)),
+          needText[need],
+          channels.length === 0 ? '' : (source ?? 'no source'),
+          channels.join(', '),
+        ]),
+      ],
+      page,
+    ),
+  ]);
 }
 
-const widestCell = 32;
-
-function table(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, at) =>
-    Math.min(widestCell, Math.max(...rows.map((row) => row[at]?.length ?? 0))),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+/** Columns; on a page that is too narrow, each row is a paragraph. */
+function table(rows: readonly (readonly string[])[], page: Page): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => columnsOf(row[at] ?? ''))));
+  const lines = rows.map((row) => `  ${row.map((cell, at) => padEnd(cell, widths[at] ?? 0)).join('  ')}`.trimEnd());
+  if (lines.every((line) => columnsOf(line) <= page.columns)) return lines;
+  return rows.flatMap((row) => hang('  ', row.filter((cell) => cell !== '').join(', '), page.columns));
 }
