@@ -136,7 +136,7 @@ function endingOf(
     return { checked: wanted.length === 1 ? `${names(wanted)} serves` : `${names(wanted)} serve`, ...more };
   }
   const serving = wanted.filter(({ state }) => state === 'serving');
-  const again = prose`The file wants ${names(serving)} serving. To start ${serving.length === 1 ? 'it' : 'them'} again: ${meshwright('start', ...serving.map(({ name }) => name))}, or the next apply.`;
+  const again = prose`The file sets ${names(serving)} to serving. To start ${serving.length === 1 ? 'it' : 'them'} again: ${meshwright('start', ...serving.map(({ name }) => name))}, or the next apply.`;
   return { checked: `${names(wanted)} ${are} stopped`, ...(serving.length === 0 ? {} : { lastWords: () => [again] }) };
 }
 
