@@ -11,6 +11,7 @@
  * An answer is given only when its line, both sizes and the separators on both sides of both files agree; else it is
  * missing. Separators carry the token, so that one broken answer does not cost the ones after it.
  */
+import { isUtf8 } from 'node:buffer';
 import type { Answer, Exit, Probe } from '../model/probe.ts';
 
 /** The request of the script that printed the frames. */
@@ -59,31 +60,34 @@ interface Line {
   readonly isLate: boolean;
 }
 
-interface Separator {
-  /** `3 out`, `3 err` or `end`. */
-  readonly name: string;
+/** What stands between a separator and the next one, named `next`; without a next one it is not whole. */
+interface Body {
   readonly start: number;
   readonly end: number;
+  readonly next: string;
 }
 
 /** All readable parts of the output. Anything printed twice is `undefined`, because neither copy is trustworthy. */
 interface Frames {
   readonly lines: ReadonlyMap<string, Line | undefined>;
   readonly sizes: ReadonlyMap<string, number | undefined>;
-  readonly separators: readonly Separator[];
+  /** By the name of the separator before it: `3 out`, `3 err` or `end`. */
+  readonly bodies: ReadonlyMap<string, Body | undefined>;
   /** Whether the end line arrived; without it, missing parts were cut off. */
   readonly isWhole: boolean;
 }
 
 function readFrames(text: string, from: number, token: string): Frames {
-  const separators = [...text.slice(from).matchAll(new RegExp(`\\n${token} (\\d{1,6} (?:out|err)|end)\\n`, 'g'))].map(
-    (match): Separator => ({
-      name: match[1] ?? '',
-      start: from + match.index,
-      end: from + match.index + match[0].length,
-    }),
-  );
-  const head = text.slice(from, separators[0]?.start ?? text.length).split('\n');
+  const separator = new RegExp(`\\n${token} (\\d{1,6} (?:out|err)|end)\\n`, 'g');
+  separator.lastIndex = from;
+  const all = [...text.matchAll(separator)];
+  const bodies = new Map<string, Body | undefined>();
+  for (const [at, { 0: whole, 1: name = '', index }] of all.entries()) {
+    const next = all[at + 1];
+    const body = { start: index + whole.length, end: next?.index ?? 0, next: next?.[1] ?? '' };
+    bodies.set(name, bodies.has(name) ? undefined : body);
+  }
+  const head = text.slice(from, all[0]?.index).split('\n');
   const lines = new Map<string, Line | undefined>();
   const sizes = new Map<string, number | undefined>();
   const sizesAt = head.indexOf(`${token} sizes`);
@@ -96,7 +100,7 @@ function readFrames(text: string, from: number, token: string): Frames {
     const [, size, name = ''] = /^ *(\d{1,15}) +(\d{1,6}\.[oe])$/.exec(one) ?? [];
     if (name !== '') sizes.set(name, sizes.has(name) ? undefined : Number(size));
   }
-  return { lines, sizes, separators, isWhole: separators.some(({ name }) => name === 'end') };
+  return { lines, sizes, bodies, isWhole: bodies.has('end') };
 }
 
 function answerOf(probe: Probe, id: number, frames: Frames, bytes: Buffer): Answer {
@@ -125,18 +129,15 @@ function answerOf(probe: Probe, id: number, frames: Frames, bytes: Buffer): Answ
 function bodyOf(
   id: number,
   stream: 'out' | 'err',
-  frames: Frames,
+  { bodies, sizes }: Frames,
 ): { readonly start: number; readonly end: number } | 'truncated' | 'garbled' {
-  const { separators, sizes } = frames;
-  const at = separators.findIndex(({ name }) => name === `${id} ${stream}`);
-  const own = separators[at];
-  const next = separators[at + 1];
-  if (own === undefined || next === undefined) return 'truncated';
-  if (separators.some(({ name }, other) => other !== at && name === own.name)) return 'garbled';
-  const wanted = stream === 'out' ? [`${id} err`] : [`${id + 1} out`, 'end'];
-  if (!wanted.includes(next.name)) return 'garbled';
+  const name = `${id} ${stream}`;
+  const own = bodies.get(name);
+  if (own === undefined && bodies.has(name)) return 'garbled';
+  if (own === undefined || own.next === '') return 'truncated';
+  const nexts = stream === 'out' ? [`${id} err`] : [`${id + 1} out`, 'end'];
   const size = sizes.get(`${id}.${stream === 'out' ? 'o' : 'e'}`);
-  return size === next.start - own.end ? { start: own.end, end: next.start } : 'garbled';
+  return nexts.includes(own.next) && size === own.end - own.start ? own : 'garbled';
 }
 
 /** Signals with equal numbers on macOS and Linux; others keep their number. */
@@ -174,17 +175,8 @@ interface Decoded {
 }
 
 /** Cuts anything longer than `maxBytes`: the node limits its files only roughly. */
-function decode(bytes: Uint8Array, maxBytes: number): Decoded {
+function decode(bytes: Buffer, maxBytes: number): Decoded {
   const isCut = bytes.length > maxBytes;
   const kept = isCut ? bytes.subarray(0, maxBytes) : bytes;
-  return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(kept), isCut, isUtf8: isUtf8(bytes) };
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
+  return { text: kept.toString('utf8'), isCut, isUtf8: isUtf8(bytes) };
 }
