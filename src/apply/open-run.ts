@@ -5,7 +5,7 @@ import { plainText } from '../diagnostics/prose-text.ts';
 import type { Plan } from '../engine/plan/plan.ts';
 import { planJson } from '../engine/plan/plan-json.ts';
 import type { NodeCommand } from '../engine/playbooks/expand.ts';
-import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import type { DesiredNode } from '../model/desired.ts';
 import { digestOf, shortDigest } from '../model/digest.ts';
 import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
@@ -31,10 +31,8 @@ import {
 import { observeSessions } from './reach/observe.ts';
 import { type NodeWay, openSession, type Session, type UseLimits, type Way } from './reach/session.ts';
 import type { RunListener } from './run-events.ts';
-import type { RunTiming } from './run-timing.ts';
 import type { StepContext, StepProgress } from './steps/context.ts';
 import { runStep } from './steps/run-step.ts';
-import type { NodeUnlock } from './unlock-node.ts';
 
 /** An open run: one journal, and one connection and one lease per node for all its plans. */
 export interface OpenRun {
@@ -391,30 +389,19 @@ export interface RunReport {
 }
 
 /** The inputs of a run other than its plans. The caller reads clocks and makes tokens. */
-export interface RunOptions extends UseLimits {
+export interface RunOptions
+  extends UseLimits,
+    Pick<StepContext, 'verb' | 'desired' | 'timing' | 'newToken' | 'onWithdraw' | 'unlock'> {
   /** SSH targets of all nodes in the plan, and of those that its gates observe. */
   readonly ways: readonly NodeWay[];
-  /** The resolved file behind the plan: gates read the same properties. */
-  readonly desired: DesiredFleet;
-  /** The command, such as `apply`; shown to runs that wait for the lease. */
-  readonly verb: string;
   readonly controller: Controller;
   /** Opened for this run; the caller closes it. Its run id names the run. */
   readonly journal: Journal;
   /** Maximum number of nodes with running steps. */
   readonly parallel: number;
-  /** 32 hexadecimal digits, new for every observation. */
-  readonly newToken: () => string;
-  readonly timing: RunTiming;
   /** How long to wait for a living run's lease before giving up; 0 without `--lease-wait`. */
   readonly leaseWaitMs: number;
   readonly onEvent: RunListener;
   /** Called once the plan has its leases; the first step waits for it. An error from it ends the run. */
   readonly onLeased?: () => Promise<void>;
-  /** Called before the script that removes our SSH access; the script waits for it. */
-  readonly onWithdraw?: (node: NodeName) => Promise<void>;
-  /**
-   * Unlocks a Mac that restarted to its FileVault lock, without a person; absent if no Mac can be unlocked this way.
-   */
-  readonly unlock?: NodeUnlock;
 }

@@ -1,8 +1,8 @@
 import { canonicalAddress } from '../desired/addresses.ts';
-import { didYouMean, listText } from '../desired/did-you-mean.ts';
+import { didYouMean } from '../desired/did-you-mean.ts';
 import { pointerTo, renamedKeys } from '../desired/draft.ts';
 import { escapeText } from '../diagnostics/escape.ts';
-import { groupBy } from '../model/lists.ts';
+import { groupBy, listText } from '../model/lists.ts';
 import { upperFirst } from '../model/text/prose.ts';
 import { type Problem, quoted } from './problem.ts';
 import type { ReadDocument } from './read-document.ts';

@@ -1,4 +1,5 @@
 import { given } from '../model/given.ts';
+import { listText } from '../model/lists.ts';
 import { editDistance } from './edit-distance.ts';
 
 const listedAtMost = 8;
@@ -68,10 +69,3 @@ export const meant = (
   near === undefined
     ? given({ hint: otherwise })
     : { label: `did you mean ${near}?`, hint: `Did you mean \`${near}\`?` };
-
-/** `a, b and c`; empty for an empty list. */
-export function listText(words: readonly string[], last = 'and'): string {
-  const head = words.slice(0, -1).join(', ');
-  const tail = words.at(-1) ?? '';
-  return head === '' ? tail : `${head} ${last} ${tail}`;
-}

@@ -1,9 +1,10 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import { listText } from '../model/lists.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { named, prose } from '../model/text/prose.ts';
-import { didYouMean, listText } from './did-you-mean.ts';
+import { didYouMean } from './did-you-mean.ts';
 
 /** Selects nodes. Without names and labels, this is every node; with both, the named nodes that match. */
 export interface NodeSelector {

@@ -1,5 +1,5 @@
+import { listText } from '../model/lists.ts';
 import type { ModelShape } from '../model/model-shape.ts';
-import { listText } from './did-you-mean.ts';
 
 /**
  * Why tensor sharding cannot split a model over this number of ranks, one sentence each; empty if it can. The number of

@@ -38,3 +38,10 @@ export const alike = <T>(
   keyOf: (thing: T) => string | undefined,
 ): readonly (readonly [first: T, all: readonly T[]])[] =>
   [...groupBy(things, keyOf).values()].flatMap((all) => all.slice(0, 1).map((first) => [first, all] as const));
+
+/** `a, b and c`; empty for an empty list. */
+export function listText(words: readonly string[], last = 'and'): string {
+  const head = words.slice(0, -1).join(', ');
+  const tail = words.at(-1) ?? '';
+  return head === '' ? tail : `${head} ${last} ${tail}`;
+}

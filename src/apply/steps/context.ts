@@ -1,12 +1,13 @@
 import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
 import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { StepResult } from '../execute.ts';
-import type { RunOptions } from '../open-run.ts';
 import type { Session, Way } from '../reach/session.ts';
-import { pause, timeFor } from '../run-timing.ts';
+import { pause, type RunTiming, timeFor } from '../run-timing.ts';
+import type { NodeUnlock } from '../unlock-node.ts';
 
 /** This run's lease of a node, or why it has none. */
 export type OwnLease =
@@ -21,12 +22,18 @@ export interface StepProgress {
 }
 
 /** What a step runner may use in addition to the step itself. */
-export interface StepContext
-  extends Pick<RunOptions, 'verb' | 'desired' | 'timing' | 'newToken' | 'onWithdraw' | 'unlock'> {
+export interface StepContext {
   readonly runId: string;
+  /** The command, such as `apply`; shown to runs that wait for the lease. */
+  readonly verb: string;
   /** For the record on the node, with the command: its user, and the file's digest. */
   readonly by: string;
   readonly config: string;
+  /** The resolved file behind the plan: gates read the same properties. */
+  readonly desired: DesiredFleet;
+  readonly timing: RunTiming;
+  /** 32 hexadecimal digits, new for every observation. */
+  readonly newToken: () => string;
   /** Time limit for one node's observation or connection, in ms. */
   readonly lookMs: number;
   /** Aborted when the step must stop waiting. */
@@ -42,6 +49,12 @@ export interface StepContext
   /** Stops renewing the lease while a node restarts, so that it does not count as lost. */
   readonly suspend: (node: NodeName) => void;
   readonly resume: (node: NodeName) => Promise<void>;
+  /** Called before the script that removes our SSH access; the script waits for it. */
+  readonly onWithdraw?: (node: NodeName) => Promise<void>;
+  /**
+   * Unlocks a Mac that restarted to its FileVault lock, without a person; absent if no Mac can be unlocked this way.
+   */
+  readonly unlock?: NodeUnlock;
   readonly progress: (progress: StepProgress) => void;
 }
 

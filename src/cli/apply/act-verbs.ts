@@ -1,6 +1,5 @@
 import { thisController } from '../../apply/lease/controller.ts';
 import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
-import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode, leadersOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
@@ -9,6 +8,7 @@ import { inFleetOrder, type PlayScope } from '../../engine/playbooks/expand.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
+import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';

@@ -1,6 +1,6 @@
-import { listText } from '../../desired/did-you-mean.ts';
 import { withoutNode } from '../../desired/settle/settle.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
+import { listText } from '../../model/lists.ts';
 import { changeLock, type LockPlace, lockPlaceOf, openCluster, readLock } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
 import { askYes } from '../terminal/ask.ts';

@@ -1,4 +1,4 @@
-import { didYouMean, listText } from '../../desired/did-you-mean.ts';
+import { didYouMean } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/settle/settle-runtime.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
@@ -7,6 +7,7 @@ import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
+import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';

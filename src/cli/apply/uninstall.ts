@@ -1,6 +1,5 @@
 import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
-import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/settle/settle.ts';
 import { fleetWithout, type Goal } from '../../engine/goals/scope.ts';
@@ -8,6 +7,7 @@ import { makePlan } from '../../engine/plan/make-plan.ts';
 import { inFleetOrder } from '../../engine/playbooks/expand.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
+import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { contextTokens, memoryLabelBytes } from '../../desired/amounts.ts';
-import { guess, listText } from '../../desired/did-you-mean.ts';
+import { guess } from '../../desired/did-you-mean.ts';
 import { requirementsName, settlePackages } from '../../desired/settle/python-packages.ts';
 import { settleFleet } from '../../desired/settle/settle.ts';
 import { type ArchiveFact, absolutePath, extraName } from '../../desired/settle/settle-trees.ts';
@@ -13,6 +13,7 @@ import { isDriver, keysByDriver } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredRuntime, DriverName } from '../../model/desired.ts';
 import type { FitFleet, ModelFit } from '../../model/fit.ts';
 import { given } from '../../model/given.ts';
+import { listText } from '../../model/lists.ts';
 import { macModel } from '../../model/macs.ts';
 import type { ModelShape, ShapeFact } from '../../model/model-shape.ts';
 import { type Link, nodeName } from '../../model/node.ts';

@@ -1,4 +1,4 @@
-import { guess, listText } from '../../desired/did-you-mean.ts';
+import { guess } from '../../desired/did-you-mean.ts';
 import { fitMesh } from '../../desired/fit-macs.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -18,7 +18,7 @@ import {
   nodeFitJson,
 } from '../../model/fit.ts';
 import { given } from '../../model/given.ts';
-import { alike } from '../../model/lists.ts';
+import { alike, listText } from '../../model/lists.ts';
 import { avoidReason, macModel, macModelIds, macModelsDate } from '../../model/macs.ts';
 import { type ModelShape, weightBytes } from '../../model/model-shape.ts';
 import { linkEndText } from '../../model/node.ts';

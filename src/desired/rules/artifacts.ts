@@ -1,5 +1,5 @@
+import { listText } from '../../model/lists.ts';
 import { modelSubject, placementSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
-import { listText } from '../did-you-mean.ts';
 import { type Draft, type DraftRuntime, pointerTo } from '../draft.ts';
 import { collisionsOf, isTreePath } from '../tree-paths.ts';
 import type { DriverKeys, Finding, KeysByDriver, PlaceText, Rule } from './rule.ts';

@@ -1,6 +1,7 @@
-import { listText, meant, suggesterAmong } from '../../desired/did-you-mean.ts';
+import { meant, suggesterAmong } from '../../desired/did-you-mean.ts';
 import type { Draft } from '../../desired/draft.ts';
 import type { Finding, Rule } from '../../desired/rules/rule.ts';
+import { listText } from '../../model/lists.ts';
 import type { Text } from '../../model/step.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 

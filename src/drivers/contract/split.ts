@@ -1,5 +1,5 @@
-import { listText } from '../../desired/did-you-mean.ts';
 import { mostRanks, tensorProblems } from '../../desired/tensor-limits.ts';
+import { listText } from '../../model/lists.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 
 export interface RankSplit {

@@ -1,4 +1,4 @@
-import { listText, suggesterAmong } from '../../desired/did-you-mean.ts';
+import { suggesterAmong } from '../../desired/did-you-mean.ts';
 import { needsRdma } from '../../desired/layouts.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
@@ -6,6 +6,7 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { Json } from '../../model/digest.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { Known } from '../../model/known.ts';
+import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type AddressParts, subjectNodes, typedKind } from '../../model/subject.ts';
 import { leftToApply, type Prose } from '../../model/text/prose.ts';

@@ -1,10 +1,9 @@
-import { listText } from '../../desired/did-you-mean.ts';
 import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Plan, Waiting } from '../../engine/plan/plan.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
-import { alike } from '../../model/lists.ts';
+import { alike, listText } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
 import { mapNames, type Prose, prose } from '../../model/text/prose.ts';
 import { type Blocker, propertyKey } from '../../rack/resource.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { didYouMean, listText, suggesterAmong } from '../../../src/desired/did-you-mean.ts';
+import { didYouMean, suggesterAmong } from '../../../src/desired/did-you-mean.ts';
 import { editDistance } from '../../../src/desired/edit-distance.ts';
+import { listText } from '../../../src/model/lists.ts';
 
 describe('the edit distance', () => {
   it.each([
