@@ -64,7 +64,7 @@ describe('docs/ci.md', () => {
 });
 
 describe('examples/ci/rollout.yaml', () => {
-  it('means the same in YAML 1.1', () => {
+  it('reads the same in YAML 1.1', () => {
     const text = textOf('examples/ci/rollout.yaml');
     expect(parse(text, { version: '1.1', merge: true })).toEqual(parse(text));
   });

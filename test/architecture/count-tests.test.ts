@@ -58,7 +58,7 @@ describe('countTests over several runs', () => {
     expect(count([['one', 'failed']], [['one', 'passed']])).toMatchObject({ total: 1, passed: 0, failed: 1 });
   });
 
-  it('counts tests with equal names separately', () => {
+  it('counts tests with the same name separately', () => {
     expect(
       count([
         ['one', 'passed'],

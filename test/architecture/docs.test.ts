@@ -41,7 +41,7 @@ describe('docs/architecture.md', () => {
     .map((line) => /^\| `(\w+)` \|.*\| ([^|]*) \|$/.exec(line))
     .filter((row) => row !== null);
 
-  it('shows the import table of the linters', () => {
+  it("shows the linters' import table", () => {
     const shown = Object.fromEntries(rows.map((row) => [row[1], row[2]]));
     const words = (folder: string, mayImport: readonly string[]): string => {
       if (folder === table.commandLine) return 'everything';
@@ -54,7 +54,7 @@ describe('docs/architecture.md', () => {
     expect(shown).toEqual(expected);
   });
 
-  it('shows the subject levels of the linters', () => {
+  it("shows the linters' subject levels", () => {
     const shown = [...textOf('docs/architecture.md').matchAll(/^\| (\d+) \| ([^|]*) \|$/gm)];
     expect(shown.map((row) => [row[1], row[2]])).toEqual(
       table.levels.map((subjects, at) => [String(at + 1), subjects.join(', ')]),

@@ -87,7 +87,7 @@ describe('a .sh file', () => {
 });
 
 describe('node scripts', () => {
-  it('are all generated as texts', () => {
+  it('are all in the generated texts', () => {
     const names = everyText('').map(([name]) => name);
     expect(names.filter((name) => name.startsWith('script ')).sort()).toEqual(
       scriptNames.map((name) => `script ${name}`).sort(),

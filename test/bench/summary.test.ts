@@ -29,7 +29,7 @@ describe('the spread of measured values', () => {
 });
 
 describe('benchmark limits', () => {
-  it('compare observations with the floor, peak memory with its limit, and start-up with bare Node', () => {
+  it('compare observations with the floor, peak memory with its limit, and start-up time with bare Node', () => {
     expect(barsOf(measured(1_100)).map(({ value, isReached }) => [value, isReached])).toEqual([
       [1.5, true],
       [1.1, true],

@@ -129,7 +129,7 @@ describe('an interrupted apply', () => {
 });
 
 describe('a saved plan', () => {
-  it('is applied as it was saved without --yes, and refused if anything differs (case 55)', async () => {
+  it('is applied without --yes exactly as saved, and is refused if anything differs (case 55)', async () => {
     await fault('power-wrong', 'studio-1');
     await run('plan', '--sim', '--out', 'stale.json');
     await fault('power-wrong', 'studio-4');
@@ -170,7 +170,7 @@ describe('a saved plan', () => {
   });
 });
 
-describe('the lock of the cluster file', () => {
+describe("the cluster file's lock", () => {
   it('is not extended by --yes without a terminal', async () => {
     const ran = await run('apply', '--yes', '--json');
     expect([ran.code, codesOf(json(ran))]).toEqual([65, ['lock/unresolved']]);

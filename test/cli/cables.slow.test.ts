@@ -34,7 +34,7 @@ describe('cables', () => {
     await expectGolden('cables-wrong', place, [ran]);
   });
 
-  it('claims nothing about cables of an unobserved node, and exits with 4', async () => {
+  it("makes no claims about an unobserved node's cables, and exits with 4", async () => {
     await sim('fault', 'filevault-locked', 'studio-3');
     const ran = await run('cables', '--sim');
     expect(ran.code).toBe(4);

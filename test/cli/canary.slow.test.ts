@@ -281,7 +281,7 @@ describe('secrets from every source', () => {
 });
 
 describe('each secret', () => {
-  it('is stored in its source, and a password also in its simulated Mac', () => {
+  it('is stored in its source, and a password also on its simulated Mac', () => {
     const own = (node: string): string => join('sim', 'roots', node, '.sim/password');
     const launchd = (node: string): string => join('sim', 'roots', node, '.sim/launchd/dev.meshwright.rank.chat');
     const found = canaries.map((one) => [

@@ -11,7 +11,7 @@ const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 const text = readFileSync(new URL('../../cluster.example.yaml', import.meta.url), 'utf8');
 
 describe('enroll --card', () => {
-  it('prints an ASCII page of 80 columns for each node of the file, also as JSON', async () => {
+  it('prints an 80-column ASCII page for each node in the file, in text and JSON', async () => {
     place.write('cluster.yaml', text);
     const [page, all, asJson] = [
       await run('enroll', '--card', 'studio-1'),

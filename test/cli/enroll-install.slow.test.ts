@@ -115,7 +115,7 @@ describe('the first enroll of a Mac', () => {
     expect(nodeOf(good)).toMatchObject({ login: 'accepted', sudo: 'allowed', installed: { rule: 'added' } });
   });
 
-  it('lists the sources of passwords when it has none or its source fails', async () => {
+  it('lists the password sources when it has no password or its source fails', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     const none = await run('enroll', '--sim', 'studio-4', '--json');
     const [{ hint }] = (nodeOf(none) as unknown as { diagnostics: { hint: string }[] }).diagnostics as [
@@ -126,7 +126,7 @@ describe('the first enroll of a Mac', () => {
     expect(codesOf(nodeOf(unset))).toEqual(['ssh/authentication-failed', 'secret/missing']);
   });
 
-  it('shows its changes at a terminal and asks, without showing the password', async () => {
+  it('shows its changes and asks at a terminal, without showing the password', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     const words = ['enroll', '--sim', 'studio-4', '--no-color'];
     const no = await onTerminal(place, words, { typing: { after: 'Install? [y/N]', keys: 'n\r' } });

@@ -60,7 +60,7 @@ describe('exec', () => {
     expect(stdout.split('\0').slice(0, -1)).toEqual(words);
   });
 
-  it('prefixes output, errors and exit codes with the names of their nodes', async () => {
+  it("prefixes output, errors and exit codes with their node's name", async () => {
     const rans = [
       await run('exec', '--sim', '--all', '--', 'sw_vers', '-productVersion'),
       await run('exec', '--sim', 'studio-1', 'studio-4', '--', 'sh', '-c', 'echo out; echo wrong >&2; exit 3'),
@@ -105,7 +105,7 @@ describe('exec', () => {
     expect(ran.stderr).toMatch(/^simulated studio-1 ! exit unknown: /m);
   });
 
-  it('lists a few of very many nodes, and counts the rest (case 60)', async () => {
+  it('lists a few of many nodes, and counts the rest (case 60)', async () => {
     const nodes = Array.from({ length: 250 }, (_, index) => `  n${index}: { host: n${index}.lan }\n`).join('');
     place.write('many.yaml', `schema: 1\nname: many\nnodes:\n${nodes}`);
     const ran = await run('exec', '-f', 'many.yaml', '--', 'true');

@@ -147,7 +147,7 @@ describe('fit MODEL', () => {
     });
   });
 
-  it('includes the other placements on the nodes for a model of the file', async () => {
+  it('includes the other placements on the nodes for a model in the file', async () => {
     writeCluster(61 * 5e9, (text) =>
       `${text}  second:\n    model: other\n    runtime: reference\n    nodes: [studio-1]\n    transport: tcp\n    context: 4k\n    endpoint: { port: 8081 }\n`.replace(
         'models:\n',
@@ -164,7 +164,7 @@ describe('fit MODEL', () => {
     });
   });
 
-  it('uses the runtime of the placement and its locked mlx-lm, unless --mlx-lm is given', async () => {
+  it("uses the placement's runtime and its locked mlx-lm, unless --mlx-lm is given", async () => {
     mkdirSync(join(place.folder, 'mlx'), { recursive: true });
     const hash = '0'.repeat(64);
     const list = ['mlx==0.32.1', 'mlx-lm==0.31.3'].map((line) => `${line} --hash=sha256:${hash}\n`).join('');

@@ -26,7 +26,7 @@ interface GraphDocument {
 }
 
 describe('graph', () => {
-  it('draws the file without a connection to any node', async () => {
+  it('draws the file without connecting to any node', async () => {
     const [svg, dot] = await Promise.all([run('--declared'), run('--declared', '--format', 'dot')]);
     expect([svg.code, svg.stderr, dot.code, dot.stderr]).toEqual([0, '', 0, '']);
     expect(elementsOf(svg.stdout)[0]).toBe('svg');

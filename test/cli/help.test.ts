@@ -63,13 +63,13 @@ describe('meshwright --help', () => {
     await expectGolden(`help-${verb}`, place, [help]);
   });
 
-  it('explains the commands of sim in 80 columns', async () => {
+  it('explains the sim commands in 80 columns', async () => {
     const helps = await Promise.all(['up', 'down', 'status', 'fault'].map((verb) => run('sim', verb, '--help')));
     expect(Math.max(...helps.map((help) => widest(help.stdout)))).toBeLessThanOrEqual(80);
     await expectGolden('help-sim-verbs', place, helps);
   });
 
-  it('explains the commands of lease in 80 columns', async () => {
+  it('explains the lease commands in 80 columns', async () => {
     const helps = await Promise.all(['status', 'release'].map((verb) => run('lease', verb, '--help')));
     expect(Math.max(...helps.map((help) => widest(help.stdout)))).toBeLessThanOrEqual(80);
     await expectGolden('help-lease-verbs', place, helps);
@@ -98,7 +98,7 @@ describe('meshwright --help', () => {
 });
 
 describe('meshwright --version', () => {
-  it('prints one line, or one JSON document with the version of Node', async () => {
+  it('prints one line, or one JSON document with the Node version', async () => {
     const [plain, asJson] = await Promise.all([run('--version'), run('--version', '--json')]);
     expect(plain).toMatchObject({ code: 0, stderr: '' });
     expect(plain.stdout).toMatch(/^meshwright \d+\.\d+\.\d+\n$/);

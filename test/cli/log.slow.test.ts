@@ -26,7 +26,7 @@ const linesOf = (name: string): readonly Line[] =>
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
 describe("a command's log", () => {
-  it('records connections, host keys, commands, leases, steps, plans and the exit code of apply', async () => {
+  it("records connections, host keys, commands, leases, steps, plans and apply's exit code", async () => {
     await run('sim', 'fault', 'cable-swapped', 'studio-1');
     const ran = await run('apply', '--sim', '--yes', '--json', '--log', 'apply.ndjson', '--log-level', 'debug');
     const lines = linesOf('apply.ndjson');

@@ -24,7 +24,7 @@ const run = (...words: string[]) => meshwright(place, words);
 const follow = (...more: string[]): Talking => listenTo(place, ['logs', 'chat', '--sim', '--follow', ...more]);
 
 describe('logs --follow', () => {
-  it('prints the last lines and then new lines of every rank, until Ctrl-C', async () => {
+  it("prints every rank's last lines and then its new lines, until Ctrl-C", async () => {
     writeLog(place, 'studio-1', 'one\ntwo\nthree\n');
     writeLog(place, 'studio-4', 'four');
     const following = follow('--lines', '2', '--record', 'followed.jsonl');
@@ -127,7 +127,7 @@ describe('logs --follow', () => {
 });
 
 describe('logs', () => {
-  it('names the rank that failed first, marks its line, and explains cause and repair', async () => {
+  it('names the rank that failed first, marks its line, and explains the cause and the repair', async () => {
     writeLog(place, 'studio-1', 'waiting for the others\n');
     writeLog(place, 'studio-4', 'hello\ndyld[812]: Library not loaded: @rpath/libmlx.dylib\n');
     const ran = await run('logs', 'chat', '--sim');

@@ -49,7 +49,7 @@ const claims = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (typeof value === 'object' && value !== null && Object.values(value).some(claims));
 
-describe('JSON documents of a rack with a lost Mac', () => {
+describe('JSON documents about a rack with a lost Mac', () => {
   it.each(observing)('make no claims about the lost Mac: %s', async (verb) => {
     const ran = await run(...verb.split(' '), ...(words[verb] ?? []), '--sim', '--json');
     const document = json(ran) as Readonly<Record<string, unknown>>;

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => endPlace(place));
 
-describe('Macs of 2026 with macOS 27', () => {
+describe('2026 Macs with macOS 27', () => {
   it('converge, and a second apply has nothing to do', async () => {
     const again = await run('apply', '--sim', '--yes');
     expect([again.code, again.stderr]).toEqual([0, '']);

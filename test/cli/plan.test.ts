@@ -53,7 +53,7 @@ describe('plan', () => {
     });
   });
 
-  it('is the same twice, and writes no lock', async () => {
+  it('is the same when run twice, and writes no lock', async () => {
     const [one, two] = [await run('plan', '--sim', '--json'), await run('plan', '--sim', '--json')];
     const { diagnostics: _one, ...first } = json(one) as { readonly diagnostics: unknown };
     const { diagnostics: _two, ...second } = json(two) as { readonly diagnostics: unknown };

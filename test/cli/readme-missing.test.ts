@@ -25,7 +25,7 @@ const commands = words.filter((word) => edits[word] === undefined && !existing.i
 beforeAll(() => place.write('cluster.yaml', exampleText));
 afterAll(() => place.remove());
 
-describe('the README list of missing features', () => {
+describe('the list of missing features in the README', () => {
   it('names commands and keys, and this test has an edit for each key', () => {
     expect(Object.keys(edits).filter((key) => !words.includes(key))).toEqual([]);
     expect(commands.length).toBeGreaterThan(10);

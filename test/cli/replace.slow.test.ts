@@ -67,14 +67,14 @@ describe('replace', () => {
     expect((await run('enroll', '--sim', 'studio-2')).stdout).toContain('already enrolled');
   });
 
-  it('rejects the Mac of a different node', async () => {
+  it('rejects a Mac that belongs to a different node', async () => {
     await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
     const ran = await withPassword('simulated', 'replace', 'studio-2', '--yes');
     expect(ran.code).toBe(5);
     await expectGolden('replace-same-mac', place, [ran]);
   });
 
-  it('identifies a Mac without our key by a password login, and installs nothing on a wrong one', async () => {
+  it('identifies a Mac without our key by a password login, and installs nothing on a wrong Mac', async () => {
     for (const node of ['studio-1', 'studio-2']) await run('sim', 'fault', 'not-enrolled', node);
     await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
     const ran = await withPassword('simulated', 'replace', 'studio-2', '--yes', '--json');
@@ -91,7 +91,7 @@ describe('replace', () => {
     await expectGolden('replace-question', place, [ran]);
   });
 
-  it('needs --yes and one node of the file', async () => {
+  it('needs --yes and one node from the file', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
     const [silent, none, unknown] = [
       await run('replace', '--sim', 'studio-2', '--json'),

@@ -31,7 +31,7 @@ async function chatNow(...words: string[]): Promise<readonly [number | null, str
   return [ran.code, chat?.state, chat?.standing];
 }
 
-describe('status of placements', () => {
+describe('the status of placements', () => {
   it('reports a placement that was never started, and how to start it', () => {
     expect(never.code).toBe(1);
     expect(never.stdout).toContain('  chat   not placed   tcp   studio-1,4   tensor\n');

@@ -83,7 +83,7 @@ describe('a rank that survives KILL', () => {
     expect((await run('plan', '--sim')).code).toBe(0);
   });
 
-  it('blocks the reboot of the other Mac, with a hint to reboot its own', async () => {
+  it("blocks the reboot of the other Mac, with a hint to reboot the rank's own Mac", async () => {
     await holdInKernel('studio-1');
     const ran = await run('reboot', 'studio-4', '--sim', '--yes');
     expect(ran.code).not.toBe(0);

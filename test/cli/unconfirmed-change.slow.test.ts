@@ -29,7 +29,7 @@ beforeEach(() => {
 const pendingLine = /rollback {3}studio-1\/link-address\/2\/set of run r-left \(ana@desk\) is not\s+confirmed/;
 
 describe('an unconfirmed network change', () => {
-  it('appears as drift and in the plan, where other changes of its Mac wait for it', async () => {
+  it('appears as drift and in the plan, where other changes to its Mac wait for it', async () => {
     await run('sim', 'fault', 'power-wrong', 'studio-1');
     const [plan, drift] = [await run('plan', '--sim'), await run('drift', '--sim')];
     expect([plan.code, drift.code, widest(plan.stdout)]).toEqual([0, 2, expect.toSatisfy((n: number) => n <= 80)]);

@@ -94,7 +94,7 @@ describe('unlock and secrets on a simulated rack', () => {
     expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, 'studio-1   not locked   simulated\n', '']);
   });
 
-  it('reject two sources and an invalid variable name, without printing it', async () => {
+  it('reject two sources, and an invalid variable name without printing it', async () => {
     const two = await run({}, 'unlock', '--sim', 'studio-1', '--password-env', 'A', '--password-file', 'b');
     const bad = await run({}, 'unlock', '--sim', 'studio-1', '--password-env', wrong);
     const none = await run({}, 'unlock', '--sim');

@@ -127,7 +127,7 @@ it.each(['_meshrank', '_meshgate'])('the account %s cannot do what the broken pr
 });
 
 it(
-  'a program of launch cannot do what the broken programs try',
+  'a program started by launch cannot do what the broken programs try',
   async () => {
     const typed = typedRack(rack, file);
     const ran = await typed.type('launch', '--nodes', first, '--yes', '--', 'sh', '-c', mightDo);

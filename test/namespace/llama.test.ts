@@ -153,7 +153,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     expect(log.stdout).not.toContain('Tell me of the cable');
   });
 
-  it('shows the memory of each Mac as llama.cpp counts it', async () => {
+  it("shows each Mac's memory as llama.cpp counts it", async () => {
     const { stdout } = await typed.type('status');
     // A worker has layers, and its log two decimals of a MiB; there is no GPU here, so the leader has the embedding.
     expect(stdout).toMatch(new RegExp(`^    ${worker} uses weights [\\d.]+ [kM]B, cache [\\d.]+ [kM]B`, 'm'));
@@ -202,7 +202,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     await restart();
   });
 
-  it('gives no token while a cable is unplugged, which is reported, and recovers by itself', async () => {
+  it('gives no token while a cable is unplugged, reports this, and recovers by itself', async () => {
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['cable-missing', `${leader}:2`]);
       expect(await health()).toBe('{"status":"ok"}');

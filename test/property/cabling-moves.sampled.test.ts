@@ -98,7 +98,7 @@ describe('cable moves for random racks', () => {
     );
   });
 
-  it('name every receptacle they touch', () => {
+  it('name every receptacle that they touch', () => {
     fc.assert(
       fc.property(randomRack({ nodes: 4, links: 8, cables: 8 }), (rack) => {
         for (const move of movesOf(rack)) {

@@ -169,7 +169,7 @@ describe('the cluster file reader', () => {
     );
   });
 
-  it('reports the same problems for any order of sections', () => {
+  it('reports the same problems whatever the order of sections', () => {
     const sections = [
       'schema: 2',
       'name: R',

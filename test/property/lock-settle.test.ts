@@ -88,7 +88,7 @@ describe('a lock file', () => {
     );
   });
 
-  it('has the same text for any order of entries', () => {
+  it('has the same text whatever the order of its entries', () => {
     fc.assert(
       fc.property(lock, (one) => {
         const turned = <T>(map: Readonly<Record<string, T>>) => Object.fromEntries(Object.entries(map).reverse());

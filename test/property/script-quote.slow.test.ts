@@ -66,7 +66,7 @@ describe('the observation script', () => {
     );
   });
 
-  it('rejects a token other than 32 hex digits and a relative prefix (case 16)', () => {
+  it('rejects a relative prefix, and a token that is not 32 hex digits (case 16)', () => {
     fc.assert(
       fc.property(word, (text) => {
         fc.pre(!/^[0-9a-f]{32}$/.test(text));

@@ -178,7 +178,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await next.keeper.release();
   });
 
-  it('is taken over immediately from a dead process of this computer', async () => {
+  it('is taken over immediately from a dead process on this computer', async () => {
     const dead = contender({ run: 'run-a', heartbeatMs: never, pid: 2 ** 22 + 1 });
     await dead.keeper.take([one]);
     const next = contender({ run: 'run-b', leaseExpiryMs: never });

@@ -40,7 +40,7 @@ const file = (node: string, name = randomUUID()): Step =>
   });
 
 describe('a run of a plan', () => {
-  it('makes the changes of its steps, confirms this at a gate, and releases its leases', async () => {
+  it("makes its steps' changes, confirms them at a gate, and releases its leases", async () => {
     const power = sleepAfter('studio-1/power', 'studio-1');
     const put = file('studio-2');
     const steps = [power, put, gate('seen', seenSleep('studio-1'), { needs: ['studio-1/power'] })];

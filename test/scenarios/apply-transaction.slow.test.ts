@@ -115,7 +115,7 @@ describe('a network change', () => {
   });
 });
 
-describe('a node that loses its connection with its clock ten years behind (case 20)', () => {
+describe('a node that loses its connection while its clock is ten years behind (case 20)', () => {
   /** When the connection is cut, how, and whether the node may end before or after the change. */
   const cuts: readonly (readonly [
     string,

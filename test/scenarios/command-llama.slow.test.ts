@@ -77,7 +77,7 @@ describe.skipIf(reason !== undefined)('a placement on a real llama.cpp', { timeo
     expect(changesIn(plan)).toEqual([`${first} placement/chat`]);
   });
 
-  it('answers the token request and the golden request at the older completions path', async () => {
+  it('answers the token request and the golden request on the older completions path', async () => {
     expect(await rack.declare(file({ path: '/v1/completions', golden: 'equal' }))).toEqual([]);
     const { report } = await rack.converge();
     expect(report?.diagnostics).toEqual([]);

@@ -101,7 +101,7 @@ describe('separate accounts for ranks and gateway', { timeout: patience }, () =>
     expect(rack.fleet().processes()).not.toEqual(before);
   });
 
-  it('are neither used nor changed if a person created an account of that name', async () => {
+  it('are neither used nor changed if a person created an account with that name', async () => {
     const dscl = (words: string) => `sudo -n dscl . ${words}`;
     await printed(first, dscl('-delete /Users/_meshrank'));
     expect(await printed(first, dscl('-create /Users/_meshrank UniqueID 0'))).toBe('');

@@ -99,7 +99,7 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('reconnects after a cut during a command and completes', async () => {
+  it('reconnects if cut off during a command, and completes', async () => {
     await declareModel({ source: './models/large' });
     const { proxy, ways } = await proxied();
     const cut = new Set<string>();

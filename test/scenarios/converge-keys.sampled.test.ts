@@ -21,7 +21,7 @@ const sorted = (texts: readonly string[] = []): readonly string[] => [...texts].
 const edits = keyEdits(pairFile());
 const titled = (some: readonly KeyEdit[]) => some.map((edit) => [edit.key, edit.what, edit] as const);
 
-describe('a key of the file', () => {
+describe('a key in the file', () => {
   it('has table entries for the consequences of its edit and its removal', () => {
     expect([...keyPaths(pairFile()).keys()].filter((key) => keys[key] === undefined)).toEqual([]);
     expect(edits.filter((edit) => !isEdit(pairFile(), edit)).map(({ key, what }) => `${key} ${what}`)).toEqual([]);
@@ -55,7 +55,7 @@ async function become(change?: KeyEdit['change']): Promise<readonly string[]> {
   return sorted(changesIn(plan).map(patternOf));
 }
 
-describe('apply after an edit of the file', { timeout: patience }, () => {
+describe('apply after an edit to the file', { timeout: patience }, () => {
   // Edits with manual steps have their own tests.
   const effective = edits.filter(({ changes = [], blockers = [] }) => changes.length > 0 && blockers.length === 0);
 

@@ -32,7 +32,7 @@ const userOn = (node: string): string | undefined => {
   return /<key>UserName<\/key>\s*<string>([^<]*)<\/string>/.exec(text)?.[1];
 };
 
-describe('a file without user and account', { timeout: patience }, () => {
+describe('a file that sets no user and no account', { timeout: patience }, () => {
   it('runs ranks as the ssh user and gives a warning', async () => {
     const { plan } = await rack.converge();
     const warnings = plan.diagnostics.filter(({ code }) => code === 'accounts/login');

@@ -21,7 +21,7 @@ async function become(change?: KeyEdit['change']): Promise<readonly string[]> {
   return changesIn(plan).map(patternOf).sort();
 }
 
-describe('apply after several edits of the file', { timeout: patience }, () => {
+describe('apply after several edits to the file', { timeout: patience }, () => {
   it('keeps one older version of a runtime and removes earlier ones', async () => {
     const archive = (name: string) => (file: Parameters<KeyEdit['change']>[0]) => {
       filePart(file, 'runtimes', 'reference')['archive'] = `./dist/${name}.tar.gz`;

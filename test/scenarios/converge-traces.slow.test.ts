@@ -40,7 +40,7 @@ async function giveUp(): Promise<void> {
 }
 
 describe('apply', { timeout: patience }, () => {
-  it('leaves no staging folder and no job after several changes of model and runtime', async () => {
+  it('leaves no staging folder and no job after several model and runtime changes', async () => {
     const files = [
       ['./models/tiny'],
       ['./models/newer', './dist/newer.tar.gz'],

@@ -135,7 +135,7 @@ function expected(instant: string, wasKept: boolean) {
   return { instant, isCut: true, isQuiet: true, isKept, isWhole: true, outcome, again, isConverged: true };
 }
 
-describe('a node that is cut off at any instant of a network change', () => {
+describe('a node cut off at any instant during a network change', () => {
   it.each(changes)('is intact and reachable and converges after %s', { timeout: 300_000 }, async (_, call) => {
     const nodes = rack.desired.nodes.map(({ name }) => name);
     // Each node tries different instants, since a rollback takes most of the time.

@@ -220,7 +220,7 @@ describe('the gateway in front of a mesh that is down, closed or failing', () =>
     expect((await door.client.models.list()).data.map(({ id }) => id)).toEqual(['tiny']);
   });
 
-  it('forwards an error of the runtime', async () => {
+  it('forwards an error from the runtime', async () => {
     const { door } = await opened({ status: 400 });
     const error = await errorOf(door.client.chat.completions.create(chat()));
     expect([error.status, error.code]).toEqual([400, 'declined']);

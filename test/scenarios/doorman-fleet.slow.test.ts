@@ -96,7 +96,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect(after.observed).toEqual(before.observed);
   });
 
-  it('stores no key, in any form, in any file of the node (case 30)', async () => {
+  it('stores no key, in any form, in any file on the node (case 30)', async () => {
     const kept = await readFile(at('/Library/Application Support/meshwright/doorman/8080/keys/chat'), 'utf8');
     expect(JSON.parse(kept)).toEqual({ keys: [expect.stringMatching(/^[0-9a-f]{64}$/)] });
     const texts = await keptTexts();
@@ -104,7 +104,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect(texts.flatMap(({ text }) => tracesOf(clientKey, text))).toEqual([]);
   });
 
-  it('leaves no prompt on its node and no answer in the files of the gateway', async () => {
+  it("leaves no prompt on its node and no answer in the gateway's files", async () => {
     const { content } = JSON.parse((await chat(clientKey)).text).choices[0].message;
     const texts = await keptTexts();
     expect(texts.filter(({ text }) => text.includes('Say hello.'))).toEqual([]);

@@ -33,7 +33,7 @@ async function askOwn(door: TestDoor, own: Readonly<Record<string, string>> = {}
 
 const inFlight = async (door: TestDoor): Promise<unknown> => (await fetch(`${door.url}/doorman/ask/chat`)).json();
 
-describe('a token request of the node at the gateway', () => {
+describe('a token request from the node to its gateway', () => {
   it('is forwarded unchanged without a key, and is not counted', async () => {
     const { door, upstream } = await opened();
     expect(await askOwn(door, { 'meshwright-wait': '1000' })).toMatchObject({
@@ -52,7 +52,7 @@ describe('a token request of the node at the gateway', () => {
     expect((await askOwn(door)).status).toBe(200);
   });
 
-  it("never runs next to a client's request, and waits for its turn", async () => {
+  it("never runs in parallel with a client's request, but waits for its turn", async () => {
     const { door, upstream } = await opened({ isHeld: true });
     const client = door.client.chat.completions.create(chat());
     await until(() => upstream.running() === 1);

@@ -28,7 +28,7 @@ const statusOf = (door: TestDoor, path: string): Promise<number | undefined> =>
     asked.on('error', reject).end();
   });
 
-describe('the request filter of a gateway', () => {
+describe("a gateway's request filter", () => {
   const post = (door: TestDoor, body: string, type = 'application/json'): Promise<Response> =>
     fetch(`${door.url}/v1/chat/completions`, {
       method: 'POST',
@@ -132,7 +132,7 @@ describe('the request filter of a gateway', () => {
     expect((await door.client.chat.completions.create(chat())).choices).toHaveLength(1);
   });
 
-  it('accepts each key of a list until it is removed', async () => {
+  it('accepts each key in a list until that key is removed', async () => {
     const { door } = await opened();
     const [ana, ben] = ['key-of-ana-0123456789', 'key-of-ben-0123456789'] as const;
     door.setKeys({ chat: [ana, ben].map(hashOf) });

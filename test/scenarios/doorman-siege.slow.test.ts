@@ -48,7 +48,7 @@ const body = JSON.stringify(chat());
 const answerOf = async (door: TestDoor): Promise<string | null | undefined> =>
   (await door.client.chat.completions.create(chat())).choices[0]?.message.content;
 
-describe('the connections of a gateway', () => {
+describe("a gateway's connections", () => {
   it('are served despite 1,030 silent ones from the same address, 256 of which are kept', async () => {
     const { door } = await opened({});
     const all: Silent[] = [];

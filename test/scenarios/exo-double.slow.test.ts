@@ -45,7 +45,7 @@ const nameOf = (key: string): string => (/^[0-9a-f-]{32,36}$|^12D3Koo/.test(key)
 
 const shape = (text: string): ReadonlySet<string> => new Set(shapeOf(JSON.parse(text)));
 
-describe.each(['1.0.71', 'main'] as const)('the double of exo, dialect %s', (dialect) => {
+describe.each(['1.0.71', 'main'] as const)('the exo double, dialect %s', (dialect) => {
   it('places tensor over RDMA on both nodes, answers, and forgets the placement without its master', async () => {
     const rack = await started(dialect);
     expect(await rack.talk()).toEqual({ kind: 'done', note: 'Tensor over MlxJaccl on 2 nodes' });
@@ -85,7 +85,7 @@ describe.each(['1.0.71', 'main'] as const)('the double of exo, dialect %s', (dia
   });
 });
 
-describe('the double of exo', () => {
+describe('the exo double', () => {
   it('answers 200 to a placement that its master refuses, which the dialogue detects', async () => {
     const rack = await started('main', { 'studio-1': ['refuse-placement'] });
     expect(await rack.talk()).toMatchObject({ kind: 'failed', code: 'exo/placement-refused' });
@@ -136,7 +136,7 @@ describe('the double of exo', () => {
     expect(await rack.log('studio-2')).toContain('exceeded 5 retries, requesting deletion');
   });
 
-  it('loses a placement if its session ends during the placement', async () => {
+  it('loses a placement if its session ends while placing it', async () => {
     const rack = await started('main', { 'studio-1': ['stuck-warmup', 'session 1'], 'studio-2': ['stuck-warmup'] });
     const talk = rack.talk();
     expect(
@@ -163,7 +163,7 @@ describe('the double of exo', () => {
     expect(await eventually(async () => (await chat(rack, { limitMs: 3_000 })).status !== 200)).toBe(true);
   });
 
-  it('logs only the runners that it had to kill at its end', async () => {
+  it('logs only the runners that it had to kill when it ends', async () => {
     const rack = await started('main');
     await rack.talk();
     await rack.stop('studio-2');

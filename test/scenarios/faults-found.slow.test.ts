@@ -27,7 +27,7 @@ describe('diagnosis over SSH', () => {
     expect(await find()).toEqual([]);
   });
 
-  it.each(faultNames)('reports exactly the findings of %s, and nothing after its repair', async (fault) => {
+  it.each(faultNames)('reports exactly the findings for %s, and nothing after its repair', async (fault) => {
     const { target, findings, restarts } = faultRows[fault];
     const repair = restarts && (await keepWiredLimit(rack.fleet, target));
     const set = await rack.fleet.setFault([fault, target]);

@@ -68,7 +68,7 @@ describe('the keeper', { timeout: patience }, () => {
     expect(await logAt(first)).toMatch(/^at=\d+ wired-limit from=0 to=491520$/m);
   });
 
-  it('removes a bridge that macOS recreates, and restores the address of its interface', async () => {
+  it("removes a bridge that macOS recreates, and restores its interface's address", async () => {
     await rack.behindOurBack((fleet) => fleet.setFault(['bridge-rebuilt', first]));
     await healed();
     const log = await logAt(first);

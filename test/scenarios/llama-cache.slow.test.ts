@@ -39,7 +39,7 @@ async function cacheOf(name: string, contents: readonly Uint8Array[]): Promise<s
 
 const namesIn = (cache: string): Promise<string[]> => readdir(join(cache, 'rpc'));
 
-describe('the cache of a worker', () => {
+describe("a worker's cache", () => {
   it('keeps files that match their names and removes all others before the worker starts', async () => {
     const contents = fc.sample(fc.uint8Array({ minLength: 1, maxLength: 70_000 }), { seed: 7, numRuns: 30 });
     const cache = await cacheOf('mixed', contents);
@@ -70,7 +70,7 @@ describe('the cache of a worker', () => {
   });
 });
 
-describe.skipIf(found.kind === 'missing')('the cache of a real worker', () => {
+describe.skipIf(found.kind === 'missing')("a real worker's cache", () => {
   it('names tensors by their hash and silently uses a changed tensor unless it is verified', async () => {
     const packages = llamaPackages(found);
     const model = join(folder, 'model.gguf');

@@ -100,7 +100,7 @@ async function build({
 
 const inside = (root: MacRoot, path: string): string => join(root.folder, stagedTree(tree).path, path);
 
-describe('the job that builds a Python', () => {
+describe('the Python build job', () => {
   it('makes a complete tree whose paths all match its final location', async () => {
     const { root, poll } = await build();
     expect(poll).toMatchObject({ exit: 0 });
@@ -169,7 +169,7 @@ describe('the job that builds a Python', () => {
     }
   });
 
-  it('runs uv and its subprocesses as the account, and leaves no folder of the account', async () => {
+  it('runs uv and its subprocesses as the account, and leaves no folder that the account owns', async () => {
     const { root } = await build();
     const asAccount = root.calls().flatMap((one) => (one.startsWith('sudo -n -H -u mesh ') ? [one] : []));
     const verbs = asAccount.map((one) => /\/(?:uv|bin)[ /](python|venv|pip|find|rm|tar) /.exec(one)?.[1]);

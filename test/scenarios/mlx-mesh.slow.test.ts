@@ -139,7 +139,7 @@ const startWith = (onEvent: RunListener, options: ApplyOptions = {}): Promise<Ap
 const failedIn = ({ report }: Applied): readonly string[] =>
   (report?.steps ?? []).filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.id);
 
-describe('a start of mlx', { timeout: patience }, () => {
+describe('an mlx start', { timeout: patience }, () => {
   // Every start over RDMA uses up some of the budget of a boot session.
   beforeAll(() => rack.restart(), patience);
 

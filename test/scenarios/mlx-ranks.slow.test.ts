@@ -261,7 +261,7 @@ describe('a start of the mlx double', () => {
   });
 });
 
-describe('the double of uv', () => {
+describe('the uv double', () => {
   it.each([
     [['python', 'install', '3.12'], 'it would write into ~/.local/bin'],
     [['python', 'install', '--no-bin', '2.7'], 'No download found'],

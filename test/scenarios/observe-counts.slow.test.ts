@@ -79,7 +79,7 @@ describe('an observation of the simulated rack', () => {
     expect(rack.fleet.execs().flatMap(({ objections }) => objections)).toEqual([]);
   });
 
-  it('leaves paths, sizes, modes, times and contents of every node unchanged', async () => {
+  it('leaves the paths, sizes, modes, times and contents on every node unchanged', async () => {
     const before = await treesOf(rack);
     const { failures } = await observe(ways());
     expect(await nothingRuns()).toBe(true);
@@ -126,7 +126,7 @@ describe('an observation with a tool that hangs', () => {
   });
 });
 
-describe('the watchdog of an observation', () => {
+describe("an observation's watchdog", () => {
   it('kills its own sleep, even one that ignores TERM', async () => {
     const deaf = '#!/bin/sh\ntrap \'\' TERM\nexec /bin/sleep "$@"\n';
     await withTool('studio-4', 'bin/sleep', deaf, async () => {

@@ -44,7 +44,7 @@ describe('a simulated node that drops connections', () => {
     expect(await received(await fleetWith({ dropAfterBytes: bytes }))).toBe(bytes);
   });
 
-  it('counts all bytes of the connection, whatever they contain', async () => {
+  it('counts all bytes on the connection, whatever they contain', async () => {
     const fleet = await fleetWith({ dropAfterBytes: 60_000 });
     const client = await connect(fleet, 'studio-1');
     const ran = await run(client, bigOutput);

@@ -164,7 +164,7 @@ describe('a simulated launchd job with StartInterval', () => {
 });
 
 describe('the shutdown of a simulated Mac', () => {
-  it('kills a job that ignores TERM after its exit timeout', async () => {
+  it('kills a job that ignores TERM once its exit timeout has passed', async () => {
     await writeFile(join(root, 'job'), "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.02; done\n", { mode: 0o755 });
     await writeJob('dev.stays', { RunAtLoad: true });
     await launchd.boot();

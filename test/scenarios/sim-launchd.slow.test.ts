@@ -95,7 +95,7 @@ describe('launchctl on a simulated node', () => {
     expect(await printed()).toMatchObject({ runs: '2', 'last exit code': '3' });
   });
 
-  it('unloads a service after its process ended', async () => {
+  it('unloads a service after its process has ended', async () => {
     await bootstrap();
     await launchctl('kickstart', 'system/dev.test');
     await hasStarted();

@@ -122,7 +122,7 @@ describe('a reboot of a simulated Mac', () => {
     expect(kinds).toEqual(['reboot studio-1 0', 'power-off studio-1 0', 'boot studio-1 1']);
   });
 
-  it.runIf(isLinux)('kills every process of the node, even outside its group, and no other', async () => {
+  it.runIf(isLinux)('kills every process on the node, even outside its group, and no other', async () => {
     const fleet = await up(await fresh());
     const escaped = `"$R/usr/bin/perl" -MPOSIX -e 'fork and exit; POSIX::setsid(); exec "/bin/sleep", "300"' >/dev/null 2>&1 </dev/null`;
     await sh(fleet, 'studio-1', escaped, 'user');
@@ -208,7 +208,7 @@ describe('a slow reboot of a simulated Mac', () => {
   });
 });
 
-describe('a simulator started again from its disk', () => {
+describe('a simulator restarted from its disk', () => {
   it('has rebooted every Mac', async () => {
     const folder = await fresh();
     const first = await up(folder);

@@ -19,7 +19,7 @@ async function asUser(node: string, script: string): Promise<Ran> {
 }
 
 describe('a write on a simulated Mac', () => {
-  it('is visible to the next command of the same script', async () => {
+  it('is visible to the next command in the same script', async () => {
     const ran = await asRoot(
       'studio-1',
       '"$R/usr/bin/pmset" -a sleep 7 disksleep 9 autorestart 0\n"$R/usr/bin/pmset" -g custom',

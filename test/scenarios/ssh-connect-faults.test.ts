@@ -158,7 +158,7 @@ describe('a connection to a faulty node', () => {
     expect(await rejectionCode(ssh.connect(after.port))).toBe('ssh/dropped');
   });
 
-  it('reports no SSH server, with the greeting escaped, if the greeting is different', async () => {
+  it('reports that no SSH server answers, and escapes any other greeting', async () => {
     const server = await start({ onSocket: says('HTTP/1.1 400 Bad\u001b[31m Request\r\n\r\n') });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/not-ssh');
@@ -166,7 +166,7 @@ describe('a connection to a faulty node', () => {
     expect(problem.detail).not.toContain('\u001b');
   });
 
-  it('reports no SSH server if the greeting line is endless', async () => {
+  it('reports that no SSH server answers if the greeting line is endless', async () => {
     const flood = (socket: Socket): void => {
       const more = (): void => {
         if (!socket.destroyed) socket.write(Buffer.alloc(65_536, 'x'), () => setImmediate(more));
@@ -209,7 +209,7 @@ describe('a connection to a faulty node', () => {
   });
 });
 
-describe('the host key of a node', () => {
+describe("a node's host key", () => {
   it('is checked before any login is tried (cases 22, 23)', async () => {
     const server = await start({});
     const target = ssh.target(server.port);

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 afterAll(() => ssh.remove());
 
-describe('the exit of a command', () => {
+describe("a command's exit", () => {
   it('is unknown if the connection is cut after login (case 43)', async () => {
     const server = await start({ onReady: (socket) => socket.destroy() });
     const remote = await ssh.connect(server.port);
@@ -241,7 +241,7 @@ describe("a command's limits", () => {
     remote.close();
   });
 
-  it('end the connection if commands that outlived their deadline hold every channel', async () => {
+  it('end the connection if commands that outlived their deadline occupy every channel', async () => {
     const server = await start({
       onExec: ({ channel }) => Object.assign(channel, { close: () => undefined, end: () => undefined }),
     });

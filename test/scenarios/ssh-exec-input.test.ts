@@ -40,7 +40,7 @@ async function* many(count: number, asked: { pieces: number } = { pieces: 0 }): 
   }
 }
 
-describe('standard input in pieces', () => {
+describe('standard input sent in pieces', () => {
   it("arrives whole and in order, even beyond a channel's window", async () => {
     const server = await start({ onExec: digestInput });
     const remote = await ssh.connect(server.port);

@@ -69,7 +69,7 @@ describe.runIf(hasSshd())('the offered keys', () => {
     expect(await tryWith({ identityFiles: [], agentSocket: socket })).toBe('0');
   });
 
-  it('come from the agent for an encrypted file of either format', async () => {
+  it('come from the agent for an encrypted file in either format', async () => {
     expect(await tryWith({ identityFiles: [held], agentSocket: socket, isIdentitiesOnly: true })).toBe('0');
     expect(await tryWith({ identityFiles: [heldRsa], agentSocket: socket, isIdentitiesOnly: true })).toBe('0');
   });

@@ -58,13 +58,13 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     }
   });
 
-  it('has a separate home, so that no rc file of the tester is used', async () => {
+  it("has a separate home, so that none of the tester's rc files are used", async () => {
     const remote = await open(await start());
     const home = await remote.exec('printf %s "$HOME"; ls -A "$HOME"', execLimits);
     expect(textOf(home.stdout)).toMatch(/meshwright-sshd-\w+authorized_keys/);
   });
 
-  it('asks for the ECDSA host key if only that one is known (case 25)', async () => {
+  it('asks for the ECDSA host key if only that key is known (case 25)', async () => {
     const hostKeys = [
       ssh.host.pair,
       makeKey(ssh.folder, 'host-c', 'ecdsa'),
@@ -99,7 +99,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(problem.detail).toContain('cluster.lock:14');
   });
 
-  it('fails login without a second try if the key is not authorized (case 47)', async () => {
+  it('fails the login without a second try if the key is not authorized (case 47)', async () => {
     const server = await start({ userKeys: [], config: ['PasswordAuthentication yes'] });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/authentication-failed');

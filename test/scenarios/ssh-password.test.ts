@@ -51,15 +51,18 @@ afterEach(async () => {
 afterAll(() => ssh.remove());
 
 describe('a login with a password', () => {
-  it.each([['password'], ['keyboard-interactive']])('connects by %s, once, without a key', async (method) => {
-    const server = await start([method, 'publickey']);
-    const remote = await connectWithPassword(login(server), connectLimits);
-    const { exit } = await remote.exec('true', execLimits);
-    remote.close();
-    expect(exit).toEqual({ kind: 'exited', code: 0 });
-    expect(server.logins).toEqual(['none', method]);
-    expect(server.passwords).toEqual(['right']);
-  });
+  it.each([['password'], ['keyboard-interactive']])(
+    'connects by %s with one attempt and without a key',
+    async (method) => {
+      const server = await start([method, 'publickey']);
+      const remote = await connectWithPassword(login(server), connectLimits);
+      const { exit } = await remote.exec('true', execLimits);
+      remote.close();
+      expect(exit).toEqual({ kind: 'exited', code: 0 });
+      expect(server.logins).toEqual(['none', method]);
+      expect(server.passwords).toEqual(['right']);
+    },
+  );
 
   it('sends nothing to a host key that differs from the pin (case 22)', async () => {
     const server = await start(['password']);
@@ -107,7 +110,7 @@ describe('a login with a password', () => {
 });
 
 describe('unlocking a Mac at FileVault over SSH', () => {
-  it('succeeds if the Mac confirms it before it drops the connection', async () => {
+  it('succeeds if the Mac confirms it before dropping the connection', async () => {
     const said = 'System successfully unlocked.\r\n';
     const server = await start(['password'], {
       banner: locked,

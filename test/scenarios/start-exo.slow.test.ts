@@ -90,7 +90,7 @@ const failures: readonly Failure[] = [
 const nodes = [first, second] as const;
 const cases = failures.flatMap((failure) => nodes.map((node, rank) => [node, failure.what, rank, failure] as const));
 
-describe('a start of exo', { timeout: patience }, () => {
+describe('an exo start', { timeout: patience }, () => {
   it.each(cases)('leaves nothing running if the rank on %s %s', async (node, _what, rank, one) => {
     // Followers start after the leader joined: each has a separate gate.
     const happening = justBefore(one.before, () => one.happen(node), one.before === 'kick' ? node : undefined);

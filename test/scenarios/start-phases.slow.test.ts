@@ -150,7 +150,7 @@ function reportedRank(report: RunReport, one: Failure & { readonly node: string 
 /** Ten seconds of a Mac, whose clock is a hundred times as fast here. */
 const tenSeconds = 100;
 
-describe('a start of a mesh', () => {
+describe('a mesh start', () => {
   it.each(cases)('leaves no process on any Mac if, on %s, %s', async (_node, _phase, one) => {
     const trigger = justBefore(one.before, () => one.happen(one.node), one.isAnywhere ? undefined : one.node);
     const { plan, report } = await rack.behindOurBack(async () => {

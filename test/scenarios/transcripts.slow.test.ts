@@ -97,7 +97,7 @@ describe('the commands that nodes receive', { timeout: patience }, () => {
     await expectTranscript(rack, 'edited-settings', [['apply']]);
   });
 
-  it('match the golden file for a restart of a placement', () =>
+  it('match the golden file for a placement restart', () =>
     expectTranscript(rack, 'restarted-placement', [
       goal({ kind: 'stop', placements, back: placements }),
       goal({ kind: 'start', placements }),
@@ -110,7 +110,7 @@ describe('the commands that nodes receive', { timeout: patience }, () => {
       goal({ kind: 'start', placements }),
     ]));
 
-  it('match the golden file for a rollback of a runtime', async () => {
+  it('match the golden file for a runtime rollback', async () => {
     const version = () => rack.desired().runtimes[0]?.digest;
     const older = version();
     const newer = file((value) => {
@@ -126,7 +126,7 @@ describe('the commands that nodes receive', { timeout: patience }, () => {
     await expectTranscript(rack, 'rolled-back-runtime', [['rollback', { goal: { kind: 'converge', only } }]]);
   });
 
-  it('match the golden file for a restart of a Mac', () =>
+  it('match the golden file for a Mac restart', () =>
     expectTranscript(rack, 'rebooted-node', [
       goal({ kind: 'reboot', nodes: nodes.slice(1), back: placements }),
       ['apply'],

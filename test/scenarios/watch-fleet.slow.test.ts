@@ -79,7 +79,7 @@ describe('a watched fleet', () => {
     expect(known(whole, 'studio-2')).not.toContain('rdma-devices');
   });
 
-  it('asks a Mac for no RDMA devices, and sends no command that a Mac would not know', async () => {
+  it('never asks a Mac for RDMA devices, and sends no command that a Mac would not know', async () => {
     const fleet = watched();
     await fleet.look('whole');
     await fleet.look('often');

@@ -7,7 +7,7 @@ import { aStep, gateAct, jobAct, unknownSession } from '../../rack/plans.ts';
 import { aborted, play } from './play-steps.ts';
 
 describe('executeSteps', () => {
-  it('runs steps after the steps they need, across nodes', async () => {
+  it('runs each step after the steps it needs, across nodes', async () => {
     const { log } = await play([
       aStep('c', { node: 'studio-3', needs: ['b'] }),
       aStep('b', { node: 'studio-2', needs: ['a'] }),
@@ -16,7 +16,7 @@ describe('executeSteps', () => {
     expect(log).toEqual(['+a', '-a', '+b', '-b', '+c', '-c']);
   });
 
-  it('runs the steps of one node one at a time in plan order', async () => {
+  it("runs a node's steps one at a time, in plan order", async () => {
     const { log, most } = await play([aStep('a'), aStep('b'), aStep('c')]);
     expect([log, most]).toEqual([['+a', '-a', '+b', '-b', '+c', '-c'], 1]);
   });
@@ -157,7 +157,7 @@ describe('a step group', () => {
     expect(getEventListeners(forbidden.signal, 'abort')).toEqual([]);
   });
 
-  it('stops waiting at a gate after another step of the group fails', async () => {
+  it('stops waiting at a gate after another step in the group fails', async () => {
     const gate = aStep('gate', { act: gateAct, class: 'probe', group });
     const seen = await play([gate, kicks[0] as Step], {
       rescues: [rescue],

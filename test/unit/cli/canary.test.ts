@@ -34,14 +34,14 @@ describe('the search for a canary', () => {
     ['base64', base64(`x:${plain}`)],
     ['base64', base64(`Bearer ${plain} `)],
     ['base64url', Buffer.from(`x:${plain}`).toString('base64url')],
-  ])('finds it as %s in a nested file', (form, text) => {
+  ])('finds the canary as %s in a nested file', (form, text) => {
     const bytes = Buffer.concat([Buffer.from([0, 255, 10]), Buffer.from(text), Buffer.from([0])]);
     expect(searchTree(folderWith('its/deep/file', bytes), [canary])).toEqual([
       { canary: 'a key', form, where: 'its/deep/file' },
     ]);
   });
 
-  it('finds it in a file name and in a link target', () => {
+  it('finds the canary in a file name and in a link target', () => {
     const short = { ...canary, text: 'canary-0123' };
     const folder = folderWith('its/canary-0123.log', '');
     symlinkSync('/nowhere/canary-0123', join(folder, 'link'));

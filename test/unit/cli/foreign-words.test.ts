@@ -45,7 +45,7 @@ describe('a command from another tool', () => {
     ]);
   });
 
-  it('is compared with the commands of its group', () => {
+  it('is compared with the commands in its group', () => {
     expect(hintFor('sim', 'upp')).toBe('Did you mean up?');
     expect(hintFor('sim', 'ps')).toBe('Did you mean status?');
     expect(hintFor('sim', 'deploy')).toBe('');

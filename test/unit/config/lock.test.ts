@@ -116,7 +116,7 @@ models:
     expect(Object.keys(hostKeys)).toEqual(['a.lan']);
   });
 
-  it('accepts the ends of a link in either order', () => {
+  it("accepts a link's ends in either order", () => {
     const { lock } = parseLock('lock: 1\nlinks: { "b:2 <-> a:2": 10.77.0.0/30 }\n', 'cluster.lock');
     expect(lock?.links).toEqual({ 'a:2 <-> b:2': { address: '10.77.0.0', prefixLength: 30 } });
   });

@@ -63,7 +63,7 @@ describe('a shipped cluster file', () => {
     expect(fleet?.nodes.length).toBeGreaterThan(0);
   });
 
-  it.each(shipped)('means the same in YAML 1.1: %s', (path) => {
+  it.each(shipped)('reads the same in YAML 1.1: %s', (path) => {
     const text = readFileSync(path, 'utf8');
     const old: unknown = parse(text, { version: '1.1', merge: true });
     expect(old).toEqual(parse(text));
@@ -92,7 +92,7 @@ describe('cluster.example.yaml', () => {
 });
 
 describe('docs/cluster.full.yaml', () => {
-  it('has every key of the schema', () => {
+  it('has every key in the schema', () => {
     const schema: Schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
     const value: unknown = parse(readFileSync('docs/cluster.full.yaml', 'utf8'));
     // A password or key can have only one kind of source.

@@ -45,7 +45,7 @@ describe('the port on which ranks meet', () => {
     expect(Math.min(...names.map((name) => rankPort(name, 0)))).toBe(16_384);
   });
 
-  it('never changes for a name', () => {
+  it('never changes for a given name', () => {
     expect([rankPort('kimi', 12), rankPort('qwen', 4)]).toEqual([21_580, 30_404]);
   });
 });

@@ -5,7 +5,7 @@ import { onOnePage, onPage } from '../one-page.ts';
 const parseLink = onPage(parseLinkItself);
 const parseLinkEnd = onPage(parseLinkEndItself);
 
-describe('the text of a link', () => {
+describe("a link's text", () => {
   it('consists of two ends with any number of spaces between them', () => {
     const ends = [
       { node: 'a-1', receptacle: 2 },

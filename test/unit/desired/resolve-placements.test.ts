@@ -121,7 +121,7 @@ describe('an amount', () => {
     expect(['30s', '2m', '0s', '30', '1h'].map(durationMs)).toEqual([30_000, 120_000, undefined, undefined, undefined]);
   });
 
-  it('is shown in decimal units for bytes', () => {
+  it('is shown in decimal units if it is in bytes', () => {
     expect([0, 999, 1_000, 1_234_567, 735_000_000_000, 2e15].map(bytesText)).toEqual([
       '0 bytes',
       '999 bytes',

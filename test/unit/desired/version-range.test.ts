@@ -9,7 +9,7 @@ describe('a macOS version range', () => {
     ['26.3', false],
     ['25', false],
     ['new', undefined],
-  ])('is compared with %s, which is above >=26.4 <26.6: %s', (version, isAbove) => {
+  ])('decides whether %s is above >=26.4 <26.6: %s', (version, isAbove) => {
     expect(isAboveRange('>=26.4 <26.6', version)).toBe(isAbove);
   });
 

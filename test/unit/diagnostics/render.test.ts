@@ -107,7 +107,7 @@ describe("a diagnostic's text", () => {
     expect(colored.replaceAll(/\u001b\[\d+m/g, '')).toBe(draw('abc', one).join('\n'));
   });
 
-  it('is empty for no diagnostics', () => {
+  it('is empty if there are no diagnostics', () => {
     expect(renderDiagnostics([], { sources: new Map(), columns: 80, color: false, isSimulated: false })).toBe('');
   });
 

@@ -235,7 +235,7 @@ describe('the configuration of a placement', () => {
 describe('the digest of a placement', () => {
   const digestFor = (changes: MeshChanges): string => configured(meshFleet(changes)).digest;
 
-  it('is equal for every start', () => {
+  it('is the same for every start', () => {
     expect(configured(meshFleet(), 1).digest).toBe(configured(meshFleet(), 64).digest);
   });
 

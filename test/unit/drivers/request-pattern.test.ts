@@ -4,7 +4,7 @@ import { requestPatternOf } from '../../../src/drivers/registry.ts';
 import { fleetOfDriver } from '../../rack/placements.ts';
 
 describe('the request pattern', () => {
-  it('comes from the runtime of the placement, and is undefined without either', () => {
+  it("comes from the placement's runtime, and is undefined without either", () => {
     const exo = fleetOfDriver('exo');
     const [name = ''] = exo.placements.map((one) => one.name);
     expect(requestPatternOf(exo, name)).toBe(requestPattern);

@@ -7,7 +7,7 @@ const places = (text: string) => load(text).diagnostics.map((one) => [one.code, 
 const head = 'schema: 1\nname: rack\n';
 
 describe('loadCluster', () => {
-  it('reports problems of form and meaning together, sorted by place', () => {
+  it('reports problems with form and meaning together, sorted by place', () => {
     const text = `${head}nodes:
   studio-1: { host: studio-1.lan, hots: x, hardware: { model: "Mac16,11" } }
   studio-2: { host: studio-1.lan }

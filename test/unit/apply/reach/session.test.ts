@@ -61,7 +61,7 @@ describe('an SSH session', () => {
     expect(server?.counts.connections).toBe(1);
   });
 
-  it('reports its connection, and each command before sending and after its end', async () => {
+  it('reports its connection, and each command before it is sent and after it ends', async () => {
     const events: unknown[] = [];
     const session = await sessionTo(answering, {
       onRemote: (event) => void events.push([event, server?.commands.length]),

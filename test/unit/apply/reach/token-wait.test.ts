@@ -137,7 +137,7 @@ describe('hasLostMeshes', () => {
     expect(isLost(seen, true, [])).toBe(false);
   });
 
-  it('is false while a different layout of the leader may run', async () => {
+  it('is false while a different layout of the leader may be running', async () => {
     const seen = await seenAs({ a: leader, b: lost });
     expect(isLost(seen, false, [...mesh, layout('a', 'c', 'd', 'e')])).toBe(false);
   });

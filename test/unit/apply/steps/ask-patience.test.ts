@@ -115,7 +115,7 @@ describe('a request to a loading mesh', () => {
     expect(diagnostics.map(asText)[0]?.detail).toContain('its ranks made no progress');
   });
 
-  it('is aborted immediately if the processes of a rank are gone', async () => {
+  it("is aborted immediately if a rank's processes are gone", async () => {
     const { context, ended } = meshThat(['rss=1048576\nlog=0\n', 'rss=0\nlog=0\n'], []);
     const { diagnostics } = await runAsk(step(600_000, 900_000), context);
     expect([ended.length, diagnostics.map(asText)[0]?.detail]).toEqual([

@@ -102,7 +102,7 @@ const codes = (result: Awaited<ReturnType<typeof runProve>>): readonly string[] 
 const first: Answer = { body: answerOf('one', 1), seconds: 0.1 };
 
 describe('the proof of a started mesh', () => {
-  it('asks for one token, then the golden question, and stores answer and speed', async () => {
+  it('asks for one token, then the golden question, and stores the answer and the speed', async () => {
     const { context, asked, scripts } = nodeThat(first, { body: answerOf(text, 32), seconds: 1.65 });
     expect(codes(await runProve(step(), context))).toEqual(['changed']);
     expect(asked).toEqual(['{"max_tokens":1}', '{"max_tokens":32}']);
@@ -215,7 +215,7 @@ describe('the proof of a started mesh', () => {
       });
     });
 
-    it('measures again before it fails, as a Mac may be briefly busy', async () => {
+    it('measures again before it fails, since a Mac may be briefly busy', async () => {
       const { context, asked, scripts } = nodeThat(first, at(10), first, at(80));
       expect(codes(await runProve(kept(), context))).toEqual(['changed']);
       expect(asked).toHaveLength(4);

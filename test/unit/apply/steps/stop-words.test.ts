@@ -70,7 +70,7 @@ describe('the report on a gateway drained before a stop', () => {
     }
   });
 
-  it('says what failed if the number is unknown', () => {
+  it('reports what failed if the number of requests is unknown', () => {
     for (const [curl, why] of [
       ['28', 'it did not answer in time'],
       ['0', 'its answer is not a number'],

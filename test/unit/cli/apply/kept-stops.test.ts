@@ -110,7 +110,7 @@ describe('the Macs that a run shuts down', () => {
     expect(shutDownBy(outcome, ms)).toEqual(['studio-3']);
   });
 
-  it('include no Mac whose step has not begun or is a reboot', () => {
+  it('exclude Macs whose step has not begun or is a reboot', () => {
     const restart = stepOn('studio-3', 'reboot', {
       act: { kind: 'reboot', to: 'up', from: { kind: 'known', value: 'BOOT-3' } },
     });

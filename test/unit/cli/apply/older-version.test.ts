@@ -39,7 +39,7 @@ function found(one: readonly KeptTree[], two: readonly KeptTree[], to?: string, 
 }
 
 describe('the version to roll back to', () => {
-  it('is the intact version that every node has besides the current one', () => {
+  it('is the intact version, other than the current one, that every node has', () => {
     const both = [tree(now), tree(before)];
     expect(found(both, both)).toBe(before);
     expect(found([...both, tree(long)], both)).toBe(before);

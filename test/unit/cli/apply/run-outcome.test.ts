@@ -73,7 +73,7 @@ describe('the exit code of a plan', () => {
     expect([codeForLook(plan), codeForPending(plan, []), codeForPlan(plan)]).toEqual([look, pending, ran]);
   });
 
-  it('requires every node of a placement that is to start', () => {
+  it('requires every node of a placement that should start', () => {
     const unseen = [waits('placement/kimi', 'studio-1', [], true)];
     const plan = judged(emptyPlan({ observed: without('studio-4'), waiting: unseen }));
     expect(codeForPlan(plan)).toBe(4);
@@ -160,7 +160,7 @@ describe('the exit code of a run', () => {
     expect(exitOf(outcomeOf({ refusals }, { ended: { isStopped: true }, last: fine }))).toBe(75);
   });
 
-  it('is 5 if the answer was no and nothing was changed before', () => {
+  it('is 5 if the answer was no and nothing had been changed', () => {
     const declined = { isDeclined: true };
     expect(exitOf(outcomeOf({ plan: emptyPlan() }, { ended: declined, last: fine }))).toBe(5);
     const run = reportOf([ran('studio-1', 'changed')]);

@@ -32,7 +32,7 @@ describe("a link's former network", () => {
     expect(vacant({ values: { 'studio-2': { 'service-addresses': [kept] } } })).toEqual(['10.99.0.4/30']);
   });
 
-  it('is not free while a node is not fully observed', () => {
+  it('is not free until every node is fully observed', () => {
     expect(vacant({ unreachable: ['studio-4'] })).toEqual([]);
     expect(vacant({ unknown: { 'studio-3': { interfaces: 'timed-out' } } })).toEqual([]);
     expect(vacant({ unknown: { 'studio-3': { 'service-addresses': 'empty' } } })).toEqual([]);

@@ -21,7 +21,7 @@ function hintFor(act: () => unknown): string {
 }
 
 describe('placements named as arguments', () => {
-  it('keep the order of the file, and include all placements with --all', () => {
+  it("keep the file's order, and include all placements with --all", () => {
     expect(named({ words: ['qwen', 'kimi'] })).toEqual(['kimi', 'qwen']);
     expect(named({ own: { all: true } })).toEqual(['kimi', 'qwen', 'spare']);
     expect(placementNamed({ fleet: rackOfThree }, 'qwen').nodes).toEqual(['studio-3', 'studio-2']);

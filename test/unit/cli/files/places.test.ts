@@ -11,7 +11,7 @@ writeFileSync(join(root, 'a', 'cluster.yaml'), '');
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe('the cluster file', () => {
-  it('is the named one relative to the current folder, even if it does not exist', () => {
+  it('is the named file, relative to the current folder, even if it does not exist', () => {
     expect(findClusterFile('rack.yaml', {}, deep)).toBe(join(deep, 'rack.yaml'));
     expect(findClusterFile('/etc/rack.yaml', { MESHWRIGHT_FILE: 'other.yaml' }, deep)).toBe('/etc/rack.yaml');
     expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '../x.yaml' }, deep)).toBe(join(root, 'a', 'b', 'x.yaml'));

@@ -77,7 +77,7 @@ describe('networks of new links', () => {
     expect(Object.keys(around.fleet.thunderbolt.networks)).toHaveLength(1);
   });
 
-  it('wait, and stay out of the lock, if the networks of one end are unknown', () => {
+  it('wait, and stay out of the lock, if the networks at one end are unknown', () => {
     for (const unseen of ['hardware-ports', 'interfaces', 'routes'] as const) {
       const around = settleAround(plain, observedFleet({ unknown: { 'studio-3': { [unseen]: 'failed' } } }));
       const waiting = Object.keys(plain.lock.links).filter((name) => name.includes('studio-3:'));

@@ -35,7 +35,7 @@ function problemWith(text: string): Diagnostic | undefined {
 }
 
 describe('a saved plan', () => {
-  it('is refused with its format if a different version of meshwright saved it (case 55)', () => {
+  it('is refused with a note on its format if a different version of meshwright saved it (case 55)', () => {
     expect(problemWith(document)).toBeUndefined();
     expect(problemWith(document.replace('"formatVersion": 1', '"formatVersion": 2'))).toMatchObject({
       code: 'plan/unreadable',

@@ -34,7 +34,7 @@ describe('the exit status of launch', () => {
     expect(err()).toContain('took over the lease');
   });
 
-  it('is replaced by the error of a bug', async () => {
+  it("is replaced by a bug's error", async () => {
     const error = new TypeError('a bug');
     const { run } = fakeRun();
     expect(await endOfRanks(run.console, held, () => Promise.reject(error))).toEqual({ kind: 'bug', error });

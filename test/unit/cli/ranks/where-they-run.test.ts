@@ -22,7 +22,7 @@ async function found(ranks: MeshRack['ranks'], unreachable: readonly string[] = 
 const there = nodes(4, 1);
 
 describe('the running layout', () => {
-  it('is found by observing only the nodes of the fallback', async () => {
+  it("is found by observing only the fallback's nodes", async () => {
     expect(await found(onTheFallback(fleetWithFallback()), ['studio-3'])).toEqual({
       there: ['kimi'],
       unseen: [],
@@ -43,7 +43,7 @@ describe('the running layout', () => {
     expect(await found({ ...onItsNodes, 'studio-1': [], 'studio-4': left })).toMatchObject({ there: [], observed });
   });
 
-  it('is unknown, and reported as such, if no node of the fallback was observed', async () => {
+  it('is unknown, and reported as such, if no fallback node was observed', async () => {
     expect(await found({}, ['studio-4', 'studio-1'])).toMatchObject({ there: [], unseen: [there] });
     expect(await found(onItsNodes, ['studio-4'])).toMatchObject({ there: [], unseen: [] });
   });

@@ -22,7 +22,7 @@ async function read(...names: readonly string[]) {
 }
 
 describe("an endpoint's keys", () => {
-  it('are known by their hashes, in the order of the file', async () => {
+  it('are known by their hashes, in file order', async () => {
     expect(await read('ANA')).toEqual({ kind: 'known', value: [hashOf(env.ANA)] });
     expect(await read('BEN', 'ANA')).toEqual({ kind: 'known', value: [hashOf(env.BEN), hashOf(env.ANA)] });
   });
@@ -39,7 +39,7 @@ describe("an endpoint's keys", () => {
   });
 });
 
-describe('the sources of keys', () => {
+describe('key sources', () => {
   const rows = (node: string) => {
     const placements = [placement('ANA', 'NONE', 'BEN', 'ANA')] as unknown as DesiredFleet['placements'];
     return keySourceRows(run, { placements }, { folder: '/', nodes: [nodeName(node)] });

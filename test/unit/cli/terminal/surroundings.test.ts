@@ -10,8 +10,8 @@ const terminal: ConsoleTraits = {
   terminalColumns: 120,
 };
 
-describe('the appearance of a console', () => {
-  it('has color, Unicode and the width of the terminal', () => {
+describe("a console's appearance", () => {
+  it("has color, Unicode and the terminal's width", () => {
     expect(consoleLook(terminal)).toEqual({
       columns: 120,
       canRewrite: true,

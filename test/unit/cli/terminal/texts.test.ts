@@ -115,7 +115,7 @@ describe('a shell argument', () => {
   });
 });
 
-describe('shown commands', () => {
+describe('displayed commands', () => {
   const words = ['meshwright reboot studio-1', 'meshwright facts studio-1', 'meshwright validate'];
   const isReal = (text: string) => words.map((one) => new RegExp(`${one}(?! --sim)`).test(text));
   const reboot = prose`Restart it: ${meshwright('reboot', 'studio-1')}`;

@@ -57,7 +57,7 @@ describe("a version's keys in the lock", () => {
     expect(kept.at(-1)?.keys).toMatchObject({ version: '1.0.70' });
   });
 
-  it('keep the version of mlx-lm if the requirements are not read', () => {
+  it('keep the mlx-lm version if the requirements are not read', () => {
     const mlx = runtimes.find((one) => one.driver === 'mlx');
     if (mlx === undefined) throw new Error('no mlx');
     const { packages: _, ...unread } = { ...mlx, digest: older };
@@ -70,15 +70,15 @@ describe("a version's keys in the lock", () => {
 describe('a rolled-back runtime', () => {
   const back: DesiredRuntime = { ...newExo, digest: older, takenBackFrom: newer };
 
-  it('has the program and the dialect of the older version', () => {
+  it("has the older version's program and dialect", () => {
     expect(withKeptKeys(back, lockAfter(oldExo, newExo))).toEqual({ ...oldExo, takenBackFrom: newer });
   });
 
-  it('has the keys of the file, with a mark, if the lock has none', () => {
+  it("has the file's keys, with a mark, if the lock has none", () => {
     expect(withKeptKeys(back, lockAfter(newExo))).toEqual({ ...back, hasFileKeys: true });
   });
 
-  it('records the keys of the file for the version of its archive', () => {
+  it("records the file's keys for its archive's version", () => {
     expect(lockAfter(oldExo, back).runtimeKeys?.['exo']).toEqual(lockAfter(oldExo, newExo).runtimeKeys?.['exo']);
   });
 });

@@ -34,7 +34,7 @@ describe('the name of a wheel or Python archive', () => {
     expect(wheel && fitsMac(wheel, '3.12')).toBe(fits);
   });
 
-  it('contains package and version in normalized form, with or without a build number', () => {
+  it('contains the package and version in normalized form, with or without a build number', () => {
     expect(readWheelName('Foo.Bar_baz-1.0+local-1-py3-none-any.whl')).toMatchObject({
       name: 'foo-bar-baz',
       version: '1.0+local',
@@ -102,7 +102,7 @@ function settle({ folder = folderOf(good), text = list, runtimeFiles }: Given = 
 }
 
 describe('a folder of wheels', () => {
-  it('adds its files, locked, and changes the version of the runtime', () => {
+  it("adds its locked files and changes the runtime's version", () => {
     const { extras, sources, locked, reported, digest } = settle();
     expect(reported).toEqual([]);
     expect(extras).toEqual(['requirements.lock', ...Object.keys(good)]);

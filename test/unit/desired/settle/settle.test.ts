@@ -58,7 +58,7 @@ const codesOf = ({ diagnostics }: SettledFleet) => diagnostics.map(({ code }) =>
 describe('link networks', () => {
   const two = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'] });
 
-  it('are the first free ones in the order of the file, each reported', () => {
+  it('are the first free ones in file order, each reported', () => {
     expect(linksOf(two)).toEqual({ 'a:2 <-> b:2': '10.77.0.0', 'a:3 <-> c:3': '10.77.0.4' });
     expect(two.fleet.thunderbolt.networks).toEqual({
       0: { address: '10.77.0.0', prefixLength: 30 },
@@ -145,7 +145,7 @@ describe('a runtime', () => {
   });
   const first = settle({ more: runtimes }, lock, archive('a'));
 
-  it('is known by its archive, with an absolute path', () => {
+  it('is identified by its archive, with an absolute path', () => {
     expect(first.fleet.runtimes[0]).toMatchObject({
       archive: '/rack/dist/ref.tar.gz',
       sha256: sha('a'),
@@ -180,7 +180,7 @@ describe('a runtime', () => {
     expect(codesOf(settle({ more: runtimes }))).toEqual(['runtime/archive-unreadable']);
   });
 
-  it('is dropped from the lock if it left the file', () => {
+  it('is dropped from the lock once it leaves the file', () => {
     const without = settle({}, first.lock);
     expect([without.lock.runtimes, without.additions]).toEqual([{}, []]);
   });
@@ -199,7 +199,7 @@ describe('a model', () => {
   const first = settle({ more: here }, lock, read(files));
   const sorted = [...files].reverse();
 
-  it('has the files of its local folder in the lock, sorted, and their digest', () => {
+  it("has its local folder's files in the lock, sorted, with their digest", () => {
     expect(first.fleet.models).toEqual([
       { name: 'tiny', source: { kind: 'controller', folder: '/rack/tiny' }, files: sorted, digest: digestOf(sorted) },
     ]);

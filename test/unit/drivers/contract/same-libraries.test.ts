@@ -68,7 +68,7 @@ describe("a runtime's libraries on several nodes", () => {
     ]);
   });
 
-  it('differ by packages, Python version or a missing library', () => {
+  it('differ in packages, Python version or a missing library', () => {
     const [first, second] = [made(one, { packages: digestOf('a') }), made(one, { packages: digestOf('b') })];
     expect(seen([first], [second], [first]).differences).toEqual([
       `the installed packages are ${shortDigest(digestOf('a'))} on studio-1 and studio-3, ${shortDigest(digestOf('b'))} on studio-2`,

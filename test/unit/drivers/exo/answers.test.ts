@@ -53,7 +53,7 @@ describe("exo's state", () => {
     expect([topology.nodes.length, identities.length]).toEqual([2, 4]);
   });
 
-  it('includes the messages of failures', () => {
+  it('includes failure messages', () => {
     const { runners } = stateOf('state-2node-jaccl-failed-errno96.json');
     expect(Object.values(runners)).toMatchObject([
       { kind: 'failed', message: expect.stringContaining('errno 96') },

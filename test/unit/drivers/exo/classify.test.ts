@@ -35,7 +35,7 @@ describe('exo failures', () => {
     expect(ids.filter((id) => !exoLines.some(([line]) => line === id))).toEqual([]);
   });
 
-  it('include all JACCL failures of mlx, under these or other names', () => {
+  it("include all of mlx's JACCL failures, under these or other names", () => {
     for (const [id, line] of jacclLines) expect([id, signatureIn(line)?.id]).not.toContain(undefined);
     expect(jacclSignatures.map(({ id }) => id).filter((id) => !jacclLines.some(([known]) => known === id))).toEqual([]);
   });

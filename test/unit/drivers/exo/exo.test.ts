@@ -74,7 +74,7 @@ describe('an exo rank', () => {
     expect(namespace({ placement: { name: 'other' } })).not.toBe(namespace({}));
   });
 
-  it('uses the options of the release and names its peers on the cables', () => {
+  it("uses the release's options and names its peers on the cables", () => {
     const { words, env } = startOf(ranksOf({ runtime: { dialect: '1.0.71' } })[0]);
     const port = behind(words, '--libp2p-port');
     expect(behind(words, '--bootstrap-peers').split(',')).toEqual([

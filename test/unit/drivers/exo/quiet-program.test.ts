@@ -94,7 +94,7 @@ describe('the log filter that starts exo', () => {
     );
   });
 
-  it('keeps only the known words of a failure', async () => {
+  it("keeps only a failure's known words", async () => {
     const runner = 'Runner 9b1d5b0e-0000-4000-8000-000000000001';
     expect(
       await keptOf(

@@ -51,7 +51,7 @@ const lines: readonly (readonly [id: string, line: string, action: string])[] = 
 ];
 
 describe('the log of a llama.cpp mesh', () => {
-  it.each(lines)('shows %s by "%s"', (id, line, action) => {
+  it.each(lines)('shows %s for "%s"', (id, line, action) => {
     expect([found(line)?.id, found(line)?.action]).toEqual([id, action]);
   });
 
@@ -72,7 +72,7 @@ describe('the log of a llama.cpp mesh', () => {
     'Client connection closed',
     '0.00.029.597 I srv  llama_server: listening on http://127.0.0.1:50180',
     'ggml_backend_load_best: failed to enumerate /usr/lib/x86_64-linux-gnu/ggml/backends0: No such file or directory',
-  ])('shows no failure by "%s"', (line) => {
+  ])('shows no failure for "%s"', (line) => {
     expect(found(line)).toBeUndefined();
   });
 });

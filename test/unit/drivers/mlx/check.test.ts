@@ -99,7 +99,7 @@ const twoOnEachHop = (all: readonly Link[]): readonly Link[] => {
   return [...ring, ...further];
 };
 
-describe('an extra cable of a JACCL ring', () => {
+describe('an extra cable in a JACCL ring', () => {
   const { thunderbolt } = example;
   const observed = observeMesh(meshFleet(), { ranks: {} }).nodes;
   const leftOutOf = (unseen: readonly string[], { backend = 'jaccl-ring', away = '', poor = false } = {}) => {
@@ -120,7 +120,7 @@ describe('an extra cable of a JACCL ring', () => {
       .map(({ severity, detail }) => `${severity} ${detail}`);
   };
 
-  it('is a notice with its receptacle if its device was not observed', () => {
+  it('causes a notice that names its receptacle if its device was not observed', () => {
     expect(leftOutOf(['studio-2:5'])).toEqual([
       'notice The RDMA device of studio-2:5 was not observed, so a start does not use studio-1:5 <-> studio-2:5; every hop of the ring uses 1 of 2 cables.',
     ]);

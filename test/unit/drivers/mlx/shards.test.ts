@@ -66,7 +66,7 @@ describe('a model split by tensor', () => {
   });
 });
 
-describe('a version of mlx-lm', () => {
+describe('an mlx-lm version', () => {
   it.each(
     Object.entries(modelClasses).flatMap(([architecture, { tensor, pipeline }]) => [
       { architecture, sharding: 'tensor' as const, since: tensor },

@@ -73,7 +73,7 @@ describe('cable work', () => {
     expect(findings).toEqual([]);
   });
 
-  it('describes the position of a receptacle on the case if it is known', () => {
+  it("describes a receptacle's position on the case if it is known", () => {
     const cables = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:1'));
     expect(texts(work({ cables }))).toEqual([
       'move the cable end in studio-4 receptacle 1 to receptacle 4 (studio-4:1: back, next to Ethernet; studio-4:4: back, 4th from Ethernet)',
@@ -86,7 +86,7 @@ describe('cable work', () => {
     );
   });
 
-  it('replaces a connection through a dock by a direct one', () => {
+  it('replaces a connection through a dock with a direct one', () => {
     const own = receptacles('studio-1', 6, meshOfFour).map((one) =>
       one.receptacle === 2 ? { ...one, peers: one.peers.map((peer) => ({ ...peer, hubsBetween: 1 })) } : one,
     );
@@ -105,7 +105,7 @@ describe('cable work', () => {
     expect(work({ values }).acts).toMatchObject([{ kind: 'plug-again' }]);
   });
 
-  it('reports findings that no action resolves, and a Mac behind a wrong name', () => {
+  it('reports findings that no action resolves, and a Mac behind the wrong name', () => {
     const stray = [...meshOfFour, 'studio-1:5 <-> studio-2:5'];
     expect(work({ cables: stray }).findings.map(({ code }) => code)).toContain('cabling/doubled');
     const twin = { 'studio-2': { identity: { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' } } };

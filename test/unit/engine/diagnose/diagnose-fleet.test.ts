@@ -23,7 +23,7 @@ const unreachable = diagnose('ssh/unreachable', {
 });
 
 describe('the diagnosis of a fleet', () => {
-  it('reports only the connection failure of an unreachable node', () => {
+  it('reports only the connection failure for an unreachable node', () => {
     const found = findingsOf({ unreachable: ['studio-4'], failures: { 'studio-4': [unreachable] } });
     expect(found).toEqual([unreachable]);
   });

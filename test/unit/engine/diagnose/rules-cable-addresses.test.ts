@@ -69,7 +69,7 @@ describe('a default route over a cable', () => {
     ]);
   });
 
-  it('is an error that names the gateway, its Mac and both solutions', () => {
+  it('causes an error that names the gateway, its Mac and both solutions', () => {
     const [finding, ...others] = findingsOf(onDhcp(lease, { routes: [defaultBy('en0', 'UGScg'), defaultBy('en3')] }));
     expect(others).toEqual([]);
     expect(finding).toMatchObject({
@@ -108,7 +108,7 @@ describe('the network service order', () => {
   const ordered = (...services: readonly FactValues['network-services'][number][]): RackChanges =>
     only({ 'network-services': services });
 
-  it('is a warning if a cable comes before the office network', () => {
+  it('causes a warning if a cable comes before the office network', () => {
     const [finding, ...others] = findingsOf(
       ordered(
         service('Thunderbolt 2', 'en3'),
@@ -138,7 +138,7 @@ describe('a Mac without full disk access for ssh sessions', () => {
   };
   const service = (name: string, device: string) => ({ name, port: name, device, isEnabled: true });
 
-  it('is a warning that names the switch and the blocked change', () => {
+  it('causes a warning that names the switch and the blocked change', () => {
     const services = [service('Thunderbolt 2', 'en3'), service('Ethernet', 'en0')];
     const [finding, ...others] = findingsOf(only({ keeper: refused, 'network-services': services }), kept);
     expect(others).toEqual([]);
@@ -163,7 +163,7 @@ describe('a Mac without full disk access for ssh sessions', () => {
 });
 
 describe("a cable's address", () => {
-  it('is a warning that names the DHCP server if it is a lease', () => {
+  it('causes a warning that names the DHCP server if it is a lease', () => {
     const [finding, ...others] = findingsOf(onDhcp(lease, packet()));
     expect(others).toEqual([]);
     expect(finding).toMatchObject({
@@ -219,7 +219,7 @@ describe("a cable's address", () => {
     }
   });
 
-  it('is a node error if macOS chose it and the file sets a fixed one', () => {
+  it('causes a node error if macOS chose it and the file sets a fixed one', () => {
     const [finding, ...others] = findingsOf(onDhcp({ address: '169.254.31.7', prefixLength: 16 }));
     expect(others).toEqual([]);
     expect(finding).toMatchObject({
@@ -265,7 +265,7 @@ describe('a Mac prepared for RDMA over IPv6 only', () => {
     ]);
   });
 
-  it('is only a notice if nothing needs RDMA and the file has no pool', () => {
+  it('causes only a notice if nothing needs RDMA and the file has no pool', () => {
     expect(told(bare, noPool).filter((one) => one.includes('ipv4-off'))).toEqual([
       'notice address/ipv4-off node studio-3',
     ]);

@@ -28,12 +28,12 @@ describe('a healthy rack', () => {
   });
 });
 
-describe('the identity of a Mac', () => {
+describe("a Mac's identity", () => {
   const nodes = (hardware: Parameters<typeof desiredNode>[1]): Partial<DesiredFleet> => ({
     nodes: desiredFleet().nodes.map((node) => (node.name === 'studio-3' ? desiredNode('studio-3', hardware) : node)),
   });
 
-  it('is one error if serial, model and memory all differ from the file', () => {
+  it('causes one error if serial, model and memory all differ from the file', () => {
     const desired = nodes({ serial: 'ABC123', model: 'Mac16,9', memoryBytes: 2 ** 38 });
     const [only, ...others] = findingsOf({}, desired);
     expect(others).toEqual([]);
@@ -58,7 +58,7 @@ describe('the identity of a Mac', () => {
     );
   });
 
-  it('is an error with the replace command if it differs from the lock (case 18)', () => {
+  it('causes an error with the replace command if it differs from the lock (case 18)', () => {
     const own = identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-studio-3' });
     const recorded = (identity: Digest) => ({
       nodes: desiredFleet().nodes.map((node) => (node.name === 'studio-3' ? { ...node, identity } : node)),
@@ -87,7 +87,7 @@ describe('the identity of a Mac', () => {
     expect(told(only(twin))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
   });
 
-  it('is an error about both nodes if two addresses lead to the same Mac (case 19)', () => {
+  it('causes an error about both nodes if two addresses lead to the same Mac (case 19)', () => {
     const identity = { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' };
     expect(told(only({ identity }))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
   });
@@ -142,7 +142,7 @@ describe('the wired limit', () => {
     expect(told(values(1024), system({ wiredLimit: { kind: 'bytes', bytes: 2 ** 30 } }))).toEqual([]);
   });
 
-  it("is a notice during the keeper's first round after a start, and an error after that", () => {
+  it("causes a notice during the keeper's first round after a start, and an error after that", () => {
     const desired = (keeper: boolean): Partial<DesiredFleet> =>
       system({ wiredLimit: { kind: 'auto' }, ...(keeper && { keeper: 'auto' }) });
     const keptBy = (lastExit: string, isLoaded = true): RackChanges =>
@@ -322,7 +322,7 @@ describe('accounts for ranks and gateways', () => {
   });
 });
 
-describe('the clock of a node', () => {
+describe("a node's clock", () => {
   const clock = (offsetMs: number, uncertaintyMs: number): RackChanges => only({ clock: { offsetMs, uncertaintyMs } });
 
   it("may be off by five seconds plus the observation's uncertainty", () => {
@@ -335,7 +335,7 @@ describe('the clock of a node', () => {
   });
 });
 
-describe('the clock of this computer', () => {
+describe("this computer's clock", () => {
   const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
   const offsets = (...each: readonly number[]): RackChanges => ({
     values: Object.fromEntries(

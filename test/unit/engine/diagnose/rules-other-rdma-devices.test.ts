@@ -4,7 +4,7 @@ import { onOnePage } from '../../one-page.ts';
 import { findingsOf } from './told.ts';
 
 describe('an RDMA device without a receptacle', () => {
-  it('is only a notice', () => {
+  it('causes only a notice', () => {
     const [finding, ...others] = findingsOf({ values: { 'studio-3': { 'other-rdma-devices': ['mlx5_0'] } } });
     expect(others).toEqual([]);
     expect(finding).toMatchObject({ code: 'rdma/other-device', severity: 'notice', subject: nodeSubject('studio-3') });

@@ -9,7 +9,7 @@ describe('an unconfirmed network change', () => {
     values: { 'studio-3': { rollbacks: [{ state, fields: { ...fields, ...more } }] } },
   });
 
-  it('is a warning with its run, the rollback time and the command that settles it', () => {
+  it('causes a warning with its run, the rollback time and the command that settles it', () => {
     const changes = pending({ since: '1790000000', seconds: '20' });
     expect(told(changes)).toEqual(['warning network/unconfirmed-change node studio-3']);
     expect(findingsOf(changes)[0]?.detail).toBe(

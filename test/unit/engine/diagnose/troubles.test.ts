@@ -50,7 +50,7 @@ describe('findings in repair order', () => {
     expect(troubles({})).toEqual([]);
   });
 
-  it('list the ports of neighbors and the waiting placement under the Mac whose RDMA is disabled', () => {
+  it("list neighbors' ports and the waiting placement under the Mac whose RDMA is disabled", () => {
     const found = troubles(
       {
         values: {

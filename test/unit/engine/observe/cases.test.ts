@@ -14,7 +14,7 @@ describe('facts from published outputs', () => {
     else expect(result).toMatchObject({ kind: 'unknown', reason: unknown });
   });
 
-  it.each(cases)('name tool, Mac, macOS build and place of publication in $title', (one) => {
+  it.each(cases)('name the tool, Mac, macOS build and place of publication in $title', (one) => {
     const read = (file: string) => readFileSync(join(casesFolder, one.fact, one.name, file), 'utf8').trim();
     const [tool = '', mac = '', macos = '', published = ''] = read('source.md').split('\n');
     const command = read('command.txt').split(' ')[0] ?? '';

@@ -25,7 +25,7 @@ describe('the baseline fact', () => {
 });
 
 describe('the jobs fact', () => {
-  it('lists each job by its key, with the fields of its file', () => {
+  it('lists each job by its key, with the fields from its file', () => {
     expect(jobs.parse(kept(both), asked)).toEqual({
       kind: 'known',
       value: [{ key: '9f2a', fields: { name: 'blob', path: '/opt/a=b', state: 'gone' } }],

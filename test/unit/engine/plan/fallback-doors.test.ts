@@ -39,7 +39,7 @@ describe('the gateway of a fallback whose placement is set to stopped', () => {
   });
 });
 
-describe('a start after a drain of both gateways', () => {
+describe('a start after both gateways were drained', () => {
   it('opens both gateways, wherever the placement runs and moves to', () => {
     const of = published();
     const moved = doorPlan({ of, ranks: onItsNodes, closed: both, goal: startThere });
@@ -58,7 +58,7 @@ describe('a start after a drain of both gateways', () => {
 });
 
 describe('a start of one dead rank behind a drained gateway', () => {
-  it('opens the gateway at its end', () => {
+  it('opens the gateway at the end', () => {
     const fleet = published();
     const runtimes = fleet.runtimes.map((one) =>
       one.driver === 'command' ? { ...one, restart: 'node' as const } : one,
@@ -116,7 +116,7 @@ describe('a gateway in apply', () => {
     expect(plan.waiting.filter(({ resource }) => resource.endsWith('/door'))).toEqual([]);
   });
 
-  it('opens before a fallback that cannot be moved back, without other changes', () => {
+  it('opens in front of a fallback that cannot be moved back, without other changes', () => {
     const plan = doorPlan({ ranks: onTheFallback(published()), closed: ['studio-4'], held: 'studio-3' });
     expect(doorChanges(plan)).toEqual(['studio-4: closed -> open']);
     expect(doorSteps(plan)).toEqual(['studio-4 door/open']);

@@ -68,7 +68,7 @@ describe('the gateways of a moving placement', () => {
   });
 });
 
-describe('a placement that shares its first ranks with its fallback, after an edit of the file', () => {
+describe('a placement that shares its first ranks with its fallback, after an edit to the file', () => {
   const old = fleetWith([1, 2, 4]);
   const edited = fleetWith([1, 2, 4], { env: { LOG: '1' } });
   const there = 'on its fallback: studio-1, studio-2, studio-4, context 2k';
@@ -87,7 +87,7 @@ describe('a placement that shares its first ranks with its fallback, after an ed
     expect([ofPlacement(plan), plan.effects]).toEqual([[], []]);
   });
 
-  it('is stopped on all nodes of its fallback', () => {
+  it("is stopped on all of its fallback's nodes", () => {
     const goal: Goal = { kind: 'stop', placements: ['kimi'] };
     const stops = ofPlacement(placedPlan({ of: edited, ranks: onTheFallback(old), goal })).filter((id) =>
       id.endsWith(' stop'),

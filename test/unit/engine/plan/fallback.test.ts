@@ -90,7 +90,7 @@ describe('a placement on its fallback', () => {
   });
 });
 
-describe('status of a placement with a fallback', () => {
+describe('the status of a placement with a fallback', () => {
   it('reports no orphaned ranks for a running or stopped fallback', () => {
     const stopped = fleetWithFallback({ state: 'stopped' });
     const cases = [
@@ -167,7 +167,7 @@ describe('a start on the fallback', () => {
     ]);
   });
 
-  it('leaves a held own node unchanged, and is refused for a held fallback node', () => {
+  it('leaves an own node on hold unchanged, and is refused if a fallback node is on hold', () => {
     const beside = placedPlan({ ranks: onItsNodes, held: 'studio-3', goal: startThere });
     expect(ofPlacement(beside).filter((id) => id.startsWith('studio-3'))).toEqual([]);
     expect(ofPlacement(beside)).toContain('studio-4 kick');
@@ -199,7 +199,7 @@ describe('the fit of a fallback', () => {
   const blockersOf = (of: DesiredFleet, ranks: MeshRack['ranks'] = {}) =>
     placedPlan({ of, ranks }).blockers.map(({ code, action }) => [code, action]);
 
-  it("is checked instead of the own layout's, and a refusal names the fallback", () => {
+  it('is checked instead of the fit of the own nodes, and a refusal names the fallback', () => {
     const there = 'placement kimi: On its fallback (studio-4, studio-1, context 2k): studio-1, studio-4 each need 610.';
     const expected = [['placement/does-not-fit', expect.stringContaining(there)]];
     expect(blockersOf(large(fleetWithFallback()))).toEqual(expected);

@@ -19,7 +19,7 @@ function plan(goal: Goal, rack: RackChanges = {}, desired: DesiredFleet = settle
 
 const reboot: Goal = { kind: 'reboot', nodes: ['studio-1', 'studio-3'].map(nodeName) };
 
-describe('goal reboot', () => {
+describe('the reboot goal', () => {
   it('restarts each Mac once, from its observed boot session', () => {
     const made = plan(reboot);
     expect(changed(made)).toEqual(['studio-1 boot-session', 'studio-3 boot-session']);
@@ -77,7 +77,7 @@ describe('goal reboot', () => {
   });
 });
 
-describe('goal converge', () => {
+describe('the converge goal', () => {
   it('changes only the selected kinds, and checks what every change needs', () => {
     const values = {
       'studio-1': { 'wired-limit': { megabytes: 0 }, 'rdma-state': 'disabled' as const },
@@ -89,7 +89,7 @@ describe('goal converge', () => {
     expect(made.blockers.map(({ code }) => code)).toEqual(['sudo/denied']);
   });
 
-  it('lists the password of a locked FileVault as a manual step', () => {
+  it('lists the FileVault password of a locked Mac as a manual step', () => {
     const locked = diagnose('ssh/locked-at-filevault', {
       detail: 'It waits for a password.',
       subject: nodeSubject('studio-4'),

@@ -116,7 +116,7 @@ describe('a node on hold', () => {
   });
 });
 
-describe('goal hold', () => {
+describe('the hold goal', () => {
   const nodes = [nodeName('studio-2')];
   const { isOver: _, ...said } = hold;
 

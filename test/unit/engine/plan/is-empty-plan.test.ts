@@ -3,7 +3,7 @@ import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import { isEmptyPlan } from '../../../../src/engine/plan/plan.ts';
 
 describe('isEmptyPlan', () => {
-  it('is true only without changes, steps, waiting and blockers', () => {
+  it('is true only without changes, steps, waiting resources and blockers', () => {
     const plan = (...counts: readonly number[]): Plan => {
       const [changes, steps, waiting, blockers] = counts.map((length) => Array.from({ length }));
       return { changes, steps, waiting, blockers } as unknown as Plan;

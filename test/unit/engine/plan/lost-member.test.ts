@@ -77,7 +77,7 @@ describe('a stop while a node is away', () => {
   });
 });
 
-describe('the stop of a restart while a node is away', () => {
+describe('the stop in a restart while a node is away', () => {
   it('stops a placement that gives no token', () => {
     expect(stopsIn(plan({ ranks: hangs, away: ['studio-3'], goal: stopOfRestart }))).toEqual(['studio-1', 'studio-2']);
   });

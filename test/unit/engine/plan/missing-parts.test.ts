@@ -6,7 +6,7 @@ import { makePlan } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
 
-describe('missing parts of a placement in a restart', () => {
+describe("a placement's missing parts in a restart", () => {
   it('are named together in one blocker per node', () => {
     const desired = meshFleet();
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];

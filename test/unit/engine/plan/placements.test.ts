@@ -130,7 +130,7 @@ describe('a plan with a placement', () => {
   });
 });
 
-describe('goal stop', () => {
+describe('the stop goal', () => {
   const goal: Goal = { kind: 'stop', placements: ['kimi'] };
 
   it('stops only the placement, whatever else differs', () => {
@@ -182,7 +182,7 @@ describe('a placement that is stopped to be restarted', () => {
   });
 });
 
-describe('goal start', () => {
+describe('the start goal', () => {
   const goal: Goal = { kind: 'start', placements: ['kimi'] };
   const base = meshFleet({ placement: { state: 'stopped' } });
 
@@ -225,7 +225,7 @@ describe('an abandoned job on a node', () => {
   });
 });
 
-describe('goal reboot of a node with a rank', () => {
+describe('the reboot goal for a node with a rank', () => {
   const goal: Goal = { kind: 'reboot', nodes: [nodeName('studio-2')] };
 
   it('stops the placement on all nodes first', () => {
@@ -266,7 +266,7 @@ describe('goal reboot of a node with a rank', () => {
     }
   });
 
-  it('stops a rank that the file no longer has there, and leaves its files', () => {
+  it('stops a rank that the file no longer places there, and leaves its files', () => {
     const fleet = meshFleet();
     const [kimi] = fleet.placements;
     if (kimi === undefined) throw new Error('the fleet has no placement');
@@ -294,7 +294,7 @@ describe('goal reboot of a node with a rank', () => {
     }
   });
 
-  it('restarts the Mac even if the state of the placement is unknown', () => {
+  it("restarts the Mac even if the placement's state is unknown", () => {
     const unknown = { 'studio-3': { placements: 'timed-out' as const, services: 'timed-out' as const } };
     const made = plan({ goal, rack: { ranks: serving, unknown } });
     expect(stepIds(made)).toContain('studio-2/reboot');
