@@ -11,22 +11,22 @@ import type { Examination, FleetObservation } from './examination.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
 /** A resource that meshwright can only check: it has no properties, only blockers and unknowns. */
-export const verifyOnly = ({ gap, ...one }: VerifyOnly): Resource => ({
+export const verifyOnly = ({ unobservedText, ...one }: VerifyOnly): Resource => ({
   properties: () => [],
   steps: () => ({ steps: [] }),
   blockers: ({ findingBlockers }) => findingBlockers(one.kind),
-  gaps: ({ desired, targets }) =>
+  unobserved: ({ desired, targets }) =>
     targets.flatMap((target) => {
-      const text = gap?.(target, desired);
+      const text = unobservedText?.(target, desired);
       return text === undefined ? [] : [{ node: target.desired.name, resource: one.kind, text }];
     }),
   ...one,
 });
 
 type VerifyOnly = Pick<Resource, 'kind' | 'after'> &
-  Partial<Pick<Resource, 'blockers' | 'gaps' | 'isPrecondition'>> & {
+  Partial<Pick<Resource, 'blockers' | 'unobserved' | 'isPrecondition'>> & {
     /** What is unknown about a node; undefined where everything is known. */
-    readonly gap?: (target: ObservedTarget, fleet: DesiredFleet) => string | undefined;
+    readonly unobservedText?: (target: ObservedTarget, fleet: DesiredFleet) => string | undefined;
   };
 
 /** Compares the desired with the observed value of a property. */
@@ -190,7 +190,7 @@ export const blocker = <Parts extends Omit<Blocker, 'isHands' | 'peers' | 'block
 });
 
 /** An unobserved dependency of a resource, neither right nor wrong: the resource and everything after it waits. */
-export interface Gap {
+export interface UnobservedDependency {
   readonly node: NodeName;
   readonly resource: ResourceKind;
   /** Other nodes that it concerns, such as the one at the far end of a cable. */
@@ -214,7 +214,7 @@ export interface Resource {
    */
   readonly steps: (changes: readonly Change[], view: View) => ResourceSteps;
   readonly blockers?: (view: View) => readonly Blocker[];
-  readonly gaps?: (view: View) => readonly Gap[];
+  readonly unobserved?: (view: View) => readonly UnobservedDependency[];
   /** Remarks that block nothing. */
   readonly notices?: (view: View) => readonly Diagnostic[];
   /** Set if every change of a node needs it: its blockers and unknowns keep everything else on the node waiting. */

@@ -20,7 +20,7 @@ const reason = fc.constantFrom<UnknownReason>(
   'empty',
   'garbled',
 );
-const gaps = fc.dictionary(fc.constantFrom(...nodeNames), fc.dictionary(fc.constantFrom(...factNames), reason));
+const unknowns = fc.dictionary(fc.constantFrom(...nodeNames), fc.dictionary(fc.constantFrom(...factNames), reason));
 
 /** Random faults of cables, settings and RDMA. */
 const troubles = fc.record({
@@ -39,7 +39,7 @@ const troubles = fc.record({
 describe('the diagnosis of a rack', () => {
   it('reports nothing but unknown facts for a healthy rack with some facts unknown', () => {
     fc.assert(
-      fc.property(gaps, (unknown) => {
+      fc.property(unknowns, (unknown) => {
         const codes = diagnoseFleet(desiredFleet(), observedFleet({ unknown })).map((one) => one.code);
         expect(codes.filter((code) => code !== 'fact/unknown')).toEqual([]);
         const isReported = (facts: object): boolean => Object.keys(facts).some((name) => !optional.includes(name));
@@ -50,7 +50,7 @@ describe('the diagnosis of a rack', () => {
 
   it('does not depend on the order of nodes', () => {
     fc.assert(
-      fc.property(troubles, gaps, (changes, unknown) => {
+      fc.property(troubles, unknowns, (changes, unknown) => {
         const { nodes } = observedFleet({ ...changes, unknown });
         const turned: Readonly<Record<string, NodeObservation>> = Object.fromEntries(
           Object.entries(nodes).toReversed(),
@@ -63,7 +63,7 @@ describe('the diagnosis of a rack', () => {
 
   it('gives every finding a subject and a hint, without duplicates', () => {
     fc.assert(
-      fc.property(troubles, gaps, (changes, unknown) => {
+      fc.property(troubles, unknowns, (changes, unknown) => {
         const found = diagnoseFleet(desiredFleet(), observedFleet({ ...changes, unknown }));
         expect(
           found.filter((one) => plainText(one.hint) === '' || one.subject === undefined || one.where !== undefined),

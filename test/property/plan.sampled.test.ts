@@ -35,7 +35,7 @@ const troubles: readonly ((name: string) => Partial<FactValues>)[] = [
   () => ({ identity: { serial: 'SAME', hardwareUuid: 'SAME' } }),
 ];
 
-const gaps = [
+const unknowns = [
   'power',
   'network-services',
   'interfaces',
@@ -73,7 +73,7 @@ const racks: fc.Arbitrary<RackCase> = fc.record({
   ),
   unknown: perNode(
     fc
-      .subarray([...gaps], { maxLength: 2 })
+      .subarray([...unknowns], { maxLength: 2 })
       .map((names) => Object.fromEntries(names.map((one) => [one, 'timed-out' as const]))),
   ),
   unreachable: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray(four, { maxLength: 2 })),

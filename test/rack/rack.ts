@@ -324,11 +324,11 @@ function observeNode(name: string, changes: RackChanges): NodeObservation {
   const hasStarts = changes.values?.[name]?.placements?.some((one) => one.starts > 1) === true;
   const isCounted = hasStarts || starts !== noStarts || changes.unknown?.[name]?.['rdma-starts'] !== undefined;
   const lacks = isCounted && objects === noObjects ? { 'rdma-objects': 'failed' as const } : {};
-  const gaps = Object.entries({ ...lacks, ...changes.unknown?.[name] }).map(([fact, reason]) => [
+  const unobserved = Object.entries({ ...lacks, ...changes.unknown?.[name] }).map(([fact, reason]) => [
     fact,
     unknown(reason, 'a test'),
   ]);
-  return { node: nodeName(name), facts: { ...facts, ...Object.fromEntries(gaps) } };
+  return { node: nodeName(name), facts: { ...facts, ...Object.fromEntries(unobserved) } };
 }
 
 /** A healthy rack of four studios, except for what is said. */

@@ -15,7 +15,6 @@ import { fleetAsItStays, stayingPlacements, stoppingRanks } from '../../rack/pla
 import {
   type Blocker,
   changeOf,
-  type Gap,
   judgeProperty,
   nodesOf,
   type ObservedTarget,
@@ -23,6 +22,7 @@ import {
   propertyKey,
   type Resource,
   type ResourceSteps,
+  type UnobservedDependency,
   type View,
 } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
@@ -253,8 +253,8 @@ function workList(goal: Goal, assessed: readonly Assessed[], held: readonly Held
 
 /** Properties that are themselves unknown, whether or not anything waits for them. */
 function openWaiting(goal: Goal, assessed: readonly Assessed[]): readonly Waiting[] {
-  const gaps = goal.kind === 'converge' ? assessed.flatMap((one) => one.gaps) : [];
-  return gaps
+  const unobserved = goal.kind === 'converge' ? assessed.flatMap((one) => one.unobserved) : [];
+  return unobserved
     .filter(({ resource }) => resource !== 'sudo')
     .map(({ node, resource, text }) => ({
       resource,
@@ -344,13 +344,16 @@ function settledFirst(kind: ResourceKind, property: Property): readonly Bar[] {
   return kind === 'rollback' ? [propertyBar(kind, property, { text, isUnknown: false })] : [];
 }
 
-function barsOf({ resource: { kind }, properties, blockers, gaps }: Assessed, isBarring: boolean): readonly Bar[] {
+function barsOf(
+  { resource: { kind }, properties, blockers, unobserved }: Assessed,
+  isBarring: boolean,
+): readonly Bar[] {
   const unseen = isBarring ? properties.filter((property) => judgeProperty(property) === 'unknown') : [];
   return [
     ...blockers.map(blockerBar),
-    ...gaps.map((gap): Bar => {
-      const reason = { text: `${gap.text} on ${gap.node} is unknown`, isUnknown: true };
-      return { kind, nodes: nodesOf(gap), isAtStake: true, isOwn: true, reason };
+    ...unobserved.map((one): Bar => {
+      const reason = { text: `${one.text} on ${one.node} is unknown`, isUnknown: true };
+      return { kind, nodes: nodesOf(one), isAtStake: true, isOwn: true, reason };
     }),
     ...unseen.map((property) => propertyBar(kind, property, { text: unknownText(property), isUnknown: true })),
   ];
@@ -450,7 +453,7 @@ interface Assessed {
   readonly properties: readonly Property[];
   /** Empty if the goal ignores this kind. */
   readonly blockers: readonly Blocker[];
-  readonly gaps: readonly Gap[];
+  readonly unobserved: readonly UnobservedDependency[];
 }
 
 /** The action for properties that a goal needs but does not change. */
@@ -476,13 +479,13 @@ function unmetBlockers({ kind }: Resource, properties: readonly Property[]): rea
 
 function assess(resource: Resource, scope: Scope, view: View): Assessed {
   const properties = resource.properties(view);
-  if (!scope.barring.includes(resource.kind)) return { resource, properties, blockers: [], gaps: [] };
+  if (!scope.barring.includes(resource.kind)) return { resource, properties, blockers: [], unobserved: [] };
   const isAsked = (one: Blocker): boolean => nodesOf(one).some((node) => view.asked.includes(node));
   const others = properties.filter((property) => !scope.isMeant(resource.kind, property));
   return {
     resource,
     properties,
     blockers: [...(resource.blockers?.(view) ?? []).filter(isAsked), ...unmetBlockers(resource, others)],
-    gaps: resource.gaps?.(view) ?? [],
+    unobserved: resource.unobserved?.(view) ?? [],
   };
 }

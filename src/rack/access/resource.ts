@@ -7,5 +7,5 @@ export const sudo: Resource = verifyOnly({
   kind: 'sudo',
   after: ['identity'],
   isPrecondition: true,
-  gap: ({ facts }) => (read(facts, sudoFact).kind === 'unknown' ? 'whether sudo may be used' : undefined),
+  unobservedText: ({ facts }) => (read(facts, sudoFact).kind === 'unknown' ? 'whether sudo may be used' : undefined),
 });

@@ -11,7 +11,14 @@ import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 import { connectionBlockers } from '../network/transaction/resource.ts';
-import { type Gap, type ObservedTarget, type Property, perTarget, type Resource, type View } from '../resource.ts';
+import {
+  type ObservedTarget,
+  type Property,
+  perTarget,
+  type Resource,
+  type UnobservedDependency,
+  type View,
+} from '../resource.ts';
 import { compared } from '../seen-fact.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from './bridges.ts';
 import { bridgePreferencesFact } from './fact.ts';
@@ -100,7 +107,7 @@ const touchedBridges = (
   changed.length === 0 ? [] : ownBridges(bridgeLayers(fleet, facts)).flatMap(({ name, members }) => [name, ...members]);
 
 /** With `bridge: verify`, an unreadable layer keeps everything waiting that needs the cables. */
-const gaps = ({ desired, targets }: View): readonly Gap[] =>
+const unobserved = ({ desired, targets }: View): readonly UnobservedDependency[] =>
   targets
     .filter(({ facts }) => desired.thunderbolt.bridge === 'verify' && bridgeLayers(desired, facts).unknown.length > 0)
     .map(({ desired: { name: node } }) => ({
@@ -122,5 +129,5 @@ export const thunderboltBridge: Resource = {
       touched: (target, changed) => touchedBridges(view.desired, target, changed),
     }),
   ],
-  gaps,
+  unobserved,
 };

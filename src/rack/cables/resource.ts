@@ -1,11 +1,11 @@
 import { linkText } from '../../desired/addresses.ts';
 import { needsFastLink } from '../../desired/layouts.ts';
 import { compareText } from '../../model/lists.ts';
-import { type Gap, type Resource, type View, verifyOnly } from '../resource.ts';
+import { type Resource, type UnobservedDependency, type View, verifyOnly } from '../resource.ts';
 
 /** The unknowns of links whose two ends are both targeted. For other links, another observation would not help. */
-function gaps({ asked, desired, examination }: View): readonly Gap[] {
-  return examination.cabling.links.flatMap(({ link: { ends }, judgement }): readonly Gap[] => {
+function unobserved({ asked, desired, examination }: View): readonly UnobservedDependency[] {
+  return examination.cabling.links.flatMap(({ link: { ends }, judgement }): readonly UnobservedDependency[] => {
     const [node, peer] = ends.map((end) => end.node).toSorted(compareText);
     const isUnseen = judgement.kind === 'unknown';
     const isUnmeasured = judgement.kind === 'as-declared' && judgement.bitsPerSecond === undefined;
@@ -22,5 +22,5 @@ function gaps({ asked, desired, examination }: View): readonly Gap[] {
 export const thunderboltLink: Resource = verifyOnly({
   kind: 'thunderbolt-link',
   after: ['identity', 'thunderbolt-bridge'],
-  gaps,
+  unobserved,
 });

@@ -6,6 +6,6 @@ import { filevaultFact } from './fact.ts';
 export const filevault: Resource = verifyOnly({
   kind: 'filevault',
   after: ['identity'],
-  gap: ({ facts }, { system }) =>
+  unobservedText: ({ facts }, { system }) =>
     system.fileVault !== 'any' && read(facts, filevaultFact).kind === 'unknown' ? 'whether FileVault is on' : undefined,
 });

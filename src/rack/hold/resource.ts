@@ -47,7 +47,7 @@ export const hold: Resource = verifyOnly({
   isPrecondition: true,
   blockers: (view) =>
     view.desired.nodes.filter(({ name }) => view.asked.includes(name)).flatMap((node) => blockersOf(view, node)),
-  gap: ({ facts }) => (read(facts, holdFact).kind === 'unknown' ? 'whether it is on hold' : undefined),
+  unobservedText: ({ facts }) => (read(facts, holdFact).kind === 'unknown' ? 'whether it is on hold' : undefined),
 });
 
 /** Leaves out who set the hold and when, so that the same hold again changes nothing. */

@@ -7,7 +7,7 @@ export const identity: Resource = verifyOnly({
   kind: 'identity',
   after: [],
   isPrecondition: true,
-  gap: ({ desired: { hardware, identity: recorded }, facts }) => {
+  unobservedText: ({ desired: { hardware, identity: recorded }, facts }) => {
     const isOpen =
       ((hardware.serial ?? recorded) !== undefined && read(facts, identityFact).kind === 'unknown') ||
       ((hardware.model ?? hardware.memoryBytes) !== undefined && read(facts, hardwareFact).kind === 'unknown');

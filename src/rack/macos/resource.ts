@@ -6,6 +6,6 @@ import { macosVersionFact } from './fact.ts';
 export const macos: Resource = verifyOnly({
   kind: 'macos',
   after: ['identity'],
-  gap: ({ facts }, { macos: { accept } }) =>
+  unobservedText: ({ facts }, { macos: { accept } }) =>
     accept !== undefined && read(facts, macosVersionFact).kind === 'unknown' ? 'the macOS version' : undefined,
 });

@@ -5,7 +5,13 @@ import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
-import { type Gap, type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
+import {
+  type ObservedTarget,
+  type Property,
+  perTarget,
+  type Resource,
+  type UnobservedDependency,
+} from '../resource.ts';
 import { compared } from '../seen-fact.ts';
 import { wiredLimitFact } from './fact.ts';
 import { limitText } from './rule.ts';
@@ -47,8 +53,14 @@ export const wiredLimit: Resource = {
     }),
   ),
   blockers: ({ findingBlockers }) => findingBlockers('wired-limit'),
-  gaps: ({ desired, targets }) =>
+  unobserved: ({ desired, targets }) =>
     targets
       .filter((target) => isOpen(desired, target))
-      .map(({ desired: { name: node } }): Gap => ({ node, resource: 'wired-limit', text: 'the size of its memory' })),
+      .map(
+        ({ desired: { name: node } }): UnobservedDependency => ({
+          node,
+          resource: 'wired-limit',
+          text: 'the size of its memory',
+        }),
+      ),
 };

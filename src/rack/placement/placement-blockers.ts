@@ -11,7 +11,7 @@ import { aside, meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { readValue } from '../fact.ts';
 import { budgetWords, hasOneLeft, isNeverEnough, type LaunchBudget, launchBudget } from '../rdma/launch-budget.ts';
-import { type Blocker, type Gap, judgeProperty, type View } from '../resource.ts';
+import { type Blocker, judgeProperty, type UnobservedDependency, type View } from '../resource.ts';
 import { checkBlockers, startBlocker } from './check/placement-checks.ts';
 import { rebootMarkFact } from './observed/fact.ts';
 import { type NodeRank, spentNodes } from './rank-states.ts';
@@ -116,7 +116,7 @@ function budgetBlockers(one: PlacementCase, { desired, restarting }: View): read
  * Nodes that are not restarted and whose launch budget is unknown: a placement may be unable to come back there after
  * the restart.
  */
-export const placementGaps = (view: View): readonly Gap[] =>
+export const unobservedDependencies = (view: View): readonly UnobservedDependency[] =>
   placementCases(view).flatMap(({ placement: { transport, nodes }, mesh, comesBack }) =>
     mesh.ranks
       .filter((rank) => {

@@ -22,7 +22,7 @@ import { fallbackFindings, startAdvice } from './check/placement-findings.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
 import { closeGateway, drainMs, type Gateway, openGateway } from './endpoint/gateway-steps.ts';
 import { leftGateways } from './endpoint/seen-gateways.ts';
-import { lastStartFindings, placementBlockers, placementGaps } from './placement-blockers.ts';
+import { lastStartFindings, placementBlockers, unobservedDependencies } from './placement-blockers.ts';
 import {
   type MeshWork,
   meshStep,
@@ -111,7 +111,7 @@ export const placement: Resource = {
   sights,
   steps: placementSteps,
   blockers: placementBlockers,
-  gaps: placementGaps,
+  unobserved: unobservedDependencies,
   notices: (view) => {
     const surveys = surveyPlacements(view);
     return [

@@ -1,13 +1,13 @@
 import { needsRdma } from '../../desired/layouts.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { read } from '../fact.ts';
-import { type Gap, type Resource, type View, verifyOnly } from '../resource.ts';
+import { type Resource, type UnobservedDependency, type View, verifyOnly } from '../resource.ts';
 import { rdmaDevicesFact } from './devices-fact.ts';
 import { nodeRdma } from './rdma-receptacle.ts';
 import { rdmaStateFact } from './state-fact.ts';
 
 /** Cabled targets that need RDMA but whose RDMA state is unknown. */
-function gaps({ desired, examination, targets }: View): readonly Gap[] {
+function unobserved({ desired, examination, targets }: View): readonly UnobservedDependency[] {
   const isTarget = (name: string): boolean => targets.some((target) => target.desired.name === name);
   return examination.nodes
     .filter((node) => isTarget(node.name) && node.ends.length > 0 && needsRdma(desired, node.name))
@@ -23,4 +23,4 @@ function unseen(facts: Facts): string {
 }
 
 /** RDMA over Thunderbolt, if the file needs it. Only a person can enable it, so it is always a manual step. */
-export const rdma: Resource = verifyOnly({ kind: 'rdma', after: ['identity', 'macos'], gaps });
+export const rdma: Resource = verifyOnly({ kind: 'rdma', after: ['identity', 'macos'], unobserved });

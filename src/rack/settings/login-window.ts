@@ -40,7 +40,7 @@ export const loginWindow = {
   resource: verifyOnly({
     kind: 'login-window',
     after: ['identity'],
-    gap: ({ facts }, { system }) =>
+    unobservedText: ({ facts }, { system }) =>
       system.automaticLogin !== undefined && read(facts, fact).kind === 'unknown'
         ? 'whether an account is logged in automatically'
         : undefined,

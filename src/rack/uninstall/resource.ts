@@ -22,11 +22,11 @@ import { rdmaStateFact } from '../rdma/state-fact.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import {
   changedProperties,
-  type Gap,
   judgeProperty,
   type ObservedTarget,
   type Property,
   type Resource,
+  type UnobservedDependency,
   type View,
 } from '../resource.ts';
 import { loginWindow } from '../settings/login-window.ts';
@@ -140,7 +140,10 @@ const targetsOf = ({ targets }: View, { nodes }: UninstallWish): readonly Observ
   targets.filter(({ desired: { name } }) => nodes.includes(name));
 
 /** If the interfaces of the receptacles are unknown, an address of ours may stay undetected. */
-const unseenReceptacles = ({ thunderbolt }: View['desired'], { desired, facts }: ObservedTarget): readonly Gap[] => {
+const unseenReceptacles = (
+  { thunderbolt }: View['desired'],
+  { desired, facts }: ObservedTarget,
+): readonly UnobservedDependency[] => {
   const hasAddresses = thunderbolt.pool !== undefined || thunderbolt.formerNetworks.length > 0;
   return hasAddresses && receptacleDevices(facts).kind === 'unknown'
     ? [{ node: desired.name, resource: kind, text: 'which interface belongs to which receptacle' }]
@@ -159,12 +162,12 @@ export const uninstall = (wish: UninstallWish): Resource => ({
     }),
   }),
   // As long as a part is unobserved, it is unknown whether everything is gone.
-  gaps: (view) =>
+  unobserved: (view) =>
     targetsOf(view, wish).flatMap((target) => [
       ...unseenReceptacles(view.desired, target),
       ...uninstallProperties(view.desired, target, wish)
         .filter((one) => judgeProperty(one) === 'unknown')
-        .map(({ node, address }): Gap => ({ node, resource: kind, text: address })),
+        .map(({ node, address }): UnobservedDependency => ({ node, resource: kind, text: address })),
     ]),
   notices: (view) => uninstallNotices(view, targetsOf(view, wish), wish),
 });
