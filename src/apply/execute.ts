@@ -84,7 +84,7 @@ export async function executeSteps<Context>(
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      while (skipHopeless(schedule) || rescueGroups(schedule));
+      while (skipImpossible(schedule) || rescueGroups(schedule));
       for (const item of takeReady(schedule)) {
         const startedAtMs = performance.now();
         const context = options.begin(item.step, { signal: item.giveUp.signal, ...given({ rescues: item.rescues }) });
@@ -121,17 +121,17 @@ export const isDone = ({ outcome }: Pick<StepResult, 'outcome'>): boolean =>
 
 const isLost = ({ report }: Item): boolean => report !== undefined && !isDone(report);
 
-function skipHopeless(schedule: Schedule): boolean {
+function skipImpossible(schedule: Schedule): boolean {
   const { items, options } = schedule;
-  const hopeless = items.filter((item) => item.state === 'waiting' && isHopeless(item, schedule));
-  for (const item of hopeless) {
+  const impossible = items.filter((item) => item.state === 'waiting' && isImpossible(item, schedule));
+  for (const item of impossible) {
     const outcome = options.interrupt?.aborted === true ? 'interrupted' : 'skipped';
     end(item, { outcome, diagnostics: [] }, 0, options);
   }
-  return hopeless.length > 0;
+  return impossible.length > 0;
 }
 
-function isHopeless({ step, rescues }: Item, { items, itemsById, options }: Schedule): boolean {
+function isImpossible({ step, rescues }: Item, { items, itemsById, options }: Schedule): boolean {
   if (options.forbidden.aborted) return true;
   if (rescues !== undefined) return false;
   if (isOver(options)) return true;

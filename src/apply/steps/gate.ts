@@ -39,7 +39,7 @@ export async function runGate(step: StepOf<'gate'>, context: StepContext): Promi
     const missing = expect.filter((patch) => !isSeen(seen, patch));
     if (missing.length === 0) return { outcome: 'unchanged', diagnostics: [] };
     const hit = aborts.find((patch) => isSeen(seen, patch));
-    if (hit) return failed(hopeless(hit, missing, seen));
+    if (hit) return failed(abortedGate(hit, missing, seen));
     const isLost = sessions.some((session) => session.isLost());
     if (isLost || patience.leftMs() <= 0) return failed(...missing.map((patch) => disagreement(patch, seen)));
     context.progress({ text: waitText(missing, seen) });
@@ -134,7 +134,7 @@ const fields = (patch: Patch, seen: Seen): { readonly subject: Subject; readonly
 });
 
 /** The value that can no longer become the expected one, with the values that the gate waited for. */
-function hopeless(hit: Patch, missing: readonly Patch[], seen: Seen): Diagnostic {
+function abortedGate(hit: Patch, missing: readonly Patch[], seen: Seen): Diagnostic {
   return diagnose('gate/aborted', {
     subject: nodeSubject(hit.node),
     detail: prose`${hit.address} on ${named(hit.node)} is ${shown(seenAt(seen, hit))}.`,

@@ -331,8 +331,8 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
   while (!context.signal.aborted) {
     const poll = await look(step, context);
     if ('code' in poll) {
-      const isHopeless = context.session(step.node).isLost() || performance.now() - movedAtMs >= deadlineMs;
-      if (isHopeless) return { outcome: 'unknown', diagnostics: [poll] };
+      const isLostForGood = context.session(step.node).isLost() || performance.now() - movedAtMs >= deadlineMs;
+      if (isLostForGood) return { outcome: 'unknown', diagnostics: [poll] };
     } else {
       if (poll.state === 'ended') return ending(step, poll);
       if (poll.state !== 'running') return 'gone';
