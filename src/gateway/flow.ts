@@ -1,4 +1,4 @@
-import type { FlowSight } from '../model/gateway.ts';
+import type { EndpointTraffic } from '../model/gateway.ts';
 
 /** A request at a runtime. Each function may be called repeatedly; after the end, calls have no effect. */
 export interface Passage {
@@ -13,7 +13,7 @@ export interface Passage {
 export interface Flow {
   /** @param isStreamed whether its answer is streamed */
   readonly begin: (isStreamed: boolean) => Passage;
-  readonly sight: () => Pick<FlowSight, 'lastByteMsAgo' | 'quietMs' | 'streamQuietMs'> & {
+  readonly sight: () => Pick<EndpointTraffic, 'lastByteMsAgo' | 'quietMs' | 'streamQuietMs'> & {
     /** Since the last text of any answer; absent if there was none. */
     readonly lastTokenMsAgo?: number;
   };

@@ -55,4 +55,4 @@ export type GatewayCounts = EndpointStatus['counts'];
  * A runtime's requests now, and how long it has been silent. A busy mesh is silent while it reads a prompt; a request that
  * is not streamed is silent until its whole answer is ready.
  */
-export type FlowSight = Omit<EndpointStatus, 'placement' | 'closed' | 'counts'>;
+export type EndpointTraffic = Omit<EndpointStatus, 'placement' | 'closed' | 'counts'>;

@@ -160,7 +160,7 @@ export interface Property extends Addressed {
 }
 
 /** State that gates compare but no step can set, because it follows from other properties. */
-export type Sight = Pick<Property, 'node' | 'address' | 'about' | 'observed'>;
+export type Reading = Pick<Property, 'node' | 'address' | 'about' | 'observed'>;
 
 /** Something that apply cannot or may not do by itself. It blocks its resource on its nodes, and everything after it. */
 export interface Blocker {
@@ -207,7 +207,7 @@ export interface Resource {
   /** Every property that it keeps, right or wrong. An unobserved property is `unknown` and never becomes a change. */
   readonly properties: (view: View) => readonly Property[];
   /** Readings that gates may wait for in addition to the properties. */
-  readonly sights?: (view: View) => readonly Sight[];
+  readonly readings?: (view: View) => readonly Reading[];
   /**
    * The steps for these changes, which are all of this kind; called only if there are any. `needs` names steps of the
    * same resource. The plan adds those on earlier resources from `after`, `node` and `peers`.

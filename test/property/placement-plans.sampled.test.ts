@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FactName } from '../../src/engine/observe/facts.ts';
 import { viewOf } from '../../src/engine/plan/view.ts';
-import type { TokenSight } from '../../src/model/facts/fact-values.ts';
+import type { TokenResult } from '../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { Step } from '../../src/model/step.ts';
@@ -15,7 +15,7 @@ import { runs } from '../runs.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
-const token = fc.constantFrom<TokenSight>(
+const token = fc.constantFrom<TokenResult>(
   { kind: 'not-asked' },
   { kind: 'answered', text: 'Hi' },
   { kind: 'in-flight', reason: 'a request is in flight' },

@@ -11,7 +11,7 @@ import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../src/model/desired.ts';
 import { digest, digestOf } from '../../src/model/digest.ts';
 import type { LaunchdService } from '../../src/model/facts/daemons.ts';
-import type { RecordedRank, TokenSight } from '../../src/model/facts/fact-values.ts';
+import type { RecordedRank, TokenResult } from '../../src/model/facts/fact-values.ts';
 import type { EndpointStatus, GatewayStatus } from '../../src/model/gateway.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
@@ -216,7 +216,7 @@ export interface RankCase {
   readonly digest?: string;
   readonly startedIn?: string;
   readonly starts?: number;
-  readonly token?: TokenSight;
+  readonly token?: TokenResult;
   readonly changes?: Partial<RecordedRank>;
   /** Of the service. */
   readonly lastExit?: string;
@@ -224,8 +224,8 @@ export interface RankCase {
   readonly lacks?: 'record' | 'service';
 }
 
-const answered: TokenSight = { kind: 'answered', text: 'Hi' };
-const notAsked: TokenSight = { kind: 'not-asked' };
+const answered: TokenResult = { kind: 'answered', text: 'Hi' };
+const notAsked: TokenResult = { kind: 'not-asked' };
 
 function recordOf(one: RankCase, wanted: string): RecordedRank {
   const { placement = 'kimi', state, rank = 0, generation = 4 } = one;

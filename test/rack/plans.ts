@@ -303,7 +303,7 @@ function filesOf(of: DesiredFleet, wanted: WantedGateway, isClosed: boolean): re
   ];
 }
 
-const sightOf = (of: DesiredFleet, wanted: WantedGateway): GatewayStatus => ({
+const statusOf = (of: DesiredFleet, wanted: WantedGateway): GatewayStatus => ({
   kind: 'answered',
   port: wanted.port,
   version: gatewayFiles(of, wanted).version,
@@ -324,7 +324,7 @@ function doorFacts(of: DesiredFleet, name: NodeName, { ranks, closed }: DoorCase
   const gateways = wantedGateways(of, name);
   return {
     files: gateways.flatMap((one) => filesOf(of, one, closed.includes(name))),
-    doormen: gateways.map((one) => sightOf(of, one)),
+    doormen: gateways.map((one) => statusOf(of, one)),
     services: [...(ranks[name] ?? []).map(rankService), ...gateways.map(serviceOf)],
   };
 }

@@ -50,7 +50,7 @@ export interface ObserveOptions extends UseLimits {
 /** How long to wait for a token if a node of the mesh cannot be reached. */
 const unseenRankMs = 4_000;
 
-interface Sight {
+interface NodeAnswer {
   readonly observation: NodeObservation;
   readonly failures: readonly Diagnostic[];
 }
@@ -66,10 +66,10 @@ export async function observeFleet(ways: readonly NodeWay[], options: ObserveOpt
   const { tokensOf } = options;
   const wait = tokensOf === undefined ? undefined : createTokenWait(tokensOf, unseenRankMs);
   await forEachLimited(ways, options.parallel, async (way) => {
-    const sight = await observeNode(way, options, wait);
-    nodes[way.node] = sight.observation;
-    if (sight.failures.length > 0) failures[way.node] = sight.failures;
-    options.onNode?.(way.node, sight.failures.length === 0);
+    const answer = await observeNode(way, options, wait);
+    nodes[way.node] = answer.observation;
+    if (answer.failures.length > 0) failures[way.node] = answer.failures;
+    options.onNode?.(way.node, answer.failures.length === 0);
   }).finally(() => wait?.stop());
   return { nodes, failures };
 }
@@ -78,33 +78,33 @@ async function observeNode(
   way: NodeWay,
   options: ObserveOptions,
   wait: ReturnType<typeof createTokenWait> | undefined,
-): Promise<Sight> {
+): Promise<NodeAnswer> {
   const { node } = way;
-  const noted = ({ observation, failures }: Sight): Sight => {
+  const noted = ({ observation, failures }: NodeAnswer): NodeAnswer => {
     wait?.note(observation);
     if (wait !== undefined) options.onSeen?.(observation, failures);
     return { observation, failures };
   };
-  const look = async (remote: Remote, leftMs: number): Promise<Sight> => {
-    const through = (probes: readonly Probe[], signal?: AbortSignal): Promise<Sight> =>
+  const look = async (remote: Remote, leftMs: number): Promise<NodeAnswer> => {
+    const through = (probes: readonly Probe[], signal?: AbortSignal): Promise<NodeAnswer> =>
       observeThrough(remote, node, { leftMs, token: options.newToken(), probes, signal });
     if (wait?.leads(node) !== true) return noted(await through(probesFor(options)));
     const signal = wait.signalFor(node);
-    const [sight, asked] = await Promise.all([through(unaskingProbes()).then(noted), through(tokenProbes(), signal)]);
+    const [answer, asked] = await Promise.all([through(unaskingProbes()).then(noted), through(tokenProbes(), signal)]);
     const isCut = signal.aborted && read(asked.observation.facts, placementsFact).kind === 'unknown';
-    return isCut ? sight : withTokens(sight, asked);
+    return isCut ? answer : withTokens(answer, asked);
   };
   const reached = await withRemote(way, options, look, options.logIn);
   return reached.kind === 'reached' ? reached.value : noted(unreached(node, reached.diagnostics));
 }
 
 /** The observation with its placements replaced by those with tokens. */
-const withTokens = ({ observation, failures }: Sight, { observation: { facts } }: Sight): Sight => ({
+const withTokens = ({ observation, failures }: NodeAnswer, { observation: { facts } }: NodeAnswer): NodeAnswer => ({
   observation: { ...observation, facts: { ...observation.facts, placements: read(facts, placementsFact) } },
   failures,
 });
 
-function unreached(node: NodeName, failures: NonEmpty<Diagnostic>): Sight {
+function unreached(node: NodeName, failures: NonEmpty<Diagnostic>): NodeAnswer {
   const facts = factsWithoutAnswer('unreachable', failures[0].summary);
   return { observation: { node, facts }, failures };
 }
@@ -125,10 +125,10 @@ function probesFor({ facts, isQuiet = false }: Pick<SessionLook, 'facts' | 'isQu
   return probesOf(facts, isQuiet ? quietProbes() : unaskingProbes());
 }
 
-async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<Sight> {
+async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<NodeAnswer> {
   const { command, ...limits } = observation(remote.rootPrefix, look);
   const { signal } = look;
-  return sightOf(node, await remote.exec(command, { ...limits, ...given({ signal }) }), look);
+  return answerOf(node, await remote.exec(command, { ...limits, ...given({ signal }) }), look);
 }
 
 interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newToken' | 'facts'> {
@@ -148,9 +148,9 @@ export async function observeSessions(
       const { node } = session;
       const look = { leftMs: deadlineMs, token: newToken(), probes: probesFor(extent) };
       const answer = await session.ask((rootPrefix) => observation(rootPrefix, look));
-      const sight = answer.kind === 'ended' ? sightOf(node, answer.result, look) : unreached(node, answer.diagnostics);
-      nodes[node] = sight.observation;
-      if (sight.failures.length > 0) failures[node] = sight.failures;
+      const seen = answer.kind === 'ended' ? answerOf(node, answer.result, look) : unreached(node, answer.diagnostics);
+      nodes[node] = seen.observation;
+      if (seen.failures.length > 0) failures[node] = seen.failures;
     }),
   );
   return { nodes, failures };
@@ -162,7 +162,7 @@ function observation(rootPrefix: string, { leftMs, token, probes }: Look): { rea
   return { name: 'observe', command, deadlineMs: leftMs, maxBytes: observationMaxBytes(probes) };
 }
 
-function sightOf(node: NodeName, result: ExecResult, { probes, token }: Look): Sight {
+function answerOf(node: NodeName, result: ExecResult, { probes, token }: Look): NodeAnswer {
   const answers = parseFrames(result.stdout, { probes, token });
   const isSilent = answers.every((answer) => answer.missing !== undefined);
   return { observation: { node, facts: parseFacts(answers, result) }, failures: brokenOff(node, result, isSilent) };

@@ -63,13 +63,13 @@ async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Prom
   await watchCables(run, {
     cluster,
     ways,
-    onSight: (sight, before) => {
-      for (const line of lostLines(sight, before, page)) run.console.err(`${line}\n`);
+    onCheck: (check, before) => {
+      for (const line of lostLines(check, before, page)) run.console.err(`${line}\n`);
       if (before === undefined) {
         run.console.err('Plug or unplug a cable to see its receptacle here. Press Ctrl-C to stop.\n');
         return false;
       }
-      const [was, is] = [before, sight].map(({ work }) => work.examination.cabling.rack);
+      const [was, is] = [before, check].map(({ work }) => work.examination.cabling.rack);
       if (was === undefined || is === undefined) return false;
       const { plugged, unplugged } = plugChanges(was, is);
       const lines = [
@@ -88,7 +88,7 @@ async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Prom
  * is a line. With `--json`, only the final state is printed, as one document.
  */
 async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
-  const stageOf = ({ observation, work, isWhole }: Sight): Stage => {
+  const stageOf = ({ observation, work, isWhole }: CableCheck): Stage => {
     if (codeForCables(cluster.fleet, observation, work) !== exitCode.done) return 'open';
     return isWhole ? 'done' : 'to-confirm';
   };
@@ -96,9 +96,9 @@ async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise
   const last = await watchCables(run, {
     cluster,
     ways,
-    onSight: (sight, before) => {
-      const stage = stageOf(sight);
-      tell(sight, before, stage);
+    onCheck: (check, before) => {
+      const stage = stageOf(check);
+      tell(check, before, stage);
       return stage === 'done';
     },
   });
@@ -111,18 +111,18 @@ async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise
 /** `to-confirm`: the receptacles are right; the next check reads all facts about cables. */
 type Stage = 'open' | 'to-confirm' | 'done';
 
-type Tell = (sight: Sight, before: Sight | undefined, stage: Stage) => void;
+type Tell = (check: CableCheck, before: CableCheck | undefined, stage: Stage) => void;
 
 /** Prints the changes since the last check, and below them the next moves. */
 function teller({ console }: Run, { fleet }: OpenedCluster): Tell {
   const page = pageFor(console);
   const showBlock = liveBlock(console);
   let shown: readonly (readonly string[])[] = [];
-  return (sight, before, stage) => {
-    const { work, lost } = sight;
+  return (check, before, stage) => {
+    const { work, lost } = check;
     const news = [
-      ...lostLines(sight, before, page),
-      ...newFindings(sight, before).flatMap((one) => [...findingLines(one, page), '']),
+      ...lostLines(check, before, page),
+      ...newFindings(check, before).flatMap((one) => [...findingLines(one, page), '']),
       ...(before === undefined ? [] : cableEvents(before.work, work).flatMap((event) => eventLines(event, page))),
     ];
     const done = [[doneLine(fleet.thunderbolt.links.length, page)]];
@@ -136,13 +136,13 @@ function teller({ console }: Run, { fleet }: OpenedCluster): Tell {
 }
 
 /** New findings that no move fixes. Connection failures are left out: {@link lostLines} reports them. */
-function newFindings(sight: Sight, before: Sight | undefined) {
-  const failures = Object.values(sight.observation.failures).flat();
+function newFindings(check: CableCheck, before: CableCheck | undefined) {
+  const failures = Object.values(check.observation.failures).flat();
   const keyOf = ({ code, subject, detail }: Diagnostic): string =>
     [code, subjectText(subject), plainText(detail)].join('\n');
   const told = new Set([...(before?.work.findings ?? []), ...failures].map(keyOf));
   const isNew = (one: Diagnostic): boolean => !told.has(keyOf(one)) && !failures.some(({ code }) => code === one.code);
-  return mergeFindings(sight.work.findings.filter(isNew));
+  return mergeFindings(check.work.findings.filter(isNew));
 }
 
 /** Prints the result of `cables`: a page, or one JSON document. */
@@ -194,27 +194,27 @@ function codeForCables(desired: DesiredFleet, observation: FleetObservation, wor
 }
 
 /** Lines for the nodes that stopped answering, with the reason, and for the nodes that answer again. */
-function lostLines(sight: Sight, before: Sight | undefined, page: Page): readonly string[] {
+function lostLines(check: CableCheck, before: CableCheck | undefined, page: Page): readonly string[] {
   const earlier = before?.lost ?? [];
   return [
-    ...sight.lost
+    ...check.lost
       .filter((name) => !earlier.includes(name))
       .flatMap((name) => {
-        const [problem] = sight.observation.failures[name] ?? [];
+        const [problem] = check.observation.failures[name] ?? [];
         const why = escapeText(proseText(problem?.detail ?? problem?.summary ?? '', page));
         return hang(`${name} does not answer: `, `${why} Trying again.`, page.columns);
       }),
-    ...earlier.filter((name) => !sight.lost.includes(name)).map((name) => `${name} answers again`),
+    ...earlier.filter((name) => !check.lost.includes(name)).map((name) => `${name} answers again`),
   ];
 }
 
-/** One reading of the rack, with the moves that remain. */
-interface Sight {
+/** One check of the rack, with the moves that remain. */
+interface CableCheck {
   readonly observation: FleetObservation;
   readonly work: CableWork;
   /** Whether all facts about cables were read again, not only the receptacles. */
   readonly isWhole: boolean;
-  /** Whether the plugs or the answering nodes differ from the previous reading. */
+  /** Whether the plugs or the answering nodes differ from the previous check. */
   readonly isChanged: boolean;
   /** Nodes that do not answer. */
   readonly lost: readonly NodeName[];
@@ -223,21 +223,21 @@ interface Sight {
 interface CableWatch {
   readonly cluster: OpenedCluster;
   readonly ways: Ways;
-  /** Called with every trusted reading and the previous one; returning true ends the watch. */
-  readonly onSight: (sight: Sight, before: Sight | undefined) => boolean;
+  /** Called with every trusted check and the previous one; returning true ends the watch. */
+  readonly onCheck: (check: CableCheck, before: CableCheck | undefined) => boolean;
 }
 
 /** Long enough for a busy Mac, whose answer takes seconds; short enough that a dead Mac does not delay the person. */
 const patienceMs = 5_000;
 
 /**
- * Reads the cables repeatedly, over one connection per node and with one exec per node and reading, until `onSight`
- * returns true, the run is interrupted, or stdout is closed. A reading covers only the receptacles. After a change, or
- * while a move waits for something else, the next reading covers all facts about cables.
+ * Reads the cables repeatedly, over one connection per node and with one exec per node and check, until `onCheck`
+ * returns true, the run is interrupted, or stdout is closed. A check covers only the receptacles. After a change, or
+ * while a move waits for something else, the next check covers all facts about cables.
  *
- * @returns the last trusted reading; undefined if there was none
+ * @returns the last trusted check; undefined if there was none
  */
-async function watchCables(run: Run, { cluster, ways, onSight }: CableWatch): Promise<Sight | undefined> {
+async function watchCables(run: Run, { cluster, ways, onCheck }: CableWatch): Promise<CableCheck | undefined> {
   const signal = AbortSignal.any([run.signal, run.console.outClosed]);
   setMaxListeners(0, signal);
   const { gatePollMs, retryMs } = timingFor(run);
@@ -249,17 +249,17 @@ async function watchCables(run: Run, { cluster, ways, onSight }: CableWatch): Pr
     retryMs,
     patienceMs,
   });
-  let before: Sight | undefined;
-  let told: Sight | undefined;
+  let before: CableCheck | undefined;
+  let told: CableCheck | undefined;
   let isDone = false;
   try {
     while (!isDone && !signal.aborted) {
-      const sight = await lookOnce(run, cluster, { fleet, before });
+      const check = await lookOnce(run, cluster, { fleet, before });
       if (signal.aborted) break;
-      const isTold = isTrusted(sight, before);
-      isDone = isTold && onSight(sight, told);
-      told = isTold ? sight : told;
-      before = sight;
+      const isTold = isTrusted(check, before);
+      isDone = isTold && onCheck(check, told);
+      told = isTold ? check : told;
+      before = check;
       if (!isDone) await pause(gatePollMs, signal);
     }
   } finally {
@@ -271,8 +271,8 @@ async function watchCables(run: Run, { cluster, ways, onSight }: CableWatch): Pr
 async function lookOnce(
   run: Run,
   { fleet: desired }: OpenedCluster,
-  { fleet, before }: { readonly fleet: FleetWatch; readonly before: Sight | undefined },
-): Promise<Sight> {
+  { fleet, before }: { readonly fleet: FleetWatch; readonly before: CableCheck | undefined },
+): Promise<CableCheck> {
   const names = desired.nodes.map(({ name }) => name);
   const isWhole = before === undefined || before.isChanged || isWaiting(before.work);
   const look = (): Promise<FleetObservation> => fleet.look(isWhole ? 'whole' : 'often');
@@ -284,14 +284,14 @@ async function lookOnce(
   return { observation, work, isWhole, isChanged, lost };
 }
 
-const plugText = ({ work, lost }: Pick<Sight, 'work' | 'lost'>): string =>
+const plugText = ({ work, lost }: Pick<CableCheck, 'work' | 'lost'>): string =>
   JSON.stringify([work.examination.cabling.rack.views, lost]);
 
 /** Whether a step must come first that no receptacle shows: stopping a placement or removing a bridge. */
 const isWaiting = ({ acts, loops }: CableWork): boolean => loops.length > 0 || acts.some(({ isFree }) => !isFree);
 
-/** If only one end reports a cable, it may have been plugged in between the readings of its two nodes: read again. */
-const isTrusted = ({ work }: Sight, before: Sight | undefined): boolean =>
+/** If only one end reports a cable, it may have been plugged in between the checks of its two nodes: read again. */
+const isTrusted = ({ work }: CableCheck, before: CableCheck | undefined): boolean =>
   !isHalfSeen(work.examination.cabling.rack) ||
   (before !== undefined && isHalfSeen(before.work.examination.cabling.rack));
 
@@ -301,9 +301,9 @@ export interface WatchOptions extends UseLimits {
   readonly parallel: number;
   /** Returns 32 new hexadecimal digits. */
   readonly newToken: () => string;
-  /** The facts of a whole reading, and of the first reading of each node. */
+  /** The facts of a whole check, and of the first check of each node. */
   readonly facts: readonly FactName[];
-  /** The facts of every reading. */
+  /** The facts of every check. */
   readonly often: readonly FactName[];
   /** Pause before a lost node is tried again. */
   readonly retryMs: number;
@@ -325,7 +325,7 @@ interface FleetWatch {
 
 interface WatchedNode {
   readonly session: Session;
-  /** The last reading, completed with facts of earlier whole readings; undefined while the node is lost. */
+  /** The last check, completed with facts of earlier whole checks; undefined while the node is lost. */
   seen: NodeObservation | undefined;
   /** Why the node is lost, and its observation without facts. */
   lost: { readonly observation: NodeObservation; readonly failures: readonly Diagnostic[] } | undefined;

@@ -85,7 +85,7 @@ const isReadAs = (name: string, word: string): boolean =>
     : /^-[A-Za-z]{2,}$/.test(name) && name.includes(word.slice(1));
 
 /** Compares a runtime that each rank's node built by itself. */
-export interface LibrarySight {
+export interface LibraryComparison {
   /** Nodes on which this version is missing, incomplete or unobserved. */
   readonly without: readonly NodeName[];
   /** Nodes that have this version, but no record of the libraries it was built from. */
@@ -100,7 +100,7 @@ type Written = readonly [NodeName, Readonly<Record<string, string>>];
 export function sameLibraries(
   { name, digest }: Pick<DesiredRuntime, 'name' | 'digest'>,
   members: readonly { readonly node: NodeName; readonly mac?: Pick<CheckedMac, 'trees'> | undefined }[],
-): LibrarySight {
+): LibraryComparison {
   const seen = members.map(({ node, mac }) => {
     const trees = mac?.trees.kind === 'known' ? mac.trees.value : [];
     return { node, tree: trees.find((tree) => digest !== undefined && isMade(tree, name, shortDigest(digest))) };

@@ -189,7 +189,7 @@ export interface FailureSignature {
 }
 
 /** What the log of a rank shows about the mesh. */
-export interface RuntimeSight {
+export interface LoggedMesh {
   readonly transport?: 'rdma' | 'tcp';
   /** Number of ranks that found each other. */
   readonly size?: number;
@@ -279,7 +279,7 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly requestPattern?: string;
   readonly signatures: readonly FailureSignature[];
   /** Reads the lines that `logPattern` selected, oldest first. */
-  observe(said: readonly string[]): RuntimeSight;
+  observe(said: readonly string[]): LoggedMesh;
 }
 
 /** Facts of a Mac for checks. They are passed in as values because facts are defined in a room above the drivers. */

@@ -8,10 +8,10 @@ import {
   type FailureSignature,
   followersFirst,
   type HeldBytes,
+  type LoggedMesh,
   type PlacementCheck,
   type PlacementFinding,
   type RuntimeDriver,
-  type RuntimeSight,
 } from '../contract/driver.ts';
 import { signaturesOf } from '../contract/signatures.ts';
 import { configure, modelFile } from './configure.ts';
@@ -283,7 +283,7 @@ const device = /: using device (RPC\d+)/;
  * A worker with a connection and no line about RDMA uses TCP: llama.cpp falls back silently if no RDMA device has the
  * connection's address.
  */
-export function observe(said: readonly string[]): RuntimeSight {
+export function observe(said: readonly string[]): LoggedMesh {
   const last = said.findLastIndex((line) => connection.test(line));
   const devices = new Set(said.flatMap((line) => device.exec(line)?.[1] ?? []));
   const after = said.slice(last + 1);
@@ -295,7 +295,7 @@ export function observe(said: readonly string[]): RuntimeSight {
   };
 }
 
-function transportOf(lines: readonly string[], isWorker: boolean): Pick<RuntimeSight, 'transport'> {
+function transportOf(lines: readonly string[], isWorker: boolean): Pick<LoggedMesh, 'transport'> {
   if (lines.some((line) => fallBack.test(line))) return { transport: 'tcp' };
   if (!isWorker) return {};
   return { transport: lines.some((line) => activated.test(line)) ? 'rdma' : 'tcp' };

@@ -9,11 +9,11 @@ import { countedChatRequest } from '../contract/chat-request.ts';
 import { type ReservedWords, refused, reserve, reservedFindings, sameLibraries } from '../contract/checks.ts';
 import {
   type FailureSignature,
+  type LoggedMesh,
   type PlacementCheck,
   type PlacementFinding,
   type RankMatrix,
   type RuntimeDriver,
-  type RuntimeSight,
   type StartWave,
   together,
 } from '../contract/driver.ts';
@@ -344,7 +344,7 @@ export const logPattern =
 const groupLine = /^meshwright: group of (\d{1,4}) ranks over (jaccl|ring|none)$/;
 
 /** The number of ranks that joined and their transport, from the last such line. */
-export function observe(said: readonly string[]): RuntimeSight {
+export function observe(said: readonly string[]): LoggedMesh {
   const [, size, backend] = said.flatMap((line) => groupLine.exec(line) ?? []).slice(-3);
   if (size === undefined) return {};
   if (backend === 'none') return { size: Number(size) };

@@ -12,10 +12,17 @@ import { type AddressParts, subjectNodes, typedKind } from '../../model/subject.
 import { leftToApply, type Prose } from '../../model/text/prose.ts';
 import { linkAddressProperties } from '../../rack/addresses/resource.ts';
 import { type ExaminedNode, examine, type FleetObservation, observedNodes } from '../../rack/examination.ts';
-import { type Blocker, judgeProperty, propertyKey, type Resource, type Sight, type View } from '../../rack/resource.ts';
+import {
+  type Blocker,
+  judgeProperty,
+  propertyKey,
+  type Reading,
+  type Resource,
+  type View,
+} from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { settings } from '../../rack/settings/settings.ts';
-import { uninstallSights } from '../../rack/uninstall/uninstall-properties.ts';
+import { uninstallReadings } from '../../rack/uninstall/uninstall-properties.ts';
 import { fleetFindings } from '../diagnose/diagnose-fleet.ts';
 import { roleOf } from '../diagnose/rules.ts';
 import { type FactName, factsWithoutAnswer, isFactName } from '../observe/facts.ts';
@@ -194,7 +201,7 @@ export function propertiesByFile(fleet: DesiredFleet): ReadonlyMap<string, Addre
   const desired = { ...fleet, placements: [], models: [], runtimes: [] };
   const view = viewOf({ desired, observation: { nodes, failures: {} }, targets });
   const own = resources.filter(({ kind }) => kindsByFile.includes(kind));
-  const found = own.flatMap((one) => [...one.properties(view), ...(one.sights?.(view) ?? [])]);
+  const found = own.flatMap((one) => [...one.properties(view), ...(one.readings?.(view) ?? [])]);
   return new Map(found.map(({ address, about }) => [address, about]));
 }
 
@@ -209,13 +216,13 @@ export function seenProperties(desired: DesiredFleet, observation: FleetObservat
 
 /** The readings and properties of these resources, then what `uninstall` would restore or remove. */
 function* seenInTurn(view: View, ordered: readonly Resource[]): Generator<readonly [string, Known<Json>]> {
-  const entry = (one: Sight): readonly [string, Known<Json>] => [propertyKey(one), one.observed];
+  const entry = (one: Reading): readonly [string, Known<Json>] => [propertyKey(one), one.observed];
   for (const resource of ordered) {
     // Readings come first: they follow from fewer facts.
-    yield* (resource.sights?.(view) ?? []).map(entry);
+    yield* (resource.readings?.(view) ?? []).map(entry);
     yield* resource.properties(view).map(entry);
   }
-  yield* uninstallSights(view.desired, view.targets).map(entry);
+  yield* uninstallReadings(view.desired, view.targets).map(entry);
 }
 
 /**

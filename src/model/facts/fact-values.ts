@@ -87,7 +87,7 @@ export interface RecordedRank extends RankRecord, Omit<ItemOf<FactsPlacements>, 
  * The result of one token request to an endpoint on its own node. `silent`: refused, timed out, not status 200, or not a
  * valid answer; a timeout may mean a busy or a hung mesh.
  */
-export type TokenSight = RecordedRank['token'];
+export type TokenResult = RecordedRank['token'];
 
 /** Our daemon that restores settings that macOS undoes. The last change reads `at=1790000000 wired-limit from=0 to=491520`. */
-export type KeeperSight = FactsKeeper;
+export type KeeperObservation = FactsKeeper;

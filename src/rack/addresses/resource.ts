@@ -22,8 +22,8 @@ import {
   type Property,
   perTarget,
   propertiesOn,
+  type Reading,
   type Resource,
-  type Sight,
   type View,
 } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
@@ -193,7 +193,7 @@ export const linkAddressProperties = ({ desired, targets }: View): readonly Prop
   targets.flatMap((target) => nodeLinkAddresses(desired, target));
 
 /** Whether the RDMA device of each cabled receptacle has the GID of its address, if both are observed. */
-function gidSights(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Sight[] {
+function gidReadings(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Reading[] {
   const devices = receptacleDevices(facts);
   const ports = read(facts, rdmaPortsFact);
   if (devices.kind === 'unknown' || ports.kind === 'unknown' || !needsRdma(fleet, node)) return [];
@@ -214,7 +214,7 @@ function gidSights(fleet: DesiredFleet, { desired: { name: node }, facts }: Obse
 
 /** The GIDs that a gate waits for in addition to the addresses of these receptacles. */
 function expectedGids(fleet: DesiredFleet, target: ObservedTarget, receptacles: readonly number[]): readonly Patch[] {
-  return gidSights(fleet, target)
+  return gidReadings(fleet, target)
     .filter(({ about }) => about.receptacle !== undefined && receptacles.includes(about.receptacle))
     .map(({ node, address, about }) => ({ node, address, about, value: true }));
 }
@@ -346,7 +346,7 @@ export const linkAddress: Resource = {
   }),
   ...perTarget(nodeLinkAddresses, nodeSteps),
   // A GID follows from the address; no step can set it.
-  sights: ({ desired, targets }) => targets.flatMap((target) => gidSights(desired, target)),
+  readings: ({ desired, targets }) => targets.flatMap((target) => gidReadings(desired, target)),
   blockers: blockersOf,
 };
 

@@ -1,4 +1,4 @@
-import type { Facts, KeeperSight, KeptFile } from '../../model/facts/fact-values.ts';
+import type { Facts, KeeperObservation, KeptFile } from '../../model/facts/fact-values.ts';
 import { type Known, known } from '../../model/known.ts';
 import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../../node/paths/keeper-files.ts';
 import { readKept } from '../../node/probes/kept.ts';
@@ -14,7 +14,7 @@ const ownPaths: readonly string[] = [keeperProgram.path, keeperData.path, keeper
 export const keeperFact = defineFact({
   name: 'keeper',
   from: [keptFiles, launchdServices, keptRecords],
-  parse: ([fileAnswer, serviceAnswer, keptAnswer], asked): Known<KeeperSight> => {
+  parse: ([fileAnswer, serviceAnswer, keptAnswer], asked): Known<KeeperObservation> => {
     const put = filesFact.parse([fileAnswer], asked);
     if (put.kind === 'unknown') return put;
     const loaded = servicesFact.parse([serviceAnswer], asked);

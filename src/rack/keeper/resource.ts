@@ -1,6 +1,6 @@
 import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/amounts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { KeeperSight } from '../../model/facts/fact-values.ts';
+import type { KeeperObservation } from '../../model/facts/fact-values.ts';
 import { andThen, type Known, known, mapKnown, seenValue } from '../../model/known.ts';
 import type { NodePath } from '../../model/probe.ts';
 import type { Step, Text } from '../../model/step.ts';
@@ -69,7 +69,7 @@ const wantedFiles = (kept: Kept): readonly WantedFile[] => [
 ];
 
 /** The files that are missing or differ. */
-const unlikeFiles = (kept: Kept, { files }: KeeperSight): readonly WantedFile[] =>
+const unlikeFiles = (kept: Kept, { files }: KeeperObservation): readonly WantedFile[] =>
   wantedFiles(kept).filter(({ path, content }) => {
     const seen = files.find((one) => one.path === path.path);
     return seen?.state !== 'intact' || seen.digest !== textDigest(content);
@@ -78,10 +78,10 @@ const unlikeFiles = (kept: Kept, { files }: KeeperSight): readonly WantedFile[] 
 const fileWords = { none: 'none', there: 'installed', missing: 'none', changed: 'differs', intact: 'installed' };
 
 /** Compares the files with the desired ones, in one word. */
-function filesState(kept: Kept | undefined, sight: KeeperSight): keyof typeof fileWords {
-  if (kept === undefined) return sight.files.length === 0 ? 'none' : 'there';
-  if (unlikeFiles(kept, sight).length === 0) return 'intact';
-  return sight.files.length === 0 ? 'missing' : 'changed';
+function filesState(kept: Kept | undefined, seen: KeeperObservation): keyof typeof fileWords {
+  if (kept === undefined) return seen.files.length === 0 ? 'none' : 'there';
+  if (unlikeFiles(kept, seen).length === 0) return 'intact';
+  return seen.files.length === 0 ? 'missing' : 'changed';
 }
 
 const keptWords = ({ isBridgeRemoved, wiredMegabytes, addresses }: Kept): string =>
@@ -98,8 +98,8 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
   const seen = read(target.facts, keeperFact);
   const kept = seenValue(wish);
   const state: Known<keyof typeof fileWords> =
-    wish.kind === 'unknown' ? wish : mapKnown(seen, (sight) => filesState(wish.value, sight));
-  const isLoaded = wish.kind === 'unknown' ? wish : mapKnown(seen, (sight) => sight.isLoaded);
+    wish.kind === 'unknown' ? wish : mapKnown(seen, (value) => filesState(wish.value, value));
+  const isLoaded = wish.kind === 'unknown' ? wish : mapKnown(seen, (value) => value.isLoaded);
   const about = { node: target.desired.name, reason: `${reason}: ${fleet.system.keeper ?? 'none'}` };
   const isWanted = wish.kind === 'unknown' || kept !== undefined;
   return [
@@ -118,9 +118,9 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
 }
 
 /** One step per file, then launchd. A loaded keeper rereads its program and its data in each round. */
-function installSteps(kept: Kept, sight: KeeperSight, makes: readonly Property[]): readonly Step[] {
+function installSteps(kept: Kept, seen: KeeperObservation, makes: readonly Property[]): readonly Step[] {
   const ofFiles = makes.filter(({ address }) => address === filesAddress.address);
-  const files = ofFiles.length === 0 ? [] : unlikeFiles(kept, sight);
+  const files = ofFiles.length === 0 ? [] : unlikeFiles(kept, seen);
   const puts: Step[] = [];
   for (const [at, { name, path, content }] of files.entries()) {
     const isLast = at === files.length - 1;

@@ -130,10 +130,10 @@ const idsOf = (steps: readonly Step[]): readonly StepId[] => [...new Set(steps.m
 export const scriptAct = (call: ScriptCall): Act => ({ kind: 'script', ...call });
 
 /** `rank/<placement>` of a node, as gates expect it. */
-export const rankPatch = (placement: string, node: NodeName, sight: RankSight): Patch => ({
+export const rankPatch = (placement: string, node: NodeName, reading: RankReading): Patch => ({
   node,
   ...rankAddress(placement),
-  value: { ...sight },
+  value: { ...reading },
 });
 
 /** The address of one rank's state. */
@@ -183,7 +183,7 @@ export const isRunning = ({ state }: Pick<SeenRank, 'state'>): boolean =>
   state === 'running' || state === 'meeting' || state === 'joined';
 
 /** What a gate compares: `rank/<placement>` of a node. */
-interface RankSight {
+interface RankReading {
   readonly generation: number;
   readonly state: RankState;
 }
@@ -215,7 +215,10 @@ const rankIn = (facts: Facts, placement: string): Known<SeenRank> =>
   );
 
 /** The value of `rank/<placement>`. */
-export const rankSight = ({ record, state }: SeenRank): RankSight => ({ generation: record?.generation ?? 0, state });
+export const rankReading = ({ record, state }: SeenRank): RankReading => ({
+  generation: record?.generation ?? 0,
+  state,
+});
 
 /** `undefined` if launchd does not report whether a service without a process ever had one. */
 function stateOf(record: RecordedRank | undefined, service: LaunchdService | undefined): RankState | undefined {

@@ -1,7 +1,7 @@
 import { askedPort } from '../../desired/endpoints.ts';
 import { onFallback } from '../../desired/layouts.ts';
 import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
-import { type LibrarySight, sameLibraries } from '../../drivers/contract/checks.ts';
+import { type LibraryComparison, sameLibraries } from '../../drivers/contract/checks.ts';
 import type { StartWave } from '../../drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
@@ -16,7 +16,7 @@ import { treeFolder } from '../../node/paths/own-paths.ts';
 import { readValue } from '../fact.ts';
 import { macosVersionFact } from '../macos/fact.ts';
 import { rdmaDevicesFact } from '../rdma/devices-fact.ts';
-import { propertyKey, type Resource, type ResourceSteps, type Sight, type View } from '../resource.ts';
+import { propertyKey, type Reading, type Resource, type ResourceSteps, type View } from '../resource.ts';
 import { checkNotices } from './check/placement-checks.ts';
 import { fallbackFindings, startAdvice } from './check/placement-findings.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
@@ -28,7 +28,7 @@ import {
   meshStep,
   placementAddress,
   rankAddress,
-  rankSight,
+  rankReading,
   type SeenOnNode,
   scriptAct,
   seenRanks,
@@ -68,15 +68,15 @@ import {
 } from './stop-mesh.ts';
 
 /** For gates of starts and stops: the state of every rank, and whether all nodes have the same libraries. */
-const sights = (view: View): readonly Sight[] => [
+const readings = (view: View): readonly Reading[] => [
   ...view.targets.flatMap(({ desired: { name: node }, facts }) =>
     view.desired.placements.map(({ name }) => ({
       node,
       ...rankAddress(name),
-      observed: mapKnown(seeRank(node, name, facts).seen, (seen) => ({ ...rankSight(seen) })),
+      observed: mapKnown(seeRank(node, name, facts).seen, (seen) => ({ ...rankReading(seen) })),
     })),
   ),
-  ...librarySights(view),
+  ...libraryReadings(view),
 ];
 
 /**
@@ -108,7 +108,7 @@ export const placement: Resource = {
       ),
   }),
   properties: placementProperties,
-  sights,
+  readings,
   steps: placementSteps,
   blockers: placementBlockers,
   unobserved: unobservedDependencies,
@@ -455,7 +455,7 @@ const lookDeadlineMs = 5_000;
 const librariesAddress = (placement: string): Addressed => addressed({ kind: 'libraries', placement });
 
 /** Libraries installed on the nodes; undefined for a single node, or for a runtime that is not built on its nodes. */
-function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): LibrarySight | undefined {
+function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): LibraryComparison | undefined {
   const found = view.desired.runtimes.find(({ name }) => name === runtime);
   if (nodes.length === 1 || found === undefined || found.python === undefined) return undefined;
   const macs = nodes.map((node) => ({ node, mac: checkedMac(view.observation.nodes[node]?.facts) }));
@@ -463,15 +463,15 @@ function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): Librar
 }
 
 /** For gates of starts: whether the nodes of each placement have the same libraries. */
-const librarySights = (view: View): readonly Sight[] =>
-  view.desired.placements.flatMap((placement): readonly Sight[] => {
+const libraryReadings = (view: View): readonly Reading[] =>
+  view.desired.placements.flatMap((placement): readonly Reading[] => {
     const seen = seenLibraries(placement, view);
     const [leader] = placement.nodes;
     if (seen === undefined || leader === undefined) return [];
     return [{ node: leader, ...librariesAddress(placement.name), observed: observedIn(seen) }];
   });
 
-function observedIn({ without, unwritten, differences }: LibrarySight): Sight['observed'] {
+function observedIn({ without, unwritten, differences }: LibraryComparison): Reading['observed'] {
   if (differences.length > 0) return known(differences.join('; '));
   const blind = [...without, ...unwritten];
   if (blind.length === 0) return known('equal');

@@ -36,18 +36,18 @@ export const gatewaysFact = defineFact({
         if (port === undefined || curlExit === undefined || found.some((one) => one.port === port)) {
           return garbled(answer, 'printed the status of a gateway that was not queried');
         }
-        found.push(sightOf(port, curlExit, lines));
+        found.push(statusAt(port, curlExit, lines));
       }
       return known(found);
     }),
   /** For each gateway and placement: the requests in flight, and its counts. */
   text: (gateways) =>
-    gateways.map((sight) => {
-      if (sight.kind === 'silent') return `port ${sight.port}: ${sight.reason}`;
-      const endpoints = sight.doors.map(({ placement, running, waiting, counts: { requests, tokens } }) =>
+    gateways.map((gateway) => {
+      if (gateway.kind === 'silent') return `port ${gateway.port}: ${gateway.reason}`;
+      const endpoints = gateway.doors.map(({ placement, running, waiting, counts: { requests, tokens } }) =>
         [`${placement} ${running + waiting} in flight`, `${requests} answered`, `${tokens} tokens`].join(', '),
       );
-      return `port ${sight.port}: ${endpoints.join('; ')}`;
+      return `port ${gateway.port}: ${endpoints.join('; ')}`;
     }),
 });
 
@@ -61,7 +61,7 @@ const curlReasons: Readonly<Record<string, string>> = {
 
 export const curlReason = (exit: string): string => curlReasons[exit] ?? `curl exited with ${exit}`;
 
-function sightOf(port: number, curlExit: string, lines: readonly string[]): GatewayStatus {
+function statusAt(port: number, curlExit: string, lines: readonly string[]): GatewayStatus {
   const silent = (reason: string): GatewayStatus => ({ kind: 'silent', port, reason });
   if (curlExit !== '0') return silent(curlReason(curlExit));
   if (lines.length === 0) return silent('another program answers on its port, or its answer is too long');

@@ -193,5 +193,5 @@ export function uninstallProperties(
 }
 
 /** The properties of every node for gates. The observed values do not depend on what is desired. */
-export const uninstallSights = (fleet: DesiredFleet, targets: readonly ObservedTarget[]): readonly Property[] =>
+export const uninstallReadings = (fleet: DesiredFleet, targets: readonly ObservedTarget[]): readonly Property[] =>
   targets.flatMap((target) => uninstallProperties(fleet, target, { nodes: [], restore: true, models: true }));

@@ -57,7 +57,7 @@ interface RanPlan {
   readonly run?: { readonly steps: readonly (Pick<EndedStep, 'step' | 'outcome'> & { readonly rescues?: string })[] };
 }
 
-interface RunSight {
+interface CheckedRun {
   /** The changes of every plan that was run. */
   readonly planned: readonly Change[];
   /** The plan of the final check. */
@@ -68,7 +68,7 @@ interface RunSight {
 }
 
 /** Counts a run's results by property. Only changes confirmed by the final check count as changed. */
-export function countRun({ planned, last, desired, observation, targets }: RunSight): RunCounts {
+export function countRun({ planned, last, desired, observation, targets }: CheckedRun): RunCounts {
   const view = viewOf({ desired, observation, targets });
   const properties = resources.flatMap((resource) => resource.properties(view));
   const met = new Set(properties.filter((one) => judgeProperty(one) === 'met').map(propertyKey));
@@ -187,14 +187,14 @@ const stepName = ({ node, id }: Pick<Step, 'node' | 'id'>): string =>
 const plain = (text: string): string => escapeText(text.replace(/\.$/, ''));
 
 /** A step's progress; bytes for steps that transfer data. */
-interface StepSight {
+interface StepProgress {
   readonly doneBytes?: number;
   readonly totalBytes?: number;
   readonly text?: string;
 }
 
 /** `studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB`, or what the step waits for. */
-export function progressLine(step: Pick<Step, 'node' | 'id'>, { doneBytes, totalBytes, text }: StepSight): string {
+export function progressLine(step: Pick<Step, 'node' | 'id'>, { doneBytes, totalBytes, text }: StepProgress): string {
   const words = [stepName(step)];
   if (doneBytes !== undefined && totalBytes !== undefined && totalBytes > 0) {
     const share = Math.floor((100 * doneBytes) / totalBytes);

@@ -32,11 +32,11 @@ const tokenSpeed = ({ counts: { generating } }: EndpointStatus): number | undefi
 const firstTokenOf = ({ counts: { firstToken } }: EndpointStatus): number | undefined =>
   firstToken.count > 0 ? Math.round(firstToken.totalMs / firstToken.count) : undefined;
 
-export function clientCountsJson({ sight }: ClientCounts): StatusClients {
-  if (sight.kind === 'unknown') return { unknown: sight.detail === '' ? reasonWords[sight.reason] : sight.detail };
-  const { counts, placement: _placement, running, waiting, lastByteMsAgo, quietMs, closed } = sight.value;
+export function clientCountsJson({ status }: ClientCounts): StatusClients {
+  if (status.kind === 'unknown') return { unknown: status.detail === '' ? reasonWords[status.reason] : status.detail };
+  const { counts, placement: _placement, running, waiting, lastByteMsAgo, quietMs, closed } = status.value;
   const { requests, failed, refused, tokens, sinceEpochSeconds: since } = counts;
-  const [tokensPerSecond, firstTokenMs] = [tokenSpeed(sight.value), firstTokenOf(sight.value)];
+  const [tokensPerSecond, firstTokenMs] = [tokenSpeed(status.value), firstTokenOf(status.value)];
   return {
     ...(since === undefined ? {} : { since: isoText(since) }),
     ...{ requests, failed, refused, tokens, running, waiting },
@@ -48,11 +48,11 @@ export function clientCountsJson({ sight }: ClientCounts): StatusClients {
 const isoText = (epochSeconds: number): string => utcText(epochSeconds).replace(' ', 'T').replace(' UTC', 'Z');
 
 /** One placement's request counts as text: since when, how many, how many in flight, how fast. */
-function clientCountsText(sight: ClientCounts['sight']): string {
-  if (sight.kind === 'unknown') return `unknown: ${escapeText(sight.detail) || reasonWords[sight.reason]}`;
-  const { counts, running, waiting, quietMs, closed } = sight.value;
+function clientCountsText(status: ClientCounts['status']): string {
+  if (status.kind === 'unknown') return `unknown: ${escapeText(status.detail) || reasonWords[status.reason]}`;
+  const { counts, running, waiting, quietMs, closed } = status.value;
   const { requests, failed, refused, sinceEpochSeconds: since } = counts;
-  const [tokensPerSecond, firstTokenMs] = [tokenSpeed(sight.value), firstTokenOf(sight.value)];
+  const [tokensPerSecond, firstTokenMs] = [tokenSpeed(status.value), firstTokenOf(status.value)];
   const parts = [
     `${requests} answered${since === undefined ? '' : ` since ${utcText(since)}`}`,
     ...(failed === 0 ? [] : [`${failed} failed`]),
@@ -68,7 +68,7 @@ function clientCountsText(sight: ClientCounts['sight']): string {
 
 /** The requests that the gateways of published placements counted, a paragraph for each placement. */
 export const clientLines = (all: readonly ClientCounts[], { columns }: Page): readonly string[] =>
-  all.flatMap(({ placement, sight }) => hang(`  clients of ${placement}: `, clientCountsText(sight), columns));
+  all.flatMap(({ placement, status }) => hang(`  clients of ${placement}: `, clientCountsText(status), columns));
 
 /** What `status --json` is made from. */
 export interface StatusJsonInput {

@@ -16,7 +16,7 @@ import { fleetMemory } from './placement-checks.ts';
 
 export interface ClientCounts {
   readonly placement: string;
-  readonly sight: Known<EndpointStatus>;
+  readonly status: Known<EndpointStatus>;
 }
 
 /**
@@ -33,9 +33,10 @@ export function clientCounts(
     const placement = published.find((one) => one.name === name);
     if (placement === undefined || leader === undefined || !asked.includes(leader)) return [];
     const target = targets.find((one) => one.desired.name === leader);
-    if (target === undefined) return [{ placement: name, sight: unknown('unreachable', `${leader} was not observed`) }];
-    const sight = endpointStatus(target.facts, name, placement.endpointPort);
-    return sight === undefined ? [] : [{ placement: name, sight }];
+    if (target === undefined)
+      return [{ placement: name, status: unknown('unreachable', `${leader} was not observed`) }];
+    const status = endpointStatus(target.facts, name, placement.endpointPort);
+    return status === undefined ? [] : [{ placement: name, status }];
   });
 }
 

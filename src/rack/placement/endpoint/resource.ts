@@ -33,7 +33,7 @@ import { scriptAct } from '../rank-states.ts';
 import { everyCase, gatewaysOf, type PlacementCase } from '../state/placement-cases.ts';
 import { closedAct, drainMs, type Gateway, stateAddress } from './gateway-steps.ts';
 import { gatewayFiles, type PublishedPlacement, type WantedGateway, wantedGateways, wantedKeys } from './gateways.ts';
-import { gatewaySights, isClosed, leavingAt } from './seen-gateways.ts';
+import { gatewayReadings, isClosed, leavingAt } from './seen-gateways.ts';
 
 /**
  * The gateways that only the placement's own start may open, after its token. `unknown`: it is unknown whether anything
@@ -453,7 +453,7 @@ export const gateway: Resource = {
   kind,
   after: ['identity', 'sudo', 'accounts', 'runtime'],
   properties: (view) => view.targets.flatMap((target) => gatewayProperties(view, target)),
-  sights: gatewaySights,
+  readings: gatewayReadings,
   steps: (changes, view) => ({
     steps: view.targets.flatMap((target) =>
       nodeSteps(view.desired, target, changedProperties(changes, gatewayProperties(view, target))),

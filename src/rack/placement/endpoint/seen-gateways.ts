@@ -7,7 +7,7 @@ import { read, readValue } from '../../fact.ts';
 import { filesFact } from '../../records/files-fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
-import type { ObservedTarget, Sight, View } from '../../resource.ts';
+import type { ObservedTarget, Reading, View } from '../../resource.ts';
 import { type Gateway, inFlightAddress } from './gateway-steps.ts';
 import { wantedGateways } from './gateways.ts';
 
@@ -64,7 +64,7 @@ export const gatewaysOn = (fleet: DesiredFleet, target: ObservedTarget): readonl
 ];
 
 /** Requests in flight of every published placement, for gates that wait until there are none. */
-export const gatewaySights = ({ desired, targets }: View): readonly Sight[] =>
+export const gatewayReadings = ({ desired, targets }: View): readonly Reading[] =>
   targets.flatMap((target) =>
     gatewaysOn(desired, target).map(({ leader, port, placement }) => ({
       node: leader,

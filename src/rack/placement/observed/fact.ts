@@ -1,6 +1,6 @@
 import { digest } from '../../../model/digest.ts';
 import type { LaunchdService } from '../../../model/facts/daemons.ts';
-import type { RecordedRank, TokenSight } from '../../../model/facts/fact-values.ts';
+import type { RecordedRank, TokenResult } from '../../../model/facts/fact-values.ts';
 import type { RebootMark } from '../../../model/facts/node-records.ts';
 import { given } from '../../../model/given.ts';
 import { andThen, type Known, known, mapKnown, unknown } from '../../../model/known.ts';
@@ -32,7 +32,7 @@ const curlReasons: Readonly<Record<number, string>> = {
 };
 
 /** What an endpoint's answer means; unknown if curl itself failed. */
-function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Known<TokenSight> {
+function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Known<TokenResult> {
   if (curlExit !== 0) {
     const reason = curlReasons[curlExit];
     if (reason === undefined) return unknown('failed', `curl exited with ${curlExit}.`);
@@ -53,8 +53,8 @@ function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Kn
  * connections. A request whose client has disconnected, or an earlier check that waits longer than a token takes, counts
  * as a token that did not come in time.
  */
-function notAsked(body: string): TokenSight {
-  const late = (reason: string): TokenSight => ({ kind: 'silent', reason, isTimeout: true });
+function notAsked(body: string): TokenResult {
+  const late = (reason: string): TokenResult => ({ kind: 'silent', reason, isTimeout: true });
   if (body === 'gone') return late('a request is in flight whose client has disconnected');
   if (body === 'unseen') return { kind: 'in-flight', reason: 'could not check whether a request is in flight' };
   const { lastTokenMsAgo, ownMs } = jsonObject(body);
@@ -220,7 +220,7 @@ export const placementsFact = defineFact({
       if (record === undefined || record.placement !== name) {
         return garbled(answer, `printed an invalid record of ${name}`);
       }
-      const rank = withSight(record, seen.value, loaded.value);
+      const rank = recordedRank(record, seen.value, loaded.value);
       if (rank.kind === 'unknown') return rank;
       found.push(rank.value);
     }
@@ -238,7 +238,7 @@ export const placementsFact = defineFact({
     ),
 });
 
-function tokenWords(token: TokenSight): readonly string[] {
+function tokenWords(token: TokenResult): readonly string[] {
   switch (token.kind) {
     case 'not-asked':
       return [];
@@ -251,7 +251,7 @@ function tokenWords(token: TokenSight): readonly string[] {
   }
 }
 
-function withSight(
+function recordedRank(
   record: PlacementRecord,
   { ports, tokens, starts, goldens }: SeenPlacements,
   loaded: readonly LaunchdService[],
@@ -275,7 +275,7 @@ function withSight(
     }),
   };
   const service = loaded.find(({ label }) => label === rankServiceLabel(record.placement));
-  const notAsked: TokenSight = { kind: 'not-asked' };
+  const notAsked: TokenResult = { kind: 'not-asked' };
   if (record.rank !== 0 || service?.state !== 'running') return known({ ...seen, token: notAsked });
   if (!ports.value.includes(record.endpointPort)) {
     const reason = `nothing listens on port ${record.endpointPort}`;

@@ -142,9 +142,9 @@ export function fallbackUnseen(
   observed: Observed,
 ): Extract<Known<unknown>, { kind: 'unknown' }> | undefined {
   const nodes = placement.fallback?.nodes ?? [];
-  const sights = nodes.map((node) => seeRank(node, placement.name, observed[node]?.facts).seen);
-  const [first] = sights;
-  if (first?.kind !== 'unknown' || sights.some(({ kind }) => kind === 'known')) return undefined;
+  const seen = nodes.map((node) => seeRank(node, placement.name, observed[node]?.facts).seen);
+  const [first] = seen;
+  if (first?.kind !== 'unknown' || seen.some(({ kind }) => kind === 'known')) return undefined;
   const here = sidesOf(placement, fleet, startedRanks(placement, observed))?.here ?? [];
   const isWhole = placement.nodes.every((node) => here.some((one) => one.node === node));
   const isOfOneStart = new Set(here.map(({ record }) => record.generation)).size === 1;

@@ -3,8 +3,8 @@ import type { FailureAction, RuntimeDriver } from '../../../drivers/contract/dri
 import { changedSettings } from '../../../model/declared-settings.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import { exitWords } from '../../../model/facts/daemons.ts';
-import type { NodeObservation, RecordedRank, TokenSight } from '../../../model/facts/fact-values.ts';
-import type { FlowSight } from '../../../model/gateway.ts';
+import type { NodeObservation, RecordedRank, TokenResult } from '../../../model/facts/fact-values.ts';
+import type { EndpointTraffic } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { seenValue, type UnknownReason } from '../../../model/known.ts';
 import { linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
@@ -14,7 +14,7 @@ import { readValue } from '../../fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { isRunning, type NodeRank, type SeenOnNode, type SeenRank, seenRanks, seeRank } from '../rank-states.ts';
-import { type MeshSight, type MeshState, meshTable } from './mesh-states.ts';
+import { type MeshState, meshTable, type SeenMesh } from './mesh-states.ts';
 
 /** The full speed of a Thunderbolt 5 cable. @see apple-platform: Thunderbolt 5 */
 const fullBitsPerSecond = 80_000_000_000;
@@ -137,15 +137,15 @@ interface ObservedMesh {
   readonly ranks: readonly NodeRank[];
 }
 
-type UnknownSight = { [S in MeshSight]: (typeof meshTable)[S]['state'] extends 'unknown' ? S : never }[MeshSight];
+type UnseenMesh = { [S in SeenMesh]: (typeof meshTable)[S]['state'] extends 'unknown' ? S : never }[SeenMesh];
 
 /**
  * `evidence`: the reason for the state, to follow `<state>: `; for `unknown`, what could not be observed. `reason`: that
  * of the first unobserved rank, or of the token.
  */
 type Verdict = { readonly evidence: string } & (
-  | { readonly seen: Exclude<MeshSight, UnknownSight> }
-  | { readonly seen: UnknownSight; readonly reason: UnknownReason }
+  | { readonly seen: Exclude<SeenMesh, UnseenMesh> }
+  | { readonly seen: UnseenMesh; readonly reason: UnknownReason }
 );
 
 /** A placement as observed, see {@link meshTable}. */
@@ -270,7 +270,7 @@ const talkedOver = ({ talk }: ExpectedMesh, ranks: readonly SeenOnNode[]): 'rdma
  * The observation asks a running leader for a token. If a start intervenes, the leader is not asked, and the state is
  * unknown. A leader that misses its deadline while clients get answers is busy and counts as serving.
  */
-function tokenVerdict(token: TokenSight, ranks: readonly RankOnNode[], traffic: Traffic | undefined): Verdict {
+function tokenVerdict(token: TokenResult, ranks: readonly RankOnNode[], traffic: Traffic | undefined): Verdict {
   const isJoined = ranks.every(({ seen }) => seen.state === 'joined');
   const isFlowing = isJoined && traffic?.kind === 'flowing';
   const unobserved = (words: string): Verdict => ({ seen: 'token-unobserved', evidence: words, reason: 'not-asked' });
@@ -332,7 +332,7 @@ function idleEvidence(ranks: readonly RankOnNode[]): string {
 }
 
 /** Whether no token came before the deadline, and nothing else is known to be wrong. */
-export const isLate = (token: TokenSight | undefined): boolean => token?.kind === 'silent' && token.isTimeout === true;
+export const isLate = (token: TokenResult | undefined): boolean => token?.kind === 'silent' && token.isTimeout === true;
 
 /**
  * `no token: status 503; rank 2 on studio-3 has not joined`.
@@ -340,7 +340,7 @@ export const isLate = (token: TokenSight | undefined): boolean => token?.kind ==
  * @param traffic what its gateway shows; absent without a gateway
  */
 function silentEvidence(
-  token: Extract<TokenSight, { kind: 'silent' }>,
+  token: Extract<TokenResult, { kind: 'silent' }>,
   ranks: readonly RankOnNode[],
   traffic?: Traffic,
 ): string {
@@ -427,7 +427,7 @@ function trafficAt(
  * @param firstTokenMs the file's first-token deadline, which may extend the limit for `stuck`
  */
 function trafficOf(
-  { running, waiting, lastByteMsAgo, quietMs, streamQuietMs = 0 }: FlowSight,
+  { running, waiting, lastByteMsAgo, quietMs, streamQuietMs = 0 }: EndpointTraffic,
   latelyMs: number,
   firstTokenMs: number,
 ): Traffic {

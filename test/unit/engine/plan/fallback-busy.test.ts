@@ -7,7 +7,7 @@ import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { shortDigest } from '../../../../src/model/digest.ts';
-import type { TokenSight } from '../../../../src/model/facts/fact-values.ts';
+import type { TokenResult } from '../../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { type MeshRack, meshFleet, observeMesh, type RankCase } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
@@ -21,7 +21,7 @@ const fleetWith = (...there: readonly number[]): DesiredFleet =>
   meshFleet({ placement: { fallback: { nodes: nodes(...there), contextTokens: 2_048 } } });
 
 /** The ranks of a fleet's fallback, whose leader has this token reading. */
-function onTheFallback(of: DesiredFleet, token: TokenSight, last: RankCase['state'] = 'joined') {
+function onTheFallback(of: DesiredFleet, token: TokenResult, last: RankCase['state'] = 'joined') {
   const [first] = of.placements.map(onFallback);
   if (first === undefined) throw new Error('the fleet has a placement');
   const { digest = '' } = configurePlacement(first, of, 0, lastingNames);
@@ -33,7 +33,7 @@ function onTheFallback(of: DesiredFleet, token: TokenSight, last: RankCase['stat
   return Object.fromEntries(entries);
 }
 
-const own = (token: TokenSight, last: RankCase['state'] = 'joined'): MeshRack['ranks'] => ({
+const own = (token: TokenResult, last: RankCase['state'] = 'joined'): MeshRack['ranks'] => ({
   'studio-1': [{ state: 'joined', rank: 0, token }],
   'studio-2': [{ state: 'joined', rank: 1 }],
   'studio-3': [{ state: last, rank: 2 }],

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
-import type { TokenSight } from '../../../../src/model/facts/fact-values.ts';
+import type { TokenResult } from '../../../../src/model/facts/fact-values.ts';
 import { placementSubject } from '../../../../src/model/subject.ts';
 import { type MeshRack, meshFleet } from '../../../rack/placements.ts';
 import { nodes, type PlacedCase, placedPlan } from '../../../rack/plans.ts';
 import { diagnosticsAsText } from '../../as-text.ts';
 import { onOnePage } from '../../one-page.ts';
 
-const late: TokenSight = { kind: 'silent', reason: 'no answer in time', isTimeout: true };
-const ranks = (token: TokenSight): MeshRack['ranks'] => ({
+const late: TokenResult = { kind: 'silent', reason: 'no answer in time', isTimeout: true };
+const ranks = (token: TokenResult): MeshRack['ranks'] => ({
   'studio-1': [{ state: 'joined', rank: 0, token }],
   'studio-2': [{ state: 'joined', rank: 1 }],
   'studio-3': [{ state: 'joined', rank: 2 }],

@@ -14,7 +14,7 @@ describe('properties in a playbook assertion', () => {
     const desired = desiredFleet({ system });
     const view = viewOf({ desired, observation: observedFleet(), targets: desired.nodes.map(({ name }) => name) });
     const own = resources.filter(({ kind }) => kindsByFile.includes(kind));
-    const seen = own.flatMap((one) => [...one.properties(view), ...(one.sights?.(view) ?? [])]);
+    const seen = own.flatMap((one) => [...one.properties(view), ...(one.readings?.(view) ?? [])]);
     expect(new Set(seen.map(({ address }) => address))).toEqual(new Set(propertiesByFile(desired).keys()));
     expect(seen.length).toBeGreaterThan(20);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
-import type { KeeperSight } from '../../../../src/model/facts/fact-values.ts';
+import type { KeeperObservation } from '../../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import {
   type Kept,
@@ -28,7 +28,7 @@ const kept: Kept = {
 };
 
 /** The keeper on studio-1 after a complete apply. */
-const installed: KeeperSight = {
+const installed: KeeperObservation = {
   files: [
     { path: keeperProgram.path, digest: textDigest([keepText]), state: 'intact' },
     { path: keeperData.path, digest: textDigest(keeperDataText(kept)), state: 'intact' },
@@ -38,7 +38,7 @@ const installed: KeeperSight = {
   isRefused: false,
 };
 
-function planWith(keeper: KeeperSight, changes: Partial<DesiredFleet> = {}): Plan {
+function planWith(keeper: KeeperObservation, changes: Partial<DesiredFleet> = {}): Plan {
   const fleet = settledFleet();
   const values = settledValues();
   const target = nodeName('studio-1');
@@ -52,7 +52,7 @@ function planWith(keeper: KeeperSight, changes: Partial<DesiredFleet> = {}): Pla
 
 const stepsOf = ({ steps }: Plan): readonly string[] => steps.map(({ id }) => id.replace('studio-1/keeper/', ''));
 
-const withFile = (path: string, state: 'changed' | 'missing'): KeeperSight => ({
+const withFile = (path: string, state: 'changed' | 'missing'): KeeperObservation => ({
   ...installed,
   files: installed.files.map((file) => (file.path === path ? { ...file, state } : file)),
 });

@@ -218,7 +218,7 @@ describe('rank readings', () => {
       unknown: { 'studio-4': { placements: 'timed-out' } },
     });
     const seen = placement
-      .sights?.(view)
+      .readings?.(view)
       .map(({ node, address, observed }) => [
         node,
         address,

@@ -28,9 +28,9 @@ const busy = endpointStatus({
   },
 });
 const idle = endpointStatus({ closed: 'it is stopped\u001b[31m.' });
-const of = (sight: ClientCounts['sight']): ClientCounts => ({ placement: 'kimi', sight });
-const lines = (sight: ClientCounts['sight'], columns = 80) =>
-  clientLines([of(sight)], { columns, unicode: false, paint: plainPaint, isSimulated: false });
+const of = (status: ClientCounts['status']): ClientCounts => ({ placement: 'kimi', status });
+const lines = (status: ClientCounts['status'], columns = 80) =>
+  clientLines([of(status)], { columns, unicode: false, paint: plainPaint, isSimulated: false });
 
 describe("a gateway's request counts", () => {
   it('fit the page in one paragraph with their start time', () => {
@@ -78,12 +78,12 @@ describe('the client counts of a published placement', () => {
     });
     const leader = observation.nodes['studio-1'];
     if (leader === undefined) throw new Error('the leader was observed');
-    const sights = {
+    const answers = {
       none: [],
       busy: [gatewayStatus([busy])],
       silent: [{ kind: 'silent', port: 8_080, reason: 'it did not answer in time' }],
     } as const;
-    const facts = { ...leader.facts, doormen: known(sights[doormen]) };
+    const facts = { ...leader.facts, doormen: known(answers[doormen]) };
     const nodes = { ...observation.nodes, 'studio-1': { ...leader, facts } };
     const view = viewOf({ desired, observation: { ...observation, nodes }, targets: targets.map(nodeName) });
     return { view, placements: surveyPlacements(view), observation };
@@ -108,6 +108,6 @@ describe('the client counts of a published placement', () => {
   it('are absent without a gateway or an observed leader, and unknown if the gateway is silent', () => {
     expect(countsOf('none')).toEqual([]);
     expect(countsOf('busy', ['studio-2'])).toEqual([]);
-    expect(countsOf('silent')).toMatchObject([{ sight: { kind: 'unknown' } }]);
+    expect(countsOf('silent')).toMatchObject([{ status: { kind: 'unknown' } }]);
   });
 });

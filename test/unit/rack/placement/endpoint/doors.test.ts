@@ -10,7 +10,7 @@ import { placementSubject } from '../../../../../src/model/subject.ts';
 import type { FleetObservation } from '../../../../../src/rack/examination.ts';
 import { read } from '../../../../../src/rack/fact.ts';
 import { gatewayFindings } from '../../../../../src/rack/placement/check/placement-findings.ts';
-import { gatewaySights } from '../../../../../src/rack/placement/endpoint/seen-gateways.ts';
+import { gatewayReadings } from '../../../../../src/rack/placement/endpoint/seen-gateways.ts';
 import { servicesFact } from '../../../../../src/rack/records/services-fact.ts';
 import {
   endpointCounts,
@@ -104,7 +104,7 @@ describe('a gateway that is no longer in the file', () => {
       { path: '/Library/Application Support/meshwright/doorman/9000/closed/kimi', digest: '00', state: 'intact' },
     ];
     const observation = observed(fleet, 9_000, { files, doormen: [gatewayStatus([door], 9_000)] });
-    expect(gatewaySights(viewOf({ desired: fleet, observation, targets: targetsOf(fleet) }))).toMatchObject([
+    expect(gatewayReadings(viewOf({ desired: fleet, observation, targets: targetsOf(fleet) }))).toMatchObject([
       { node: 'studio-1', address: 'doorman/9000/kimi/inside', observed: known(2) },
     ]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
 import type { DesiredPlacement } from '../../../../../src/model/desired.ts';
 import { placement } from '../../../../../src/rack/placement/resource.ts';
-import { type MeshSight, meshTable } from '../../../../../src/rack/placement/state/mesh-states.ts';
+import { meshTable, type SeenMesh } from '../../../../../src/rack/placement/state/mesh-states.ts';
 import { everyCase } from '../../../../../src/rack/placement/state/placement-cases.ts';
 import { changeOf, judgeProperty, type View } from '../../../../../src/rack/resource.ts';
 import { asLogin, llamaFleet, type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
@@ -13,7 +13,7 @@ const allRun = (more: Parameters<typeof threeRanks>[1] = {}): MeshRack => ({
 const inFlight = { kind: 'in-flight', reason: 'another request is in flight' } as const;
 
 /** A rack that shows each observation. */
-const racks: Readonly<Record<MeshSight, MeshRack>> = {
+const racks: Readonly<Record<SeenMesh, MeshRack>> = {
   'rank-unobserved': { ...allRun(), unknown: { 'studio-3': { services: 'timed-out' } } },
   'never-started': { ranks: {} },
   'rank-exited': { ranks: threeRanks(['exited', 'exited', 'ready']) },
@@ -29,14 +29,14 @@ const racks: Readonly<Record<MeshSight, MeshRack>> = {
   'token-unobserved': allRun({ token: inFlight }),
 };
 
-function viewFor(sight: MeshSight, changes: Partial<DesiredPlacement>): View {
-  const isOverTcp = sight === 'tcp-not-rdma';
+function viewFor(seen: SeenMesh, changes: Partial<DesiredPlacement>): View {
+  const isOverTcp = seen === 'tcp-not-rdma';
   const fleet = isOverTcp
     ? llamaFleet({ placement: { transport: 'rdma', ...changes } })
     : meshFleet({ placement: changes, runtime: { restart: 'node' } });
   const desired = asLogin(fleet);
   const targets = desired.nodes.map(({ name }) => name);
-  return viewOf({ desired, observation: observeMesh(desired, racks[sight]), targets });
+  return viewOf({ desired, observation: observeMesh(desired, racks[seen]), targets });
 }
 
 /** How a plan changes the placement, as the comment on the table explains each change. */
@@ -54,18 +54,18 @@ function plannedChange(view: View): string {
   return kicks < 3 ? 'complete' : stops === 3 ? 'restart' : 'start';
 }
 
-const sights = Object.keys(meshTable) as readonly MeshSight[];
+const observed = Object.keys(meshTable) as readonly SeenMesh[];
 
 describe('the table of placement states', () => {
-  it.each(sights)('recognizes %s from the observed facts', (sight) => {
-    const [one] = everyCase(viewFor(sight, {}));
-    expect(one?.mesh).toMatchObject({ seen: sight, state: meshTable[sight].state });
+  it.each(observed)('recognizes %s from the observed facts', (seen) => {
+    const [one] = everyCase(viewFor(seen, {}));
+    expect(one?.mesh).toMatchObject({ seen, state: meshTable[seen].state });
   });
 
-  const pairs = sights.flatMap((sight) => (['serving', 'stopped'] as const).map((state) => [sight, state] as const));
+  const pairs = observed.flatMap((seen) => (['serving', 'stopped'] as const).map((state) => [seen, state] as const));
 
-  it.each(pairs)('plans the change of %s for a placement that the file sets to %s', (sight, state) => {
-    const view = viewFor(sight, { state });
-    expect(plannedChange(view)).toBe(meshTable[sight][state]);
+  it.each(pairs)('plans the change of %s for a placement that the file sets to %s', (seen, state) => {
+    const view = viewFor(seen, { state });
+    expect(plannedChange(view)).toBe(meshTable[seen][state]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { configurePlacement } from '../../../../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../../../../src/drivers/contract/driver.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { rankSight } from '../../../../../src/rack/placement/rank-states.ts';
+import { rankReading } from '../../../../../src/rack/placement/rank-states.ts';
 import type { Mesh } from '../../../../../src/rack/placement/state/read-mesh.ts';
 import {
   digestOfKimi,
@@ -246,32 +246,32 @@ describe('a mesh', () => {
 });
 
 describe('a rank reading', () => {
-  const sightOf = (rack: MeshRack): unknown => {
+  const readingOf = (rack: MeshRack): unknown => {
     const [rank] = meshOf(rack).ranks;
-    return rank?.seen.kind === 'known' ? rankSight(rank.seen.value) : rank?.seen.reason;
+    return rank?.seen.kind === 'known' ? rankReading(rank.seen.value) : rank?.seen.reason;
   };
 
   it.each(['stopped', 'ready', 'running', 'joined', 'exited'] as const)('has generation 4 and state %s', (state) => {
-    expect(sightOf({ ranks: threeRanks([state, 'ready', 'ready']) })).toEqual({ generation: 4, state });
+    expect(readingOf({ ranks: threeRanks([state, 'ready', 'ready']) })).toEqual({ generation: 4, state });
   });
 
   it('has generation 0 when the rank is absent', () => {
-    expect(sightOf({ ranks: {} })).toEqual({ generation: 0, state: 'absent' });
+    expect(readingOf({ ranks: {} })).toEqual({ generation: 0, state: 'absent' });
   });
 
   it('detects a process by its port if its service file was deleted', () => {
     const joined = { 'studio-1': [{ state: 'joined', lacks: 'service' }] as const };
-    expect(sightOf({ ranks: joined })).toEqual({ generation: 4, state: 'joined' });
+    expect(readingOf({ ranks: joined })).toEqual({ generation: 4, state: 'joined' });
     const stopped = { 'studio-1': [{ state: 'stopped', lacks: 'service' }] as const };
-    expect(sightOf({ ranks: stopped })).toEqual({ generation: 4, state: 'stopped' });
+    expect(readingOf({ ranks: stopped })).toEqual({ generation: 4, state: 'stopped' });
   });
 
   it("counts a running follower as joined if its only port is the endpoint's", () => {
     const changes = { port: 8_080 };
     const follower = { 'studio-1': [{ state: 'running', rank: 1, changes }] as const };
-    expect(sightOf({ ranks: follower })).toEqual({ generation: 4, state: 'joined' });
+    expect(readingOf({ ranks: follower })).toEqual({ generation: 4, state: 'joined' });
     const leader = { 'studio-1': [{ state: 'running', rank: 0, changes }] as const };
-    expect(sightOf({ ranks: leader })).toEqual({ generation: 4, state: 'running' });
+    expect(readingOf({ ranks: leader })).toEqual({ generation: 4, state: 'running' });
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenSight } from '../../../../../src/model/facts/fact-values.ts';
-import type { FlowSight, GatewayStatus } from '../../../../../src/model/gateway.ts';
+import type { TokenResult } from '../../../../../src/model/facts/fact-values.ts';
+import type { EndpointTraffic, GatewayStatus } from '../../../../../src/model/gateway.ts';
 import { type Known, known, unknown } from '../../../../../src/model/known.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
 import { type Mesh, meshWords } from '../../../../../src/rack/placement/state/read-mesh.ts';
@@ -15,16 +15,16 @@ import {
 import { onOnePage } from '../../../one-page.ts';
 import { readMesh } from '../recorded-mesh.ts';
 
-const late: TokenSight = { kind: 'silent', reason: 'none came before the deadline of 20 s', isTimeout: true };
+const late: TokenResult = { kind: 'silent', reason: 'none came before the deadline of 20 s', isTimeout: true };
 
 /** Its gateways, the old one first if there are two while its endpoint moves. */
-const seenAs = (...flows: readonly FlowSight[]): Known<readonly GatewayStatus[]> =>
+const seenAs = (...flows: readonly EndpointTraffic[]): Known<readonly GatewayStatus[]> =>
   known(flows.map((flow, at) => gatewayStatus([endpointStatus(flow)], 8_080 + 10 * at)));
 
 /** A mesh with a gateway that gave no token in time, unless `token` differs. */
 function meshOf(
   doormen: Known<readonly GatewayStatus[]>,
-  token: TokenSight = late,
+  token: TokenResult = late,
   { state = 'joined', firstTokenMs }: { readonly state?: 'joined' | 'running'; readonly firstTokenMs?: number } = {},
 ): Mesh {
   const fleet = meshFleet();
@@ -43,7 +43,7 @@ function meshOf(
 const notInTime = 'no token: none came before the deadline of 20 s';
 
 describe('a mesh not asked for a token because a request is in flight', () => {
-  const busy: TokenSight = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' };
+  const busy: TokenResult = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' };
   const idle = seenAs({ running: 0, waiting: 0 });
 
   it('serves if a client got a token or the gateway is sending an answer', () => {
@@ -100,7 +100,7 @@ describe('a mesh that gave no token in time', () => {
     const stuck = { running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 };
     const flowing = { running: 1, waiting: 0, lastByteMsAgo: 840, quietMs: 840 };
     expect(meshOf(seenAs(stuck, flowing))).toMatchObject({ state: 'serving', isAnswering: true });
-    const others: readonly FlowSight[] = [
+    const others: readonly EndpointTraffic[] = [
       { running: 0, waiting: 0 },
       { running: 1, waiting: 0, quietMs: 45_000 },
     ];

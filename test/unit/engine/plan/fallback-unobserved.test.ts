@@ -91,4 +91,4 @@ describe('a placement with ranks in both layouts', () => {
   });
 });
 
-onOnePage('fallback-sight');
+onOnePage('fallback-unobserved');
