@@ -33,7 +33,10 @@ describe('benchmark limits', () => {
     expect(barsOf(measured(1_100)).map(({ value, isReached }) => [value, isReached])).toEqual([
       [1.5, true],
       [1.1, true],
+      [1.1, false],
       [1.1, true],
+      [5_000 / 1_100, false],
+      [123_456 / 1_100, false],
       [1.25, true],
       [1.5, false],
       [4.4, true],
@@ -43,7 +46,7 @@ describe('benchmark limits', () => {
       [450, true],
       [119, true],
       [1.5, true],
-      [4, true],
+      [4, false],
     ]);
   });
 
@@ -51,9 +54,13 @@ describe('benchmark limits', () => {
     const lines = barsText(barsOf(measured(1_101))).split('\n');
     expect(lines.filter((line) => line.endsWith('MISSED'))).toEqual([
       'facts of 16 nodes, by ssh           1.101 x   at most 1.1 x     MISSED',
-      'no-op apply of 16 nodes, by ssh     1.101 x   at most 1.1 x     MISSED',
+      'no-op, 16 nodes, by ssh             1.101 x   at most 1.0 x     MISSED',
+      'no-op, 16 nodes, by equal ssh       1.101 x   at most 1.1 x     MISSED',
+      'one file, 16 nodes, by no-op        4.541 x   at most 1.5 x     MISSED',
+      'first, 16 nodes, by no-op         112.131 x   at most 6.0 x     MISSED',
       'status, others of a silent Mac      1.500 x   at most 1.3 x     MISSED',
       'gateway, later beside long JSON     2.001 s   at most 2.0 s     MISSED',
+      'validate, by node -e 0              4.000 x   at most 3.5 x     MISSED',
     ]);
   });
 });

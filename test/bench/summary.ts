@@ -51,8 +51,14 @@ export interface Measured {
   readonly gateway?: GatewayTimes;
 }
 
-/** Limits by nodes, for an observation and for an apply without changes: both observe once. */
+/** Limits of an observation, by nodes. */
 const lookLimits: Readonly<Record<number, number>> = { 4: 2, 16: 1.1 };
+/** Racks whose applies have limits: those without changes by both floors, at 16 nodes also those with changes. */
+const applyNodes: readonly number[] = [4, 16];
+const largestApplied = 16;
+const noOpLimits: Readonly<Record<Floor, number>> = { sshMs: 1, sameAlgorithmsMs: 1.1 };
+const oneFileLimit = 1.5;
+const firstApplyLimit = 6;
 const memoryLimitMegabytes = 120;
 /** Limits of an observation of a mesh without one rank, relative to the usual one, and until a silent Mac is named. */
 const lostLimit = 1.3;
@@ -77,11 +83,23 @@ type Floor = 'sshMs' | 'sameAlgorithmsMs';
 const ratioOf = (pairs: readonly Pair[], floor: Floor): number =>
   medianOf(pairs, (pair) => pair.meshwrightMs) / medianOf(pairs, (pair) => pair[floor]);
 
-const lookBars = (what: string, sizes: readonly PairsOf[]): readonly Bar[] =>
+const lookBars = (sizes: readonly PairsOf[]): readonly Bar[] =>
   sizes.flatMap(({ nodes, pairs }) => {
     const limit = lookLimits[nodes];
-    return limit === undefined ? [] : [bar(`${what} of ${nodes} nodes, by ssh`, ratioOf(pairs, 'sshMs'), limit, 'x')];
+    return limit === undefined ? [] : [bar(`facts of ${nodes} nodes, by ssh`, ratioOf(pairs, 'sshMs'), limit, 'x')];
   });
+
+function applyBars({ nodes, pairs, firstMs, oneFileMs }: Applies): readonly Bar[] {
+  if (!applyNodes.includes(nodes)) return [];
+  const noOp = (floor: Floor, by: string): Bar =>
+    bar(`no-op, ${nodes} nodes, by ${by}`, ratioOf(pairs, floor), noOpLimits[floor], 'x');
+  const noOpMs = medianOf(pairs, (pair) => pair.meshwrightMs);
+  const changes = [
+    bar(`one file, ${nodes} nodes, by no-op`, spreadOf(oneFileMs).median / noOpMs, oneFileLimit, 'x'),
+    bar(`first, ${nodes} nodes, by no-op`, firstMs / noOpMs, firstApplyLimit, 'x'),
+  ];
+  return [noOp('sshMs', 'ssh'), noOp('sameAlgorithmsMs', 'equal ssh'), ...(nodes === largestApplied ? changes : [])];
+}
 
 function lostBars(lost: readonly LostRound[]): readonly Bar[] {
   if (lost.length === 0) return [];
@@ -108,16 +126,16 @@ function gatewayBars(times: GatewayTimes | undefined): readonly Bar[] {
 
 /** The limits that this run measured, in a fixed order. */
 export function barsOf({ observation, apply, memory, startUp, lost, gateway }: Measured): readonly Bar[] {
-  const seen = [...lookBars('facts', observation), ...lookBars('no-op apply', apply)];
   const peak = memory === undefined ? [] : [Math.max(...memory.peakBytes) / 1e6];
   const bare = medianOf(startUp, (round) => round.nodeMs);
   return [
-    ...seen,
+    ...lookBars(observation),
+    ...apply.flatMap(applyBars),
     ...lostBars(lost),
     ...gatewayBars(gateway),
     ...peak.map((value) => bar(`memory at ${memory?.nodes} nodes`, value, memoryLimitMegabytes, 'MB')),
     bar('--version, by node -e 0', medianOf(startUp, (round) => round.versionMs) / bare, 3, 'x'),
-    bar('validate, by node -e 0', medianOf(startUp, (round) => round.validateMs) / bare, 4, 'x'),
+    bar('validate, by node -e 0', medianOf(startUp, (round) => round.validateMs) / bare, 3.5, 'x'),
   ];
 }
 
