@@ -9,7 +9,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 /** The waits of a run in ms: for real Macs, and the minimum for simulated Macs with faster clocks. */
 const waits = {
   /** Between two heartbeats of a lease. */
-  heartbeatMs: [5_000, 500],
+  heartbeatMs: [5_000, 2_000],
   /** A lease has expired if its heartbeat did not change for this long, by the clock of the waiting run. */
   leaseExpiryMs: [30_000, 20_000],
   /**
