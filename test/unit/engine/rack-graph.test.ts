@@ -51,7 +51,7 @@ describe('the rack graph', () => {
     ]);
   });
 
-  it('marks slow cables, hubs, foreign Macs, docks and cables seen from one end only', () => {
+  it('marks slow cables, hubs, foreign Macs, docks and cables seen from only one end', () => {
     const { graph } = seenPicture(strangeRack);
     const states = new Map(graph.cables.map(({ ends, state }) => [linkEndText(ends[0]), state]));
     expect([states.get('studio-1:1'), states.get('studio-1:2'), states.get('studio-3:3')]).toEqual([

@@ -95,7 +95,7 @@ describe('a gateway', () => {
     ]);
   });
 
-  it('forwards only requests for text', async () => {
+  it('forwards only text requests', async () => {
     const doorman = await start();
     const post = { method: 'POST', body: '{"model":"tiny/one"}', headers: json };
     for (const path of ['chat/completions', 'completions', 'embeddings', 'messages', 'responses']) {

@@ -29,7 +29,7 @@ const never = new AbortController().signal;
 setMaxListeners(0, never);
 
 describe("a gateway's placements", () => {
-  it('have keys, a reason while closed, and the counts of earlier runs', async () => {
+  it('have keys, a reason while closed, and counts from earlier runs', async () => {
     writeFileSync(config.countsFile, JSON.stringify({ kimi: endpointCounts({ requests: 7 }) }));
     writeFileSync(join(config.keysFolder, 'kimi'), JSON.stringify({ keys: [hashOf('one')] }));
     writeFileSync(join(config.closedFolder, 'code'), ' it is stopped. \nmore');

@@ -31,7 +31,7 @@ describe('the members of a JSON object', () => {
     '{"a":1,"a":2,"\\u0061":3}',
     '{"__proto__":{"x":1},"constructor":2}',
     '{"a":"} ] , :"}',
-  ])('equal those of JSON.parse: %j', async (text) => {
+  ])('equal those from JSON.parse: %j', async (text) => {
     expect(parsed(text)).toBeDefined();
     expect(await read(text)).toEqual(parsed(text));
   });
@@ -48,7 +48,7 @@ describe('the members of a JSON object', () => {
     expect(await read(text)).toBeUndefined();
   });
 
-  it('equal those of JSON.parse for any formatting or damage', async () => {
+  it('equal those from JSON.parse for any formatting or damage', async () => {
     const space = fc.constantFrom(undefined, 1, '\t', ' \n ');
     const damage = fc.tuple(
       fc.nat(),

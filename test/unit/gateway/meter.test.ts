@@ -53,7 +53,7 @@ describe("the gateway's token meter", () => {
     }
   });
 
-  it('finds text in every field of the APIs and in no other field', () => {
+  it('finds text in every text field of the APIs, and in no other field', () => {
     const names = ['content', 'reasoning_content', 'reasoning', 'text', 'thinking', 'partial_json'];
     const text = [...names.map((name) => ({ delta: { [name]: 'a' } })), { delta: 'a' }, { delta: { tool_calls: [] } }];
     const choices = [{ text: 'a' }, { delta: { tool_calls: [] } }, { delta: { content: 'a' } }];

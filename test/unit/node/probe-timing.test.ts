@@ -17,7 +17,7 @@ describe('the observation time', () => {
     },
   );
 
-  it('does not change probe deadlines that fit the budget', () => {
+  it('does not change probe deadlines that fit in the budget', () => {
     expect(probeTiming({ probes: allProbes(), budgetMs: 27_900 })).toEqual(probeTiming({ probes: allProbes() }));
   });
 

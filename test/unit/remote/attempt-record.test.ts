@@ -111,7 +111,7 @@ describe('the record of a connection attempt', () => {
     expect(record.failure().banner).toBe(`Hello, node${'x'.repeat(65_525)}`);
   });
 
-  it('collects errors and destroys the socket on all except agent errors', () => {
+  it('collects errors and destroys the socket on all errors except agent errors', () => {
     const { client, paused, record } = attempt(true);
     const agents = Object.assign(new Error('no'), { level: 'agent' });
     client.emit('error', agents);

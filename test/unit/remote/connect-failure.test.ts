@@ -76,7 +76,7 @@ describe('a failed connection', () => {
     });
   });
 
-  it('is a failed authentication if the node closes the login after too many keys', () => {
+  it('counts as a failed authentication if the node closes the login after too many keys', () => {
     const errors = [{ codes: ['2'], message: 'Too many authentication failures' }];
     const problem = diagnose({ phase: 'authentication', plaintext: identified, errors });
     expect(problem.code).toBe('ssh/authentication-failed');
@@ -99,7 +99,7 @@ describe('a failed connection', () => {
     );
   });
 
-  it('is a timeout once TCP is connected', () => {
+  it('counts as a timeout once TCP is connected', () => {
     for (const phase of ['identification', 'key-exchange', 'authentication'] as const) {
       expect(diagnose({ phase, isLate: true, plaintext: identified }).code).toBe('ssh/timed-out');
     }
@@ -114,7 +114,7 @@ describe('a failed connection', () => {
     }
   });
 
-  it('is dropped if the socket breaks after TCP connects', () => {
+  it('counts as dropped if the socket breaks after TCP connects', () => {
     expect(diagnose({ phase: 'key-exchange', plaintext: identified, errors: socketError('ECONNRESET') }).code).toBe(
       'ssh/dropped',
     );

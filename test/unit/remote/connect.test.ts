@@ -148,7 +148,7 @@ describe('a connection with a key', () => {
   });
 });
 
-describe('the deadline of a connection', () => {
+describe("a connection's deadline", () => {
   const turns = async (count = 20): Promise<void> => {
     for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -222,7 +222,7 @@ describe('the deadline of a connection', () => {
   });
 });
 
-describe('the host key of a node', () => {
+describe("a node's host key", () => {
   it('is fetched without a login, and only for the requested types', async () => {
     const server = await start();
     const { type, base64 } = ssh.host.pair;

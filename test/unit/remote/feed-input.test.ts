@@ -35,7 +35,7 @@ async function* pieces(...texts: readonly string[]): AsyncGenerator<Uint8Array> 
   }
 }
 
-describe('the input of a remote command', () => {
+describe("a remote command's input", () => {
   it('is closed immediately or written whole', () => {
     const none = makeChannel();
     none.feed(undefined);

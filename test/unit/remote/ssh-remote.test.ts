@@ -72,7 +72,7 @@ describe('an SSH connection', () => {
     expect(await exits()).toEqual(['exited', 'exited']);
   });
 
-  it('reports each command and its script once before it is sent, and its exit', async () => {
+  it('reports each command with its script once before it is sent, and then its exit', async () => {
     const { client, remote, events } = connected();
     const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 1_000, script: 'true' };
     const [first, second] = [remote.exec('1', limits), remote.exec('2', limits)];

@@ -54,7 +54,7 @@ describe('a benchmark level', () => {
 });
 
 describe('parsePower', () => {
-  it('returns the combined power of published output in watts', () => {
+  it('returns the combined power in published output, in watts', () => {
     expect(parsePower(captured('powermetrics-cpu-gpu.m3ultra.excerpt.txt'))).toBe(18.378);
     expect(parsePower('GPU Power: 9462 mW\n')).toBeUndefined();
   });
@@ -112,7 +112,7 @@ const shown: BenchTextInput = {
   unicode: false,
 };
 
-describe('the text of a benchmark', () => {
+describe("a benchmark's text", () => {
   it('has a line and a bar for each level, then published speeds', async () => {
     const plain: BenchTextInput = {
       ...shown,

@@ -23,7 +23,7 @@ function shown(changes: RackChanges, desired: Partial<DesiredFleet> = {}): reado
 }
 
 describe('the text for watched cabling', () => {
-  it('shows the next act and the progress by node numbers', () => {
+  it('shows the next act and the progress, using node numbers', () => {
     expect(shown({ cables: meshOfFour.slice(0, 5) })).toEqual([
       '  next: connect studio-3 receptacle 4 and studio-4 receptacle 4 with a',
       '        Thunderbolt 5 cable (studio-3:4: back, 4th from Ethernet; studio-4:4:',

@@ -48,7 +48,7 @@ describe('manual steps at the simulated rack', () => {
     expect(cables(byHand)).toEqual(cables(swapped));
   });
 
-  it('keep the speed of a cable', () => {
+  it("keep a cable's speed", () => {
     const slow = broken(healthy, { fault: 'cable-40g', target: 'studio-1:2' });
     expect(cables(typed(slow, 'unplug studio-1:2', 'plug studio-2:2 studio-3:6'))).toContain(
       'studio-2:2 studio-3:6 40',
@@ -83,7 +83,7 @@ describe('a dock on a cable', () => {
   const profile = (fleet: SimulatedFleet, node: string): string =>
     answer(fleet, node, 'system_profiler/SPThunderboltDataType_-json.out');
 
-  it('shows the far Mac one level deeper only from its side, or hides it', () => {
+  it('shows the far Mac one level deeper from its own side only, or hides it', () => {
     const between = broken(healthy, { fault: 'hub-between', target: 'studio-1:2' });
     expect(profile(between, 'studio-1')).toContain('"TS5 Plus"');
     expect(profile(between, 'studio-1').match(/"Mac15,14"/g)).toHaveLength(3);

@@ -51,7 +51,7 @@ describe('a simulated fleet', () => {
     expect(new Set(identities).size).toBe(identities.length);
   });
 
-  it('keeps the identity of a receptacle when other nodes join', () => {
+  it("keeps a receptacle's identity when other nodes join", () => {
     const smaller = simulated({
       ...desiredRack,
       nodes: desiredRack.nodes.slice(2),
@@ -152,7 +152,7 @@ describe('a simulated Mac', () => {
     ['Mac16,10', ['en2', 'en3', 'en4']],
     ['Mac17,6', ['en1', 'en6', 'en2']],
     ['Mac17,7', ['en1', 'en6', 'en2']],
-  ])('has interfaces in the order of receptacles on model %s', (model, devices) => {
+  ])('has interfaces in receptacle order on model %s', (model, devices) => {
     const mac = only(oneNode({ model }));
     expect(mac.receptacles.map(({ device }) => device)).toEqual(devices);
     expect(mac.receptacles.map(({ number }) => number)).toEqual(devices.map((_, index) => index + 1));

@@ -85,7 +85,7 @@ describe('a plan as JSON', () => {
     expect(texts.filter((text) => text.includes('"about"'))).toEqual([]);
   });
 
-  it('keeps every field of a step, with the facts known only after it', () => {
+  it('keeps every field of a step, including facts known only after it', () => {
     const plan = planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } });
     expect(planJson(plan, reader)).toMatchObject({
       steps: [

@@ -17,8 +17,8 @@ describe('resource cases', () => {
   });
 });
 
-describe('resource order', () => {
-  it('contains every setting with a resource', () => {
+describe('the resource order', () => {
+  it('contains every setting that has a resource', () => {
     const kept = settings.flatMap((one) => ('resource' in one ? [one.resource] : []));
     expect(resources).toEqual(expect.arrayContaining(kept));
   });
@@ -32,7 +32,7 @@ describe('resource order', () => {
 });
 
 for (const kind of kinds) {
-  describe(`${kind} resource`, () => {
+  describe(`the ${kind} resource`, () => {
     for (const name of readdirSync(new URL(`${kind}/`, folder))) {
       const one: ResourceFile = parse(readFileSync(new URL(`${kind}/${name}`, folder), 'utf8'));
       it(`${one.title} (${name})`, () => {

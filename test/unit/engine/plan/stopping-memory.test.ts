@@ -120,7 +120,7 @@ describe('memory next to a placement to be stopped', () => {
     expect(outcomeOf({ ...left, away: ['studio-3'] }).started).toEqual(['other']);
   });
 
-  it('appears in the memory figures of the plan', () => {
+  it("appears in the plan's memory figures", () => {
     const placementsOn = (more: Partial<PlacedCase>) =>
       placedPlan({ of, ranks, ...more }).memory?.map(({ node, shares }) => [node, shares.map((one) => one.placement)]);
     expect(placementsOn({})).toEqual([['studio-1', ['other']]]);

@@ -90,8 +90,8 @@ const argsOf = ({ steps }: Plan, name: string): unknown =>
 const reported = ({ diagnostics }: Plan): Readonly<Record<string, string>> =>
   Object.fromEntries(diagnostics.map(({ code, detail }) => [code, plainText(detail)]));
 
-describe('goal uninstall', () => {
-  it('removes addresses, services and trees, and finally the access, in this order', () => {
+describe('the uninstall goal', () => {
+  it('removes addresses, services, trees and finally access, in this order', () => {
     const made = plan();
     expect(changed(made)).toContain(`${node} uninstall/access`);
     expect(changed(made).every((id) => id.startsWith(`${node} `))).toBe(true);
@@ -196,7 +196,7 @@ describe('goal uninstall', () => {
     expect(restored('on')).not.toContain(`${node}/uninstall/value/spotlight`);
   });
 
-  it('restores the plist of a foreign daemon, and loads it only with --restore', () => {
+  it("restores a foreign daemon's plist, and loads it only with --restore", () => {
     const daemons = [{ label: 'io.exo.networksetup', wasLoaded: true, isMoved: true }];
     const facts = { ...mine, baseline: { ...before, daemons } };
     const loads = [plan({ facts }), plan({ facts, wish: { restore: true } })].map((made) =>

@@ -41,7 +41,7 @@ describe('an account', () => {
     expect(accountsFor(about, driver)).toEqual(needed);
   });
 
-  it('is needed by nothing if the file sets login', () => {
+  it('is not needed if the file sets login', () => {
     expect(
       [placementAddress('chat'), gatewayAddress(8_080), treeAddress('model', 'far')].flatMap(({ about }) =>
         accountsFor(about, 'mlx', {}),

@@ -24,7 +24,7 @@ const play = (changes: Partial<Play>): Play => ({
 });
 const counts = (...sizes: number[]): readonly BatchSize[] => sizes.map((count) => ({ kind: 'count', count }));
 
-describe('the nodes of a play', () => {
+describe("a play's nodes", () => {
   it.each([
     [{ kind: 'all' }, everything],
     [{ kind: 'targets' }, names('studio-2')],
@@ -85,7 +85,7 @@ describe('a playbook task', () => {
     });
   });
 
-  it('marks stopped placements that a later task starts, unless a task in between installs runtimes or models', () => {
+  it('marks stopped placements that a later task starts, unless runtimes or models are installed in between', () => {
     const all = names('studio-1', 'studio-2', 'studio-3', 'studio-4');
     const backOf = (task: Task, ...later: readonly Task[]) => {
       const work = expandTask(
@@ -129,7 +129,7 @@ describe('a playbook task', () => {
     });
   });
 
-  it('converges or verifies only the nodes of the batch', () => {
+  it("converges or verifies only the batch's nodes", () => {
     expect(expand({ kind: 'converge' })).toEqual({
       kind: 'plan',
       goal: { kind: 'converge' },
@@ -147,7 +147,7 @@ describe('a playbook task', () => {
     expect(expand({ kind }, lonely)).toMatchObject({ targets: names('studio-2') });
   });
 
-  it('waits for serving on every node of the placements that the file sets to serving', () => {
+  it('waits on every node of the placements that the file sets to serving', () => {
     expect(expand({ kind: 'wait', for: 'serving', deadlineMs: 1_000 })).toEqual({
       kind: 'wait',
       for: 'serving',
@@ -173,7 +173,7 @@ describe('a playbook task', () => {
     });
   });
 
-  it('fills the arguments of a command one by one for each node', () => {
+  it("fills a command's arguments one by one for each node", () => {
     const task: Task = {
       kind: 'run',
       command: ['printf', '{node} at {host}', '{nodes}'],

@@ -182,7 +182,7 @@ plays:
     expect(hints.filter((hint) => hint === '')).toEqual([]);
   });
 
-  it('has a hint with valid names for a list of nodes', () => {
+  it('gets a hint with valid names for a list of nodes', () => {
     const { diagnostics } = load('playbook: 1\nplays:\n  - nodes: [Studio]\n    tasks: [verify: {}]\n');
     const form = diagnostics.find(({ code }) => code === 'schema/bad-form' || code === 'playbook/unknown-node');
     expect(form?.hint).toContain('studio-1');

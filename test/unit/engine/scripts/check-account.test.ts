@@ -38,7 +38,7 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
     expect(await again()).toEqual({ said: 'changed', isLoaded: true });
   });
 
-  it('runs only the tests that are missing', async () => {
+  it('runs only the missing tests', async () => {
     const tools = {
       'usr/bin/ibv_devinfo': 'printf started >"$s/started"; exit 1',
       'opt/llama-server': `[ "$GGML" = "it's" ] && printf '  MTL0: Apple\\n'`,

@@ -59,7 +59,7 @@ describe.each(scriptShells)('the check for writable root daemon files in $name',
     expect(await writable(mac(fan, opened(path)))).toEqual([path]);
   });
 
-  it('finds a program that its owner or group may write', async () => {
+  it('finds a program that its owner or group may write to', async () => {
     const ofGroup = mac(fan, (root) => mode(root, program, 0o770));
     ofGroup.tool(
       'usr/bin/id',

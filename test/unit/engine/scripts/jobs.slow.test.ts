@@ -87,7 +87,7 @@ describe.concurrent.each(scriptShells)('a job in $name', (shell) => {
     expect(await runJob(root, call)).toMatchObject({ state: 'ended', exit: 0 });
   });
 
-  it('restarts if its published tree has changed, but not if intact', async () => {
+  it('restarts if its published tree has changed, but not if it is intact', async () => {
     const root = staged();
     await runJob(root, call);
     await root.runBody(scriptBody({ name: 'publish-tree', args: { tree: exampleModel, jobs: [] } }));
@@ -346,7 +346,7 @@ describe.concurrent.each(scriptShells)('unpack-runtime of an archive in $name', 
   });
 });
 
-describe('a job status', () => {
+describe("a job's status", () => {
   it('is read only if complete and valid', () => {
     expect(parseJobPoll('state=running\nprogress=1 2\nend\n')).toEqual({ state: 'running', done: 1, total: 2 });
     for (const text of [

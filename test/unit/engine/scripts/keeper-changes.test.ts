@@ -162,7 +162,7 @@ esac`,
     expect([root.read('../live'), root.has(mark)]).toEqual(['169.254.7.7', false]);
   });
 
-  it('skips bridge service and service order without failing', async () => {
+  it('skips the bridge service and the service order without failing', async () => {
     const root = withMac();
     const bridge = { bridge: 'bridge0', members: [], services: ['Thunderbolt 2'], keeper: true } as const;
     expect(await run(root, { name: 'remove-bridge', args: bridge })).toEqual(unchanged);

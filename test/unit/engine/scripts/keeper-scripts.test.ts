@@ -60,7 +60,7 @@ describe.each(scriptShells)('a keeper round in $name', (shell) => {
     expect(root.has(log)).toBe(false);
   });
 
-  it("removes a bridge made only of receptacles but not a user's bridge", async () => {
+  it("removes a bridge made only of receptacles, but not a user's bridge", async () => {
     const live = up('bridge0', member('en3') + member('en5')) + up('bridge1', member('en0') + member('en5'));
     const all = [kept('bridge0', ownMark, 'en3', 'en5'), kept('bridge1', '', 'en0', 'en5'), kept('bridge2', '')];
     const root = withNetwork(newRoot(shell), live, `Dict {\n${all.join('')}}\n`);

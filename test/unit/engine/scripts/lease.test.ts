@@ -87,7 +87,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
   });
 
   // trust H3.
-  it('is restored if a script of its run started just before the theft', async () => {
+  it('is restored if a script from its run started just before the theft', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);
@@ -103,7 +103,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     expect(leftovers(root)).toEqual([]);
   });
 
-  it('is not released if a script started just before', async () => {
+  it('is not released if a script has just started', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     root.tool('bin/ps', 'printf "/bin/sh -s\\n"');

@@ -37,7 +37,7 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
     expect(entry?.atEpochSeconds).toBeGreaterThan(1_700_000_000);
   });
 
-  it('does nothing without a lease of its own run and token', async () => {
+  it('does nothing without a lease for its own run and token', async () => {
     for (const owner of ['run=r-1\ntoken=8\n', 'run=r-2\ntoken=7\n', 'run=r-1\n', '', 'token=7\nxrun=r-1\n']) {
       const root = newRoot(shell);
       root.file(`${ours}/lease/owner`, owner);
@@ -146,7 +146,7 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
   });
 });
 
-describe('the result of a mutating script', () => {
+describe("a mutating script's result", () => {
   const exited = (code: number) => ({ kind: 'exited', code }) as const;
 
   it('is unknown if the connection dropped', () => {

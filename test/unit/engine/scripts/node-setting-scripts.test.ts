@@ -211,7 +211,7 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     expect([...records(half), half.has(`${file}.begun`)]).toEqual([false, false, false]);
   });
 
-  it('is completed by the next run after an interruption before the last step', async () => {
+  it('is completed by the next run if interrupted before its last step', async () => {
     const root = withDirectory();
     await run(root, call);
     root.file(`${file}.begun`, '450\n');

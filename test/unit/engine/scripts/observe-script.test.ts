@@ -118,7 +118,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     expect(root.tree().some((line) => line.includes('meshwright'))).toBe(false);
   });
 
-  it('marks a probe as late that exits with 0 at its deadline', async () => {
+  it('marks a probe that exits with 0 at its deadline as late', async () => {
     const root = newRoot(shell);
     root.tool('fake/obeys', 'trap \'kill $!; exit 0\' ALRM; printf half; "$R/bin/sleep" 600 & wait');
     const answers = await observe(shell, root, [probe('obeys', { deadlineMs: 3_000 })]);
@@ -126,7 +126,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     await allToolsGone(root);
   });
 
-  it('limits the output of each tool on stdout and stderr', async () => {
+  it("limits each tool's output on stdout and stderr", async () => {
     const root = newRoot(shell);
     root.tool('fake/mad', 'exec /usr/bin/head -c 10000000 /dev/zero');
     root.tool('fake/loud', 'exec /usr/bin/head -c 10000000 /dev/zero >&2');

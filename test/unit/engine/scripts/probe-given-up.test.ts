@@ -39,7 +39,7 @@ function hangingNode(shell: Shell): NodeRoot {
 }
 
 describe.each(scriptShells)('a probe with a hanging tool, in $name', (shell) => {
-  it.each(scripts)('$name reports that it was given up and stops its tools', async ({ script }) => {
+  it.each(scripts)('$name reports that it was abandoned and stops its tools', async ({ script }) => {
     const root = hangingNode(shell);
     const folder = join(root.folder, 'private');
     mkdirSync(folder);

@@ -126,7 +126,7 @@ describe('a text digest', () => {
 });
 
 describe('posixCksum', () => {
-  it('gives the checksum that cksum prints', () => {
+  it('returns the checksum that cksum prints', () => {
     for (const text of ['', 'a', 'hello\n', 'é'.repeat(70_000), '\u0000\u0001\u00ff']) {
       const printed = spawnSync('cksum', { input: text }).stdout.toString().trim();
       expect(posixCksum(Buffer.from(text))).toBe(printed);

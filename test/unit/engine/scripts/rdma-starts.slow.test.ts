@@ -11,7 +11,7 @@ describe.concurrent.each(scriptShells)('the record of a start over RDMA in $name
   const counted = (root: MacRoot): readonly string[] => linesOf(root, rdmaStartsFile.path);
   const marked = (root: MacRoot): readonly string[] => linesOf(root, startFile('kimi').path);
 
-  it('counts starts per boot session and survives removal of the placement', async () => {
+  it("counts starts per boot session and survives the placement's removal", async () => {
     const root = newRoot(shell);
     await run(root, record());
     expect(await run(root, kick(3, 'rdma'))).toEqual(changed);
@@ -33,7 +33,7 @@ describe.concurrent.each(scriptShells)('the record of a start over RDMA in $name
     await run(root, stop());
   });
 
-  it('adds the device resources of a start to the existing count', async () => {
+  it("adds a start's device resources to the existing count", async () => {
     const root = newRoot(shell);
     root.file(rdmaStartsFile.path, `boot=${bootSession}\nstarts=3\n`);
     await run(root, record());

@@ -87,7 +87,7 @@ describe.each(scriptShells)('remove-bridge in $name', (shell) => {
   };
   const reads = /-get|Print|^ifconfig bridge0$/;
 
-  it('removes service, preferences entry and interface, and only once', async () => {
+  it('removes the service, the preferences entry and the interface, and only once', async () => {
     const root = newRoot(shell);
     withBridge(root);
     expect(await run(root, call)).toEqual(changed);

@@ -21,7 +21,7 @@ const { started } = rankRoots();
 /** 16 GiB, in pages and in bytes. */
 const usual = { pages: 1_048_576, bytes: 17_179_869_184 };
 
-describe.concurrent.each(scriptShells)('the signals of stop-rank in $name', (shell) => {
+describe.concurrent.each(scriptShells)("stop-rank's signals in $name", (shell) => {
   it('starts with SIGINT if configured and stops a rank that obeys it', async () => {
     const root = await started(shell, 'obeys INT');
     expect(await run(root, stop(250, 5_000))).toMatchObject({ said: ['ended=clean'] });

@@ -64,7 +64,7 @@ const lies = Object.entries(rows).flatMap(([script, writes]) =>
 );
 
 describe('a tool that exits with 0 and does nothing', () => {
-  it('has a table row for each write of each script', () => {
+  it('has a table row for each write in each script', () => {
     const texts = [
       ...everyText('').filter(([name]) => !composed.test(name)),
       ...valueCalls.map((call) => [`restore-value ${call.args.key}`, scriptBody(call)] as const),

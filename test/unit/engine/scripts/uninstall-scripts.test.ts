@@ -108,7 +108,7 @@ describe.each(scriptShells)('uninstall scripts in $name', (shell) => {
       expect(await ended).toEqual([null, 'SIGTERM']);
     });
 
-    it('stops the child processes of a job', async () => {
+    it("stops a job's child processes", async () => {
       const root = newRoot(shell);
       const key = 'd'.repeat(64);
       const [job, child, grandchild] = [1, 2, 3].map(() => spawn('/bin/sleep', ['60'], { stdio: 'ignore' }));

@@ -83,7 +83,7 @@ describe('commandsIn', () => {
     ],
   ];
   it.each(cases.map(([text, names, commands]) => [plainText(text), names, commands, text] as const))(
-    'finds in "%s" for %j the commands %j',
+    'finds, in "%s" for the nodes %j, the commands %j',
     (_shown, names, commands, text) => {
       expect(typed(text, names)).toEqual(commands);
     },

@@ -32,7 +32,7 @@ describe('judgeToken', () => {
   it.each([
     [{ content: '', reasoning_content: '' }, `the text at ${pointer} is empty`],
     [{ content: '', reasoning_content: null, reasoning: 4 }, `the text at ${pointer} is empty`],
-  ])('finds no token without thought and text: %j', (message, reason) => {
+  ])('finds no token with neither thought nor text: %j', (message, reason) => {
     const body = JSON.stringify({ choices: [{ message }] });
     expect(judgeToken({ status: 200, body }, pointer)).toEqual({ kind: 'none', reason });
   });

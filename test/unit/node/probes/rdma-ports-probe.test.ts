@@ -107,7 +107,7 @@ describe.each(scriptShells)('the RDMA port probe in $name', (shell) => {
   });
 });
 
-describe.each(scriptShells)('the count of RDMA starts in $name', (shell) => {
+describe.each(scriptShells)('the RDMA start count in $name', (shell) => {
   it('is read with the last error logged since the start', async () => {
     const root = newRoot(shell);
     const before = 'errno 5 of before\n';

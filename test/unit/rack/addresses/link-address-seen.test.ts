@@ -7,7 +7,7 @@ import { settledFacts } from '../../../rack/rack.ts';
 
 const service = (name: string, device: string, isEnabled: boolean) => ({ name, port: name, device, isEnabled });
 
-describe('the network service of a device', () => {
+describe("a device's network service", () => {
   it("is the device's first enabled service, otherwise its first", () => {
     const off = service('Thunderbolt 2', 'en3', false);
     const on = service('Thunderbolt 2 2', 'en3', true);

@@ -176,7 +176,7 @@ describe('a user-made bridge', () => {
     expect(hints.join('\n')).not.toMatch(/Delete|-setnetworkserviceenabled/);
   });
 
-  it('includes bridges of only receptacles and of Internet Sharing', () => {
+  it('includes bridges made only of receptacles, and those of Internet Sharing', () => {
     const toldOf = (name: string): string => {
       const own = { ...made, name, members: ['en7'] };
       const [one, ...others] = findingsOf(only({ interfaces: [...healthy.interfaces, own] }));
@@ -283,7 +283,7 @@ describe('cable moves on bridged Macs', () => {
     );
   });
 
-  it('wait for bridge removal before a swap too', () => {
+  it('wait for bridge removal even before a swap', () => {
     const swapped = meshOfFour.map((text) =>
       text.includes('studio-4:2') ? text.replace('studio-4:2', 'studio-4:3') : text.replace('studio-4:3', 'studio-4:2'),
     );

@@ -14,7 +14,7 @@ const seen = (isLoaded: boolean, isDisabled: boolean): RackChanges => ({
 const [loaded, comesBack, stopped] = [seen(true, false), seen(false, false), seen(false, true)];
 
 describe('a foreign network daemon', () => {
-  it('is an error with the three possible settings if the file does not mention it', () => {
+  it('causes an error that lists the three possible settings if the file does not mention it', () => {
     const [finding, ...others] = findingsOf(loaded);
     expect(others).toEqual([]);
     expect(finding).toMatchObject({
@@ -33,12 +33,12 @@ describe('a foreign network daemon', () => {
     expect(told(stopped, wish('remove'))).toEqual(['error network/foreign-daemon-there node studio-3']);
   });
 
-  it('is an error while it should be stopped', () => {
+  it('causes an error while it should be stopped', () => {
     expect(told(loaded, wish('stop'))).toEqual(['error network/foreign-daemon-there node studio-3']);
     expect(told(comesBack, wish('stop'))).toEqual(['error network/foreign-daemon-there node studio-3']);
   });
 
-  it("is a notice when adopted and its node's cables are not checked", () => {
+  it("causes a notice when adopted, and its node's cables are not checked", () => {
     const bridged = { ...loaded.values?.['studio-3'], 'network-services': [] };
     const preferences = [{ name: 'bridge0', interfaces: ['en2'], auto: 'thunderbolt-bridge' }];
     const changes = { values: { 'studio-3': { ...bridged, 'bridge-preferences': preferences } } };

@@ -21,7 +21,7 @@ describe('the macOS version', () => {
     expect(told(only(macos('26.1')))).toEqual(['error macos/outside-accept node studio-3']);
   });
 
-  it('is an error for the minority when cabled nodes differ', () => {
+  it('causes an error for the minority when cabled nodes differ', () => {
     expect(told(only(macos('26.4.1')))).toEqual(['error macos/versions-differ node studio-3']);
   });
 
@@ -29,7 +29,7 @@ describe('the macOS version', () => {
     expect(told(only(macos('26.5', '(a)')))).toEqual(['error macos/versions-differ node studio-3']);
   });
 
-  it('is an error for the numerically older half when the nodes split evenly', () => {
+  it('causes an error for the numerically older half when the nodes split evenly', () => {
     const values = {
       'studio-1': macos('26.10'),
       'studio-2': macos('26.10'),
@@ -40,7 +40,7 @@ describe('the macOS version', () => {
     expect(hintsOf('macos/versions-differ', { values }, { macos: {} })[0]).toContain('to 26.10,');
   });
 
-  it('is an error for nodes without the desired version if one node has it', () => {
+  it('causes an error for nodes without the desired version if one node has it', () => {
     const values = { 'studio-1': macos('26.4'), 'studio-2': macos('26.4'), 'studio-3': macos('26.4') };
     expect(told({ values })).toEqual(['error macos/versions-differ nodes studio-1, studio-2, studio-3']);
   });
@@ -74,13 +74,13 @@ describe('the macOS version', () => {
     expect(hints[3]).toContain('update all cabled nodes to 26.5.1');
   });
 
-  it('is one notice for all nodes when they share an undesired version', () => {
+  it('causes one notice for all nodes when they share an undesired version', () => {
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
     const values = Object.fromEntries(names.map((name) => [name, macos('26.5.1')]));
     expect(told({ values })).toEqual(['notice macos/not-the-wish nodes studio-1, studio-2, studio-3, studio-4']);
   });
 
-  it('is a warning when builds differ on the same model', () => {
+  it('causes a warning when builds differ on the same model', () => {
     const found = findingsOf(only(macos('26.5')));
     expect(found.map((one) => one.code)).toEqual(['macos/builds-differ']);
     expect(found[0]?.detail).toContain('25F71 on studio-1, studio-2, studio-4; 25X1 on studio-3');

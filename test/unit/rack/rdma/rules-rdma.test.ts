@@ -131,7 +131,7 @@ describe('RDMA findings', () => {
     expect(hintsOf('rdma/port-down', changes)).toEqual(['Check the far end first. On studio-2:\n  rdma_ctl status']);
   });
 
-  it('report all receptacles without an address together, without their missing GIDs', () => {
+  it('report all receptacles without an address together, but not their missing GIDs', () => {
     const interfaces = healthy.interfaces.map((one) =>
       ['en3', 'en5'].includes(one.name) ? { ...one, ipv4: [] } : one,
     );
@@ -191,7 +191,7 @@ describe('RDMA findings', () => {
     expect(told(changes)).toEqual(['error rdma/port-not-active node studio-3']);
   });
 
-  it('report an interface that is down without its missing address', () => {
+  it('report an interface that is down, but not its missing address', () => {
     const interfaces = healthy.interfaces.map((one) => (one.name === 'en4' ? { ...one, isUp: false, ipv4: [] } : one));
     expect(told(only({ interfaces }))).toEqual(['error rdma/interface-down node studio-3']);
   });
@@ -227,13 +227,13 @@ describe('the address pool', () => {
     networks: { 0: { address: '10.77.0.0', prefixLength: 30 }, 1: { address: '10.77.0.4', prefixLength: 30 } },
   };
 
-  it('is an error when its overlap with the office network leaves no room for links', () => {
+  it('causes an error when its overlap with the office network leaves no room for links', () => {
     expect(told(withAddress('en0', '10.77.3.4', 16))).toEqual(['error address/pool-overlap node studio-3']);
     expect(told(withAddress('en0', '10.77.0.77', 30))).toEqual([]);
     expect(told(withAddress('en0', '10.77.1.1', 24))).toEqual([]);
   });
 
-  it("is an error when a route leaves too few networks, except a VPN's default route", () => {
+  it("causes an error when a route leaves too few networks, except a VPN's default route", () => {
     const route = (address: string, prefixLength: number, device = 'utun3'): RackChanges =>
       only({ routes: [{ destination: { address, prefixLength }, gateway: '10.8.0.1', flags: 'UGSc', device }] });
     const where = findingsOf(route('10.0.0.0', 8)).map(({ code, detail }) => `${code}: ${detail}`);
@@ -252,7 +252,7 @@ describe('the address pool', () => {
     expect(told(route('10.77.0.0', 30, 'en3'))).toEqual([]);
   });
 
-  it('is an error only when the office network overlaps a network assigned to a link', () => {
+  it('causes an error only when the office network overlaps a network assigned to a link', () => {
     const [finding] = findingsOf(withAddress('en0', '10.77.0.6', 30), { thunderbolt });
     expect(finding).toMatchObject({ code: 'address/pool-overlap', severity: 'error' });
     expect(finding?.detail).toMatch(/^10\.77\.0\.4\/30 of .+ overlaps 10\.77\.0\.4\/30 of en0\.$/);

@@ -25,19 +25,19 @@ const file = (...lines: readonly string[]) => ({
 const verdict = (sources: Parameters<typeof trustFor>[1], at = target) => trustFor(at, sources).judge(here.blob);
 
 describe('the verdict on a host key', () => {
-  it('is accepted with the matching line', () => {
+  it('is accepted, and names the matching line', () => {
     expect(verdict(file('# mine', `studio-1.lan,10.0.0.7 ${here.line} comment`))).toMatchObject({
       kind: 'accepted',
       known: { file: 'known_hosts', line: 2 },
     });
   });
 
-  it('is unknown without a line for the node', () => {
+  it('is unknown if there is no line for the node', () => {
     expect(verdict(file(`studio-2.lan ${here.line}`)).kind).toBe('unknown');
     expect(verdict({ knownHosts: [] }).kind).toBe('unknown');
   });
 
-  it('is changed with the line of a different known key', () => {
+  it('is changed, and names the line of a different known key', () => {
     expect(verdict(file('', `studio-1.lan ${other.line}`))).toMatchObject({
       kind: 'changed',
       known: { line: 2, base64: other.base64 },
@@ -86,7 +86,7 @@ describe('the verdict on a host key', () => {
     expect(verdict(file(`${hashed} ${here.line}`)).kind).toBe('unknown');
   });
 
-  it('does not accept the key of a certificate authority for the bare host', () => {
+  it("does not accept a certificate authority's key for the bare host", () => {
     const authority = file(`@cert-authority studio-1.lan ${here.line}`);
     expect(verdict(authority, { host: 'studio-1.lan', port: 2_222 }).kind).not.toBe('accepted');
   });

@@ -88,7 +88,7 @@ describe('the SVG drawing', () => {
     expect(words(graphSvg(seenPicture(brokenSeven)))).toContain('not observed');
   });
 
-  it('warns of a ring of bridged Macs before the steps, and shows prerequisites of cables', () => {
+  it('warns of a ring of bridged Macs before the steps, and shows cable prerequisites', () => {
     const text = words(graphSvg(bridged));
     const order = [
       'Bridged Macs are cabled in a ring. link studio-',

@@ -36,8 +36,8 @@ describe('a waiting resource in a plan', () => {
   });
 });
 
-describe('the blockers of a plan', () => {
-  it('are one line for the same step on several nodes', () => {
+describe("a plan's blockers", () => {
+  it('share one line for the same step on several nodes', () => {
     const action = (node: string) => prose`Type: ${meshwright('reboot', node)}`;
     const [one, two, other] = ['studio-1', 'studio-3', 'studio-2'].map((name) =>
       blocker(name, { isHands: false, action: name === 'studio-2' ? 'Free some memory.' : action(name) }),

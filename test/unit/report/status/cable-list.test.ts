@@ -30,7 +30,7 @@ function shown(dockBitsPerSecond: number): readonly string[] {
   return cableLines(survey, page);
 }
 
-it('the title of the cable list claims one speed only if a dock also has it', () => {
+it("the cable list's title claims one speed only if a dock also has it", () => {
   const [title, , dock] = shown(40e9);
   expect(title).toContain('Cables seen (80 Gb/s unless shown otherwise)');
   expect(dock).toMatch(/studio-1:3 \S+ sees Helios at 40 Gb\/s$/);

@@ -66,7 +66,7 @@ describe("a gateway's request counts", () => {
   });
 });
 
-describe('the client counts of a published placement', () => {
+describe("a published placement's client counts", () => {
   const plain = meshFleet();
   const desired = {
     ...plain,

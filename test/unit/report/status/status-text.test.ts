@@ -222,7 +222,7 @@ describe('a finding with several lines', () => {
 });
 
 describe('the row for an unreached node', () => {
-  it('has a fitting reason for every connection code', () => {
+  it('has a matching reason for every connection code', () => {
     for (const code of Object.keys(sshCodes) as (keyof typeof sshCodes)[]) {
       const one = diagnose(code, { subject: nodeSubject('studio-4'), detail: 'It is so.' });
       const changes = { unreachable: ['studio-4'], failures: { 'studio-4': [one] } };

@@ -305,14 +305,14 @@ function changedFiles(fault: FaultName, target: string, node: string): readonly 
   );
 }
 
-describe('a fault of the simulated fleet', () => {
+describe('a fault in the simulated fleet', () => {
   it.each(faultNames.filter((name) => name !== 'wrong-mac'))('changes only its own answers: %s', (fault) => {
     const [target, byNode] = changes[fault];
     const expected = Object.fromEntries(nodes.map((node) => [node, [...(byNode[node] ?? [])].sort()]));
     expect(Object.fromEntries(nodes.map((node) => [node, changedFiles(fault, target, node)]))).toEqual(expected);
   });
 
-  it('gives a node all answers of a different node and leaves the rest unchanged: wrong-mac', () => {
+  it("gives a node all of a different node's answers and leaves the rest unchanged: wrong-mac", () => {
     const fleet = broken(healthy, { fault: 'wrong-mac', target: 'studio-1,studio-3' });
     expect(filesOf(fleet, 'studio-1')).toEqual(filesOf(healthy, 'studio-3'));
     for (const node of ['studio-2', 'studio-3', 'studio-4'])

@@ -8,7 +8,7 @@ import { doubleFiles, putDoubles } from '../../../../src/sim/hosts/base-tools/ar
 const root = mkdtempSync(join(tmpdir(), 'mw-doubled-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-it('putDoubles replaces unpacked binaries with their doubles but keeps scripts of the same name', () => {
+it('putDoubles replaces unpacked binaries with their doubles but keeps scripts with the same name', () => {
   for (const { path, text } of doubleFiles()) {
     mkdirSync(join(root, dirname(path)), { recursive: true });
     writeFileSync(join(root, path), text);

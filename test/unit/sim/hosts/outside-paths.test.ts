@@ -91,7 +91,7 @@ describe('a base tool with a path outside the node', () => {
     'nohup /bin/rm "$O"',
     'echo x | xargs /bin/rm "$O"',
     'rm /dev/null/x',
-  ])('is rejected, recorded and changes nothing: %s', async (script) => {
+  ])('is rejected and recorded, and changes nothing: %s', async (script) => {
     const ran = await sh(script);
     expect(ran.err).toMatch(/^[a-z]+: .*: simulated: below this node's root only$/m);
     expect([ran.out, ran.code === 0]).toEqual(['', false]);

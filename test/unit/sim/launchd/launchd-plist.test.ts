@@ -68,7 +68,7 @@ describe('a launchd job', () => {
     });
   });
 
-  it('has every supported setting of its property list', () => {
+  it('has every supported setting from its property list', () => {
     const reading = readJob(
       jobPlist({
         Program: '/bin/y',

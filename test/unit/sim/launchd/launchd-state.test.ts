@@ -109,7 +109,7 @@ describe('the launchd state machine', () => {
     expect(launchdTransition(result.state, { kind: 'due', label }).acts.map(actText)).toEqual(isAgain ? ['start'] : []);
   });
 
-  it('does not start a job twice after a kickstart during its throttle', () => {
+  it('does not start a job twice after a kickstart during its throttle interval', () => {
     const kicked = follow(load({ KeepAlive: true }), started(7), ended(code(1)), kick, started(8), {
       kind: 'due',
       label,

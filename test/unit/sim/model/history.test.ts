@@ -89,7 +89,7 @@ describe("a rack's history", () => {
     expect([names(awake), first(awake)?.power.diskSleepMinutes]).toEqual([[], 10]);
   });
 
-  it('detects cable repairs by single manual steps and does not undo them', () => {
+  it('detects when single manual steps repair cables, and does not undo them', () => {
     const end = (node: string, receptacle: number) => ({ node: nodeName(node), receptacle });
     const act = (one: HandsAct): SimEvent => ({ kind: 'hands', act: one });
     const back = act({ kind: 'swap', ends: [end('studio-1', 2), end('studio-1', 3)] });
@@ -134,7 +134,7 @@ describe("a rack's history", () => {
     ).toBe(history);
   });
 
-  it('counts the boots of each Mac separately', () => {
+  it("counts each Mac's boots separately", () => {
     const { fleet } = historyOf(boot('studio-1'), boot('studio-1'), boot('studio-2'));
     expect(fleet.macs.map(({ bootSession }) => bootSession.count)).toEqual([2, 1, 0, 0]);
     expect(new Set(fleet.macs.map(({ bootSession }) => bootSession.uuid)).size).toBe(4);

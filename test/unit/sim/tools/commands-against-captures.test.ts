@@ -26,7 +26,7 @@ describe('the simulated system_profiler', () => {
     expect(keys(simulated)).toEqual(keys(captured('sp-hardware-json.m2-air.json')));
   });
 
-  it('shows both ends of the captured pair, of which only one has RDMA', () => {
+  it('shows both ends of the captured pair, only one of which has RDMA', () => {
     const fleet = broken(studioAndLaptop, { fault: 'rdma-disabled', target: 'one' });
     const name = 'system_profiler/SPThunderboltDataType_-json.out';
     const cases = [
@@ -134,12 +134,12 @@ describe('the simulated network tools', () => {
     expect(text).toContain(blocks[0]?.split('\n')[0]);
   });
 
-  it("print one interface like Apple's technote", () => {
+  it("print one interface as in Apple's technote", () => {
     const text = answer(pair({ models: ['Mac16,11', 'Mac16,11'], ends: [1, 1] }), 'one', 'ifconfig/en2.out');
     expect(wordLines(layout(text))).toEqual(wordLines(layout(captured('ifconfig-en2.tn3205.txt'))));
   });
 
-  it("print the bridge of a Mac mini with the lines of Apple's technote", () => {
+  it("print a Mac mini's bridge with the lines in Apple's technote", () => {
     const text = wordLines(answer(minis, 'one', 'ifconfig/bridge0.out'));
     const known = wordLines(captured('ifconfig-bridge0.m4pro-mini.tn3205-elided.txt'));
     expect(known.filter((line) => !line.includes('0port')).filter((line) => !text.includes(line))).toEqual([]);
@@ -232,7 +232,7 @@ describe('the other simulated tools', () => {
     expect(masked(answer(locked, 'one', 'pmset/-g_custom.out'))).toBe(masked(captured('pmset-g-custom.mbp.txt')));
   });
 
-  it("list a desktop's capabilities like the capture, including autorestart", () => {
+  it("list a desktop's capabilities as in the capture, including autorestart", () => {
     const [head, ...known] = captured('pmset-g-cap.desktop-intel.txt').split('\n');
     const [simulatedHead, ...names] = answer(locked, 'two', 'pmset/-g_cap.out').split('\n');
     expect(simulatedHead).toBe(head);
@@ -241,7 +241,7 @@ describe('the other simulated tools', () => {
     expect(answer(locked, 'one', 'pmset/-g_cap.out')).not.toContain('autorestart');
   });
 
-  it('align the nine columns of df with their headings', () => {
+  it("align df's nine columns with their headings", () => {
     const [head = '', row = ''] = answer(locked, 'two', 'df/-k_+System+Volumes+Data.out').split('\n');
     const [knownHead = '', , knownRow = ''] = captured('df-k.m3ultra-8tb.modelled.txt').split('\n');
     expect(wordLines(head)).toEqual(wordLines(knownHead));

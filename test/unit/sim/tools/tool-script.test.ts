@@ -147,7 +147,7 @@ describe('an RDMA tool', () => {
 });
 
 describe('a simulated Mac with RDMA disabled', () => {
-  it('reports it in every RDMA tool', () => {
+  it('is reported as such by every RDMA tool', () => {
     const root = kept(nodeRoot(broken(healthy, { fault: 'rdma-disabled', target: 'studio-1' }), 'studio-1'));
     expect(root.run('/usr/bin/rdma_ctl', 'status')).toEqual({ status: 0, stdout: 'disabled\n', stderr: '' });
     expect(root.run('/usr/bin/ibv_devices').stdout.split('\n')).toHaveLength(3);

@@ -166,7 +166,7 @@ describe("the files for a model's shape", () => {
     [['a.gguf', 'b.gguf'], 'it has 2 GGUF models instead of one'],
     [['model.safetensors'], 'it has no config.json next to its safetensors files'],
     [['weights.bin'], 'it has neither safetensors nor GGUF files'],
-  ])('are none for %s', (paths, why) => {
+  ])('do not exist for %s', (paths, why) => {
     expect(shapeFiles(paths)).toEqual({ kind: 'none', why });
   });
 });

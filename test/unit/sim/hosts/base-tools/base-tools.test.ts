@@ -175,7 +175,7 @@ describe("a simulated node's base tools", () => {
     expect(ran.err).toMatch(`kill: ${process.pid}: No such process\n`);
   });
 
-  it.runIf(process.platform === 'linux')('include a ps that hides processes of other nodes and boots', async () => {
+  it.runIf(process.platform === 'linux')('include a ps that hides processes from other nodes and boots', async () => {
     const ran = await sh(
       `ps -o pid= -p ${process.pid}; echo $?; MW_SIM=test.nod; export MW_SIM; ps -o pid= -p $$; echo $?`,
     );

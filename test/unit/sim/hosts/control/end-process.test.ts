@@ -16,7 +16,7 @@ function thrown(code: string): unknown {
 }
 
 describe('endProcess', () => {
-  it('reports a process of a different user', () => {
+  it('reports a process that belongs to a different user', () => {
     const error = thrown('EPERM');
     expect(error).toBeInstanceOf(FleetError);
     const [first] = error instanceof FleetError ? error.diagnostics : [];
@@ -24,7 +24,7 @@ describe('endProcess', () => {
     expect(first && plainText(first.hint)).toMatch(/user who started it/);
   });
 
-  it('succeeds if the process already ended', () => {
+  it('succeeds if the process has already ended', () => {
     expect(thrown('ESRCH')).toBeUndefined();
   });
 

@@ -32,7 +32,7 @@ describe("a simulated fleet's SSH key", () => {
     expect((await stat(key.path)).mode & 0o777).toBe(0o600);
   });
 
-  it('is kept and replaced only if unreadable', async () => {
+  it('is kept, and replaced only if unreadable', async () => {
     const path = join(folder, 'kept');
     const first = await loadOrCreateKey(path, 'simulated');
     expect(await loadOrCreateKey(path, 'simulated')).toEqual(first);
