@@ -14,10 +14,8 @@ export interface ScriptNote {
   readonly config: string;
 }
 
+/** The results of scripts, and of rolled-back network changes. */
 const results = ['changed', 'unchanged', 'failed', 'rolled-back', 'partly-rolled-back'] as const;
-
-/** The result of a script, or of a rolled-back network change. */
-type HistoryResult = (typeof results)[number];
 
 /** One line of a node's history. */
 export interface HistoryEntry extends ScriptNote {
@@ -26,7 +24,7 @@ export interface HistoryEntry extends ScriptNote {
   readonly run: string;
   readonly token: number;
   /** The node itself writes the last two, for a network change that was not confirmed. */
-  readonly result: HistoryResult;
+  readonly result: (typeof results)[number];
 }
 
 /** Escapes special characters as `%XX`, so that the text is one word. */
@@ -56,14 +54,13 @@ function entryOf(line: string): HistoryEntry | undefined {
   const result = results.find((one) => one === said);
   if (result === undefined) return undefined;
   try {
+    const plain = decodeURIComponent;
     const texts = { run: plain(run), step: plain(step), verb: plain(verb), by: plain(by), config: plain(config) };
     return { atEpochSeconds: Number(at), token: Number(token), result, ...texts };
   } catch {
     return undefined;
   }
 }
-
-const plain = (text: string): string => decodeURIComponent(text);
 
 /** The exit of a command on a node and its output as text. */
 export interface ScriptEnd {
@@ -107,10 +104,10 @@ function lastFailure(stderr: string): { readonly slug: string; readonly text: st
   return last === undefined ? undefined : { slug: last[1] ?? '', text: last[2] ?? '' };
 }
 
-const firstLine = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? 'no output';
-
 /** Whether a tool on a node failed because its disk is full: the message of ENOSPC in the C locale. */
 export const saysDiskFull = (stderr: string): boolean => stderr.includes('No space left on device');
+
+const firstLine = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? 'no output';
 
 /** A run's right to change a node: the run and the token of its lease there. */
 export interface Fence {

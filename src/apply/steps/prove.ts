@@ -54,7 +54,7 @@ export async function runProve(step: Prove, context: StepContext): Promise<StepR
   const sha256 = digest(createHash('sha256').update(judged.text).digest('hex'));
   if (act.check === 'equal' && act.kept !== undefined && act.kept !== sha256) return failed(anotherAnswer(step));
   const speed = goldenSpeed(timesOf(first, whole), judged.tokens);
-  const { verdict, speed: best } = await secondLook({ step, context, endMs }, speed);
+  const { verdict, speed: best } = await secondLook(step, context, endMs, speed);
   if (context.signal.aborted) return interrupted;
   if (verdict.kind === 'too-slow' || verdict.kind === 'much-slower') {
     return failed(await slownessOf(step, context, verdict));
@@ -77,12 +77,6 @@ function speeds(
   return { tokensPerSecond: speed.perSecond, ...(most === 0 ? {} : { steadyPerSecond: most }) };
 }
 
-interface Looking {
-  readonly step: Prove;
-  readonly context: StepContext;
-  readonly endMs: number;
-}
-
 /** Measurements of a mesh that seems much slower than before. */
 const mostLooks = 3;
 
@@ -92,7 +86,9 @@ const mostLooks = 3;
  * one.
  */
 async function secondLook(
-  { step, context, endMs }: Looking,
+  step: Prove,
+  context: StepContext,
+  endMs: number,
   measured: GoldenSpeed,
 ): Promise<{ readonly verdict: SpeedVerdict; readonly speed: GoldenSpeed }> {
   const { act } = step;

@@ -321,7 +321,7 @@ export async function runJob(step: StepOf<'job'>, context: StepContext): Promise
 }
 
 const launch = (step: StepOf<'job'>, context: StepContext): Promise<RootResult> =>
-  sendRootScript(step, context, () => launchBody({ key: step.act.key, call: step.act }));
+  sendRootScript(step, context, () => launchBody(step.act.key, step.act));
 
 /** Polls the job until it ends, disappears or stalls. */
 async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepResult | 'gone'> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { exitText, isSuccess } from '../../model/probe.ts';
@@ -13,6 +13,7 @@ import {
   prefixDigestCommand,
   stagedSizeCommand,
 } from '../../node/node-bytes.ts';
+import { saysDiskFull } from '../../node/root-script.ts';
 import { diagnoseExit, printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
 import { deadlineOf, failed, interrupted, pauseToRetry, type StepContext, type StepOf, subjectOf } from './context.ts';
@@ -27,7 +28,7 @@ const progressMs = 250;
 interface Transfer {
   readonly step: StepOf<'send'>;
   readonly context: StepContext;
-  readonly source: SourceFile;
+  readonly source: Awaited<ReturnType<typeof openSource>>;
   /** The error that stopped reading the file. */
   broken?: FleetError;
 }
@@ -115,7 +116,7 @@ async function append(transfer: Transfer, offset: number): Promise<Tried | undef
   if (isSuccess(exit) && size === sizeBytes) return undefined;
   if (context.signal.aborted) return ended(interrupted);
   const said = stderr.trim();
-  const slug = said.includes('No space left on device') ? 'disk-full' : 'not-sent';
+  const slug = saysDiskFull(said) ? 'disk-full' : 'not-sent';
   return ended(
     failed(scriptProblem(step, { slug, text: said || `${exitText(exit)}, ${size ?? 'unknown'} bytes are there` })),
   );
@@ -182,55 +183,35 @@ const sourceChanged = (step: StepOf<'send'>, found: string): Diagnostic =>
 /** Smaller pieces make hashing slower. */
 const pieceBytes = 1024 * 1024;
 
-/** A file on the controller to send to nodes. */
-interface SourceFile {
-  readonly sizeBytes: number;
-  /** The bytes from an offset to the end, or until the signal aborts. */
-  readonly from: (offset: number, signal: AbortSignal) => AsyncGenerator<Uint8Array>;
-  /** The SHA-256 of the first `bytes` bytes. @throws FleetError `send/source-unreadable` */
-  readonly digest: (bytes: number, signal: AbortSignal) => Promise<string>;
-  readonly close: () => Promise<void>;
-}
-
-/** @throws FleetError `send/source-unreadable` */
-async function openSource(path: string): Promise<SourceFile> {
-  const file = await open(path, 'r').catch((error: unknown) => {
+/** A file on the controller to send to nodes. All its functions throw FleetError `send/source-unreadable`. */
+async function openSource(path: string) {
+  const refuse = (error: unknown): never => {
     throw unreadable(path, error);
-  });
-  const { size } = await file.stat();
-  const from = (offset: number, signal: AbortSignal, end = size): AsyncGenerator<Uint8Array> =>
-    pieces(file, { path, offset, end, signal });
+  };
+  const file = await open(path, 'r').catch(refuse);
+  const { size: sizeBytes } = await file.stat();
+  /** The bytes from an offset to the end, or until the signal aborts. */
+  async function* from(offset: number, signal: AbortSignal, end = sizeBytes): AsyncGenerator<Uint8Array> {
+    for (let at = offset; at < end && !signal.aborted; ) {
+      const length = Math.min(pieceBytes, end - at);
+      // A new buffer for every read, because earlier ones may still be in transit.
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, at).catch(refuse);
+      if (bytesRead === 0) refuse(new Error('it became shorter'));
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
   return {
-    sizeBytes: size,
-    from: (offset, signal) => from(offset, signal),
-    digest: async (bytes, signal) => {
+    sizeBytes,
+    from,
+    /** The SHA-256 of the first `bytes` bytes. */
+    digest: async (bytes: number, signal: AbortSignal): Promise<string> => {
       const hash = createHash('sha256');
       for await (const piece of from(0, signal, bytes)) hash.update(piece);
       return hash.digest('hex');
     },
     close: () => file.close(),
   };
-}
-
-interface Part {
-  readonly path: string;
-  readonly offset: number;
-  readonly end: number;
-  readonly signal: AbortSignal;
-}
-
-/** Allocates a new buffer for every read, because earlier ones may still be in transit. */
-async function* pieces(file: FileHandle, { path, offset, end, signal }: Part): AsyncGenerator<Uint8Array> {
-  let at = offset;
-  while (at < end && !signal.aborted) {
-    const length = Math.min(pieceBytes, end - at);
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, at).catch((error: unknown) => {
-      throw unreadable(path, error);
-    });
-    if (bytesRead === 0) throw unreadable(path, new Error('it became shorter'));
-    at += bytesRead;
-    yield buffer.subarray(0, bytesRead);
-  }
 }
 
 function unreadable(path: string, error: unknown): FleetError {

@@ -106,12 +106,6 @@ function fieldOf(line: string): readonly [string, string] {
   return [line.slice(0, Math.max(at, 0)), line.slice(at + 1)];
 }
 
-/** A job, keyed by its result. */
-interface LaunchRequest {
-  readonly key: Digest;
-  readonly call: JobCall;
-}
-
 /** The text of a job's file `run` on the node. */
 export const jobText = (call: JobCall): string => `${jobPrologue}
 ${jobBody(call)}
@@ -127,7 +121,7 @@ const startTenths = 100;
  * resumes with the existing files. The process is detached from the connection: no terminal, no shared stream, HUP
  * ignored.
  */
-export function launchBody({ key, call }: LaunchRequest): string {
+export function launchBody(key: Digest, call: JobCall): string {
   const { tree } = call.args;
   const mark = pathWord(verifiedMark(tree));
   const folder = pathWord(jobFolder(key));

@@ -38,7 +38,7 @@ export function stepScripts({ id, node, act }: Step, terms: StepScriptTerms): re
         return [transactionBody({ ...about, call: act, seconds: terms.rollbackSeconds }), confirmBody(about)];
       }
       case 'job':
-        return [launchBody({ key: act.key, call: act })];
+        return [launchBody(act.key, act)];
       case 'reboot': {
         const from = act.from.kind === 'known' ? act.from.value : 'BOOT-SESSION';
         return [restartBody({ intent: `reboot-${from}`, from, to: act.to, delaySeconds: terms.rebootDelaySeconds })];

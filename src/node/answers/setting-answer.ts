@@ -3,12 +3,6 @@ import type { Answer } from '../../model/probe.ts';
 import { garbled } from './read-answer.ts';
 import { readRecords } from './records.ts';
 
-/** Exit and output of the tool behind one setting. */
-export interface SettingAnswer {
-  readonly code: string;
-  readonly lines: readonly string[];
-}
-
 const settings = [
   'updates',
   'login',
@@ -25,8 +19,14 @@ const settings = [
 
 const headForm = /^([a-z-]+) (\d{1,3}|unreadable|absent)$/;
 
-/** The record of one setting in the answer of the common probe. One invalid line makes the whole answer garbled. */
-export function settingAnswer(answer: Answer | undefined, setting: string): Known<SettingAnswer> {
+/**
+ * The record of one setting in the answer of the common probe: exit and output of the tool behind it. One invalid line
+ * makes the whole answer garbled.
+ */
+export function settingAnswer(
+  answer: Answer | undefined,
+  setting: string,
+): Known<{ readonly code: string; readonly lines: readonly string[] }> {
   const records = readRecords(answer);
   if (records.kind === 'unknown') return records;
   const heads = records.value.map(({ head }) => headForm.exec(head) ?? []);

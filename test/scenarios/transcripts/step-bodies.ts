@@ -18,7 +18,7 @@ export function stepBody({ act }: Step, where: StepPlace): string | undefined {
     case 'transaction':
       return scriptBody(act);
     case 'job':
-      return launchBody({ key: act.key, call: act });
+      return launchBody(act.key, act);
     case 'put':
       return putBody({ ...act, ...where });
     default:

@@ -70,7 +70,7 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
     root.file(`${ours}/lease/beat`, '41\n');
     const key = digest('c'.repeat(64));
     const files = [{ path: 'a', sha256: exampleDigest, sizeBytes: 2 }];
-    await root.runBody(launchBody({ key, call: { name: 'verify-model', args: { tree: exampleModel, files } } }));
+    await root.runBody(launchBody(key, { name: 'verify-model', args: { tree: exampleModel, files } }));
     const running = await observe(shell, root);
     const fields = { name: 'verify-model', tree: 'model tiny fb8e20fc2e4c3f24', boot: session, done: '0', total: '2' };
     expect(read(running, jobsFact)).toEqual({

@@ -26,7 +26,7 @@ export function makeJobRoot(shell: Shell): MacRoot {
 }
 
 export const launch = async (root: MacRoot, call: JobCall): Promise<ScriptResult> =>
-  (await root.runBody(launchBody({ key, call }))).result;
+  (await root.runBody(launchBody(key, call))).result;
 
 export async function poll(root: MacRoot): Promise<JobPoll> {
   const { stdout } = await root.run(pollJobCommand(key, root.folder));

@@ -263,7 +263,7 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
       body: 'changed',
     }),
     'launch of a job': inScript(
-      launchBody({ key: exampleDigest, call: { name: 'verify-model', args: jobs['verify-model'] } }),
+      launchBody(exampleDigest, { name: 'verify-model', args: jobs['verify-model'] }),
       rootPrefix,
     ),
     'change of the network': inScript(
