@@ -30,29 +30,15 @@ export const dayOf = (epochMs: number): string => new Date(epochMs).toISOString(
 export const layoutText = ({ nodes, contextTokens }: Pick<DesiredPlacement, 'nodes' | 'contextTokens'>): string =>
   `${nodes.join(', ')}, context ${tokensText(contextTokens)}`;
 
-const two = (value: number): string => String(value).padStart(2, '0');
-
-/**
- * `2026-09-26 06:12:40 UTC`. Computed only from the number (Gregorian calendar, eras of 400 years), so that the text
- * does not depend on the computer that prints it.
- */
+/** `2026-09-26 06:12:40 UTC`. A year before 1000 has no leading zeros. */
 export function utcText(epochSeconds: number): string {
-  if (!Number.isSafeInteger(epochSeconds)) return 'at an unknown time';
-  const days = Math.floor(epochSeconds / 86_400);
-  const second = epochSeconds - days * 86_400;
-  // Counted from 1 March of year 0, so that the leap day is the last of its year.
-  const shifted = days + 719_468;
-  const era = Math.floor(shifted / 146_097);
-  const dayOfEra = shifted - era * 146_097;
-  const leaps = Math.floor(dayOfEra / 1_460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096);
-  const yearOfEra = Math.floor((dayOfEra - leaps) / 365);
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153);
-  const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
-  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  const time = [Math.floor(second / 3_600), Math.floor(second / 60) % 60, second % 60].map(two).join(':');
-  return `${year}-${two(month)}-${two(day)} ${time} UTC`;
+  const date = new Date(epochSeconds * 1_000);
+  if (!Number.isInteger(epochSeconds) || Number.isNaN(date.getTime())) return 'at an unknown time';
+  return date
+    .toISOString()
+    .replace(/^\+?0*/, '')
+    .replace('T', ' ')
+    .replace('.000Z', ' UTC');
 }
 
 const gibibyte = 2 ** 30;
