@@ -5,10 +5,11 @@ import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } fro
 import { canonicalJson, type Digest, digestOf, type Json } from '../model/digest.ts';
 import type { GoldenCheck } from '../model/endpoint-calls.ts';
 import { given } from '../model/given.ts';
+import { joinText } from '../model/lists.ts';
 import { type Link, linkEndText, type NodeName } from '../model/node.ts';
 import type { RankRecord } from '../model/node-script.ts';
 import type { NodePath } from '../model/probe.ts';
-import { joinText, type Text } from '../model/step.ts';
+import type { Text } from '../model/step.ts';
 import { plistHead } from '../node/launchd-service.ts';
 import { accountEnvironment, rankFilesFolder, rankLog, rankServiceLabel, treeFolder } from '../node/paths/own-paths.ts';
 import { addressTowards, endTowards, linksBetween, rankAddresses } from './contract/addresses.ts';

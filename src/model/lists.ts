@@ -1,5 +1,17 @@
 /** The order of texts by their code units, the same on every computer. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+/** Joins neighboring texts and drops empty ones, so that equal texts are equal values. */
+export function joinText<Part>(parts: readonly (string | Part)[]): readonly (string | Part)[] {
+  const joined: (string | Part)[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (typeof part === 'string' && typeof last === 'string') joined[joined.length - 1] = last + part;
+    else if (part !== '') joined.push(part);
+  }
+  return joined;
+}
+
 /** Memoizes a function by key; for values that depend only on the key. */
 export function oncePer<Key extends object, Value extends object>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();

@@ -43,20 +43,18 @@ export interface NodePath {
 
 /** One word of a command line on a node: literal text, or a path that still lacks its root prefix. */
 export type Word = string | NodePath;
-/**
- * Why a command's exit is unknown: the connection broke, the deadline passed, it printed too much, the channel closed
- * without a code, no channel was opened (nothing ran), or we closed the connection ourselves.
- */
-type UnknownWhy = 'dropped' | 'late' | 'too-long' | 'no-code' | 'no-channel' | 'closed';
 
 /**
  * How a command on a node ended. Only `exited(0)` is success; `unknown` (no code arrived) is neither success nor
- * failure, and the next observation resolves it.
+ * failure, and the next observation resolves it. Then the connection broke, the deadline passed, it printed too much, the
+ * channel closed without a code, no channel was opened (nothing ran), or we closed the connection ourselves.
  */
 export type Exit =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signalled'; readonly signal: string }
   | { readonly kind: 'unknown'; readonly reason: string; readonly why?: UnknownWhy };
+
+type UnknownWhy = 'dropped' | 'late' | 'too-long' | 'no-code' | 'no-channel' | 'closed';
 
 /** Whether the command is known to have succeeded. */
 export const isSuccess = (exit: Exit): boolean => exit.kind === 'exited' && exit.code === 0;

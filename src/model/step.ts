@@ -6,17 +6,6 @@ import type { JobCall, NetworkCall, ScriptCall } from './node-script.ts';
 import type { NodePath } from './probe.ts';
 import type { Addressed, AddressParts } from './subject.ts';
 
-/** Joins neighboring texts and drops empty ones, so that equal texts are equal values. */
-export function joinText(parts: Text): Text {
-  const joined: Text[number][] = [];
-  for (const part of parts) {
-    const last = joined.at(-1);
-    if (typeof part === 'string' && typeof last === 'string') joined[joined.length - 1] = last + part;
-    else if (part !== '') joined.push(part);
-  }
-  return joined;
-}
-
 /** Names a step within its plan: readable, unique, and the same for the same plan. */
 export type StepId = string & { readonly brand: 'StepId' };
 
@@ -31,13 +20,8 @@ export interface Patch extends Addressed {
   readonly value: Json;
 }
 
-/** The account of the run's SSH login; its name is known only when the text is sent. */
-interface LoginUser {
-  readonly kind: 'login-user';
-}
-
-/** Text with node paths and the login user, rendered only when it is sent. */
-export type Text = readonly (string | NodePath | LoginUser)[];
+/** Text with node paths and the account of the run's SSH login, rendered only when it is sent. */
+export type Text = readonly (string | NodePath | { readonly kind: 'login-user' })[];
 
 /** The disruption that a step causes. Consent is given by kind. */
 export type Effect =

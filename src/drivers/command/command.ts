@@ -1,6 +1,7 @@
 import type { DesiredPlacement } from '../../model/desired.ts';
+import { joinText } from '../../model/lists.ts';
 import type { NodePath } from '../../model/probe.ts';
-import { joinText, type Text } from '../../model/step.ts';
+import type { Text } from '../../model/step.ts';
 import { nodePath } from '../../node/paths/node-paths.ts';
 import { requestAt } from '../contract/chat-request.ts';
 import {

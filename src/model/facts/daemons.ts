@@ -28,22 +28,14 @@ export type ForeignDaemon = ItemOf<FactsForeignDaemons>;
 /** The report of a kernel panic. */
 export type PanicReport = ItemOf<FactsPanicReports>;
 
-/** A foreign background service that changes the cables' network by itself. */
-interface KnownDaemon {
-  readonly label: string;
-  /** Its owner, for people. */
-  readonly owner: string;
-  /** What it does repeatedly, as the end of a sentence. */
-  readonly habit: string;
-}
-
 /**
- * Network daemons known from public code; their plists are in `/Library/LaunchDaemons`, named after their labels.
+ * Network daemons of others known from public code, which change the cables' network by themselves: with their owners, and
+ * what they do repeatedly, as the end of a sentence. Their plists are in `/Library/LaunchDaemons`, named after their labels.
  *
  * @see exo: app/EXO/EXO/Services/NetworkSetupHelper.swift and uninstall-exo.sh; its issues 1158, 2007, 2067, 2279
  * @see SQCU/mesh: install.sh
  */
-export const knownDaemons: readonly KnownDaemon[] = [
+export const knownDaemons = [
   {
     label: 'io.exo.networksetup',
     owner: 'exo',

@@ -1,3 +1,4 @@
+import { joinText } from '../lists.ts';
 import { everyNodeText, type LinkEnd } from '../node.ts';
 import { type Command, type CommandWord, commandKey, traitsOf } from './command.ts';
 
@@ -42,10 +43,10 @@ export const named = (name: string): NodeMention => ({ kind: 'node', name });
 export const namedEnd = ({ node, receptacle }: LinkEnd): Prose => [named(node), `:${receptacle}`];
 
 /** Names of nodes in a text: `studio-1, studio-2`. */
-export const namedList = (names: readonly string[], between = ', '): Prose =>
+export const namedList = (names: readonly string[]): Prose =>
   joinProse(
     names.map((name) => [named(name)]),
-    between,
+    ', ',
   );
 
 /** The name of a node before the text about it: `studio-1: `. */
@@ -61,13 +62,7 @@ const partsOf = (text: Prose): readonly Part[] => (typeof text === 'string' ? [t
 
 /** Joins neighboring words; a text with only words becomes a string. */
 function joined(parts: readonly Part[]): Prose {
-  const all: Part[] = [];
-  for (const part of parts) {
-    const last = all.at(-1);
-    if (part === '') continue;
-    if (typeof part === 'string' && typeof last === 'string') all[all.length - 1] = last + part;
-    else all.push(part);
-  }
+  const all = joinText(parts);
   const [first = ''] = all;
   return all.length < 2 && typeof first === 'string' ? first : all;
 }
