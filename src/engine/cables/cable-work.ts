@@ -175,12 +175,6 @@ export interface Plug {
   readonly bitsPerSecond?: number;
 }
 
-/** Changes between two observations; a cable seen by both ends is reported once. */
-interface PlugChanges {
-  readonly plugged: readonly Plug[];
-  readonly unplugged: readonly Plug[];
-}
-
 const isTaken = ({ kind }: ReceptacleView): boolean => kind === 'silent' || kind === 'device' || kind === 'peer';
 
 const sightOf = (view: ReceptacleView): string => `${view.kind} ${viewText(view)} ${view.linkBitsPerSecond ?? ''}`;
@@ -204,9 +198,9 @@ const onceEach = (plugs: readonly Plug[]): readonly Plug[] =>
 
 /**
  * Compares two observations; skips nodes missing in one of them. A cable with one plug out shows at neither end, so a
- * single end is named only if the other one was plugged in all the time.
+ * single end is named only if the other one was plugged in all the time. A cable seen by both ends is reported once.
  */
-export function plugChanges(before: SeenRack, after: SeenRack): PlugChanges {
+export function plugChanges(before: SeenRack, after: SeenRack) {
   const isFresh = ({ at }: ReceptacleView): boolean => viewAt(before, at).kind === 'empty';
   const changed = after.views.filter((view) => {
     const earlier = viewAt(before, view.at);
@@ -252,9 +246,7 @@ export function cableEvents(before: CableWork, after: CableWork): readonly Cable
 }
 
 /** The declared links that match the file, in its order. */
-export function metLinks({
-  examination,
-}: CableWork): readonly { readonly ends: Link['ends']; readonly bitsPerSecond?: number }[] {
+export function metLinks({ examination }: CableWork) {
   return examination.cabling.links
     .filter((judged) => linkVerdict(examination.desired, judged) === 'fine')
     .map(({ link: { ends }, judgement }) => ({
@@ -263,11 +255,7 @@ export function metLinks({
     }));
 }
 
-interface Advice {
-  readonly at: LinkEnd;
-  readonly far?: LinkEnd;
-  readonly advice: string;
-}
+type Advice = Omit<Extract<CableEvent, { readonly kind: 'plugged' }>, 'kind'>;
 
 /** The advice for a plug that matches no link. */
 function adviceFor(work: CableWork, { at, far, isEitherEnd, sees }: Plug): Advice {

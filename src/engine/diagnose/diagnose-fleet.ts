@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { compareText } from '../../model/lists.ts';
 import type { LinkEnd, NodeName } from '../../model/node.ts';
 import {
   isSameSubject,
@@ -109,8 +110,6 @@ export const runningOver = (
   running.filter(({ nodes }) => pairs.some((pair) => pair.every((node) => nodes.includes(node))));
 
 const severities: readonly Severity[] = ['error', 'warning', 'notice'];
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** Findings in the order of the nodes (a link counts for its first node), then by severity, code and subject. */
 function sortFindings(findings: readonly Diagnostic[], order: readonly string[]): readonly Diagnostic[] {

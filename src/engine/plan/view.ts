@@ -42,42 +42,30 @@ export const unreachedOf = (nodes: readonly string[], { failures }: Pick<FleetOb
     }),
   );
 
-interface ViewParts {
-  /** The resolved file, with link networks and archive digests. */
-  readonly desired: DesiredFleet;
-  readonly observation: FleetObservation;
+/** The fields of a view that follow from the goal of a plan. */
+type GoalParts = Pick<View, 'restarting' | 'endsGateways' | 'comingBack' | 'staying' | 'stopping'>;
+
+const noGoal: GoalParts = { restarting: [], endsGateways: false, comingBack: [], staying: [], stopping: [] };
+
+interface ViewParts extends Pick<View, 'desired' | 'observation'>, Partial<GoalParts> {
   /** The nodes that answered; default: those of the observation. */
   readonly answered?: readonly ExaminedNode[];
   /** The nodes that may be changed. */
   readonly targets: readonly NodeName[];
-  /** Nodes that the goal restarts or switches off; default: none. */
-  readonly restarting?: readonly NodeName[];
-  /** Whether the goal removes gateways of earlier files; default: no. */
-  readonly endsGateways?: boolean;
-  /** Placements that start again after the goal; default: none. */
-  readonly comingBack?: readonly string[];
-  /** Placements that keep running on their fallback, or although they are to be stopped; default: none. */
-  readonly staying?: readonly string[];
-  /** Keys of their ranks that are stopped individually; default: none. */
-  readonly stopping?: readonly string[];
 }
 
 /** Prepares the fleet once for all resources. Skips names that are not in the file. */
-export function viewOf({ desired, observation, targets, ...goal }: ViewParts): View {
-  const { answered = observedNodes(desired, observation) } = goal;
-  const { restarting = [], endsGateways = false, comingBack = [], staying = [], stopping = [] } = goal;
+export function viewOf({ desired, observation, targets, answered, ...goal }: ViewParts): View {
+  const nodes = answered ?? observedNodes(desired, observation);
   let examination: View['examination'] | undefined;
   let findings: View['findings'] | undefined;
   const view: View = {
     desired,
     observation,
     asked: desired.nodes.map(({ name }) => name).filter((name) => targets.includes(name)),
-    restarting,
-    endsGateways,
-    comingBack,
-    staying,
-    stopping,
-    targets: answered.filter(({ name }) => targets.includes(name)),
+    ...noGoal,
+    ...goal,
+    targets: nodes.filter(({ name }) => targets.includes(name)),
     // Only when read: most gates need neither.
     get examination() {
       examination ??= examine(desired, observation);
