@@ -53,6 +53,9 @@ function oneFact(name: FactName, facts: Facts, width: number, page: Page): reado
   return isNarrow(page) ? [`${margin}${label}`, `${indent}${top}`, ...below] : [`${margin}${label}  ${top}`, ...below];
 }
 
+const isUnreached = (facts: Facts): boolean =>
+  Object.values(facts).every((fact) => fact.kind === 'unknown' && fact.reason === 'unreachable');
+
 /**
  * The facts of each node in readable units, one line each if it fits; unknown facts show the reason. Text from nodes is
  * escaped. Ends with a line break; empty without a node to show.
@@ -63,9 +66,11 @@ export function factsText(input: FactsInput): string {
   const width = Math.max(0, ...names.map((name) => name.length));
   const blocks = order.flatMap((node) => {
     const facts = Object.hasOwn(observation.nodes, node) ? observation.nodes[node]?.facts : undefined;
-    return facts === undefined
-      ? []
-      : [[headLine(node, isSimulated, page), ...names.flatMap((name) => oneFact(name, facts, width, page))].join('\n')];
+    if (facts === undefined) return [];
+    const lines = isUnreached(facts)
+      ? [`${margin}${page.paint('bad', 'not observed')}: ${observation.failures[node]?.[0]?.summary ?? 'no answer'}`]
+      : names.flatMap((name) => oneFact(name, facts, width, page));
+    return [[headLine(node, isSimulated, page), ...lines].join('\n')];
   });
   return blocks.length === 0 ? '' : `${blocks.join('\n\n')}\n`;
 }

@@ -188,7 +188,10 @@ async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCod
       : {
           closing: (report: PlaybookReport) => {
             const off = toldToGoOff(report);
-            return [...stillOn(targets.filter((name) => !off.includes(name))), ...wayBack(off, ways.isSimulated)];
+            return [
+              ...stillOn(targets.filter((name) => !off.includes(name))),
+              ...wayBack(off, run.console.isSimulated),
+            ];
           },
         }),
   };

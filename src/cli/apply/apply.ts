@@ -13,6 +13,7 @@ import type { Facts } from '../../model/facts/fact-values.ts';
 import { identityDigest } from '../../model/facts/mac.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
+import { upperFirst } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
 import { identityFact } from '../../rack/identity/fact.ts';
@@ -57,7 +58,7 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
         consent,
         // The first plan was already shown and confirmed. This is a later one, after another run or an unfinished change.
         show: (later) => showPlan(run, later, { lock: { shown: lockPlace.shown, additions: [] } }),
-        question: (later) => question(later, about),
+        question: (later) => question(run, later, cluster),
         first: next,
       });
       const report = await runPlaybook(shippedPlaybook('apply'), options);
@@ -97,7 +98,7 @@ async function showFirstPlan(run: Run, choose: Choose): Promise<ApplyContext & {
   const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
   const { additions, lockPlace } = cluster;
   const chosen = saved === undefined ? narrowed(run, targets) : given({ targets: saved.targets });
-  const surroundings = { isSimulated: ways.isSimulated, additions, ...chosen };
+  const surroundings = { isSimulated: run.console.isSimulated, additions, ...chosen };
   if (saved !== undefined) requireSame(saved, planDocument(looked.plan, surroundings));
   showPlan(run, looked.plan, { lock: { shown: lockPlace.shown, additions }, budgets: looked.budgets });
   return { cluster, targets, ways, consent, looked };
@@ -117,13 +118,12 @@ async function askFor(
   about: ApplyContext,
   looked: LookedPlan,
 ): Promise<Omit<Round, 'last'> & { readonly lock?: ClusterLock }> {
-  const { cluster, targets, ways, consent } = about;
+  const { cluster, targets, consent } = about;
   const { plan } = looked;
   const report = nothingRun(targets);
   if (run.signal.aborted) return { report: { ...report, isInterrupted: true }, isLockWritten: false };
   const hasWork = hasMachineSteps(plan);
-  const isNews = !ways.isSimulated && cluster.additions.length > 0;
-  if ((hasWork || isNews) && !(await consent.give(plan, question(plan, about)))) {
+  if ((hasWork || newLines(run, cluster).length > 0) && !(await consent.give(plan, question(run, plan, cluster)))) {
     return { report: { ...report, isDeclined: true }, isLockWritten: false };
   }
   const reached = Object.keys(plan.observed).filter((name) => targets.some((one) => one === name));
@@ -144,17 +144,17 @@ function seenIdentities({ plan, observation }: LookedPlan, names: readonly strin
   return Object.fromEntries(entries);
 }
 
-function question({ changes }: Plan, { cluster, ways }: ApplyContext): string {
-  const { additions, lockPlace } = cluster;
-  const isNews = !ways.isSimulated && additions.length > 0;
-  const change =
-    changes.length === 0
-      ? []
-      : [`apply ${changes.length === 1 ? 'this' : 'these'} ${counted(changes.length, 'change')}`];
-  const write = isNews ? [`write ${counted(additions.length, 'line')} to ${lockPlace.shown}`] : [];
-  const asked = [...change, ...write].join(' and ') || 'continue';
-  return `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?`;
+function question(run: Run, { changes }: Plan, cluster: SettledCluster): string {
+  const { length } = newLines(run, cluster);
+  const change = `apply ${changes.length === 1 ? 'this' : 'these'} ${counted(changes.length, 'change')}`;
+  const write = `write ${counted(length, 'line')} to ${cluster.lockPlace.shown}`;
+  const asked = [...(changes.length === 0 ? [] : [change]), ...(length === 0 ? [] : [write])].join(' and ');
+  return `${upperFirst(asked || 'continue')}?`;
 }
+
+/** The new lines of the lock that need consent; a rehearsal needs none. */
+const newLines = ({ console }: Run, { additions }: SettledCluster): readonly string[] =>
+  console.isSimulated ? [] : additions;
 
 /** The final check; networks that no node uses any more become free. */
 async function lastLook(

@@ -1,5 +1,5 @@
 import { isDone } from '../../apply/execute.ts';
-import { type Journal, journalFolder, newRunId, openJournal } from '../../apply/journal/journal.ts';
+import { type Journal, newRunId, openJournal } from '../../apply/journal/journal.ts';
 import { thisController } from '../../apply/lease/controller.ts';
 import type { RunOptions } from '../../apply/open-run.ts';
 import type { PlaybookOptions, PlaybookWork, ShownPlan } from '../../apply/playbook-report.ts';
@@ -21,7 +21,7 @@ import {
   watchChanges,
 } from '../../report/run/apply-text.ts';
 import type { Ways } from '../cluster/ways.ts';
-import { journalName, stateFolder } from '../files/places.ts';
+import { journalsOf } from '../files/places.ts';
 import { observeLimits, observeNodes } from '../look/observe-fleet.ts';
 import type { Consent } from '../plan/consent.ts';
 import { askYes } from '../terminal/ask.ts';
@@ -156,7 +156,7 @@ function drawnView(run: Run): RunView {
       drawing?.listen(event);
       // Lease events are not part of a node's line.
       if (event.kind === 'lease' && (event.phase === 'waiting' || event.phase === 'expired'))
-        tell(run, leaseText(event));
+        run.console.err(`${leaseText(event)}\n`);
     },
     begin: ({ steps }) => {
       drawing = showRun(steps, { stream: process.stdout, columns, hasUnicode, hasColor });
@@ -169,8 +169,6 @@ function drawnView(run: Run): RunView {
     end,
   };
 }
-
-const tell = (run: Run, text: string): void => run.console.err(`${text}\n`);
 
 /** Time between two progress lines of one step; it doubles each time while there is no progress. */
 const progressEveryMs = 10_000;
@@ -272,7 +270,7 @@ async function prepareRun(
   { scope: { desired }, ways, verb, onWithdraw, onLeased }: NodeChange,
   listen: RunListener,
 ) {
-  const folder = journalFolder(stateFolder(run.env), journalName(desired.name, ways.isSimulated));
+  const folder = journalsOf(run.env, desired.name, run.console);
   const leaseWaitMs = readLeaseWait(run);
   const prepared = {
     ...observeLimits(run),

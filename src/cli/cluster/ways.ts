@@ -25,7 +25,6 @@ export interface Settled {
 
 /** The SSH targets of this run: real nodes, or simulated ones with `--sim`. */
 export interface Ways {
-  readonly isSimulated: boolean;
   /** The path of the cluster file. */
   readonly clusterFile: string;
   /** @throws FleetError if there is no SSH target, for example because of a ProxyJump, which the built-in client lacks */
@@ -49,7 +48,6 @@ export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>
     }
   };
   return {
-    isSimulated: run.options.sim === true,
     clusterFile: cluster.path,
     settle,
     toAll: (nodes) => Promise.all(nodes.map(async (node) => ({ node: node.name, way: await to(node) }))),

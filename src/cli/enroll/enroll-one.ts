@@ -228,7 +228,7 @@ async function decide(run: Run, one: EnrollOne, answering: Answering): Promise<P
     return refusal({ ...diagnoseHostKey(target, verdict), subject: nodeSubject(target.label) });
   }
   if (one.keeper.pins(address).some((pin) => pin.base64 === shown.key.base64)) return 'kept';
-  if (verdict.kind === 'accepted' && one.ways.isSimulated) return 'kept';
+  if (verdict.kind === 'accepted' && run.console.isSimulated) return 'kept';
   if (isReplacing && run.options.yes === true && !isExpected) return refusal(needsExpect(shown, target));
   const isSure = isExpected || (await askIfPossible(run, pinQuestion(shown, target)));
   if (isSure === undefined) return refusal(nobodyThere(shown, target));
@@ -423,7 +423,7 @@ async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promis
     const word = mac.kind === 'impossible' ? 'wrong' : 'unseen';
     return { ...told, pin: 'refused', mac: word, diagnostics: [...access.diagnostics, ...why] };
   }
-  const pin = pinOf(one, answering);
+  const pin = pinOf(run, one, answering);
   if (pin !== 'kept') await keeper.pin(address, shown.key, true);
   // The old Mac's FileVault key must no longer be trusted with a password.
   else if (mac.kind !== 'same') await keeper.forgetPreboot(address);
@@ -431,11 +431,11 @@ async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promis
   return { ...told, pin, mac: mac.kind === 'same' ? 'kept' : mac.kind === 'new' ? 'added' : 'replaced' };
 }
 
-function pinOf({ keeper, ways }: ReplaceOne, { address, shown }: Answering): 'kept' | 'added' | 'replaced' {
+function pinOf({ console }: Run, { keeper }: ReplaceOne, { address, shown }: Answering): Pin {
   const pins = keeper.pins(address);
   if (pins.length === 1 && pins[0]?.base64 === shown.key.base64) return 'kept';
   if (pins.length > 0 || shown.verdict.kind === 'changed') return 'replaced';
-  return shown.verdict.kind === 'accepted' && ways.isSimulated ? 'kept' : 'added';
+  return shown.verdict.kind === 'accepted' && console.isSimulated ? 'kept' : 'added';
 }
 
 function problemsOf(name: string, mac: SeenMac): readonly Diagnostic[] {

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { journalFolder } from '../../apply/journal/journal.ts';
+import type { Reader } from '../../diagnostics/prose-text.ts';
 
 /**
  * The path of the cluster file: `-f`, else `MESHWRIGHT_FILE`, else the first `cluster.yaml` in this folder or a parent.
@@ -47,9 +49,9 @@ export function simFolder(env: NodeJS.ProcessEnv, clusterFile: string): string {
   return join(stateFolder(env), 'sim', `${name}-${digest}`);
 }
 
-/** The folder name of journals; rehearsals have their own, separate from the runs on real Macs. */
-export const journalName = (cluster: string, isSimulated: boolean): string =>
-  isSimulated ? `${cluster}-simulated` : cluster;
+/** The folder of a cluster's journals; rehearsals have their own, separate from the runs on real Macs. */
+export const journalsOf = (env: NodeJS.ProcessEnv, cluster: string, { isSimulated }: Reader): string =>
+  journalFolder(stateFolder(env), isSimulated ? `${cluster}-simulated` : cluster);
 
 /** The file in the rack's folder in which `sim up` stores the resolved fleet for the simulator. */
 export const fleetFileName = 'fleet.json';

@@ -99,7 +99,6 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
   const { nodes } = cluster.fleet;
   const ways = openWays(run, cluster);
   const observation = await observeNodes(run, nodes, ways, shownOnly(run));
-  const { isSimulated } = ways;
   const targets: readonly NodeName[] = nodes.map(({ name }) => name);
   const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets });
   const placements = surveyPlacements(view).map(({ name, nodes: members, state }) => ({ name, nodes: members, state }));
@@ -110,7 +109,7 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
     picture: {
       graph: rackGraph(work.examination, work.acts),
       placements,
-      isSimulated,
+      isSimulated: run.console.isSimulated,
       warnings: work.loops.map((loop) => alarmText(loop, run.console)),
     },
     failures: told,

@@ -1,4 +1,4 @@
-import { type JournalRecord, journalFolder, type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
+import { type JournalRecord, type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
 import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { documentHead } from '../../diagnostics/json.ts';
@@ -18,7 +18,7 @@ import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, 
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes } from '../exit-codes.ts';
-import { journalName, stateFolder } from '../files/places.ts';
+import { journalsOf } from '../files/places.ts';
 import { diagnosticsJson, pageFor, showResult } from '../terminal/console.ts';
 import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics, outcomeVerdict } from './observe-fleet.ts';
@@ -48,8 +48,7 @@ export const history: VerbBody = async (typed) => {
   const kept = outcomes
     .filter(isAnswered)
     .map((outcome) => ({ node: outcome.node, entries: parseHistory(answerText(outcome)) }));
-  const folder = journalFolder(stateFolder(run.env), journalName(name, run.console.isSimulated));
-  const { runs: journals, problems } = readJournals(folder);
+  const { runs: journals, problems } = readJournals(journalsOf(run.env, name, run.console));
   const runs = mergeHistory(journals, kept)
     .filter((one) => isAbout(one, run, nodes))
     .filter((one) => named.length === 0 || named.includes(one.run))

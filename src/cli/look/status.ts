@@ -1,4 +1,4 @@
-import { journalFolder, type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
+import { type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
@@ -30,7 +30,7 @@ import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { judgedFleet, lockedFleet } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, type NodeVerdict, verdictOf } from '../exit-codes.ts';
-import { journalName, stateFolder } from '../files/places.ts';
+import { journalsOf } from '../files/places.ts';
 import { isLive, liveBlock, logFindings, pageFor, showParagraph, showResult } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
@@ -112,7 +112,7 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
   const names = nodes.map(({ name }) => name);
   const ways = openWays(run, cluster);
   const soFar = emptyObservation();
-  const { isSimulated } = ways;
+  const { isSimulated } = run.console;
   const observed = await observeNodes(run, nodes, ways, {
     ...shownOnly(run),
     tokensOf: desired.placements.flatMap(layoutsOf),
@@ -122,7 +122,7 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
       onSeen?.({ desired, observation: soFar });
     },
   });
-  const observation = withShutdowns(run, { cluster: desired.name, isSimulated }, observed);
+  const observation = withShutdowns(run, desired.name, observed);
   const view = viewOf({ desired: locked, observation, targets: names });
   const placements = surveyPlacements(view);
   const broken = fleetFindings(desired, observation);
@@ -155,30 +155,28 @@ const looksOff = ['ssh/unreachable', 'ssh/refused', 'ssh/timed-out'];
  * Adds to each Mac that does not answer when this computer shut it down, according to its journals. If a later run
  * contacted the Mac, nothing is added.
  */
-function withShutdowns(
-  run: Run,
-  { cluster, isSimulated }: { readonly cluster: string; readonly isSimulated: boolean },
-  observation: FleetObservation,
-): FleetObservation {
+function withShutdowns(run: Run, cluster: string, observation: FleetObservation): FleetObservation {
   const isOff = ({ code }: Diagnostic): boolean => looksOff.includes(code);
   const silent = Object.entries(observation.failures).filter(([, found]) => found.some(isOff));
   if (silent.length === 0) return observation;
-  const journals = journalsOf(run, journalName(cluster, isSimulated));
+  const journals = readableJournals(journalsOf(run.env, cluster, run.console));
   // Without a prototype, because `constructor` is a valid node name.
   const failures: Record<string, readonly Diagnostic[]> = Object.assign(Object.create(null), observation.failures);
   for (const [node, found] of silent) {
     const words = shutdownOf(journals, node);
     if (words === undefined) continue;
-    const hint = isSimulated ? prose`Turn it on: ${meshwright('sim power-on', node)}` : 'Press its power button.';
+    const hint = run.console.isSimulated
+      ? prose`Turn it on: ${meshwright('sim power-on', node)}`
+      : 'Press its power button.';
     failures[node] = found.map((one) => (isOff(one) ? { ...one, detail: prose`${one.detail} ${words}`, hint } : one));
   }
   return { ...observation, failures };
 }
 
 /** The journals, or none if they cannot be read: they are needed for one sentence only. */
-function journalsOf({ env }: Run, name: string): readonly RecordedRun[] {
+function readableJournals(folder: string): readonly RecordedRun[] {
   try {
-    return readJournals(journalFolder(stateFolder(env), name)).runs;
+    return readJournals(folder).runs;
   } catch {
     return [];
   }

@@ -2,6 +2,7 @@ import { type CommandOutcome, runCommand } from '../../apply/reach/session.ts';
 import { selectNodes } from '../../desired/select.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines, jsonText } from '../../diagnostics/escape.ts';
+import { documentHead } from '../../diagnostics/json.ts';
 import type { Reader } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { ExecDocument } from '../../model/documents.generated.ts';
@@ -39,7 +40,7 @@ export const exec: VerbBody = async (run) => {
     runCommand(requests, command, { ...options, onOutcome: ({ node }) => done(node) }),
   );
   const show = run.options.json ? showOutcomesJson : showOutcomes;
-  await show(run.console, outcomes, { isSimulated: ways.isSimulated, maxBytes });
+  await show(run.console, outcomes, maxBytes);
   return codeForNodes(outcomes.map(commandVerdict));
 };
 
@@ -72,24 +73,19 @@ const maxLines = 100_000;
 /** Output is written in chunks of this size; between them, the reader can catch up. */
 const chunkChars = 64 * 1024;
 
-interface ExecShown {
-  readonly isSimulated: boolean;
-  readonly maxBytes: number;
-}
-
 const decoder = new TextDecoder();
 
 /** Shows the output of every node line by line after its name, at the pace of the reader. */
 export async function showOutcomes(
   console: Console,
   outcomes: readonly CommandOutcome[],
-  { isSimulated, maxBytes }: ExecShown,
+  maxBytes: number,
 ): Promise<void> {
   const width = Math.max(0, ...outcomes.map(({ node }) => node.length));
   for (const outcome of outcomes) {
     if (outcome.kind === 'unreached') continue;
     const { result, node } = outcome;
-    const name = `${isSimulated ? 'simulated ' : ''}${node.padEnd(width)}`;
+    const name = `${console.isSimulated ? 'simulated ' : ''}${node.padEnd(width)}`;
     const cut = [
       ...(await writeLines((text) => console.out(text), `${name} | `, result.stdout)),
       ...(await writeLines((text) => console.err(text), `${name} ! `, result.stderr)),
@@ -135,15 +131,10 @@ async function writeLines(
 }
 
 /** Prints one JSON document node by node, so that memory holds only one node's text. */
-export async function showOutcomesJson(
-  console: Console,
-  outcomes: readonly CommandOutcome[],
-  { isSimulated }: ExecShown,
-): Promise<void> {
-  const head = isSimulated ? '{\n  "formatVersion": 1,\n  "simulated": true,\n' : '{\n  "formatVersion": 1,\n';
-  showJsonText(console, `${head}  "nodes": {`);
+export async function showOutcomesJson(console: Console, outcomes: readonly CommandOutcome[]): Promise<void> {
+  showJsonText(console, `${jsonText(documentHead(console)).replace(/\n}$/, '')},\n  "nodes": {`);
   for (const [at, outcome] of outcomes.entries()) {
-    const value = jsonText(outcomeJson(outcome, { isSimulated })).replaceAll('\n', '\n    ');
+    const value = jsonText(outcomeJson(outcome, console)).replaceAll('\n', '\n    ');
     showJsonText(console, `${at === 0 ? '' : ','}\n    ${jsonText(outcome.node)}: ${value}`);
     await outputWritten();
   }

@@ -7,6 +7,7 @@ import { everyNode } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
+import { documentHead } from '../../diagnostics/json.ts';
 import { type FailingRank, firstFailingRank, type RankSaid } from '../../drivers/classify-log.ts';
 import { driverOf, requestPatternOf } from '../../drivers/registry.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
@@ -36,9 +37,9 @@ import { unreachedField } from '../../report/nodes-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { placementNamed } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
-import { codeForNodes, type ExitCode, exitCode, type NodeVerdict } from '../exit-codes.ts';
+import { codeForNodes, type ExitCode, exitCode } from '../exit-codes.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/observe-fleet.ts';
-import { diagnosticsJson, showDiagnostics, showJson, waitingBytes } from '../terminal/console.ts';
+import { diagnosticsJson, showDiagnostics, showResult, waitingBytes } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { useLimits } from '../use-limits.ts';
 import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';
@@ -79,8 +80,8 @@ export const logs: VerbBody = async (run) => {
     const failing = await findFailingRank(run, { desired: fleet, ways }, placement);
     if (failing !== undefined) found.push(failing);
   }
-  show(run, { tails, found, elsewhere }, ways);
-  return codeOf(tails);
+  show(run, tails, found, elsewhere);
+  return codeForNodes(tails.map(({ outcome }) => (isAnswered(outcome) ? 'fine' : 'unjudged')));
 };
 
 /** `-f` follows in other tools; here it names the cluster file. */
@@ -114,7 +115,7 @@ async function follow(
   const names = pairs.map(({ placement, node }) => ({ placement, node: node.name }));
   const signal = AbortSignal.any([run.signal, run.console.outClosed]);
   setMaxListeners(0, signal);
-  const prefix = prefixer(names, ways.isSimulated);
+  const prefix = prefixer(run, names);
   const watch = { run, lines, fleet, prefix, signal, limit: limiter(run.options.parallel) };
   const nodeWays = await ways.toAll([...new Set(pairs.map(({ node }) => node))]);
   const placementsOn = (name: string) => names.filter(({ node }) => node === name).map(({ placement }) => placement);
@@ -128,18 +129,12 @@ interface RankName {
 }
 
 /** The prefix of a rank's lines: its node, and its placement if there are several; all of the same width. */
-function prefixer(all: readonly RankName[], isSimulated: boolean): (placement: string, node: string) => string {
+function prefixer({ console }: Run, all: readonly RankName[]): (placement: string, node: string) => string {
   const hasSeveral = new Set(all.map(({ placement }) => placement)).size > 1;
   const nameOf = ({ placement, node }: RankName): string =>
-    `${isSimulated ? 'simulated ' : ''}${hasSeveral ? `${placement} ` : ''}${node}`;
+    `${console.isSimulated ? 'simulated ' : ''}${hasSeveral ? `${placement} ` : ''}${node}`;
   const width = Math.max(0, ...all.map((one) => nameOf(one).length));
   return (placement, node) => nameOf({ placement, node }).padEnd(width);
-}
-
-interface Shown {
-  readonly tails: readonly RankTail[];
-  readonly found: readonly FoundRank[];
-  readonly elsewhere: readonly ElsewhereRank[];
 }
 
 /** Reports that a placement runs on other nodes now, so that this node's log is from an earlier start. */
@@ -148,39 +143,38 @@ const earlierRank = ({ placement, node, words }: ElsewhereRank): Diagnostic =>
 
 const otherLogs = (placement: string): Prose => prose`To see the logs of its ranks: ${meshwright('logs', placement)}`;
 
-function show(run: Run, { tails, found, elsewhere }: Shown, { isSimulated }: Ways): void {
+function show(
+  run: Run,
+  tails: readonly RankTail[],
+  found: readonly FoundRank[],
+  elsewhere: readonly ElsewhereRank[],
+): void {
   const diagnostics = [
     ...tails.flatMap((tail) => diagnosticsOf(tail, elsewhere)),
     ...found.map(({ finding }) => finding),
   ];
-  if (run.options.json) {
-    const ranks = tails.flatMap(({ placement, outcome }) =>
-      isAnswered(outcome) ? [{ placement, node: outcome.node, lines: linesOf(answerText(outcome)) }] : [],
-    );
-    const mark = isSimulated ? { simulated: true } : {};
-    const lost = tails.flatMap(({ outcome }) => (outcome.kind === 'unreached' ? [outcome.node] : []));
-    const failures = Object.fromEntries(tails.map(({ outcome }) => [outcome.node, outcomeDiagnostics(outcome)]));
-    showJson(run.console, {
-      formatVersion: 1,
-      ...mark,
+  const ranks = tails.flatMap(({ placement, outcome }) =>
+    isAnswered(outcome) ? [{ placement, node: outcome.node, lines: linesOf(answerText(outcome)) }] : [],
+  );
+  const lost = tails.flatMap(({ outcome }) => (outcome.kind === 'unreached' ? [outcome.node] : []));
+  const failures = Object.fromEntries(tails.map(({ outcome }) => [outcome.node, outcomeDiagnostics(outcome)]));
+  const prefix = prefixer(
+    run,
+    tails.map(({ placement, outcome }) => ({ placement, node: outcome.node })),
+  );
+  const text = (rank: (typeof ranks)[number], line: string): string =>
+    `${prefix(rank.placement, rank.node)} ${found.some((one) => isTelling(one, rank, line)) ? '!' : '|'} ${escapeLines(line)}\n`;
+  showResult(
+    run,
+    () => ({
+      ...documentHead(run.console),
       ranks: ranks.length === 0 && lost.length > 0 ? null : ranks,
       ...unreachedField(unreachedOf(lost, { failures })),
       diagnostics: diagnosticsJson(run.console, diagnostics),
-    });
-    return;
-  }
-  const prefix = prefixer(
-    tails.map(({ placement, outcome }) => ({ placement, node: outcome.node })),
-    isSimulated,
+    }),
+    () => ranks.flatMap((rank) => rank.lines.map((line) => text(rank, line))).join(''),
+    gatherAlike(diagnostics),
   );
-  for (const { placement, outcome } of tails) {
-    if (!isAnswered(outcome)) continue;
-    for (const line of linesOf(answerText(outcome))) {
-      const sign = found.some((one) => isTelling(one, { placement, node: outcome.node }, line)) ? '!' : '|';
-      run.console.out(`${prefix(placement, outcome.node)} ${sign} ${escapeLines(line)}\n`);
-    }
-  }
-  showDiagnostics(run.console, gatherAlike(diagnostics));
 }
 
 /** Whether this line is the failure reason of the rank that failed first. */
@@ -200,10 +194,6 @@ function diagnosticsOf(tail: RankTail, elsewhere: readonly ElsewhereRank[]): rea
   const detail = `${placement} has no log on ${outcome.node}.`;
   if (other === undefined) return [diagnose('logs/none', { detail, subject })];
   return [diagnose('logs/none', { detail: `${detail} ${other.words}`, subject, hint: otherLogs(placement) })];
-}
-
-function codeOf(tails: readonly RankTail[]): ExitCode {
-  return codeForNodes(tails.map(({ outcome }): NodeVerdict => (isAnswered(outcome) ? 'fine' : 'unjudged')));
 }
 
 /** The number of last log lines that are searched for a failure. */

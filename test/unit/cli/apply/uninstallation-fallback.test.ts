@@ -8,7 +8,7 @@ import { settledFacts } from '../../../rack/rack.ts';
 function uninstalled(gone: readonly number[], ranks: MeshRack['ranks'], of = fleetWithFallback()) {
   const call = {
     cluster: { fleet: of },
-    ways: { isSimulated: false },
+    ways: {},
     nodes: nodes(...gone),
     toSee: of.nodes,
   } as unknown as UninstallCall;

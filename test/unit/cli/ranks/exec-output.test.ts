@@ -6,7 +6,7 @@ import { nodeName } from '../../../../src/model/node.ts';
 import { unknownExit } from '../../../../src/remote/remote.ts';
 
 const mebibyte = 1024 * 1024;
-const shown = { isSimulated: false, maxBytes: 16 * mebibyte };
+const maxBytes = 16 * mebibyte;
 
 /** A console that counts its output and keeps the beginning. */
 function makeConsole() {
@@ -55,7 +55,7 @@ const ended = (
 describe('the output of a command on nodes', () => {
   it('is cut after 100,000 lines, with a note about the rest', async () => {
     const { console, seen } = makeConsole();
-    await showOutcomes(console, [ended(Buffer.alloc(16 * mebibyte, 10))], shown);
+    await showOutcomes(console, [ended(Buffer.alloc(16 * mebibyte, 10))], maxBytes);
     expect(seen.outChars).toBe(100_000 * 'studio-1 | \n'.length);
     expect(seen.longest).toBeLessThan(70_000);
     expect(seen.err).toBe('studio-1 ! 16677216 more characters not shown after 100000 lines; use --json for all\n');
@@ -65,7 +65,7 @@ describe('the output of a command on nodes', () => {
     const { console, seen } = makeConsole();
     const texts: string[] = [];
     const outcomes = [ended(Buffer.alloc(4 * mebibyte, 27)), ended(Buffer.from('fine\n'))];
-    await showOutcomesJson({ ...console, out: (text) => void texts.push(text) }, outcomes, shown);
+    await showOutcomesJson({ ...console, out: (text) => void texts.push(text) }, outcomes);
     expect(seen.err).toBe('');
     expect(JSON.parse(texts.join(''))).toMatchObject({ formatVersion: 1, nodes: { 'studio-1': { stdout: 'fine\n' } } });
     expect(texts.length).toBe(4);
@@ -73,13 +73,13 @@ describe('the output of a command on nodes', () => {
 
   it('is a JSON document even without nodes', async () => {
     const texts: string[] = [];
-    await showOutcomesJson({ ...makeConsole().console, out: (text) => void texts.push(text) }, [], shown);
+    await showOutcomesJson({ ...makeConsole().console, out: (text) => void texts.push(text) }, []);
     expect(texts.join('')).toBe('{\n  "formatVersion": 1,\n  "nodes": {}\n}\n');
   });
 
   it('includes the reason for an unknown exit code', async () => {
     const { console, seen } = makeConsole();
-    await showOutcomes(console, [ended(new Uint8Array(), { exit: unknownExit.late(1_500) })], shown);
+    await showOutcomes(console, [ended(new Uint8Array(), { exit: unknownExit.late(1_500) })], maxBytes);
     expect(seen.err).toContain('studio-1 ! exit unknown: the command did not finish within 1.5 s');
     expect(seen.err).toContain('ssh/timed-out');
   });
