@@ -42,6 +42,10 @@ export function textOption({ own }: Run, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** An option as it is typed: `--mlx-lm` for `mlxLm`. */
+export const flagOf = (name: string): string =>
+  `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
 /** The number of a command-specific option, from 1 to 9999. @throws FleetError `cli/usage` */
 export function readCountOption(run: Run, name: string): number | undefined {
   const text = textOption(run, name);

@@ -1,7 +1,7 @@
 import { firmSpace } from '../diagnostics/cells.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
-import { diagnosticJson } from '../diagnostics/json.ts';
+import { diagnosticJson, documentHead } from '../diagnostics/json.ts';
 import { commandText, proseText, type Reader } from '../diagnostics/prose-text.ts';
 import { type CableAct, type CableEvent, type CableWork, metLinks, type Plug } from '../engine/cables/cable-work.ts';
 import { type GraphCable, type GraphCableState, type RackGraph, rackGraph } from '../engine/rack-graph.ts';
@@ -41,9 +41,7 @@ interface CablesJsonInput {
 export function cablesJson({ desired, work, diagnostics, isSimulated }: CablesJsonInput): CablesDocument {
   const { cables, nodes } = rackGraph(work.examination, work.acts);
   return {
-    formatVersion: 1,
-    cluster: desired.name,
-    ...(isSimulated ? { simulated: true } : {}),
+    ...documentHead({ isSimulated }, { cluster: desired.name }),
     cables: cables.map(({ ends, isDeclared, isSeen, state, bitsPerSecond, moves }) => ({
       ends: [linkEndText(ends[0]), linkEndText(ends[1])],
       declared: isDeclared,

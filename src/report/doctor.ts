@@ -1,7 +1,7 @@
 import { columnsOf } from '../diagnostics/cells.ts';
 import { countText, isHandsWork } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
-import { diagnosticJson } from '../diagnostics/json.ts';
+import { diagnosticJson, documentHead } from '../diagnostics/json.ts';
 import { commandText, proseText, type Reader, reasonWords } from '../diagnostics/prose-text.ts';
 import { surveyFleet } from '../engine/diagnose/survey.ts';
 import { type Evidence, type Stage, stages, type Trouble } from '../engine/diagnose/troubles.ts';
@@ -74,9 +74,7 @@ function troubleJson(reader: DoctorJsonInput, trouble: Trouble): DoctorTrouble {
 export function doctorJson(input: DoctorJsonInput): DoctorDocument {
   const { desired, observation, troubles, switches, isSimulated } = input;
   return {
-    formatVersion: 1,
-    cluster: desired.name,
-    ...(isSimulated ? { simulated: true } : {}),
+    ...documentHead({ isSimulated }, { cluster: desired.name }),
     notAsked: surveyFleet(desired, observation).notAsked,
     troubles: troubles.map((trouble) => troubleJson(input, trouble)),
     ...switchesJson(switches, input),

@@ -2,7 +2,6 @@ import { thisController } from '../../apply/lease/controller.ts';
 import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { everyNode, leadersOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { fleetForGoal, type Goal } from '../../engine/goals/scope.ts';
 import { inFleetOrder, type PlayScope } from '../../engine/playbooks/expand.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
@@ -18,6 +17,7 @@ import type { FleetObservation } from '../../rack/examination.ts';
 import type { HoldWish } from '../../rack/hold/resource.ts';
 import { gatewayNodes } from '../../rack/placement/endpoint/drain.ts';
 import { drainLines } from '../../report/run/drain-text.ts';
+import { refuseAny } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { amongApplied, namedNodes, namedPlacements } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
@@ -72,16 +72,15 @@ const within = ({ plays, ...playbook }: Playbook, deadlineMs: number): Playbook 
 function publishedOf({ own }: Run, named: readonly DesiredPlacement[]): readonly DesiredPlacement[] {
   const published = named.filter(({ publication }) => publication !== undefined);
   const others = named.filter(({ publication }) => publication === undefined);
-  if (published.length > 0 && (own['all'] === true || others.length === 0)) return published;
-  const [first, ...more] = others.map(({ name }) =>
+  const problems = others.map(({ name }) =>
     diagnose('endpoint/nothing-to-close', {
       subject: placementSubject(name),
       detail: `${name} has no API gateway: only programs on its node can reach it.`,
       hint: prose`To stop it and interrupt its requests: ${meshwright('stop', name)}. To add a gateway, set \`listen: lan\` in the file.`,
     }),
   );
-  if (first === undefined) throw new Error('no placement was named');
-  throw new FleetError([first, ...more]);
+  refuseAny(published.length > 0 && own['all'] === true ? [] : problems);
+  return published;
 }
 
 type PlacementVerb = 'start' | 'stop' | 'restart';
@@ -215,18 +214,12 @@ const stillOn = (nodes: readonly string[]): readonly string[] =>
 
 function wayBack(off: readonly string[], isSimulated: boolean): readonly Prose[] {
   if (off.length === 0) return [];
-  return isSimulated
-    ? [
-        'To turn the simulated Macs on again:',
-        prose`  ${meshwright('sim power-on', ...off)}`,
-        'Then start what served there:',
-        prose`  ${meshwright('apply')}`,
-      ]
+  const turnOn = isSimulated
+    ? ['To turn the simulated Macs on again:', prose`  ${meshwright('sim power-on', ...off)}`]
     : [
         'To turn a Mac on again, press its power button. If power.restartAfterPowerLoss is on, you can unplug its power cable and plug it in again instead. With FileVault, the Mac then waits for its password.',
-        'Then start what served there:',
-        prose`  ${meshwright('apply')}`,
       ];
+  return [...turnOn, 'Then start what served there:', prose`  ${meshwright('apply')}`];
 }
 
 const usualReason = 'no reason was given';

@@ -1,4 +1,5 @@
 import { withoutNode } from '../../desired/settle/settle.ts';
+import { documentHead } from '../../diagnostics/json.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import { listText } from '../../model/lists.ts';
 import { changeLock, type LockPlace, lockPlaceOf, openCluster, readLock } from '../cluster/open-cluster.ts';
@@ -15,10 +16,9 @@ export const forget: VerbBody = async (run) => {
   const question = `Nothing is removed from the Macs themselves. Remove ${listText(names)} from ${place.shown}?`;
   if (!(await askYes(run, question))) return exitCode.nothingChanged;
   await changeLock(place, (now) => names.reduce(withoutNode, now));
-  if (run.options.json) {
-    const mark = run.options.sim ? { simulated: true as const } : {};
-    showJson(run.console, { formatVersion: 1, ...mark, lock: place.path, forgotten: names });
-  } else run.console.out(goodbye(names, place));
+  const document = { ...documentHead(run.console), lock: place.path, forgotten: names };
+  if (run.options.json) showJson(run.console, document);
+  else run.console.out(goodbye(names, place));
   return exitCode.done;
 };
 

@@ -3,12 +3,14 @@ import { type LeaseRefusal, leaseHeld } from '../../apply/lease/lease-keeper.ts'
 import { type PlaybookReport, type PlaybookWork, stepsOf } from '../../apply/playbook-report.ts';
 import { firmSpace } from '../../diagnostics/cells.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
+import { documentHead } from '../../diagnostics/json.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/scope.ts';
 import type { Plan, Waiting } from '../../engine/plan/plan.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
+import { alike } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step } from '../../model/step.ts';
 import { type AddressParts, isSameSubject } from '../../model/subject.ts';
@@ -58,8 +60,7 @@ export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundi
   logFindings(run, diagnostics);
   if (outcome.last !== undefined) run.log?.write({ kind: 'plan', plan: outcome.last.plan });
   if (run.options.json) {
-    const { isSimulated } = run.console;
-    showJson(run.console, reportJson(outcome, { ...about, isSimulated, counts, diagnostics }));
+    showJson(run.console, reportJson(outcome, { ...about, counts, diagnostics }, run.console));
     return code;
   }
   const page = pageFor(run.console);
@@ -127,23 +128,20 @@ function countsOf(outcome: RunOutcome): RunCounts {
   return countRun({ planned: plannedChanges(outcome), last: plan, desired: fleet, observation, targets });
 }
 
-interface ReportSurroundings extends OutcomeSurroundings, Reader {
+interface ReportSurroundings extends OutcomeSurroundings {
   readonly counts: RunCounts;
   /** Problems of the run. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** The result of a run as JSON (`schemas/report.schema.json`). */
-function reportJson(outcome: RunOutcome, about: ReportSurroundings): ReportDocument {
-  const reader = { isSimulated: about.isSimulated };
+function reportJson(outcome: RunOutcome, about: ReportSurroundings, reader: Reader): ReportDocument {
   const { report, last } = outcome;
   const left = last?.plan ?? keptWork(report);
   const runId = report.works.find(({ run }) => run !== undefined)?.run?.runId;
   const { changed, failed, unchanged } = about.counts;
   return {
-    formatVersion: 1,
-    cluster: about.cluster,
-    ...(about.isSimulated ? { simulated: true } : {}),
+    ...documentHead(reader, { cluster: about.cluster }),
     verb: about.verb,
     ...given({ playbook: about.playbook, run: runId }),
     exit: exitOf(outcome),
@@ -180,11 +178,8 @@ const stepJson = ({ step, outcome, ms, rescues, diagnostics }: StepReport, reade
 
 type Kept = Pick<Plan, 'waiting' | 'blockers'>;
 
-const firstOfEach = <T>(all: readonly T[], keyOf: (one: T) => string): readonly T[] => {
-  const byKey = new Map<string, T>();
-  for (const one of all) if (!byKey.has(keyOf(one))) byKey.set(keyOf(one), one);
-  return [...byKey.values()];
-};
+const firstOfEach = <T>(all: readonly T[], keyOf: (one: T) => string): readonly T[] =>
+  alike(all, keyOf).map(([first]) => first);
 
 /** Why works of these kinds were not done: the waiting changes and their blockers, each once. */
 function keptBy(

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { LoadedCluster } from '../../config/load-cluster-with.ts';
 import { emptyLock } from '../../config/lock.ts';
 import { renderLock, withPin } from '../../config/lock-text.ts';
@@ -227,7 +228,7 @@ export function createLockKeeper(at: LockPlace & { readonly lock: ClusterLock })
   };
   const pinInto = (now: ClusterLock, name: string, key: HostKey, isReplacing: boolean): ClusterLock => {
     const pins = pinsIn(now, name);
-    if (!isSame(pins, pinsIn(lock, name))) {
+    if (!isDeepStrictEqual(pinTexts(pins), pinTexts(pinsIn(lock, name)))) {
       if (pins.length === 1 && pins[0]?.base64 === key.base64) return now;
       throw pinsChanged(name, shown);
     }
@@ -254,14 +255,8 @@ function withoutPreboot({ prebootKeys, ...lock }: ClusterLock, name: string): Cl
   return others.length === 0 ? lock : { ...lock, prebootKeys: Object.fromEntries(others) };
 }
 
-function isSame(some: readonly HostKey[], others: readonly HostKey[]): boolean {
-  const texts = (keys: readonly HostKey[]): string =>
-    keys
-      .map(({ type, base64 }) => `${type} ${base64}`)
-      .sort()
-      .join('\n');
-  return texts(some) === texts(others);
-}
+const pinTexts = (pins: readonly HostKey[]): ReadonlySet<string> =>
+  new Set(pins.map(({ type, base64 }) => `${type} ${base64}`));
 
 const pinsChanged = (name: string, shown: string): FleetError =>
   failure('enroll/pins-changed', {

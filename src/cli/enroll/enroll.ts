@@ -3,6 +3,7 @@ import { needsRdma } from '../../desired/layouts.ts';
 import { firmSpace } from '../../diagnostics/cells.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { documentHead } from '../../diagnostics/json.ts';
 import { commandText, proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import type { EnrollDocument } from '../../model/documents.generated.ts';
@@ -31,7 +32,7 @@ import { openWays } from '../cluster/ways.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { findClusterFile } from '../files/places.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
-import { type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
+import { flagOf, type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 import { type Enrolled, type EnrollOne, enrollOne, replaceMac } from './enroll-one.ts';
 
 /** `replace NODE`: records the Mac that answers as the new Mac of a node. */
@@ -164,14 +165,13 @@ function installedLines({ installed, user }: Enrolled): readonly string[] {
   ];
 }
 
-function enrolledJson({ isSimulated }: Reader, results: readonly Enrolled[], keeper: LockKeeper): EnrollDocument {
+function enrolledJson(reader: Reader, results: readonly Enrolled[], keeper: LockKeeper): EnrollDocument {
   const one = ({ label: _label, isLocked: _isLocked, diagnostics, ...fields }: Enrolled) => ({
     ...fields,
-    diagnostics: diagnosticsJson({ isSimulated }, diagnostics),
+    diagnostics: diagnosticsJson(reader, diagnostics),
   });
   return {
-    formatVersion: 1,
-    ...(isSimulated ? { simulated: true } : {}),
+    ...documentHead(reader),
     lock: keeper.path,
     nodes: Object.fromEntries(results.map((result) => [result.label, one(result)])),
   };
@@ -405,8 +405,6 @@ export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): EnrollCard =
 
 /** Options about connections; a card makes no connection. */
 const connecting = ['expect', 'replace', 'user', 'port', 'identity', 'passwordEnv', 'passwordFile'];
-
-const flagOf = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /** The width of a printed card in columns. */
 const pageColumns = 80;

@@ -16,7 +16,7 @@ import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
 import { macModel } from '../../model/macs.ts';
 import type { ModelShape, ShapeFact } from '../../model/model-shape.ts';
-import { type Link, nodeName } from '../../model/node.ts';
+import { nodeName } from '../../model/node.ts';
 import { modelSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
@@ -134,11 +134,7 @@ async function shapeOf(run: Run, model: DesiredModel, baseFolder: string): Promi
 }
 
 /** A model of the file by its name. @throws FleetError `cli/usage`, `model/shape-unknown` */
-async function subjectInFile(
-  run: Run,
-  name: string,
-  { fleet, baseFolder }: { readonly fleet: DesiredFleet; readonly baseFolder: string },
-): Promise<FitSubject> {
+async function subjectInFile(run: Run, name: string, { fleet, baseFolder }: FitFile): Promise<FitSubject> {
   const model = fleet.models.find((one) => one.name === name);
   if (model === undefined) {
     const names = fleet.models.map((one) => one.name);
@@ -300,17 +296,15 @@ export async function fitModel(run: Run): Promise<ModelFit> {
     isPlace(word) || file === undefined ? await subjectAt(run, word) : await subjectInFile(run, word, file);
   const driver = driverFor(run, wish, subject.shape);
   const { name, shape } = subject;
-  const fleet = await fleetFor(run, { subject, macs, file });
+  const fleet = await fleetFor(run, subject, macs, file);
   const more = file === undefined ? moreLike(macs) : [];
-  return judgeModelFit({ name, shape, macs, more, fleet, ...linksOf(macs, file) }, { ...wish, driver });
+  const links = file !== undefined && areDeclared(macs, file) ? file.fleet.thunderbolt.links : undefined;
+  return judgeModelFit({ name, shape, macs, more, fleet, ...given({ links }) }, { ...wish, driver });
 }
 
-/** The cables of the file, if all Macs are nodes of the file. */
-function linksOf(macs: readonly FitNode[], file: FitFile | undefined): { readonly links?: readonly Link[] } {
-  const links = file?.fleet.thunderbolt.links;
-  const isDeclared = macs.every(({ name }) => file?.fleet.nodes.some((node) => node.name === name));
-  return isDeclared && links !== undefined ? { links } : {};
-}
+/** Whether all Macs are nodes of the file, so that its cables and other nodes count. */
+const areDeclared = (macs: readonly FitNode[], { fleet: { nodes } }: FitFile): boolean =>
+  macs.every(({ name }) => nodes.some((node) => node.name === name));
 
 /** The cluster file with the values of its lock. */
 function fileOf(run: Run): FitFile {
@@ -350,23 +344,22 @@ function driverFor(run: Run, { driver }: Wish, { format }: ModelShape): DriverNa
 /** The fleet for the calculation, with the other placements that serve on these nodes of the file. */
 async function fleetFor(
   run: Run,
-  {
-    subject,
-    macs,
-    file,
-  }: { readonly subject: FitSubject; readonly macs: readonly FitNode[]; readonly file: FitFile | undefined },
+  { name: subject }: FitSubject,
+  macs: readonly FitNode[],
+  file: FitFile | undefined,
 ): Promise<FitFleet> {
-  const others = file?.fleet.placements.filter((one) => one.model !== subject.name && one.state === 'serving') ?? [];
-  const beside = others.filter(({ nodes }) => nodes.some((node) => macs.some(({ name }) => name === node)));
-  const models = file?.fleet.models.filter(({ name }) => beside.some((one) => one.model === name)) ?? [];
-  const read = file === undefined ? [] : await withShapes(run, models, file.baseFolder);
-  const isDeclared = macs.every(({ name }) => file?.fleet.nodes.some((node) => node.name === name));
-  const declared = file?.fleet.nodes.filter(({ name }) => isDeclared && !macs.some((mac) => mac.name === name)) ?? [];
+  if (file === undefined) return { system: {}, nodes: macs, runtimes: [], models: [], placements: [] };
+  const { system, nodes, runtimes, models, placements } = file.fleet;
+  const isMeant = (node: string): boolean => macs.some(({ name }) => name === node);
+  const beside = placements.filter(
+    (one) => one.model !== subject && one.state === 'serving' && one.nodes.some(isMeant),
+  );
+  const others = models.filter(({ name }) => beside.some((one) => one.model === name));
   return {
-    system: file?.fleet.system ?? {},
-    nodes: [...macs, ...declared],
-    runtimes: file?.fleet.runtimes ?? [],
-    models: read,
+    system,
+    nodes: [...macs, ...(areDeclared(macs, file) ? nodes.filter(({ name }) => !isMeant(name)) : [])],
+    runtimes,
+    models: await withShapes(run, others, file.baseFolder),
     placements: beside,
   };
 }

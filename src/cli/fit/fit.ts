@@ -41,7 +41,7 @@ import {
 import { budgetWords } from '../../report/plan/memory-lines.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
-import { type Run, usageError, type VerbBody } from '../verb.ts';
+import { flagOf, type Run, usageError, type VerbBody } from '../verb.ts';
 import { fitModel } from './fit-model.ts';
 
 /** The maximum number of Macs in a cluster file. */
@@ -53,14 +53,14 @@ const mostMacs = 256;
  */
 export const fit: VerbBody = (run) => {
   if (run.own['mesh'] === undefined) return fitOnMacs(run);
-  const other = [...modelOptions, ...(run.words.length > 0 ? ['a model'] : [])].find(
-    (name) => name === 'a model' || run.own[name] !== undefined,
-  );
-  const strange = run.options.file === undefined ? other : 'file';
-  if (strange === undefined) return fitCables(run);
-  const shown = strange === 'a model' ? strange : `--${strange === 'mlxLm' ? 'mlx-lm' : strange}`;
+  const [other] = [
+    ...(run.options.file === undefined ? [] : ['--file']),
+    ...modelOptions.filter((name) => run.own[name] !== undefined).map(flagOf),
+    ...(run.words.length === 0 ? [] : ['a model']),
+  ];
+  if (other === undefined) return fitCables(run);
   throw usageError(
-    `--mesh cannot be combined with ${shown}.`,
+    `--mesh cannot be combined with ${other}.`,
     prose`fit checks either cables or the memory of a model. See: ${meshwright('fit', '--help')}`,
   );
 };
@@ -73,9 +73,7 @@ async function fitOnMacs(run: Run): Promise<ExitCode> {
     throw usageError('Enter either --mesh, or a model and --on.', example);
   const found = await fitModel(run);
   if (run.options.json) showJson(run.console, modelDocument(found));
-  else {
-    run.console.out(modelFitText(found, pageFor(run.console)));
-  }
+  else run.console.out(modelFitText(found, pageFor(run.console)));
   return canRun(found) ? exitCode.done : exitCode.failed;
 }
 
@@ -107,16 +105,14 @@ function modelDocument(found: ModelFit): FitDocument {
 /** Whether Macs can be fully meshed. */
 async function fitCables(run: Run): Promise<ExitCode> {
   const found = fitMesh(wantedMacs(run));
-  const fits = isFullMesh(found);
   const diagnostics = findings(found);
-  if (run.options.json) {
-    showJson(run.console, fitDocument(found, diagnostics));
-  } else {
+  if (run.options.json) showJson(run.console, fitDocument(found, diagnostics));
+  else {
     run.console.out(fitText(found, pageFor(run.console)));
     if (diagnostics.length > 0) run.console.err('\n');
     showDiagnostics(run.console, diagnostics);
   }
-  return fits ? exitCode.done : exitCode.failed;
+  return isFullMesh(found) ? exitCode.done : exitCode.failed;
 }
 
 const example = prose`Enter the number and model of the Macs: ${meshwright('fit', '--mesh', '3xMac15,14', '2xMac16,11')}`;
@@ -156,13 +152,8 @@ function findings({ models, mesh, carefulSize }: MeshFit): readonly Diagnostic[]
     const subject = modelSubject(model);
     if (thunderbolt === 4) {
       const detail = prose`A ${named(name)} has Thunderbolt 4 and can never use RDMA. It is left out of the mesh.`;
-      return [
-        diagnose('topology/no-rdma', {
-          subject,
-          detail,
-          hint: 'Use a Mac with Thunderbolt 5 in the mesh. A Mac with Thunderbolt 4 can be a node only for TCP.',
-        }),
-      ];
+      const hint = 'Use a Mac with Thunderbolt 5 in the mesh. A Mac with Thunderbolt 4 can be a node only for TCP.';
+      return [diagnose('topology/no-rdma', { subject, detail, hint })];
     }
     if (!doubtful.includes(model)) return [];
     const rest = carefulSize === 0 ? '' : ` A full mesh of ${carefulSize} Macs does not use it.`;
@@ -206,9 +197,8 @@ const verdictWords: Readonly<Record<FitVerdict, string>> = {
 /** Whether a model fits on these Macs, its memory on each of them with the marks, and the closest variant that fits. */
 function modelFitText(fit: ModelFit, input: PageInput): string {
   const page = pageOf(input);
-  const advice = fit.advice === undefined ? [] : [fitLines(fit.advice, page.columns)];
-  const blocks = [headLines(fit, page), ...groupNodes(fit.nodes).map((nodes) => nodeLines(nodes, page)), ...advice];
-  return pageText(blocks);
+  const advice = fit.advice === undefined ? [] : fitLines(fit.advice, page.columns);
+  return pageText([headLines(fit, page), ...groupNodes(fit.nodes).map((nodes) => nodeLines(nodes, page)), advice]);
 }
 
 function headLines(fit: ModelFit, page: Page): readonly string[] {
@@ -223,9 +213,7 @@ function headLines(fit: ModelFit, page: Page): readonly string[] {
   ];
   return [
     ...fitLines(escapeText(`${model} on ${on} ${verdictText}.`), page.columns).map((line) => page.paint(tone, line)),
-    ...[...problems, ...fit.doubts, ...(fit.pace === undefined ? [] : [fit.pace])].flatMap((problem) =>
-      fitLines(problem, page.columns),
-    ),
+    ...[...problems, ...fit.doubts, fit.pace ?? []].flat().flatMap((problem) => fitLines(problem, page.columns)),
     ...fitLines(`${shapeText(fit.shape)}; ${wish.join('; ')}.`, page.columns),
   ];
 }
@@ -261,7 +249,7 @@ function nodeLines([first, nodes]: readonly [NodeFit, readonly NodeFit[]], page:
       page.columns,
     ),
     ...hang('  marks   ', marksText(memoryBytes, room), page.columns),
-    `  ${bar({ needBytes, room, memoryBytes }, page)}`,
+    `  ${bar(first, page)}`,
   ];
 }
 
@@ -269,37 +257,27 @@ const sourceOf = ({ budget }: NodeFit): string => budgetWords[budget?.kind ?? 'a
 
 const percent = (part: number, whole: number): string => (whole === 0 ? '?' : `${Math.round((100 * part) / whole)} %`);
 
-function needParts({
-  weights,
-  cache,
-  compute,
-  promptCache,
-  loading,
-  process,
-  total,
-}: NodeFit['shares'][number]['need']): string {
-  const later = cache + compute + promptCache;
-  const parts =
-    loading > later
-      ? [`loading ${bytesText(loading)}`]
-      : [`cache ${bytesText(cache)}`, `computing ${bytesText(compute + promptCache)}`];
-  return `weights ${bytesText(weights)}, ${parts.join(', ')}, process ${bytesText(process)}: ${bytesText(total)}`;
+function needParts({ weights, cache, loading, process, total, ...need }: NodeFit['shares'][number]['need']): string {
+  const computing = need.compute + need.promptCache;
+  const later =
+    loading > cache + computing
+      ? `loading ${bytesText(loading)}`
+      : `cache ${bytesText(cache)}, computing ${bytesText(computing)}`;
+  return `weights ${bytesText(weights)}, ${later}, process ${bytesText(process)}: ${bytesText(total)}`;
 }
 
 const marksText = (memory: number, room: number): string =>
   `60 % of the memory ${bytesText(fitMarks.nearDegraded * memory)}, 70 % ${bytesText(fitMarks.degraded * memory)}, 90 % of the GPU ${bytesText(fitMarks.tight * room)}`;
 
-interface Bar {
-  readonly needBytes: number;
-  readonly room: number;
-  readonly memoryBytes: number;
-}
-
 /** The memory as a bar with the three marks; `>` at the end means more than the whole memory. */
-function bar({ needBytes, room, memoryBytes }: Bar, page: Page): string {
+function bar({ needBytes, budget, memoryBytes = 0 }: NodeFit, page: Page): string {
   const width = Math.min(60, page.columns - 6);
   const at = (bytes: number): number => Math.round((width * bytes) / Math.max(1, memoryBytes));
-  const marks = [fitMarks.nearDegraded * memoryBytes, fitMarks.degraded * memoryBytes, fitMarks.tight * room].map(at);
+  const marks = [
+    fitMarks.nearDegraded * memoryBytes,
+    fitMarks.degraded * memoryBytes,
+    fitMarks.tight * (budget?.bytes ?? 0),
+  ].map(at);
   const filled = at(needBytes);
   const cells = Array.from({ length: width }, (_, cell) => {
     if (marks.includes(cell)) return '|';
@@ -311,14 +289,13 @@ function bar({ needBytes, room, memoryBytes }: Bar, page: Page): string {
 /** Whether the Macs can be fully meshed, or which of them can, and the cables in the syntax of `cluster.yaml`. */
 function fitText(fit: MeshFit, input: PageInput): string {
   const page = pageOf(input);
-  const fits = isFullMesh(fit);
-  const blocks = [
+  const ring = isFullMesh(fit) ? undefined : fit.ring;
+  return pageText([
     answerLines(fit, page),
     modelLines(fit.models, page),
-    ...(fit.mesh === undefined ? [] : [linkLines('Cables of the full mesh', fit.mesh, page)]),
-    ...(fits || fit.ring === undefined ? [] : [linkLines('Cables of the ring', fit.ring, page)]),
-  ];
-  return pageText(blocks);
+    fit.mesh === undefined ? [] : linkLines('Cables of the full mesh', fit.mesh, page),
+    ring === undefined ? [] : linkLines('Cables of the ring', ring, page),
+  ]);
 }
 
 /** `10 cables, 4 receptacles in each Mac`. */
@@ -338,11 +315,13 @@ function answerLines(fit: MeshFit, page: Page): readonly string[] {
     mesh === undefined
       ? 'No two of these Macs can use RDMA together.'
       : `The largest full mesh has ${mesh.size} Macs: ${macsText(mesh)}; ${needText(mesh)}.`;
-  const round = ring === undefined ? '' : `A ring of ${ringSizeText(ring, asked)} fits: ${needText(ring)}.`;
-  const carries = ring === undefined ? '' : 'A ring supports pipeline sharding; tensor sharding needs a full mesh.';
+  const round = ring && [
+    `A ring of ${ringSizeText(ring, asked)} fits: ${needText(ring)}.`,
+    'A ring supports pipeline sharding; tensor sharding needs a full mesh.',
+  ];
   return [
     ...fitted('bad', `A full mesh of all ${asked} Macs does not fit: ${reasonText(fit)}.`),
-    ...[largest, round, carries].filter((text) => text !== '').flatMap((text) => fitLines(text, page.columns)),
+    ...[largest, ...(round ?? [])].flatMap((text) => fitLines(text, page.columns)),
   ];
 }
 

@@ -31,7 +31,7 @@ import { judgedFleet, lockedFleet } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { journalsOf } from '../files/places.ts';
-import { isLive, liveBlock, logFindings, pageFor, showParagraph, showResult } from '../terminal/console.ts';
+import { isLive, liveBlock, logFindings, pageFor, showJson, showParagraph } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
@@ -43,11 +43,9 @@ export const doctor: VerbBody = async (run) => {
   const switches = rdmaSwitches(troubles, observation);
   const shown = { desired, observation, troubles, switches, budgets, isSimulated };
   const lost = names.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
-  showResult(
-    run,
-    () => ({ ...doctorJson(shown), ...unreachedField(unreachedOf(lost, observation)) }),
-    () => doctorText({ ...shown, ...pageFor(run.console) }),
-  );
+  const unreached = unreachedField(unreachedOf(lost, observation));
+  if (run.options.json) showJson(run.console, { ...doctorJson(shown), ...unreached });
+  else run.console.out(doctorText({ ...shown, ...pageFor(run.console) }));
   return codeForNodes(names.map((name) => nodeVerdict(name, look)));
 };
 
@@ -203,11 +201,8 @@ const mending = prose`Simulated rack: ${aside(meshwright('sim fault', '--clear')
 /** `status [NODE…]`: a table of placements, a table of Macs, and all findings. */
 export const status: VerbBody = async (run) => {
   const { names, isBroken, ...shown } = await lookWithRows(run);
-  showResult(
-    run,
-    () => statusJson(shown),
-    () => statusText({ ...shown, ...pageFor(run.console) }),
-  );
+  if (run.options.json) showJson(run.console, statusJson(shown));
+  else run.console.out(statusText({ ...shown, ...pageFor(run.console) }));
   if (shown.isSimulated && isBroken && !run.options.json) {
     run.console.out('\n');
     showParagraph(run.console, mending, '  ');

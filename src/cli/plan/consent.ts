@@ -64,10 +64,9 @@ export interface Consent {
 /** A new consent, not given yet. */
 export function createConsent(run: Run, policy: ConsentPolicy): Consent {
   const allowed = allowedEffects(run, policy.allowable);
-  const isCovered = ({ kind }: EffectTotal): boolean => allowed.some((one) => one === kind);
-  const isNamed = ({ kind }: EffectTotal): boolean => policy.named.some((one) => one === kind);
   const isGuarded = ({ kind }: EffectTotal): boolean => guarded.some((one) => one === kind);
-  const isUnapproved = (one: EffectTotal): boolean => isGuarded(one) && !isCovered(one) && !isNamed(one);
+  const isUnapproved = (one: EffectTotal): boolean =>
+    isGuarded(one) && ![...allowed, ...policy.named].some((kind) => kind === one.kind);
   let hasBegun = false;
   return {
     foresee: (effects) => {
@@ -82,7 +81,7 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
       if (policy.isAgreed) {
         if (unapproved.length === 0) return true;
         if (!canAsk(run)) throw notAllowed(unapproved, policy, isLater);
-        return askPerson(run, `${sentenceOf(unapproved)}\nAllow this?`);
+        return askPerson(run, `This ${textOf(unapproved)}.\nAllow this?`);
       }
       if (isLater && disturbing.length === 0) return true;
       if (canAsk(run)) return askPerson(run, question);
@@ -94,8 +93,7 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
 /** With --json, no plan was shown, so no question is asked. */
 const canAsk = ({ console, options }: Run): boolean => console.canAsk && !options.json;
 
-const sentenceOf = (effects: readonly EffectTotal[]): string =>
-  `This ${effectTexts({ effects, changes: [], steps: [] }).join('; ')}.`;
+const textOf = (effects: readonly EffectTotal[]): string => effectTexts({ effects, changes: [], steps: [] }).join('; ');
 
 /** @param isLater whether an earlier plan of the same run was confirmed and ran */
 const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolicy, isLater: boolean): FleetError => {
@@ -103,7 +101,7 @@ const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolic
   const kinds = [...new Set(effects.map(({ kind }) => kind))].join(',');
   const done = isLater ? 'Earlier changes of this run remain.' : 'Nothing was changed.';
   return failure('plan/not-allowed', {
-    detail: `The plan ${effectTexts({ effects, changes: [], steps: [] }).join('; ')}. ${done}`,
+    detail: `The plan ${textOf(effects)}. ${done}`,
     hint:
       foreign.length === 0
         ? `Check the plan. If you agree, add: --allow ${kinds}`

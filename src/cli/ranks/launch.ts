@@ -171,12 +171,12 @@ async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Lau
   const { thunderbolt, mayPassBudget = false } = cluster.fleet;
   const names = nodes.map(({ name }) => name);
   const isOverRdma = launchBackend({ thunderbolt, nodes: names }) === 'jaccl';
-  const held = holdsAgainst(nodes, observation).flatMap((one) => {
-    const { node, why } = one;
-    const problem =
-      one.kind === 'held' ? refused('launch/held', node, why, one.hint) : refused('launch/hold-unseen', node, why);
-    return [problem, ...(observation.failures[node] ?? [])];
-  });
+  const held = holdsAgainst(nodes, observation).flatMap((one) => [
+    one.kind === 'held'
+      ? refused('launch/held', one.node, one.why, one.hint)
+      : refused('launch/hold-unseen', one.node, one.why),
+    ...(observation.failures[one.node] ?? []),
+  ]);
   const wish = { nodes: names, isOverRdma, mayPassBudget, ...(account && { account: account.name }) };
   refuseAny([...held, ...launchRefusals(wish, observation)]);
 }
@@ -274,7 +274,7 @@ function accountProblem(node: NodeName, account: string, facts: Facts): readonly
   const state = accounts.kind === 'known' ? accountState(account, accounts.value, login) : undefined;
   if (state === 'made' || state === 'login' || state === 'shared-group') return [];
   const isMade = ownAccounts.includes(account) && (state === 'absent' || state === 'begun' || state === 'left');
-  const words: Readonly<Record<'absent' | 'begun' | 'left' | 'other' | 'administrator' | 'unseen', string>> = {
+  const words = {
     absent: `there is no account ${account}`,
     begun: `the account ${account} is only partly created`,
     left: `the account ${account} was left by an earlier installation`,
@@ -292,12 +292,14 @@ interface Reason {
   readonly words: string;
 }
 
+const unsure = (what: string, why: string): Reason => ({
+  isSeen: false,
+  words: `unknown whether ${what} (${escapeText(why)})`,
+});
+
 function markReasons(facts: Facts): readonly Reason[] {
   const marks = read(facts, rebootMarkFact);
-  if (marks.kind === 'unknown') {
-    const words = `unknown whether a restart is needed first (${escapeText(marks.detail)})`;
-    return [{ isSeen: false, words }];
-  }
+  if (marks.kind === 'unknown') return [unsure('a restart is needed first', marks.detail)];
   return marks.value.map(({ placement }) => ({
     isSeen: true,
     words: `a stopped rank of ${escapeText(placement)} left a state that only a restart clears`,
@@ -306,12 +308,8 @@ function markReasons(facts: Facts): readonly Reason[] {
 
 function budgetReasons(facts: Facts): readonly Reason[] {
   const budget = launchBudget(facts);
-  if (budget.kind === 'unknown') {
-    const words = `unknown whether its launch budget is spent (${escapeText(budget.detail)})`;
-    return [{ isSeen: false, words }];
-  }
-  if (!isSpent(budget.value)) return [];
-  return [{ isSeen: true, words: budgetWords(budget.value) }];
+  if (budget.kind === 'unknown') return [unsure('its launch budget is spent', budget.detail)];
+  return isSpent(budget.value) ? [{ isSeen: true, words: budgetWords(budget.value) }] : [];
 }
 
 /** The result of the user's ranks; a bug is thrown only after the stopped placements run again. */
@@ -419,13 +417,8 @@ async function runRank(
       ['mpihostfile', file(launchFiles.mpi)],
     ]);
     const environment = group.environment(number, file);
-    const rank = {
-      rootPrefix,
-      folder,
-      files: group.files,
-      environment,
-      words: words.map((word) => filled(word, values)),
-    };
+    const { files } = group;
+    const rank = { rootPrefix, folder, files, environment, words: words.map((word) => filled(word, values)) };
     const limits = {
       name: 'launch',
       deadlineMs: longestMs,
@@ -441,8 +434,9 @@ async function runRank(
   out.end();
   err.end();
   if (asked.kind === 'ended') return asked.result.exit;
-  console.err(`${prefix} ! ${plainText(asked.diagnostics[0].detail)}\n`);
-  return { kind: 'unknown', why: 'no-channel', reason: plainText(asked.diagnostics[0].detail) };
+  const reason = plainText(asked.diagnostics[0].detail);
+  console.err(`${prefix} ! ${reason}\n`);
+  return { kind: 'unknown', why: 'no-channel', reason };
 }
 
 /** The standard input of a rank: it stays open until the group ends, and the rank stops when it closes. */

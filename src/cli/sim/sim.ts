@@ -55,20 +55,16 @@ const doneText = (done: readonly string[]): string =>
     ? 'No manual steps to do at the simulated rack.\n'
     : `Done at the simulated rack:\n${done.map((one) => `  ${one}\n`).join('')}`;
 
-/** `sim power-on NODE...`: presses the power buttons of simulated Macs. */
+/** `sim power-on NODE...`: presses the power buttons of simulated Macs. @throws FleetError `sim/unknown-node` */
 export const simPowerOn: VerbBody = async (run) => {
   const { words } = run;
   const runFile = await requireRun(run);
-  const before = await askPower(runFile);
-  const power = await askPowerOn(runFile, words);
-  const nodes = words.map((name) => ({ name, wasOff: before[name] !== 'up', power: power[name] ?? 'down' }));
-  if (run.options.json) {
-    showJson(run.console, { formatVersion: 1, simulated: true, power });
-    return exitCode.done;
-  }
-  const line = (node: (typeof nodes)[number]): string =>
-    node.wasOff ? `Simulated ${node.name} is ${node.power} again.\n` : `Simulated ${node.name} was already up.\n`;
-  run.console.out(nodes.map(line).join(''));
+  const { power: before } = await ask(runFile, { ask: 'status' });
+  const { power } = await ask(runFile, { ask: 'power-on', words }, buttonDeadlineMs);
+  const stateOf = (name: string): string =>
+    before[name] === 'up' ? 'was already up' : `is ${power[name] ?? 'down'} again`;
+  if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, power });
+  else run.console.out(words.map((name) => `Simulated ${name} ${stateOf(name)}.\n`).join(''));
   return exitCode.done;
 };
 
@@ -119,13 +115,11 @@ const faultsText = (active: readonly string[]): string =>
 
 function listFaults(run: Run): ExitCode {
   const all = faultNames.map((name) => ({ name, summary: faults[name].summary, targets: faults[name].targets }));
+  const lines = all.map(({ name, summary, targets }) => `  ${name} ${targets}\n      ${summary}\n`);
   if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, known: all });
-  else run.console.out(`Faults of the simulated rack\n\n${all.map(faultText).join('')}`);
+  else run.console.out(`Faults of the simulated rack\n\n${lines.join('')}`);
   return exitCode.done;
 }
-
-const faultText = ({ name, summary, targets }: { name: string; summary: string; targets: string }): string =>
-  `  ${name} ${targets}\n      ${summary}\n`;
 
 /** `sim up`: starts one simulated Mac per node of the file; does nothing if they are already up. */
 export const simUp: VerbBody = async (run) => {
@@ -203,8 +197,8 @@ const downText = {
 
 export const simStatus: VerbBody = async (run) => {
   const runFile = await requireRun(run);
-  const active = await askFaults(runFile, { ask: 'status' });
-  const power = await askPower(runFile);
+  const { faults, power } = await ask(runFile, { ask: 'status' }, buttonDeadlineMs);
+  const active = textsOf(faults);
   if (run.options.json) {
     showJson(run.console, { ...simJson('up', runFile, power), faults: active });
     return exitCode.done;
@@ -224,7 +218,7 @@ function headLine({ cluster, nodes }: RunFile, state: string, columns: number): 
 }
 
 /** How to reach each node, with its power state if it is not up. */
-function nodeLines({ nodes }: RunFile, power: NodePower = {}): string {
+function nodeLines({ nodes }: RunFile, power: Answer['power'] = {}): string {
   const width = Math.max(0, ...Object.keys(nodes).map((name) => name.length));
   return Object.entries(nodes)
     .map(([name, { user, port }]) => {
@@ -234,7 +228,7 @@ function nodeLines({ nodes }: RunFile, power: NodePower = {}): string {
     .join('');
 }
 
-const simJson = (state: SimFleet['state'], runFile: RunFile, power?: NodePower) => ({
+const simJson = (state: SimFleet['state'], runFile: RunFile, power?: Answer['power']) => ({
   formatVersion: 1 as const,
   simulated: true as const,
   state,
@@ -263,43 +257,34 @@ async function requireRun(run: Run): Promise<RunFile> {
 
 /** The active faults as texts: `cable-missing studio-1:2`. */
 export async function askFaults(runFile: RunFile, request: ControlRequest): Promise<readonly string[]> {
-  const { faults } = (await ask(runFile, request, buttonDeadlineMs)) as { faults: readonly { text: string }[] };
-  return faults.map((one) => one.text);
+  return textsOf((await ask(runFile, request, buttonDeadlineMs)).faults);
+}
+
+const textsOf = (faults: Answer['faults']): readonly string[] => faults.map(({ text }) => text);
+
+/** The answers of the simulator; each request has some of these fields. */
+interface Answer {
+  readonly done: readonly string[];
+  readonly faults: readonly { readonly text: string }[];
+  readonly power: SimPower['power'];
 }
 
 /**
  * The manual steps that were done, as sentences without a period, and the remaining faults. With arguments only those
  * steps are done, without arguments all. @throws FleetError `sim/impossible-act`
  */
-async function askHands(
-  runFile: RunFile,
-  words: readonly string[],
-): Promise<{ readonly done: readonly string[]; readonly faults: readonly string[] }> {
+async function askHands(runFile: RunFile, words: readonly string[]) {
   const request: ControlRequest = words.length === 0 ? { ask: 'hands' } : { ask: 'act', words };
-  const answer = await ask(runFile, request, buttonDeadlineMs);
-  const { done, faults } = answer as { done: readonly string[]; faults: readonly { text: string }[] };
-  return { done, faults: faults.map((one) => one.text) };
+  const { done, faults } = await ask(runFile, request, buttonDeadlineMs);
+  return { done, faults: textsOf(faults) };
 }
 
-type NodePower = SimPower['power'];
-
-/** Presses the buttons of these nodes and returns each node's power. @throws FleetError `sim/unknown-node` */
-async function askPowerOn(runFile: RunFile, nodes: readonly string[]): Promise<NodePower> {
-  const answer = await ask(runFile, { ask: 'power-on', words: nodes }, buttonDeadlineMs);
-  return (answer as { power: NodePower }).power;
-}
-
-async function askPower(runFile: RunFile): Promise<NodePower> {
-  const answer = await ask(runFile, { ask: 'status' });
-  return (answer as { power: NodePower }).power;
-}
-
-async function ask(runFile: RunFile, request: ControlRequest, deadlineMs = controlDeadlineMs): Promise<unknown> {
+async function ask(runFile: RunFile, request: ControlRequest, deadlineMs = controlDeadlineMs): Promise<Answer> {
   const answer = await askControl(runFile.controlSocket, request, deadlineMs);
   if (answer === undefined) {
     throw failure('sim/no-answer', { detail: 'The simulator runs, but does not answer.' });
   }
-  if (answer.ok) return answer.value;
+  if (answer.ok) return answer.value as Answer;
   const [first, ...others] = answer.diagnostics as readonly Diagnostic[];
   throw new FleetError([
     first ?? diagnose('sim/no-answer', { detail: 'The simulator refused the request without a reason.' }),

@@ -13,6 +13,7 @@ import {
   type SourceFacts,
   type SourceFailure,
   type SourcePlace,
+  type sourcesToRead,
 } from '../../desired/settle/settle-trees.ts';
 import { mostTreeFiles } from '../../desired/tree-paths.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
@@ -82,10 +83,10 @@ export async function missingPrograms(
     const programs = programsOf(runtime, fleet);
     const members =
       programs.length === 0 ? undefined : await listArchive(absolutePath(baseFolder, runtime.archive), signal);
-    const lost = members === undefined ? [] : programs.map((program) => nearestProgram(program, programs, members));
-    for (const [index, one] of lost.entries()) {
-      const program = programs[index];
-      if (one === undefined || program === undefined) continue;
+    if (members === undefined) continue;
+    for (const program of programs) {
+      const one = nearestProgram(program, programs, members);
+      if (one === undefined) continue;
       const where = whereIs?.(pointerOf(runtime, program));
       found.push(
         diagnose('runtime/no-program', {
@@ -107,14 +108,13 @@ function pointerOf(runtime: DesiredRuntime | DesiredGateway, program: string): s
   return `${pointerTo('/runtimes', runtime.name)}/${key}`;
 }
 
+type SourcePlaces = ReturnType<typeof sourcesToRead>;
+
 /**
  * Reports missing sources and reads package lists. This is fast because it reads no archives and models; existing ones are
  * left out of the result.
  */
-export async function seeSources(
-  run: Run,
-  { archives, folders }: { readonly archives: readonly SourcePlace[]; readonly folders: readonly SourcePlace[] },
-): Promise<SourceFacts> {
+export async function seeSources(run: Run, { archives, folders }: SourcePlaces): Promise<SourceFacts> {
   const gone = async ({ name, path }: SourcePlace): Promise<readonly (readonly [string, SourceFailure])[]> => {
     try {
       await stat(path);
@@ -165,10 +165,7 @@ const chunkBytes = 1_048_576;
 const finderFile = '.DS_Store';
 
 /** Hashes the sources on this computer. Shows progress after two seconds. */
-export async function readSources(
-  run: Run,
-  { archives, folders }: { readonly archives: readonly SourcePlace[]; readonly folders: readonly SourcePlace[] },
-): Promise<SourceFacts> {
+export async function readSources(run: Run, { archives, folders }: SourcePlaces): Promise<SourceFacts> {
   // Without a prototype, because `constructor` is a valid model name.
   const read: { archives: Record<string, ArchiveFact>; folders: Record<string, FolderFact> } = {
     archives: Object.create(null),

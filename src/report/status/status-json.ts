@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { diagnosticJson } from '../../diagnostics/json.ts';
+import { diagnosticJson, documentHead } from '../../diagnostics/json.ts';
 import { proseText, type Reader, reasonWords } from '../../diagnostics/prose-text.ts';
 import { type NodeSurvey, surveyFleet } from '../../engine/diagnose/survey.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -127,9 +127,7 @@ export function statusJson(input: StatusJsonInput): StatusDocument {
   const launches = launchesJson(input.budgets ?? []);
   const survey = surveyFleet(desired, observation);
   return {
-    formatVersion: 1,
-    cluster: desired.name,
-    ...(isSimulated ? { simulated: true } : {}),
+    ...documentHead({ isSimulated }, { cluster: desired.name }),
     placements: Object.fromEntries(
       placements.map(({ name, failure, ...rest }) => [
         name,
