@@ -10,6 +10,7 @@ import type { DesiredFleet } from '../model/desired.ts';
 import type { DoctorDocument, DoctorTrouble, DoctorVisits } from '../model/documents.generated.ts';
 import type { Facts, NetworkInterface, ThunderboltReceptacle } from '../model/facts/fact-values.ts';
 import type { RdmaPort } from '../model/facts/rdma.ts';
+import { given } from '../model/given.ts';
 import { alike } from '../model/lists.ts';
 import { everyNodeText } from '../model/node.ts';
 import { isPlacement, subjectNames, subjectNodes } from '../model/subject.ts';
@@ -44,10 +45,11 @@ const visitsJson = ({ nodes, steps }: RdmaVisits, reader: Reader): DoctorVisits 
   steps: steps.map((step) => proseText(step, reader)),
 });
 
-const switchesJson = ({ recovery, systemSettings }: RdmaSwitches, reader: Reader) => ({
-  ...(recovery === undefined ? {} : { recovery: visitsJson(recovery, reader) }),
-  ...(systemSettings === undefined ? {} : { systemSettings: visitsJson(systemSettings, reader) }),
-});
+const switchesJson = ({ recovery, systemSettings }: RdmaSwitches, reader: Reader) =>
+  given({
+    recovery: recovery && visitsJson(recovery, reader),
+    systemSettings: systemSettings && visitsJson(systemSettings, reader),
+  });
 
 function troubleJson(reader: DoctorJsonInput, trouble: Trouble): DoctorTrouble {
   const { desired, observation, troubles } = reader;

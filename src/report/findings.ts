@@ -17,7 +17,7 @@ import { isLabelled, joinProse, mapNames, mentionsAny, type Prose, prose } from 
 import { hang, isNarrow, type Page, type Tone } from './page.ts';
 
 /** The common subject of merged findings; a subject that names its kind, such as `placement chat`, stays unchanged. */
-function subjectOf({ of }: MergedFinding): Subject {
+function subjectOf(of: readonly Diagnostic[]): Subject {
   const all = of.flatMap(({ subject }) => subject ?? []);
   const kinds = new Set(of.map(({ subject }) => subject?.kind));
   if (kinds.size === 1 && kinds.has('node')) return nodesSubject([...new Set(all.flatMap(subjectNodes))]);
@@ -30,14 +30,10 @@ function subjectOf({ of }: MergedFinding): Subject {
 
 /** Merges diagnostics with the same cause and hint: sixteen nodes, one missing key. */
 export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return mergeFindings(diagnostics).map((finding) => ({
-    code: finding.code,
-    severity: finding.severity,
-    summary: finding.summary,
-    ...(finding.hands && { hands: finding.hands }),
-    detail: joinProse(finding.details, '\n'),
-    hint: finding.hint,
-    subject: subjectOf(finding),
+  return mergeFindings(diagnostics).map(({ details, of, ...finding }) => ({
+    ...finding,
+    detail: joinProse(details, '\n'),
+    subject: subjectOf(of),
     related: [],
   }));
 }

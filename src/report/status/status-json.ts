@@ -84,9 +84,6 @@ export interface StatusJsonInput {
   readonly isSimulated: boolean;
 }
 
-const speedOf = ({ bitsPerSecond }: { readonly bitsPerSecond?: number }): { readonly bitsPerSecond?: number } =>
-  bitsPerSecond === undefined ? {} : { bitsPerSecond };
-
 /** The known launch budgets by node. */
 export function launchesJson(budgets: readonly NodeBudget[]): Readonly<Record<string, StatusLaunches>> {
   const known = budgets.flatMap(({ node, budget }) => {
@@ -99,12 +96,7 @@ export function launchesJson(budgets: readonly NodeBudget[]): Readonly<Record<st
 }
 
 function nodeJson({ name: _name, isReached, failure: _failure, receptacles, ...rest }: NodeSurvey): StatusNode {
-  const seen = receptacles?.map((one) => ({
-    receptacle: one.receptacle,
-    sight: one.sight,
-    sees: one.sees,
-    ...speedOf(one),
-  }));
+  const seen = receptacles?.map(({ isInCable: _, ...one }) => one);
   return { reached: isReached, ...rest, ...given({ receptacles: seen }) };
 }
 
@@ -116,23 +108,19 @@ const failureJson = (
   cure: proseText(cure, reader),
 });
 
-function clientsOf(name: string, { clients }: StatusJsonInput): { readonly clients?: StatusClients } {
-  const found = clients?.find(({ placement }) => placement === name);
-  return found === undefined ? {} : { clients: clientCountsJson(found) };
-}
-
 /** The machine form of `status`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
 export function statusJson(input: StatusJsonInput): StatusDocument {
-  const { desired, observation, findings, placements, isSimulated } = input;
+  const { desired, observation, findings, placements, clients, isSimulated } = input;
   const launches = launchesJson(input.budgets ?? []);
   const survey = surveyFleet(desired, observation);
   return {
     ...documentHead({ isSimulated }, { cluster: desired.name }),
     placements: Object.fromEntries(
-      placements.map(({ name, failure, ...rest }) => [
-        name,
-        { ...rest, ...(failure && { failure: failureJson(failure, input) }), ...clientsOf(name, input) },
-      ]),
+      placements.map(({ name, failure, ...rest }) => {
+        const own = clients?.find(({ placement }) => placement === name);
+        const more = { failure: failure && failureJson(failure, input), clients: own && clientCountsJson(own) };
+        return [name, { ...rest, ...given(more) }];
+      }),
     ),
     nodes: Object.fromEntries(
       survey.nodes.map((node) => {
@@ -141,15 +129,11 @@ export function statusJson(input: StatusJsonInput): StatusDocument {
       }),
     ),
     notAsked: survey.notAsked,
-    links: survey.links.map((link) => ({
-      ends: [linkEndText(link.ends[0]), linkEndText(link.ends[1])],
-      judgement: link.judgement,
-      ...speedOf(link),
-    })),
-    cables: survey.cables.map((cable) => ({
-      ends: [linkEndText(cable.ends[0]), linkEndText(cable.ends[1])],
-      sight: cable.sight,
-      ...speedOf(cable),
+    links: survey.links.map(({ ends: [a, b], ...link }) => ({ ends: [linkEndText(a), linkEndText(b)], ...link })),
+    cables: survey.cables.map(({ ends: [a, b], sight, bitsPerSecond }) => ({
+      ends: [linkEndText(a), linkEndText(b)],
+      sight,
+      ...given({ bitsPerSecond }),
     })),
     findings: findings.map((one) => diagnosticJson(one, { isSimulated })),
   };

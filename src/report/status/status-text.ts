@@ -3,7 +3,7 @@ import { countText } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type FleetSurvey, type NodeSurvey, surveyFleet } from '../../engine/diagnose/survey.ts';
 import { tally } from '../../model/lists.ts';
-import { type Link, linkEndText } from '../../model/node.ts';
+import { linkEndText } from '../../model/node.ts';
 import { upperFirst } from '../../model/text/prose.ts';
 import { bytesText, layoutText, memoryText, speedText } from '../../model/text/units.ts';
 import type { BridgeState } from '../../rack/bridge/bridges.ts';
@@ -79,14 +79,8 @@ function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey
 const mostSeenRows = 16;
 
 /** The Macs observed so far, as rows of the table that {@link statusText} shows at the end. */
-export function seenLines({
-  desired,
-  observation,
-  ...look
-}: Pick<StatusInput, 'desired' | 'observation' | 'columns' | 'unicode' | 'paint' | 'isSimulated'>): readonly string[] {
-  const page = pageOf(look);
-  return nodeTable(surveyFleet(desired, observation).nodes, page).slice(0, mostSeenRows + 1);
-}
+export const seenLines = (input: Pick<StatusInput, 'desired' | 'observation' | keyof PageInput>): readonly string[] =>
+  nodeTable(surveyFleet(input.desired, input.observation).nodes, pageOf(input)).slice(0, mostSeenRows + 1);
 
 /**
  * The rack on one page: the verdict, one line per placement, one line per node with a sign for each receptacle, the
@@ -120,9 +114,8 @@ function usualSpeed({ cables }: FleetSurvey): number | undefined {
 
 function cableTexts(survey: FleetSurvey, usual: number | undefined, page: Page): readonly string[] {
   const width = Math.max(0, ...survey.cables.map(({ ends }) => linkEndText(ends[0]).length));
-  return survey.cables.map(({ ends, sight, bitsPerSecond }: FleetSurvey['cables'][number]) => {
+  return survey.cables.map(({ ends: [a, b], sight, bitsPerSecond }) => {
     const speed = bitsPerSecond === undefined || bitsPerSecond === usual ? '' : `  ${speedText(bitsPerSecond)}`;
-    const [a, b]: Link['ends'] = ends;
     return `${linkEndText(a).padEnd(width)} ${signOf(sight, page)} ${linkEndText(b)}${speed}`;
   });
 }
@@ -173,15 +166,13 @@ const tones: Readonly<Record<MeshState, Tone>> = {
   unknown: 'warn',
 };
 
-const stateText = ({ state }: PlacementSurvey): string => state.replace('-', ' ');
-
 /** A state that the file asks for is never a warning. */
 const toneOf = ({ state, standing }: PlacementSurvey): Tone =>
   standing === 'met' && state !== 'serving' ? 'dim' : tones[state];
 
 const cellsOf = (one: PlacementSurvey): readonly string[] => [
   one.name,
-  stateText(one),
+  one.state.replace('-', ' '),
   isRdmaUnseen(one) ? `${one.transport} (declared, not seen)` : one.transport,
   nodesText(one.nodes),
   one.sharding ?? '',
@@ -299,7 +290,7 @@ function marksText(node: NodeSurvey, numbers: readonly number[], page: Page): st
   return sightsOf(node, numbers)
     .map((sight, index) => {
       const blanks = ' '.repeat(String(numbers[index]).length - 1);
-      return `${blanks}${sight === undefined ? ' ' : markText(sight, page)}`;
+      return `${blanks}${sight === undefined ? ' ' : page.paint(marks[sight].tone, signOf(sight, page))}`;
     })
     .join(' ');
 }
@@ -351,11 +342,13 @@ function stackedNodes(nodes: readonly NodeSurvey[], numbers: readonly number[], 
   });
 }
 
-/** Explains only the signs that occur. */
+/** Explains only the signs that occur, as `= as declared`, always in the same order. */
 function legendLines(nodes: readonly NodeSurvey[], page: Page): readonly string[] {
   const numbers = receptacleNumbers(nodes);
-  const sights = nodes.flatMap((node) => sightsOf(node, numbers)).filter((sight) => sight !== undefined);
-  const lines = flow(legendTexts(new Set(sights), page), gap, page.columns - margin.length);
+  const sights = new Set(nodes.flatMap((node) => sightsOf(node, numbers)));
+  const signs = (Object.keys(marks) as ReceptacleSight[]).filter((sight) => sights.has(sight));
+  const texts = signs.map((sight) => `${signOf(sight, page)} ${marks[sight].means}`);
+  const lines = flow(texts, gap, page.columns - margin.length);
   return lines.map((line) => page.paint('dim', `${margin}${line}`));
 }
 
@@ -381,34 +374,21 @@ function nodeTable(nodes: readonly NodeSurvey[], page: Page): readonly string[] 
   return tabledNodes(nodes, { widths, numbers, title, page });
 }
 
-interface Mark {
-  readonly sign: string;
-  readonly tone: Tone;
-  readonly means: string;
-}
-
-const marks: Readonly<Record<ReceptacleSight, Mark>> = {
-  'as-declared': { sign: '=', tone: 'good', means: 'as declared' },
-  slow: { sign: '~', tone: 'warn', means: 'as declared, but slow' },
-  'through-hub': { sign: 'h', tone: 'warn', means: 'through a hub' },
-  'one-sided': { sign: '/', tone: 'warn', means: 'seen from one end only' },
-  wrong: { sign: 'x', tone: 'bad', means: 'wrong' },
-  nothing: { sign: 'o', tone: 'bad', means: 'declared, nothing plugged in' },
-  undeclared: { sign: '+', tone: 'warn', means: 'cable not in the file' },
-  foreign: { sign: 'f', tone: 'warn', means: 'Mac not in the file' },
-  device: { sign: 'd', tone: 'strong', means: 'device' },
-  silent: { sign: '!', tone: 'warn', means: 'no answer' },
-  empty: { sign: '.', tone: 'dim', means: 'empty' },
-  unknown: { sign: '?', tone: 'warn', means: 'unknown' },
-};
-
-const order = Object.keys(marks).filter((key): key is ReceptacleSight => key in marks);
+const marks: Readonly<Record<ReceptacleSight, { readonly sign: string; readonly tone: Tone; readonly means: string }>> =
+  {
+    'as-declared': { sign: '=', tone: 'good', means: 'as declared' },
+    slow: { sign: '~', tone: 'warn', means: 'as declared, but slow' },
+    'through-hub': { sign: 'h', tone: 'warn', means: 'through a hub' },
+    'one-sided': { sign: '/', tone: 'warn', means: 'seen from one end only' },
+    wrong: { sign: 'x', tone: 'bad', means: 'wrong' },
+    nothing: { sign: 'o', tone: 'bad', means: 'declared, nothing plugged in' },
+    undeclared: { sign: '+', tone: 'warn', means: 'cable not in the file' },
+    foreign: { sign: 'f', tone: 'warn', means: 'Mac not in the file' },
+    device: { sign: 'd', tone: 'strong', means: 'device' },
+    silent: { sign: '!', tone: 'warn', means: 'no answer' },
+    empty: { sign: '.', tone: 'dim', means: 'empty' },
+    unknown: { sign: '?', tone: 'warn', means: 'unknown' },
+  };
 
 const signOf = (sight: ReceptacleSight, page: Page): string =>
   page.unicode && sight === 'empty' ? '·' : marks[sight].sign;
-
-const markText = (sight: ReceptacleSight, page: Page): string => page.paint(marks[sight].tone, signOf(sight, page));
-
-/** `= as declared`, one for each reading that occurs, always in the same order. */
-const legendTexts = (sights: ReadonlySet<ReceptacleSight>, page: Page): readonly string[] =>
-  order.filter((sight) => sights.has(sight)).map((sight) => `${signOf(sight, page)} ${marks[sight].means}`);
