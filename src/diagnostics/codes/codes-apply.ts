@@ -7,7 +7,7 @@ export const applyCodes = {
   'journal/cannot-write': {
     summary: 'The run journal cannot be written.',
     cause:
-      'The state folder is missing, full or read-only for this user. meshwright writes every step to the journal before it sends the step.',
+      'The state folder is missing or full, or this user may not write to it. meshwright writes every step to the journal before it sends the step.',
     hint: 'Free space in the state folder, or choose another folder: MESHWRIGHT_STATE=FOLDER',
   },
   'journal/cannot-read': {
@@ -18,33 +18,33 @@ export const applyCodes = {
   'gate/not-reached': {
     summary: 'A node does not show a change that was just made.',
     cause:
-      'A step reported success, but observations until the deadline still showed another value. Either the change takes longer than expected, or something else on the Mac reverts it.',
+      'A step reported success, but every observation up to the deadline still showed a different value. Either the change takes longer than expected, or something else on the Mac reverts it.',
     hint: prose`Run it again: meshwright observes the node first. If the error remains, read the log: ${meshwright('logs')}`,
   },
   'gate/not-seen': {
     summary: 'meshwright could not verify a change.',
-    cause: 'The node, or a tool on it, stopped answering and did not answer again before the deadline of the step.',
+    cause: "The node, or a tool on it, stopped answering and did not answer again before the step's deadline.",
     hint: prose`See which facts are unknown, and why: ${meshwright('facts')}`,
   },
   'gate/aborted': {
     summary: 'A start failed before it was ready.',
-    cause: 'While the run waited, the node reached a state from which it cannot become ready anymore.',
+    cause: 'While the run waited, the node reached a state from which it can no longer become ready.',
     hint: prose`Read the log: ${meshwright('logs')}`,
   },
   'lease/held': {
-    summary: 'Another run has the lease of a node.',
+    summary: 'Another run has the lease on a node.',
     cause: 'That run is changing the node now, or was until a moment ago: a living run keeps renewing its lease.',
     hint: prose`Wait for the other run with --lease-wait 10m, or ask the named person. To see all leases: ${meshwright('lease status')}`,
   },
   'lease/not-taken': {
-    summary: 'The lease of a node could not be acquired.',
+    summary: 'The lease on a node could not be acquired.',
     cause: "The disk is full or damaged, so nothing can be written to meshwright's folder on the node.",
     hint: prose`Check the node, and free space on its disk: ${meshwright('facts')}`,
   },
   'lease/lost': {
-    summary: 'This run lost the lease of a node.',
+    summary: 'This run lost the lease on a node.',
     cause:
-      'Either this computer slept or was offline longer than a lease lasts and another run took the lease over, or someone removed the lease. The node rejected everything this run sent after that.',
+      'Either this computer was asleep or offline for longer than a lease lasts and another run took over the lease, or someone removed the lease. The node rejected everything this run sent after that.',
     hint: prose`See who has the lease now: ${meshwright('lease status')}. Then run this again: meshwright observes the node first.`,
   },
   'step/failed': {
@@ -54,13 +54,13 @@ export const applyCodes = {
   },
   'step/disk-full': {
     summary: "A node's disk is full.",
-    cause: 'A file could not be written. Incomplete files are never put to use; the next run completes them.',
+    cause: 'A file could not be written. Incomplete files are never used; the next run completes them.',
     hint: "Free space on the node's data volume, then run this again.",
   },
   'step/wrong-digest': {
     summary: 'A file that arrived on a node has the wrong digest.',
     cause:
-      'Its SHA-256 differs from the one in the cluster file or the lock. Either the source changed, or the digest is wrong. The file was not put to use.',
+      'Its SHA-256 differs from the one in the cluster file or the lock. Either the source changed, or the digest is wrong. The file was not used.',
     hint: 'Compare the source with the digest, and correct whichever is wrong.',
   },
   'step/no-full-disk-access': {
@@ -77,19 +77,18 @@ export const applyCodes = {
   },
   'step/fetch-failed': {
     summary: 'A node could not download a file from its URL.',
-    cause: 'The host name, the server, the path or the network failed. The error from curl is shown.',
+    cause: "The host name, the server, the path or the network is at fault. The output shows curl's error.",
     hint: prose`Try the URL from the node: ${withTail(meshwright('exec', its.node), 'curl', '-I', blank('URL'))}. The part that was downloaded is kept.`,
   },
   'step/stalled': {
     summary: 'A job on a node stopped making progress.',
-    cause:
-      'Its process is alive but added no byte for as long as the deadline of the step: its source or its disk hangs.',
-    hint: 'Test the source from the node itself. The next run finds the job, even if the job has ended by then.',
+    cause: "Its process is alive but has not added a byte within the step's deadline: its source or its disk hangs.",
+    hint: 'Test the source from the node itself. The next run finds the job, even if it has ended by then.',
   },
   'step/job-gone': {
     summary: 'A job on a node ended repeatedly without a result.',
     cause: 'Its process disappeared three times without an exit code: something on the Mac kills it.',
-    hint: 'Search the log of the Mac (log show), then run this again. The job resumes where it stopped.',
+    hint: "Search the Mac's log (log show), then run this again. The job resumes where it stopped.",
   },
   'send/source-unreadable': {
     summary: 'A file to be sent cannot be read.',
@@ -98,18 +97,18 @@ export const applyCodes = {
   },
   'send/source-changed': {
     summary: 'A file to be sent differs from the one in cluster.lock.',
-    cause: 'Its size or its SHA-256 is not the one in cluster.lock. No node put any of it to use.',
+    cause: 'Its size or its SHA-256 is not the one in cluster.lock. No node used any part of it.',
     hint: prose`Restore the old file, or adopt the new one: ${aside(meshwright('plan'))} shows what it would change.`,
   },
   'ask/no-token': {
     summary: 'A placement was started but produced no token.',
     cause: 'Its ranks run, but its endpoint returned no text before the deadline (expect.firstToken).',
-    hint: prose`Read the logs of its ranks: ${meshwright('logs')}. A large model may need a longer expect.firstToken.`,
+    hint: prose`Read its ranks' logs: ${meshwright('logs')}. A large model may need a longer expect.firstToken.`,
   },
   'reboot/not-rebooted': {
     summary: 'A Mac did not restart when asked.',
     cause: 'It still answers from the same boot session: something on the Mac prevents the shutdown.',
-    hint: 'Find out at the Mac what blocks the restart. meshwright does not ask again in the same boot session.',
+    hint: 'At the Mac, find out what blocks the restart. meshwright does not ask again in the same boot session.',
   },
   'reboot/no-return': {
     summary: 'A Mac did not come back after a restart.',
@@ -120,16 +119,16 @@ export const applyCodes = {
   'reboot/still-on': {
     summary: 'A Mac did not shut down when asked.',
     cause: 'Something on the Mac prevents the shutdown. meshwright does not ask again in the same boot session.',
-    hint: 'Find out at the Mac what blocks the shutdown.',
+    hint: 'At the Mac, find out what blocks the shutdown.',
   },
   'task/still-different': {
     summary: 'A property differs from the file again, although this run just set it.',
-    cause: 'Device management, another user or macOS itself changed it back.',
+    cause: 'Device management, another user, or macOS itself changed it back.',
     hint: 'Find out who else manages this Mac, then run this again.',
   },
   'task/wait-over': {
     summary: 'The playbook waited for a condition that was not met in time.',
-    cause: 'No observation before the deadline of the task showed the condition.',
+    cause: "No observation before the task's deadline showed that the condition was met.",
     hint: prose`Give the task a longer deadline, or see what is wrong: ${meshwright('status')}`,
   },
   'task/assert-failed': {
@@ -143,7 +142,7 @@ export const applyCodes = {
     hint: prose`Try it on one node: ${withTail(meshwright('exec', its.node), blank('COMMAND'))}`,
   },
   'playbook/unknown-node': {
-    summary: 'The cluster file has no node of this name.',
+    summary: 'The cluster file has no node with this name.',
     cause: 'A play names a node that is not under `nodes` in the cluster file.',
     hint: 'Correct the name, or choose another cluster file with -f.',
   },
@@ -153,7 +152,7 @@ export const applyCodes = {
     hint: 'Use labels that at least one node has.',
   },
   'playbook/unknown-placement': {
-    summary: 'The cluster file has no placement of this name.',
+    summary: 'The cluster file has no placement with this name.',
     cause: 'A task names a placement that is not under `placements` in the cluster file.',
     hint: 'Correct the name, or choose another cluster file with -f.',
   },
@@ -163,9 +162,9 @@ export const applyCodes = {
     hint: 'Remove the placement from this task, or stop it instead: `stop`.',
   },
   'playbook/unknown-field': {
-    summary: 'This text has no field of this name.',
+    summary: 'This text has no field with this name.',
     cause:
-      'Names in braces are replaced by values. Each text allows only a few names, and there is no other templating.',
+      'Names in braces are replaced with values. Each text allows only a few names, and there is no other templating.',
     hint: 'Use a field that is allowed here, or write {{ for a literal brace.',
   },
   'playbook/unknown-property': {

@@ -16,12 +16,12 @@ export const cliCodes = {
   },
   'cli/cannot-read': {
     summary: 'A file cannot be read.',
-    cause: 'The path does not exist, is a folder, or this user may not read it.',
+    cause: 'The path does not exist or is a folder, or this user may not read it.',
     hint: 'Check the path and its permissions.',
   },
   'cli/cannot-write': {
     summary: 'A file cannot be written.',
-    cause: 'The folder is missing, full or read-only for this user.',
+    cause: 'The folder is missing or full, or this user may not write to it.',
     hint: 'Check the folder, its free space and its permissions. Nothing was changed.',
   },
   'cli/log-incomplete': {
@@ -29,7 +29,7 @@ export const cliCodes = {
     summary: 'The log of this run may be incomplete; the run continues.',
     cause:
       'A line could not be written to the `--log` file, usually because its disk is full. Stopping halfway would leave nodes partly changed.',
-    hint: prose`Free space on that disk. Lines that could not be written are retried with the next line. The journal has everything that was done: ${meshwright('history')}`,
+    hint: prose`Free space on that disk. Lines that could not be written are retried with the next line. The journal records everything that was done: ${meshwright('history')}`,
   },
   'cli/file-open-to-others': {
     severity: 'warning',
@@ -50,13 +50,13 @@ export const cliCodes = {
   },
   'internal/bug': {
     summary: 'This is a bug in meshwright.',
-    cause: 'The program threw an error that it does not expect.',
-    hint: 'Please report it with the text above. Nothing that was done is lost.',
+    cause: 'The program ran into an error that it did not expect.',
+    hint: 'Please report it with the text above. Completed work is not lost.',
   },
   'lock/unresolved': {
     summary: 'The lock file lacks something that the cluster file needs.',
     cause:
-      "This run resolved an archive, a model's files or a link's network that the lock file does not have, or has differently. Without a terminal there is no way to ask for consent.",
+      "This run resolved an archive, a model's files or a link's network that is missing from the lock file or differs from it. Without a terminal, there is no way to ask for consent.",
     hint: 'Run it in a terminal, or add --update-lock. Then commit the lock file.',
   },
   'plan/stale': {
@@ -72,11 +72,11 @@ export const cliCodes = {
   'plan/not-allowed': {
     summary: 'The plan has an effect that is not allowed.',
     cause:
-      'Interrupting a placement, restarting or shutting down a Mac, and deleting a model each need explicit consent.',
+      'Interrupting a placement, restarting or shutting down a Mac, and deleting a model each require explicit consent.',
     hint: 'Review the plan, then allow the effect: --allow EFFECT',
   },
   'select/unknown-placement': {
-    summary: 'There is no placement of this name.',
+    summary: 'There is no placement with this name.',
     cause: 'The requested name is not a key under `placements`.',
     hint: 'Use a placement from the cluster file.',
   },
@@ -87,13 +87,13 @@ export const cliCodes = {
     hint: prose`Apply it first: ${meshwright('apply')}`,
   },
   'lease/alive': {
-    summary: 'The run that has the lease of this node is alive.',
+    summary: 'The run that has the lease on this node is alive.',
     cause:
       'It renewed its lease while meshwright watched. If the lease were removed, two runs could change the Mac at once.',
-    hint: prose`Wait until that run ends, or stop it where it runs. If you are sure that it is safe: ${meshwright('lease release', its.node, '--run', blank('ID'))}`,
+    hint: prose`Wait until that run ends, or stop it on the computer where it is running. If you are sure that it is safe: ${meshwright('lease release', its.node, '--run', blank('ID'))}`,
   },
   'lease/other-run': {
-    summary: 'A different run has the lease of this node.',
+    summary: 'A different run has the lease on this node.',
     cause: 'The run ID must be the one that `lease status` shows.',
     hint: prose`See which run has which lease: ${meshwright('lease status')}`,
   },
@@ -117,17 +117,17 @@ export const cliCodes = {
     summary: 'The ranks of a placement run on other nodes.',
     cause:
       'A placement runs either on its own nodes or on its fallback nodes. This node belongs to the layout that is not running now. A log on it is from an earlier start.',
-    hint: prose`Read the logs of its ranks: ${meshwright('logs', its.placement)}`,
+    hint: prose`Read its ranks' logs: ${meshwright('logs', its.placement)}`,
   },
   'logs/cannot-read': {
     summary: 'The log of a rank cannot be read.',
-    cause: 'This user may not read the log, or a tool that reads it failed or printed unexpected output.',
+    cause: 'This user may not read the log, or the tool that reads it failed or printed unexpected output.',
     hint: 'Check the log files on the Mac: ls -l "/Library/Application Support/meshwright/log"',
   },
   'launch/hold-unseen': {
     summary: 'Cannot tell whether a target node is on hold.',
     cause:
-      'A hold is recorded on the node itself and also applies to your own programs. A node counts as on hold if it is not reached or its hold cannot be read.',
+      'A hold is recorded on the node itself and also applies to your own programs. A node counts as on hold if it cannot be reached or its hold cannot be read.',
     hint: prose`Bring the node back, or leave it out: --nodes a,b. To see what is wrong with it: ${meshwright('doctor')}`,
   },
   'bench/beyond-parallel': {
@@ -145,13 +145,13 @@ export const cliCodes = {
   },
   'bench/no-power': {
     severity: 'notice',
-    summary: 'The power use of the placement is unknown.',
+    summary: "The placement's power use is unknown.",
     cause:
       "meshwright runs `powermetrics` as root on each of the placement's Macs. If one Mac lacks meshwright's sudo rule or prints unexpected output, the total is unknown.",
     hint: prose`All other results are complete. To install the sudo rule: ${meshwright('enroll')}`,
   },
   'secret/not-a-source': {
-    summary: 'Name the source of the password here, not the password.',
+    summary: "Name the password's source here, not the password itself.",
     cause: 'A cluster file is committed and shared, so it names only where a password comes from.',
     hint: [
       'Write one of these:',
@@ -162,24 +162,24 @@ export const cliCodes = {
     ].join('\n'),
   },
   'secret/no-program': {
-    summary: 'The command of a secret does not name a program.',
+    summary: "A secret's command does not name a program.",
     cause: 'The first word of the command is the program, so it must not be empty. No shell interprets it.',
     hint: 'Begin the command with its program, such as [security, find-generic-password, -s, rack, -w].',
   },
   'secret/missing': {
-    summary: 'The source of a password did not provide it.',
+    summary: "A password's source did not provide it.",
     cause: 'The variable is not set, the file or the program does not exist, or there is no terminal to ask at.',
     hint: 'Correct the source, then run this again.',
   },
   'secret/exposed': {
     summary: 'Other users may read or change a password file.',
     cause: 'A password file must belong to you, and no other user may have permission to read or change it.',
-    hint: 'Change the password, then the mode of the file: chmod 600 FILE',
+    hint: "Change the password, then the file's mode: chmod 600 FILE",
   },
   'secret/unusable': {
     summary: 'The source did not provide a valid password.',
     cause:
       'The text is empty, longer than 1,024 bytes, more than one line or not UTF-8, or it contains a NUL character.',
-    hint: 'Make the password the only line of its source.',
+    hint: 'Make the password the only line in its source.',
   },
 } as const satisfies Record<string, CodeEntry>;

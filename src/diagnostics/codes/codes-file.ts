@@ -181,7 +181,7 @@ const lockCodes = {
 
 const selectCodes = {
   'select/unknown-node': {
-    summary: 'There is no node of this name.',
+    summary: 'There is no node with this name.',
     cause: 'The requested name is not a key under `nodes`.',
     hint: 'Use a node from the cluster file.',
   },

@@ -7,12 +7,12 @@ export const fitCodes = {
   'placement/does-not-fit': {
     summary: 'A placement does not fit into the memory of its nodes.',
     cause:
-      'All placements of a node together need more memory than its GPU may use. The runtime would start anyway, and then the Mac swaps or macOS panics.',
+      'Together, all placements on a node need more memory than its GPU may use. The runtime would start anyway, and then the Mac would swap or macOS would panic.',
     hint: prose`Use more nodes or a smaller context, or stop another placement: ${meshwright('fit')}`,
   },
   'placement/tight': {
     summary: "A placement leaves less than 10 % of a node's GPU memory free.",
-    cause: 'The memory need is an estimate. Above 90 %, one long request can crash the mesh.',
+    cause: 'The memory requirement is an estimate. Above 90 %, one long request can crash the mesh.',
     hint: 'Use more nodes or a smaller context. To accept the risk, add `allow: [tight]` to the placement.',
   },
   'placement/degraded': {
@@ -29,33 +29,33 @@ export const fitCodes = {
   },
   'placement/memory-unknown': {
     severity: 'notice',
-    summary: 'The memory need of a placement is unknown.',
-    cause: "It is computed from the headers of the model's files and the memory of the nodes. One of these is unknown.",
+    summary: "A placement's memory requirement is unknown.",
+    cause: "It is computed from the headers of the model's files and the nodes' memory. One of these is unknown.",
     hint: 'Watch the memory at the first start. meshwright can read safetensors with config.json, and GGUF, from a local folder or a URL.',
   },
   'placement/mixed-macos': {
-    summary: 'The nodes of a placement have different macOS versions or builds.',
+    summary: "A placement's nodes have different macOS versions or builds.",
     cause:
-      'Over RDMA, such peers may not connect, and no handshake reports it. JACCL uses buffers above 4 KiB since macOS 26.3, and exo requires equal versions. Over TCP this is only reported. Builds of one version are compared only between Macs of the same model, because some models have builds of their own.',
+      'Over RDMA, such peers may not connect, and no handshake reports it. JACCL has used buffers above 4 KiB since macOS 26.3, and exo requires equal versions. Over TCP this is only reported. Builds of one version are compared only between Macs of the same model, because some models have their own builds.',
     hint: 'Update all of them to the same version and build, 26.3 or later.',
   },
   'placement/program-in-home': {
     severity: 'warning',
     summary: "A runtime's program is in another account's home folder, which ranks usually cannot enter.",
     cause:
-      'macOS usually opens a home folder only to its owner and the group staff. The account of the ranks is not in that group.',
+      "macOS usually opens a home folder only to its owner and the group staff. The ranks' account is not in that group.",
     hint: 'Put the program in an archive (`archive`), or in a folder that every account can read, such as /opt or /usr/local.',
   },
   'placement/not-divisible': {
     summary: 'The model cannot be split evenly across this many nodes.',
-    cause: 'With tensor sharding, every rank has the same number of heads and an equal part of every layer.',
+    cause: 'With tensor sharding, every rank has the same number of heads and an equal share of every layer.',
     hint: 'Use a number of nodes that divides both evenly, such as 2, 4 or 8, or use sharding: pipeline.',
   },
   'model/shape-unknown': {
     summary: 'The size and layers of this model cannot be read.',
     cause:
       'meshwright reads them from file headers. It needs safetensors with a config.json, or one GGUF model with all its parts.',
-    hint: 'Give a model from the cluster file, its folder, a .gguf file, or the base of its URLs.',
+    hint: 'Name a model from the cluster file, its folder, a .gguf file, or its base URL.',
   },
 } as const satisfies Record<string, CodeEntry>;
 
@@ -63,7 +63,7 @@ export const fitCodes = {
 export const placementCodes = {
   'runtime/unknown-field': {
     summary: 'This text has a field that does not exist.',
-    cause: 'Names in braces are replaced by values, and no value has this name. The list of fields is fixed.',
+    cause: 'Names in braces are replaced with values, and no value has this name. The list of fields is fixed.',
     hint: 'Use a field listed in docs/cluster-yaml.md, section runtimes.',
   },
   'runtime/not-for-driver': {
@@ -97,7 +97,7 @@ export const placementCodes = {
   'model/path-collision': {
     summary: 'Two file names of a model would be the same on a Mac.',
     cause: 'macOS ignores upper and lower case in names, and a name is either a file or a folder.',
-    hint: 'Rename one of the two at the source of the model.',
+    hint: "Rename one of the two in the model's source.",
   },
   'placement/unknown-model': {
     summary: 'This model is not in the file.',
@@ -133,7 +133,7 @@ export const placementCodes = {
   'placement/sharding-missing': {
     summary: 'A placement on several nodes does not set `sharding`.',
     cause:
-      'tensor splits every layer over all nodes and needs a link between every pair of nodes. pipeline needs a ring of links.',
+      'tensor splits every layer across all nodes and needs a link between every pair of nodes. pipeline needs a ring of links.',
     hint: 'Add `sharding: tensor` or `sharding: pipeline`.',
   },
   'placement/mesh-not-complete': {
@@ -149,7 +149,7 @@ export const placementCodes = {
   },
   'placement/needs-addressing': {
     summary: 'The ranks have no addresses on their cables.',
-    cause: 'Two or more ranks connect over the addresses of their links, and those come from an address pool.',
+    cause: "Two or more ranks connect over their links' addresses, and those come from an address pool.",
     hint: 'Add `addressing: { pool: 10.77.0.0/24 }` under `thunderbolt`. The network must be unused.',
   },
   'placement/no-rdma': {
@@ -161,17 +161,17 @@ export const placementCodes = {
     severity: 'notice',
     summary: 'The Macs in this placement differ, so the slowest usually sets the pace.',
     cause:
-      'Memory bandwidth limits the speed of generation. In a mesh each token passes through every Mac, so all wait for the Mac with the slowest memory (docs/macs.md).',
-    hint: 'If that is fast enough, there is nothing to do. Otherwise use equal Macs.',
+      'Memory bandwidth limits the generation speed. In a mesh, each token passes through every Mac, so all of them wait for the Mac with the slowest memory (docs/macs.md).',
+    hint: 'If that is fast enough, there is nothing to do. Otherwise, use Macs of the same kind.',
   },
   'placement/endpoint-taken': {
     summary: 'Two placements on one node use the same port.',
-    cause: 'Every rank gets the port of the endpoint, and only one program on a node can listen on a port.',
+    cause: "Every rank gets the endpoint's port, and only one program on a node can listen on a port.",
     hint: 'Give one of the two placements another `endpoint: { port }`.',
   },
   'placement/same-slot': {
     summary: 'Ranks of two placements on one node could use the same port.',
-    cause: 'The name of a placement determines its 64 ports, and these two names result in the same ports.',
+    cause: "A placement's name determines its 64 ports, and these two names result in the same ports.",
     hint: 'Rename one of the two placements.',
   },
 } as const satisfies Record<string, CodeEntry>;
@@ -190,39 +190,39 @@ export const settleCodes = {
     hint: 'Make the pool larger without changing its first address, so that no link changes its network. Or apply once without the new link.',
   },
   'runtime/no-program': {
-    summary: 'The archive of a runtime lacks a program that the file names.',
+    summary: "A runtime's archive lacks a program that the file names.",
     cause:
-      'Every start would fail, after a running placement was stopped for it. meshwright listed the archive on this computer with tar.',
-    hint: 'List the archive (tar -tf) and correct the path of the program, or use another archive.',
+      'Every start would fail, after a running placement had been stopped for it. meshwright listed the archive on this computer with tar.',
+    hint: "List the archive (tar -tf) and correct the program's path, or use another archive.",
   },
   'runtime/archive-missing': {
     severity: 'warning',
-    summary: 'The archive of a runtime was not found.',
+    summary: "A runtime's archive was not found.",
     cause:
       'The lock does not have its digest yet, so this computer needs the archive once. Placements that use it wait; everything else continues.',
-    hint: 'Put the archive at the path of `archive`, or correct that path. It is relative to the cluster file.',
+    hint: 'Put the archive at the path in `archive`, or correct that path. It is relative to the cluster file.',
   },
   'runtime/archive-unreadable': {
     severity: 'warning',
-    summary: 'The archive of a runtime cannot be read.',
+    summary: "A runtime's archive cannot be read.",
     cause: 'This user may not read it, or it is not a regular file.',
     hint: 'Fix the problem named above, then run the command again.',
   },
   'model/folder-missing': {
     severity: 'warning',
-    summary: 'The folder of a model was not found.',
+    summary: "A model's folder was not found.",
     cause:
       'The lock does not list its files yet, so this computer needs the folder once. Placements that use it wait; everything else continues.',
-    hint: 'Put the folder at the path of `source`, or correct that path. It is relative to the cluster file.',
+    hint: 'Put the folder at the path in `source`, or correct that path. It is relative to the cluster file.',
   },
   'model/folder-unreadable': {
     severity: 'warning',
-    summary: 'The folder of a model cannot be read.',
+    summary: "A model's folder cannot be read.",
     cause: 'It contains something that this user may not read, or that is neither a file nor a folder.',
     hint: 'Fix the problem named above, then run the command again.',
   },
   'model/folder-empty': {
-    summary: 'The folder of a model is empty.',
+    summary: "A model's folder is empty.",
     cause: 'A model needs at least one file.',
     hint: 'Correct `source`, or put the files in the folder.',
   },
@@ -232,9 +232,9 @@ export const settleCodes = {
     hint: 'Set `source` to the folder of a single model.',
   },
   'model/bad-file-name': {
-    summary: 'A file of a model has a name that cannot be used.',
+    summary: "One of a model's files has a name that cannot be used.",
     cause:
-      'Names become part of paths on the nodes and of URLs. They may contain letters, digits, slashes and . _ + @ = , - and be at most 512 characters long.',
+      'Names become part of URLs and of paths on the nodes. They may contain letters, digits, slashes and . _ + @ = , - and be at most 512 characters long.',
     hint: 'Rename the file, or remove it from the folder.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -50,7 +50,7 @@ export const ruleCodes = {
   },
   'topology/duplicate-node': {
     summary: 'Two nodes have the same name.',
-    cause: 'Upper and lower case count as the same, because node names become names of files and hosts.',
+    cause: 'Upper and lower case count as the same, because node names become file names and host names.',
     hint: 'Rename one of the two nodes.',
   },
   'topology/duplicate-address': {
@@ -75,9 +75,9 @@ export const ruleCodes = {
     hint: 'Use a larger pool.',
   },
   'topology/pool-has-host': {
-    summary: "A node's address is inside the address pool of the links.",
+    summary: "A node's address is inside the links' address pool.",
     cause:
-      'Each cable gets a network from the pool. A Mac would then send traffic for that node over a cable, and the node would be unreachable.',
+      'Each cable gets a network from the pool, so a Mac would send traffic for that node over a cable, and the node would be unreachable.',
     hint: 'Use a pool that no host, router or DHCP server uses, such as 10.77.0.0/24.',
   },
   'topology/pool-not-private': {
@@ -91,7 +91,7 @@ export const ruleCodes = {
     summary: 'The GPU memory limit leaves macOS too little memory.',
     cause:
       'macOS needs about 8 GiB that the GPU does not use. If the GPU takes that memory, the Mac swaps, hangs or panics. The limit applies to every node.',
-    hint: 'Write `auto`, which fits every Mac, or a size that the Mac with the least memory can spare.',
+    hint: 'Write `auto`, which fits every Mac, or a size that even the Mac with the least memory can spare.',
   },
   'node/login-under-filevault': {
     summary: 'Automatic login and FileVault are both required.',
@@ -102,13 +102,13 @@ export const ruleCodes = {
   'node/same-account': {
     summary: 'The ranks and the API gateway would use the same account.',
     cause:
-      "An attacker who breaks a rank could then read the clients' requests and keys. The ranks and the gateway each need an account of their own.",
+      "An attacker who breaks into a rank could then read the clients' requests and keys. The ranks and the gateway each need an account of their own.",
     hint: 'Name two accounts, such as _meshrank and _meshgate.',
   },
   'node/account-logs-in': {
     summary: 'A rank or the API gateway would run as an account that can become root.',
     cause:
-      'The ssh user becomes root without a password, so an attacker who breaks a rank or the gateway would be root on that Mac.',
+      'The ssh user becomes root without a password, so an attacker who breaks into a rank or the gateway would be root on that Mac.',
     hint: 'Name _meshrank, _meshgate or an account that cannot become root. Write login if you accept the risk.',
   },
   'version/not-text': {

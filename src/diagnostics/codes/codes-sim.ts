@@ -27,7 +27,7 @@ export const simCodes = {
     hint: 'Use a larger pool. A /24 has room for 64 links.',
   },
   'sim/unknown-node': {
-    summary: 'The simulated fleet has no node of this name.',
+    summary: 'The simulated fleet has no node with this name.',
     cause: 'The cluster file that the simulated fleet was created from has no such node.',
     hint: prose`List the simulated nodes: ${meshwright('sim status')}`,
   },
@@ -49,13 +49,12 @@ export const simCodes = {
   'sim/run-folder': {
     summary: 'The folder of a simulated fleet cannot be used.',
     cause:
-      'The name of the folder contains a colon or a line break, which PATH cannot hold. Or its files cannot be read or written.',
+      "Either the folder's name contains a colon or a line break, which is not possible in PATH, or its files cannot be read or written.",
     hint: 'Choose another folder with a plain name, on a disk with free space.',
   },
   'sim/missing-programs': {
     summary: 'This computer lacks programs that simulated Macs need.',
-    cause:
-      'A simulated Mac uses the base tools of this computer. A tool that is missing here is missing on the Mac too.',
+    cause: "A simulated Mac uses this computer's base tools. A tool that is missing here is missing on the Mac, too.",
     hint: 'Install the missing programs. On Debian and Ubuntu: apt-get install perl curl procps',
   },
   'sim/no-namespaces': {
@@ -68,7 +67,7 @@ export const simCodes = {
     summary: 'The simulated fleet did not start.',
     cause:
       'The simulator exited or reported nothing before the deadline. Usually it could not read the cluster file or open its ports.',
-    hint: 'Read supervisor.log in the folder of the simulated fleet.',
+    hint: "Read supervisor.log in the simulated fleet's folder.",
   },
   'sim/no-answer': {
     summary: 'The simulated fleet did not answer.',

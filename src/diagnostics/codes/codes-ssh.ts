@@ -7,12 +7,12 @@ export const accessCodes = {
   'enroll/fingerprint-differs': {
     summary: 'The host key is not the expected one.',
     cause:
-      'The fingerprint given with --expect belongs to another key. Either another Mac answers, or someone intercepts the connection.',
+      'The fingerprint given with --expect belongs to another key. Either another Mac answered, or someone is intercepting the connection.',
     hint: 'Compare it on the Mac itself: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub',
   },
   'enroll/sudo-unknown': {
     summary: 'Cannot tell whether sudo works on this node.',
-    cause: '`sudo -n /bin/sh -s` did not run, and its error message is not a known refusal of sudo.',
+    cause: "`sudo -n /bin/sh -s` did not run, and its error message is not one of sudo's known refusals.",
     hint: 'Log in and run: sudo -n /bin/sh -s </dev/null; echo $?',
   },
   'enroll/sudo-refused-password': {
@@ -28,7 +28,7 @@ export const accessCodes = {
   'enroll/mac-unseen': {
     summary: 'Cannot tell which Mac this is.',
     cause:
-      'system_profiler did not print a serial number and a hardware UUID, so this could be the Mac of another node.',
+      'system_profiler did not print a serial number and a hardware UUID, so this Mac could belong to another node.',
     hint: 'Log in and run system_profiler SPHardwareDataType, then run this again.',
   },
   'enroll/pins-changed': {
@@ -38,7 +38,7 @@ export const accessCodes = {
   },
   'enroll/no-such-node': {
     summary: 'This is neither a node in the file nor an address.',
-    cause: 'A word without a dot or a colon is read as a node name, and the cluster file has no node of this name.',
+    cause: 'A word without a dot or a colon is read as a node name, and the cluster file has no node with this name.',
     hint: 'Give a node from the file, or an address such as studio-5.lan.',
   },
   'unlock/no-source': {
@@ -49,19 +49,19 @@ export const accessCodes = {
   },
   'unlock/still-locked': {
     summary: 'The node accepted the password but is still locked.',
-    cause: 'The password belongs to an account that may not unlock the disk, or the Mac is not finished yet.',
+    cause: 'The password belongs to an account that may not unlock the disk, or the Mac is still unlocking it.',
     hint: 'Enter the password at the Mac. Afterwards, `sudo fdesetup list` on the Mac shows which accounts may unlock the disk.',
     hands: true,
   },
   'unlock/no-return': {
     summary: 'The node was unlocked but did not come back.',
     cause: 'After the password, the normal SSH server did not appear: macOS did not start, or the network is not up.',
-    hint: prose`Check the screen of the Mac. Once macOS is running: ${meshwright('status')}`,
+    hint: prose`Check the Mac's screen. Once macOS is running: ${meshwright('status')}`,
   },
   'reboot/ends-at-filevault': {
     severity: 'warning',
     summary: 'This Mac will wait at FileVault after a restart.',
-    cause: 'FileVault is on, so after a restart the Mac waits for the password of an account before macOS starts.',
+    cause: "FileVault is on, so after a restart the Mac waits for an account's password before macOS starts.",
     hint: prose`Have the password ready: ${meshwright('unlock', its.node)}`,
   },
   'unlock/refused-before': {
@@ -114,14 +114,14 @@ export const sshCodes = {
   },
   'ssh/host-key-changed': {
     summary: 'The node shows a different host key than the known one.',
-    cause: 'Either the Mac was reinstalled or something intercepts the connection.',
-    hint: prose`Compare the key that was seen now with the key on the Mac itself. If the Mac has this key: ${meshwright('enroll', its.node, '--replace')}. If a different Mac is there now: ${meshwright('replace', its.node)}`,
+    cause: 'Either the Mac was reinstalled or something is intercepting the connection.',
+    hint: prose`Compare the key that the node shows now with the key on the Mac itself. If the Mac has this key: ${meshwright('enroll', its.node, '--replace')}. If a different Mac is there now: ${meshwright('replace', its.node)}`,
   },
   'ssh/host-key-unproven': {
-    summary: 'The server shows the host key of the node but cannot sign with it.',
+    summary: "The server shows the node's host key but cannot sign with it.",
     cause:
       'Anyone can know the public half of the key; only the node itself has the private half. meshwright did not try to log in.',
-    hint: 'Something intercepts the connection. Find out what answers at this address before you continue.',
+    hint: 'Something is intercepting the connection. Find out what answers at this address before you continue.',
   },
   'ssh/host-key-revoked': {
     summary: 'The host key of this node has been revoked.',
@@ -132,7 +132,7 @@ export const sshCodes = {
     summary: 'This node is trusted only through a certificate authority.',
     cause:
       'known_hosts has a @cert-authority line for this node but no plain key. The built-in client does not support certificates.',
-    hint: prose`Pin the plain host key of the node: ${meshwright('enroll', its.node)}`,
+    hint: prose`Pin the node's plain host key: ${meshwright('enroll', its.node)}`,
   },
   'ssh/authentication-failed': {
     summary: 'The node accepts none of the offered keys.',
@@ -163,7 +163,7 @@ export const sshCodes = {
   'ssh/agent-declined': {
     summary: 'Your SSH agent did not sign.',
     cause: 'The node accepts the key, but the agent gave no signature: the agent is locked, or the request was denied.',
-    hint: 'Confirm the request of the agent, or unlock the agent (ssh-add -X). Then run this again.',
+    hint: "Confirm the agent's request, or unlock the agent (ssh-add -X). Then run this again.",
   },
   'ssh/proxyjump': {
     summary: 'This node is reached through a jump host, which the built-in client does not support.',
@@ -183,7 +183,7 @@ export const sshCodes = {
   'ssh/bad-address': {
     summary: 'This is not a valid node address.',
     cause:
-      'A host or user name may have only letters, digits and a few punctuation marks. Anything else could be read as an option or a command.',
+      'A host or user name may contain only letters, digits and a few punctuation marks. Anything else could be read as an option or a command.',
     hint: 'Use a host name, an IPv4 address or an IPv6 address, and a plain user name.',
   },
   'ssh/password-refused': {
@@ -204,9 +204,8 @@ export const sshCodes = {
   },
   'ssh/locked-at-filevault': {
     summary: 'The node waits for its FileVault password.',
-    cause:
-      'After a restart with FileVault on, a Mac accepts only the password of a local account until it is unlocked.',
-    hint: 'Unlock the node at the Mac, or log in once with `ssh` and the password of a local account. Then run this again.',
+    cause: "After a restart with FileVault on, a Mac accepts only a local account's password until it is unlocked.",
+    hint: "Unlock the node at the Mac, or log in once with `ssh` and a local account's password. Then run this again.",
     hands: true,
   },
   'ssh/dropped': {
@@ -232,6 +231,6 @@ export const sshCodes = {
   'ssh/sudo-denied': {
     summary: 'The user may not use sudo on the node.',
     cause: 'sudo refused: no sudo rule allows this user, or sudo itself is broken on the node.',
-    hint: 'Set ssh.user to an administrator of the Mac, or add a sudo rule for this user.',
+    hint: 'Set ssh.user to an administrator on the Mac, or add a sudo rule for this user.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -24,7 +24,7 @@ export const sudo = defineNodeRule(
     'sudo/denied': {
       severity: 'warning',
       summary: 'The ssh user may not use sudo on this node.',
-      cause: 'No sudo rule names the ssh user, so meshwright can observe this node but change nothing.',
+      cause: 'No sudo rule names the ssh user, so meshwright can observe this node but cannot change anything.',
       hint: prose`See the exact line to add: ${meshwright('enroll')}`,
       role: { blocks: 'sudo' },
       facts: [sudoFact],
@@ -56,9 +56,9 @@ export const fullDiskAccess = defineNodeRule(
   {
     'network/no-full-disk-access': {
       severity: 'warning',
-      summary: 'This Mac lets no ssh session change its network preferences.',
+      summary: 'This Mac does not let ssh sessions change its network preferences.',
       cause:
-        'Remote Login is on without full disk access for remote users, so macOS refused networksetup in an earlier run. The addresses and the bridge removal still hold: the keeper restores them within a minute. Settings that only networksetup can change stay as they are.',
+        'Remote Login is on without full disk access for remote users, so macOS refused networksetup in an earlier run. The addresses and the removal of the bridge last anyway: the keeper restores them within a minute. Settings that only networksetup can change stay as they are.',
       hint: theSwitch,
       role: 'told',
       facts: [keeperFact],

@@ -71,8 +71,8 @@ const codes = {
   },
   'accounts/shared-group': {
     severity: 'error',
-    summary: 'The account of the ranks or the gateway shares its group with other accounts.',
-    cause: 'The members of its group can read its logs, and every personal account is in the group staff.',
+    summary: 'The account for the ranks or the gateway shares its group with other accounts.',
+    cause: 'Members of its group can read its logs, and every personal account is in the group staff.',
     hint: 'Give the account its own group on the Mac, in a Terminal with Full Disk Access: `sudo dseditgroup -o create NAME`, then `sudo dscl . -create /Users/NAME PrimaryGroupID NUMBER`. Or name another account in system.accounts.',
     role: { blocks: 'accounts' },
     facts: [],

@@ -57,7 +57,7 @@ export const poolOverlap = defineRule(
       severity: 'error',
       summary: 'The address pool for links overlaps a network that nodes are in or have a route to.',
       cause:
-        'An interface other than a Thunderbolt receptacle has an address in the network of a link, or a route leads there. Traffic for that network would go over a cable. Or such networks leave too few in thunderbolt.addressing.pool for all links. A new link never gets a network that is in use; allocated networks stay.',
+        "An interface other than a Thunderbolt receptacle has an address in a link's network, or a route leads there. Traffic for that network would go over a cable. Or such networks leave too few in thunderbolt.addressing.pool for all links. A new link never gets a network that is in use; allocated networks stay.",
       hint: 'Choose another pool in the file.',
       role: { blocks: 'link-address' },
       facts: [interfacesFact, routesFact],
@@ -86,7 +86,7 @@ const codes = {
     severity: 'error',
     summary: 'A cable has an address that changes by itself.',
     cause:
-      'The network service of the receptacle uses DHCP. This is the macOS default, and macOS sometimes restores it. No DHCP server answers on a cable, so the Mac assigns itself an address minutes after a start, and a different address after each interruption of the link. The RDMA GID changes with the address (works for days, then errno 22).',
+      "The receptacle's network service uses DHCP. This is the macOS default, and macOS sometimes restores it. No DHCP server answers on a cable, so the Mac assigns itself an address minutes after a start, and a different one after each interruption of the link. The RDMA GID changes with the address (works for days, then errno 22).",
     hint: prose`Give it a fixed address with ${meshwright('apply')}.`,
     role: 'converged-by-address',
     facts: [serviceAddressesFact, interfacesFact],
@@ -95,7 +95,7 @@ const codes = {
     severity: 'error',
     summary: 'IPv4 is off on a cable. RDMALink prepares Macs this way, for RDMA over IPv6 only.',
     cause:
-      'The network service of the receptacle has only IPv6 link-local addresses. The jaccl backend of MLX needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.',
+      "The receptacle's network service has only IPv6 link-local addresses. MLX's jaccl backend needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.",
     hint: prose`Give the cables fixed addresses with ${meshwright('apply')}.`,
     role: { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
     facts: [serviceAddressesFact, interfacesFact],
@@ -104,7 +104,7 @@ const codes = {
     severity: 'error',
     summary: 'A Thunderbolt cable has a default route.',
     cause:
-      'The Mac at the far end shares its Internet connection, or a person set a router in the network service of the receptacle. Traffic to all other networks then goes over the cable.',
+      "The Mac at the far end shares its Internet connection, or a person set a router in the receptacle's network service. Traffic to all other networks then goes over the cable.",
     hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
     role: 'converged-by-address',
     facts: [routesFact],
@@ -122,7 +122,7 @@ const codes = {
     severity: 'warning',
     summary: 'A Thunderbolt cable is suspected to have an address from a DHCP server.',
     cause:
-      'The network service of the receptacle uses DHCP, and its address is neither the declared one nor self-assigned. The DHCP packet of the interface is unknown, so a person or another program may have set the address. On a cable between two Macs, only Internet Sharing offers leases.',
+      "The receptacle's network service uses DHCP, and its address is neither the declared one nor self-assigned. The interface's DHCP packet is unknown, so a person or another program may have set the address. On a cable between two Macs, only Internet Sharing offers leases.",
     hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
     role: 'converged-by-address',
     facts: [serviceAddressesFact, interfacesFact],

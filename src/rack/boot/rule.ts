@@ -38,7 +38,7 @@ const codes = {
     severity: 'notice',
     summary: 'This Mac restarted after a kernel panic.',
     cause:
-      'macOS wrote a panic report after the restart, and the Mac has not restarted since. Everything that the Mac served stopped. A placement that still does not serve has its own finding.',
+      'macOS wrote a panic report after the restart, and the Mac has not restarted since. Everything that the Mac was serving stopped. A placement that still does not serve is reported separately.',
     hint: 'If it happens again, compare the reports in /Library/Logs/DiagnosticReports and send them to Apple.',
     role: 'told',
     facts: [panicReportsFact, bootSessionFact],
@@ -47,7 +47,7 @@ const codes = {
     severity: 'warning',
     summary: 'Heavy TCP traffic over a Thunderbolt cable may make this Mac panic.',
     cause:
-      'The report of its last kernel panic names the driver for IP over Thunderbolt. Such panics were reported under load: with a hub between two Macs on macOS 26.5, and over plain cables. A panic report does not show what was sent.',
+      'The report on its last kernel panic names the driver for IP over Thunderbolt. Such panics have been reported under load: with a hub between two Macs on macOS 26.5, and over plain cables. A panic report does not show what was being sent.',
     hint: 'Remove hubs from the cables. Give placements over these cables `transport: rdma`, or use the office network. Update all Macs to the same newer macOS, and send the report to Apple.',
     role: 'told',
     facts: [panicReportsFact, bootSessionFact, placementsFact],

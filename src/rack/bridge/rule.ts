@@ -82,7 +82,7 @@ export const bridgeLoop = defineRule(
       summary: 'Bridged Macs are cabled in a ring.',
       cause:
         'Frames circle forever in a ring of Thunderbolt Bridges and take down the office network (dnet issue 69: 80,000 packets per second; exo issues 525 and 1222).',
-      hint: 'Unplug one cable of the ring now; plug it in again after the bridges are removed.',
+      hint: 'Unplug one cable in the ring now; plug it in again after the bridges are removed.',
       hands: true,
       role: { blocks: 'thunderbolt-link', when: 'bridge-stays-else-told' },
       facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
@@ -124,7 +124,7 @@ const codes = {
     severity: 'warning',
     summary: 'The Thunderbolt Bridge is configured; whether it is active is unknown.',
     cause:
-      'The network preferences or an enabled service have the bridge, but the output of `ifconfig` is unknown. The bridge may be up now, and would come back anyway.',
+      'The network preferences or an enabled service have the bridge, but the output of `ifconfig` is unknown. The bridge may be up now, and would come back in any case.',
     hint: 'Check the interfaces of this node first, then remove the bridge wherever it remains.',
     role: 'told',
     facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],

@@ -20,22 +20,22 @@ const codes = {
     severity: 'error',
     summary: 'A declared cable is missing.',
     cause: 'Neither end of the link sees a cable.',
-    hint: 'Remove the Thunderbolt Bridge of both Macs. Then connect the two receptacles with a Thunderbolt 5 cable.',
+    hint: 'Remove the Thunderbolt Bridge on both Macs. Then connect the two receptacles with a Thunderbolt 5 cable.',
     ...blockingLink,
   },
   'cabling/elsewhere': {
     severity: 'error',
     summary: 'A declared cable is plugged in somewhere else.',
     cause:
-      'One end of the link does not see what the file declares, according to the domain UUIDs that the Macs show each other.',
-    hint: 'Remove the Thunderbolt Bridge of both Macs. Then move the cable, or correct the link in the file.',
+      'According to the domain UUIDs that the Macs show each other, one end of the link does not see what the file declares.',
+    hint: 'Remove the Thunderbolt Bridge on both Macs. Then move the cable, or correct the link in the file.',
     ...blockingLink,
   },
   'cabling/slow': {
     severity: 'warning',
     summary: 'A cable is slower than 80 Gb/s.',
     cause:
-      'A Thunderbolt 4 cable runs at 40 Gb/s: it carries IP but no RDMA (in exo issue 1881, a new cable was the fix). A Mac with Thunderbolt 4 has the same effect and is reported as rdma/no-thunderbolt-5 instead.',
+      'A Thunderbolt 4 cable runs at 40 Gb/s: it carries IP but no RDMA (in exo issue 1881, a new cable was the fix). A Mac with Thunderbolt 4 has the same effect, but is reported as rdma/no-thunderbolt-5.',
     hint: 'Replace the cable with a Thunderbolt 5 cable.',
     hands: true,
     role: { blocks: 'thunderbolt-link', when: 'rdma-needed' },
@@ -45,7 +45,7 @@ const codes = {
     severity: 'warning',
     summary: 'The speed of a cable is unknown.',
     cause:
-      'Neither Mac prints the speed of the link. RDMA needs 80 Gb/s, and an unknown speed does not count as fast enough. meshwright reports this only where the file requires RDMA.',
+      "Neither Mac reports the link's speed. RDMA needs 80 Gb/s, and an unknown speed does not count as fast enough. meshwright reports this only where the file requires RDMA.",
     hint: 'Check the cable (a Thunderbolt 5 cable is marked with a 5) and System Information > Thunderbolt on both Macs.',
     hands: true,
     role: 'told',
@@ -55,15 +55,15 @@ const codes = {
     severity: 'warning',
     summary: 'Only one end of a link sees the cable.',
     cause:
-      'One Mac sees the other, but not the other way round: there is a hub between them, or a cable was just moved.',
-    hint: 'Check again. If the finding stays, plug the cable directly from one Mac into the other.',
+      'One Mac sees the other, but not the other way around: there is a hub between them, or a cable was just moved.',
+    hint: 'Check again. If the problem remains, plug the cable directly into both Macs.',
     ...blockingLink,
   },
   'cabling/through-hub': {
     severity: 'warning',
     summary: 'A link runs through a dock or hub.',
     cause: 'Two chained hubs carry no IP, and one hub between two Macs caused kernel panics on macOS 26.5.',
-    hint: 'Plug the cable directly from one Mac into the other.',
+    hint: 'Plug the cable directly into both Macs.',
     ...blockingLink,
   },
   'cabling/no-answer': {

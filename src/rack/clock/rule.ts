@@ -10,18 +10,17 @@ import { clockFact } from './fact.ts';
 const codes = {
   'clock/offset': {
     severity: 'warning',
-    summary: 'The clock of this node is wrong.',
-    cause:
-      'The clock differs from that of this computer by more than 5 seconds beyond the precision of an observation.',
+    summary: "This node's clock is wrong.",
+    cause: "It differs from this computer's clock by more than 5 seconds beyond the precision of an observation.",
     hint: 'Run `sudo sntp -sS time.apple.com` on the node.',
     role: 'converged-by-clock',
     facts: [clockFact],
   },
   'clock/this-computer': {
     severity: 'warning',
-    summary: 'The clock of this computer differs from the clocks of all nodes.',
+    summary: "This computer's clock differs from the clocks of all nodes.",
     cause: 'Two or more nodes answered, and their clocks agree with each other but not with this computer.',
-    hint: 'Set the clock of the computer that runs meshwright, and let it follow a time server.',
+    hint: 'Set the clock of the computer that runs meshwright, and synchronize it with a time server.',
     role: 'told',
     facts: [clockFact],
   },

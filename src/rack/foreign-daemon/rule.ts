@@ -11,9 +11,9 @@ import { foreignDaemonsFact } from './fact.ts';
 const codes = {
   'network/foreign-daemon': {
     severity: 'error',
-    summary: 'A foreign network daemon manages the cables of this node.',
+    summary: "A foreign network daemon manages this node's cables.",
     cause:
-      'Two programs that set the same addresses undo each other forever: exo sets every cable back to DHCP every half hour (exo issues 1158, 2007, 2067). meshwright does not change the network of the cables until the file decides which program manages it.',
+      "Two programs that set the same addresses undo each other forever: exo sets every cable back to DHCP every half hour (exo issues 1158, 2007, 2067). meshwright does not change the cables' network until the file decides which program manages it.",
     hint: 'Set `foreignDaemons` under `thunderbolt` in the file: stop (unload and disable it), remove (also remove its plist), or adopt (let it manage the cables).',
     role: { blocks: 'foreign-daemon' },
     facts: [foreignDaemonsFact],
@@ -30,15 +30,15 @@ const codes = {
     severity: 'error',
     summary: 'A placement needs addresses that a foreign network daemon would undo.',
     cause:
-      'The ranks of a placement meet at the fixed addresses of their cables. The file adopts the daemon of this node, so meshwright does not set these addresses.',
+      "A placement's ranks connect over the fixed addresses of their cables. The file adopts this node's daemon, so meshwright does not set these addresses.",
     hint: 'Set `foreignDaemons: stop` or `foreignDaemons: remove` in the file, or remove the node from the placement.',
     role: { blocks: 'link-address' },
     facts: [foreignDaemonsFact],
   },
   'network/foreign-daemon-adopted': {
     severity: 'notice',
-    summary: 'An adopted network daemon manages the cables of this node.',
-    cause: 'The file adopts the daemon, so meshwright leaves bridge, addresses and service order of this node to it.',
+    summary: "An adopted network daemon manages this node's cables.",
+    cause: "The file adopts the daemon, so meshwright leaves this node's bridge, addresses and service order to it.",
     hint: 'Expect addresses to change by themselves. For placements with fixed addresses, set stop or remove.',
     role: 'told',
     facts: [foreignDaemonsFact],

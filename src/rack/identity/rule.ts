@@ -76,8 +76,8 @@ export const wrongMac = defineNodeRule(
       severity: 'error',
       summary: 'The Mac that answers is not the one in the file.',
       cause:
-        'Serial number, model or memory differ from the hardware section of the node, or the lock has a different Mac.',
-      hint: 'Correct the address or the hardware section of this node in the file.',
+        "Its serial number, model or memory differs from the node's hardware section, or the lock has a different Mac.",
+      hint: "Correct this node's address or hardware section in the file.",
       role: { blocks: 'identity' },
       facts: [identityFact],
     },
@@ -106,8 +106,7 @@ export const sameMac = defineRule(
     'identity/same-mac': {
       severity: 'error',
       summary: 'Several nodes in the file are the same Mac.',
-      cause:
-        'The same hardware UUID answered at more than one address, so nothing is known about the cables of these nodes.',
+      cause: "The same hardware UUID answered at more than one address, so nothing is known about these nodes' cables.",
       hint: 'Correct the addresses in the file.',
       role: { blocks: 'identity' },
       facts: [identityFact],

@@ -12,7 +12,7 @@ import { wiredLimitFact } from './fact.ts';
 const codes = {
   'memory/wired-limit': {
     severity: 'error',
-    summary: 'The wired memory limit of the GPU does not match the file.',
+    summary: "The GPU's wired memory limit does not match the file.",
     cause:
       '`iogpu.wired_limit_mb` is lost at every reboot. The value 0 is the macOS default, about three quarters of the memory.',
     hint: prose`Set it with ${meshwright('apply')}.`,

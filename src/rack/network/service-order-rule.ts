@@ -14,7 +14,7 @@ export const serviceOrder = defineNodeRule(
       summary: 'A Thunderbolt service comes before the office network.',
       cause:
         'macOS tries its network services in order: the first service with a router provides the default route. As soon as a cable has a router, through Internet Sharing or by mistake, all traffic goes over the cable.',
-      hint: prose`Move the services of the receptacles to the end with ${meshwright('apply')}.`,
+      hint: prose`Move the receptacles' services to the end with ${meshwright('apply')}.`,
       role: 'converged',
       facts: [networkServicesFact],
     },

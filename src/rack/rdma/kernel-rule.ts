@@ -17,7 +17,7 @@ const codes = {
     severity: 'warning',
     summary: 'A process other than a rank of a running placement has RDMA devices open.',
     cause:
-      '`ioreg` names each process that has opened a device (`IOUserClientCreator`), and `ps` shows that the process is alive. Its protection domains and queue pairs return when it exits, so the Mac needs no restart. While a verbs tool runs, meshwright starts no second one.',
+      '`ioreg` names each process that has opened a device (`IOUserClientCreator`), and `ps` shows that the process is alive. Its protection domains and queue pairs are freed when it exits, so the Mac needs no restart. While a verbs tool runs, meshwright starts no second one.',
     hint: prose`If the process is not needed, kill it: ${withTail(meshwright('exec', its.node), 'env', 'kill', blank('PID'))}`,
     role: 'told',
     facts: [rdmaHoldersFact],
@@ -33,9 +33,9 @@ const codes = {
   },
   'rdma/process-stuck': {
     severity: 'error',
-    summary: 'A process hangs in the RDMA driver.',
+    summary: 'A process is stuck in the RDMA driver.',
     cause:
-      'A verbs tool, or a process whose RDMA objects are inactive, is in uninterruptible wait (`U` in `ps`). No signal stops it, and every verbs tool started now would hang behind it (SQCU/mesh, RDMA-RULES.md).',
+      'A verbs tool, or a process whose RDMA objects are inactive, is in an uninterruptible wait (`U` in `ps`). No signal stops it, and every verbs tool started now would hang behind it (SQCU/mesh, RDMA-RULES.md).',
     hint: prose`Restart this Mac: ${meshwright('reboot', its.node)}`,
     role: { blocks: 'rdma', when: 'rdma-needed' },
     facts: [rdmaHoldersFact],

@@ -36,7 +36,7 @@ const codes = {
     summary: 'This Mac cannot use RDMA: its receptacles are older than Thunderbolt 5.',
     cause:
       'RDMA over Thunderbolt needs Thunderbolt 5. On Thunderbolt 4, `rdma_ctl status` may print enabled, but no device appears (mlx issue 3777). If a device exists, it comes from a modified driver (the RDMAEnabler kext, seen on macOS 27.2 with reduced security). meshwright does not support that driver.',
-    hint: 'Use TCP on the links of this node, or replace it with a Mac with Thunderbolt 5.',
+    hint: "Use TCP on this node's links, or replace the Mac with one that has Thunderbolt 5.",
     facts: [hardwareFact, rdmaStateFact, rdmaDevicesFact],
   },
   'rdma/macos-too-old': {
@@ -50,7 +50,7 @@ const codes = {
     ...blocking,
     summary: 'RDMA over Thunderbolt is disabled on this node.',
     cause:
-      '`rdma_ctl status` prints disabled. Only a person can enable RDMA: in Recovery (Apple TN3205), and from macOS 27 on also in System Settings. No command over SSH is known to enable it.',
+      '`rdma_ctl status` prints disabled. Only a person can enable RDMA: in Recovery (Apple TN3205), and from macOS 27 on also in System Settings. No known command can enable it over SSH.',
     hint: 'Shut down, hold the power button until "Loading startup options" appears, and choose Options > Utilities > Terminal. Type `rdma_ctl enable`, then restart.',
     hands: true,
     facts: [rdmaStateFact, rdmaSwitchFact],
@@ -75,7 +75,7 @@ const codes = {
   'rdma/no-device': {
     ...blocking,
     summary: 'RDMA is on, but an RDMA device is missing.',
-    cause: '`ibv_devices` does not list the device called `rdma_` plus the interface of the receptacle.',
+    cause: "`ibv_devices` does not list the device whose name is `rdma_` plus the receptacle's interface.",
     hint: 'Restart this node. If the device is still missing, the hardware does not support RDMA (mlx issue 3777).',
     facts: [rdmaStateFact, rdmaDevicesFact],
   },
@@ -83,7 +83,7 @@ const codes = {
     ...blocking,
     summary: 'An RDMA port is down although the cable is plugged in.',
     cause:
-      'A port becomes active when a cable is plugged in and RDMA is enabled at the far end (Apple TN3205). If both are true, the state in the kernel is stale, as after replugging.',
+      'A port becomes active when a cable is plugged in and RDMA is enabled at the far end (Apple TN3205). If both are true, the state in the kernel is stale, as it can be after replugging.',
     hint: 'Restart both Macs of the link.',
     facts: [rdmaStateFact, rdmaPortsFact, thunderboltFact],
   },
@@ -91,7 +91,7 @@ const codes = {
     ...blocking,
     summary: 'An RDMA port is neither active nor down.',
     cause:
-      'Only PORT_ACTIVE carries RDMA. Another state, such as INIT or ARMED, comes before PORT_ACTIVE, or the port is stuck after replugging.',
+      'Only PORT_ACTIVE carries RDMA. Other states, such as INIT or ARMED, come before PORT_ACTIVE, or mean that the port is stuck after replugging.',
     hint: 'Check again in a minute. If the state has not changed, restart both Macs of the link.',
     facts: [rdmaPortsFact, thunderboltFact],
   },
@@ -123,14 +123,14 @@ const codes = {
     severity: 'notice',
     summary: 'This Mac has RDMA devices that belong to no Thunderbolt receptacle.',
     cause:
-      '`ibv_devices` lists a device whose name is not `rdma_en` and a number, such as one from the driver of a network card. The device is not part of the mesh: meshwright does not count it and gives it to no rank.',
-    hint: 'Nothing to do. But a program that uses the first RDMA device it finds may use this one.',
+      "`ibv_devices` lists a device whose name is not `rdma_en` and a number, such as one that belongs to a network card's driver. The device is not part of the mesh: meshwright does not count it or give it to any rank.",
+    hint: 'There is nothing to do, but a program that uses the first RDMA device it finds may use this one.',
     role: 'told',
     facts: [otherRdmaDevicesFact],
   },
   'rdma/no-gid': {
     ...blockingAddressed,
-    summary: 'An RDMA device lacks the GID of its IPv4 address.',
+    summary: 'An RDMA device lacks the GID for its IPv4 address.',
     cause:
       'The interface has an IPv4 address, but its device has no GID ::ffff:a.b.c.d for it. MLX fails with "RTR errno 22"; newer versions name the cause (mlx pull request 4191).',
     hint: 'Check again in a minute. If the GID is still missing, restart this node.',

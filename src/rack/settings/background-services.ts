@@ -301,7 +301,7 @@ export const backgroundServices = defineNodeRule(
       severity: 'error',
       summary: 'A background service uses the disk, but the file wants it stopped.',
       cause:
-        'While ranks load a copied model, Spotlight reads every file of it and Time Machine copies it again. Photo analysis uses disk, memory and GPU in a session at the screen.',
+        'While ranks load a copied model, Spotlight reads every one of its files and Time Machine copies it again. Photo analysis uses disk, memory and GPU in a session at the screen.',
       hint: prose`Stop it with ${meshwright('apply')}.`,
       role: 'converged',
       facts: [volumes, backups, agentStates],

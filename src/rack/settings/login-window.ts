@@ -51,7 +51,7 @@ export const loginWindow = {
         severity: 'error',
         summary: 'Automatic login does not match the file.',
         cause:
-          'Without a login, there is no user session after a start, and programs that need one do not run. macOS asks for the password of the account, so only a person at the Mac can change the setting.',
+          "Without a login, there is no user session after a start, and programs that need one do not run. macOS asks for the account's password, so only a person at the Mac can change the setting.",
         hint: 'Change "Automatically log in as" in System Settings > Users & Groups.',
         hands: true,
         role: { blocks: 'login-window' },
@@ -61,7 +61,7 @@ export const loginWindow = {
         severity: 'error',
         summary: 'Automatic login is impossible while FileVault is on.',
         cause: 'The disk is locked until a person enters a password, so macOS switches automatic login off.',
-        hint: 'Switch FileVault off in a terminal of this Mac (`sudo fdesetup disable`), or set system.automaticLogin: any.',
+        hint: 'Switch FileVault off in Terminal on this Mac (`sudo fdesetup disable`), or set system.automaticLogin: any.',
         role: { blocks: 'login-window' },
         facts: [filevaultFact],
       },

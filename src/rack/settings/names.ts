@@ -161,7 +161,8 @@ export const names = {
       'names/differ': {
         severity: 'error',
         summary: "The Mac's name differs from its node name.",
-        cause: 'The file wants the Mac to have the name of its node, but a person or a setup gave it different names.',
+        cause:
+          "The file wants the Mac to have its node's name, but a person or a setup program gave it different names.",
         hint: prose`Set them with ${meshwright('apply')}.`,
         role: 'converged',
         facts: [fact],
@@ -170,7 +171,7 @@ export const names = {
         severity: 'error',
         summary: 'macOS gave this Mac a different Bonjour name, because its own name was taken.',
         cause:
-          'Another computer on the network has the name of this node, or this Mac is in one network with two interfaces. macOS then appends a number to the name.',
+          "Another computer on the network has this node's name, or this Mac is in one network with two interfaces. macOS then appends a number to the name.",
         hint: prose`Find the computer that has the name, because otherwise macOS appends the number again. Then: ${meshwright('apply')}`,
         role: 'converged',
         facts: [fact],

@@ -207,7 +207,7 @@ ${pmset} -c "$@"`,
       'power/no-autorestart': {
         severity: 'notice',
         summary: 'This Mac cannot start by itself after a power cut.',
-        cause: '`pmset` has no autorestart on this Mac, as on laptops.',
+        cause: 'On this Mac, `pmset` has no autorestart; laptops lack it, too.',
         hint: 'Connect it to an uninterruptible power supply, or expect to press its power button.',
         role: 'told',
         facts: [fact],

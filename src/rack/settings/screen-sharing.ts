@@ -110,7 +110,7 @@ export const screenSharing = {
       'sharing/screen': {
         severity: 'error',
         summary: 'Screen Sharing does not match the file.',
-        cause: 'The launchd service of Screen Sharing, now or at the next start, differs from system.screenSharing.',
+        cause: "Screen Sharing's launchd service, now or at the next start, differs from system.screenSharing.",
         hint: prose`Set it with ${meshwright('apply')}.`,
         role: 'converged',
         facts: [fact],

@@ -5,20 +5,20 @@ import type { CodeEntry } from '../../code-entry.ts';
 /** Codes about exo, which creates a placement by requests to its API after the ranks started. */
 export const exoCodes = {
   'exo/no-repository': {
-    summary: 'exo needs the repository name of the model.',
+    summary: "exo needs the model's repository name.",
     cause: "exo uses organization/name to find the model's files and its model card, and to route requests.",
     hint: 'Add the name to the model: repository: organization/name',
   },
   'exo/no-index': {
     summary: 'exo would consider the model incomplete.',
     cause:
-      'exo needs model.safetensors.index.json and every file that the index names. It reads the shape of the model from config.json.',
+      "exo needs model.safetensors.index.json and every file that the index names. It reads the model's shape from config.json.",
     hint: 'Add the missing file to the model. For weights in a single file, you can write the index by hand.',
   },
   'exo/needs-every-pair': {
     summary: 'exo over RDMA needs a cable between every pair of its nodes.',
     cause:
-      'Over RDMA exo only creates JACCL groups, in which every rank talks to every other over a direct cable, whatever the sharding. If a cable is missing, exo keeps searching for it and never offers the model.',
+      'Over RDMA, exo only creates JACCL groups, in which every rank talks to every other rank over a direct cable, whatever the sharding. If a cable is missing, exo keeps searching for it and never offers the model.',
     hint: 'Declare the cable under `thunderbolt.links`, use fewer nodes, or use transport: tcp. mlx can also use a ring over RDMA (backend: jaccl-ring).',
   },
   'exo/fast-synch': {
@@ -30,15 +30,15 @@ export const exoCodes = {
   },
   'exo/open-api': {
     severity: 'warning',
-    summary: "exo's own API can be reached without passing the gateway.",
+    summary: "exo's own API can be reached without going through the gateway.",
     cause:
-      'The gateway of an endpoint with `listen: lan` requires an API key. exo also serves its own API on every address of each of its Macs (0.0.0.0), without a key, and this cannot be turned off. Anyone who reaches that port needs no key.',
-    hint: 'Block that port in the firewall of the network, or allow only trusted computers on the network.',
+      'The gateway of an endpoint with `listen: lan` requires an API key. exo also serves its own API on every address of each of its Macs (0.0.0.0), without a key, and this cannot be turned off. Anyone who can reach that port needs no key.',
+    hint: "Block that port in the network's firewall, or allow only trusted computers on the network.",
   },
   'exo/network-daemon': {
-    summary: "exo's network daemon would remove the addresses of the cables.",
+    summary: "exo's network daemon would remove the addresses on the cables.",
     cause:
-      'At each start and every 30 minutes, it sets every cable back to DHCP. RDMA then has no address that the peer knows (exo issues 1158, 2007 and 2067). exo itself does not need the daemon.',
+      'At each start and every 30 minutes, it sets every cable back to DHCP. After that, RDMA has no address that the peer knows (exo issues 1158, 2007 and 2067). exo itself does not need the daemon.',
     hint: 'Let apply stop it (thunderbolt.foreignDaemons: stop) or remove it (thunderbolt.foreignDaemons: remove).',
   },
   'placement/reserved-word': {
@@ -48,9 +48,9 @@ export const exoCodes = {
     hint: 'Remove it from the file.',
   },
   'exo/no-identity': {
-    summary: 'A rank of exo does not report its ID.',
+    summary: 'An exo rank does not report its ID.',
     cause:
-      'exo generates a new ID at every start, and meshwright asks each node for it. A rank did not answer in time, or two ranks reported the same ID, which happens if they share a home folder.',
+      'exo generates a new ID at every start, and meshwright asks each node for it. A rank did not answer in time, or two ranks reported the same ID, as they do if they share a home folder.',
     hint: prose`Read the logs: ${meshwright('logs')}`,
   },
   'exo/mesh-incomplete': {
@@ -63,19 +63,19 @@ export const exoCodes = {
     summary: 'exo does not accept the model.',
     cause:
       'exo ships model cards for the models it knows. For any other model it builds a card from config.json and the weights index, and refuses the model if either is missing.',
-    hint: 'Set `repository` to the name that exo knows, or add model.safetensors.index.json to the files of the model.',
+    hint: "Set `repository` to the name that exo knows, or add model.safetensors.index.json to the model's files.",
   },
   'exo/cannot-split': {
     summary: 'exo cannot split this model in this way.',
     cause:
-      'exo has no pipeline over several nodes for DeepSeek V3.1 (8 bit) and Gemma 4. It uses tensor sharding only if the model card allows it. If the model has no card, exo must know its `architectures`.',
+      'exo has no pipeline across several nodes for DeepSeek V3.1 (8 bit) or Gemma 4. It uses tensor sharding only if the model card allows it. If the model has no card, exo must know its `architectures`.',
     hint: 'Use the other kind of sharding, a single node, or another runtime.',
   },
   'exo/placement-refused': {
     summary: 'exo offers no placement that matches the file.',
     cause:
       'meshwright first asks exo for its possible placements, and accepts only the declared sharding, transport and nodes. On its own, exo may choose other nodes or a single node.',
-    hint: 'Check the reason that exo gives. Then free memory, or change the nodes, the sharding or the transport of the placement.',
+    hint: "Check the reason that exo gives. Then free some memory, or change the placement's nodes, sharding or transport.",
   },
   'exo/ring-off-cables': {
     summary: "exo's ring does not use the cables.",
@@ -85,13 +85,13 @@ export const exoCodes = {
   },
   'exo/runner-failed': {
     summary: 'An exo runner failed.',
-    cause: 'exo restarts a failed runner five times and then removes the placement. The error from exo is shown.',
-    hint: prose`Read the logs of the ranks: ${meshwright('logs')}`,
+    cause: "exo restarts a failed runner five times and then removes the placement. The output shows exo's error.",
+    hint: prose`Read the ranks' logs: ${meshwright('logs')}`,
   },
   'exo/stuck': {
     summary: 'exo stopped making progress with a placement.',
     cause:
-      'exo has no deadlines: its runners can connect, load or warm up forever (exo issues 1137, 1731 and 2173). meshwright waited for each of these as long as it may take without progress.',
+      'exo has no deadlines: its runners can connect, load or warm up forever (exo issues 1137, 1731 and 2173). meshwright waited for as long as each of these may go without progress.',
     hint: prose`Restart the placement: ${meshwright('restart')}. If it happens again, use the other kind of sharding.`,
   },
   'exo/no-farewell': {

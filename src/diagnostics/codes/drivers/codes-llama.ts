@@ -21,6 +21,6 @@ export const llamaCodes = {
     summary: 'The leader has no cable to one of its workers.',
     cause:
       'The server connects to each worker directly over the cable between them. A worker listens only there, because its protocol has no password.',
-    hint: 'Add the link, or list a node with a cable to every other node first in `nodes`.',
+    hint: 'Add the link, or put a node that has a cable to every other node first in `nodes`.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -7,24 +7,24 @@ export const mlxCodes = {
   'mlx/unlocked-requirement': {
     summary: 'A line in the requirements does not pin a package by version and hash.',
     cause:
-      'Ranks exchange Python objects, so every node needs exactly the same packages, today and in a year. Only a version with its hashes guarantees that.',
+      'Ranks exchange Python objects, so every node needs exactly the same packages, today and in a year. Only a version pinned by its hashes guarantees that.',
     hint: 'Compile the list again: uv pip compile --generate-hashes --python-platform aarch64-apple-darwin -o requirements.lock',
   },
   'mlx/package-missing': {
     summary: 'The requirements lack a package that every rank needs.',
     cause: 'Each rank runs mlx_lm.server with mlx, and meshwright installs only packages in the list.',
-    hint: 'Add mlx-lm to the input of the list, and compile the list for macOS on Apple silicon.',
+    hint: 'Add mlx-lm to the packages that the list is compiled from, and compile the list for macOS on Apple silicon.',
   },
   'mlx/too-old': {
     summary: 'This version of mlx-lm is too old.',
     cause:
-      'meshwright limits the number of parallel requests and the size of the prompt cache. The server has these options since mlx-lm 0.31.0; an older one exits with "unrecognized arguments".',
+      'meshwright limits the number of parallel requests and the size of the prompt cache. The server has had these options since mlx-lm 0.31.0; an older server exits with "unrecognized arguments".',
     hint: 'Require mlx-lm 0.31.0 or newer, and compile the list again.',
   },
   'mlx/cannot-split': {
     summary: 'This version of mlx-lm cannot split this kind of model in this way.',
     cause:
-      'Each model class in mlx-lm supports tensor sharding, pipeline sharding, both or neither. With an unsupported one, the ranks would exit immediately.',
+      'Each model class in mlx-lm supports tensor sharding, pipeline sharding, both or neither. With an unsupported kind, the ranks would exit immediately.',
     hint: 'Use the other kind of sharding, a newer mlx-lm in the requirements, or a single node.',
   },
   'mlx/not-known-to-split': {
@@ -34,9 +34,9 @@ export const mlxCodes = {
     hint: 'Try it: a rank that cannot split the model exits immediately, and its log says so.',
   },
   'mlx/lost-layers': {
-    summary: 'A pipeline with this number of nodes would skip layers of the model.',
+    summary: "A pipeline with this number of nodes would skip some of the model's layers.",
     cause:
-      'Up to mlx-lm 0.32.0, a rank with one layer more than others computes its first layer wrongly (mlx-lm issue 1688). The layers in between are loaded on no rank, without an error.',
+      'Up to mlx-lm 0.32.0, a rank that has one layer more than the others gets its first layer wrong (mlx-lm issue 1688). The layers in between are not loaded on any rank, and no error is reported.',
     hint: 'Use a number of nodes that divides the number of layers, sharding: tensor, or a newer mlx-lm.',
   },
   'mlx/backend-needs-cables': {
@@ -59,14 +59,14 @@ export const mlxCodes = {
     severity: 'notice',
     summary: 'Two nodes are connected by more cables than their ranks use.',
     cause:
-      'JACCL uses several cables between neighbors only in a ring. It uses the same number on every hop: that of the hop with the fewest, up to four. A full mesh and a ring over TCP use one cable per pair.',
+      'JACCL uses several cables between neighbors only in a ring. It uses the same number on every hop: as many as the hop with the fewest cables has, up to four. A full mesh and a ring over TCP use one cable per pair.',
     hint: 'Use backend: jaccl-ring with the same number of cables on every hop, or ignore this: an unused cable does no harm.',
   },
   'mlx/cable-left-out': {
     severity: 'notice',
     summary: 'A start uses fewer cables per hop than declared.',
     cause:
-      'A JACCL ring uses the same number of cables on every hop: that of the hop with the fewest. A cable counts only if the start observes the RDMA devices of its receptacles. A cable that is left out stays out until the next start.',
+      "A JACCL ring uses the same number of cables on every hop: as many as the hop with the fewest cables has. A cable counts only if the start observes its receptacles' RDMA devices. A cable that is left out stays out until the next start.",
     hint: prose`Check that receptacle on its node: ${meshwright('facts', its.node, '--fact', 'thunderbolt')}. Once the device appears, the next start uses the cable: ${meshwright('restart', its.placement)}.`,
   },
   'mlx/firewall-blocks': {
@@ -77,24 +77,24 @@ export const mlxCodes = {
   },
   'mlx/wheels-unreadable': {
     summary: 'The folder of wheels cannot be read, and the lock does not list it.',
-    cause: 'meshwright sends its contents to the nodes and includes them in the version of the runtime.',
+    cause: "meshwright sends its contents to the nodes and includes them in the runtime's version.",
     hint: 'Correct `wheels`, or restore the folder.',
   },
   'mlx/wheel-missing': {
     summary: 'The folder of wheels lacks a package in the requirements.',
     cause:
-      'With `wheels`, the nodes download nothing, so the folder must contain every package with one of its hashes.',
+      'With `wheels`, the nodes download nothing, so the folder must contain every package, in a file that matches one of its hashes.',
     hint: 'Download it on a computer with internet access: pip download --no-deps --require-hashes --only-binary :all: --platform macosx_26_0_arm64 --python-version 3.12 -r requirements.lock -d wheels',
   },
   'mlx/python-missing': {
     summary: 'The folder of wheels has no Python archive.',
     cause: 'With `wheels`, uv also takes Python from that folder.',
-    hint: 'Get the URL from the same uv: uv python list 3.12 --all-platforms --only-downloads --show-urls. Put the file in the folder without renaming it. meshwright cannot check whether its version and build date are those that uv wants.',
+    hint: 'Get the URL from the same uv: uv python list 3.12 --all-platforms --only-downloads --show-urls. Put the file in the folder without renaming it. meshwright cannot check whether its version and build date are the ones that uv wants.',
   },
   'mlx/libraries-differ': {
     summary: 'The nodes of a placement installed different libraries from the same list.',
     cause:
-      'Each node installs the packages itself. If the list has hashes of several wheels of one version, macOS decides which one is installed. For example, mlx-metal has separate wheels for macOS 14, 15 and 26. Ranks do not compare libraries when they connect.',
+      'Each node installs the packages itself. If the list has the hashes of several wheels for one version, the macOS version decides which one is installed. For example, mlx-metal has separate wheels for macOS 14, 15 and 26. Ranks do not compare libraries when they connect.',
     hint: prose`Update all nodes to one macOS version. Or name that package's wheel by URL in the requirements. This creates a new runtime version on every node. With \`wheels\`, keep only one wheel of that package in the folder, and only its hash in the list. To reinstall on one node: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then ${aside(meshwright('apply'))}.`,
   },
   'mlx/libraries-unknown': {
@@ -107,19 +107,20 @@ export const mlxCodes = {
     severity: 'warning',
     summary: 'The model includes Python code, which will not run.',
     cause:
-      'mlx-lm runs such code, usually for the tokenizer, only if explicitly allowed. It would run as the account of the ranks on every node.',
+      "mlx-lm runs such code, usually for the tokenizer, only if explicitly allowed. It would run under the ranks' account on every node.",
     hint: 'Read the files. If the model does not work without them, list each with its sha256 under `models.<name>.trustRemoteCode`.',
   },
   'mlx/other-code': {
     summary: "The model's code does not match the approved digests.",
     cause:
-      '`trustRemoteCode` must list every .py file of the model with its sha256, but a file is missing, new or different.',
+      "`trustRemoteCode` must list each of the model's .py files with its sha256, but a file is missing, new or different.",
     hint: 'Read the files again, then copy the digests shown here into the cluster file.',
   },
   'mlx/context-too-long': {
     severity: 'warning',
     summary: 'The context is longer than the model supports.',
-    cause: 'mlx-lm accepts prompts of any length, but beyond the trained length the answers get worse.',
+    cause:
+      'mlx-lm accepts prompts of any length, but the answers get worse beyond the length that the model was trained for.',
     hint: 'Lower `context`, or use a model with a longer context.',
   },
   'mlx/fast-synch': {

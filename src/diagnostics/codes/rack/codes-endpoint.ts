@@ -22,19 +22,19 @@ export const endpointCodes = {
   'placement/key-twice': {
     summary: 'A list of API keys names one source twice.',
     cause:
-      'Each source of `apiKey` gives one key, and the gateway accepts every listed key. If you removed one of the two lines, that key would still be accepted.',
+      'Each source under `apiKey` provides one key, and the gateway accepts every listed key. If you later removed one of the two lines to revoke the key, the gateway would still accept it.',
     hint: 'Remove one of the two lines.',
   },
   'placement/endpoint-of-ranks': {
     summary: 'An endpoint uses a port that is reserved for ranks.',
     cause:
-      'Each start of a placement uses one of 64 ports between 16384 and 32767, determined by its name. An endpoint on one of these ports could block a later start, or be blocked by it.',
+      "Each start of a placement uses one of 64 ports between 16384 and 32767, determined by the placement's name. An endpoint on one of these ports could block a later start, or a later start could block the endpoint.",
     hint: 'Use a port below 16384, such as 8080.',
   },
   'placement/inner-port': {
     summary: 'An endpoint uses a port that is reserved for runtimes behind a gateway.',
     cause:
-      'The runtime of a published placement listens on 127.0.0.1 of its leader, at a port from 40000 to 40255 determined by its name. An endpoint on that port could block the runtime, or be blocked by it.',
+      "A published placement's runtime listens on its leader at 127.0.0.1, on a port from 40000 to 40255 determined by the placement's name. An endpoint on that port could block the runtime, or the runtime could block the endpoint.",
     hint: 'Use a port below 40000, such as 8080, or above 40255.',
   },
   'placement/served-name-taken': {

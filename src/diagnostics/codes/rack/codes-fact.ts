@@ -5,8 +5,8 @@ import type { CodeEntry } from '../../code-entry.ts';
 /** Codes about an observation as a whole. */
 export const factCodes = {
   'fact/too-much-output': {
-    summary: 'The node sent more output than an observation may have.',
-    cause: 'A tool on the node, or a program in its place, printed without end. meshwright did not read the rest.',
+    summary: 'The node sent more output than is allowed in an observation.',
+    cause: 'A tool on the node, or a program in its place, kept printing. meshwright did not read the rest.',
     hint: 'Log in and run `system_profiler SPThunderboltDataType -json | wc -c` and the other probes by hand.',
   },
   'fact/no-frames': {
@@ -16,9 +16,9 @@ export const factCodes = {
   },
   'fact/unknown': {
     severity: 'warning',
-    summary: 'Some facts of this node are unknown.',
+    summary: 'Some facts about this node are unknown.',
     cause:
-      'A tool is missing, was refused, hung or printed output that no known macOS prints. An unknown fact never counts as right or wrong, so everything that depends on it was left unchecked.',
+      'A tool is missing, was refused, hung, or printed output that no known macOS prints. An unknown fact never counts as right or wrong, so everything that depends on it was left unchecked.',
     hint: prose`See the result of each probe: ${meshwright('facts')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

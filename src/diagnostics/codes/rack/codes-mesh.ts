@@ -7,25 +7,25 @@ const suspicionCodes = {
   'rdma/suspected-idle-dead': {
     summary: 'A cable may carry no RDMA traffic, although its RDMA ports are active.',
     cause:
-      'In this boot session a start or a token over RDMA failed, but everything meshwright can check on the links of the placement is fine. Ports that were idle for long, or whose cable was plugged in again, stop working until both Macs restart (exo issue 1973). Only traffic shows it.',
+      "In this boot session a start or a token over RDMA failed, but everything that meshwright can check on the placement's links is fine. Ports that have been idle for a long time, or whose cable was replugged, can stop working until both Macs restart (exo issue 1973). Only traffic reveals this.",
     hint: 'Restart the placement. If that does not help, restart the Macs at both ends of the cable.',
   },
   'address/suspected-no-answer': {
     summary: 'A cable may carry no traffic, although it is connected and has its addresses.',
     cause:
-      'In this boot session a start over TCP failed because a rank got no answer from its peer over this cable. The cables match the file and have their addresses, and no other rank reported a reason. A port that stopped working behaves like this, until both Macs restart.',
+      'In this boot session a start over TCP failed because a rank got no answer from its peer over this cable. The cables match the file and have their addresses, and no other rank reported a reason. A port that has stopped working behaves like this until both Macs restart.',
     hint: 'Restart the Macs at both ends of the cable; if that does not help, replace the cable.',
   },
   'mesh/suspected-local-network': {
     summary: 'macOS may block a rank from the local network.',
     cause:
-      'A rank immediately got "no route to host" for its peer (errno 65). Everything meshwright can check on the links is fine: over TCP, these are the cables and their addresses. Local Network privacy blocks programs of a session at the screen; daemons of launchd, root and programs started over SSH are exempt (Apple TN3179). The setting cannot be read or changed over SSH.',
-    hint: 'On that Mac: System Settings > Privacy & Security > Local Network. Turn on the switch of the app or agent that started the rank.',
+      'A rank immediately got "no route to host" for its peer (errno 65). Everything meshwright can check on the links is fine: over TCP, these are the cables and their addresses. Local Network privacy blocks programs in a session at the screen; launchd daemons, root, and programs started over SSH are exempt (Apple TN3179). The setting cannot be read or changed over SSH.',
+    hint: 'On that Mac: System Settings > Privacy & Security > Local Network. Turn on the switch for the app or agent that started the rank.',
   },
   'rdma/suspected-exhausted': {
     summary: 'A Mac may have run out of protection domains or queue pairs.',
     cause:
-      'The last start over RDMA in this boot session could not allocate a protection domain (errno 12 or 16), as on an exhausted device. Everything meshwright can check is fine. Failed starts can leave such resources in the kernel, and only a restart frees them. If the kernel holds none, the cause is elsewhere.',
+      'The last start over RDMA in this boot session could not allocate a protection domain (errno 12 or 16), as happens on an exhausted device. Everything meshwright can check is fine. Failed starts can leave such resources in the kernel, and only a restart frees them. If the kernel holds none, the cause is elsewhere.',
     hint: 'Restart the placement. If that does not help, restart the Mac.',
   },
 } as const satisfies Record<string, CodeEntry>;
@@ -34,23 +34,23 @@ const suspicionCodes = {
 export const meshCodes = {
   ...suspicionCodes,
   'placement/too-few-queue-pairs': {
-    summary: 'One start needs more queue pairs of an RDMA device than the device has.',
+    summary: 'One start needs more queue pairs from an RDMA device than the device has.',
     cause:
-      'A device can create all but one of the queue pairs and protection domains that `ibv_devinfo -v` reports (`max_qp`, `max_pd`). Each of two ranks of a `jaccl-ring` needs two of every device it uses, because its previous and its next neighbor are the same Mac. It makes both connections over every cable, so another cable does not help. Restarting a Mac does not increase the limit.',
-    hint: 'Remove `backend`: two cabled ranks then use jaccl, which needs one of each device. A ring of three or more nodes also needs only one; `backend: ring` with `transport: tcp` needs none.',
+      'A device can create all but one of the queue pairs and protection domains that `ibv_devinfo -v` reports (`max_qp`, `max_pd`). Each of two ranks of a `jaccl-ring` needs two from every device it uses, because its previous and its next neighbor are the same Mac. It makes both connections over every cable, so another cable does not help. Restarting a Mac does not increase the limit.',
+    hint: 'Remove `backend`: two cabled ranks then use jaccl, which needs one from each device. A ring of three or more nodes also needs only one; `backend: ring` with `transport: tcp` needs none.',
   },
   'placement/bridged-link': {
     summary: 'The file keeps a bridge that contains a cable between ranks.',
     cause:
-      'With `thunderbolt.bridge: keep`, a bridged receptacle gets no address of its own. Ranks need the addresses of their cables, over TCP and over RDMA.',
+      "With `thunderbolt.bridge: keep`, a bridged receptacle gets no address of its own. Ranks need their cables' addresses, over TCP and over RDMA.",
     hint: 'Write `bridge: remove` under `thunderbolt`, or remove the link or the node from the file.',
   },
   'endpoint/clear-text': {
     severity: 'warning',
-    summary: 'API keys of clients cross the network unencrypted.',
+    summary: "Clients' API keys cross the network unencrypted.",
     cause:
       'The gateway of an endpoint with `listen: lan` uses HTTP. Anyone who can read the network traffic sees keys, prompts and answers, and can use the model with such a key.',
-    hint: 'Put a TLS proxy in front of it and list its address in `endpoint.proxies`, or allow only trusted computers on this network.',
+    hint: "Put a TLS proxy in front of the gateway and list the proxy's address in `endpoint.proxies`, or allow only trusted computers on this network.",
   },
   'endpoint/door-closed': {
     severity: 'warning',
@@ -63,20 +63,20 @@ export const meshCodes = {
     severity: 'warning',
     summary: 'A Mac could not be asked about a gateway that has to be closed.',
     cause:
-      'An unreachable Mac keeps the state of its gateway, even over a restart. If the gateway was open, it admits clients as soon as they reach that Mac. So the drain is not complete, even if all other gateways are closed.',
+      "An unreachable Mac keeps its gateway's state, even through a restart. If the gateway was open, it admits clients as soon as they reach that Mac. So the drain is not complete, even if all other gateways are closed.",
     hint: 'Bring the Mac back, then run the drain again.',
   },
   'endpoint/nothing-to-close': {
     summary: 'This placement has no gateway to close.',
     cause:
-      'Only a published endpoint has a gateway. An endpoint that only its own node reaches is the runtime itself, which keeps answering.',
+      'Only a published endpoint has a gateway. An unpublished endpoint is the runtime itself, which keeps answering.',
     hint: prose`Stop the placement: ${meshwright('stop')}`,
   },
   'endpoint/still-inside': {
     summary: 'Requests are still in flight after the drain deadline.',
     cause:
-      'The gateway is closed to new requests, but some requests admitted before have no complete answer yet. None of them is cut off: the mesh keeps running.',
-    hint: prose`Wait longer: ${meshwright('drain', its.placement, '--deadline', '10m')}. Stopping or restarting the placement now cuts them off.`,
+      'The gateway is closed to new requests, but some requests that it admitted earlier have no complete answer yet. None of them are cut off: the mesh keeps running.',
+    hint: prose`Wait longer: ${meshwright('drain', its.placement, '--deadline', '10m')}. Stopping or restarting the placement now would cut them off.`,
   },
   'launch/held': {
     summary: 'A target node of launch is on hold.',
@@ -92,7 +92,7 @@ export const meshCodes = {
   'launch/needs-reboot': {
     summary: 'A target node of launch needs a restart first.',
     cause:
-      'A stopped rank left memory or a process that only a restart clears. Or the RDMA devices have no room for another start in this boot session. meshwright starts no placement on that node either.',
+      'Either a stopped rank left memory or a process behind that only a restart clears, or the RDMA devices have no room for another start in this boot session. meshwright starts no placement on that node either.',
     hint: prose`Restart the node, or leave it out: ${meshwright('reboot', its.node)}`,
   },
   'launch/reboot-unseen': {
@@ -104,32 +104,32 @@ export const meshCodes = {
   'launch/not-seen': {
     summary: 'The devices or addresses that the ranks connect over were not observed.',
     cause:
-      'launch chooses the group by the cables in the file. With a cable between every pair of nodes, the group uses RDMA, by device names that macOS may change. An unobserved device does not count as missing.',
+      'launch chooses the group based on the cables in the file. With a cable between every pair of nodes, the group uses RDMA, with device names that macOS may change. An unobserved device does not count as missing.',
     hint: prose`See why it was not observed: ${meshwright('doctor')}. Then launch again.`,
   },
   'mesh/launch-budget': {
     summary: "A Mac's RDMA devices have no room for another start.",
     cause:
-      'A device has few protection domains and queue pairs: as many as `ibv_devinfo -v` reports, or else three. A failed start over RDMA can leave some allocated until the Mac restarts (seen on macOS 26.5.1). meshwright reads the number in use from the kernel. If it cannot, it counts starts: each counts until its placement has served and stopped cleanly.',
+      'A device has few protection domains and queue pairs: as many as `ibv_devinfo -v` reports, or else three. A failed start over RDMA can leave some of them allocated until the Mac restarts (seen on macOS 26.5.1). meshwright reads the number in use from the kernel. If it cannot, it counts starts: each counts until its placement has served and stopped cleanly.',
     hint: prose`Restart the named Macs: ${meshwright('reboot')}. To start anyway: --allow rdma-start`,
   },
   'mesh/last-start': {
     severity: 'warning',
     summary: 'A Mac has room for only one more start over RDMA.',
     cause:
-      'Resources that failed starts left in the RDMA devices stay allocated until the Mac restarts (`mesh/launch-budget`). The running placement also uses one place until it stops. If the next start fails, the Mac must restart before another start.',
+      'Resources that failed starts left in the RDMA devices stay allocated until the Mac restarts (`mesh/launch-budget`). The running placement also takes up room for one start until it stops. If the next start fails, the Mac must restart before another start.',
     hint: 'Nothing to do while it serves. Restart the named Macs at a convenient time, before a start that must succeed.',
   },
   'mesh/stays-on-tcp': {
     summary: 'After a restart, a placement is running over TCP again.',
     cause:
-      'The file sets rdma, but the ranks use TCP. They also used it before the last restart in this boot session, with the same file. Another restart would give the same result, interrupt requests in flight and use up one more start of the launch budget. A log line with the reason is quoted. llama.cpp logs no reason if no RDMA device has the address of the connection.',
+      "The file sets rdma, but the ranks use TCP. They also used it before the last restart in this boot session, with the same file. Another restart would give the same result, interrupt requests in flight and use up one more start of the launch budget. If a log line gives the reason, it is quoted. llama.cpp logs no reason if no RDMA device has the connection's address.",
     hint: prose`Fix the RDMA problems that doctor lists, then restart the placement's Macs: ${meshwright('reboot')}. Or write \`transport: tcp\`. To try another start anyway: ${meshwright('restart')}`,
   },
   'mesh/not-serving': {
     summary: 'A placement in the file does not serve.',
     cause:
-      'A placement serves if all its ranks run, come from one start and match the file, and its endpoint returned a token during the check. A placement with only some of this counts as not serving.',
+      'A placement serves if all its ranks run, come from one start and match the file, and its endpoint returned a token during the check. A placement that meets only some of these conditions does not count as serving.',
     hint: prose`Start it: ${meshwright('apply')}`,
   },
   'mesh/not-stopped': {
@@ -146,21 +146,21 @@ export const meshCodes = {
     severity: 'notice',
     summary: 'A placement runs on its fallback.',
     cause:
-      'It was started there with `start --fallback`, because its own nodes could not run it. Nothing stops it there, but once all of its own nodes can run it, the next plan moves it back.',
+      'It was started there with `start --fallback`, because its own nodes could not run it. It keeps running there, but once all of its own nodes can run it, the next plan moves it back.',
     hint: prose`Once its own nodes are healthy: ${meshwright('apply', '--allow', 'interrupt')}`,
   },
   'mesh/fallback-there': {
     severity: 'notice',
     summary: 'A placement that does not serve could run on its fallback.',
     cause:
-      'The file sets fallback nodes, all of them were observed, and they have the runtime and the model. meshwright never moves a placement to its fallback by itself: less context now or a longer wait is your decision.',
+      'The file sets fallback nodes, all of them were observed, and they have the runtime and the model. meshwright never moves a placement to its fallback by itself: whether to accept less context now or to wait longer is your decision.',
     hint: prose`Start it on the fallback: ${meshwright('start', its.name, '--fallback')}`,
   },
   'mesh/not-judged': {
     severity: 'warning',
     summary: 'Cannot tell whether a placement matches the file.',
     cause:
-      'Its nodes answered, but something is missing. Either no token was requested because the placement was just starting, or the lock lacks a digest.',
+      'Its nodes answered, but either no token was requested because the placement was just starting, or the lock lacks a digest.',
     hint: prose`Check again in a minute. If the warning remains: ${meshwright('plan')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -26,7 +26,7 @@ export const planCodes = {
     severity: 'notice',
     summary: 'A node has a model that is not in the file.',
     cause:
-      'Models take hours to download, so no run deletes a model that left the file, or a version that was replaced.',
+      'Models take hours to download, so no run deletes a model that was removed from the file, or a version that was replaced.',
     hint: 'If nothing needs the model anymore, delete its folder below /opt/meshwright/models.',
   },
   'uninstall/stays': {
@@ -38,10 +38,10 @@ export const planCodes = {
   },
   'uninstall/by-hand': {
     severity: 'notice',
-    summary: 'Some preparations of a node must be undone by hand.',
+    summary: "Some parts of a node's setup must be undone by hand.",
     cause:
-      'RDMA is switched in Recovery or System Settings, and FileVault and automatic login are set in System Settings at the Mac itself. Cables stay connected. meshwright knows no command over SSH for any of this.',
-    hint: 'Undo at the Mac what you no longer want.',
+      'RDMA is switched in Recovery or System Settings, and FileVault and automatic login are set in System Settings at the Mac itself. Cables stay connected. meshwright knows no command that can undo any of this over SSH.',
+    hint: 'At the Mac, undo whatever you no longer want.',
   },
   'network/carries-connection': {
     summary: 'A change would affect the interface that meshwright uses to reach the node.',

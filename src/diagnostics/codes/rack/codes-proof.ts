@@ -7,12 +7,12 @@ export const proofCodes = {
   'mesh/needs-reboot': {
     summary: 'A Mac needs a restart before any rank can start there.',
     cause:
-      'After a rank exits, macOS gets its wired memory back: `vm_stat` shows about as much wired memory as before. If much more stays wired, or if a process survives KILL, the kernel holds it and only a restart helps. The stop that found this marks the node, and no rank starts there until its next boot session.',
+      'After a rank exits, macOS reclaims its wired memory: `vm_stat` shows about as much wired memory as before. If much more stays wired, or if a process survives KILL, the kernel holds it and only a restart helps. The stop that found this marks the node, and no rank starts there until its next boot session.',
     hint: prose`Restart the named Macs: ${meshwright('reboot')}`,
   },
   'mesh/left-to-restart': {
     severity: 'warning',
-    summary: 'The restart will clear the remains of a rank.',
+    summary: 'The restart will clear what a rank left behind.',
     cause:
       'All ranks on a Mac are stopped before it restarts or shuts down. This rank survived KILL or left its memory wired. The restart clears that, so nothing waits for it.',
     hint: 'If the Mac does not go down within a few minutes, hold its power button.',
@@ -21,51 +21,51 @@ export const proofCodes = {
     severity: 'warning',
     summary: 'The stop may cut off requests.',
     cause:
-      'The gateway was closed and requests in flight had time to finish. Some are still in flight, or the gateway did not report their number. The stop continues.',
+      'The gateway was closed and requests in flight had time to finish. Some are still in flight, or the gateway did not report how many. The stop continues.',
     hint: 'Clients must send these requests again. If answers need more time, stop the placement when it is idle.',
   },
   'mesh/killed': {
     severity: 'notice',
     summary: 'A rank did not stop when asked and was killed.',
     cause:
-      'It did not exit within its grace period, so KILL ended it. This happens to a rank that waits for a lost peer. Before that, `sample` recorded the stacks of its threads.',
+      "It did not exit within its grace period, so KILL ended it. This happens to a rank that waits for a lost peer. Before the kill, `sample` recorded the rank's thread stacks.",
     hint: 'If it happens repeatedly, read the sample on the node: it shows what the rank was waiting for.',
   },
   'mesh/lost-member': {
     severity: 'warning',
     summary: 'A rank of a placement cannot be observed, and the other ranks still run.',
     cause:
-      'A mesh needs all its ranks. If the Mac of one is away, the others wait for it, spin and keep their memory. The placement cannot start again until all its nodes are observed. `apply` does not stop ranks that may be serving; `stop` stops every rank that it can observe.',
+      "A mesh needs all its ranks. If one rank's Mac is gone, the other ranks wait for it, spin, and keep their memory. The placement cannot start again until all its nodes are observed. `apply` does not stop ranks that may be serving; `stop` stops every rank that it can observe.",
     hint: prose`Bring the Mac back, or stop the other ranks: ${meshwright('stop', its.name)}`,
   },
   'mesh/first-failing-rank': {
     summary: 'This rank of a placement failed first.',
     cause:
       'A start failed, and meshwright read the logs and exit codes of the ranks before stopping them. A rank that logged its own error comes first, then a rank that only exited, then a rank that only complained about others.',
-    hint: prose`Read the logs of the ranks: ${meshwright('logs')}`,
+    hint: prose`Read the ranks' logs: ${meshwright('logs')}`,
   },
   'mesh/no-failing-rank': {
     severity: 'notice',
     summary: 'A start failed, and no rank gives a reason.',
     cause: 'No rank exited, and this version of meshwright recognizes no line in their logs since the start.',
-    hint: prose`Read the logs of the ranks: ${meshwright('logs')}`,
+    hint: prose`Read the ranks' logs: ${meshwright('logs')}`,
   },
   'mesh/peer-named': {
     summary: 'A rank reports a problem with the connection to another Mac.',
     cause:
-      'A start failed. No rank exited or logged a known error. One log has a failure message with the address of another Mac, on a cable in the file.',
+      "A start failed. No rank exited or logged a known error. One log has a failure message with another Mac's address on a cable in the file.",
     hint: prose`See the state of that cable and what to do next: ${meshwright('doctor')}`,
   },
   'mesh/another-answer': {
-    summary: 'A placement answers the same question differently than before.',
+    summary: 'A placement no longer gives the same answer to the same question.',
     cause:
-      'A deterministic runtime at temperature 0 gives the same answer after every start with the same file and macOS. A different answer means that some rank computes something else. Possible causes are a damaged tensor cache, a changed model file, or a part of the model in the wrong place.',
+      'A deterministic runtime at temperature 0 gives the same answer after every start with the same file and macOS. A different answer means that some rank computes something different. Possible causes are a damaged tensor cache, a changed model file, or a part of the model in the wrong place.',
     hint: prose`Restart it, which verifies every cached tensor: ${meshwright('restart', its.placement)}. If the answer still differs, do not trust it, and check the model files: ${meshwright('doctor')}. If the new answer is right, remove the placement (state: stopped, apply) and delete the file \`golden\` from its folder on the leader.`,
   },
   'mesh/too-slow': {
-    summary: 'A placement is slower than expected, or than before.',
+    summary: 'A placement is slower than expected or slower than before.',
     cause:
-      'The golden question measured its speed after everything was loaded. The speed is below `expect.tokensPerSecond` or, without that key, below a fifth of an earlier start with the same file and macOS. Typical reasons are the wrong network, a slow cable, or a Mac that is busy with other work.',
+      'The golden question measured its speed after everything was loaded. The speed is below `expect.tokensPerSecond` or, without that key, below a fifth of the speed of an earlier start with the same file and macOS. Typical reasons are the wrong network, a slow cable, or a Mac that is busy with other work.',
     hint: prose`Fix the named problem, then start it again: ${meshwright('apply')}. If the expectation is wrong, change expect.tokensPerSecond in the file.`,
   },
   'mesh/speed-unknown': {

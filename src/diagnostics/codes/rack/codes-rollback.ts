@@ -6,7 +6,7 @@ import type { CodeEntry } from '../../code-entry.ts';
 export const rollbackCodes = {
   'runtime/taken-back': {
     severity: 'notice',
-    summary: 'A runtime was rolled back to an older version than its archive.',
+    summary: 'A runtime was rolled back to a version older than its archive.',
     cause:
       '`rollback` recorded the older version in the lock. It stays in use until the archive changes or until `rollback --undo`.',
     hint: prose`Use the newer version again: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
@@ -25,7 +25,7 @@ export const rollbackCodes = {
   },
   'rollback/not-taken-back': {
     summary: 'This runtime was not rolled back.',
-    cause: '--undo reverts a rollback, but the lock has no rollback of this runtime.',
+    cause: '--undo reverts a rollback, but the lock records no rollback for this runtime.',
     hint: prose`See which version is in use: ${meshwright('facts', '--fact', 'trees')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

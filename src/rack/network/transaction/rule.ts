@@ -11,9 +11,9 @@ import { rollbacksFact } from './fact.ts';
 const codes = {
   'network/unconfirmed-change': {
     severity: 'warning',
-    summary: 'A network change on this node waits for its confirmation.',
+    summary: 'A network change on this node is waiting for confirmation.',
     cause:
-      'A run changed the network of this node but has not yet confirmed that the node is still reachable. The run is still active, or it was interrupted. Without a confirmation, the node restores its previous network settings.',
+      "A run changed this node's network but has not yet confirmed that the node is still reachable. The run is still active, or it was interrupted. Without confirmation, the node restores its previous network settings.",
     hint: prose`When that run is over, settle the change with ${meshwright('apply')}.`,
     role: 'converged',
     facts: [rollbacksFact],
