@@ -166,14 +166,8 @@ function actsOf(
   gigabitsPerSecond: Cable['gigabitsPerSecond'] | undefined,
 ): readonly HandsAct[] {
   const [one, other] = ends;
-  if (verb === 'unplug') return ends.map((end) => ({ kind: 'unplug', end }));
+  if (verb === 'unplug') return ends.map((end) => ({ kind: verb, end }));
   if (one === undefined || other === undefined) return [];
-  switch (verb) {
-    case 'plug':
-      return [{ kind: 'plug', ends: [one, other], ...given({ gigabitsPerSecond }) }];
-    case 'move':
-      return [{ kind: 'move', from: one, to: other }];
-    case 'swap':
-      return [{ kind: 'swap', ends: [one, other] }];
-  }
+  if (verb === 'move') return [{ kind: verb, from: one, to: other }];
+  return [{ kind: verb, ends: [one, other], ...given({ gigabitsPerSecond }) }];
 }

@@ -32,8 +32,6 @@ export interface JobDefinition {
   /** Whether other processes of its group may outlive it. */
   readonly abandonsGroup: boolean;
   readonly processType: (typeof processTypes)[number];
-  /** Soft limit of open files; absent: the default. */
-  readonly openFiles?: number;
   /** The property list's own `Disabled`, which `launchctl enable` overrides. */
   readonly isDisabled: boolean;
 }
@@ -119,7 +117,6 @@ function jobOf(list: Checked, label: string, keepAlive: KeepAlive): JobReading {
         standardErrorPath: list.StandardErrorPath,
         userName: list.UserName,
         intervalSeconds: list.StartInterval,
-        openFiles: list.SoftResourceLimits?.[openFilesKey],
       }),
       runAtLoad: list.RunAtLoad === true,
       keepAlive,

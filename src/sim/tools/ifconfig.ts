@@ -271,17 +271,11 @@ export const ifconfig: Tool = {
  */
 export const routesPath = '/.sim/answers/netstat/-rn_-f_inet.out';
 
-interface Line {
-  readonly to: string;
-  readonly by: string;
-  readonly flags: string;
-  readonly device: string;
-  /** `!` for an entry that expires with its interface. */
-  readonly expires?: string;
-}
-
-/** One line in the column widths of the captured table: left-aligned except for interface and expiry. */
-const lineText = ({ to, by, flags, device, expires = '' }: Line): string =>
+/**
+ * One line in the column widths of the captured table: left-aligned except for interface and expiry. `expires` is `!`
+ * for an entry that expires with its interface.
+ */
+const route = (to: string, by: string, flags: string, device: string, expires = ''): string =>
   `${to.padEnd(18)} ${by.padEnd(18)} ${flags.padEnd(19)} ${device.padStart(5)} ${expires.padStart(6)}`;
 
 /** The prefix length of an address by the historical classes. */
@@ -308,14 +302,10 @@ interface Attached {
 }
 
 /** Every interface with an IPv4 address, in the order of network services: the first router is the default one. */
-function attached(view: View): readonly Attached[] {
-  const services = servicesIn(view.mac.preferences).map(({ device }) => device);
+function attached({ fleet, mac }: View): readonly Attached[] {
+  const services = servicesIn(mac.preferences).map(({ device }) => device);
   const place = ({ device }: Attached): number =>
     services.includes(device) ? services.indexOf(device) : services.length;
-  return addressed(view).toSorted((one, other) => place(one) - place(other));
-}
-
-function addressed({ fleet, mac }: View): readonly Attached[] {
   const office: Attached = {
     device: mac.lan.device,
     address: { address: mac.lan.address, prefixLength: 24 },
@@ -327,7 +317,8 @@ function addressed({ fleet, mac }: View): readonly Attached[] {
     return address === undefined ? [] : [{ device: receptacle.device, address, ...given({ router }) }];
   });
   const bridge = bridgeAddress(fleet, mac);
-  return [office, ...cables, ...(bridge === undefined ? [] : [{ device: 'bridge0', address: bridge }])];
+  const bridges = bridge === undefined ? [] : [{ device: 'bridge0', address: bridge }];
+  return [office, ...cables, ...bridges].toSorted((one, other) => place(one) - place(other));
 }
 
 /**
@@ -339,23 +330,22 @@ export function routesText(view: View): string {
   const wire = (device: string): string => `link#${names.indexOf(device) + 1}`;
   const all = attached(view);
   const primary = all.find(({ router }) => router !== undefined)?.device ?? all[0]?.device ?? '';
-  const defaults = all.flatMap(({ device, router }): readonly Line[] =>
-    router === undefined ? [] : [{ to: 'default', by: router, flags: device === primary ? 'UGScg' : 'UGScIg', device }],
+  const defaults = all.flatMap(({ device, router }) =>
+    router === undefined ? [] : [route('default', router, device === primary ? 'UGScg' : 'UGScIg', device)],
   );
-  const networks = all.flatMap(({ device, address, router }): readonly Line[] => [
-    { to: networkName(address), by: wire(device), flags: 'UCS', device, expires: '!' },
-    ...(router === undefined || device === primary
-      ? []
-      : [{ to: `${router}/32`, by: wire(device), flags: 'UCS', device, expires: '!' }]),
-    { to: `${address.address}/32`, by: wire(device), flags: 'UCS', device, expires: '!' },
-  ]);
-  const local: readonly Line[] = [{ to: '127', by: '127.0.0.1', flags: 'UCS', device: 'lo0' }];
-  const multicast = { to: '224.0.0/4', by: wire(primary), flags: 'UmCS', device: primary };
+  const networks = all.flatMap(({ device, address, router }) => {
+    const ownRouter = router === undefined || device === primary ? [] : [`${router}/32`];
+    const names = [networkName(address), ...ownRouter, `${address.address}/32`];
+    return names.map((name) => route(name, wire(device), 'UCS', device, '!'));
+  });
   return lines(
     'Routing tables',
     '',
     'Internet:',
-    lineText({ to: 'Destination', by: 'Gateway', flags: 'Flags', device: 'Netif', expires: 'Expire' }),
-    ...[...defaults, ...local, ...networks, { ...multicast, expires: '!' }].map(lineText),
+    route('Destination', 'Gateway', 'Flags', 'Netif', 'Expire'),
+    ...defaults,
+    route('127', '127.0.0.1', 'UCS', 'lo0'),
+    ...networks,
+    route('224.0.0/4', wire(primary), 'UmCS', primary, '!'),
   );
 }

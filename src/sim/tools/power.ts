@@ -75,18 +75,19 @@ const inUse = from.unconfirmed('pmset -g on Apple silicon: the head lines and th
 /** One setting: the name is padded to 20 characters; longer names shift their value to the right. */
 const settingLine = ([name, value]: Setting): string => ` ${name.padEnd(20)} ${value}`;
 
-const laptopCommon: readonly Setting[] = [
+const common = ({ model: { isLaptop }, power }: MacState): readonly Setting[] => [
   ['Sleep On Power Button', 1],
+  ...(isLaptop ? [] : [['autorestart', power.restartsAfterPowerLoss ? 1 : 0] as const]),
   ['powermode', 0],
-  ['standby', 1],
+  ['standby', isLaptop ? 1 : 0],
   ['ttyskeepawake', 1],
-  ['hibernatemode', 3],
+  ['hibernatemode', isLaptop ? 3 : 0],
   ['powernap', 1],
   ['hibernatefile', '/var/vm/sleepimage'],
 ];
 
-const battery: readonly Setting[] = [
-  ...laptopCommon,
+const battery = (mac: MacState): readonly Setting[] => [
+  ...common(mac),
   ['displaysleep', 2],
   ['womp', 0],
   ['networkoversleep', 0],
@@ -96,19 +97,8 @@ const battery: readonly Setting[] = [
   ['disksleep', 10],
 ];
 
-const desktopCommon = ({ power }: MacState): readonly Setting[] => [
-  ['Sleep On Power Button', 1],
-  ['autorestart', power.restartsAfterPowerLoss ? 1 : 0],
-  ['powermode', 0],
-  ['standby', 0],
-  ['ttyskeepawake', 1],
-  ['hibernatemode', 0],
-  ['powernap', 1],
-  ['hibernatefile', '/var/vm/sleepimage'],
-];
-
 const mains = (mac: MacState): readonly Setting[] => [
-  ...(mac.model.isLaptop ? laptopCommon : desktopCommon(mac)),
+  ...common(mac),
   ['displaysleep', 10],
   ['womp', 1],
   ['networkoversleep', 0],
@@ -119,25 +109,15 @@ const mains = (mac: MacState): readonly Setting[] => [
 
 const custom = (mac: MacState): string =>
   lines(
-    ...(mac.model.isLaptop ? ['Battery Power:', ...battery.map(settingLine)] : []),
+    ...(mac.model.isLaptop ? ['Battery Power:', ...battery(mac).map(settingLine)] : []),
     'AC Power:',
     ...mains(mac).map(settingLine),
   );
 
 /** The Mac's capabilities; laptops lack `autorestart`. */
-const capabilities = (mac: MacState): readonly string[] => [
-  'displaysleep',
-  'disksleep',
-  'sleep',
-  'womp',
-  ...(mac.model.isLaptop ? ['lessbright'] : ['autorestart']),
-  'standby',
-  'powernap',
-  'ttyskeepawake',
-  'hibernatemode',
-  'hibernatefile',
-  'tcpkeepalive',
-  'powermode',
+const capabilities = ({ model }: MacState): readonly string[] => [
+  ...['displaysleep', 'disksleep', 'sleep', 'womp', model.isLaptop ? 'lessbright' : 'autorestart'],
+  ...'standby powernap ttyskeepawake hibernatemode hibernatefile tcpkeepalive powermode'.split(' '),
 ];
 
 /** `pmset`: the queries, and `-a`. */

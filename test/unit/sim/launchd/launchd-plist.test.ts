@@ -103,7 +103,6 @@ describe('a launchd job', () => {
         throttleSeconds: 3,
         exitTimeoutSeconds: 7,
         processType: 'Interactive',
-        openFiles: 65_535,
         abandonsGroup: true,
         isDisabled: true,
       },
