@@ -58,22 +58,16 @@ const screenSharingJob: PlistDict = {
 const folder = '/Library/Logs/DiagnosticReports';
 
 /** The kernel's panic text, and the name and folder of the report. All of them were seen on real Macs. */
-interface Text {
-  readonly reason: string;
-  readonly extension: string;
-  readonly file: (time: string) => string;
-}
-
-const texts: Readonly<Record<Panic['cause'], Text>> = {
+const texts = {
   crash: {
     reason: 'Kernel data abort. at pc 0xfffffe0029f1a4c8, lr 0xfffffe0029f1a3a0',
     extension: 'com.apple.iokit.IOThunderboltFamily(9.3.3)',
-    file: (time) => `Retired/panic-full-${time}.0002.panic`,
+    file: (time: string) => `Retired/panic-full-${time}.0002.panic`,
   },
   'tcp-load': {
     reason: 'Kernel data abort. at pc 0xfffffe002b6c1d04, lr 0xfffffe002b6c1b58',
     extension: 'com.apple.driver.AppleThunderboltIP(4.0.3)',
-    file: (time) => `panic-base+socd-${time}.000.panic`,
+    file: (time: string) => `panic-base+socd-${time}.000.panic`,
   },
 };
 

@@ -33,14 +33,8 @@ const words = (key: string, value: string): Buffer => entry(key, types.string, t
 const list = (key: string, type: number, items: readonly Buffer[]): Buffer =>
   entry(key, types.array, Buffer.concat([uint32(type), uint64(items.length), ...items]));
 
-interface Token {
-  readonly text: string;
-  readonly type: number;
-  readonly score: number;
-}
-
 /** Three special tokens, every byte, every printable character, and unused tokens up to a multiple of 32. */
-function vocabulary(): readonly Token[] {
+function vocabulary() {
   const special = ['<unk>', '<s>', '</s>'].map((one, index) => ({ text: one, type: index === 0 ? 2 : 3, score: 0 }));
   const bytes = Array.from({ length: 256 }, (_, code) => ({
     text: `<0x${code.toString(16).toUpperCase().padStart(2, '0')}>`,
@@ -63,8 +57,7 @@ function vocabulary(): readonly Token[] {
 
 const template = "{% for m in messages %}{{ m['role'] + ': ' + m['content'] + '\n' }}{% endfor %}assistant:";
 
-function metadata(shape: TinyShape, tokens: readonly Token[]): readonly Buffer[] {
-  const int32 = ({ type }: Token): Buffer => uint32(type);
+function metadata(shape: TinyShape, tokens: ReturnType<typeof vocabulary>): readonly Buffer[] {
   return [
     words('general.architecture', 'llama'),
     words('general.name', 'tiny-random'),
@@ -89,7 +82,11 @@ function metadata(shape: TinyShape, tokens: readonly Token[]): readonly Buffer[]
       types.float32,
       tokens.map(({ score }) => float32(score)),
     ),
-    list('tokenizer.ggml.token_type', types.int32, tokens.map(int32)),
+    list(
+      'tokenizer.ggml.token_type',
+      types.int32,
+      tokens.map(({ type }) => uint32(type)),
+    ),
     number('tokenizer.ggml.bos_token_id', 1),
     number('tokenizer.ggml.eos_token_id', 2),
     number('tokenizer.ggml.unknown_token_id', 0),

@@ -129,7 +129,9 @@ export const emptyPreferences = (name: string, set: string): PlistDict => ({
 });
 
 /** The three names of a Mac. */
-export type NameKey = 'ComputerName' | 'LocalHostName' | 'HostName';
+export const nameKeys = ['ComputerName', 'LocalHostName', 'HostName'] as const;
+
+export type NameKey = (typeof nameKeys)[number];
 
 const pathOf = (key: NameKey): readonly string[] =>
   key === 'LocalHostName' ? ['System', 'Network', 'HostNames', key] : ['System', 'System', key];
@@ -237,17 +239,9 @@ export function bridgeAddress(fleet: SimulatedFleet, mac: MacState): InterfaceAd
 const domainOctet = ({ domainUuid }: ReceptacleState, at: number): number =>
   1 + (Number.parseInt(domainUuid.slice(at, at + 2), 16) % 254);
 
-/** A network service with its receptacle, if any. */
-export interface ServiceState extends NetworkService {
-  readonly receptacle?: ReceptacleState;
-}
-
-/** A Mac's network services in macOS's order. */
-export const servicesOf = (mac: MacState): readonly ServiceState[] =>
-  servicesIn(mac.preferences).map((service) => {
-    const receptacle = mac.receptacles.find(({ device }) => device === service.device);
-    return { ...service, ...given({ receptacle }) };
-  });
+/** The receptacle with this interface. */
+export const receptacleWith = (mac: MacState, device: string): ReceptacleState | undefined =>
+  mac.receptacles.find((one) => one.device === device);
 
 export const bridgeService = (mac: MacState): NetworkService | undefined =>
   servicesIn(mac.preferences).find(({ device }) => device === 'bridge0');

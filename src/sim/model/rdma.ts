@@ -49,20 +49,16 @@ export const processesPath = '/.sim/processes';
 /** A foreign program that holds every device. */
 export const strangerPid = 98_711;
 
-interface ModelProcess {
-  readonly pid: number;
-  readonly stat: 'S' | 'U';
-  readonly program: string;
-}
+const stranger = { pid: strangerPid, stat: 'S', program: 'python3.12' };
+
+/** A program that hangs in the driver, and the verbs tool that it blocks. */
+const hanging = [
+  { pid: 98_027, stat: 'U', program: 'mesh-allreduce' },
+  { pid: 98_143, stat: 'U', program: 'ibv_devinfo' },
+];
 
 /** Every process that exists only in the model. */
-export const modelProcesses = ({ ailments }: MacState): readonly ModelProcess[] => [
-  ...(ailments.isRdmaHeld ? [{ pid: strangerPid, stat: 'S', program: 'python3.12' } as const] : []),
-  ...(ailments.isVerbsHung
-    ? ([
-        // A program that hangs in the driver, and the verbs tool that it blocks.
-        { pid: 98_027, stat: 'U', program: 'mesh-allreduce' },
-        { pid: 98_143, stat: 'U', program: 'ibv_devinfo' },
-      ] as const)
-    : []),
+export const modelProcesses = ({ ailments }: MacState) => [
+  ...(ailments.isRdmaHeld ? [stranger] : []),
+  ...(ailments.isVerbsHung ? hanging : []),
 ];

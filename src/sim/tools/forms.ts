@@ -4,14 +4,10 @@
  * contains blanks, and `...` at the end means any number of words.
  */
 
-/** One word of a form: a fixed word or a prefix, or a choice of them. */
-interface FormWord {
-  readonly choices: readonly { readonly head: string; readonly isWhole: boolean }[];
-}
-
 const openEnd = ' ...';
 
-const wordsOf = (form: string): readonly FormWord[] =>
+/** The words of a form: each a fixed word or a prefix, or a choice of them. */
+const wordsOf = (form: string) =>
   (form.replace(openEnd, '').match(/'[^']*'|\S+/g) ?? []).map((word) => ({
     choices: word
       .replaceAll("'", '')
@@ -26,7 +22,7 @@ const wordsOf = (form: string): readonly FormWord[] =>
  * The variable part of an argument: none for a fixed word, otherwise the part after the prefix. Undefined if the
  * argument does not match.
  */
-function openPart({ choices }: FormWord, word: string): readonly string[] | undefined {
+function openPart({ choices }: ReturnType<typeof wordsOf>[number], word: string): readonly string[] | undefined {
   const choice = choices.find(({ head, isWhole }) => (isWhole ? word === head : word.startsWith(head)));
   if (choice === undefined) return undefined;
   if (choices.length > 1) return [word];

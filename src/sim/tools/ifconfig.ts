@@ -1,7 +1,15 @@
 import { given } from '../../model/given.ts';
 import type { InterfaceAddress, MacState, PortState, ReceptacleState } from '../model/fleet.ts';
 import { ipv4Number, ipv4Text, maskLength, maskNumber, networkOf } from '../model/ip-text.ts';
-import { bridgeAddress, isBridged, isCabled, liveAddress, routerOver, servicesIn } from '../model/network.ts';
+import {
+  bridgeAddress,
+  isBridged,
+  isCabled,
+  liveAddress,
+  receptacleWith,
+  routerOver,
+  servicesIn,
+} from '../model/network.ts';
 import { type Change, from, lines, row, type Tool, unconfirmedUsage, type View } from './tool.ts';
 
 interface Block {
@@ -160,9 +168,9 @@ const ofBridge =
     return typeof live === 'string' ? failed(`${[request, ...words].join(' ')}: ${live}`) : { after: { live } };
   };
 
-const addMember = ofBridge('BRDGADD', ({ live, receptacles }, bridge, device) => {
-  if (!receptacles.some((one) => one.device === device)) return 'No such file or directory';
-  return bridge.includes(device) ? 'File exists' : { ...live, bridge: [...bridge, device] };
+const addMember = ofBridge('BRDGADD', (mac, bridge, device) => {
+  if (receptacleWith(mac, device) === undefined) return 'No such file or directory';
+  return bridge.includes(device) ? 'File exists' : { ...mac.live, bridge: [...bridge, device] };
 });
 
 const deleteMember = ofBridge('BRDGDEL', ({ live }, bridge, device) =>
@@ -184,12 +192,8 @@ const withAddress = ({ live }: MacState, device: string, address: InterfaceAddre
   after: { live: { ...live, addresses: { ...live.addresses, [device]: address } } },
 });
 
-/** The receptacle whose interface is `en` with this number. */
-const receptacleOf = ({ receptacles }: MacState, rest: string): ReceptacleState | undefined =>
-  receptacles.find(({ device }) => device === `en${rest}`);
-
 const setAddress: Change = ({ mac, isRoot, words: [rest = '', address = '', mask = ''] }) => {
-  const receptacle = receptacleOf(mac, rest);
+  const receptacle = receptacleWith(mac, `en${rest}`);
   const prefixLength = prefixOf(mask);
   if (receptacle === undefined) return notThere(`en${rest}`);
   if (ipv4Number(address) === undefined || prefixLength === undefined) return undefined;
@@ -198,7 +202,7 @@ const setAddress: Change = ({ mac, isRoot, words: [rest = '', address = '', mask
 };
 
 const deleteAddress: Change = ({ fleet, mac, isRoot, words: [rest = '', address = ''] }) => {
-  const receptacle = receptacleOf(mac, rest);
+  const receptacle = receptacleWith(mac, `en${rest}`);
   if (receptacle === undefined) return notThere(`en${rest}`);
   if (ipv4Number(address) === undefined) return undefined;
   if (!isRoot) return failed(`ioctl (SIOCDIFADDR): ${forbidden.address}`);

@@ -29,14 +29,8 @@ export const ipconfig: Tool = {
   ),
 };
 
-interface Answered {
-  readonly device: string;
-  readonly macAddress: string;
-  readonly reply: DhcpReply;
-}
-
 /** The office interface, whose router answers DHCP, and cables whose far end does. */
-function replies({ fleet, mac }: View): readonly Answered[] {
+function replies({ fleet, mac }: View) {
   const { device, address } = mac.lan;
   const isOnDhcp = servicesIn(mac.preferences).some((one) => one.device === device && one.ipv4.kind === 'dhcp');
   const router = { address, server: address.replace(/\.\d+$/, '.1'), serverName: '' };

@@ -35,21 +35,15 @@ export const uname: Tool = {
 };
 
 /** One update in the result of a scan, in the tool's terms. */
-interface Offer {
-  readonly label: string;
-  readonly title: string;
-  readonly version: string;
-  readonly sizeKib: number;
-  readonly needsRestart: boolean;
-}
-
-const safari: Offer = {
+const safari = {
   label: 'Safari27.0TahoeAuto-27.0',
   title: 'Safari',
   version: '27.0',
   sizeKib: 249_465,
   needsRestart: false,
 };
+
+type Offer = Readonly<typeof safari>;
 
 /** The first version of macOS 27 has neither a minor version nor a name; 26 is called Tahoe. */
 function macosOffer(version: string, sizeKib: number): Offer {

@@ -1,21 +1,19 @@
 import type { MacState } from '../model/fleet.ts';
-import { type NameKey, nameIn, withName } from '../model/network.ts';
+import { type NameKey, nameIn, nameKeys, withName } from '../model/network.ts';
 import { type Change, from, lines, type Row, row, type Tool, unconfirmedUsage } from './tool.ts';
 
 /** A Bonjour name is one DNS label. */
 const isLabel = (name: string): boolean => /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name);
 
-const setName: Change = ({ mac, isRoot, words: [key = '', name = ''] }) => {
-  if (!isNameKey(key)) return undefined;
+const setName: Change = ({ mac, isRoot, words: [word, name = ''] }) => {
+  const key = nameKeys.find((one) => one === word);
+  if (key === undefined) return undefined;
   if (!isRoot) return { stderr: lines('SCPreferencesCommitChanges() failed: Permission denied'), exitCode: 1 };
   if (key === 'LocalHostName' && name !== '' && !isLabel(name)) {
     return { stderr: lines('Set LocalHostName failed: Invalid argument'), exitCode: 1 };
   }
   return { after: { preferences: withName(mac.preferences, key, name) } };
 };
-
-const isNameKey = (word: string): word is NameKey =>
-  word === 'ComputerName' || word === 'LocalHostName' || word === 'HostName';
 
 /** The answer for a name that is not set. */
 const unset = from.unconfirmed('scutil --get HostName when unset: "HostName: not set" on stderr, exit 1');
@@ -31,10 +29,10 @@ function nameRow({ preferences }: MacState, key: NameKey): Row {
 /** `scutil --get` and `--set`: the Mac's names. HostName is not set on a new Mac. */
 export const scutil: Tool = {
   path: '/usr/sbin/scutil',
-  rows: ({ mac }) => [nameRow(mac, 'ComputerName'), nameRow(mac, 'LocalHostName'), nameRow(mac, 'HostName')],
+  rows: ({ mac }) => nameKeys.map((key) => nameRow(mac, key)),
   writes: [
     {
-      form: '--set ComputerName|LocalHostName|HostName NAME',
+      form: `--set ${nameKeys.join('|')} NAME`,
       source: from.unconfirmed(
         'scutil --set says nothing; without root "SCPreferencesCommitChanges() failed" with exit 1; a Bonjour name is one DNS label; an empty name takes it away',
       ),

@@ -8,10 +8,9 @@ import {
   liveAddress,
   type NetworkService,
   newService,
+  receptacleWith,
   routerOver,
-  type ServiceState,
   servicesIn,
-  servicesOf,
   withOrder,
   withoutService,
   withService,
@@ -149,7 +148,7 @@ const hardwarePorts = (mac: MacState): string =>
     '===================',
   );
 
-const serviceOrder = (services: readonly ServiceState[]): string =>
+const serviceOrder = (services: readonly NetworkService[]): string =>
   lines(
     notice,
     ...services.flatMap(({ name, port, device, isEnabled }, index) => [
@@ -159,21 +158,23 @@ const serviceOrder = (services: readonly ServiceState[]): string =>
     ]),
   );
 
-const serviceNames = (services: readonly ServiceState[]): string =>
+const serviceNames = (services: readonly NetworkService[]): string =>
   lines(notice, ...services.map(({ name, isEnabled }) => (isEnabled ? name : `*${name}`)));
 
 /** The automatic address of a service: a lease in the office, a self-assigned address on a cable, or none. */
-function automaticAddress({ fleet, mac }: View, service: ServiceState): InterfaceAddress | undefined {
-  if (service.device === mac.lan.device) return { address: mac.lan.address, prefixLength: 24 };
-  if (service.device === 'bridge0') return bridgeAddress(fleet, mac);
-  return service.receptacle === undefined ? undefined : liveAddress(fleet, mac, service.receptacle);
+function automaticAddress({ fleet, mac }: View, device: string): InterfaceAddress | undefined {
+  if (device === mac.lan.device) return { address: mac.lan.address, prefixLength: 24 };
+  if (device === 'bridge0') return bridgeAddress(fleet, mac);
+  const receptacle = receptacleWith(mac, device);
+  return receptacle && liveAddress(fleet, mac, receptacle);
 }
 
 const macAddressOf = (mac: MacState, device: string): string =>
   listedPorts(mac).find((port) => port.device === device)?.macAddress ?? '(null)';
 
-function routerOf({ fleet, mac }: View, { device, ipv4, receptacle }: ServiceState): string {
+function routerOf({ fleet, mac }: View, { device, ipv4 }: NetworkService): string {
   if (ipv4.kind === 'manual') return ipv4.router ?? '(null)';
+  const receptacle = receptacleWith(mac, device);
   if (receptacle !== undefined) return routerOver(fleet, mac, receptacle) ?? '(null)';
   return device === mac.lan.device ? mac.lan.address.replace(/\.\d+$/, '.1') : '(null)';
 }
@@ -181,7 +182,7 @@ function routerOf({ fleet, mac }: View, { device, ipv4, receptacle }: ServiceSta
 /** The output for a service whose IPv4 is off was never published; meshwright does not read it. */
 const withoutIpv4 = from.unconfirmed('networksetup -getinfo of a service without IPv4 begins with its IPv6 lines');
 
-function getInfo(view: View, service: ServiceState): Row {
+function getInfo(view: View, service: NetworkService): Row {
   const { name, port, device, ipv4 } = service;
   const args = ['-getinfo', name];
   const idName = port === 'Wi-Fi' && ipv4.kind !== 'off' ? 'Wi-Fi ID' : 'Ethernet Address';
@@ -193,7 +194,7 @@ function getInfo(view: View, service: ServiceState): Row {
   ];
   if (ipv4.kind === 'off') return row(args, withoutIpv4, lines(...ipv6));
   const isManual = ipv4.kind === 'manual';
-  const address = isManual ? ipv4 : automaticAddress(view, service);
+  const address = isManual ? ipv4 : automaticAddress(view, device);
   const router = routerOf(view, service);
   const addressLines =
     address === undefined
@@ -208,7 +209,7 @@ function getInfo(view: View, service: ServiceState): Row {
 export const networksetup: Tool = {
   path: '/usr/sbin/networksetup',
   rows: (view) => {
-    const services = servicesOf(view.mac);
+    const services = servicesIn(view.mac.preferences);
     return [
       row(['-listallhardwareports'], ports, hardwarePorts(view.mac)),
       row(['-listnetworkserviceorder'], order, serviceOrder(services)),

@@ -104,18 +104,12 @@ export const tools: readonly Tool[] = [
   vmStat,
 ];
 
-/** One command line of the table, for people. */
-interface Form {
-  readonly command: string;
-  readonly source: Source;
-}
-
 /** An argument as a person would type it. */
 const quoted = (word: string): string => (/\s/.test(word) ? `'${word}'` : word);
 
 /** Every command line that this Mac answers, with its source. */
-export function formsOf(view: View): readonly Form[] {
-  return tools.flatMap(({ path, isPresent, rows, values, patterns = [], writes = [] }): readonly Form[] => {
+export function formsOf(view: View) {
+  return tools.flatMap(({ path, isPresent, rows, values, patterns = [], writes = [] }) => {
     if (isPresent?.(view.mac) === false) return [];
     const known: readonly (readonly [words: readonly string[], source: Source])[] = [
       ...(values?.(view) ?? []).map(({ name, source }) => [[name], source] as const),

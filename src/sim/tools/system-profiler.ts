@@ -1,14 +1,15 @@
 import { type Cable, cableAt, hangingAt, isSameEnd } from '../model/cables.ts';
 import { linkSpeed, type MacState, peerAt, type ReceptacleState, type Seen } from '../model/fleet.ts';
+import { isDict, type PlistDict, type PlistValue } from '../model/plist.ts';
 import { isRdmaLive } from '../model/rdma.ts';
 import { seededText } from '../model/seed.ts';
 import { from, type Row, row, type Source, type Tool, unconfirmedUsage, type View } from './tool.ts';
 
 /** The buses in `SPThunderboltDataType`, highest first; each with the device in its only receptacle. */
-export const thunderboltBuses = (view: View): readonly AppleJson[] =>
+export const thunderboltBuses = (view: View): readonly PlistDict[] =>
   [...view.mac.receptacles].sort((one, other) => other.bus - one.bus).map((receptacle) => bus(view, receptacle));
 
-function bus({ fleet, mac }: View, receptacle: ReceptacleState): AppleJson {
+function bus({ fleet, mac }: View, receptacle: ReceptacleState): PlistDict {
   const end = { node: mac.name, receptacle: receptacle.number };
   const cable = cableAt(fleet.cables, end);
   const dock = (cable ?? hangingAt(fleet.hanging, end))?.dock;
@@ -40,13 +41,13 @@ function bus({ fleet, mac }: View, receptacle: ReceptacleState): AppleJson {
 }
 
 /** The devices on a bus: the far Mac, and before it a dock at this end of the cable. */
-function itemsAt(peer: Seen | undefined, dock: Cable['dock']): readonly AppleJson[] {
+function itemsAt(peer: Seen | undefined, dock: Cable['dock']): readonly PlistDict[] {
   const macs = peer === undefined ? [] : [peerItem(peer)];
   return dock === undefined ? macs : [dockItem(dock.isBlind ? [] : macs)];
 }
 
 /** A Thunderbolt 5 dock as in the issue tracker's fixture; devices behind it are one level deeper. */
-const dockItem = (behind: readonly AppleJson[]): AppleJson => ({
+const dockItem = (behind: readonly PlistDict[]): PlistDict => ({
   ...(behind.length === 0 ? {} : { _items: behind }),
   _name: 'TS5 Plus',
   device_id_key: '0x5',
@@ -59,7 +60,7 @@ const dockItem = (behind: readonly AppleJson[]): AppleJson => ({
 });
 
 /** The Mac at the far end. Its own state determines its services: with RDMA enabled it has a second one. */
-function peerItem({ mac, receptacle }: Seen): AppleJson {
+function peerItem({ mac, receptacle }: Seen): PlistDict {
   const ip = {
     _name: 'service_ip',
     protocol_id_key: 1,
@@ -90,7 +91,7 @@ function peerItem({ mac, receptacle }: Seen): AppleJson {
 const gib = 2 ** 30;
 
 /** The only object in `SPHardwareDataType`, with serial, UUID and UDID as on a real Mac. */
-function hardwareOverview(mac: MacState): AppleJson {
+function hardwareOverview(mac: MacState): PlistDict {
   const words = [mac.hardwareUuid] as const;
   const modelNumber = `Z1${seededText([...words, 'model'], 'ABCDEFGH', 2)}${seededText([...words, 'order'], '0123456789', 6)}LL/A`;
   const ecid = seededText([...words, 'ecid'], '0123456789ABCDEF', 14);
@@ -110,26 +111,21 @@ function hardwareOverview(mac: MacState): AppleJson {
     serial_number: mac.serial,
   };
 }
-type AppleJson = string | number | readonly AppleJson[] | { readonly [key: string]: AppleJson };
-
 const inward = '  ';
 
 /** JSON in the layout of `system_profiler -json`: sorted keys, ` : ` between key and value, two blanks per level. */
-export function appleJson(value: AppleJson, indent = ''): string {
+export function appleJson(value: PlistValue, indent = ''): string {
   if (typeof value === 'string') return quoted(value);
-  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'object') return String(value);
   const deeper = indent + inward;
-  const isList = isArray(value);
-  const parts = isList
-    ? value.map((one) => deeper + appleJson(one, deeper))
-    : Object.keys(value)
+  const parts = isDict(value)
+    ? Object.keys(value)
         .sort()
-        .map((key) => `${deeper}${quoted(key)} : ${appleJson(value[key] ?? '', deeper)}`);
-  const [open, close] = isList ? ['[', ']'] : ['{', '}'];
+        .map((key) => `${deeper}${quoted(key)} : ${appleJson(value[key] ?? '', deeper)}`)
+    : value.map((one) => deeper + appleJson(one, deeper));
+  const [open, close] = isDict(value) ? ['{', '}'] : ['[', ']'];
   return `${open}\n${parts.join(',\n')}\n${indent}${close}`;
 }
-
-const isArray = (value: AppleJson): value is readonly AppleJson[] => Array.isArray(value);
 
 /** Escapes all non-ASCII characters, as in the published captures. */
 const quoted = (text: string): string =>

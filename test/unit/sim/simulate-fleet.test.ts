@@ -3,7 +3,7 @@ import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
 import type { MacState } from '../../../src/sim/model/fleet.ts';
 import { modelIds } from '../../../src/sim/model/hardware.ts';
-import { servicesOf } from '../../../src/sim/model/network.ts';
+import { servicesIn } from '../../../src/sim/model/network.ts';
 import { simulateFleet } from '../../../src/sim/simulate-fleet.ts';
 import { answer, desiredNode, desiredRack, links, simulated } from '../../rack/rack.ts';
 
@@ -64,7 +64,7 @@ describe('a simulated fleet', () => {
   it('gives each link a /30 from the pool in declared order', () => {
     const addresses = simulated().macs.map((mac) =>
       mac.receptacles.map(({ device }) => {
-        const ipv4 = servicesOf(mac).find((service) => service.device === device)?.ipv4;
+        const ipv4 = servicesIn(mac.preferences).find((service) => service.device === device)?.ipv4;
         return ipv4?.kind === 'manual' ? `${ipv4.address}/${ipv4.prefixLength}` : '-';
       }),
     );
