@@ -113,7 +113,7 @@ sub read_request {
 
 sub say_json {
     my ($client, $status, $value) = @_;
-    my %words = (200 => 'OK', 400 => 'Bad Request', 404 => 'Not Found', 503 => 'Service Unavailable');
+    my %words = (200 => 'OK', 400 => 'Bad Request', 404 => 'Not Found', 422 => 'Unprocessable Entity', 503 => 'Service Unavailable');
     my $body = $json->encode($value);
     print {$client} "HTTP/1.1 $status $words{$status}\r\nContent-Type: application/json\r\n",
         'Content-Length: ', length $body, "\r\nConnection: close\r\n\r\n", $body;

@@ -8,15 +8,6 @@ import { createTurns } from './turns.ts';
 
 const loopback = '127.0.0.1';
 
-/** The network addresses in a job's texts: addresses on cables with their ports, and ports on its own loopback. */
-interface Announced {
-  /** `10.77.0.1:51000` */
-  readonly links: readonly string[];
-  readonly loopbackPorts: readonly number[];
-  /** Ports on which it listens on all addresses of its node. */
-  readonly openPorts: readonly number[];
-}
-
 const loopbackNames = ['127.0.0.1', 'localhost', '0.0.0.0'];
 /** exo accepts its peers on the port after these options, on all addresses. */
 const openFlags = ['--zenoh-port', '--libp2p-port'];
@@ -24,9 +15,10 @@ const isPort = (port: number): boolean => port >= 1024 && port <= 65_535;
 
 /**
  * Finds everything in a job's texts that may be an address with a port, or only a port (an integer from 1024, as a
- * whole word or after `=`). False matches are harmless, because an unused pair is only a line in the table.
+ * whole word or after `=`): addresses on cables such as `10.77.0.1:51000`, ports on its own loopback, and ports on
+ * which it listens on all addresses of its node. False matches are harmless, because an unused pair is only a line in the table.
  */
-export function announcedIn(texts: readonly string[]): Announced {
+export function announcedIn(texts: readonly string[]) {
   const links = new Set<string>();
   const ports = new Set<number>();
   for (const text of texts) {

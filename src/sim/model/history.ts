@@ -326,20 +326,15 @@ const formatVersion = 3;
 export const historyText = ({ start, events }: History): string =>
   `${JSON.stringify({ formatVersion, start, events })}\n`;
 
-const isSaved = (value: unknown): value is { readonly start: SimulatedFleet; readonly events: readonly SimEvent[] } =>
-  typeof value === 'object' &&
-  value !== null &&
-  'formatVersion' in value &&
-  value.formatVersion === formatVersion &&
-  'start' in value &&
-  'events' in value;
+interface Saved extends Pick<History, 'start' | 'events'> {
+  readonly formatVersion: number;
+}
 
 /** Restores a history from text; undefined if the text is not a valid saved history. */
 export function savedHistory(text: string): History | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    if (!isSaved(value)) return undefined;
-    const { start, events } = value;
+    const { formatVersion: version, start, events } = JSON.parse(text) as Partial<Saved>;
+    if (version !== formatVersion || start === undefined || events === undefined) return undefined;
     return { start, events, fleet: replay(start, events) };
   } catch {
     return undefined;

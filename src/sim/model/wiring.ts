@@ -65,26 +65,8 @@ export function wholeReachOf(fleet: SimulatedFleet, node: string): Reach {
   };
 }
 
-/** One receptacle of a Mac, from the network's view. */
-interface WiredReceptacle {
-  /** The network interface, such as `en3`. */
-  readonly device: string;
-  readonly address?: InterfaceAddress;
-  /** The interface at the far end of its cable; absent without a cable. */
-  readonly far?: { readonly mac: string; readonly device: string; readonly gigabitsPerSecond: number };
-  /** Whether nothing comes through it though its port says active. */
-  readonly isSilent: boolean;
-}
-
-/** A Mac's connections at this moment. */
-export interface Wiring {
-  /** To the office network. */
-  readonly lan: { readonly device: string; readonly address: string };
-  /** Sorted by number. */
-  readonly receptacles: readonly WiredReceptacle[];
-}
-
-function farOf(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState): WiredReceptacle['far'] {
+/** The interface at the far end of a receptacle's cable; undefined without a cable. */
+function farOf(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState) {
   const end = { node: mac.name, receptacle: number };
   const cable = cableAt(fleet.cables, end);
   const peer = peerAt(fleet, end);
@@ -92,8 +74,11 @@ function farOf(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState
   return { mac: peer.mac.name, device: peer.receptacle.device, gigabitsPerSecond: linkSpeed(fleet, cable) };
 }
 
-/** The interfaces, addresses and cables of this node's Mac; undefined for an unknown name. */
-export function wiringOf(fleet: SimulatedFleet, node: string): Wiring | undefined {
+/**
+ * The interfaces, addresses and cables of this node's Mac at this moment, sorted by receptacle; undefined for an unknown
+ * name.
+ */
+export function wiringOf(fleet: SimulatedFleet, node: string) {
   const mac = macNamed(fleet, node);
   if (mac === undefined) return undefined;
   return {
@@ -101,7 +86,10 @@ export function wiringOf(fleet: SimulatedFleet, node: string): Wiring | undefine
     receptacles: mac.receptacles.map((receptacle) => ({
       device: receptacle.device,
       ...given({ address: liveAddress(fleet, mac, receptacle), far: farOf(fleet, mac, receptacle) }),
+      /** Whether nothing comes through it though its port says active. */
       isSilent: isPortDead(mac, receptacle),
     })),
   };
 }
+
+export type Wiring = NonNullable<ReturnType<typeof wiringOf>>;

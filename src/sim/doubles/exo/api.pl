@@ -6,6 +6,7 @@ use POSIX ();
 
 our ($json, $is_main, $is_offline, $exo_home, %fault, %session, %option);
 
+$json->allow_nonref;
 # Questions that nobody answers any more; their clients wait.
 my @held;
 
@@ -15,24 +16,16 @@ push @card_keys, qw(backends reasoningDialect samplingDefaults) if $is_main;
 my @shard_keys = qw(modelCard deviceRank worldSize immediateException shouldTimeout startLayer endLayer nLayers);
 my @instance_keys = qw(instanceId shardAssignments);
 
-sub reply {
-    my ($client, $status, $value) = @_;
-    my %words = (200 => 'OK', 400 => 'Bad Request', 404 => 'Not Found', 405 => 'Method Not Allowed', 422 => 'Unprocessable Entity');
-    my $body = $json->allow_nonref->encode($value);
-    print {$client} "HTTP/1.1 $status $words{$status}\r\ncontent-type: application/json\r\n",
-        'content-length: ', length $body, "\r\nconnection: close\r\n\r\n", $body;
-}
-
 sub refuse {
     my ($client, $status, $message) = @_;
     my $type = $status == 404 ? 'Not Found' : 'Bad Request';
-    reply($client, $status, { error => { message => $message, type => $type, param => undef, code => $status + 0 } });
+    say_json($client, $status, { error => { message => $message, type => $type, param => undef, code => $status + 0 } });
 }
 
 # FastAPI's own refusal of a body.
 sub invalid {
     my ($client, $kind, $place, $message) = @_;
-    reply($client, 422, { detail => [{ type => $kind, loc => ['body', @$place], msg => $message, input => {} }] });
+    say_json($client, 422, { detail => [{ type => $kind, loc => ['body', @$place], msg => $message, input => {} }] });
 }
 
 sub unescaped { return $_[0] =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ger =~ s/\+/ /gr }
@@ -53,18 +46,18 @@ sub answer_client {
 
 sub route {
     my ($client, $asked, $query, $sent) = @_;
-    return reply($client, 200, node_id()) if $asked eq 'GET /node_id';
-    return reply($client, 200, state_value()) if $asked eq 'GET /state';
+    return say_json($client, 200, node_id()) if $asked eq 'GET /node_id';
+    return say_json($client, 200, state_value()) if $asked eq 'GET /state';
     return state_part($client, $1) if $asked =~ m{^GET /state/(.+)$};
     return list_models($client) if $asked =~ m{^GET (?:/v1)?/models$};
-    return reply($client, 200, { version => '1.0.0' }) if $asked eq 'GET /ollama/api/version';
+    return say_json($client, 200, { version => '1.0.0' }) if $asked eq 'GET /ollama/api/version';
     return previews($client, $query) if $asked eq 'GET /instance/previews';
     return add_model($client, $sent) if $asked eq 'POST /models/add';
     return create($client, $sent) if $asked eq 'POST /instance';
     return place_instance($client, $sent) if $asked eq 'POST /place_instance';
     return one_instance($client, $1, $2) if $asked =~ m{^(GET|DELETE) /instance/([^/]+)$};
     return chat($client, $sent) if $asked eq 'POST /v1/chat/completions';
-    reply($client, 404, { detail => 'Not Found' });
+    say_json($client, 404, { detail => 'Not Found' });
 }
 
 # Keys of a body that nobody knows, or that are missing; undefined when it has been answered.
@@ -113,7 +106,7 @@ sub checked_instance {
 
 sub taken {
     my ($client, $name, %more) = @_;
-    reply($client, 200, { message => 'Command received.', command_id => $name, %more });
+    say_json($client, 200, { message => 'Command received.', command_id => $name, %more });
 }
 
 # Not looked at any closer than exo does: only all free memory of all nodes has to be enough.
@@ -140,7 +133,7 @@ sub place_instance {
 sub one_instance {
     my ($client, $method, $name) = @_;
     my $found = $session{instances}{$name} // return refuse($client, 404, 'Instance not found');
-    return reply($client, 200, $found) if $method eq 'GET';
+    return say_json($client, 200, $found) if $method eq 'GET';
     taken($client, command('delete', name => $name), instance_id => $name);
 }
 
@@ -154,7 +147,7 @@ sub list_models {
         is_custom => $card->{isCustom}, family => '', quantization => '', base_model => '', capabilities => ['text'],
         $is_main ? (reasoning_dialect => 'none') : (),
     } } sort keys %$all;
-    reply($client, 200, { object => 'list', data => \@rows });
+    say_json($client, 200, { object => 'list', data => \@rows });
 }
 
 sub add_model {
@@ -164,7 +157,7 @@ sub add_model {
     my $url = "https://huggingface.co/$sent->{model_id}/resolve/main/model.safetensors.index.json";
     return refuse($client, 400, "Failed to fetch model: File not found: $url") unless defined $card;
     command('card', card => $card);
-    reply($client, 200, { id => $sent->{model_id}, object => 'model', owned_by => 'exo', is_custom => true() });
+    say_json($client, 200, { id => $sent->{model_id}, object => 'model', owned_by => 'exo', is_custom => true() });
 }
 
 # One per sharding, kind of instance and count of nodes; all sets of nodes that have the wanted ones in them.
@@ -188,7 +181,7 @@ sub previews {
             push @found, preview($model, $sharding, $meta, undef, undef, $error) if defined $error && !%sizes;
         }
     }
-    reply($client, 200, { previews => \@found });
+    say_json($client, 200, { previews => \@found });
 }
 
 sub preview {
@@ -254,7 +247,7 @@ sub state_part {
         $at = ref $at eq 'HASH' ? $at->{$key} : undef;
         return refuse($client, 404, "unable to find path '" . ($path =~ s{/}{.}gr) . "' in state json") unless defined $at;
     }
-    reply($client, 200, $at);
+    say_json($client, 200, $at);
 }
 
 # What exo says of a request, and where it writes it: the master its command, runners their task, the release the prompt.
@@ -294,7 +287,7 @@ sub chat {
     my $reason = $tokens < 8 ? 'length' : 'stop';
     if (!$sent->{stream}) {
         my $whole = $answer->(message => { role => 'assistant', content => $text }, finish_reason => $reason);
-        return reply($client, 200, { %$whole, usage => usage($tokens) });
+        return say_json($client, 200, { %$whole, usage => usage($tokens) });
     }
     # `object` stays that of a whole answer, and the pieces are between comments.
     print {$client} "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";

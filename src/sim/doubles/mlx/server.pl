@@ -142,20 +142,20 @@ sub answer_client {
     my $model = $asked->{model} // 'default_model';
     return say_json($client, 404, { error => "Repository Not Found for $model" })
         if $model ne 'default_model' && $model ne $option{'--model'};
-    my $tokens = $asked->{max_tokens} // 8;
-    return say_json($client, 400, { error => 'max_tokens must be a non-negative integer' }) if $tokens !~ /^[0-9]+$/;
+    return say_json($client, 400, { error => 'max_tokens must be a non-negative integer' })
+        if ($asked->{max_tokens} // 8) !~ /^[0-9]+$/;
     if ($is_hung) { push @held, $client; return }
     push @job, { id => "$$-" . Time::HiRes::time(), client => $client, asked => 0, stream => $asked->{stream},
-        tokens => $tokens > 8 ? 8 : $tokens, digest => sha256_hex($json->encode($messages)) };
+        tokens => tokens_of($asked), digest => sha256_hex($json->encode($messages)) };
     begin() if @job == 1;
 }
 
 sub answer_chat {
     my ($one, $digest) = @_;
     my $text = substr $digest, 0, 8 * $one->{tokens};
-    my $ended = $one->{tokens} < 8 ? 'length' : 'stop';
-    my %head = (id => "chatcmpl-$one->{id}", created => time, model => 'default_model');
     if ($one->{stream}) {
+        my $ended = $one->{tokens} < 8 ? 'length' : 'stop';
+        my %head = (id => "chatcmpl-$one->{id}", created => time, model => 'default_model');
         my $client = $one->{client};
         print {$client} "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
         for my $delta ((map { { content => $_ } } $text =~ /.{8}/g), {}) {
@@ -165,9 +165,7 @@ sub answer_chat {
         print {$client} "data: [DONE]\n\n";
         return;
     }
-    my $choice = { index => 0, message => { role => 'assistant', content => $text }, finish_reason => $ended };
-    say_json($one->{client}, 200,
-        { %head, object => 'chat.completion', choices => [$choice], usage => usage($one->{tokens}) });
+    say_json($one->{client}, 200, completion('default_model', $text, $one->{tokens}));
 }
 
 # Not what is loaded.

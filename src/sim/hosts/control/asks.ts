@@ -7,8 +7,6 @@ export interface AskRequest {
   /** `<run id>.<node>.<boot>` of the process; empty if it lost its environment. */
   readonly mark: string;
   readonly isRoot: boolean;
-  /** The process's working folder. */
-  readonly folder: string;
   /** `/usr/bin/pmset`, or `note` for an event to record. */
   readonly tool: string;
   readonly args: readonly string[];
@@ -28,8 +26,9 @@ function parseRequest(received: Buffer): AskRequest | undefined | Error {
     .subarray(head + 1, head + 1 + length)
     .toString('utf8')
     .split('\0');
-  const [mark = '', sudo = '', folder = '', tool = '', ...args] = words;
-  return { mark, isRoot: sudo !== '', folder, tool, args };
+  // The third word is the process's working folder, on which no answer depends.
+  const [mark = '', sudo = '', , tool = '', ...args] = words;
+  return { mark, isRoot: sudo !== '', tool, args };
 }
 
 function reply(client: Socket, { stdout, stderr, exitCode }: ToolAnswer): void {
