@@ -223,8 +223,8 @@ sub tick_placing {
         my $runner = $mine{$name};
         enter($runner, 'ShuttingDown') if $runner->{state} ne 'ShuttingDown';
         next if exists $fault{'stuck-shutdown'} || Time::HiRes::time() - $runner->{since} < 0.4 * $clock;
-        log_record('INFO', 'Runner exited with exit code 0');
         delete $mine{$name};
+        log_record('INFO', 'Runner exited with exit code 0');
     }
     hold_devices();
 }
