@@ -24,7 +24,7 @@ const rule = 'mesh ALL=(root) NOPASSWD: /bin/sh -s';
 /** The behavior of a Mac that is not enrolled. */
 export const accessBehaviours: readonly Behaviour[] = [
   {
-    title: 'refuses new connections after Remote Login was switched off, and keeps open ones',
+    title: 'refuses new connections after Remote Login is switched off, and keeps open ones',
     check: async ({ fleet, user }) => {
       const there = await connect(fleet, node);
       const print = () => run(there, `'${fleet.nodes[node]?.root ?? ''}/bin/launchctl' print system/com.openssh.sshd`);
@@ -40,7 +40,7 @@ export const accessBehaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'accepts only the password of the account while no key is installed',
+    title: "accepts only the account's password while no key is installed",
     check: async (rack) => {
       await rack.fleet.setFault(['not-enrolled', node]);
       await expect(connect(rack.fleet, node)).rejects.toThrow('All configured authentication methods failed');
@@ -116,7 +116,7 @@ export const accessBehaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'is enrolled once by the product with the password, and is unchanged the second time',
+    title: 'is enrolled once by the product with the password, and stays unchanged the second time',
     check: async (rack) => {
       await rack.fleet.setFault(['not-enrolled', node]);
       const { port = 0, user = '', root = '', hostKey = '' } = rack.fleet.nodes[node] ?? {};

@@ -73,7 +73,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'shows a write to the next command of the same script, and to no other Mac',
+    title: 'shows a write to the next command in the same script, and to no other Mac',
     check: async ({ root, user }) => {
       const set =
         '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4097 >/dev/null; "$R/usr/sbin/sysctl" -n iogpu.wired_limit_mb';
@@ -97,7 +97,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'exits a command that a Mac does not have with 127, and records it',
+    title: 'exits with 127 for a command that a Mac does not have, and records it',
     check: async ({ user, fleet }) => {
       const ran = await user(one, '"$R/usr/bin/systemctl" --version');
       expect([ran.code, ran.stdout]).toEqual([127, '']);
@@ -113,7 +113,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'has a new boot session after a restart, keeps files, and keeps no process, not even a hidden one',
+    title: 'has a new boot session after a restart, and keeps its files but no process, not even a hidden one',
     check: async (rack) => {
       const before = await rack.bootSession(one);
       await rack.user(one, `${escaped}; printf kept >"$R/Users/mesh/kept"; printf gone >"$R/tmp/gone"`);
@@ -126,7 +126,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'loses its power suddenly, and comes back by its power button',
+    title: 'loses its power suddenly, and comes back when its power button is pressed',
     check: async (rack) => {
       const before = await rack.bootSession(one);
       await rack.user(one, escaped);
@@ -223,7 +223,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'writes to a full disk as much as fits, and then reports the error',
+    title: 'writes as much as fits to a full disk, and then reports the error',
     check: async ({ fleet, user }) => {
       await fleet.setFault(['disk-full', one]);
       const ran = await user(
@@ -253,7 +253,7 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    title: 'asks for a password in the words of sudo if sudo lost its rule',
+    title: "asks for a password in sudo's words if sudo has lost its rule",
     check: async ({ fleet, user, root }) => {
       await fleet.setFault(['sudo-denied', one]);
       const ran = await user(one, '"$R/usr/bin/sudo" -n "$R/usr/bin/id" -u');

@@ -25,7 +25,7 @@ export function describeContract(host: SimHost, isWithFaults: boolean): void {
   if (isWithFaults) {
     describe(`the ${host} host of simulated Macs`, () => {
       it.each(faultNames)(
-        'shows only the documented findings of %s, and no trace after it is cleared',
+        'shows only the documented findings for %s, and no trace after it is cleared',
         async (fault) => {
           const { target, restarts } = faultRows[fault];
           const repair = restarts && (await keepWiredLimit(rack.fleet, target));

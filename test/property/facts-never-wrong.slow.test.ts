@@ -64,7 +64,7 @@ const isTrueWithoutKey = (verdict: Known<unknown>, one: FactCase): boolean =>
 describe('an answer with detected damage', () => {
   const noticed: readonly (readonly [string, Partial<Answer>])[] = [
     ['exceeded the limit', { isTruncated: true }],
-    ['was truncated with the connection', { missing: 'truncated' }],
+    ['was truncated when the connection dropped', { missing: 'truncated' }],
     ['has contradictory frames', { missing: 'garbled' }],
     ['came after its deadline', { isLate: true, exit: { kind: 'signalled', signal: 'TERM' } }],
     ['ended by a signal', { exit: { kind: 'signalled', signal: 'SEGV' } }],

@@ -42,11 +42,11 @@ afterAll(() => rack.stop());
 const other = addressChange('10.77.0.9');
 
 const changes: readonly (readonly [string, NetworkCall])[] = [
-  ['the removal of the bridge', removal],
-  ['an address of a service', other],
-  ['an address of a newly created service', addressChange('10.77.0.13', 'Cable 2')],
-  ['the removal of an address', clearing],
-  ['the order of services', order],
+  ['removing the bridge', removal],
+  ["setting a service's address", other],
+  ["setting a newly created service's address", addressChange('10.77.0.13', 'Cable 2')],
+  ['removing an address', clearing],
+  ['ordering the services', order],
 ];
 
 const begin = (call: NetworkCall): Promise<string> => beginChange(rack, node, call);

@@ -91,7 +91,7 @@ export const drifts: readonly Drift[] = [
   ...settingDrifts,
   {
     of: 'keeper/files',
-    what: 'the data of the keeper was edited',
+    what: "the keeper's data was edited",
     batch: 'settings',
     make: ({ at }) => appendFile(at(`${ours}/keeper/data`), 'wired 1\n'),
   },
@@ -103,7 +103,7 @@ export const drifts: readonly Drift[] = [
   },
   {
     of: 'keeper/files',
-    what: 'the property list of the keeper is missing',
+    what: "the keeper's property list is missing",
     batch: 'ranks',
     make: ({ at }) => rm(at('/Library/LaunchDaemons/dev.meshwright.keeper.plist')),
     with: ['keeper/loaded'],
@@ -130,7 +130,7 @@ export const drifts: readonly Drift[] = [
   },
   {
     of: 'service-order',
-    what: 'the service of a link precedes the office network',
+    what: "a link's service precedes the office network",
     batch: 'settings',
     make: ({ asRoot, linked }) =>
       asRoot(`n=$R/usr/sbin/networksetup
@@ -155,7 +155,7 @@ EOT
   },
   {
     of: 'link-address/*/live',
-    what: 'the interface of a link lost its address',
+    what: "a link's interface lost its address",
     batch: 'settings',
     make: ({ asRoot, device, address, linked }) =>
       asRoot(`"$R/sbin/ifconfig" ${device(linked)} inet ${address(linked)} -alias`),
@@ -170,7 +170,7 @@ EOT
   },
   {
     of: 'link-address/*/kept',
-    what: 'the service of a link returned to DHCP, and the address stays until the next start',
+    what: "a link's service returned to DHCP, and the address stays until the next start",
     batch: 'files',
     make: ({ asRoot, device, address, linked }) =>
       asRoot(`"$R/usr/sbin/networksetup" -setdhcp 'Thunderbolt ${linked}'
@@ -185,7 +185,7 @@ EOT
   },
   {
     of: 'runtime/*',
-    what: 'a program of the runtime was edited',
+    what: 'a program in the runtime was edited',
     batch: 'files',
     make: async (hand) => appendFile(join(treeAt(hand, 'runtimes/reference'), 'bin/rank'), '# edited\n'),
   },
@@ -262,7 +262,7 @@ EOT
   },
   {
     of: 'placement/*',
-    what: 'the record of a rank is missing',
+    what: "a rank's record is missing",
     make: ({ at }) => rm(at(`${ours}/placements/chat`), { recursive: true }),
   },
   { of: 'placement/*/service-file', what: 'a service file is missing', make: ({ at }) => rm(at(plist)) },

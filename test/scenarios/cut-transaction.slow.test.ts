@@ -29,8 +29,8 @@ beforeAll(async () => {
 afterAll(() => rack.stop());
 
 const changes: readonly (readonly [string, NetworkCall])[] = [
-  ['an address of a service', addressChange('10.77.0.9')],
-  ['the removal of an address', clearing],
+  ["setting a service's address", addressChange('10.77.0.9')],
+  ['removing an address', clearing],
 ];
 
 /** The scripts of a run, recognized by their contents. */

@@ -24,7 +24,7 @@ describe('the nearest path to a program in an archive', () => {
     ['is empty for a worker that a release lacks', 'bin/ggml-rpc-server', usual, release.slice(0, 2), {}],
     ['is given if an archive has a bin folder', 'bin/llama-server', usual, ['bin/x', ...release], { path: release[1] }],
     [
-      'is given for a path of the file',
+      'is given for a path from the file',
       'llama-b2/llama-server',
       ['llama-b2/llama-server'],
       release,

@@ -243,7 +243,7 @@ describe('the digest of a placement', () => {
     ['the archive', { runtime: { digest: digestOf('another') } }],
     ['the command', { runtime: { command: ['{runtime}/bin/rank'] } }],
     ['the place of the token', { runtime: { token: { path: '/v1/completions', json: '/choices/0/text' } } }],
-    ['the order of the nodes', { placement: { nodes: ['studio-2', 'studio-1', 'studio-3'].map(nodeName) } }],
+    ['the node order', { placement: { nodes: ['studio-2', 'studio-1', 'studio-3'].map(nodeName) } }],
     ['one node fewer', { placement: { nodes: ['studio-1', 'studio-2'].map(nodeName) } }],
     ['the environment', { placement: { env: { A: '1' } } }],
     ['the context', { placement: { contextTokens: 8_192 } }],

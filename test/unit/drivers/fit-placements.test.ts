@@ -117,7 +117,7 @@ describe("a node's memory budget", () => {
       { kind: 'desired', bytes: 480 * gib },
     ],
     [
-      'is the limit of the node if the file sets none',
+      "is the node's limit if the file sets none",
       [undefined, { memoryBytes: 64 * gib, wiredMegabytes: 57_344 }],
       { kind: 'seen', bytes: 56 * gib },
     ],
@@ -157,7 +157,7 @@ describe("a node's memory budget", () => {
       { kind: 'seen', bytes: 56 * gib },
     ],
     [
-      'ignores the reported value while the limit of the node is unknown',
+      "ignores the reported value while the node's limit is unknown",
       [undefined, { memoryBytes: 64 * gib, reportedBytes: 50 * gib }],
       { kind: 'assumed', bytes: 48 * gib },
     ],
@@ -167,7 +167,7 @@ describe("a node's memory budget", () => {
       { kind: 'assumed', bytes: 48 * gib },
     ],
     [
-      'ignores the limit of the node if the file sets the default',
+      "ignores the node's limit if the file sets the default",
       [{ kind: 'default' }, { memoryBytes: 64 * gib, wiredMegabytes: 57_344 }],
       { kind: 'assumed', bytes: 48 * gib },
     ],

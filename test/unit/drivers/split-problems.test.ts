@@ -47,7 +47,7 @@ describe('a model to split', () => {
       [],
     ],
     [
-      'is doubtful with a version newer than the known ones',
+      'is doubtful with a version newer than the known versions',
       { shape: shapeOf('mamba'), mlxLm: '0.40.0' },
       [],
       ['mlx-lm up to 0.32.0 cannot split mamba models by tensor; newer ones may.'],
@@ -93,14 +93,14 @@ describe('a model to split', () => {
 
 describe('the advice for a model that cannot be split', () => {
   it.each([
-    ['names the numbers of nodes that work', { size: 3 }, 'Use 2, 4 or 8 nodes.'],
+    ['names the node counts that work', { size: 3 }, 'Use 2, 4 or 8 nodes.'],
     [
-      'names the other sharding of this class',
+      "names this class's other sharding",
       { size: 3, shape: shapeOf('ministral3') },
       'Use 2, 4 or 8 nodes, or sharding: pipeline.',
     ],
     [
-      'names the numbers of nodes for the other sharding',
+      'names the node counts for the other sharding',
       { size: 2, sharding: 'pipeline', shape: shapeOf('deepseek_v3', 61, { kvHeads: 3, heads: 3 }) },
       'Use sharding: tensor on 3 nodes.',
     ],
@@ -117,7 +117,7 @@ describe('the advice for a model that cannot be split', () => {
     ],
     ['suggests a pipeline for llama.cpp', { driver: 'llamacpp-rpc' }, 'Use sharding: pipeline.'],
     [
-      'names the numbers of nodes that divide the heads for exo',
+      'names the node counts that divide the heads for exo',
       { driver: 'exo', size: 3 },
       'Use 2, 4 or 8 nodes, or sharding: pipeline.',
     ],

@@ -48,14 +48,14 @@ describe('placing a model on exo', () => {
       'exo sees nodes outside this placement: beef',
     ],
     [
-      'the memory of a node is unknown',
+      "a node's memory is unknown",
       (state: JsonState) => {
         state['nodeMemory'] = {};
       },
       'exo has not measured the memory of studio-1, studio-2',
     ],
     [
-      'a cable works in one direction only',
+      'a cable works in only one direction',
       (state: JsonState) => {
         const connections = (state.topology as unknown as { connections: Record<string, unknown> }).connections;
         delete connections[ids[1]];

@@ -176,8 +176,8 @@ describe("a cable's address", () => {
   });
 
   it.each([
-    ['the Mac at the far end if it has the address of the DHCP server', ['studio-1', 'studio-2'], ' (studio-1)'],
-    ['no Mac if only other Macs have the address of the DHCP server', ['studio-2', 'studio-3'], ''],
+    ["the Mac at the far end if it has the DHCP server's address", ['studio-1', 'studio-2'], ' (studio-1)'],
+    ["no Mac if only other Macs have the DHCP server's address", ['studio-2', 'studio-3'], ''],
   ])('is reported with %s', (_, sharing, name) => {
     const changes = onDhcp(lease, packet());
     const values = Object.fromEntries(sharing.map((one) => [one, sharingMac(one, changes.values?.[one])]));

@@ -45,7 +45,7 @@ describe('the jobs fact', () => {
     ['a repeated job', ['job a', 'job a', 'end']],
     ['a key with a slash', ['job ../a', 'end']],
     ['a line without its record', ['|x=1', 'end']],
-    ['a record of another kind', ['odd', 'end']],
+    ['a record of a different kind', ['odd', 'end']],
   ])('is garbled by %s', (_, lines) => {
     expect(jobs.parse(kept(lines), asked)).toMatchObject({ reason: 'garbled' });
   });

@@ -82,8 +82,8 @@ describe('a node on hold', () => {
   it.each<[string, Goal]>([
     ['a stop', { kind: 'stop', placements: ['kimi'] }],
     ['apply', { kind: 'converge' }],
-    ['a restart of the Mac', { kind: 'reboot', nodes: [nodeName('studio-2')] }],
-    ['a shutdown of another Mac', { kind: 'shutdown', nodes: [nodeName('studio-1')] }],
+    ['a Mac restart', { kind: 'reboot', nodes: [nodeName('studio-2')] }],
+    ["another Mac's shutdown", { kind: 'shutdown', nodes: [nodeName('studio-1')] }],
     [
       'an uninstall',
       { kind: 'uninstall', nodes: [nodeName('studio-2')], placements: ['kimi'], restore: false, models: false },

@@ -27,32 +27,32 @@ const plans: Readonly<Record<string, Plan>> = {
       failures: { 'studio-4': [lost] },
     },
   }),
-  'a first start of a placement': makePlan({
+  "a placement's first start": makePlan({
     goal: { kind: 'converge' },
     desired: fleet,
     observation: observeMesh(fleet, { ranks: {} }),
     targets,
   }),
-  'a first start of an exo placement': makePlan({
+  "an exo placement's first start": makePlan({
     goal: { kind: 'converge' },
     desired: exoFleet(),
     observation: observeMesh(exoFleet(), { ranks: {} }),
     targets,
   }),
-  'a stop of a placement': makePlan({
+  'stopping a placement': makePlan({
     goal: { kind: 'stop', placements: ['kimi'] },
     desired: fleet,
     observation: observeMesh(fleet, { ranks: threeRanks(['joined', 'joined', 'exited']) }),
     targets,
   }),
-  'a stop of an exo placement': makePlan({
+  'stopping an exo placement': makePlan({
     goal: { kind: 'stop', placements: ['kimi'] },
     desired: exoFleet(),
     observation: observeMesh(exoFleet(), { ranks: threeRanks(['joined', 'joined', 'joined']) }),
     targets,
   }),
-  'a restart of Macs': planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } }),
-  'a shutdown of Macs': planFor({ goal: { kind: 'shutdown', nodes: [nodeName('studio-1')] } }),
+  'restarting Macs': planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } }),
+  'shutting down Macs': planFor({ goal: { kind: 'shutdown', nodes: [nodeName('studio-1')] } }),
 };
 
 const reader = { isSimulated: false };

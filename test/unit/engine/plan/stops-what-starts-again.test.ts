@@ -66,13 +66,13 @@ describe('a restart of a serving placement', () => {
   });
 
   it.each<[string, string, Values]>([
-    ['the launch budget of a node is spent', 'mesh/launch-budget', spent],
+    ["a node's launch budget is spent", 'mesh/launch-budget', spent],
     ['a node is marked for a restart', 'mesh/needs-reboot', marked],
     ['RDMA is off on a node', 'rdma/disabled', off],
     ['a node is on hold', 'hold/held', held],
     ['a node lacks the model', 'plan/not-converged', { trees: trees.slice(0, 1) }],
     ['a node lacks the runtime', 'plan/not-converged', { trees: trees.slice(1) }],
-    ['the wired limit of a node differs', 'plan/not-converged', { 'wired-limit': { megabytes: 1 } }],
+    ["a node's wired limit differs", 'plan/not-converged', { 'wired-limit': { megabytes: 1 } }],
   ])('stops nothing while %s', (_, code, values) => {
     const made = plan(restart, values);
     expect(touched(made)).toEqual([]);

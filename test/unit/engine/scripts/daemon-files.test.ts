@@ -52,9 +52,9 @@ describe.each(scriptShells)('the check for writable root daemon files in $name',
   it.each([
     ['the property list', daemon],
     ['the program', program],
-    ['the folder of the program', 'Library/Fans'],
+    ["the program's folder", 'Library/Fans'],
     ['a parent folder', 'Library'],
-    ['the folder of the property lists', 'Library/LaunchDaemons'],
+    ['the property list folder', 'Library/LaunchDaemons'],
   ])('finds %s if others may write there', async (_, path) => {
     expect(await writable(mac(fan, opened(path)))).toEqual([path]);
   });
@@ -73,7 +73,7 @@ describe.each(scriptShells)('the check for writable root daemon files in $name',
 
   it.each([
     ['a folder with the sticky bit', 'Library/Fans', 0o1777],
-    ['a program of a foreign group', program, 0o770],
+    ['a program with a foreign group', program, 0o770],
   ])('ignores %s', async (_, path, bits) => {
     const root = mac(fan, (one) => mode(one, path, bits));
     root.tool('usr/bin/id', "case $1 in (-u) printf '4501\\n' ;; (-G) printf '4501\\n' ;; esac");
@@ -123,7 +123,7 @@ describe.each(scriptShells)('the check for writable root daemon files in $name',
 
   it.each([
     [
-      'the program of a daemon that does not run as root',
+      'a program whose daemon does not run as root',
       plist(`<key>UserName</key><string>ana</string>${words(`/${program}`)}`),
     ],
     ["a daemon's log", plist(`<key>StandardOutPath</key><string>/${program}</string>`)],
