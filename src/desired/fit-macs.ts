@@ -1,7 +1,7 @@
 import type { FitModel, FitShape, MacCount, MeshFit } from '../model/fit.ts';
 import { given } from '../model/given.ts';
 import { type MacModel, macModel } from '../model/macs.ts';
-import { type Link, type LinkEnd, type NodeName, nodeName } from '../model/node.ts';
+import { everyNodeText, type Link, type LinkEnd, type NodeName, nodeName } from '../model/node.ts';
 
 const speedOf = ({ name, memoryGigabytesPerSecond: speeds }: MacModel): string =>
   `${name}, ${speeds.map((one) => one.toLocaleString('en-US')).join(' or ')} GB/s`;
@@ -25,7 +25,7 @@ export function paceOf(macs: readonly { readonly name: string; readonly model: s
     return undefined;
   }
   const slow = known.filter(({ least: own, most: top }) => own <= slowest.most && top < fast.least);
-  const names = slow.map(({ name }) => name).join(', ');
+  const names = everyNodeText(slow.map(({ name }) => name));
   const isCertain = slow.every(({ least: own, most: top }) => own === slowest.least && top === slowest.most);
   const who = slow.length === 1 ? `${names} sets` : isCertain ? `${names} set` : `One of ${names} sets`;
   const detail = `${who} the pace (${speedOf(slowest.mac)} of memory bandwidth). ${fast.name} could be faster (${speedOf(fast.mac)}).`;

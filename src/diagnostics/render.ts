@@ -1,4 +1,5 @@
-import { subjectText } from '../model/subject.ts';
+import { everyNodeText } from '../model/node.ts';
+import { type Subject, subjectText } from '../model/subject.ts';
 import { type Cell, cellsOf, columnsOf, firmSpace, wrap } from './cells.ts';
 import type { Severity } from './code-entry.ts';
 import type { Diagnostic, SourceRange } from './diagnostic.ts';
@@ -56,9 +57,12 @@ function renderOne(one: Diagnostic, page: Page): string {
   ].join('\n');
 }
 
+const shownSubject = (subject: Subject): string =>
+  subject.kind === 'node' && subject.names.length > 1 ? `nodes ${everyNodeText(subject.names)}` : subjectText(subject);
+
 function headline(one: Diagnostic, paint: Paint): string {
   const { where, subject } = one;
-  const place = where === undefined ? subject && subjectText(subject) : `${where.file}:${where.line}:${where.column}`;
+  const place = where === undefined ? subject && shownSubject(subject) : `${where.file}:${where.line}:${where.column}`;
   const words = [paint(severityStyle[one.severity], one.severity), one.code];
   return place === undefined ? words.join('  ') : [paint('bold', escapeText(place)), ...words].join('  ');
 }

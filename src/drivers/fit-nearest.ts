@@ -3,7 +3,7 @@ import type { DesiredFleet, DriverName } from '../model/desired.ts';
 import type { FitFleet, FitPlacement, FitVerdict, MemoryBudget, NodeFit } from '../model/fit.ts';
 import { given } from '../model/given.ts';
 import { groupBy } from '../model/lists.ts';
-import type { NodeName } from '../model/node.ts';
+import { everyNodeText, type NodeName } from '../model/node.ts';
 import { bytesText, tokensText } from '../model/text/units.ts';
 import { fitPlacements, isWorse, roomOf, type SeenMemories, shapeOf, worstVerdict } from './fit-placements.ts';
 
@@ -58,10 +58,11 @@ function needText({ needBytes, budget, memoryBytes, shares }: NodeFit, verdict: 
     : `${bytesText(needBytes)}${made} of the ${bytesText(whole)} that its GPU may use${budget === undefined ? '' : sources[budget.kind]}`;
 }
 
-/** `studio-1, studio-2 each need 517.1 GB of …`: nodes with the same text are grouped. */
+/** `studio-1..4 each need 517.1 GB of …`: nodes with the same text are grouped. */
 export function needSentence(fits: readonly NodeFit[], verdict: FitVerdict): string {
   const texts = [...groupBy(fits, (fit) => needText(fit, verdict))].map(
-    ([text, same]) => `${same.map(({ node }) => node).join(', ')} ${same.length === 1 ? 'needs' : 'each need'} ${text}`,
+    ([text, same]) =>
+      `${everyNodeText(same.map(({ node }) => node))} ${same.length === 1 ? 'needs' : 'each need'} ${text}`,
   );
   return `${texts.join('; ')}.`;
 }

@@ -8,7 +8,7 @@ import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
-import type { NodeName } from '../../model/node.ts';
+import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
@@ -206,11 +206,11 @@ function notRebooted(targets: readonly string[], report: PlaybookReport): readon
   const left = targets.filter((name) => !sent.includes(name));
   if (left.length === 0) return [];
   const isNothing = steps.every(({ ms }) => ms === 0);
-  return [`Not rebooted: ${left.join(', ')}.${isNothing ? ' Nothing was stopped or rebooted.' : ''}`];
+  return [`Not rebooted: ${everyNodeText(left)}.${isNothing ? ' Nothing was stopped or rebooted.' : ''}`];
 }
 
 const stillOn = (nodes: readonly string[]): readonly string[] =>
-  nodes.length === 0 ? [] : [`Not shut down: ${nodes.join(', ')}`];
+  nodes.length === 0 ? [] : [`Not shut down: ${everyNodeText(nodes)}.`];
 
 function wayBack(off: readonly string[], isSimulated: boolean): readonly Prose[] {
   if (off.length === 0) return [];
@@ -278,4 +278,4 @@ async function keep(run: Run, verb: 'hold' | 'release', said: HoldWish['hold']):
 }
 
 const stillHeld = (nodes: readonly string[]): string =>
-  `${nodes.join(', ')} ${nodes.length === 1 ? 'is' : 'are'} still on hold in the cluster file: remove the key \`hold\` there.`;
+  `${everyNodeText(nodes)} ${nodes.length === 1 ? 'is' : 'are'} still on hold in the cluster file: remove the key \`hold\` there.`;

@@ -2,7 +2,7 @@ import { everyNode, withFallbacks } from '../../desired/layouts.ts';
 import type { FactName } from '../../engine/observe/facts.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeObservation } from '../../model/facts/fact-values.ts';
-import type { NodeName } from '../../model/node.ts';
+import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { isRunning, seeRank } from '../../rack/placement/rank-states.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
@@ -38,7 +38,7 @@ export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: Ways
     return (await observeNodes(run, nodes, ways, { facts: rankFacts })).nodes;
   });
   for (const { name, nodes } of found.unseen) {
-    const where = nodes.join(', ');
+    const where = everyNodeText(nodes);
     run.console.err(`${where} not reached: assuming that ${name} runs on its own nodes, not on its fallback there\n`);
   }
   return withFallbacks(fleet, ({ name }) => found.there.includes(name));
@@ -93,7 +93,7 @@ export interface ElsewhereRank {
 
 function layoutWords({ name, nodes }: Pick<DesiredPlacement, 'name' | 'nodes'>, observed: Observed): string {
   const on = (state: boolean | undefined): string =>
-    nodes.filter((node) => runsOn(name, node, observed) === state).join(', ');
+    everyNodeText(nodes.filter((node) => runsOn(name, node, observed) === state));
   const [running, idle, unseen] = [on(true), on(false), on(undefined)];
   if (unseen !== '') {
     const known = running === '' ? '' : `${name} runs on ${running}; `;

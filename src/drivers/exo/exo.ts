@@ -5,7 +5,7 @@ import type { DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import type { ExoGracefulShutdown, ExoPlacement, StartDialogue } from '../../model/endpoint-calls.ts';
 import { given } from '../../model/given.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
-import type { NodeName } from '../../model/node.ts';
+import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { type CabledFleet, endTowards, linksBetween } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
 import { type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
@@ -164,7 +164,7 @@ export const reserved: ReservedWords = {
  */
 function openApi({ name, publication, nodes }: DesiredPlacement): readonly PlacementFinding[] {
   if (publication === undefined) return [];
-  const detail = `exo's API listens on port ${innerPort(name)} on every interface of ${nodes.join(', ')}, without a key. Anyone who reaches it can send requests, delete the placement, and read prompts (/events).`;
+  const detail = `exo's API listens on port ${innerPort(name)} on every interface of ${everyNodeText(nodes)}, without a key. Anyone who reaches it can send requests, delete the placement, and read prompts (/events).`;
   return [{ code: 'exo/open-api', severity: 'warning', detail }];
 }
 

@@ -8,6 +8,8 @@ export interface NodeMention {
   readonly name: string;
   /** The name precedes the text: `studio-1: `. */
   readonly isLabel?: true;
+  /** The name stands for several nodes: `studio-1..4`. */
+  readonly isList?: true;
 }
 
 /** A prerequisite before the rest of the text: `First …; then `. */
@@ -42,12 +44,10 @@ export const named = (name: string): NodeMention => ({ kind: 'node', name });
 /** One end of a cable in a text: `studio-1:2`. */
 export const namedEnd = ({ node, receptacle }: LinkEnd): Prose => [named(node), `:${receptacle}`];
 
-/** Names of nodes in a text: `studio-1, studio-2`. */
-export const namedList = (names: readonly string[]): Prose =>
-  joinProse(
-    names.map((name) => [named(name)]),
-    ', ',
-  );
+/** Names of nodes in a text: `studio-1..4`. */
+export const namedList = (names: readonly string[]): Prose => [
+  { kind: 'node', name: everyNodeText(names), ...(names.length > 1 && { isList: true as const }) },
+];
 
 /** The name of a node before the text about it: `studio-1: `. */
 export const labelled = (name: string): NodeMention => ({ kind: 'node', name, isLabel: true });
@@ -151,7 +151,9 @@ export function behindFirst(text: Prose): Prose {
 
 /** Whether a text names one of these nodes. */
 export const mentionsAny = (text: Prose, names: readonly string[]): boolean =>
-  partsOf(text).some((part) => typeof part === 'object' && part.kind === 'node' && names.includes(part.name));
+  partsOf(text).some(
+    (part) => typeof part === 'object' && part.kind === 'node' && (part.isList === true || names.includes(part.name)),
+  );
 
 /** All commands in a text, in order. */
 export function allCommands(text: Prose): readonly Command[] {

@@ -3,6 +3,7 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { MacosUpdate, MacosVersion } from '../../model/facts/mac.ts';
 import { groupBy } from '../../model/lists.ts';
+import { everyNodeText } from '../../model/node.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { joinProse, mapWords, named, namedList, type Prose, prose } from '../../model/text/prose.ts';
 import { defineNodeRule, defineRule } from '../define-rule.ts';
@@ -40,7 +41,7 @@ function versionsHint(wanted: DesiredFleet['macos'], groups: readonly Group[]): 
     );
   const isNewer = wish !== undefined && newest !== undefined && compareVersions(newest.version, wish) > 0;
   if (isNewer) {
-    const names = newest.nodes.map(({ name }) => name).join(', ');
+    const names = everyNodeText(newest.nodes.map(({ name }) => name));
     return prose`Set macos.version in the file to ${newest.version}, include it in macos.accept, and update all cabled nodes to ${newest.version}: ${names} cannot simply return to ${wish}, because ${noWayBack}.${offersOf(newest.version)}`;
   }
   const target = wish ?? newest?.version;
@@ -48,7 +49,7 @@ function versionsHint(wanted: DesiredFleet['macos'], groups: readonly Group[]): 
   return prose`Update all cabled nodes to ${wish ?? newest?.text ?? 'one version'}, with the same background security improvements.${offers}`;
 }
 
-const namesOf = ({ nodes }: Group): readonly string[] => nodes.map(({ name }) => name);
+const namesOf = ({ nodes }: Pick<Group, 'nodes'>): readonly string[] => nodes.map(({ name }) => name);
 
 /**
  * Cabled nodes whose macOS versions differ (including the extra of a background security improvement). The subject is the
@@ -207,13 +208,7 @@ const updatePane = 'System Settings > General > Software Update';
 function offersHint(nodes: readonly ExaminedNode[], wanted: DesiredFleet['macos']): Prose {
   const groups = [...groupBy(nodes, (node) => offerText(node, wanted))];
   return joinProse(
-    groups.map(([offer, those]) => {
-      const names = joinProse(
-        those.map(({ name }) => [named(name)]),
-        ', ',
-      );
-      return prose` ${names} ${verb(those)} ${offer}.`;
-    }),
+    groups.map(([offer, those]) => prose` ${namedList(namesOf({ nodes: those }))} ${verb(those)} ${offer}.`),
     '',
   );
 }

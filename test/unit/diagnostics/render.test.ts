@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { docsAnchor, renderDiagnostics } from '../../../src/diagnostics/render.ts';
-import { nodeSubject } from '../../../src/model/subject.ts';
+import { nodeSubject, nodesSubject } from '../../../src/model/subject.ts';
 
 const file = 'cluster.yaml';
 
@@ -84,6 +84,12 @@ describe("a diagnostic's text", () => {
     const text = draw(`x${evil}`, one).join('\n');
     expect(text).not.toMatch(/[\u001b\u202e]/);
     expect(text.match(/\\u\{1b\}/g)).toHaveLength(4);
+  });
+
+  it('names several Macs as a range', () => {
+    const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+    const one = diagnose('ssh/no-key', { detail: 'No key.', subject: nodesSubject(names) });
+    expect(draw('', one)[0]).toBe('nodes studio-1..4  error  ssh/no-key');
   });
 
   it('names the subject if no file is involved', () => {

@@ -12,23 +12,23 @@ const all = threeRanks(['joined', 'joined', 'joined']);
 
 describe('a node that only the fallback uses', () => {
   it.each<[string, MeshRack]>([
-    ['kimi runs on studio-1, studio-2, studio-3; it has no rank on studio-4.', { ranks: all }],
+    ['kimi runs on studio-1..3; it has no rank on studio-4.', { ranks: all }],
     [
-      'kimi runs on studio-1, but not on studio-2, studio-3; it has no rank on studio-4.',
+      'kimi runs on studio-1, but not on studio-2,3; it has no rank on studio-4.',
       { ranks: threeRanks(['joined', 'exited', 'stopped']) },
     ],
-    ['kimi does not run; its nodes are studio-1, studio-2, studio-3; it has no rank on studio-4.', { ranks: {} }],
+    ['kimi does not run; its nodes are studio-1..3; it has no rank on studio-4.', { ranks: {} }],
     [
-      'kimi runs on studio-1, studio-2; unknown whether it runs on studio-3; it has no rank on studio-4.',
+      'kimi runs on studio-1,2; unknown whether it runs on studio-3; it has no rank on studio-4.',
       { ranks: all, unreachable: ['studio-3'] },
     ],
     [
-      'unknown whether kimi runs on studio-1, studio-2, studio-3; it has no rank on studio-4.',
+      'unknown whether kimi runs on studio-1..3; it has no rank on studio-4.',
       { ranks: all, unreachable: ['studio-1', 'studio-2', 'studio-3'] },
     ],
-    ['kimi runs on studio-1, studio-2, studio-3.', { ranks: all, unreachable: ['studio-4'] }],
+    ['kimi runs on studio-1..3.', { ranks: all, unreachable: ['studio-4'] }],
     [
-      'kimi runs on studio-1, studio-2, studio-3; it has a leftover rank on studio-4.',
+      'kimi runs on studio-1..3; it has a leftover rank on studio-4.',
       { ranks: { ...all, 'studio-4': [{ state: 'joined' }] } },
     ],
   ])('is described: %s', (words, rack) => {

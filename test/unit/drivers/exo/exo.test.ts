@@ -300,7 +300,7 @@ describe('a placement on exo', () => {
 
   it("has a warning that exo's API is open next to its gateway", () => {
     const publication = { servedName: 'kimi', apiKeys: [] } as never;
-    const open = `exo/open-api: exo's API listens on port ${innerPort('kimi')} on every interface of studio-1, studio-2, studio-3, without a key. Anyone who reaches it can send requests, delete the placement, and read prompts (/events).`;
+    const open = `exo/open-api: exo's API listens on port ${innerPort('kimi')} on every interface of studio-1..3, without a key. Anyone who reaches it can send requests, delete the placement, and read prompts (/events).`;
     expect([codesOf({ placement: { publication } }), codesOf({})]).toEqual([[open], []]);
     const {
       placements: [kimi],

@@ -200,7 +200,7 @@ describe('the fit of a fallback', () => {
     placedPlan({ of, ranks }).blockers.map(({ code, action }) => [code, action]);
 
   it('is checked instead of the fit of the own nodes, and a refusal names the fallback', () => {
-    const there = 'placement kimi: On its fallback (studio-4, studio-1, context 2k): studio-1, studio-4 each need 610.';
+    const there = 'placement kimi: On its fallback (studio-4, studio-1, context 2k): studio-1,4 each need 610.';
     const expected = [['placement/does-not-fit', expect.stringContaining(there)]];
     expect(blockersOf(large(fleetWithFallback()))).toEqual(expected);
     expect(blockersOf(large(fleetWithFallback()), onItsNodes)).toEqual(expected);

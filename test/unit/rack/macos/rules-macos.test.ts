@@ -83,7 +83,7 @@ describe('the macOS version', () => {
   it('causes a warning when builds differ on the same model', () => {
     const found = findingsOf(only(macos('26.5')));
     expect(found.map((one) => one.code)).toEqual(['macos/builds-differ']);
-    expect(found[0]?.detail).toContain('25F71 on studio-1, studio-2, studio-4; 25X1 on studio-3');
+    expect(found[0]?.detail).toContain('25F71 on studio-1,2,4; 25X1 on studio-3');
   });
 
   it('may have a different build on a different model', () => {
@@ -173,7 +173,7 @@ describe('macOS update hints', () => {
     const wanted = { version: '26.7', accept: '>=26.4 <28' };
     expect(hintsOf('macos/not-the-wish', all(mac('26.5', [tahoe, golden])), { macos: wanted })).toEqual([
       'When convenient, update all cabled nodes together to macOS 26.7. ' +
-        `studio-1, studio-2, studio-3, studio-4 offer this version: macOS 26.7 (25G229), in ${pane}.`,
+        `studio-1..4 offer this version: macOS 26.7 (25G229), in ${pane}.`,
     ]);
     const values = Object.fromEntries([
       [first, mac('26.7', [golden])],
@@ -182,7 +182,7 @@ describe('macOS update hints', () => {
     expect(hintsOf('macos/versions-differ', { values }, { macos: wanted })).toEqual([
       'Update all cabled nodes to 26.7, with the same background security improvements. ' +
         `studio-2 offers this version: macOS 26.7 (25G229), in ${pane}. ` +
-        'studio-3, studio-4 offer only macOS 27.0 (26A428), not 26.7.',
+        'studio-3,4 offer only macOS 27.0 (26A428), not 26.7.',
     ]);
   });
 

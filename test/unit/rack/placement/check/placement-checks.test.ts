@@ -90,7 +90,7 @@ describe('a placement that should start', () => {
       peers: ['studio-2', 'studio-3'],
       blocks: ['studio-1 placement/kimi'],
       action:
-        'placement kimi: studio-1, studio-2, studio-3 each need 610.6 GB of the 515.4 GB that its GPU may use. The model fits on nodes: [studio-1, studio-2, studio-3, studio-4].',
+        'placement kimi: studio-1..3 each need 610.6 GB of the 515.4 GB that its GPU may use. The model fits on nodes: [studio-1, studio-2, studio-3, studio-4].',
     });
     expect(plan.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
     expect(pageOf(plan)).toContain('  studio-1..3  kimi 610.6 GB of 515.4 GB (118 %)\n');
