@@ -27,8 +27,8 @@ export const changingPlacements: Targets = {
   uses: ['file', 'reach', 'json', 'parallel', 'consent'],
 };
 
-/** Selects every node of the file instead of naming them. */
-export const everyNode: VerbOption = { flags: '--all', text: 'every node of the file' };
+/** Selects every node in the file instead of naming them. */
+export const everyNode: VerbOption = { flags: '--all', text: 'every node in the file' };
 
 /** Makes a run wait for nodes that are leased to another run. */
 export const leaseWait: VerbOption = {

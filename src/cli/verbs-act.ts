@@ -8,13 +8,13 @@ import {
   passwordOptions,
 } from './verb.ts';
 
-/** Selects every placement of the file instead of naming them. */
-const everyPlacement = { flags: '--all', text: 'every placement of the file' };
+/** Selects every placement in the file instead of naming them. */
+const everyPlacement = { flags: '--all', text: 'every placement in the file' };
 
 /** Allows a start although the launch budget is spent. */
 const allowRdmaStart = {
   flags: '--allow <effect>',
-  text: 'rdma-start: start although the launch budget is spent',
+  text: 'rdma-start: start although the launch budget is used up',
 };
 
 /** The exit codes of most commands that change nodes. */
@@ -31,7 +31,7 @@ export const actVerbs: readonly ListedVerb[] = [
     options: [{ flags: '--max-tokens <count>', text: 'maximum length of the answer (default 256)' }],
     more: `If the file has only one placement, its name can be omitted.
 The question goes over SSH to the endpoint on the leader itself.
-The model's reasoning is dimmed on a terminal, omitted in a pipe, and in the field \`thought\` of --json.
+The model's reasoning is dimmed on a terminal, left out in a pipe, and included as \`thought\` in --json.
 Exit codes: 0 answered, 1 no answer (the reason is shown).
 
 Examples:
@@ -45,12 +45,12 @@ Examples:
     ...changingPlacements,
     options: [
       everyPlacement,
-      { flags: '--fallback', text: 'use the nodes and the context of the fallback' },
+      { flags: '--fallback', text: "use the fallback's nodes and context" },
       allowRdmaStart,
       leaseWait,
     ],
     more: `Starts all ranks in order, or none. A placement counts as started after its first token. A placement that already serves is not restarted. If \`drain\` closed its gateway, start reopens the gateway.
-With --fallback, ranks that still run on the placement's own nodes are stopped. As soon as those nodes can run it again, the next apply moves it back, which interrupts it.
+With --fallback, ranks that still run on the placement's own nodes are stopped. As soon as those nodes can run the placement again, the next apply moves it back, which interrupts it.
 ${exits}
 
 Examples:
@@ -60,7 +60,7 @@ Examples:
   },
   {
     name: 'stop',
-    summary: 'stop placements, their ranks in order',
+    summary: 'stop placements and their ranks, in order',
     ...changingPlacements,
     options: [everyPlacement, leaseWait],
     more: `The next apply starts them again if the file wants them serving.
@@ -112,7 +112,7 @@ Examples:
     summary: 'shut Macs down and show how to turn them on again',
     ...changingNodes,
     options: [everyNode, leaseWait],
-    more: `First stops the placements on the named Macs. To turn a Mac on again, a person has to press its power button: meshwright cannot.
+    more: `First stops the placements on the named Macs. meshwright cannot turn a Mac on again: a person has to press its power button.
 ${exits}`,
     load: async () => (await import('./apply/act-verbs.ts')).shutdown,
   },
@@ -127,7 +127,7 @@ ${exits}`,
       leaseWait,
     ],
     more: `A node on hold is observed but not changed. The hold is stored on the node, so it applies to every user and every controller. apply, start, stop, restart, reboot, shutdown, rollback, uninstall and the tasks of run skip the node; placements with a rank on it stay as they are. launch refuses the node.
-The key \`hold\` of a node in the file does the same.
+A node's key \`hold\` in the file does the same.
 A hold does not stop enroll, replace, unlock, exec, \`run\` tasks in your own playbooks, lease release, ask, bench, or the keeper on the Mac.
 ${exits}
 
@@ -157,7 +157,7 @@ Examples:
       { flags: '--expect <fingerprint>', text: 'trust only this preboot host key (SHA256:...), without asking' },
       { flags: '--replace', text: 'accept a different preboot host key and pin it' },
     ],
-    more: `The password comes from these options, from the source that the file names (\`password\` under ssh or of a node), or from a prompt. It is sent once per node, in the ssh login message, and at least 15 s after the last attempt of any run. A wrong password is not sent again. A Mac that waits at FileVault shows a host key of its own. It is pinned next to the usual host key; the first time, unlock asks you to confirm it.
+    more: `The password comes from these options, from the source that the file names (\`password\` under ssh or a node), or from a prompt. It is sent once per node, in the ssh login message, and at least 15 s after any run's last attempt. A wrong password is not sent again. A Mac that waits at FileVault shows a host key of its own. It is pinned next to the usual host key; the first time, unlock asks you to confirm it.
 Exit codes: 0 unlocked and observed, or was not locked; 4 on some nodes only; 1 on none; 3 still locked: the password was missing or rejected; 5 no key trusted.
 
 Examples:

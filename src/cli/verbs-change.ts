@@ -11,8 +11,8 @@ export const changeVerbs: readonly ListedVerb[] = [
       { flags: '--scripts', text: 'print every root script that apply would send' },
       { flags: '--detailed-exitcode', text: 'exit 2 if changes are pending, 3 if only manual steps are' },
     ],
-    more: `Changes nothing, neither here nor on any node. Manual steps at the rack come first and are numbered; changes that wait for them refer to these numbers.
-+ adds, ~ changes and - removes something; ! marks a disruptive change.
+    more: `Changes nothing, neither here nor on any node. Manual steps at the rack come first and are numbered; changes that wait for a step refer to its number.
++ marks an addition, ~ a change, - a removal, and ! a disruptive change.
 Exit codes: 0 all nodes compared with the file, 4 some, 1 none.
 
 Examples:
@@ -34,7 +34,7 @@ Examples:
       { flags: '--wait-for-hands', text: 'wait for the manual steps, then continue' },
     ],
     more: `Shows the plan, asks once, runs exactly this plan, and checks all nodes again. The exit code reports the result of this final check.
-apply never reboots a Mac, never updates macOS and never deletes a model. A plan that interrupts a placement needs your yes at the prompt or --allow interrupt. If the launch budget of a Mac is spent, a start over RDMA needs
+apply never reboots a Mac, never updates macOS and never deletes a model. A plan that interrupts a placement needs a yes at the prompt or --allow interrupt. If a Mac's launch budget is used up, a start over RDMA needs
 --allow rdma-start. Without a terminal, apply needs --yes or a saved plan.
 
 Exit codes: 0 every node matches the file, 3 only manual steps or other commands remain, 4 some nodes do not match or were not reached, 1 none matches, 5 nothing changed, 75 a node is leased to another run.

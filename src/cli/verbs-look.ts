@@ -6,7 +6,7 @@ export const lookVerbs: readonly ListedVerb[] = [
     name: 'status',
     summary: 'show placements, Macs, and what is wrong',
     ...ofNodes,
-    more: `A placement counts as serving if it produced a token during this check. If it should serve and does not, each of its nodes counts as wrong. A placement is not checked unless all of its nodes are selected.
+    more: `A placement counts as serving if it produced a token during this check. If it should serve but does not, each of its nodes counts as wrong. A placement is checked only if all of its nodes are selected.
 Exit codes: 0 no errors (warnings are possible), 3 only manual steps at the rack remain, 4 some nodes are wrong or were not observed, 1 all of them.`,
     load: async () => (await import('./look/status.ts')).status,
   },
@@ -14,7 +14,7 @@ Exit codes: 0 no errors (warnings are possible), 3 only manual steps at the rack
     name: 'doctor',
     summary: 'diagnose faults: cause, repair and evidence',
     ...ofNodes,
-    more: `Lists the repairs in the order in which to make them: one visit to each Mac for RDMA, and no cable before the bridges are removed. The consequences of each cause are listed below it.
+    more: `Lists the repairs in the order in which to make them, so that each Mac needs only one visit for RDMA and no cable is plugged in before the bridges are removed. The consequences of each cause are listed below it.
 Exit codes: 0 no errors, 3 only manual steps at the rack remain, 4 some nodes are wrong or were not observed, 1 all of them.`,
     load: async () => (await import('./look/status.ts')).doctor,
   },
@@ -32,7 +32,7 @@ Exit codes: 0 all nodes match the file, 2 changes are pending, 3 only manual ste
     ...ofNodes,
     options: [{ flags: '--fact <names>', text: 'only these facts (comma-separated)' }],
     more: `Uses one connection and one exec per node. An unknown fact is shown with the reason. Unknown never means no.
-Exit codes: 0 every node observed, 4 some, 1 none, 3 the others wait for their FileVault password.
+Exit codes: 0 every node observed, 4 some, 1 none, 3 all but nodes that wait for their FileVault password.
 
 Examples:
   meshwright facts studio-2
@@ -49,7 +49,7 @@ Examples:
       { flags: '--lines <count>', text: 'lines per rank (default 40, max 9999)' },
       { flags: '--follow', text: 'then print new lines until Ctrl-C' },
     ],
-    more: `Without arguments, shows the ranks of all placements. A node name means all ranks on that node. Where a placement does not run at the moment, such as on its unused fallback, the log is that of an earlier start. --follow waits for logs that do not exist yet, reads a restarted log from its beginning, and reports and retries nodes that it loses.
+    more: `Without arguments, shows the ranks of all placements. A node name means all ranks on that node. On nodes where a placement does not run at the moment, such as those of an unused fallback, the log comes from an earlier start. --follow waits for logs that do not exist yet, reads a restarted log from its beginning, and reports and retries nodes that it loses.
 Exit codes: 0 every log read, 4 some, 1 none, 130 --follow interrupted.
 
 Examples:
@@ -66,8 +66,8 @@ Examples:
       { flags: '--watch', text: 'guide you through the cabling, live, until every link matches the file' },
       { flags: '--identify', text: 'show which receptacle was just plugged in, until Ctrl-C' },
     ],
-    more: `Shows each cable with its two receptacles, its speed and its state. Moves are listed in such an order that each receptacle is free when its cable arrives. Do not touch a cable that a placement uses before the placement is stopped, and do not plug in a cable before the Thunderbolt Bridges are removed.
---watch shows the next move, wrong connections and correct links, in whatever order you work. With --json it prints the final state only.
+    more: `Shows each cable with its two receptacles, its speed and its state. Moves are listed in an order in which each receptacle is free by the time its cable is needed there. Do not touch a cable that a placement uses before the placement is stopped, and do not plug in a cable before the Thunderbolt Bridges are removed.
+--watch shows the next move, wrong connections and correct links, in whatever order you work. With --json, it prints only the final state.
 --identify needs no links in the file.
 Exit codes: 0 all links match the file, 3 manual steps needed, 4 some cables could not be checked or cannot be fixed by hand, 1 no node observed, 130 interrupted.
 
@@ -82,12 +82,12 @@ Examples:
     summary: 'draw the rack as SVG or DOT and mark what is wrong',
     uses: ['file', 'reach', 'json', 'parallel'],
     options: [
-      { flags: '--format <format>', text: 'svg, or dot for Graphviz (default: by the name of --out, or svg)' },
+      { flags: '--format <format>', text: 'svg, or dot for Graphviz (default: from the name in --out, or svg)' },
       { flags: '--out <file>', text: 'write to this file instead of standard output' },
       { flags: '--declared', text: 'draw only the cluster file; contact no node' },
     ],
-    more: `Draws declared and observed cables in one picture. Faults are red and labeled, and manual steps are written on the cables. A terminal cannot show SVG, so use --out or a pipe. The SVG is self-contained and follows light and dark mode. Receptacles have the numbers that macOS prints, with the position on the case if it is known.
-Exit codes: 0 drawn with every node observed, 4 with some, 1 with none, 3 the others wait for their FileVault password.
+    more: `Draws declared and observed cables in one picture. Faults are red and labeled, and manual steps are written on the cables. A terminal cannot show SVG, so use --out or a pipe. The SVG is self-contained and follows light and dark mode. Receptacles are shown with the numbers that macOS prints and, if known, their positions on the case.
+Exit codes: 0 drawn with every node observed, 4 with some, 1 with none, 3 with all but nodes that wait for their FileVault password.
 
 Examples:
   meshwright graph --out rack.svg
@@ -105,11 +105,11 @@ Examples:
         flags: '--requests <counts>',
         text: 'numbers of parallel requests, comma-separated, each at most 8 (default 1,2,4 up to `parallel`)',
       },
-      { flags: '--runs <count>', text: 'runs per count of --requests (default 3)' },
+      { flags: '--runs <count>', text: 'runs for each count in --requests (default 3)' },
       { flags: '--max-tokens <count>', text: 'maximum length of each answer (default 128)' },
       { flags: '--words <count>', text: 'approximate words per question (default 400, less for a short context)' },
     ],
-    more: `If the file has only one placement, its name can be omitted. Sends one warm-up request and then the measured requests over SSH to the endpoint on the leader itself. Meanwhile other clients get slower answers. Every question begins with different words, so that no cache can answer it. Next to the medians are results that others published for the same model on the same number of Macs. Watts are shown if powermetrics is allowed to run.
+    more: `If the file has only one placement, its name can be omitted. Sends one warm-up request and then the measured requests over SSH to the endpoint on the leader itself. Meanwhile, other clients get slower answers. Every question begins with different words, so that no cache can answer it. The medians are shown next to results that others have published for the same model on the same number of Macs. Power use is shown if powermetrics is allowed to run.
 Exit codes: 0 every request answered, 4 some, 1 none (the reason is shown).
 
 Examples:
@@ -123,7 +123,7 @@ Examples:
     ...ofNodes,
     words: '[node...|run...]',
     options: [{ flags: '--last <count>', text: 'number of runs, newest first (default 20)' }],
-    more: `Combines the journals of this controller with the records on the nodes. Counts changed properties, like apply. With the name of a run, lists each change of that run with its old and new value. Nodes record steps only, so a run of a different controller is shown without its changes.
+    more: `Combines this controller's journals with the records on the nodes. Counts changed properties, as apply does. With the name of a run, lists each change that the run made, with its old and new value. Nodes record only steps, so runs from other controllers are shown without their changes.
 Exit codes: 0 every node was reached, 4 some, 1 none.`,
     load: async () => (await import('./look/history.ts')).history,
   },

@@ -8,7 +8,7 @@ export const ownVerbs: readonly ListedVerb[] = [
     ...changingNodes,
     words: '[file] [node...]',
     options: [
-      { flags: '--all', text: 'every node of the file, for plays with `nodes: targets`' },
+      { flags: '--all', text: 'every node in the file, for plays with `nodes: targets`' },
       { flags: '--allow <effects>', text: 'interrupt, reboot, shutdown, rdma-start (comma-separated)' },
       leaseWait,
     ],
@@ -26,9 +26,9 @@ Examples:
     uses: ['file', 'json'],
     options: [
       { flags: '--fresh', text: 'replace all simulated Macs with new ones' },
-      { flags: '--factory', text: 'new Macs as they come out of the box' },
+      { flags: '--factory', text: 'new Macs, fresh out of the box' },
     ],
-    more: `Starts one simulated Mac per node, with real SSH on loopback and the cables of the file. Their disks are kept: after \`sim down\`, the Macs start as after a power loss. With --factory, the Macs are cabled but not set up: Thunderbolt Bridge and DHCP on, RDMA off, no SSH key. Then add --sim to any command: meshwright facts --sim`,
+    more: `Starts one simulated Mac per node, with real SSH on loopback and the cables in the file. Disks are kept: after \`sim down\`, the Macs start as they would after a power loss. With --factory, the Macs are cabled but not set up: Thunderbolt Bridge and DHCP on, RDMA off, no SSH key. Then add --sim to any command: meshwright facts --sim`,
     load: async () => (await import('./sim/sim.ts')).simUp,
   },
   {
@@ -77,7 +77,7 @@ Examples:
   },
   {
     name: 'sim power-on',
-    summary: 'press the power button of simulated Macs',
+    summary: 'press the power button on simulated Macs',
     words: '<node...>',
     uses: ['file', 'json'],
     load: async () => (await import('./sim/sim.ts')).simPowerOn,
@@ -103,7 +103,7 @@ Then run in that folder:
     name: 'sim serve',
     summary: 'the simulator itself',
     words: '<folder>',
-    options: [{ flags: '--factory', text: 'new Macs as they come out of the box' }],
+    options: [{ flags: '--factory', text: 'new Macs, fresh out of the box' }],
     isHidden: true,
     load: async () => (await import('./sim/sim-serve.ts')).simServe,
   },
@@ -114,7 +114,7 @@ Then run in that folder:
   },
   {
     name: 'lease status',
-    summary: 'show which run has the lease of which node',
+    summary: 'show which run has the lease on which node',
     ...ofNodes,
     more: 'Exit codes: 0 every node was reached, 4 some, 1 none.',
     load: async () => (await import('./look/leases.ts')).leaseStatus,
@@ -127,7 +127,7 @@ Then run in that folder:
       everyNode,
       { flags: '--run <id>', text: 'release the lease of this run (see lease status), alive or not' },
     ],
-    more: `Without --run, first watches the lease for half a minute. If a run renews the lease in this time, the lease is not released.
+    more: `Without --run, first watches the lease for half a minute. If a run renews the lease during this time, the lease is not released.
 Exit codes: 0 released or already free, 4 some nodes still have a live run or were not reached, 1 all of them, 5 you answered no.`,
     load: async () => (await import('./look/leases.ts')).leaseRelease,
   },
@@ -136,7 +136,7 @@ Exit codes: 0 released or already free, 4 some nodes still have a live run or we
     summary: 'print client settings, ready to copy',
     words: '[placement...]',
     uses: ['file', 'json'],
-    more: `Prints settings for Open WebUI, OpenCode, Xcode and curl. Uses only the file: contacts no node and shows where each key comes from, never the key. If an endpoint is reachable only on its node, prints the SSH tunnel that clients need.
+    more: `Prints settings for Open WebUI, OpenCode, Xcode and curl. Uses only the file: contacts no node, and shows where each key comes from but never the key itself. If an endpoint is reachable only on its node, prints the SSH tunnel that clients need.
 
 Example:
   meshwright endpoints kimi`,
@@ -146,7 +146,7 @@ Example:
     name: 'secrets',
     summary: 'check passwords and which nodes need one now',
     ...ofNodes,
-    more: `\`enroll\` needs a password once per Mac, and \`unlock\` needs one for a Mac that waits at FileVault. This command reads each source, but never shows a password. Passwords from a prompt are not asked for here. Keys of published endpoints are listed as well.
+    more: `\`enroll\` needs a password once per Mac, and \`unlock\` needs one for each Mac that is locked by FileVault. This command reads each source, but never shows a password. It does not prompt for passwords. Keys of published endpoints are listed as well.
 Exit codes: 0 every password needed now was found, 3 some are missing, 4 some nodes not reached, 1 none reached.`,
     load: async () => (await import('./unlock/secrets.ts')).secrets,
   },

@@ -15,7 +15,7 @@ export const setUpVerbs: readonly ListedVerb[] = [
       { flags: '--port <number>', text: 'port, for an address that is not in the file' },
       { flags: '--identity <file>', text: 'private key, for an address that is not in the file' },
       ...passwordOptions,
-      { flags: '--card', text: 'print what to do at each Mac first; contacts none' },
+      { flags: '--card', text: 'print what to do at each Mac first; contacts no Mac' },
     ],
     more: `Name a node by its name in the file or by its address. If there is no file yet, the host key is pinned in cluster.lock in this folder, by address.
 Compare the fingerprint with the one on the Mac itself:
@@ -40,7 +40,7 @@ Examples:
       { flags: '--expect <fingerprint>', text: 'accept only a Mac with this host key (SHA256:...)' },
       ...passwordOptions,
     ],
-    more: `Compares the old Mac in the lock with the Mac that answers now, and asks. Then it installs the SSH key and the sudo rule on the new Mac, as enroll does, and records the new host key and the Mac's identity in the lock. It refuses a Mac that is a different node of the file, and a Mac that does not fit the node's entry in the file. Links keep their networks. The old Mac is not changed. Run apply afterwards to set up the new Mac.
+    more: `Compares the old Mac in the lock with the Mac that answers now, and asks for confirmation. Then it installs the SSH key and the sudo rule on the new Mac, as enroll does, and records the new host key and the Mac's identity in the lock. It refuses a Mac that is a different node of the file, and a Mac that does not fit the node's entry in the file. Links keep their networks. The old Mac is not changed. Run apply afterwards to set up the new Mac.
 
 Exit codes: 0 replaced, 3 replaced but sudo does not work yet, 5 not replaced and nothing recorded, 1 no answer.
 
@@ -53,7 +53,7 @@ Example:
     summary: 'check the cluster file without contacting nodes',
     words: '[file]',
     uses: ['file', 'json'],
-    more: `Reports all problems of the file together, each with its place, its cause and a hint.
+    more: `Reports all problems in the file together, each with its position, its cause and a hint.
 Exit codes: 0 valid (warnings are possible), 65 invalid.`,
     load: async () => (await import('./look/validate.ts')).validate,
   },
@@ -65,10 +65,10 @@ Exit codes: 0 valid (warnings are possible), 65 invalid.`,
     options: [
       { flags: '--on <macs...>', text: 'nodes in the file, or count, model and memory of Macs: 2xMac15,14:512GB' },
       { flags: '--context <tokens>', text: 'context length in tokens, such as 128k (default: 8k)' },
-      { flags: '--requests <count>', text: 'parallel requests, the `parallel` of a placement (default: 1)' },
+      { flags: '--requests <count>', text: "parallel requests, as in a placement's `parallel` (default: 1)" },
       { flags: '--sharding <how>', text: 'tensor or pipeline (default: the better one for the driver)' },
-      { flags: '--runtime <driver>', text: 'mlx, exo, llamacpp-rpc, command, or a runtime of the file' },
-      { flags: '--mlx-lm <version>', text: 'version of mlx-lm that splits the model (default: that of the runtime)' },
+      { flags: '--runtime <driver>', text: 'mlx, exo, llamacpp-rpc, command, or a runtime in the file' },
+      { flags: '--mlx-lm <version>', text: "version of mlx-lm that splits the model (default: the runtime's)" },
       { flags: '--mesh <macs...>', text: 'number and model of the Macs, as hw.model prints it: 3xMac15,14' },
     ],
     more: `A model is the name of a model in the file, a folder, a .gguf file, or the base URL of its files. fit reads only the file headers. For each Mac it shows the memory that the model needs, with marks at 60 and 70 % of the memory and at 90 % of the GPU limit. On nodes of the file, it adds the other placements that should serve there. If the model does not fit, fit shows the closest variant that fits. docs/fit.md explains the calculation.

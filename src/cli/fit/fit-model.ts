@@ -174,7 +174,7 @@ async function readRuntime(run: Run, model: string, file: FitFile | undefined): 
   const ofModel = file?.fleet.placements.find((placement) => placement.model === model)?.runtime;
   const runtime = file?.fleet.runtimes.find(({ name }) => name === (word ?? ofModel));
   if (word !== undefined && runtime === undefined && !isDriver(word)) {
-    throw usageError(`Unknown runtime "${word}".`, 'Enter mlx, exo, llamacpp-rpc, command, or a runtime of the file.');
+    throw usageError(`Unknown runtime "${word}".`, 'Enter mlx, exo, llamacpp-rpc, command, or a runtime in the file.');
   }
   const driver = runtime?.driver ?? (word !== undefined && isDriver(word) ? word : undefined);
   const mlxLm = versionOption(run) ?? (file === undefined ? undefined : await lockedMlxLm(run, runtime, file));
