@@ -52,7 +52,7 @@ export interface ClusterOptions {
   readonly file?: string;
   /** Whether to reach the simulated Macs of {@link startSimulatedRack} instead of real ones. */
   readonly isSimulated?: boolean;
-  /** Names of nodes; without them every node of the file. */
+  /** Names of nodes; without them every node in the file. */
   readonly nodes?: readonly string[];
   /** Aborting it stops a run in order, as Ctrl-C does. What was only reading rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
