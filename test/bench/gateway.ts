@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { chat, rightKey, upstreamAt } from '../scenarios/doorman-door.ts';
-import { chatHead, startGatewayProcess } from '../scenarios/doorman-process.ts';
-import { startUpstream } from '../scenarios/doorman-upstream.ts';
+import { chatHead, startGatewayProcess } from '../scenarios/gateway-process.ts';
+import { startUpstream } from '../scenarios/gateway-upstream.ts';
+import { chat, rightKey, upstreamAt } from '../scenarios/test-gateway.ts';
 
 /** The longest wait of a client for a whole answer of a gateway, under each load. */
 export interface GatewayTimes {

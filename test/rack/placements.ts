@@ -1,4 +1,4 @@
-/** Fleets with placements on the rack of four, and how their ranks and doors are seen. */
+/** Fleets with placements on the rack of four, and how their ranks and gateways are observed. */
 
 import { linkText } from '../../src/desired/addresses.ts';
 import type { CommandRuntime } from '../../src/drivers/command/runtime.ts';
@@ -306,7 +306,7 @@ export const threeRanks = (
   'studio-3': [{ ...all, state: states[2], rank: 2 }],
 });
 
-/** What a door counts that nobody has asked for anything, and what else a test says of it. */
+/** The counts of an endpoint without requests, with the given changes. */
 export const endpointCounts = (more: Partial<EndpointStatus['counts']> = {}): EndpointStatus['counts'] => ({
   requests: 0,
   failed: 0,
@@ -317,7 +317,7 @@ export const endpointCounts = (more: Partial<EndpointStatus['counts']> = {}): En
   ...more,
 });
 
-/** A door of `kimi` that nobody has asked for anything, and what else a test says of it. */
+/** The status of an endpoint of `kimi` without requests, with the given changes. */
 export const endpointStatus = (more: Partial<EndpointStatus> = {}): EndpointStatus => ({
   placement: 'kimi',
   running: 0,
@@ -326,10 +326,10 @@ export const endpointStatus = (more: Partial<EndpointStatus> = {}): EndpointStat
   ...more,
 });
 
-/** What a doorman says that has these doors. */
-export const gatewayStatus = (doors: readonly EndpointStatus[], port = 8_080): GatewayStatus => ({
+/** The status of a gateway with these endpoints. */
+export const gatewayStatus = (endpoints: readonly EndpointStatus[], port = 8_080): GatewayStatus => ({
   kind: 'answered',
   port,
   strangers: 0,
-  doors,
+  doors: endpoints,
 });

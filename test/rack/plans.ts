@@ -1,4 +1,4 @@
-/** Plans of tests: put together by hand, or made for the rack of four and for its placement `kimi` with a fallback and doors. */
+/** Plans of tests: put together by hand, or made for the rack of four and for its placement `kimi` with a fallback and gateways. */
 
 import { onFallback } from '../../src/desired/layouts.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
@@ -247,7 +247,7 @@ export interface PlacedCase {
 
 const hold: NodeHold = { reason: 'power supply', by: 'ana@laptop', since: '2026-11-21', isOver: false };
 
-/** A plan for Macs on which all but the placement, and its doors, is as the file says. */
+/** A plan for Macs that match the file except for the placement and its gateways. */
 export function placedPlan(one: PlacedCase): Plan {
   const { of = fleetWithFallback(), ranks, goal = { kind: 'converge' }, away = [], held, shown = {}, closed } = one;
   const treeOf = (kind: KeptTree['kind'], { name, digest }: { name: string; digest?: Digest }): KeptTree => ({
@@ -261,8 +261,8 @@ export function placedPlan(one: PlacedCase): Plan {
   const trees = [...runtimes.map((own) => treeOf('runtime', own)), ...of.models.map((own) => treeOf('model', own))];
   const values = of.nodes.map(({ name }) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
-    const doors = closed === undefined ? {} : doorFacts(of, name, { ranks, closed });
-    return [name, { ...facts, trees, hold: name === held ? [hold] : [], ...doors, ...shown[name] }];
+    const shownGateways = closed === undefined ? {} : gatewayFacts(of, name, { ranks, closed });
+    return [name, { ...facts, trees, hold: name === held ? [hold] : [], ...shownGateways, ...shown[name] }];
   });
   const observation = observeMesh(of, { ranks, values: Object.fromEntries(values), unreachable: away });
   return makePlan({ goal, desired: of, observation, targets: one.targets ?? of.nodes.map(({ name }) => name) });
@@ -318,9 +318,9 @@ const serviceOf = ({ port, placements }: WantedGateway): LaunchdService => ({
   behind: placements.map(({ name }) => name),
 });
 
-type DoorCase = PlacedCase & Required<Pick<PlacedCase, 'closed'>>;
+type GatewayCase = PlacedCase & Required<Pick<PlacedCase, 'closed'>>;
 
-function doorFacts(of: DesiredFleet, name: NodeName, { ranks, closed }: DoorCase): Partial<FactValues> {
+function gatewayFacts(of: DesiredFleet, name: NodeName, { ranks, closed }: GatewayCase): Partial<FactValues> {
   const gateways = wantedGateways(of, name);
   return {
     files: gateways.flatMap((one) => filesOf(of, one, closed.includes(name))),
@@ -330,14 +330,14 @@ function doorFacts(of: DesiredFleet, name: NodeName, { ranks, closed }: DoorCase
 }
 
 /** The same for the fleet of {@link published}, with its gateways. */
-export const doorPlan = (one: DoorCase): Plan => placedPlan({ of: published(), ...one });
+export const gatewayPlan = (one: GatewayCase): Plan => placedPlan({ of: published(), ...one });
 
-/** Its changes of doors: `studio-1: closed -> open`. */
-export const doorChanges = ({ changes }: Plan): readonly string[] =>
+/** Its changes of gateways: `studio-1: closed -> open`. */
+export const gatewayChanges = ({ changes }: Plan): readonly string[] =>
   changes.filter(({ resource }) => resource.endsWith('/door')).map(({ node, from, to }) => `${node}: ${from} -> ${to}`);
 
-/** The nodes whose door it closes or opens, by the verb of the step: `studio-1 open-door`. */
-export const doorSteps = ({ steps }: Plan): readonly string[] =>
+/** The nodes whose gateway it closes or opens, with the verb of the step: `studio-1 open-door`. */
+export const gatewaySteps = ({ steps }: Plan): readonly string[] =>
   steps.flatMap(({ id, node }) => {
     const verb = /(close-door|open-door|door\/open|door\/close)$/.exec(id)?.[1];
     return verb === undefined ? [] : [`${node} ${verb}`];

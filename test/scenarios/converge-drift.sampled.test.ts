@@ -10,7 +10,7 @@ import { hindrances } from './converge-hindrances.ts';
 import { changesIn, leftIn, patience } from './converge-rack.ts';
 
 /**
- * Kinds without drift here. `doorman-fleet.slow.test.ts` drifts the gateway, which only a leader has. A hold is set by
+ * Kinds without drift here. `gateway-fleet.slow.test.ts` drifts the gateway, which only a leader has. A hold is set by
  * commands, not by the file.
  */
 const driftedElsewhere: readonly string[] = ['doorman', 'hold'];

@@ -14,13 +14,13 @@ import { endpointCounts } from '../../rack/placements.ts';
 const limits = { mostBodyBytes: 100, smallBodyBytes: 10, bodyRoomBytes: 100, bodyRoomMs: 20, silentMs: 20_000 };
 const json = { 'content-type': 'application/json' };
 
-/** A gateway door to a runtime that does not exist, with a clock and a flow of the test. */
-function makeDoor(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: readonly string[] = []) {
+/** An endpoint of a gateway for a runtime that does not exist, with a clock and a flow of the test. */
+function makeEndpoint(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: readonly string[] = []) {
   const clock = { at: 0, closed: [] as (string | undefined)[] };
   let counts = endpointCounts();
   const upstream = { placement: 'kimi', servedName: 'tiny', port: 1, model: 'm', canCancel: true, maxRequests };
   const passage = { came: () => undefined, hold: () => undefined, end: () => undefined };
-  const door = {
+  const endpoint = {
     upstream: { ...upstream, refusedFields },
     turns: makeTurns(maxRequests, 1),
     own: makeOwnRequests(() => clock.at),
@@ -31,7 +31,7 @@ function makeDoor(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: reado
       counts = next(counts);
     },
   };
-  return { door: door as unknown as Endpoint, clock };
+  return { endpoint: endpoint as unknown as Endpoint, clock };
 }
 
 const requestOf = (body: string, headers: Readonly<Record<string, string>> = json, method = 'POST') =>
@@ -60,17 +60,17 @@ const isDown = {
 };
 
 describe('a request from the node itself', () => {
-  const ask = (door: Endpoint, headers: Readonly<Record<string, string>> = {}, body = '{"a":1}', more?: Passing) =>
-    answerOwn({ door, path: '/v1/x' }, requestOf(body, { ...json, ...headers }), more ?? passing());
+  const ask = (endpoint: Endpoint, headers: Readonly<Record<string, string>> = {}, body = '{"a":1}', more?: Passing) =>
+    answerOwn({ door: endpoint, path: '/v1/x' }, requestOf(body, { ...json, ...headers }), more ?? passing());
 
   it('returns the client requests in flight, or forwards a body', async () => {
-    const { door } = makeDoor();
-    await door.turns.take(new AbortController().signal);
-    expect(await answerOwn({ door, path: '' }, requestOf('', json, 'GET'), passing())).toEqual({
+    const { endpoint } = makeEndpoint();
+    await endpoint.turns.take(new AbortController().signal);
+    expect(await answerOwn({ door: endpoint, path: '' }, requestOf('', json, 'GET'), passing())).toEqual({
       status: 200,
       body: 1,
     });
-    const { door: free } = makeDoor();
+    const { endpoint: free } = makeEndpoint();
     for (let again = 0; again < 3; again += 1) expect(await ask(free)).toEqual(isDown);
     expect([clientsInside(free), free.own.count(), free.counts()]).toEqual([
       { running: 0, waiting: 0 },
@@ -80,38 +80,40 @@ describe('a request from the node itself', () => {
   });
 
   it('is rejected for a wrong method or body, and gets no answer once its client is gone', async () => {
-    const { door } = makeDoor();
-    const wrong = await answerOwn({ door, path: '/v1/x' }, requestOf('{}', json, 'PUT'), passing());
+    const { endpoint } = makeEndpoint();
+    const wrong = await answerOwn({ door: endpoint, path: '/v1/x' }, requestOf('{}', json, 'PUT'), passing());
     expect(wrong).toEqual(refused(405, 'method_not_allowed', 'PUT is not possible here.'));
-    expect(await ask(door, { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
-    expect(await ask(door, {}, '[')).toMatchObject({ status: 400 });
+    expect(await ask(endpoint, { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
+    expect(await ask(endpoint, {}, '[')).toMatchObject({ status: 400 });
     const gone = Object.assign(new Readable({ read: () => undefined }), { headers: json, method: 'POST' });
     gone.destroy(new Error('reset'));
-    expect(await answerOwn({ door, path: '/x' }, gone as unknown as IncomingMessage, passing())).toBeUndefined();
+    expect(
+      await answerOwn({ door: endpoint, path: '/x' }, gone as unknown as IncomingMessage, passing()),
+    ).toBeUndefined();
   });
 
   it('is not forwarded if a recent client token suffices as proof', async () => {
     const proof = { 'meshwright-proof': 'traffic' };
     const lately = { running: 0, waiting: 0, lastTokenMsAgo: 10_000 };
-    expect(await ask(makeDoor(10_000).door, proof)).toEqual({ status: 425, body: lately });
-    for (const [door, headers] of [
-      [makeDoor(10_000).door, {}],
-      [makeDoor(10_000).door, { 'meshwright-proof': 'x' }],
-      [makeDoor(10_001).door, proof],
-      [makeDoor().door, proof],
+    expect(await ask(makeEndpoint(10_000).endpoint, proof)).toEqual({ status: 425, body: lately });
+    for (const [endpoint, headers] of [
+      [makeEndpoint(10_000).endpoint, {}],
+      [makeEndpoint(10_000).endpoint, { 'meshwright-proof': 'x' }],
+      [makeEndpoint(10_001).endpoint, proof],
+      [makeEndpoint().endpoint, proof],
     ] as const) {
-      expect(await ask(door, headers)).toEqual(isDown);
+      expect(await ask(endpoint, headers)).toEqual(isDown);
     }
   });
 
   it('is not forwarded while an earlier request takes too long, or before its turn', async () => {
-    const { door, clock } = makeDoor(10_001, 2);
-    door.own.begin();
+    const { endpoint, clock } = makeEndpoint(10_001, 2);
+    endpoint.own.begin();
     clock.at = 20_000;
-    expect(await ask(door)).toEqual(isDown);
+    expect(await ask(endpoint)).toEqual(isDown);
     clock.at = 20_001;
-    expect(await ask(door)).toEqual({ status: 425, body: { running: 0, waiting: 0, ownMs: 20_001 } });
-    const { door: busy } = makeDoor();
+    expect(await ask(endpoint)).toEqual({ status: 425, body: { running: 0, waiting: 0, ownMs: 20_001 } });
+    const { endpoint: busy } = makeEndpoint();
     const turn = await busy.turns.take(new AbortController().signal);
     for (const wait of ['0', '-5', 'x', '1']) {
       const answer = await ask(busy, { 'meshwright-wait': wait });
@@ -126,8 +128,8 @@ describe('a request from the node itself', () => {
   it('waits at most an hour', async () => {
     const timeout = vi.spyOn(AbortSignal, 'timeout');
     try {
-      const { door } = makeDoor();
-      for (const wait of ['3600000', '3600001', '7', '']) await ask(door, { 'meshwright-wait': wait });
+      const { endpoint } = makeEndpoint();
+      for (const wait of ['3600000', '3600001', '7', '']) await ask(endpoint, { 'meshwright-wait': wait });
       expect(timeout.mock.calls.map(([ms]) => ms)).toEqual([3_600_000, 3_600_000, 7, 0]);
     } finally {
       timeout.mockRestore();
@@ -190,11 +192,20 @@ describe('a request body', () => {
 });
 
 describe('a client request', () => {
-  const send = async (body: object, { door, clock }: ReturnType<typeof makeDoor>, more: Partial<Passing> = {}) => {
+  const send = async (
+    body: object,
+    { endpoint, clock }: ReturnType<typeof makeEndpoint>,
+    more: Partial<Passing> = {},
+  ) => {
     const roomy = { ...limits, mostBodyBytes: 1_000, smallBodyBytes: 1_000 };
-    const refusal = await passOn(requestOf(JSON.stringify(body)), '/v1/x', [door], passing({ limits: roomy, ...more }));
-    const { failed, refused } = door.counts();
-    expect([door.turns.counts().waiting, clock.closed]).toEqual([0, []]);
+    const refusal = await passOn(
+      requestOf(JSON.stringify(body)),
+      '/v1/x',
+      [endpoint],
+      passing({ limits: roomy, ...more }),
+    );
+    const { failed, refused } = endpoint.counts();
+    expect([endpoint.turns.counts().waiting, clock.closed]).toEqual([0, []]);
     return [refusal?.code, failed, refused, refusal?.message];
   };
   const tiny = { model: 'tiny' };
@@ -202,7 +213,7 @@ describe('a client request', () => {
   it('must name a served model', async () => {
     const names = 'There is: tiny.';
     for (const model of [undefined, '', 7, null]) {
-      expect(await send({ model }, makeDoor())).toEqual([
+      expect(await send({ model }, makeEndpoint())).toEqual([
         'model_required',
         0,
         0,
@@ -210,32 +221,32 @@ describe('a client request', () => {
       ]);
     }
     const unknown = ['model_not_found', 0, 0, `There is no model "x" here. ${names}`];
-    expect(await send({ model: 'x' }, makeDoor())).toEqual(unknown);
+    expect(await send({ model: 'x' }, makeEndpoint())).toEqual(unknown);
   });
 
   it('must not set a field that would load a different model, except to null', async () => {
     const message = 'adapters is not taken here: tiny is served as it is.';
-    const at = () => makeDoor(undefined, 1, ['draft', 'adapters']);
+    const at = () => makeEndpoint(undefined, 1, ['draft', 'adapters']);
     expect(await send({ ...tiny, adapters: 'x' }, at())).toEqual(['unsupported_parameter', 0, 0, message]);
     expect(await send({ ...tiny, adapters: null }, at())).toEqual(['mesh_down', 1, 0, isDown.body.error.message]);
   });
 
   it('is rejected if the gateway closes before or while it waits, or if too many wait', async () => {
     for (const closed of [['it is closed.'], [undefined, 'it is closed.']]) {
-      const at = makeDoor();
+      const at = makeEndpoint();
       at.clock.closed = closed;
       expect(await send(tiny, at)).toEqual(['closed', 0, 1, 'tiny takes no requests now: it is closed.']);
-      expect(at.door.turns.counts().running).toBe(0);
+      expect(at.endpoint.turns.counts().running).toBe(0);
     }
-    const busy = makeDoor();
+    const busy = makeEndpoint();
     const never = new AbortController().signal;
-    const turn = await busy.door.turns.take(never);
+    const turn = await busy.endpoint.turns.take(never);
     const left = new AbortController();
-    const waiting = busy.door.turns.take(left.signal);
+    const waiting = busy.endpoint.turns.take(left.signal);
     const many = passOn(
       requestOf('{"model":"tiny"}'),
       '/v1/x',
-      [busy.door],
+      [busy.endpoint],
       passing({ limits: { ...limits, smallBodyBytes: 99 } }),
     );
     expect(await many).toMatchObject({
@@ -254,7 +265,7 @@ describe('a client request', () => {
     expect(await send(tiny, busy, { response: destroyed as never })).toEqual([undefined, 0, 2, undefined]);
     turn?.giveBack();
     expect(await send(tiny, busy)).toEqual(['mesh_down', 1, 2, isDown.body.error.message]);
-    expect(busy.door.turns.counts()).toEqual({ running: 0, waiting: 0 });
+    expect(busy.endpoint.turns.counts()).toEqual({ running: 0, waiting: 0 });
   });
 
   it('counts as gone if its connection closes before the answer', () => {

@@ -7,7 +7,7 @@ import { makeOwnRequests } from '../../../src/gateway/own-count.ts';
 import { watchedFile } from '../../../src/gateway/watched-file.ts';
 import { endpointCounts } from '../../rack/placements.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'doorman-counts-'));
+const folder = mkdtempSync(join(tmpdir(), 'gateway-counts-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const file = join(folder, 'counts');
 

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Publication } from '../../../../src/model/desired.ts';
 import { known } from '../../../../src/model/known.ts';
 import { subjectText } from '../../../../src/model/subject.ts';
-import { doorPlan, onItsNodes, published } from '../../../rack/plans.ts';
+import { gatewayPlan, onItsNodes, published } from '../../../rack/plans.ts';
 
 const keyed: Publication = { servedName: 'kimi', apiKeys: [{ kind: 'env', name: 'KEY' }], keyHashes: known([]) };
 const toldOf = (publication: Publication): readonly unknown[] =>
-  doorPlan({ of: published({ publication }), ranks: onItsNodes, closed: [] })
+  gatewayPlan({ of: published({ publication }), ranks: onItsNodes, closed: [] })
     .diagnostics.filter(({ code }) => code === 'endpoint/clear-text')
     .map(({ severity, subject, detail }) => [severity, subjectText(subject), detail]);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { oncePer } from '../../../../src/model/lists.ts';
-import { doorPlan, kimi, published } from '../../../rack/plans.ts';
+import { gatewayPlan, kimi, published } from '../../../rack/plans.ts';
 import { onOnePage } from '../../one-page.ts';
 
 describe('oncePer', () => {
@@ -30,7 +30,7 @@ describe('oncePer', () => {
       endpointPort: 8_081 + at,
     }));
     const placements: DesiredFleet['placements'] = [watched, ...others];
-    doorPlan({ of: { ...of, placements }, ranks: {}, closed: [] });
+    gatewayPlan({ of: { ...of, placements }, ranks: {}, closed: [] });
     return reads;
   }
 

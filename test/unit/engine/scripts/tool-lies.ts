@@ -80,7 +80,7 @@ const rank = (...words: Parameters<typeof launchd>): Lie => ({
   files: member,
   slug: 'launchctl',
 });
-const doorman = { [gatewayPlist(8080).path]: '<plist/>' };
+const gateway = { [gatewayPlist(8080).path]: '<plist/>' };
 const keeper = { [keeperPlist.path]: '<plist/>' };
 const theirs = { 'Library/LaunchDaemons/io.exo.networksetup.plist': '<plist/>' };
 const oneAccount = 'a rehearsal has one account, and owners on a Mac are right by the same tool for years;';
@@ -237,8 +237,8 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
       later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
       fact: 'services',
     },
-    'launchctl enable': { ...launchctl('absent', 'disabled'), files: doorman },
-    'launchctl bootstrap': { ...launchctl('absent'), files: doorman, slug: 'doorman' },
+    'launchctl enable': { ...launchctl('absent', 'disabled'), files: gateway },
+    'launchctl bootstrap': { ...launchctl('absent'), files: gateway, slug: 'doorman' },
   },
   'restore-network': {
     'plutil -insert': { ...bridge(missing), tools: { 'usr/libexec/PlistBuddy': 'exit 1' }, slug: 'plutil' },

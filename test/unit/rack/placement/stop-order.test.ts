@@ -157,18 +157,18 @@ describe('a step required before a stop', () => {
       starts: known(1),
       budget: known({ taken: 0, limit: 3, isAssumed: true, isCounted: true }),
     };
-    const [door] = stopRanks(() => work, [{ node: nodeName('studio-4'), seen }], {
+    const [gateway] = stopRanks(() => work, [{ node: nodeName('studio-4'), seen }], {
       isAnswering: false,
       seconds: 0,
       needs: [],
     });
-    if (door === undefined) throw new Error('nothing is stopped');
+    if (gateway === undefined) throw new Error('nothing is stopped');
     const stops = stopRanks(
       () => work,
       nodes.map((node) => ({ node, seen })),
-      { isAnswering: true, seconds: 1, needs: [door] },
+      { isAnswering: true, seconds: 1, needs: [gateway] },
     );
-    expect(stops.map(({ needs }) => needs)).toEqual([[door.id], [door.id]]);
+    expect(stops.map(({ needs }) => needs)).toEqual([[gateway.id], [gateway.id]]);
   });
 });
 

@@ -37,7 +37,7 @@ const recorded = (more: Partial<RecordedRank>): RecordedRank => ({
   ...more,
 });
 
-const door = endpointStatus({
+const gateway = endpointStatus({
   running: 2,
   waiting: 1,
   counts: endpointCounts({ requests: 412, failed: 3, tokens: 96_100 }),
@@ -103,7 +103,7 @@ const changes: RackChanges = {
       ],
       services: [{ label: 'dev.meshwright.keeper', state: 'running', pid: 211, runs: 1, lastExit: '(never exited)' }],
       doormen: [
-        { kind: 'answered', port: 8_080, strangers: 0, doors: [door] },
+        { kind: 'answered', port: 8_080, strangers: 0, doors: [gateway] },
         { kind: 'silent', port: 8_081, reason: 'it did not answer in time' },
       ],
       jobs: [{ key: 'abc', fields: { state: 'running', model: 'kimi-k2' } }],

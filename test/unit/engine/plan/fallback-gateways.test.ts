@@ -3,9 +3,9 @@ import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { MeshRack, RankCase } from '../../../rack/placements.ts';
 import {
   digestIn,
-  doorChanges,
-  doorPlan,
-  doorSteps,
+  gatewayChanges,
+  gatewayPlan,
+  gatewaySteps,
   kimi,
   nodes,
   ofPlacement,
@@ -28,32 +28,36 @@ describe('the gateway of a fallback whose placement is set to stopped', () => {
   const ranks = onTheFallback(of);
 
   it('keeps accepting in the final check of its start and in every other start', () => {
-    expect(doorSteps(doorPlan({ of, ranks: {}, closed: both, goal: startThere }))).toContain('studio-4 open-door');
+    expect(gatewaySteps(gatewayPlan({ of, ranks: {}, closed: both, goal: startThere }))).toContain(
+      'studio-4 open-door',
+    );
     for (const goal of [startThere, startHere]) {
-      expect(doorChanges(doorPlan({ of, ranks, closed: [], goal }))).toEqual([]);
+      expect(gatewayChanges(gatewayPlan({ of, ranks, closed: [], goal }))).toEqual([]);
     }
   });
 
   it('is closed by apply', () => {
-    expect(doorChanges(doorPlan({ of, ranks, closed: [] }))).toEqual(both.map((node) => `${node}: open -> closed`));
+    expect(gatewayChanges(gatewayPlan({ of, ranks, closed: [] }))).toEqual(
+      both.map((node) => `${node}: open -> closed`),
+    );
   });
 });
 
 describe('a start after both gateways were drained', () => {
   it('opens both gateways, wherever the placement runs and moves to', () => {
     const of = published();
-    const moved = doorPlan({ of, ranks: onItsNodes, closed: both, goal: startThere });
-    expect(doorSteps(moved).filter((one) => one.endsWith('open-door'))).toEqual([
+    const moved = gatewayPlan({ of, ranks: onItsNodes, closed: both, goal: startThere });
+    expect(gatewaySteps(moved).filter((one) => one.endsWith('open-door'))).toEqual([
       'studio-1 open-door',
       'studio-4 open-door',
     ]);
-    expect(doorChanges(moved)).toEqual([]);
-    const begun = doorPlan({ of, ranks: stopped, closed: both, goal: startHere });
-    expect(doorChanges(begun)).toEqual(['studio-4: closed -> open']);
-    expect(doorSteps(begun)).toEqual(expect.arrayContaining(['studio-1 open-door', 'studio-4 door/open']));
-    const there = doorPlan({ of, ranks: {}, closed: both, goal: startThere });
-    expect(doorChanges(there)).toEqual(['studio-1: closed -> open']);
-    expect(doorSteps(there)).toEqual(expect.arrayContaining(['studio-4 open-door', 'studio-1 door/open']));
+    expect(gatewayChanges(moved)).toEqual([]);
+    const begun = gatewayPlan({ of, ranks: stopped, closed: both, goal: startHere });
+    expect(gatewayChanges(begun)).toEqual(['studio-4: closed -> open']);
+    expect(gatewaySteps(begun)).toEqual(expect.arrayContaining(['studio-1 open-door', 'studio-4 door/open']));
+    const there = gatewayPlan({ of, ranks: {}, closed: both, goal: startThere });
+    expect(gatewayChanges(there)).toEqual(['studio-1: closed -> open']);
+    expect(gatewaySteps(there)).toEqual(expect.arrayContaining(['studio-4 open-door', 'studio-1 door/open']));
   });
 });
 
@@ -71,18 +75,18 @@ describe('a start of one dead rank behind a drained gateway', () => {
     });
     const states = ['joined', 'exited', 'joined'] as const;
     const ranks = Object.fromEntries(states.map((state, rank) => [`studio-${rank + 1}`, [rankCase(rank, state)]]));
-    const plan = doorPlan({ of, ranks, closed: ['studio-1'] });
+    const plan = gatewayPlan({ of, ranks, closed: ['studio-1'] });
     const ids = plan.steps.map(({ id }) => id);
     expect(ids.filter((id) => id.includes('/stop'))).toEqual([]);
     expect(ids.at(-1)).toBe('studio-1/placement/kimi/open-door');
-    expect(doorChanges(plan)).toEqual([]);
+    expect(gatewayChanges(plan)).toEqual([]);
   });
 });
 
 describe('a gateway in apply', () => {
   it('stays closed while it is unknown whether its placement serves', () => {
-    const plan = doorPlan({ ranks: stopped, closed: both, away: ['studio-3'] });
-    expect([doorChanges(plan), doorSteps(plan)]).toEqual([[], []]);
+    const plan = gatewayPlan({ ranks: stopped, closed: both, away: ['studio-3'] });
+    expect([gatewayChanges(plan), gatewaySteps(plan)]).toEqual([[], []]);
     const waiting = plan.waiting.filter(({ resource }) => resource.endsWith('/door'));
     const why = 'it is closed, and whether kimi serves is unknown';
     expect(waiting).toMatchObject(
@@ -97,40 +101,40 @@ describe('a gateway in apply', () => {
 
   it('stays closed if the run is limited to some nodes of a placement whose state is unknown', () => {
     const limited = { targets: nodes(1, 4), away: ['studio-2', 'studio-3'] };
-    const plan = doorPlan({ ranks: stopped, closed: both, ...limited });
-    expect([doorChanges(plan), doorSteps(plan), ofPlacement(plan)]).toEqual([[], [], []]);
+    const plan = gatewayPlan({ ranks: stopped, closed: both, ...limited });
+    expect([gatewayChanges(plan), gatewaySteps(plan), ofPlacement(plan)]).toEqual([[], [], []]);
     expect(plan.waiting.map(({ node, resource, isUnknown }) => [node, resource, isUnknown])).toEqual(
       both.map((node) => [node, 'doorman/8080/kimi/door', true]),
     );
-    expect(doorPlan({ ranks: stopped, closed: [], ...limited }).waiting).toEqual([]);
+    expect(gatewayPlan({ ranks: stopped, closed: [], ...limited }).waiting).toEqual([]);
   });
 
   it('opens if the run is limited to nodes of a serving placement', () => {
-    expect(doorChanges(doorPlan({ ranks: onItsNodes, closed: both, targets: nodes(1) }))).toEqual([
+    expect(gatewayChanges(gatewayPlan({ ranks: onItsNodes, closed: both, targets: nodes(1) }))).toEqual([
       'studio-1: closed -> open',
     ]);
   });
 
   it('waits for nothing if it already accepts', () => {
-    const plan = doorPlan({ ranks: stopped, closed: [], away: ['studio-3'] });
+    const plan = gatewayPlan({ ranks: stopped, closed: [], away: ['studio-3'] });
     expect(plan.waiting.filter(({ resource }) => resource.endsWith('/door'))).toEqual([]);
   });
 
   it('opens in front of a fallback that cannot be moved back, without other changes', () => {
-    const plan = doorPlan({ ranks: onTheFallback(published()), closed: ['studio-4'], held: 'studio-3' });
-    expect(doorChanges(plan)).toEqual(['studio-4: closed -> open']);
-    expect(doorSteps(plan)).toEqual(['studio-4 door/open']);
+    const plan = gatewayPlan({ ranks: onTheFallback(published()), closed: ['studio-4'], held: 'studio-3' });
+    expect(gatewayChanges(plan)).toEqual(['studio-4: closed -> open']);
+    expect(gatewaySteps(plan)).toEqual(['studio-4 door/open']);
     expect(ofPlacement(plan)).toEqual([]);
   });
 
   it('closes and opens only as part of the move when a fallback is moved back', () => {
-    const plan = doorPlan({ ranks: onTheFallback(published()), closed: ['studio-4'] });
-    expect(doorChanges(plan)).toEqual([]);
-    expect(doorSteps(plan).filter((one) => one.startsWith('studio-4'))).toEqual([
+    const plan = gatewayPlan({ ranks: onTheFallback(published()), closed: ['studio-4'] });
+    expect(gatewayChanges(plan)).toEqual([]);
+    expect(gatewaySteps(plan).filter((one) => one.startsWith('studio-4'))).toEqual([
       'studio-4 close-door',
       'studio-4 open-door',
     ]);
   });
 });
 
-onOnePage('fallback-doors');
+onOnePage('fallback-gateways');

@@ -10,7 +10,7 @@ import { isForwarded, isLoopback, statusAnswer } from '../../../src/gateway/stat
 import { endpointCounts, endpointStatus } from '../../rack/placements.ts';
 import { hashOf } from './hash-of.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'doorman-doors-'));
+const folder = mkdtempSync(join(tmpdir(), 'gateway-endpoints-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 for (const name of ['keys', 'closed']) mkdirSync(join(folder, name));
 const upstream = { servedName: 'tiny', port: 1, model: 'm', canCancel: true };
@@ -34,7 +34,7 @@ describe("a gateway's placements", () => {
     writeFileSync(join(config.keysFolder, 'kimi'), JSON.stringify({ keys: [hashOf('one')] }));
     writeFileSync(join(config.closedFolder, 'code'), ' it is stopped. \nmore');
     const [kimi, code] = makeDoors(config);
-    if (kimi === undefined || code === undefined) throw new Error('no doors');
+    if (kimi === undefined || code === undefined) throw new Error('no endpoints');
     expect([kimi.upstream, code.upstream]).toEqual(config.upstreams);
     expect([await kimi.keys(), await code.keys()]).toEqual([[Buffer.from(hashOf('one'), 'hex')], []]);
     expect([await kimi.closedBy(), await code.closedBy()]).toEqual([undefined, 'it is stopped.']);
@@ -52,13 +52,13 @@ describe("a gateway's placements", () => {
   });
 
   it('let 64 requests wait per parallel request, at least 256', async () => {
-    for (const [door, most, waiting] of makeDoors(config).map(
+    for (const [endpoint, most, waiting] of makeDoors(config).map(
       (one, at) => [one, at === 0 ? 1 : 5, at === 0 ? 256 : 320] as const,
     )) {
-      for (let taken = 0; taken < most; taken += 1) await door.turns.take(never);
-      for (let more = 0; more < waiting; more += 1) void door.turns.take(never);
-      expect(door.turns.counts()).toEqual({ running: most, waiting });
-      expect(await door.turns.take(never)).toBeUndefined();
+      for (let taken = 0; taken < most; taken += 1) await endpoint.turns.take(never);
+      for (let more = 0; more < waiting; more += 1) void endpoint.turns.take(never);
+      expect(endpoint.turns.counts()).toEqual({ running: most, waiting });
+      expect(await endpoint.turns.take(never)).toBeUndefined();
     }
   });
 
@@ -86,7 +86,7 @@ describe("a gateway's status", () => {
 
   it('shows each placement with its requests', async () => {
     const [kimi, code] = makeDoors(config);
-    if (kimi === undefined || code === undefined) throw new Error('no doors');
+    if (kimi === undefined || code === undefined) throw new Error('no endpoints');
     await kimi.turns.take(never);
     void kimi.turns.take(never);
     const ask = (path: string, version?: string) =>
@@ -118,9 +118,9 @@ describe("a gateway's status", () => {
   });
 
   it('has paths for requests from the node', () => {
-    const doors = makeDoors(config);
+    const endpoints = makeDoors(config);
     const read = (path: string) => {
-      const own = ownRequest(new URL(path, 'http://doorman'), doors);
+      const own = ownRequest(new URL(path, 'http://gateway'), endpoints);
       return own && [own.door.upstream.placement, own.path];
     };
     expect(read('/doorman/ask/kimi')).toEqual(['kimi', '']);

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayLimits } from '../../src/gateway/gateway.ts';
-import { chat, rightKey, startDoor, type TestDoor, until, upstreamAt } from './doorman-door.ts';
-import { chatHead, startGatewayProcess } from './doorman-process.ts';
-import { startUpstream, type TestUpstream, type UpstreamOptions } from './doorman-upstream.ts';
+import { chatHead, startGatewayProcess } from './gateway-process.ts';
+import { startUpstream, type TestUpstream, type UpstreamOptions } from './gateway-upstream.ts';
+import { chat, rightKey, startTestGateway, type TestGateway, until, upstreamAt } from './test-gateway.ts';
 
 const toEnd: (() => Promise<unknown> | undefined)[] = [];
 afterEach(async () => {
@@ -16,11 +16,15 @@ interface Setup extends UpstreamOptions {
   readonly proxies?: readonly string[];
 }
 
-async function opened({ limits, proxies, ...options }: Setup): Promise<{ door: TestDoor; upstream: TestUpstream }> {
+async function opened({
+  limits,
+  proxies,
+  ...options
+}: Setup): Promise<{ gateway: TestGateway; upstream: TestUpstream }> {
   const upstream = await startUpstream(options);
-  const door = await startDoor([upstreamAt(upstream.port, { maxRequests: 1_000 })], limits, proxies);
-  toEnd.push(upstream.close, door.end);
-  return { door, upstream };
+  const gateway = await startTestGateway([upstreamAt(upstream.port, { maxRequests: 1_000 })], limits, proxies);
+  toEnd.push(upstream.close, gateway.end);
+  return { gateway, upstream };
 }
 
 /** A connection that sends nothing by itself. */
@@ -45,24 +49,24 @@ async function connected(port: number, localAddress = '127.0.0.1'): Promise<Sile
 
 const body = JSON.stringify(chat());
 
-const answerOf = async (door: TestDoor): Promise<string | null | undefined> =>
-  (await door.client.chat.completions.create(chat())).choices[0]?.message.content;
+const answerOf = async (gateway: TestGateway): Promise<string | null | undefined> =>
+  (await gateway.client.chat.completions.create(chat())).choices[0]?.message.content;
 
 describe("a gateway's connections", () => {
   it('are served despite 1,030 silent ones from the same address, 256 of which are kept', async () => {
-    const { door } = await opened({});
+    const { gateway } = await opened({});
     const all: Silent[] = [];
-    for (let count = 0; count < 1_030; count += 1) all.push(await connected(door.doorman.port));
-    expect(await answerOf(door)).toBe('Hello there');
+    for (let count = 0; count < 1_030; count += 1) all.push(await connected(gateway.running.port));
+    expect(await answerOf(gateway)).toBe('Hello there');
     await until(() => all.filter((one) => one.isOpen()).length <= 256);
     // The newest ones are kept: a new client is about to send its request.
     expect(all.slice(-200).every((one) => one.isOpen())).toBe(true);
   });
 
   it.skipIf(process.platform === 'darwin')('are never closed for new ones while a request is in flight', async () => {
-    const { door, upstream } = await opened({ isHeld: true, limits: { mostConnections: 5, mostPerAddress: 3 } });
+    const { gateway, upstream } = await opened({ isHeld: true, limits: { mostConnections: 5, mostPerAddress: 3 } });
     const busy = async (address: string): Promise<Silent> => {
-      const one = await connected(door.doorman.port, address);
+      const one = await connected(gateway.running.port, address);
       one.socket.write(chatHead(body.length) + body);
       return one;
     };
@@ -84,13 +88,13 @@ describe("a gateway's connections", () => {
   });
 
   it('stay open as long as one of several requests on them has no answer', async () => {
-    const { door, upstream } = await opened({ isHeld: true, limits: { mostPerAddress: 1 } });
-    const both = await connected(door.doorman.port);
+    const { gateway, upstream } = await opened({ isHeld: true, limits: { mostPerAddress: 1 } });
+    const both = await connected(gateway.running.port);
     both.socket.write(`${chatHead(body.length)}${body}${chatHead(body.length)}${body}`);
     await until(() => upstream.running() === 2);
     upstream.step(1);
     await until(() => upstream.running() === 1);
-    const next = await connected(door.doorman.port);
+    const next = await connected(gateway.running.port);
     await until(() => !next.isOpen());
     upstream.step();
     await until(() => upstream.running() === 0);
@@ -99,10 +103,10 @@ describe("a gateway's connections", () => {
 
   it('are limited only in total if they come from a proxy', async () => {
     const limits = { mostConnections: 5, mostPerAddress: 3 };
-    const { door } = await opened({ limits, proxies: ['127.0.0.1'] });
+    const { gateway } = await opened({ limits, proxies: ['127.0.0.1'] });
     const all: Silent[] = [];
-    for (let count = 0; count < 5; count += 1) all.push(await connected(door.doorman.port));
-    await door.status();
+    for (let count = 0; count < 5; count += 1) all.push(await connected(gateway.running.port));
+    await gateway.status();
     expect(all.filter((one) => one.isOpen())).toHaveLength(4);
   });
 });
@@ -115,17 +119,17 @@ describe('large request bodies', () => {
   const limits = { smallBodyBytes: 1_000, mostBodyBytes: 50_000, bodyRoomBytes: 100_000, bodyRoomMs: 60_000 };
 
   it('wait for memory in order of arrival without delaying small ones', async () => {
-    const { door, upstream } = await opened({ limits });
+    const { gateway, upstream } = await opened({ limits });
     const text = large(50_000);
     const slow: Silent[] = [];
     for (let count = 0; count < 3; count += 1) {
-      const one = await connected(door.doorman.port);
+      const one = await connected(gateway.running.port);
       one.socket.write(chatHead(text.length) + text.slice(0, -1));
       slow.push(one);
     }
-    expect(await answerOf(door)).toBe('Hello there');
+    expect(await answerOf(gateway)).toBe('Hello there');
     slow[2]?.socket.write('}');
-    expect(await answerOf(door)).toBe('Hello there');
+    expect(await answerOf(gateway)).toBe('Hello there');
     expect(upstream.asked).toHaveLength(2);
     // The first body frees its memory for the third, which is already complete.
     slow[0]?.socket.destroy();
@@ -139,12 +143,12 @@ describe('large request bodies', () => {
   });
 
   it('are refused with Retry-After if memory stays full', async () => {
-    const { door, upstream } = await opened({ limits: { ...limits, bodyRoomMs: 50 } });
+    const { gateway, upstream } = await opened({ limits: { ...limits, bodyRoomMs: 50 } });
     const text = large(50_000);
-    const slow = [await connected(door.doorman.port), await connected(door.doorman.port)];
+    const slow = [await connected(gateway.running.port), await connected(gateway.running.port)];
     for (const { socket } of slow) socket.write(chatHead(text.length) + text.slice(0, -1));
     const post = (): Promise<Response> =>
-      fetch(`${door.url}/v1/chat/completions`, {
+      fetch(`${gateway.url}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${rightKey}`, 'content-type': 'application/json' },
         body: text,

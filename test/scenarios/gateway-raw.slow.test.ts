@@ -1,21 +1,21 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isThorough, isWhole, sampleSeed } from '../sample.ts';
-import { chat, rightKey, startDoor, type TestDoor, upstreamAt } from './doorman-door.ts';
-import { type RawUpstream, sendRaw, startRawUpstream } from './doorman-raw.ts';
-import { startUpstream, type TestUpstream } from './doorman-upstream.ts';
+import { type RawUpstream, sendRaw, startRawUpstream } from './gateway-raw.ts';
+import { startUpstream, type TestUpstream } from './gateway-upstream.ts';
+import { chat, rightKey, startTestGateway, type TestGateway, upstreamAt } from './test-gateway.ts';
 
 let runtime: TestUpstream;
 let odd: RawUpstream;
-let door: TestDoor;
+let gateway: TestGateway;
 beforeAll(async () => {
   runtime = await startUpstream();
   odd = await startRawUpstream();
   const oddOne = { placement: 'odd', servedName: 'odd', canCancel: false, maxRequests: 64 };
-  door = await startDoor([upstreamAt(runtime.port), upstreamAt(odd.port, oddOne)], { silentMs: 500 });
+  gateway = await startTestGateway([upstreamAt(runtime.port), upstreamAt(odd.port, oddOne)], { silentMs: 500 });
 });
 afterAll(async () => {
-  await door.end();
+  await gateway.end();
   await runtime.close();
   await odd.close();
 });
@@ -121,7 +121,7 @@ const forms = [...lengths, ...lines, ...paths, ...bodies];
 describe('a raw client of the gateway', () => {
   it.each(forms)('gets the expected status for %s', async (_name, sent, statuses, passed) => {
     const before = runtime.asked.length;
-    const answer = await sendRaw(door.doorman.port, latin1(sent));
+    const answer = await sendRaw(gateway.running.port, latin1(sent));
     expect(answer.statuses).toEqual(statuses);
     expect(answer.text.length).toBeLessThan(2_000);
     const asked = runtime.asked.slice(before);
@@ -155,9 +155,9 @@ describe('a raw client of the gateway', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(hurt, { minLength: 20, maxLength: 20 }), async (all) => {
         keyed += all.map((sent) => sent.split(rightKey).length - 1).reduce((sum, one) => sum + one, 0);
-        const answers = await Promise.all(all.map((sent) => sendRaw(door.doorman.port, latin1(sent))));
+        const answers = await Promise.all(all.map((sent) => sendRaw(gateway.running.port, latin1(sent))));
         for (const { text } of answers) expect(text).toMatch(/^$|^HTTP\/1\.1 [2345]\d\d /);
-        expect((await door.client.chat.completions.create(chat())).choices[0]?.message.content).toBe('Hello there');
+        expect((await gateway.client.chat.completions.create(chat())).choices[0]?.message.content).toBe('Hello there');
       }),
       { ...fuzzed, numRuns: numRuns / 20 },
     );
@@ -211,7 +211,7 @@ describe('the gateway in front of a broken runtime', () => {
     const headers = { authorization: `Bearer ${rightKey}`, 'content-type': 'application/json' };
     const signal = AbortSignal.timeout(10_000);
     try {
-      const answer = await fetch(`${door.url}/v1/completions`, {
+      const answer = await fetch(`${gateway.url}/v1/completions`, {
         method: 'POST',
         headers,
         signal,
@@ -228,7 +228,7 @@ describe('the gateway in front of a broken runtime', () => {
     odd.answerWith(latin1(bytes));
     // Complete, refused or cut off, but never endless.
     expect(await askOdd()).not.toBe('TimeoutError');
-    expect((await door.client.chat.completions.create(chat())).choices[0]?.message.content).toBe('Hello there');
+    expect((await gateway.client.chat.completions.create(chat())).choices[0]?.message.content).toBe('Hello there');
   });
 
   it(`survives ${numRuns} random answers`, async () => {
@@ -250,6 +250,6 @@ describe('the gateway in front of a broken runtime', () => {
       }),
       fuzzed,
     );
-    expect((await door.client.chat.completions.create(chat())).choices[0]?.message.content).toBe('Hello there');
+    expect((await gateway.client.chat.completions.create(chat())).choices[0]?.message.content).toBe('Hello there');
   });
 });

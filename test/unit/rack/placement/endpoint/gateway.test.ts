@@ -157,4 +157,4 @@ describe('gateway key files', () => {
   });
 });
 
-onOnePage('doorman');
+onOnePage('gateway');

@@ -48,8 +48,8 @@ const signalRank = (signal: 'SIGSTOP' | 'SIGCONT') =>
 async function insideNow(keys: readonly string[] = []): Promise<number | undefined> {
   const answer = await fetch(`http://127.0.0.1:${await realPort(first, 8_080)}/doorman/status`);
   const { placements } = (await answer.json()) as { placements: readonly Record<string, unknown>[] };
-  const [door = {}] = placements;
-  return keys.every((key) => key in door) ? Number(door['running']) + Number(door['waiting']) : undefined;
+  const [gateway = {}] = placements;
+  return keys.every((key) => key in gateway) ? Number(gateway['running']) + Number(gateway['waiting']) : undefined;
 }
 
 const at = (path: string): string => `${rack.fleet().nodes[first]?.root}${path}`;
@@ -86,11 +86,11 @@ describe('a published endpoint', { timeout: patience }, () => {
       kind: 'known',
       value: [{ kind: 'answered', port: 8_080, doors: [{ placement: 'chat', running: 0, waiting: 0 }] }],
     });
-    const [door] = doormen?.kind === 'known' && doormen.value[0]?.kind === 'answered' ? doormen.value[0].doors : [];
-    expect(door?.counts.requests).toBeGreaterThanOrEqual(2);
-    expect(door?.counts.tokens).toBeGreaterThan(0);
-    expect(door?.counts.sinceEpochSeconds).toBeGreaterThan(1_700_000_000);
-    expect(door?.lastByteMsAgo).toBeGreaterThanOrEqual(0);
+    const [gateway] = doormen?.kind === 'known' && doormen.value[0]?.kind === 'answered' ? doormen.value[0].doors : [];
+    expect(gateway?.counts.requests).toBeGreaterThanOrEqual(2);
+    expect(gateway?.counts.tokens).toBeGreaterThan(0);
+    expect(gateway?.counts.sinceEpochSeconds).toBeGreaterThan(1_700_000_000);
+    expect(gateway?.lastByteMsAgo).toBeGreaterThanOrEqual(0);
     const after = await rack.plan();
     expect(leftIn(after)).toEqual([]);
     expect(after.observed).toEqual(before.observed);

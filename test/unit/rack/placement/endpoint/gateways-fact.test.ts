@@ -20,7 +20,15 @@ const counts = {
   firstToken: { count: 2, totalMs: 255.5, lastMs: 127.8 },
   generating: { tokens: 80, totalMs: 2_000, lastPerSecond: 41.5 },
 };
-const door = { placement: 'chat', running: 1, waiting: 2, lastByteMsAgo: 40, quietMs: 30, streamQuietMs: 20, counts };
+const endpoint = {
+  placement: 'chat',
+  running: 1,
+  waiting: 2,
+  lastByteMsAgo: 40,
+  quietMs: 30,
+  streamQuietMs: 20,
+  counts,
+};
 const status = (...placements: readonly unknown[]): string =>
   `${JSON.stringify({ formatVersion: 1, strangers: 4, version: '0123456789abcdef', placements })}\n`;
 
@@ -40,12 +48,12 @@ const saidText = (text: string) => {
 
 describe('the gateways fact', () => {
   it("contains only the gateway's counts per placement", () => {
-    expect(saidText(status({ ...door, servedName: 'tiny', prompt: 'never shown' }))).toEqual({
+    expect(saidText(status({ ...endpoint, servedName: 'tiny', prompt: 'never shown' }))).toEqual({
       kind: 'answered',
       port: 8_080,
       version: '0123456789abcdef',
       strangers: 4,
-      doors: [door],
+      doors: [endpoint],
     });
   });
 
@@ -58,13 +66,13 @@ describe('the gateways fact', () => {
 
   it.each([
     ['no JSON', '{"formatVersion":1,"strangers":'],
-    ['a number that is not a number', status({ ...door, running: '1' })],
-    ['a number below zero', status({ ...door, counts: { ...counts, tokens: -1 } })],
-    ['a number that is too large', status({ ...door, counts: { ...counts, tokens: 1e300 } })],
-    ['a missing count', status({ ...door, counts: { ...counts, generating: {} } })],
-    ['no counts', status({ ...door, counts: undefined })],
-    ['an invalid placement name', status({ ...door, placement: '../chat' })],
-    ['a duplicate placement', status(door, door)],
+    ['a number that is not a number', status({ ...endpoint, running: '1' })],
+    ['a number below zero', status({ ...endpoint, counts: { ...counts, tokens: -1 } })],
+    ['a number that is too large', status({ ...endpoint, counts: { ...counts, tokens: 1e300 } })],
+    ['a missing count', status({ ...endpoint, counts: { ...counts, generating: {} } })],
+    ['no counts', status({ ...endpoint, counts: undefined })],
+    ['an invalid placement name', status({ ...endpoint, placement: '../chat' })],
+    ['a duplicate placement', status(endpoint, endpoint)],
     ['an unsupported format version', '{"formatVersion":2,"strangers":0,"placements":[]}'],
   ])('treats a gateway that reports %s as silent, not as zero', (_, text) => {
     expect(saidText(text)).toEqual({ kind: 'silent', port: 8_080, reason: 'its answer is unreadable' });
@@ -88,17 +96,17 @@ describe('the gateways fact', () => {
 describe("a placement's gateway reading", () => {
   const at = (value: readonly GatewayStatus[]) => ({ doormen: known(value) });
   const silent: GatewayStatus = { kind: 'silent', port: 8_081, reason: 'it did not answer in time' };
-  const answered: GatewayStatus = { kind: 'answered', port: 8_080, strangers: 0, doors: [door] };
+  const answered: GatewayStatus = { kind: 'answered', port: 8_080, strangers: 0, doors: [endpoint] };
 
   it('is known when its gateway answers, even if another gateway is silent', () => {
-    expect(endpointStatus(at([silent, answered]), 'chat', 8_080)).toEqual(known(door));
+    expect(endpointStatus(at([silent, answered]), 'chat', 8_080)).toEqual(known(endpoint));
     expect(endpointStatus(at([answered]), 'other', 8_080)).toBeUndefined();
   });
 
   it('comes from the gateway on its port, otherwise from its previous gateway', () => {
-    const moved: GatewayStatus = { kind: 'answered', port: 8_090, strangers: 0, doors: [{ ...door, running: 7 }] };
+    const moved: GatewayStatus = { kind: 'answered', port: 8_090, strangers: 0, doors: [{ ...endpoint, running: 7 }] };
     expect(endpointStatus(at([answered, moved]), 'chat', 8_090)).toMatchObject({ value: { running: 7 } });
-    expect(endpointStatus(at([answered]), 'chat', 8_090)).toEqual(known(door));
+    expect(endpointStatus(at([answered]), 'chat', 8_090)).toEqual(known(endpoint));
     expect(endpointStatus(at([answered, silent]), 'chat', 8_081)).toMatchObject({ kind: 'unknown' });
   });
 
@@ -126,8 +134,8 @@ async function observed(shell: Shell, curl: string, ports: readonly number[] = [
 
 describe.each(scriptShells)('gateways observed by $name', (shell) => {
   it('are reported with their answers', async () => {
-    const { doormen: seen, services } = await observed(shell, `printf '%s' '${status(door)}'`);
-    expect(seen).toMatchObject({ value: [{ kind: 'answered', doors: [door] }] });
+    const { doormen: seen, services } = await observed(shell, `printf '%s' '${status(endpoint)}'`);
+    expect(seen).toMatchObject({ value: [{ kind: 'answered', doors: [endpoint] }] });
     expect(services).toMatchObject({ value: [{ label, behind: ['chat'] }] });
   });
 
@@ -138,7 +146,7 @@ describe.each(scriptShells)('gateways observed by $name', (shell) => {
   });
 
   it('share one output limit and still list their placements', async () => {
-    const long = status({ ...door, closed: 'x'.repeat(60_000) });
+    const long = status({ ...endpoint, closed: 'x'.repeat(60_000) });
     const curl = `/usr/bin/perl -e 'print q(${long.trimEnd()}), qq(\\n)'`;
     const { doormen: seen, services } = await observed(shell, curl, [8_080, 8_081]);
     expect(seen).toMatchObject({ value: [{ kind: 'answered' }, { kind: 'silent', port: 8_081 }] });

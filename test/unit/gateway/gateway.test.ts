@@ -8,7 +8,7 @@ import { type Gateway, type GatewayLimits, startDoorman, usualLimits } from '../
 import type { GatewayEvent } from '../../../src/gateway/log.ts';
 import { hashOf } from './hash-of.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'doorman-unit-'));
+const folder = mkdtempSync(join(tmpdir(), 'gateway-unit-'));
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
@@ -33,7 +33,7 @@ async function start(limits: Partial<GatewayLimits> = {}, listenPort = 0): Promi
   ends.push(() => new Promise((resolve) => runtime.close(resolve)));
   const { port } = runtime.address() as { readonly port: number };
   const upstream = { model: 'm', canCancel: true, maxRequests: 2 };
-  const doorman = await startDoorman(
+  const gateway = await startDoorman(
     {
       listen: { address: '127.0.0.1', port: listenPort },
       version: 'v1',
@@ -48,8 +48,8 @@ async function start(limits: Partial<GatewayLimits> = {}, listenPort = 0): Promi
     },
     { ...usualLimits, graceMs: 2_000, ...limits },
   );
-  ends.push(doorman.stop);
-  return doorman;
+  ends.push(gateway.stop);
+  return gateway;
 }
 
 type Asked = readonly [status: number | undefined, body: unknown];
@@ -77,84 +77,84 @@ const json = { authorization: 'Bearer one', 'content-type': 'application/json' }
 
 describe('a gateway', () => {
   it('lists the models that each key can use', async () => {
-    const doorman = await start();
-    expect(await ask(doorman, '/v1/models')).toEqual([200, { object: 'list', data: [model('tiny/one')] }]);
+    const gateway = await start();
+    expect(await ask(gateway, '/v1/models')).toEqual([200, { object: 'list', data: [model('tiny/one')] }]);
     for (const name of ['tiny/one', 'tiny%2Fone']) {
-      expect(await ask(doorman, `/v1/models/${name}`)).toEqual([200, model('tiny/one')]);
+      expect(await ask(gateway, `/v1/models/${name}`)).toEqual([200, model('tiny/one')]);
     }
     for (const name of ['large', '%zz', '']) {
-      expect(await ask(doorman, `/v1/models/${name}`)).toEqual(refused(404, 'model_not_found'));
+      expect(await ask(gateway, `/v1/models/${name}`)).toEqual(refused(404, 'model_not_found'));
     }
-    expect(await ask(doorman, '/v1/models', { method: 'POST' })).toEqual(refused(405, 'method_not_allowed'));
+    expect(await ask(gateway, '/v1/models', { method: 'POST' })).toEqual(refused(405, 'method_not_allowed'));
     for (const headers of [{}, { authorization: 'Bearer three' }]) {
-      expect(await ask(doorman, '/v1/models', { headers })).toEqual(refused(401, 'invalid_api_key'));
+      expect(await ask(gateway, '/v1/models', { headers })).toEqual(refused(401, 'invalid_api_key'));
     }
-    expect(await ask(doorman, '/doorman/status', { headers: {} })).toMatchObject([
+    expect(await ask(gateway, '/doorman/status', { headers: {} })).toMatchObject([
       200,
       { strangers: 2, version: 'v1' },
     ]);
   });
 
   it('forwards only text requests', async () => {
-    const doorman = await start();
+    const gateway = await start();
     const post = { method: 'POST', body: '{"model":"tiny/one"}', headers: json };
     for (const path of ['chat/completions', 'completions', 'embeddings', 'messages', 'responses']) {
-      expect(await ask(doorman, `/v1/${path}`, post)).toEqual([200, { usage: { completion_tokens: 3 } }]);
-      expect(await ask(doorman, `/v1/${path}`)).toEqual(refused(405, 'method_not_allowed'));
+      expect(await ask(gateway, `/v1/${path}`, post)).toEqual([200, { usage: { completion_tokens: 3 } }]);
+      expect(await ask(gateway, `/v1/${path}`)).toEqual(refused(405, 'method_not_allowed'));
     }
     for (const path of ['/', '/v1/modelsx', '/v1/files', '/doorman']) {
-      expect(await ask(doorman, path)).toEqual(refused(404, 'unknown_url'));
+      expect(await ask(gateway, path)).toEqual(refused(404, 'unknown_url'));
     }
-    expect(await ask(doorman, '//', post)).toEqual(refused(400, 'invalid_url'));
-    expect(await ask(doorman, '/v1/completions', { ...post, body: '{"model":"large"}' })).toEqual(
+    expect(await ask(gateway, '//', post)).toEqual(refused(400, 'invalid_url'));
+    expect(await ask(gateway, '/v1/completions', { ...post, body: '{"model":"large"}' })).toEqual(
       refused(404, 'model_not_found'),
     );
-    expect(await ask(doorman, '/doorman/status')).toMatchObject([200, { strangers: 0 }]);
-    await doorman.keepCounts();
+    expect(await ask(gateway, '/doorman/status')).toMatchObject([200, { strangers: 0 }]);
+    await gateway.keepCounts();
     expect(JSON.parse(readFileSync(countsFile, 'utf8'))).toMatchObject({
       chat: { requests: 5, tokens: 15 },
       code: { requests: 0 },
     });
     // Nothing has changed, so nothing is written.
     rmSync(countsFile);
-    await doorman.keepCounts();
+    await gateway.keepCounts();
     expect(() => readFileSync(countsFile)).toThrow('ENOENT');
   });
 
   it('answers the node itself but not requests through a proxy', async () => {
-    const doorman = await start();
-    expect(await ask(doorman, '/doorman/inside/chat', { headers: {} })).toEqual([200, 0]);
-    expect(await ask(doorman, '/doorman/ask/chat', { headers: {} })).toEqual([200, 0]);
+    const gateway = await start();
+    expect(await ask(gateway, '/doorman/inside/chat', { headers: {} })).toEqual([200, 0]);
+    expect(await ask(gateway, '/doorman/ask/chat', { headers: {} })).toEqual([200, 0]);
     const own = { method: 'POST', body: '{"model":"m"}', headers: { 'content-type': 'application/json' } };
-    expect(await ask(doorman, '/doorman/ask/chat/v1/completions', own)).toEqual([
+    expect(await ask(gateway, '/doorman/ask/chat/v1/completions', own)).toEqual([
       200,
       { usage: { completion_tokens: 3 } },
     ]);
     for (const path of ['/doorman/status', '/doorman/ask/chat']) {
-      expect(await ask(doorman, path, { headers: { via: 'x' } })).toEqual(refused(404, 'unknown_url'));
+      expect(await ask(gateway, path, { headers: { via: 'x' } })).toEqual(refused(404, 'unknown_url'));
     }
   });
 
   it('fails to start if its port is taken, and saves counts on stop', async () => {
-    const doorman = await start();
-    await expect(start({}, doorman.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
-    await doorman.stop();
-    await expect(ask(doorman, '/v1/models')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    const gateway = await start();
+    await expect(start({}, gateway.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await gateway.stop();
+    await expect(ask(gateway, '/v1/models')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     expect(readFileSync(countsFile, 'utf8')).toContain('"chat"');
   });
 
   it('closes the oldest silent connection at its limit, per address and in total', async () => {
     for (const limits of [{ mostPerAddress: 2 }, { mostConnections: 2 }]) {
-      const doorman = await start(limits);
+      const gateway = await start(limits);
       const closed: number[] = [];
       for (let at = 0; at < 3; at += 1) {
-        const socket = connect(doorman.port, '127.0.0.1');
+        const socket = connect(gateway.port, '127.0.0.1');
         socket.on('close', () => closed.push(at)).on('error', () => undefined);
         await new Promise<void>((resolve) => socket.on('connect', resolve));
       }
       while (closed.length === 0) await new Promise((resolve) => setImmediate(resolve));
       expect(closed).toEqual([0]);
-      expect(await ask(doorman, '/doorman/inside/chat')).toEqual([200, 0]);
+      expect(await ask(gateway, '/doorman/inside/chat')).toEqual([200, 0]);
     }
   });
 });
@@ -188,10 +188,10 @@ it('a gateway logs only the error name of a failed request and answers with stat
   };
   const listen = { address: '127.0.0.1', port: 0 };
   const files = { keysFolder, closedFolder, countsFile };
-  const doorman = await startDoorman({ listen, upstreams: [broken], ...files, proxies: [] }, usualLimits, (event) =>
+  const gateway = await startDoorman({ listen, upstreams: [broken], ...files, proxies: [] }, usualLimits, (event) =>
     events.push(event),
   );
-  ends.push(doorman.stop);
-  expect((await ask(doorman, '/v1/models'))[0]).toBe(503);
+  ends.push(gateway.stop);
+  expect((await ask(gateway, '/v1/models'))[0]).toBe(503);
   expect(events).toEqual([{ kind: 'request-failed', error: 'TypeError' }]);
 });

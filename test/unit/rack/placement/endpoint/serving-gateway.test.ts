@@ -42,10 +42,10 @@ function observed(fleet: DesiredFleet, port: number, seen: Partial<FactValues> =
   const one = observeMesh(fleet, { ranks, values: Object.fromEntries(values) });
   const leader = one.nodes['studio-1'] ?? expect.fail('there is no studio-1');
   const services = read(leader.facts, servicesFact);
-  const doorman = { label: `dev.meshwright.doorman.${port}`, state: 'running', pid: 7, behind: ['kimi'] } as const;
+  const gateway = { label: `dev.meshwright.doorman.${port}`, state: 'running', pid: 7, behind: ['kimi'] } as const;
   const facts = {
     ...leader.facts,
-    services: services.kind === 'known' ? known([...services.value, doorman]) : services,
+    services: services.kind === 'known' ? known([...services.value, gateway]) : services,
     ...Object.fromEntries(Object.entries(seen).map(([name, value]) => [name, known(value)])),
   };
   return { ...one, nodes: { ...one.nodes, 'studio-1': { ...leader, facts } } };
@@ -57,8 +57,8 @@ describe('the gateway of a serving placement', () => {
   const fleet = meshFleet({ placement: { endpointPort: 8_080, publication: { servedName: 'kimi' } } });
   const closed = '/Library/Application Support/meshwright/doorman/8080/closed/kimi';
   const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact' }];
-  const door = endpointStatus({ closed: 'it was drained by its operator.', running: 1, waiting: 1, counts });
-  const doormen = [gatewayStatus([door])];
+  const gateway = endpointStatus({ closed: 'it was drained by its operator.', running: 1, waiting: 1, counts });
+  const doormen = [gatewayStatus([gateway])];
   const findings = (of: DesiredFleet, seen: Partial<FactValues>) =>
     diagnosticsAsText(
       gatewayFindings(viewOf({ desired: of, observation: observed(of, 8_080, seen), targets: targetsOf(of) })),
@@ -99,11 +99,11 @@ describe('a gateway that is no longer in the file', () => {
   }
 
   it('is shown with its requests in flight', () => {
-    const door = { ...endpointStatus({ running: 2 }), closed: 'it was drained by its operator.' };
+    const gateway = { ...endpointStatus({ running: 2 }), closed: 'it was drained by its operator.' };
     const files: FactValues['files'] = [
       { path: '/Library/Application Support/meshwright/doorman/9000/closed/kimi', digest: '00', state: 'intact' },
     ];
-    const observation = observed(fleet, 9_000, { files, doormen: [gatewayStatus([door], 9_000)] });
+    const observation = observed(fleet, 9_000, { files, doormen: [gatewayStatus([gateway], 9_000)] });
     expect(gatewayReadings(viewOf({ desired: fleet, observation, targets: targetsOf(fleet) }))).toMatchObject([
       { node: 'studio-1', address: 'doorman/9000/kimi/inside', observed: known(2) },
     ]);
@@ -121,14 +121,14 @@ describe('a gateway that is no longer in the file', () => {
   it('is closed, drained and removed once by apply before any rank is stopped', () => {
     const changed = meshFleet({ placement: { endpointPort: 8_081 } });
     const steps = stepsFor({ kind: 'converge', only: ['doorman', 'placement'] }, changed);
-    const doors = steps.map(({ id }) => String(id)).filter((id) => /door/.test(id));
-    expect(doors).toEqual([
+    const gateways = steps.map(({ id }) => String(id)).filter((id) => /door/.test(id));
+    expect(gateways).toEqual([
       'studio-1/doorman/9000/kimi/door/close',
       'studio-1/doorman/9000/kimi/door/drain',
       'studio-1/doorman/9000/remove',
     ]);
-    expect(stepsBefore(steps, 'studio-1/placement/kimi/stop')).toEqual(expect.arrayContaining(doors));
+    expect(stepsBefore(steps, 'studio-1/placement/kimi/stop')).toEqual(expect.arrayContaining(gateways));
   });
 });
 
-onOnePage('doors');
+onOnePage('serving-gateway');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { GatewayUpstream } from '../../src/model/gateway.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
-import { rightKey } from './doorman-door.ts';
+import { rightKey } from './test-gateway.ts';
 
 const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
 
@@ -20,7 +20,7 @@ export interface GatewayProcess {
 
 /** Starts a gateway on loopback for a placement, with {@link rightKey}. */
 export async function startGatewayProcess(upstream: GatewayUpstream): Promise<GatewayProcess> {
-  const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-'));
   const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts'].map((name) => join(folder, name));
   mkdirSync(join(folder, 'keys'));
   writeFileSync(join(folder, 'keys', upstream.placement), JSON.stringify({ keys: [hashOf(rightKey)] }));

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { until, upstreamAt } from './doorman-door.ts';
+import { until, upstreamAt } from './test-gateway.ts';
 
 const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
 
 /** Writes the files of a gateway with one placement. @returns the arguments that start it at an address */
 function gatewayAt(address: string): readonly string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-'));
   const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts.json'].map((name) => join(folder, name));
   const config = join(folder, 'config.json');
   writeFileSync(config, JSON.stringify({ upstreams: [upstreamAt(1)], keysFolder, closedFolder, countsFile }));

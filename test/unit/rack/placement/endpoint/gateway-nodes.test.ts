@@ -11,7 +11,7 @@ import { onOnePage } from '../../../one-page.ts';
 
 const fleet = meshFleet();
 const serving = threeRanks(['joined', 'joined', 'joined']);
-const doorman = (behind?: readonly string[]): Partial<FactValues> => ({
+const gateway = (behind?: readonly string[]): Partial<FactValues> => ({
   services: [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, ...(behind ? { behind } : {}) }],
 });
 const nodesWith = (rack: MeshRack): readonly string[] =>
@@ -20,8 +20,8 @@ const nodesWith = (rack: MeshRack): readonly string[] =>
 describe('nodes with gateways for a placement', () => {
   it('include the leader and each node whose gateway serves the placement', () => {
     expect(nodesWith({ ranks: {} })).toEqual(['studio-1']);
-    expect(nodesWith({ ranks: {}, values: { 'studio-4': doorman(['kimi']) } })).toEqual(['studio-1', 'studio-4']);
-    expect(nodesWith({ ranks: {}, values: { 'studio-4': doorman(['qwen']) } })).toEqual(['studio-1']);
+    expect(nodesWith({ ranks: {}, values: { 'studio-4': gateway(['kimi']) } })).toEqual(['studio-1', 'studio-4']);
+    expect(nodesWith({ ranks: {}, values: { 'studio-4': gateway(['qwen']) } })).toEqual(['studio-1']);
   });
 
   it('include unreachable nodes unless rank 0 runs on another node', () => {
@@ -32,7 +32,7 @@ describe('nodes with gateways for a placement', () => {
   });
 
   it('include nodes with unknown services unless rank 0 runs on another node', () => {
-    expect(nodesWith({ ranks: {}, values: { 'studio-4': doorman() } })).toEqual(['studio-1']);
+    expect(nodesWith({ ranks: {}, values: { 'studio-4': gateway() } })).toEqual(['studio-1']);
     const services = { 'studio-4': { services: 'timed-out' } } as const;
     expect(nodesWith({ ranks: {}, unknown: services })).toEqual(['studio-1', 'studio-4']);
     expect(nodesWith({ ranks: serving, unknown: services })).toEqual(['studio-1']);
@@ -75,4 +75,4 @@ describe('a drain plan', () => {
   });
 });
 
-onOnePage('door-nodes');
+onOnePage('gateway-nodes');

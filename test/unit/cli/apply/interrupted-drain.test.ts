@@ -15,7 +15,7 @@ const report = (ran: StepReport['step'], outcome: StepOutcome, ms = 12): StepRep
   ms,
 });
 
-const door = (node: string, value: 'open' | 'closed', outcome: StepOutcome = 'changed', ms = 12): StepReport =>
+const gateway = (node: string, value: 'open' | 'closed', outcome: StepOutcome = 'changed', ms = 12): StepReport =>
   report(
     stepOn(node, `doorman/8080/kimi/${value}`, {
       establishes: [{ node: nodeName(node), ...stateAddress(8_080, 'kimi'), value }],
@@ -58,9 +58,9 @@ const opening = 'To reopen it: meshwright start kimi, or the next apply.';
 describe('an interrupted drain', () => {
   it('reports the nodes of each closed gateway, and how to reopen it', () => {
     const [one, two] = ['studio-1', 'studio-4'];
-    const cut = [door(one, 'closed'), wait(one, 'interrupted')];
+    const cut = [gateway(one, 'closed'), wait(one, 'interrupted')];
     expect(linesOf(...cut)).toEqual([`kimi: its gateway on studio-1 stays closed. ${opening}`]);
-    expect(linesOf(...cut, door(two, 'closed'))).toEqual([
+    expect(linesOf(...cut, gateway(two, 'closed'))).toEqual([
       `kimi: its gateway on studio-1 and studio-4 stays closed. ${opening}`,
     ]);
   });
@@ -73,8 +73,8 @@ describe('an interrupted drain', () => {
 
   it('reports a gateway that may be closed, but not one that it never reached or has reopened', () => {
     const may = `kimi: its gateway on studio-1 may be closed. ${opening}`;
-    expect(linesOf(door('studio-1', 'closed', 'interrupted'), wait('studio-1', 'skipped', 0))).toEqual([may]);
-    expect(linesOf(door('studio-1', 'closed', 'interrupted', 0), wait('studio-1', 'skipped', 0))).toEqual([]);
-    expect(linesOf(door('studio-1', 'closed'), door('studio-1', 'open'))).toEqual([]);
+    expect(linesOf(gateway('studio-1', 'closed', 'interrupted'), wait('studio-1', 'skipped', 0))).toEqual([may]);
+    expect(linesOf(gateway('studio-1', 'closed', 'interrupted', 0), wait('studio-1', 'skipped', 0))).toEqual([]);
+    expect(linesOf(gateway('studio-1', 'closed'), gateway('studio-1', 'open'))).toEqual([]);
   });
 });

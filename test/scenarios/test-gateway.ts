@@ -10,8 +10,8 @@ import { hashOf } from '../unit/gateway/hash-of.ts';
 export const rightKey = 'key-of-the-tests-0123456789';
 
 /** A gateway of the tests, with the files that meshwright would install. */
-export interface TestDoor {
-  readonly doorman: Gateway;
+export interface TestGateway {
+  readonly running: Gateway;
   readonly url: string;
   readonly client: OpenAI;
   readonly clientWith: (apiKey: string) => OpenAI;
@@ -58,12 +58,12 @@ export const upstreamAt = (port: number, more: Partial<GatewayUpstream> = {}): G
 });
 
 /** Starts a gateway on loopback, with {@link rightKey} for all of its placements. */
-export async function startDoor(
+export async function startTestGateway(
   upstreams: readonly GatewayUpstream[],
   limits: Partial<GatewayLimits> = {},
   proxies: readonly string[] = [],
-): Promise<TestDoor> {
-  const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
+): Promise<TestGateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-'));
   const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts'].map((name) => join(folder, name)) as [
     string,
     string,
@@ -74,19 +74,19 @@ export async function startDoor(
     writeFileSync(`${path}.new`, text);
     renameSync(`${path}.new`, path);
   };
-  const setKeys: TestDoor['setKeys'] = (all) => {
+  const setKeys: TestGateway['setKeys'] = (all) => {
     for (const [placement, keys] of Object.entries(all)) put(join(keysFolder, placement), JSON.stringify({ keys }));
   };
   setKeys(Object.fromEntries(upstreams.map(({ placement }) => [placement, [hashOf(rightKey)]])));
   const listen = { address: '127.0.0.1', port: 0 };
-  const doorman = await startDoorman(
+  const running = await startDoorman(
     { listen, upstreams, keysFolder, closedFolder, countsFile, proxies },
     { ...usualLimits, graceMs: 5_000, ...limits },
   );
-  const url = `http://127.0.0.1:${doorman.port}`;
+  const url = `http://127.0.0.1:${running.port}`;
   const clientWith = (apiKey: string): OpenAI => new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
   return {
-    doorman,
+    running,
     url,
     clientWith,
     client: clientWith(rightKey),
@@ -97,7 +97,7 @@ export async function startDoor(
     countsFile,
     status: async () => (await (await fetch(`${url}/doorman/status`)).json()) as TestStatus,
     end: async () => {
-      await doorman.stop();
+      await running.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,117 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startUpstream, type TestUpstream, type UpstreamOptions } from './gateway-upstream.ts';
+import { chat, startTestGateway, type TestGateway, until, upstreamAt } from './test-gateway.ts';
+
+const open: { end: () => Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.end();
+});
+
+async function opened(
+  options: UpstreamOptions = {},
+  more: Parameters<typeof upstreamAt>[1] = {},
+): Promise<{ gateway: TestGateway; upstream: TestUpstream }> {
+  const upstream = await startUpstream(options);
+  const gateway = await startTestGateway([upstreamAt(upstream.port, { maxRequests: 1, canCancel: false, ...more })]);
+  open.push(gateway, { end: upstream.close });
+  return { gateway, upstream };
+}
+
+const question = JSON.stringify({ model: 'default_model', max_tokens: 1 });
+
+/** A request for a token as a node sends it, with these headers. */
+async function askOwn(gateway: TestGateway, own: Readonly<Record<string, string>> = {}, init: RequestInit = {}) {
+  const headers = { 'content-type': 'application/json', ...own };
+  const answer = await fetch(`${gateway.url}/doorman/ask/chat/v1/chat/completions?a=1`, {
+    method: 'POST',
+    body: question,
+    ...init,
+    headers,
+  });
+  return { status: answer.status, body: (await answer.json()) as Readonly<Record<string, unknown>> };
+}
+
+const inFlight = async (gateway: TestGateway): Promise<unknown> =>
+  (await fetch(`${gateway.url}/doorman/ask/chat`)).json();
+
+describe('a token request from the node to its gateway', () => {
+  it('is forwarded unchanged without a key, and is not counted', async () => {
+    const { gateway, upstream } = await opened();
+    expect(await askOwn(gateway, { 'meshwright-wait': '1000' })).toMatchObject({
+      status: 200,
+      body: { choices: [expect.anything()] },
+    });
+    expect(upstream.asked.map(({ path, body }) => [path, body])).toEqual([
+      ['/v1/chat/completions?a=1', JSON.parse(question)],
+    ]);
+    expect((await gateway.status()).placements[0]?.counts).toMatchObject({ requests: 0, tokens: 0 });
+  });
+
+  it('is forwarded while the gateway is closed to clients', async () => {
+    const { gateway } = await opened();
+    gateway.closeGateway('chat', 'it is starting.');
+    expect((await askOwn(gateway)).status).toBe(200);
+  });
+
+  it("never runs in parallel with a client's request, but waits for its turn", async () => {
+    const { gateway, upstream } = await opened({ isHeld: true });
+    const client = gateway.client.chat.completions.create(chat());
+    await until(() => upstream.running() === 1);
+    expect(await askOwn(gateway, { 'meshwright-wait': '0' })).toEqual({
+      status: 425,
+      body: { running: 1, waiting: 0 },
+    });
+    const own = askOwn(gateway, { 'meshwright-wait': '60000' });
+    await until(async () => (await gateway.status()).placements[0]?.waiting === 1);
+    upstream.step();
+    expect([(await own).status, (await client).object, upstream.mostAtOnce()]).toEqual([200, 'chat.completion', 1]);
+  });
+
+  it('is refused with the time of the last token if a client just got one', async () => {
+    const { gateway, upstream } = await opened();
+    await gateway.client.chat.completions.create(chat());
+    expect(await askOwn(gateway, { 'meshwright-proof': 'traffic' })).toEqual({
+      status: 425,
+      body: { running: 0, waiting: 0, lastTokenMsAgo: expect.any(Number) },
+    });
+    expect(upstream.asked).toHaveLength(1);
+    expect((await askOwn(gateway)).status).toBe(200);
+  });
+
+  it('is forwarded if a client got only bytes without text', async () => {
+    const { gateway, upstream } = await opened({ isHeld: true }, { maxRequests: 2 });
+    const stream = await gateway.client.chat.completions.create({ ...chat(), stream: true });
+    await until(async () => (await gateway.status()).placements[0]?.lastByteMsAgo !== undefined);
+    const own = askOwn(gateway, { 'meshwright-proof': 'traffic' });
+    await until(() => upstream.asked.length === 2);
+    upstream.step();
+    expect((await own).status).toBe(200);
+    for await (const _ of stream);
+  });
+
+  it('neither counts as traffic nor delays a drain, and reports its age', async () => {
+    const { gateway, upstream } = await opened({ isHeld: true });
+    const leaves = new AbortController();
+    const first = askOwn(gateway, {}, { signal: leaves.signal }).catch(() => 'left');
+    await until(() => upstream.running() === 1);
+    leaves.abort();
+    await first;
+    expect([await inFlight(gateway), (await gateway.status()).placements[0]?.running]).toEqual([0, 0]);
+    expect(await (await fetch(`${gateway.url}/doorman/inside/chat`)).json()).toBe(0);
+    expect(await askOwn(gateway, { 'meshwright-wait': '0' })).toEqual({
+      status: 425,
+      body: { running: 0, waiting: 0, ownMs: expect.any(Number) },
+    });
+    expect(upstream.mostAtOnce()).toBe(1);
+    upstream.step();
+  });
+
+  it('is refused behind a proxy, for an unknown placement, and with an invalid body or method', async () => {
+    const { gateway, upstream } = await opened();
+    expect((await askOwn(gateway, { 'x-forwarded-for': '10.0.0.9' })).status).toBe(404);
+    expect((await fetch(`${gateway.url}/doorman/ask/other`)).status).toBe(404);
+    expect((await askOwn(gateway, {}, { body: 'Hi' })).status).toBe(400);
+    expect((await askOwn(gateway, {}, { method: 'PUT' })).status).toBe(405);
+    expect(upstream.asked).toEqual([]);
+  });
+});
