@@ -41,10 +41,9 @@ export function safeJson(text: string): string {
     .replaceAll('##[', '#\\u0023[');
 }
 
-function asJsonEscapes(found: string): string {
-  const units: string[] = [];
-  for (let index = 0; index < found.length; index += 1) {
-    units.push(`\\u${found.charCodeAt(index).toString(16).padStart(4, '0')}`);
-  }
-  return units.join('');
-}
+/** Each UTF-16 unit as `\uXXXX`. */
+export const asJsonEscapes = (found: string): string =>
+  found
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');

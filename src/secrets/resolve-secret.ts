@@ -172,10 +172,7 @@ function refused(
 }
 
 /** Base folders of paths. */
-interface Places {
-  readonly folder: string;
-  readonly home: string;
-}
+type Places = Pick<SecretContext, 'folder' | 'home'>;
 
 /** The absolute path of a secret's file. `~/` is the home folder; relative paths start at `folder`. */
 function secretPath(path: string, { folder, home }: Places): string {
@@ -221,10 +218,7 @@ async function readOpened(file: FileHandle, at: string): Promise<RawSecret> {
 }
 
 /** How to run a program that prints a secret. */
-interface CommandContext {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly folder: string;
-  readonly signal?: AbortSignal;
+interface CommandContext extends Pick<SecretContext, 'env' | 'folder' | 'signal'> {
   /** Default: 30 s. */
   readonly deadlineMs?: number;
 }

@@ -35,8 +35,6 @@ export function trustedWay(target: Target, key: HostKey, file: string): OpenWay 
 export interface Access extends AccessCheck {
   /** What was installed or found on the node; absent if nothing was tried. */
   readonly installed?: Pick<AccessAnswer, 'key' | 'rule'>;
-  /** True when the node waits for its FileVault password. */
-  readonly isLocked: boolean;
 }
 
 interface AccessWanted {
@@ -58,22 +56,15 @@ export async function settleAccess(run: Run, wanted: AccessWanted): Promise<Acce
   };
   const first = await look();
   const outcome = await installMissing(run, { ...wanted, access: first });
-  if (outcome?.kind !== 'tried') return lockedOrNot({ ...first, ...outcome });
+  if (outcome?.kind !== 'tried') return { ...first, diagnostics: outcome?.diagnostics ?? first.diagnostics };
   const { key, rule } = outcome.answer;
   const installed = given({ key, rule });
   const isInPlace = key !== undefined || rule !== undefined;
   // A wrong password is reported alone, because the missing lines follow from it.
   const last = isInPlace ? await look() : { ...first, diagnostics: [] };
   const diagnostics = [...outcome.diagnostics, ...last.diagnostics];
-  return { ...lockedOrNot({ ...last, diagnostics }), ...(isInPlace ? { installed } : {}) };
+  return { ...last, diagnostics, ...(isInPlace ? { installed } : {}) };
 }
-
-const lockedOrNot = ({ login, sudo, diagnostics }: AccessCheck): Access => ({
-  login,
-  ...given({ sudo }),
-  isLocked: diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault'),
-  diagnostics,
-});
 
 /** Adds to a rejected login the line that is missing on the node: the public key that was offered first. */
 async function withKeyLine(problem: Diagnostic, target: Target): Promise<Diagnostic> {

@@ -43,8 +43,6 @@ export interface Enrolled {
   readonly installed?: Access['installed'];
   /** Whether it is the recorded Mac; only for nodes of the file, after a login. */
   readonly mac?: 'added' | 'kept' | 'replaced' | 'wrong' | 'unseen';
-  /** True when the node waits for its FileVault password. */
-  readonly isLocked: boolean;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -61,7 +59,7 @@ interface Answering {
   readonly target: Target;
   readonly address: string;
   readonly shown: ShownKey;
-  readonly seen: Pick<Enrolled, 'label' | 'address' | 'user' | 'isLocked' | 'type' | 'fingerprint'>;
+  readonly seen: Pick<Enrolled, 'label' | 'address' | 'user' | 'type' | 'fingerprint'>;
 }
 
 /** Reads a node's host key and continues with it; a node that is not reached is `unseen`. */
@@ -70,7 +68,7 @@ async function withHostKey(
   { subject, ways }: EnrollOne,
   goOn: (answering: Answering) => Promise<Enrolled>,
 ): Promise<Enrolled> {
-  const base = { label: subject.name, address: subject.host, user: subject.user ?? '', isLocked: false };
+  const base = { label: subject.name, address: subject.host, user: subject.user ?? '' };
   const limits = useLimits(run);
   try {
     const settled = await ways.settle(subject);
@@ -81,8 +79,7 @@ async function withHostKey(
     return await goOn({ target, address, shown, seen });
   } catch (error) {
     if (!(error instanceof FleetError) || !/^(?:ssh|run)\//u.test(error.diagnostics[0].code)) throw error;
-    const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
-    return { ...base, isLocked, pin: 'unseen', diagnostics: error.diagnostics };
+    return { ...base, pin: 'unseen', diagnostics: error.diagnostics };
   }
 }
 

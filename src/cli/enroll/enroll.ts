@@ -109,7 +109,8 @@ export function codeOfEnrolled(result: Enrolled): ExitCode {
   if (result.pin === 'declined' || result.pin === 'refused')
     return isLeftThere(result) ? exitCode.failed : exitCode.nothingChanged;
   if (result.pin === 'unseen' || result.login === 'unknown') {
-    return result.isLocked ? exitCode.handsNeeded : exitCode.failed;
+    const isLocked = result.diagnostics.some(({ code }) => code === 'ssh/locked-at-filevault');
+    return isLocked ? exitCode.handsNeeded : exitCode.failed;
   }
   return result.login === 'accepted' && result.sudo === 'allowed' && result.mac !== 'wrong'
     ? exitCode.done
@@ -166,7 +167,7 @@ function installedLines({ installed, user }: Enrolled): readonly string[] {
 }
 
 function enrolledJson(reader: Reader, results: readonly Enrolled[], keeper: LockKeeper): EnrollDocument {
-  const one = ({ label: _label, isLocked: _isLocked, diagnostics, ...fields }: Enrolled) => ({
+  const one = ({ label: _label, diagnostics, ...fields }: Enrolled) => ({
     ...fields,
     diagnostics: diagnosticsJson(reader, diagnostics),
   });

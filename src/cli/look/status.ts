@@ -49,11 +49,7 @@ export const doctor: VerbBody = async (run) => {
   return codeForNodes(names.map((name) => nodeVerdict(name, look)));
 };
 
-interface Judged {
-  readonly observation: FleetObservation;
-  readonly findings: readonly Diagnostic[];
-  readonly placements: readonly PlacementSurvey[];
-}
+type Judged = Pick<FoundLook, 'observation' | 'findings' | 'placements'>;
 
 /** The verdict on one node: fine, wrong, not checked (`unjudged`), or only manual steps remain (`hands`). */
 export function nodeVerdict(name: NodeName, { observation, findings, placements }: Judged): NodeVerdict {

@@ -44,12 +44,6 @@ export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: Ways
   return withFallbacks(fleet, ({ name }) => found.there.includes(name));
 }
 
-/** The names of placements on their fallback, and the placements for which this is unknown. */
-interface FoundFallbacks {
-  readonly there: readonly string[];
-  readonly unseen: readonly { readonly name: string; readonly nodes: readonly NodeName[] }[];
-}
-
 /**
  * Finds the placements that are on their fallback. The fallback's nodes are observed first. The placement's own nodes, of
  * which one is probably down, are observed only if the fallback has ranks that do not all run.
@@ -58,7 +52,7 @@ export async function findFallbacks(
   fleet: DesiredFleet,
   isMeant: (placement: DesiredPlacement) => boolean,
   look: Look,
-): Promise<FoundFallbacks> {
+) {
   const meant = fleet.placements.flatMap((one) =>
     one.fallback === undefined || !isMeant(one) ? [] : [{ ...one, there: one.fallback.nodes }],
   );
@@ -71,6 +65,7 @@ export async function findFallbacks(
   const all = others.length === 0 ? first : { ...first, ...(await look([...new Set(others)])) };
   const found = namesThere(fleet, all);
   return {
+    /** The names of placements on their fallback, then the placements for which this is unknown. */
     there: meant.map(({ name }) => name).filter((name) => found.includes(name)),
     unseen: meant
       .filter((one) => one.there.every((node) => runsOn(one.name, node, first) === undefined))

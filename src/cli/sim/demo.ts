@@ -78,7 +78,8 @@ async function play(run: Run, scene: Scene, place: SelfPlace): Promise<ExitCode>
     run.console.out(`\n${commandLine(words, pageColumns(run))}\n`);
     // Otherwise the command's output could appear before this line.
     await outputWritten();
-    const code = await runSelf(words, place, { signal: run.signal, mayBeKilled: words[1] !== 'up' });
+    // `sim up` must finish, because the cleanup needs the files it writes last.
+    const code = await runSelf(words, place, words[1] === 'up' ? undefined : run.signal);
     if (run.signal.aborted) return exitCode.interrupted;
     if (code !== exits) {
       run.console.err(`demo: this command exited with ${code} instead of ${exits}. Please report it.\n`);
@@ -179,18 +180,11 @@ interface SelfPlace {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What happens to the command when the demo is interrupted. */
-interface SelfEnd {
-  readonly signal: AbortSignal;
-  /** False for a command that must finish, because the cleanup needs the files it writes last. */
-  readonly mayBeKilled: boolean;
-}
-
 /**
  * Runs `meshwright WORDS…` in a separate process with this process's streams; returns its exit code. It has its own
  * session, so that Ctrl-C reaches only this process.
  */
-function runSelf(words: readonly string[], place: SelfPlace, end: SelfEnd): Promise<number> {
+function runSelf(words: readonly string[], place: SelfPlace, signal: AbortSignal | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     const [program, ...self] = selfWords();
     const child = spawn(program, [...self, ...words], {
@@ -199,13 +193,11 @@ function runSelf(words: readonly string[], place: SelfPlace, end: SelfEnd): Prom
       stdio: ['ignore', 'inherit', 'inherit'],
       detached: true,
     });
-    const kill = (): void => {
-      if (end.mayBeKilled) child.kill('SIGKILL');
-    };
-    end.signal.addEventListener('abort', kill, { once: true });
+    const kill = (): void => void child.kill('SIGKILL');
+    signal?.addEventListener('abort', kill, { once: true });
     child.once('error', reject);
     child.once('close', (code) => {
-      end.signal.removeEventListener('abort', kill);
+      signal?.removeEventListener('abort', kill);
       resolve(code ?? 1);
     });
   });

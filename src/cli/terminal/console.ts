@@ -2,14 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { stderr, stdin, stdout } from 'node:process';
 import { firmSpace } from '../../diagnostics/cells.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { escapeText, jsonText } from '../../diagnostics/escape.ts';
+import { asJsonEscapes, escapeText, jsonText } from '../../diagnostics/escape.ts';
 import { diagnosticJson } from '../../diagnostics/json.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import { renderDiagnostics } from '../../diagnostics/render.ts';
 import type { DiagnosticsDocument, PrintedDocument } from '../../model/documents.generated.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import { durationText } from '../../model/text/units.ts';
-import { hang, type Page } from '../../report/page.ts';
+import { hang, type Page, type Paint, plainPaint, type Tone } from '../../report/page.ts';
 import type { RunLog } from '../files/run-log.ts';
 
 /** Writes diagnostics for people to stderr; `sources` are file texts by file name, from which lines are quoted. */
@@ -96,9 +96,6 @@ export function liveBlock(console: Console): (lines: readonly string[], block: r
   };
 }
 
-/** The meaning of a text; its color only repeats the meaning of the words. */
-type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
-
 const sgr: Readonly<Record<Tone, readonly [number, number]>> = {
   good: [32, 39],
   bad: [31, 39],
@@ -108,8 +105,8 @@ const sgr: Readonly<Record<Tone, readonly [number, number]>> = {
 };
 
 /** Colors texts for a terminal, or leaves them unchanged. */
-export function paintFor(hasColor: boolean): (tone: Tone, text: string) => string {
-  if (!hasColor) return (_tone, text) => text;
+export function paintFor(hasColor: boolean): Paint {
+  if (!hasColor) return plainPaint;
   return (tone, text) => `\u001b[${sgr[tone][0]}m${text}\u001b[${sgr[tone][1]}m`;
 }
 
@@ -248,12 +245,13 @@ export function asciiText(text: string): string {
 
 /** An equivalent JSON document in ASCII. */
 export function asciiJson(text: string): string {
-  return text.replace(/[^\p{ASCII}]/gu, (found) =>
-    Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
-      '',
-    ),
-  );
+  return text.replace(/[^\p{ASCII}]/gu, asJsonEscapes);
 }
+
+const clearLine = '\r\u001b[K';
+
+const drawLine = (console: Console, line: string): void =>
+  console.err(console.canRewrite ? `${clearLine}${line}` : `${line}\n`);
 
 const firstWordAfterMs = 2_000;
 
@@ -278,7 +276,7 @@ export async function withProgress<T>(
       seconds,
       columns: console.columns,
     });
-    console.err(console.canRewrite ? `\r\u001b[K${line}` : `${line}\n`);
+    drawLine(console, line);
     isShown = true;
   };
   let every: NodeJS.Timeout | undefined;
@@ -293,33 +291,25 @@ export async function withProgress<T>(
   } finally {
     clearTimeout(first);
     clearInterval(every);
-    if (isShown && console.canRewrite) console.err('\r\u001b[K');
+    if (isShown && console.canRewrite) console.err(clearLine);
   }
 }
 
-/** Shows what is awaited and the remaining time. */
-interface WaitLine {
-  readonly show: (missing: readonly string[], leftMs: number) => void;
-  /** Clears the line. May be called at any time. */
-  readonly end: () => void;
-}
-
 /** One line on stderr: redrawn at each call on a terminal, otherwise printed every ten seconds. */
-export function showWait(console: Console): WaitLine {
+export function showWait(console: Console) {
   let shownAtMs: number | undefined;
   return {
-    show: (missing, leftMs) => {
+    /** Shows what is awaited and the remaining time. */
+    show: (missing: readonly string[], leftMs: number): void => {
       const nowMs = performance.now();
       if (!console.canRewrite && shownAtMs !== undefined && nowMs - shownAtMs < 10_000) return;
       shownAtMs = nowMs;
-      const text = cut(
-        `${durationText(Math.max(0, leftMs))} left: waiting for ${escapeText(missing.join(', '))}`,
-        console.columns,
-      );
-      console.err(console.canRewrite ? `\r\u001b[K${text}` : `${text}\n`);
+      const text = `${durationText(Math.max(0, leftMs))} left: waiting for ${escapeText(missing.join(', '))}`;
+      drawLine(console, cut(text, console.columns));
     },
-    end: () => {
-      if (shownAtMs !== undefined && console.canRewrite) console.err('\r\u001b[K');
+    /** Clears the line. May be called at any time. */
+    end: (): void => {
+      if (shownAtMs !== undefined && console.canRewrite) console.err(clearLine);
       shownAtMs = undefined;
     },
   };

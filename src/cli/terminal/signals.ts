@@ -8,20 +8,11 @@ export function exitOfSignal({ aborted, reason }: AbortSignal): ExitCode | undef
   return reason instanceof Error && reason.cause === exitCode.terminated ? exitCode.terminated : exitCode.interrupted;
 }
 
-/** Signals of this process while a command runs. */
-interface Signals {
-  /** Aborted by the first signal: commands close their connections and return. */
-  readonly signal: AbortSignal;
-  /** The exit code of the received signal, if any. */
-  readonly received: () => ExitCode | undefined;
-  readonly stop: () => void;
-}
-
 /**
  * Listens for Ctrl-C, TERM, HUP and QUIT. The first signal stops the run cleanly; the second one ends the process
  * immediately, with the same exit code.
  */
-export function listenForSignals(console: Console): Signals {
+export function listenForSignals(console: Console) {
   const controller = new AbortController();
   // Every node of a run adds a listener; from eleven on, Node would warn of a leak.
   setMaxListeners(0, controller.signal);
@@ -41,9 +32,11 @@ export function listenForSignals(console: Console): Signals {
   ] as const;
   for (const [name, handler] of handlers) process.on(name, handler);
   return {
+    /** Aborted by the first signal: commands close their connections and return. */
     signal: controller.signal,
+    /** The exit code of the received signal, if any. */
     received: () => code,
-    stop: () => {
+    stop: (): void => {
       for (const [name, handler] of handlers) process.off(name, handler);
     },
   };

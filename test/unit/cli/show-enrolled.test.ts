@@ -8,7 +8,6 @@ const refused: Enrolled = {
   address: '192.0.2.12',
   user: 'mesh',
   pin: 'refused',
-  isLocked: false,
   diagnostics: [],
 };
 
