@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { Command, CommanderError, Help, InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../desired/did-you-mean.ts';
 import { wrap } from '../diagnostics/cells.ts';
-import { diagnose } from '../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
+import { diagnose, failure } from '../diagnostics/diagnose.ts';
+import { FleetError } from '../diagnostics/diagnostic.ts';
 import { jsonText } from '../diagnostics/escape.ts';
 import { namedSubject } from '../model/subject.ts';
 import { isCommandVerb, meshwright } from '../model/text/command.ts';
@@ -114,7 +114,7 @@ async function runVerb(
 }
 
 function report(console: Console, error: unknown, wantsJson: boolean, log: RunLog | undefined): ExitCode {
-  const { diagnostics, sources } = error instanceof FleetError ? error : { diagnostics: [bug(error)], sources: {} };
+  const { diagnostics, sources } = error instanceof FleetError ? error : bug(error);
   logFindings({ log }, diagnostics);
   if (wantsJson) showJson(console, { diagnostics: diagnosticsJson(console, diagnostics) });
   else showDiagnostics(console, diagnostics, sources);
@@ -122,10 +122,8 @@ function report(console: Console, error: unknown, wantsJson: boolean, log: RunLo
   return firstOf(errors.map(codeFor));
 }
 
-function bug(error: unknown): Diagnostic {
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return diagnose('internal/bug', { detail });
-}
+const bug = (error: unknown): FleetError =>
+  failure('internal/bug', { detail: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 
 type CommandLine =
   | { readonly kind: 'verb'; readonly invocation: Invocation }

@@ -155,7 +155,7 @@ export function benchText(input: BenchTextInput): string {
   const head = headLines(placement, about, page);
   // The caller prints the reason next; without a table its explanation is left out.
   if (levels.length === 0) return `${[...head, '', 'No request was answered, so nothing was measured.'].join('\n')}\n`;
-  const blocks = [
+  return pageText([
     head,
     tableLines(levels, page),
     [
@@ -166,8 +166,7 @@ export function benchText(input: BenchTextInput): string {
       ...wattLines(levels, page),
     ],
     publishedLines(input, page),
-  ];
-  return pageText(blocks);
+  ]);
 }
 
 const askedText = ({ words, maxTokens, runs }: BenchTextInput): string =>

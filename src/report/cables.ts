@@ -127,7 +127,7 @@ interface WatchBlock {
 
 /** The next manual steps and the progress, as paragraphs that are redrawn after each change. */
 export function watchParagraphs({ work, lost }: WatchBlock, page: Page): readonly (readonly string[])[] {
-  const paragraphs = [
+  return [
     ...work.loops.map((loop) =>
       hang(
         '  STOP: ',
@@ -140,7 +140,6 @@ export function watchParagraphs({ work, lost }: WatchBlock, page: Page): readonl
     countLines(work, page),
     ...(lost.length === 0 ? [] : [hang('  not observed: ', lost.join(', '), page.columns)]),
   ];
-  return paragraphs;
 }
 
 const waitText = (act: CableAct, page: Page): string => {
@@ -213,18 +212,17 @@ export function cablesText(input: CablesTextInput): string {
   const { desired, work } = input;
   const page = pageOf(input);
   const graph = rackGraph(work.examination, work.acts);
-  const counts = { declared: work.examination.cabling.links.length, met: metLinks(work).length };
-  const about = `${counted(counts.declared, 'link')}, ${counts.met} as declared`;
-  const blocks: readonly (readonly string[])[] = [
+  const [declared, met] = countsOf(work);
+  const about = `${counted(declared, 'link')}, ${met} as declared`;
+  return pageText([
     headLines(desired.name, about, page),
     ...mergeFindings(work.loops).map((finding) => findingLines(finding, page)),
     [...cableRows(graph.cables, page), ...strayLines(graph, page)],
     placeLines(graph, page),
     ...actBlocks(work.acts, page),
     ...mergeFindings(work.findings).map((finding) => findingLines(finding, page)),
-    verdictLines(work, counts, page),
-  ];
-  return pageText(blocks);
+    verdictLines(work, page),
+  ]);
 }
 
 function cableRows(cables: readonly GraphCable[], page: Page): readonly string[] {
@@ -301,13 +299,10 @@ function actBlocks(acts: readonly CableAct[], page: Page): readonly (readonly st
   return [block('Manual steps at the rack', true), block('Manual steps for later', false)];
 }
 
-interface Counts {
-  readonly declared: number;
-  readonly met: number;
-}
-
 /** Never breaks the command, so that it can be copied. */
-function verdictLines({ acts, examination }: CableWork, { declared, met }: Counts, page: Page): readonly string[] {
+function verdictLines(work: CableWork, page: Page): readonly string[] {
+  const { acts, examination } = work;
+  const [declared, met] = countsOf(work);
   if (declared > 0 && acts.length > 0) {
     const command = commandText(meshwright('cables', '--watch'), page);
     const line = `Follow each step live: ${command}`;
@@ -318,6 +313,11 @@ function verdictLines({ acts, examination }: CableWork, { declared, met }: Count
   if (unknown > 0) return [`${counted(unknown, 'link')} could not be checked.`];
   return [met === declared ? allMetText(met) : `${met} of ${counted(declared, 'link')} match the file.`];
 }
+
+const countsOf = (work: CableWork): readonly [declared: number, met: number] => [
+  work.examination.cabling.links.length,
+  metLinks(work).length,
+];
 
 const allMetText = (links: number): string =>
   links === 1 ? 'The only link matches the file.' : `All ${links} links match the file.`;

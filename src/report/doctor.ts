@@ -184,13 +184,12 @@ function verdictText({ desired, observation, troubles }: DoctorInput): string {
 export function doctorText(input: DoctorInput): string {
   const page = pageOf(input);
   const about = `${counted(input.desired.nodes.length, 'node')}, ${counted(input.desired.thunderbolt.links.length, 'link')}`;
-  const blocks: readonly (readonly string[])[] = [
+  return pageText([
     headLines(input.desired.name, about, page),
     fitLines(verdictText(input), page.columns - 2).map((line) => `  ${line}`),
     ...stages.flatMap((stage) => stageBlocks(input, stage, page)),
     budgetLines(input.budgets, page),
-  ];
-  return pageText(blocks);
+  ]);
 }
 
 const rdmaServiceWords = (advertises: boolean | 'unknown'): string => {

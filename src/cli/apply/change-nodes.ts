@@ -25,7 +25,7 @@ import { journalsOf } from '../files/places.ts';
 import { observeLimits, observeNodes } from '../look/observe-fleet.ts';
 import type { Consent } from '../plan/consent.ts';
 import { askYes } from '../terminal/ask.ts';
-import { showWait } from '../terminal/console.ts';
+import { isLive, showWait } from '../terminal/console.ts';
 import { unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
 import { timingFor } from '../use-limits.ts';
 import { parseDuration, type Run, textOption, usageError } from '../verb.ts';
@@ -136,10 +136,7 @@ interface RunView {
 
 /** Redraws lines on a terminal, otherwise prints one line per event, and nothing with `--json`. */
 function createRunView(run: Run): RunView {
-  if (run.options.json) {
-    return { listen: () => undefined, begin: () => undefined, note: async () => undefined, end: async () => undefined };
-  }
-  return run.console.isOutTty && run.console.canRewrite ? drawnView(run) : plainView(run);
+  return isLive(run.console) && !run.options.json ? drawnView(run) : plainView(run);
 }
 
 function drawnView(run: Run): RunView {
@@ -208,6 +205,7 @@ function plainView(run: Run): RunView {
 }
 
 function sayLine(run: Run, text: string): void {
+  if (run.options.json) return;
   run.console.out(`${hang(`${clockText(new Date())} `, text, run.console.columns).join('\n')}\n`);
 }
 

@@ -38,18 +38,21 @@ export async function amongApplied(run: Run, { fleet, opened }: SettledCluster):
  */
 export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlacement[] {
   const { fleet, declared = fleet } = among;
-  const wantsAll = run.own['all'] === true;
-  if (wantsAll && run.words.length > 0) {
-    throw usageError('Placement names and --all exclude each other.', 'Leave out one of them.');
-  }
-  if (!wantsAll && run.words.length === 0) {
+  const isForAll = wantsAll(run, 'Placement');
+  if (!isForAll && run.words.length === 0) {
     throw usageError('No placement was named.', whatThereIs(declared, 'Name placements', ', or add --all'));
   }
-  const words = wantsAll && fleet.placements.length === 0 ? declared.placements.map(({ name }) => name) : run.words;
+  const words = isForAll && fleet.placements.length === 0 ? declared.placements.map(({ name }) => name) : run.words;
   refuseAny(words.flatMap((word) => unknownPlacement(word, among, ', or add --all')));
-  const named = fleet.placements.filter(({ name }) => wantsAll || run.words.includes(name));
+  const named = fleet.placements.filter(({ name }) => isForAll || run.words.includes(name));
   if (named.length === 0) throw usageError('The file has no placements.', prose`See: ${meshwright('plan')}`);
   return named;
+}
+
+/** Whether `--all` was given. @throws FleetError `cli/usage` if there are names as well */
+function wantsAll({ own, words }: Run, what: string): boolean {
+  if (own['all'] !== true || words.length === 0) return own['all'] === true;
+  throw usageError(`${what} names and --all exclude each other.`, 'Leave out one of them.');
 }
 
 /** One placement by its name. @throws FleetError `select/unknown-placement`, `select/never-applied` */
@@ -119,11 +122,7 @@ const mostNames = 8;
  */
 export function namedTargets(run: Run, fleet: DesiredFleet): readonly string[] {
   const isNarrowed = run.options.nodes !== undefined || run.options.label !== undefined;
-  const wantsAll = run.own['all'] === true;
-  if (wantsAll && run.words.length > 0) {
-    throw usageError('Node names and --all exclude each other.', 'Leave out one of them.');
-  }
-  if (wantsAll || isNarrowed || run.words.length > 0) return run.words;
+  if (wantsAll(run, 'Node') || isNarrowed || run.words.length > 0) return run.words;
   const names = fleet.nodes.slice(0, mostNames).map((node) => node.name);
   const more = fleet.nodes.length > mostNames ? `, ${fleet.nodes.length - mostNames} more` : '';
   throw usageError('No node was named.', `Name nodes (${names.join(', ')}${more}), or add --all.`);

@@ -310,13 +310,11 @@ function macosStep({ macos }: DesiredFleet, { hardware }: DesiredNode): string {
 }
 
 function energyStep({ power: { sleepMinutes, restartAfterPowerLoss } }: DesiredFleet): string {
+  const sleep = sleepMinutes === 0 ? 'turns sleep off' : `makes the Mac sleep after ${sleepMinutes} min`;
+  const startup = `turns ${restartAfterPowerLoss ? 'on' : 'off'} automatic startup after a power failure`;
   const wanted = [
-    ...(sleepMinutes === undefined
-      ? []
-      : [sleepMinutes === 0 ? 'turns sleep off' : `makes the Mac sleep after ${sleepMinutes} min`]),
-    ...(restartAfterPowerLoss === undefined
-      ? []
-      : [`turns ${restartAfterPowerLoss ? 'on' : 'off'} automatic startup after a power failure`]),
+    ...(sleepMinutes === undefined ? [] : [sleep]),
+    ...(restartAfterPowerLoss === undefined ? [] : [startup]),
   ];
   return wanted.length === 0
     ? 'System Settings > Energy: prevent the Mac from sleeping; the file does not set this.'

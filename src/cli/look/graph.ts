@@ -74,19 +74,15 @@ function targetOf(run: Run): Target {
   return { format };
 }
 
+const formatsByExtension: Readonly<Record<string, Format>> = { '.svg': 'svg', '.dot': 'dot', '.gv': 'dot' };
+
 function formatOfFile(out: string | undefined): Format {
-  switch (out === undefined ? '.svg' : extname(out).toLowerCase()) {
-    case '.svg':
-      return 'svg';
-    case '.dot':
-    case '.gv':
-      return 'dot';
-    default:
-      throw usageError(
-        `The format is not clear from the name ${JSON.stringify(out)}.`,
-        'Use a name that ends in .svg or .dot, or add --format.',
-      );
-  }
+  const format = out === undefined ? 'svg' : formatsByExtension[extname(out).toLowerCase()];
+  if (format !== undefined) return format;
+  throw usageError(
+    `The format is not clear from the name ${JSON.stringify(out)}.`,
+    'Use a name that ends in .svg or .dot, or add --format.',
+  );
 }
 
 function declaredOnly({ fleet, warnings }: OpenedCluster): Seen {

@@ -291,7 +291,7 @@ export function historyText(input: HistoryTextInput): string {
   const page = pageOf(input);
   const about = `${counted(runs.length, 'run')}, ${seenText(seen, unreached)}`;
   const head = headLines(cluster, about, page);
-  const blocks = [
+  return pageText([
     head,
     ...(runs.length === 0 ? [fitLines(noneText(input), page.columns)] : []),
     ...runs.map((run) => runLines(run, isWhole, page)),
@@ -303,8 +303,7 @@ export function historyText(input: HistoryTextInput): string {
             page.columns,
           ),
         ]),
-  ];
-  return pageText(blocks);
+  ]);
 }
 
 /** Says that no run is recorded, and names the nodes that were not reached: they may have records. */

@@ -190,9 +190,7 @@ export async function readShape(source: ByteSource, paths: readonly string[]): P
 async function readGguf(source: ByteSource, weights: readonly string[]): Promise<ShapeFact> {
   const headers = await readHeaders<GgufHeader>(source, weights, ggufHeader);
   if (headers.kind === 'unknown') return headers;
-  const [first] = headers.all;
-  const metadata: GgufHeader['metadata'] = first?.metadata ?? new Map();
-  return ggufShape(metadata, tensorsOf(headers.all));
+  return ggufShape(headers.all[0]?.metadata ?? new Map(), tensorsOf(headers.all));
 }
 
 const tensorsOf = (headers: readonly { readonly tensors: readonly TensorBytes[] }[]): readonly TensorBytes[] =>

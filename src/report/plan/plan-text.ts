@@ -39,22 +39,20 @@ interface DriftTextInput extends PageInput {
 export function driftText(input: DriftTextInput): string {
   const { plan } = input;
   const page = pageOf(input);
-  const count = Object.keys(plan.observed).length;
   const errors = plan.diagnostics.filter((one) => one.severity === 'error');
-  const blocks: readonly (readonly string[])[] = [
+  return pageText([
     planHead(plan, page),
     // A drift report has no effects, so it marks none.
     changeLines({ changes: plan.changes, steps: [] }, page),
     ...mergeFindings(errors).map((finding) => findingLines(finding, page)),
-    driftVerdict(input, count, page),
-  ];
-  return pageText(blocks);
+    driftVerdict(input, page),
+  ]);
 }
 
 const proseLines = (text: Prose, page: Page): readonly string[] =>
   fitLines(proseText(text, page, firmSpace), page.columns);
 
-function driftVerdict({ plan, lock, next }: DriftTextInput, count: number, page: Page): readonly string[] {
+function driftVerdict({ plan, lock, next }: DriftTextInput, page: Page): readonly string[] {
   const { changes, blockers, waiting } = plan;
   const parts = [
     ...(changes.length === 0 ? [] : [`${counted(changes.length, 'change')} pending`]),
@@ -63,7 +61,7 @@ function driftVerdict({ plan, lock, next }: DriftTextInput, count: number, page:
     ...(lock.additions.length === 0 ? [] : [`${lock.additions.length} missing from ${lock.shown}`]),
   ];
   const lost = lostText(plan);
-  if (count > 0 && parts.length > 0) {
+  if (Object.keys(plan.observed).length > 0 && parts.length > 0) {
     return [...fitLines(`${parts.join(', ')}.${lost}`, page.columns), ...proseLines(next, page)];
   }
   return fitLines(matchText(lost === '' ? 'No drift' : 'No drift seen', plan), page.columns);
@@ -126,7 +124,7 @@ const isTooMuch = ({ blockers }: Plan): boolean =>
 export function planText(input: PlanTextInput): string {
   const { plan, lock } = input;
   const page = pageOf(input);
-  const blocks: readonly (readonly string[])[] = [
+  return pageText([
     planHead(plan, page),
     ...findingBlocks(plan, page, isUrgent),
     ...blockerBlocks(plan.blockers, page),
@@ -138,8 +136,7 @@ export function planText(input: PlanTextInput): string {
     isStarting(plan) || isTooMuch(plan) ? memoryLines(plan.memory ?? [], page) : [],
     verdictLines(input, page),
     hasMachineSteps(plan) || lock.additions.length > 0 ? input.next.flatMap((line) => proseLines(line, page)) : [],
-  ];
-  return pageText(blocks);
+  ]);
 }
 
 /** Findings shown first, because they do harm until they are fixed. */

@@ -91,7 +91,7 @@ export function statusText(input: StatusInput): string {
   const survey = surveyFleet(input.desired, input.observation);
   const notAsked = survey.notAsked.length === 0 ? [] : [`Not observed: ${nodesText(survey.notAsked)}.`];
   const said = [verdictText(input, survey), ...notAsked];
-  const blocks: readonly (readonly string[])[] = [
+  return pageText([
     headLines(input.desired.name, sizes(input).join(', '), page),
     said.flatMap((text) => fitLines(text, page.columns - 2)).map((line) => `  ${line}`),
     [
@@ -102,8 +102,7 @@ export function statusText(input: StatusInput): string {
     [...nodeTable(survey.nodes, page), ...legendLines(survey.nodes, page)],
     cableLines(survey, page),
     ...mergeFindings(input.findings).map((finding) => findingLines(finding, page)),
-  ];
-  return pageText(blocks);
+  ]);
 }
 
 /** The most common cable speed, which only the title shows. */
