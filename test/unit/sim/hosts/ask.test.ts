@@ -53,7 +53,6 @@ describe('a tool that asks the simulator', () => {
     expect(asked.at(-1)).toEqual({
       mark: 'run.node.4',
       isRoot: true,
-      folder: '/Users/mesh',
       tool: '/usr/bin/pmset',
       args: ['', 'two words', "it's\nö", '$HOME'],
     });
