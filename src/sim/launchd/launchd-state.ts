@@ -138,15 +138,9 @@ function unload(state: LaunchdState, service: Service): Transition {
 
 function kick(state: LaunchdState, service: Service, isKilling: boolean): Transition {
   const { phase, job } = service;
-  switch (phase.kind) {
-    case 'running':
-      return isKilling ? stop(state, service, phase.pid, 'start') : unchanged(state);
-    case 'stopping':
-      return unchanged(state);
-    case 'idle':
-    case 'scheduled':
-      return { state: withService(state, job.label, { ...service, phase: { kind: 'idle' } }), acts: [startAct(job)] };
-  }
+  if (phase.kind === 'running' && isKilling) return stop(state, service, phase.pid, 'start');
+  if ('pid' in phase) return unchanged(state);
+  return { state: withService(state, job.label, { ...service, phase: { kind: 'idle' } }), acts: [startAct(job)] };
 }
 
 /** EX_CONFIG: launchd reports it for a job that it cannot start. */
@@ -190,15 +184,10 @@ function recur(state: LaunchdState, service: Service, job: JobDefinition): Trans
   return { state, acts: [...acts, ...recurActs(job)] };
 }
 
-function signal(state: LaunchdState, service: Service, name: JobSignal): Transition {
-  const isThere = pidOf(service) !== undefined;
-  return { state, acts: isThere ? [{ kind: 'signal', label: service.job.label, signal: name }] : [] };
-}
-
 function serviceEvent(
   state: LaunchdState,
   service: Service,
-  event: Exclude<LaunchdEvent, { kind: 'load' }>,
+  event: Exclude<LaunchdEvent, { kind: 'load' | 'override' }>,
 ): Transition {
   switch (event.kind) {
     case 'unload':
@@ -206,7 +195,7 @@ function serviceEvent(
     case 'kick':
       return kick(state, service, event.isKilling);
     case 'signal':
-      return signal(state, service, event.signal);
+      return { state, acts: pidOf(service) === undefined ? [] : [event] };
     case 'started': {
       const phase: Phase = { kind: 'running', pid: event.pid };
       return unchanged(withService(state, event.label, { ...service, phase, runs: service.runs + 1 }));
@@ -219,8 +208,6 @@ function serviceEvent(
       return service.phase.kind === 'scheduled' ? kick(state, service, false) : unchanged(state);
     case 'interval':
       return recur(state, service, event.job);
-    case 'override':
-      return unchanged(state);
   }
 }
 

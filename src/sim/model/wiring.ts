@@ -56,13 +56,10 @@ export function reachOf(fleet: SimulatedFleet, node: string): Reach {
 /** The same with office network addresses: every Mac of the rack has one and reaches all others there. */
 export function wholeReachOf(fleet: SimulatedFleet, node: string): Reach {
   const { own, far } = reachOf(fleet, node);
-  const mac = macNamed(fleet, node);
-  if (mac === undefined) return { own, far };
-  const others = fleet.macs.filter(({ name }) => name !== mac.name);
-  return {
-    own: [...own, mac.lan.address],
-    far: [...far, ...others.map(({ name, lan }) => ({ node: name, address: lan.address }))],
-  };
+  const office = fleet.macs.map(({ name, lan }) => ({ node: name, address: lan.address }));
+  const mine = office.find((one) => one.node === node);
+  if (mine === undefined) return { own, far };
+  return { own: [...own, mine.address], far: [...far, ...office.filter((one) => one !== mine)] };
 }
 
 /** The interface at the far end of a receptacle's cable; undefined without a cable. */

@@ -23,21 +23,14 @@ const rdmaCountsPath = '/.sim/rdma-counts';
 /** This file exists while objects left by killed programs remain. */
 const rdmaKeptPath = '/.sim/rdma-kept';
 
-interface Kept {
-  readonly className: 'ProtectionDomain' | 'QueuePair';
-  readonly isActive: boolean;
-}
-
-const pair = (isActive: boolean): readonly Kept[] => [
-  { className: 'ProtectionDomain', isActive },
-  { className: 'QueuePair', isActive },
-];
+const pair = (isActive: boolean) =>
+  ['ProtectionDomain', 'QueuePair'].map((className) => ({ className, isActive }));
 
 /** The kernel's objects of a device that belong to no real program. */
-function keptOf(mac: MacState, receptacle: ReceptacleState): readonly Kept[] {
+function keptOf(mac: MacState, receptacle: ReceptacleState) {
   const { lacksDomains, isRdmaHeld, isVerbsHung } = mac.ailments;
   const isFirst = receptacle === mac.receptacles[0];
-  const leaked: Kept = { className: 'ProtectionDomain', isActive: false };
+  const leaked = { className: 'ProtectionDomain', isActive: false };
   return [
     ...Array.from({ length: lacksDomains ? rdmaLimit(mac) - 1 : 0 }, () => leaked),
     ...(isRdmaHeld ? pair(true) : []),
