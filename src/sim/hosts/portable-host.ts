@@ -4,12 +4,12 @@ import { createNode, type HostedNode, type HostRun, type SimulatedNode } from '.
 import { startBelow } from './launchd-process.ts';
 import { createLinkTables, type LinkTables } from './link-table.ts';
 import { createNodeRoot } from './node-root.ts';
-import { createProcessStarter, type ProcessStarter } from './process-starter.ts';
-import { createProcessGroups, type ProcessGroups, startLifeline, sweepMarked } from './processes.ts';
+import { createProcessStarter } from './process-starter.ts';
+import { createProcessGroups, startLifeline, sweepMarked } from './processes.ts';
 import type { NodeRecords } from './records.ts';
 import { loadNodeKeys } from './ssh/host-keys.ts';
-import { createPipeSupply, type PipeSupply } from './ssh/pipes.ts';
-import { createExecWatch } from './ssh/sessions.ts';
+import { createPipeSupply } from './ssh/pipes.ts';
+import { createExecWatch, type ExecParts } from './ssh/sessions.ts';
 import { serveSsh } from './ssh/ssh-server.ts';
 
 /** Runs on any machine: a folder is the Mac's root, and its ssh server and cables are on the loopback interface. */
@@ -40,12 +40,8 @@ export const portableHost = {
   },
 };
 
-interface PortableGround extends HostRun {
+interface PortableGround extends HostRun, ExecParts {
   readonly links: LinkTables;
-  readonly pipes: PipeSupply;
-  readonly groups: ProcessGroups;
-  readonly starter: ProcessStarter;
-  readonly watch: ReturnType<typeof createExecWatch>;
 }
 
 /** A Mac accepts one password per 15 s of its own time; earlier ones are counted as hasty. */

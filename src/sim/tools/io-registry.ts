@@ -23,8 +23,7 @@ const rdmaCountsPath = '/.sim/rdma-counts';
 /** This file exists while objects left by killed programs remain. */
 const rdmaKeptPath = '/.sim/rdma-kept';
 
-const pair = (isActive: boolean) =>
-  ['ProtectionDomain', 'QueuePair'].map((className) => ({ className, isActive }));
+const pair = (isActive: boolean) => ['ProtectionDomain', 'QueuePair'].map((className) => ({ className, isActive }));
 
 /** The kernel's objects of a device that belong to no real program. */
 function keptOf(mac: MacState, receptacle: ReceptacleState) {

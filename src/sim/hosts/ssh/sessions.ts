@@ -10,17 +10,21 @@ import type { NodeKeys } from './host-keys.ts';
 import type { PipeSupply } from './pipes.ts';
 import { execEnvironment, homeOf } from './ssh-user.ts';
 
+/** What all nodes of a fleet share for running commands. */
+export interface ExecParts {
+  readonly pipes: PipeSupply;
+  readonly groups: ProcessGroups;
+  readonly starter: ProcessStarter;
+  readonly watch: ReturnType<typeof createExecWatch>;
+}
+
 /** A node, from the view of its ssh server. */
-export interface ServedMac extends ServedNode {
+export interface ServedMac extends ServedNode, ExecParts {
   readonly name: string;
   readonly user: string;
   /** Absolute path of the folder that represents `/`. */
   readonly root: string;
   readonly keys: NodeKeys;
-  readonly pipes: PipeSupply;
-  readonly groups: ProcessGroups;
-  readonly starter: ProcessStarter;
-  readonly watch: ExecWatch;
   /** A client sent a password to the sshd before FileVault. */
   readonly onPrebootPassword: () => void;
 }
@@ -347,7 +351,7 @@ function keepInput() {
  * Delays the output of one command until it has been received completely, or has exited, and all listeners are done.
  * Without listeners there is no delay. Output may be sent when `released` resolves.
  */
-function createExecDelay(watch: ExecWatch, input: () => string, exec: Omit<ReceivedExec, 'input'>) {
+function createExecDelay(watch: ExecParts['watch'], input: () => string, exec: Omit<ReceivedExec, 'input'>) {
   if (!watch.isWatched()) return { received: () => undefined, released: Promise.resolve() };
   let received = (): void => undefined;
   const whole = new Promise<void>((resolve) => {
@@ -384,5 +388,3 @@ export function createExecWatch() {
     },
   };
 }
-
-type ExecWatch = ReturnType<typeof createExecWatch>;
