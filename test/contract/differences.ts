@@ -16,14 +16,14 @@ export const differences: readonly Difference[] = [
     why: 'a folder represents `/`: only root can change the root of a process',
   },
   {
-    what: 'root, uid 501 and owners of files',
+    what: 'root, uid 501 and file owners',
     missingOn: 'portable',
     why: 'one user owns everything; sudo and chown are modeled',
   },
   {
     what: 'data between the real link addresses',
     missingOn: 'portable',
-    why: 'all addresses belong to one machine; a table redirects runtimes and curl to its loopback ports',
+    why: "all addresses belong to one machine; a table redirects runtimes and curl to that machine's loopback ports",
   },
   {
     what: 'cable speeds',
@@ -31,7 +31,7 @@ export const differences: readonly Difference[] = [
     why: 'the loopback interface has no speed limit; on the namespace host, 80 Gb/s are 800 Mb/s',
   },
   {
-    what: 'silence of a Mac without power',
+    what: 'the silence of a Mac without power',
     missingOn: 'portable',
     why: 'its sockets belong to this machine, whose kernel reports that they are closed',
   },
@@ -43,7 +43,7 @@ export const differences: readonly Difference[] = [
   {
     what: 'process numbers that begin with 1, and only processes of this Mac in `/proc`',
     missingOn: 'portable',
-    why: 'the process table is that of this machine; `ps` and `kill` check the mark of the node',
+    why: "the process table is that of this machine; `ps` and `kill` check the node's mark",
   },
   {
     what: 'a check of every script before it runs, and refusal of syntax that bash 3.2 cannot parse',
@@ -51,9 +51,9 @@ export const differences: readonly Difference[] = [
     why: 'only sshd sees the commands; a tool that a Mac lacks is absent there, which is the stricter check',
   },
   {
-    what: 'a delay of each answer until a test has checked it (`onExec`), and the exit of each command',
+    what: "a delay of each answer until a test has checked it (`onExec`), and each command's exit status",
     missingOn: 'namespace',
-    why: 'the channel is encrypted between sshd and the client; the request is kept, but only these two know its exit',
+    why: 'the channel is encrypted between sshd and the client; the request is kept, but only these two see its exit status',
   },
   {
     what: 'counts of login attempts',
@@ -68,11 +68,11 @@ export const differences: readonly Difference[] = [
   {
     what: 'frames over the Thunderbolt Bridge',
     missingOn: 'namespace',
-    why: 'bridge0 is modeled on both: a real bridge over three cabled Macs would cause the storm that meshwright warns about',
+    why: 'bridge0 is modeled on both hosts: a real bridge across three cabled Macs would cause the storm that meshwright warns about',
   },
   {
     what: 'a separate wall clock in the kernel',
     missingOn: 'namespace',
-    why: 'Linux has one clock for all; `date` and `sysctl` print the time of the node on both hosts',
+    why: "Linux has one clock for all namespaces; `date` and `sysctl` print the node's time on both hosts",
   },
 ];
