@@ -20,6 +20,13 @@ const defineAilment = <K extends keyof Ailments>(
 ): Fault =>
   defineMacFault(summary, (mac) => (mac.ailments[key] === value ? already : ailing(mac, { [key]: value })), shown);
 
+/** The same for the RDMA driver, which only runs if there are devices. */
+const defineDriverState = (summary: string, key: 'isRdmaHeld' | 'isVerbsHung', already: string): Fault =>
+  defineMacFault(summary, (mac) => {
+    if (mac.ailments[key]) return already;
+    return isRdmaLive(mac) ? ailing(mac, { [key]: true }) : 'the Mac has no RDMA device';
+  });
+
 const withDeadPort = (fleet: SimulatedFleet, node: string, receptacle: number): SimulatedFleet =>
   withMac(fleet, node, (mac) =>
     ailing(mac, { deadReceptacles: [...new Set([...mac.ailments.deadReceptacles, receptacle])].sort() }),
@@ -61,24 +68,20 @@ export const ailmentFaults = {
   ),
 
   /** A program that is not ours, such as a benchmark that still runs. */
-  'rdma-held': defineMacFault(
+  'rdma-held': defineDriverState(
     'a foreign program holds every RDMA device, until it is stopped or the Mac reboots',
-    (mac) => {
-      if (mac.ailments.isRdmaHeld) return 'its devices are already held';
-      return isRdmaLive(mac) ? ailing(mac, { isRdmaHeld: true }) : 'the Mac has no RDMA device';
-    },
+    'isRdmaHeld',
+    'its devices are already held',
   ),
 
   /**
    * ibv_dealloc_pd holds a lock that closing a device needs (SQCU/mesh): programs that open a device now hang and
    * ignore KILL.
    */
-  'verbs-hang': defineMacFault(
+  'verbs-hang': defineDriverState(
     'a program hangs in the RDMA driver and blocks every verbs tool, until a reboot',
-    (mac) => {
-      if (mac.ailments.isVerbsHung) return 'its driver already hangs';
-      return isRdmaLive(mac) ? ailing(mac, { isVerbsHung: true }) : 'the Mac has no RDMA device';
-    },
+    'isVerbsHung',
+    'its driver already hangs',
   ),
 
   /** After KILL, the memory that the GPU or RDMA driver holds for a process stays wired. */

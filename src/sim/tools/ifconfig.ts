@@ -12,16 +12,13 @@ import {
 } from '../model/network.ts';
 import { type Change, from, lines, row, type Tool, unconfirmedUsage, type View } from './tool.ts';
 
-interface Block {
-  readonly name: string;
-  readonly text: string;
-}
-
 const up = 'flags=8863<UP,BROADCAST,SMART,RUNNING,SIMPLEX,MULTICAST> mtu 1500';
 const member = 'flags=8963<UP,BROADCAST,SMART,RUNNING,PROMISC,SIMPLEX,MULTICAST> mtu 1500';
 const neighbours = '\tnd6 options=201<PERFORMNUD,DAD>';
 
-const block = (name: string, ...texts: readonly string[]): Block => ({ name, text: lines(...texts) });
+const block = (name: string, ...texts: readonly string[]) => ({ name, text: lines(...texts) });
+
+type Block = ReturnType<typeof block>;
 
 const loopback = block(
   'lo0',

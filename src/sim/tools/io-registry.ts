@@ -139,6 +139,12 @@ interface Entry {
   readonly properties: Readonly<Record<string, string>>;
 }
 
+const entry = (name: string, properties: Entry['properties'] = {}, className = name): Entry => ({
+  name,
+  className,
+  properties,
+});
+
 const bytes = (text: string): string => `<${Buffer.from(`${text}\0`, 'latin1').toString('hex')}>`;
 
 /** Four bytes, lowest first. The numbers are those of acio0, acio4 and acio5 of a Mac15,14. */
@@ -171,26 +177,18 @@ const connectors = (mac: MacState): readonly Entry[] =>
 
 /** From the root of the registry to the IP port of one receptacle. */
 const pathTo = (receptacle: number): readonly Entry[] => [
-  { name: 'Root', className: 'IORegistryEntry', properties: { IOKitDiagnostics: '{"Classes"={"IOService"=0x2a}}' } },
-  { name: 'Mac', className: 'IOPlatformExpertDevice', properties: { manufacturer: bytes('Apple Inc.') } },
-  { name: 'arm-io@10F00000', className: 'AppleARMIODevice', properties: { 'AAPL,phandle': '<1d000000>' } },
-  {
-    name: `acio${receptacle - 1}@${(0x1f0_0000 + receptacle).toString(16).toUpperCase()}`,
-    className: 'AppleARMIODevice',
-    properties: { 'AAPL,phandle': handle(receptacle - 1), compatible: bytes('acio') },
-  },
-  {
-    name: 'IOThunderboltControllerType7',
-    className: 'IOThunderboltControllerType7',
-    properties: { Generation: '0x4' },
-  },
-  { name: 'IOThunderboltLocalNode', className: 'IOThunderboltLocalNode', properties: {} },
-  { name: 'AppleThunderboltIPService', className: 'AppleThunderboltIPService', properties: {} },
-  {
-    name: 'AppleThunderboltIPPort',
-    className: 'AppleThunderboltIPPort',
-    properties: { IOLinkStatus: '0x1', IOLocation: `"${receptacle}"` },
-  },
+  entry('Root', { IOKitDiagnostics: '{"Classes"={"IOService"=0x2a}}' }, 'IORegistryEntry'),
+  entry('Mac', { manufacturer: bytes('Apple Inc.') }, 'IOPlatformExpertDevice'),
+  entry('arm-io@10F00000', { 'AAPL,phandle': '<1d000000>' }, 'AppleARMIODevice'),
+  entry(
+    `acio${receptacle - 1}@${(0x1f0_0000 + receptacle).toString(16).toUpperCase()}`,
+    { 'AAPL,phandle': handle(receptacle - 1), compatible: bytes('acio') },
+    'AppleARMIODevice',
+  ),
+  entry('IOThunderboltControllerType7', { Generation: '0x4' }),
+  entry('IOThunderboltLocalNode'),
+  entry('AppleThunderboltIPService'),
+  entry('AppleThunderboltIPPort', { IOLinkStatus: '0x1', IOLocation: `"${receptacle}"` }),
 ];
 
 const pathText = (receptacle: number): string => {
