@@ -1,3 +1,8 @@
+/** The parts of a text, such as the words of `'a b c'`. */
+export type PartsOf<Text extends string, Between extends string> = Text extends `${infer First}${Between}${infer Rest}`
+  ? First | PartsOf<Rest, Between>
+  : Text;
+
 /** The order of texts by their code units, the same on every computer. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 

@@ -1,3 +1,5 @@
+import type { PartsOf } from '../lists.ts';
+
 /** How a command is shown in advice and followed by programs. */
 interface VerbTraits {
   /** It takes `--sim`. */
@@ -8,56 +10,23 @@ interface VerbTraits {
   readonly takesNames?: true;
 }
 
-const reachesNodes = true;
-const takesNames = true;
+/** Commands with the same traits. */
+const verbs = <Names extends string>(traits: VerbTraits, names: Names) =>
+  Object.fromEntries(names.split(', ').map((name) => [name, traits])) as Record<PartsOf<Names, ', '>, VerbTraits>;
 
 /** All commands that a text may advise. A test compares them with the command line. */
 const verbTraits = {
-  apply: { reachesNodes },
-  ask: { reachesNodes },
-  bench: { reachesNodes, kind: 'looks' },
-  cables: { reachesNodes, kind: 'looks' },
-  demo: {},
-  doctor: { reachesNodes, kind: 'looks' },
-  drain: { reachesNodes },
-  drift: { reachesNodes, kind: 'looks' },
-  endpoints: {},
-  enroll: { reachesNodes, kind: 'asks' },
-  exec: { reachesNodes },
-  facts: { reachesNodes, kind: 'looks' },
-  fit: { kind: 'looks' },
-  forget: { reachesNodes, takesNames },
-  graph: { reachesNodes },
-  history: { reachesNodes, kind: 'looks' },
-  hold: { reachesNodes },
-  launch: { reachesNodes },
-  'lease release': { reachesNodes },
-  'lease status': { reachesNodes },
-  logs: { reachesNodes, kind: 'looks' },
-  plan: { reachesNodes, kind: 'looks' },
-  reboot: { reachesNodes, takesNames },
-  release: { reachesNodes, takesNames },
-  replace: { reachesNodes, kind: 'asks' },
-  restart: { reachesNodes, takesNames },
-  rollback: { reachesNodes },
-  run: { reachesNodes },
-  schema: {},
-  secrets: { reachesNodes },
-  shutdown: { reachesNodes },
-  'sim down': {},
-  'sim example': {},
-  'sim fault': {},
-  'sim hands': {},
-  'sim power-on': {},
-  'sim status': {},
-  'sim up': {},
-  start: { reachesNodes, takesNames },
-  status: { reachesNodes, kind: 'looks' },
-  stop: { reachesNodes, takesNames },
-  uninstall: { reachesNodes },
-  unlock: { reachesNodes, kind: 'asks' },
-  validate: { kind: 'looks' },
-} as const satisfies Readonly<Record<string, VerbTraits>>;
+  ...verbs(
+    {},
+    'demo, endpoints, schema, sim down, sim example, sim fault, sim hands, sim power-on, sim status, sim up',
+  ),
+  ...verbs({ kind: 'looks' }, 'fit, validate'),
+  ...verbs({ reachesNodes: true }, 'apply, ask, drain, exec, graph, hold, launch, lease release, lease status'),
+  ...verbs({ reachesNodes: true }, 'rollback, run, secrets, shutdown, uninstall'),
+  ...verbs({ reachesNodes: true, kind: 'looks' }, 'bench, cables, doctor, drift, facts, history, logs, plan, status'),
+  ...verbs({ reachesNodes: true, kind: 'asks' }, 'enroll, replace, unlock'),
+  ...verbs({ reachesNodes: true, takesNames: true }, 'forget, reboot, release, restart, start, stop'),
+};
 
 /** A command's name: `reboot`, `lease status`. */
 export type CommandVerb = keyof typeof verbTraits;

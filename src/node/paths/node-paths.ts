@@ -1,3 +1,4 @@
+import type { PartsOf } from '../../model/lists.ts';
 import type { NodePath, Word } from '../../model/probe.ts';
 import { quote } from '../quote.ts';
 
@@ -7,11 +8,9 @@ export const nodePath = (path: `/${string}`): NodePath => ({ kind: 'node-path', 
 /** A path below another one; `rest` has no leading slash. */
 export const below = (folder: NodePath, rest: string): NodePath => nodePath(`${folder.path as `/${string}`}/${rest}`);
 
-type WordsIn<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | WordsIn<Rest> : Text;
-
 const programsIn = <Names extends string>(folder: `/${string}`, names: Names) =>
   Object.fromEntries(names.split(' ').map((name) => [name, nodePath(`${folder}/${name}`)])) as Record<
-    WordsIn<Names>,
+    PartsOf<Names, ' '>,
     NodePath
   >;
 
