@@ -2,7 +2,7 @@ import type { KeysByDriver } from '../desired/rules/rule.ts';
 import type { DiagnosticCode } from '../diagnostics/diagnose.ts';
 import type { DesiredFleet, DesiredRuntime, DriverName } from '../model/desired.ts';
 import type { DialogueCall } from '../model/endpoint-calls.ts';
-import type { RankRecord } from '../model/node-script.ts';
+import type { RankRecord } from '../model/facts/fact-values.ts';
 import { command } from './command/command.ts';
 import type { RuntimeDriver, Talk } from './contract/driver.ts';
 import { exo, leaveExo } from './exo/exo.ts';

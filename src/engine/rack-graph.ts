@@ -1,4 +1,5 @@
 import type { DesiredFleet } from '../model/desired.ts';
+import type { GraphDocument } from '../model/documents.generated.ts';
 import { given } from '../model/given.ts';
 import { type CasePlace, macModel } from '../model/macs.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../model/node.ts';
@@ -185,16 +186,7 @@ const graphStrays = (cabling: Cabling, acts: readonly GraphAct[]): readonly Grap
  * `through-hub`, `one-sided` as declared, but with a problem · `missing` in the file, not seen · `wrong` seen, in a
  * receptacle of a declared link · `undeclared` seen, not in the file, harmless · `unknown` in the file, unobserved.
  */
-export type GraphCableState =
-  | 'declared'
-  | 'as-declared'
-  | 'slow'
-  | 'through-hub'
-  | 'one-sided'
-  | 'missing'
-  | 'wrong'
-  | 'undeclared'
-  | 'unknown';
+export type GraphCableState = GraphDocument['cables'][number]['state'];
 
 /** A manual step, as the drawing needs it. */
 interface GraphAct {

@@ -1,5 +1,5 @@
 import type { DesiredNode, DesiredPlacement, DesiredWiredLimit, DriverName } from './desired.ts';
-import type { FitNodeMemory } from './documents.generated.ts';
+import type { FitMeshAnswer, FitNodeMemory } from './documents.generated.ts';
 import type { ModelShape } from './model-shape.ts';
 import type { Link, NodeName } from './node.ts';
 
@@ -37,28 +37,13 @@ export interface MacCount {
   readonly count: number;
 }
 
-/** The requested Macs of one model. */
-export interface FitModel extends MacCount {
-  readonly name: string;
-  readonly thunderbolt: 4 | 5;
-  /** How many receptacles each has; macOS numbers them from 1. */
-  readonly receptacles: number;
-  /** Receptacles to leave free if possible. */
-  readonly doubtful: readonly number[];
-}
+/** The requested Macs of one model; the doubtful receptacles are those to leave free if possible. */
+export type FitModel = FitMeshAnswer['models'][number];
 
-/** One shape of cabling for some of the Macs. */
-export interface FitShape {
-  /** The cabled Macs, by model. */
-  readonly macs: readonly MacCount[];
-  /** The number of cabled Macs, at least two. */
-  readonly size: number;
-  /** How many receptacles each of them needs. */
-  readonly receptaclesEach: number;
+/** One shape of cabling for some of the Macs, at least two. */
+export interface FitShape extends Omit<NonNullable<FitMeshAnswer['mesh']>, 'cables' | 'links'> {
   /** All cables, between generated node names, one per requested Mac. */
   readonly links: readonly Link['ends'][];
-  /** Models with a cable in a doubtful receptacle. */
-  readonly doubtfulModels: readonly string[];
 }
 
 /** The possible cabling of the requested Macs. */

@@ -1,6 +1,7 @@
 import type { Digest } from './digest.ts';
 import type { GoldenRecord } from './endpoint-calls.ts';
-import type { StartOutcome } from './facts/node-records.ts';
+import type { RankRecord } from './facts/fact-values.ts';
+import type { NodeHold, StartOutcome } from './facts/node-records.ts';
 import type { NodePath } from './probe.ts';
 
 /** What a published tree is: one version of a runtime, or a model. */
@@ -29,41 +30,6 @@ export type FetchSource =
   | { readonly kind: 'url'; readonly base: string; readonly plainHttp?: true; readonly account?: string }
   /** A folder that is already on this node. */
   | { readonly kind: 'folder'; readonly folder: NodePath };
-
-/** What a rank leaves on its node, so that every later observation can judge it. */
-export interface RankRecord {
-  readonly placement: string;
-  /** Of everything that makes the placement what it is; equal on all nodes. */
-  readonly digest: Digest;
-  readonly generation: number;
-  readonly rank: number;
-  readonly size: number;
-  /** TCP port on which a rank that has joined listens; 0 where its process is enough. */
-  readonly port: number;
-  /** TCP port on which it listens before it has joined; 0 where there is none. */
-  readonly meetPort: number;
-  /** TCP port of the endpoint on the leader. */
-  readonly endpointPort: number;
-  /** Where one token is asked: the path of the request, and the JSON pointer of the text in its answer. */
-  readonly tokenPath: string;
-  readonly tokenPointer: string;
-  /**
-   * JSON pointer of the count of generated tokens; absent where the runtime does not count them, and in older records.
-   */
-  readonly tokenCountPointer?: string;
-  /**
-   * `one` where a second request at the same time could end the mesh; absent where others wait, and in older records.
-   */
-  readonly requests?: 'one';
-  /** How long an observation waits for the token. */
-  readonly tokenDeadlineMs: number;
-  /** Which lines of its log an observation brings along, for awk; empty for none. */
-  readonly logPattern: string;
-  /** The driver that it was started by, as the file calls it; absent in records of an older meshwright. */
-  readonly driver?: string;
-  /** Settings that it was started with, as JSON on one line; absent in records of an older meshwright. */
-  readonly declared?: string;
-}
 
 /**
  * A command of a runtime that succeeds only where it reaches the GPU. Its patterns are extended regular expressions
@@ -94,12 +60,7 @@ export interface AccountCheck {
  */
 export interface ScriptArgs {
   /** Records a hold on the node. */
-  readonly 'set-hold': {
-    readonly reason: string;
-    readonly until?: string;
-    readonly by: string;
-    readonly since: string;
-  };
+  readonly 'set-hold': Omit<NodeHold, 'isOver'>;
   readonly 'clear-hold': Readonly<Record<string, never>>;
   /** Fails if the account can become root or fails a test; stores the test results on the node. */
   readonly 'check-account': AccountCheck;

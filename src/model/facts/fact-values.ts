@@ -16,7 +16,6 @@ import type { GoldenRecord } from '../endpoint-calls.ts';
 import type { ItemOf } from '../given.ts';
 import type { Known } from '../known.ts';
 import type { NodeName } from '../node.ts';
-import type { RankRecord } from '../node-script.ts';
 
 /** All facts of one node at one instant, by name, known or unknown. Read a fact through its definition. */
 export type Facts = Readonly<Record<string, Known<unknown>>>;
@@ -77,8 +76,22 @@ export interface KeptTree extends Omit<ItemOf<FactsTrees>, 'whole'> {
   readonly whole?: Digest;
 }
 
+/** What an observation adds to the record of a rank. */
+type SeenOfRank =
+  | ('startedIn' | 'starts' | 'isListening' | 'isMeeting' | 'token' | 'said' | 'complaint')
+  | ('lastTalked' | 'outcome' | 'failedIn' | 'gpuBytes' | 'golden');
+
+/**
+ * What a rank of a placement leaves on its node, so that every later observation can judge it. `tokenPath` and the pointers
+ * say where one token is asked; awk selects lines of its log by `logPattern`.
+ */
+export interface RankRecord extends Omit<ItemOf<FactsPlacements>, SeenOfRank | 'digest'> {
+  /** Of everything that makes the placement what it is; equal on all nodes. */
+  readonly digest: Digest;
+}
+
 /** One rank of a placement as stored on its node. */
-export interface RecordedRank extends RankRecord, Omit<ItemOf<FactsPlacements>, keyof RankRecord | 'golden'> {
+export interface RecordedRank extends RankRecord, Omit<Pick<ItemOf<FactsPlacements>, SeenOfRank>, 'golden'> {
   /** The leader's record of the golden answer; absent if there is none. */
   readonly golden?: GoldenRecord;
 }

@@ -1,10 +1,9 @@
 import { digest } from '../../../model/digest.ts';
 import type { LaunchdService } from '../../../model/facts/daemons.ts';
-import type { RecordedRank, TokenResult } from '../../../model/facts/fact-values.ts';
+import type { RankRecord, RecordedRank, TokenResult } from '../../../model/facts/fact-values.ts';
 import type { RebootMark } from '../../../model/facts/node-records.ts';
 import { given } from '../../../model/given.ts';
 import { andThen, type Known, known, mapKnown, unknown } from '../../../model/known.ts';
-import type { RankRecord } from '../../../model/node-script.ts';
 import type { Answer } from '../../../model/probe.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { asObject, garbled } from '../../../node/answers/read-answer.ts';

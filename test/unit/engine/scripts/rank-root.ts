@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, expect } from 'vitest';
+import type { RankRecord } from '../../../../src/model/facts/fact-values.ts';
 import type { StartOutcome } from '../../../../src/model/facts/node-records.ts';
-import type { RankRecord, ScriptCall } from '../../../../src/model/node-script.ts';
+import type { ScriptCall } from '../../../../src/model/node-script.ts';
 import { placementFolder, serviceFile } from '../../../../src/node/paths/own-paths.ts';
 import { changed, type MacRoot, makeMacRoot, run } from './mac-root.ts';
 import { until } from './node-root.ts';

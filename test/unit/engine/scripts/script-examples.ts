@@ -12,14 +12,8 @@ import {
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import { confirmBody, transactionBody } from '../../../../src/engine/scripts/transaction.ts';
 import { digest } from '../../../../src/model/digest.ts';
-import type {
-  JobArgs,
-  JobCall,
-  RankRecord,
-  ScriptArgs,
-  ScriptCall,
-  TreeId,
-} from '../../../../src/model/node-script.ts';
+import type { RankRecord } from '../../../../src/model/facts/fact-values.ts';
+import type { JobArgs, JobCall, ScriptArgs, ScriptCall, TreeId } from '../../../../src/model/node-script.ts';
 import { askCommand } from '../../../../src/node/endpoint/ask-endpoint.ts';
 import {
   appendCommand,
