@@ -6,7 +6,7 @@ import { tally } from '../model/lists.ts';
 import type { Step, StepId, StepOutcome } from '../model/step.ts';
 import { diskText, durationText } from '../model/text/units.ts';
 import { isDone } from './execute.ts';
-import type { RunEvent, RunListener } from './run-events.ts';
+import type { RunEvent } from './run-events.ts';
 
 interface RunScreen {
   readonly stream: NodeJS.WriteStream;
@@ -16,13 +16,7 @@ interface RunScreen {
 }
 
 /** The live view of a run. */
-export interface RunView {
-  readonly listen: RunListener;
-  /** Adds a permanent line below the others. */
-  readonly note: (text: string) => void;
-  /** Draws the final state and restores the terminal. Unfinished lines show as skipped. */
-  readonly end: () => Promise<void>;
-}
+export type RunView = ReturnType<typeof showRun>;
 
 /** A Listr line with the functions that end it. */
 interface Drawn {
@@ -46,7 +40,7 @@ function deferred<T>() {
 }
 
 /** Shows one line per node with its running step and progress, redrawn in place. Only for terminals. */
-export function showRun(steps: readonly Step[], screen: RunScreen): RunView {
+export function showRun(steps: readonly Step[], screen: RunScreen) {
   const rows = linesOf(steps).map((line): Row => ({ line }));
   const widest = Math.max(0, ...rows.map(({ line }) => line.name.length));
   // Listr adds two blanks, the mark and one more blank before every title, and keeps two columns free.
@@ -73,7 +67,7 @@ export function showRun(steps: readonly Step[], screen: RunScreen): RunView {
   };
   const drawing = new Listr([...tasks, notes], listrOptions(screen)).run().catch(() => undefined);
   return {
-    listen: (event) => {
+    listen: (event: RunEvent): void => {
       for (const row of rows) {
         const line = lineAfter(row.line, event);
         if (line === row.line) continue;
@@ -81,11 +75,13 @@ export function showRun(steps: readonly Step[], screen: RunScreen): RunView {
         draw(row, text(line));
       }
     },
-    note: (more) =>
+    /** Adds a permanent line below the others. */
+    note: (more: string): void =>
       void opened.then(({ task }) => {
         task.output = more;
       }),
-    end: async () => {
+    /** Draws the final state and restores the terminal. Unfinished lines show as skipped. */
+    end: async (): Promise<void> => {
       await Promise.all(begun);
       (await opened).settle();
       for (const { line, drawn } of rows) {

@@ -9,26 +9,21 @@ import { named, prose } from '../model/text/prose.ts';
 import { bootSessionFact } from '../rack/boot/fact.ts';
 import { read } from '../rack/fact.ts';
 import { fetchHostKey } from '../remote/connect.ts';
-import { type HostKeyTrust, type HostKeyVerdict, trustFor } from '../remote/keys/host-key-trust.ts';
+import { type HostKeyTrust, trustFor } from '../remote/keys/host-key-trust.ts';
 import { seeWhetherLocked, unlockWithPassword } from '../remote/keys/password-login.ts';
 import { lookupName, type RemoteListener, type Target } from '../remote/remote.ts';
 import { observeFleet } from './reach/observe.ts';
 import { interruption, type OpenWay, type UseLimits, type Way } from './reach/session.ts';
 import { pause, type RunTiming } from './run-timing.ts';
 
-/** The key that a node shows now, and whether it is trusted. */
-export interface ShownKey {
-  readonly key: HostKey;
-  /** `SHA256:…`. */
-  readonly fingerprint: string;
-  readonly verdict: HostKeyVerdict;
-}
+/** The key that a node shows now, its fingerprint `SHA256:…`, and whether it is trusted. */
+export type ShownKey = Awaited<ReturnType<typeof lookAtHostKey>>;
 
 /**
  * Asks a node for its host key, without a login.
  * @throws FleetError with one `ssh/…` code, or `run/interrupted` when the signal ended it
  */
-export async function lookAtHostKey(way: OpenWay, limits: UseLimits): Promise<ShownKey> {
+export async function lookAtHostKey(way: OpenWay, limits: UseLimits) {
   const { deadlineMs, signal, onRemote } = limits;
   const asked = { deadlineMs, ...given({ signal, onRemote }) };
   const { fingerprint, ...key } = await fetchHostKey(way.target, asked, way.trust.algorithms).catch(

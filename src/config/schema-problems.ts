@@ -16,7 +16,7 @@ import {
   schemaFor,
   sectionsWithKey,
 } from './schema-part.ts';
-import { lastKey, pointerText, type Span, spanOf } from './source-map.ts';
+import { lastKey, pointerText, spanOf } from './source-map.ts';
 import { type GluedKey, gluedKey, spaceHint } from './syntax-problems.ts';
 
 /** All differences between a document and its schema. The missing keys of one section are one problem. */
@@ -136,16 +136,13 @@ function secretProblem({ document, error }: Context): Problem | undefined {
 }
 
 /** A model identifier that was split at its comma, in a map in braces: `{ model: Mac16,9 }`. */
-interface SplitModel {
-  /** The pointer of the first half. */
-  readonly pointer: string;
-  /** Both halves and the comma. */
-  readonly span: Span;
-  readonly text: string;
-}
+type SplitModel = NonNullable<ReturnType<typeof splitModelAt>>;
 
-/** The split identifier whose second half is this unknown key, if there is one. */
-function splitModelAt({ map, source }: ReadDocument, error: SchemaError): SplitModel | undefined {
+/**
+ * The split identifier whose second half is this unknown key, if there is one: the pointer of its first half, and the span
+ * and text of both halves with the comma.
+ */
+function splitModelAt({ map, source }: ReadDocument, error: SchemaError) {
   const half = String(error.params['additionalProperty']);
   const pointer = pointerTo(error.instancePath, 'model');
   const model = map.get(pointer);
@@ -419,27 +416,17 @@ function outOfRange({ error, description, value }: Context): ValueProblem {
 }
 
 /** One error of a validator with everything that explains it. */
-interface Context {
-  readonly schema: unknown;
-  readonly document: ReadDocument;
-  readonly error: SchemaError;
-  /** The schema part of the wrong value, or of the map with the wrong key. */
-  readonly part: SchemaPart;
-  /** The pointer of that value or map. */
-  readonly pointer: string;
-  readonly span: Span;
-  /** The source text of a scalar; empty for a list or a map. */
-  readonly raw: string;
-  readonly value: unknown;
-  readonly description: string;
-}
+type Context = ReturnType<typeof contextOf>;
 
-function contextOf(schema: unknown, document: ReadDocument, error: SchemaError): Context {
+function contextOf(schema: unknown, document: ReadDocument, error: SchemaError) {
+  // Of the wrong value, or of the map with the wrong key.
   const pointer = error.instancePath;
   const part = schemaFor(schema, pointer);
-  const about = { span: spanOf(document.map, { pointer }), raw: document.map.get(pointer)?.raw ?? '' };
+  // The source text of a scalar; empty for a list or a map.
+  const raw = document.map.get(pointer)?.raw ?? '';
+  const span = spanOf(document.map, { pointer });
   const value = valueAt(document.value, pointer);
-  return { schema, document, error, part, pointer, ...about, value, description: descriptionOf(part.node) };
+  return { schema, document, error, part, pointer, span, raw, value, description: descriptionOf(part.node) };
 }
 
 /** The pattern of a host also matches `10.1`, which is neither a name nor an address that all programs read alike. */

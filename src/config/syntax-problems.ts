@@ -227,13 +227,10 @@ function childrenOf(token: CST.Token): readonly CST.Token[] {
 }
 
 /** A key and its value without the space that YAML requires between them. */
-export interface GluedKey {
-  readonly key: string;
-  readonly value: string;
-}
+export type GluedKey = NonNullable<ReturnType<typeof gluedKey>>;
 
 /** Splits `host:b.lan`, which is one word in YAML; undefined for anything else, such as a URL or a link. */
-export function gluedKey(text: string): GluedKey | undefined {
+export function gluedKey(text: string) {
   const line = (text.split(/\r?\n| #/, 1)[0] ?? '').trimEnd();
   const match = /^([A-Za-z]+):(?!\/\/)(\S.*)$/.exec(line);
   if (match === null || line.includes('<->')) return undefined;

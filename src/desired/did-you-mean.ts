@@ -5,14 +5,10 @@ import { editDistance } from './edit-distance.ts';
 const listedAtMost = 8;
 
 /** The names that an unknown name could mean; created once for all findings. */
-export interface Choices {
-  /** The most likely name, if there is exactly one. */
-  readonly near: (word: string) => string | undefined;
-  /** The first eight names as part of a sentence. */
-  readonly list: string;
-}
+export type Choices = ReturnType<typeof choicesAmong>;
 
-export function choicesAmong(names: readonly string[]): Choices {
+/** `near` is the most likely name, if there is exactly one; `list` the first eight names as part of a sentence. */
+export function choicesAmong(names: readonly string[]) {
   const more = names.length - listedAtMost;
   const list = listText([...names.slice(0, listedAtMost), ...(more > 0 ? [`${more} more`] : [])]);
   return { near: suggesterAmong(names), list };

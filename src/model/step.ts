@@ -57,6 +57,19 @@ export interface Patience {
   readonly stallMs: number;
 }
 
+/** How to request tokens from a placement's endpoint. */
+interface TokenRequest {
+  readonly placement: string;
+  /** TCP port of the endpoint on 127.0.0.1 of the node. */
+  readonly port: number;
+  readonly path: string;
+  /** JSON pointer of the text in the answer. */
+  readonly pointer: string;
+  readonly countPointer?: string;
+  /** Whether a second request at the same time could end the mesh. */
+  readonly isOne?: true;
+}
+
 /** The action of a step, as data. A new kind needs a member here and a runner in `apply/steps`. */
 export type Act =
   /** A named script, as root under the fence of the lease. */
@@ -86,22 +99,13 @@ export type Act =
       readonly patience?: Patience;
     }
   /** A request to a placement's endpoint, sent on the node; a named function checks the answer. */
-  | {
+  | (TokenRequest & {
       readonly kind: 'ask';
-      readonly placement: string;
       readonly judge: 'token';
-      /** TCP port of the endpoint on 127.0.0.1 of the node. */
-      readonly port: number;
-      readonly path: string;
       /** The body of the request: JSON as text. */
       readonly request: string;
-      /** JSON pointer of the text in the answer. */
-      readonly pointer: string;
-      readonly countPointer?: string;
-      /** Whether a second request at the same time could end the mesh. */
-      readonly isOne?: true;
       readonly patience?: Patience;
-    }
+    })
   /**
    * A dialogue with a placement's endpoint, on its nodes: a pure function of that name chooses the next request. It can
    * restart at any time, because it begins with an observation.
@@ -111,15 +115,8 @@ export type Act =
    * The golden question: requests one token and then a whole answer from the endpoint. Compares the answer with that of
    * an earlier start, measures its speed, and stores both on the node.
    */
-  | {
+  | (TokenRequest & {
       readonly kind: 'prove';
-      readonly placement: string;
-      readonly port: number;
-      readonly path: string;
-      readonly pointer: string;
-      readonly countPointer?: string;
-      /** Whether a second request at the same time could end the mesh. */
-      readonly isOne?: true;
       /** The body of the request for one token, and of the golden question. */
       readonly token: string;
       readonly question: string;
@@ -132,7 +129,7 @@ export type Act =
       readonly keptPerSecond?: number;
       /** The file's minimum. */
       readonly tokensPerSecond?: number;
-    }
+    })
   /** Restarts (or switches off) the Mac, at most once in the boot session `from`. */
   | { readonly kind: 'reboot'; readonly to: 'up' | 'off'; readonly from: Known<string> }
   /** A manual step; `code` is the blocker's. */

@@ -14,18 +14,11 @@ export interface ScriptNote {
   readonly config: string;
 }
 
-/** The results of scripts, and of rolled-back network changes. */
+/** The results of scripts. The node itself writes the last two, for a network change that was not confirmed. */
 const results = ['changed', 'unchanged', 'failed', 'rolled-back', 'partly-rolled-back'] as const;
 
-/** One line of a node's history. */
-export interface HistoryEntry extends ScriptNote {
-  /** By the node's own clock. */
-  readonly atEpochSeconds: number;
-  readonly run: string;
-  readonly token: number;
-  /** The node itself writes the last two, for a network change that was not confirmed. */
-  readonly result: (typeof results)[number];
-}
+/** One line of a node's history, by the node's own clock. */
+export type HistoryEntry = NonNullable<ReturnType<typeof entryOf>>;
 
 /** Escapes special characters as `%XX`, so that the text is one word. */
 const word = (text: string): string => encodeURIComponent(text).replaceAll(/[!'()*]/g, percent);
@@ -47,7 +40,7 @@ f=${pathWord(below(place.log, 'history'))}
 export const parseHistory = (text: string): readonly HistoryEntry[] =>
   text.split('\n').flatMap((line) => entryOf(line) ?? []);
 
-function entryOf(line: string): HistoryEntry | undefined {
+function entryOf(line: string) {
   const form =
     /^at=(\d{1,12}) run=(\S+) token=(\d{1,15}) step=(\S*) verb=(\S*) by=(\S*) config=(\S*) result=([a-z-]+)$/;
   const [, at = '', run = '', token = '', step = '', verb = '', by = '', config = '', said] = form.exec(line) ?? [];

@@ -19,16 +19,7 @@ import { namedSubject } from '../../model/subject.ts';
 import { validateJournal } from './journal-validator.generated.ts';
 
 /** The record of one run, on the controller. No run resumes from it: the nodes are the source of truth. */
-export interface Journal {
-  readonly runId: string;
-  /**
-   * Appends one record. It is on disk when this returns, so that nothing unrecorded is ever sent.
-   * @throws FleetError `journal/cannot-write`
-   */
-  readonly write: (entry: JournalEntry) => void;
-  /** May be called twice. */
-  readonly close: () => void;
-}
+export type Journal = ReturnType<typeof openJournal>;
 
 /** Runs kept per cluster. */
 const keptRuns = 50;
@@ -46,13 +37,17 @@ const journalSuffix = '.ndjson';
  * Older journals beyond the last fifty are deleted.
  * @throws FleetError `journal/cannot-write`
  */
-export function openJournal(folder: string, runId: string): Journal {
+export function openJournal(folder: string, runId: string) {
   const path = join(folder, `${runId}${journalSuffix}`);
   let file: number | undefined = guarded(path, () => createIn(folder, path));
   let seq = 0;
   return {
     runId,
-    write: (entry) => {
+    /**
+     * Appends one record. It is on disk when this returns, so that nothing unrecorded is ever sent.
+     * @throws FleetError `journal/cannot-write`
+     */
+    write: (entry: JournalEntry): void => {
       seq += 1;
       const record: JournalRecord = { seq, runId, at: new Date().toISOString(), ...entry };
       guarded(path, () => {
@@ -65,7 +60,8 @@ export function openJournal(folder: string, runId: string): Journal {
         }
       });
     },
-    close: () => {
+    /** May be called twice. */
+    close: (): void => {
       if (file !== undefined) closeSync(file);
       file = undefined;
     },
@@ -190,18 +186,12 @@ export interface RecordedRun extends ReadRecords {
   readonly isEnded: boolean;
 }
 
-interface ReadJournals {
-  /** Newest first. */
-  readonly runs: readonly RecordedRun[];
-  /** `journal/cannot-read`, one for each journal that cannot be read. */
-  readonly problems: readonly Diagnostic[];
-}
-
 /**
- * All recorded runs in a cluster's folder; empty if the folder does not exist.
+ * All recorded runs in a cluster's folder, newest first; empty if the folder does not exist. `problems` has
+ * `journal/cannot-read` for each journal that cannot be read.
  * @throws FleetError `journal/cannot-read` when the folder cannot be read
  */
-export function readJournals(folder: string): ReadJournals {
+export function readJournals(folder: string) {
   const names = listed(folder)
     .filter((name) => name.endsWith(journalSuffix))
     .sort()

@@ -11,7 +11,6 @@ import {
   absolutePath,
   type FolderFact,
   type SourceFacts,
-  type SourceFailure,
   type SourcePlace,
   type sourcesToRead,
 } from '../../desired/settle/settle-trees.ts';
@@ -21,7 +20,7 @@ import { type Diagnostic, messageOf, systemCode } from '../../diagnostics/diagno
 import { escapeText } from '../../diagnostics/escape.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { nearestProgram, programsOf } from '../../drivers/runtime-programs.ts';
-import type { DesiredFleet, DesiredGateway, DesiredRuntime } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredGateway, DesiredRuntime, UnreadSource } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
@@ -115,7 +114,7 @@ type SourcePlaces = ReturnType<typeof sourcesToRead>;
  * left out of the result.
  */
 export async function seeSources(run: Run, { archives, folders }: SourcePlaces): Promise<SourceFacts> {
-  const gone = async ({ name, path }: SourcePlace): Promise<readonly (readonly [string, SourceFailure])[]> => {
+  const gone = async ({ name, path }: SourcePlace): Promise<readonly (readonly [string, UnreadSource])[]> => {
     try {
       await stat(path);
       return [];
@@ -134,7 +133,7 @@ export async function seeSources(run: Run, { archives, folders }: SourcePlaces):
 
 /** A warning for each missing source that is not in the lock either; nodes may already have a locked one. */
 export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFacts): readonly Diagnostic[] {
-  const told = (pointer: string, subject: Subject, { detail }: SourceFailure): Diagnostic => {
+  const told = (pointer: string, subject: Subject, { detail }: UnreadSource): Diagnostic => {
     const where = whereIs?.(pointer);
     const code = subject.kind === 'model' ? 'model/folder-missing' : 'runtime/archive-missing';
     return diagnose(code, { detail, subject, ...given({ where }) });

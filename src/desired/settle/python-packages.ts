@@ -142,21 +142,14 @@ function lackOf(wanted: Requirement, { python = '' }: DesiredRuntime, files: rea
   return isFit ? undefined : `${listed[0]?.path ?? ''} does not fit a Mac with Apple silicon and Python ${python}.`;
 }
 
-/** The parts of a wheel's file name. */
-interface WheelName {
-  /** In the normalized form of package indexes. */
-  readonly name: string;
-  readonly version: string;
-  readonly pythons: readonly string[];
-  readonly abis: readonly string[];
-  readonly platforms: readonly string[];
-}
+/** The parts of a wheel's file name; its name in the normalized form of package indexes. */
+type WheelName = NonNullable<ReturnType<typeof readWheelName>>;
 
 const form =
   /^([A-Za-z0-9._]+)-([A-Za-z0-9._+!]+)(?:-[0-9][A-Za-z0-9._]*)?-([a-z0-9._]+)-([a-z0-9._]+)-([A-Za-z0-9._]+)\.whl$/;
 
 /** Parses the file name of a wheel; `undefined` for anything else. @see PEP 427: file name convention; PEP 425: tags */
-export function readWheelName(file: string): WheelName | undefined {
+export function readWheelName(file: string) {
   const [, name, version, pythons, abis, platforms] = form.exec(file) ?? [];
   if (name === undefined || version === undefined) return undefined;
   return {

@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, KeptKeys, LockedArchive, RuntimeKeys, TakenBack } from '../../model/cluster-lock.ts';
-import type { DesiredRuntime, RuntimeExtra, RuntimeSource } from '../../model/desired.ts';
+import type { DesiredRuntime, RuntimeExtra, RuntimeSource, UnreadSource } from '../../model/desired.ts';
 import { type Digest, digestOf, jsonObject, parsedJson, shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { runtimeSubject } from '../../model/subject.ts';
@@ -14,7 +14,6 @@ import {
   notRead,
   own,
   type Settled,
-  type SourceFailure,
   type TreeSources,
 } from './settle-trees.ts';
 
@@ -100,7 +99,7 @@ function runtimeDigest(runtime: RuntimeSource & { readonly python?: string }): D
 }
 
 interface SettledFile {
-  readonly failure?: SourceFailure;
+  readonly failure?: UnreadSource;
   readonly now?: LockedArchive;
   readonly additions: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
@@ -122,7 +121,7 @@ function settleFile(runtime: string, word: string, seen: ArchiveFact, before: Lo
   return { now, additions: isSame ? [] : [changed], diagnostics: [] };
 }
 
-const noFile = (runtime: string, { kind, detail }: SourceFailure): Diagnostic =>
+const noFile = (runtime: string, { kind, detail }: UnreadSource): Diagnostic =>
   diagnose(kind === 'missing' ? 'runtime/archive-missing' : 'runtime/archive-unreadable', {
     detail,
     subject: runtimeSubject(runtime),

@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path';
 import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, LockedModel } from '../../model/cluster-lock.ts';
-import type { DesiredFleet, DesiredModel, DesiredRuntime } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredModel, DesiredRuntime, UnreadSource } from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { Known } from '../../model/known.ts';
@@ -30,7 +30,7 @@ export interface TreeSources {
 export const own = <T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   map !== undefined && Object.hasOwn(map, name) ? map[name] : undefined;
 
-export const notRead = (path: string): SourceFailure => ({ kind: 'unreadable', detail: `${path} was not read.` });
+export const notRead = (path: string): UnreadSource => ({ kind: 'unreadable', detail: `${path} was not read.` });
 
 /** Adds the list of files to a model, from the cluster file, the folder that was read, or the lock, in this order. */
 export function settleModel(
@@ -65,7 +65,7 @@ function listOf(
 ): {
   readonly files?: readonly TreeFile[];
   readonly diagnostics: readonly Diagnostic[];
-  readonly unread?: SourceFailure;
+  readonly unread?: UnreadSource;
 } {
   if (seen?.kind === 'known') return { files: sorted(seen.files), diagnostics: folderProblems(name, seen.files) };
   const isOther = source.kind === 'controller' && before?.source !== source.folder;
@@ -99,7 +99,7 @@ function listAdditions(
   return before.source === source ? [] : [`model ${name}: the same files, from ${source}`];
 }
 
-function noFolder(name: string, { kind, detail }: SourceFailure): Diagnostic {
+function noFolder(name: string, { kind, detail }: UnreadSource): Diagnostic {
   const code: DiagnosticCode = kind === 'missing' ? 'model/folder-missing' : 'model/folder-unreadable';
   return diagnose(code, { detail, subject: modelSubject(name) });
 }
@@ -130,9 +130,6 @@ const someOf = (texts: readonly string[]): string =>
     ? texts.join(', ')
     : `${texts.slice(0, shownAtMost).join(', ')} and ${texts.length - shownAtMost} more`;
 
-/** Why a file or folder on this computer could not be read; `detail` is a sentence. */
-export type SourceFailure = { readonly kind: 'missing' | 'unreadable'; readonly detail: string };
-
 /** An archive on this computer. */
 export type ArchiveFact =
   | {
@@ -142,10 +139,10 @@ export type ArchiveFact =
       /** The text of a small file that is not an archive. */
       readonly text?: string;
     }
-  | SourceFailure;
+  | UnreadSource;
 
 /** A model folder on this computer. */
-export type FolderFact = { readonly kind: 'known'; readonly files: readonly TreeFile[] } | SourceFailure;
+export type FolderFact = { readonly kind: 'known'; readonly files: readonly TreeFile[] } | UnreadSource;
 
 /** The files that were read on this computer; {@link sourcesToRead} lists the required ones. */
 export interface SourceFacts {

@@ -215,11 +215,10 @@ const addressToBring = ({ property, isBroughtByApply }: Blocker): string | undef
 function gathered(blockers: readonly Blocker[]): readonly Blocker[] {
   const [first] = blockers;
   if (first === undefined || blockers.length === 1) return blockers;
-  const once = (texts: readonly string[]): readonly string[] => [...new Set(texts)].toSorted(compareText);
   const addresses = blockers.flatMap((one) => addressToBring(one) ?? []);
   const peers = first.peers.filter((peer) => blockers.every((one) => one.peers.includes(peer)));
   return [
-    { ...first, peers, action: convergeFirst(addresses), blocks: once(blockers.flatMap(({ blocks }) => blocks)) },
+    { ...first, peers, action: convergeFirst(addresses), blocks: sortedOnce(blockers.flatMap(({ blocks }) => blocks)) },
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { Baseline, BaselineRecord, NodeRollback, StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
+import type { BaselineRecord, NodeRollback, StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
 import { andThen, type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { garbled } from '../answers/read-answer.ts';
@@ -94,23 +94,7 @@ export interface JobProcess {
   readonly command: string;
 }
 
-/** The records of the probe `kept-records`. */
-interface Kept {
-  readonly jobs: readonly { readonly key: string; readonly fields: Readonly<Record<string, string>> }[];
-  readonly leases: readonly { readonly fields: Readonly<Record<string, string>> }[];
-  readonly holds: readonly { readonly fields: Readonly<Record<string, string>> }[];
-  readonly rollbacks: readonly NodeRollback[];
-  /**
-   * `last` is the keeper's last change; `refused` is set if macOS refused network changes over SSH. Empty without
-   * either.
-   */
-  readonly keeper: Readonly<Record<string, string>>;
-  readonly baseline: Baseline;
-  readonly traces: Traces;
-  /** Processes of unfinished jobs; unknown if ps failed. */
-  readonly processes: Known<readonly JobProcess[]>;
-}
-
+/** The heads of the records of the probe `kept-records`. */
 const keptHeads = {
   job: /^[A-Za-z0-9._-]{1,255}$/,
   lease: /^$/,
@@ -128,7 +112,7 @@ const keptHeads = {
 };
 
 /** Reads the whole output; garbled if a record is unknown or occurs twice. */
-export const readKept = (answer: Answer | undefined): Known<Kept> =>
+export const readKept = (answer: Answer | undefined) =>
   andThen(readNamed(answer, keptHeads), (records) => {
     const all = (word: keyof typeof keptHeads): readonly NamedRecord[] => records.filter((one) => one.word === word);
     const names = (word: keyof typeof keptHeads): readonly string[] => all(word).map(({ name }) => name);
@@ -153,13 +137,14 @@ export const readKept = (answer: Answer | undefined): Known<Kept> =>
       jobs: all('job').map(({ name: key, fields = {} }) => ({ key, fields })),
       leases: all('lease').map(({ fields = {} }) => ({ fields })),
       holds: all('hold').map(({ fields = {} }) => ({ fields })),
-      rollbacks: all('rollback').map(({ name, fields = {} }) => ({
-        state: name === 'pending' ? 'pending' : 'rolling',
-        fields,
-      })),
+      rollbacks: all('rollback').map(({ name, fields = {} }): NodeRollback => {
+        return { state: name === 'pending' ? 'pending' : 'rolling', fields };
+      }),
+      /** `last` is the keeper's last change; `refused` is set if macOS refused network changes over SSH. */
       keeper: all('keeper')[0]?.fields ?? {},
       baseline: { values: all('baseline').map(baselineOf), daemons: all('foreign').map(daemonOf) },
       traces: traces[0] ?? { hasFolder: false, trees: 'none', hasSudoers: false, hasKey: false },
+      /** Processes of unfinished jobs; unknown if ps failed. */
       processes:
         processes === undefined
           ? unknown('failed', 'The processes of jobs were not checked.')

@@ -227,9 +227,7 @@ interface KnownHostsText {
 type KnownHostsMarker = 'none' | 'cert-authority' | 'revoked';
 
 /** A valid line of a known_hosts file for the looked-up name. `line` counts from 1. */
-interface KnownHostsEntry extends HostKey {
-  readonly file: string;
-  readonly line: number;
+interface KnownHostsEntry extends KnownKey {
   readonly marker: KnownHostsMarker;
 }
 
