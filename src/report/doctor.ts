@@ -166,6 +166,13 @@ function stageBlocks(input: DoctorInput, stage: Stage, page: Page): readonly (re
   return [[...head, ...first], ...rest];
 }
 
+/** How many of the causes a person has to repair at the rack. */
+function rackText(hands: number, causes: number): string {
+  if (hands === 0) return '';
+  const who = hands < causes ? `${hands} of them` : causes === 1 ? 'It' : 'All';
+  return ` ${who} ${hands === 1 ? 'needs' : 'need'} a manual step at the rack.`;
+}
+
 function verdictText({ desired, observation, troubles }: DoctorInput): string {
   const others = surveyFleet(desired, observation).notAsked;
   const unseen = others.length === 0 ? '' : ` Not observed: ${everyNodeText(others)}.`;
@@ -173,8 +180,7 @@ function verdictText({ desired, observation, troubles }: DoctorInput): string {
   if (causes.length === 0)
     return `No problem found on ${counted(desired.nodes.length - others.length, 'node')}.${unseen}`;
   const hands = causes.filter((one) => isHandsWork(one) && one.severity !== 'notice').length;
-  const atRack = hands === 0 ? '' : ` ${hands} of them ${hands === 1 ? 'needs' : 'need'} a manual step at the rack.`;
-  return `${counted(causes.length, 'cause')}: ${countText(causes)}.${atRack}${unseen}`;
+  return `${countText(causes)}.${rackText(hands, causes.length)}${unseen}`;
 }
 
 /**
