@@ -73,6 +73,17 @@ describe('hold and release', () => {
     expect((await plan()).steps).toEqual([]);
   });
 
+  it('are no fault of a simulated rack', async () => {
+    expect((await run('hold', 'studio-4', '--reason', 'fan', '--yes')).code).toBe(0);
+    const { code, stdout } = await run('status');
+    expect([code, stdout.includes('studio-4 is on hold'), stdout.includes('injected faults')]).toEqual([
+      0,
+      true,
+      false,
+    ]);
+    expect((await run('release', 'studio-4', '--yes')).code).toBe(0);
+  });
+
   it('respect holds in the file, unless they have expired', async () => {
     const file = pairFile();
     filePart(file, 'power')['sleep'] = 43;

@@ -84,7 +84,7 @@ export interface FoundLook {
   readonly clients: readonly ClientCounts[];
   /** Findings about Macs and cables, then about placements. */
   readonly findings: readonly Diagnostic[];
-  /** Whether anything is wrong with Macs and cables. */
+  /** Whether anything is wrong with Macs and cables; a notice, such as of a hold, is not. */
   readonly isBroken: boolean;
   readonly budgets: readonly NodeBudget[];
   readonly isSimulated: boolean;
@@ -130,7 +130,7 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
     placements,
     clients: clientCounts(view, placements),
     findings: found,
-    isBroken: broken.length > 0,
+    isBroken: broken.some(({ severity }) => severity !== 'notice'),
     budgets: launchBudgets(view),
     isSimulated,
   };
