@@ -259,7 +259,7 @@ export function summaryText(end: RunEnd, counts: RunCounts, checked = 'nothing l
 /** The summary of a run without a final check, and how to continue it. */
 export function uncheckedText(end: RunEnd, counts: RunCounts): string {
   const said = countsText(counts);
-  const head = `${endWords[end]}${said === '' ? '' : `: ${said} (reported by its steps, not checked again)`}.`;
+  const head = `${endWords[end]}${said === '' ? '' : `: ${said} (reported by the steps, not checked again)`}.`;
   return end === 'interrupted' ? `${head} Run the same command again to continue.` : head;
 }
 

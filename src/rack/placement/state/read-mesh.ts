@@ -7,7 +7,7 @@ import type { NodeObservation, RecordedRank, TokenResult } from '../../../model/
 import type { EndpointTraffic } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { seenValue, type UnknownReason } from '../../../model/known.ts';
-import { linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
+import { everyNodeText, linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
 import type { Prose } from '../../../model/text/prose.ts';
 import { thunderboltFact } from '../../cables/fact.ts';
 import { readValue } from '../../fact.ts';
@@ -328,7 +328,7 @@ const missingRanks = (ranks: readonly RankOnNode[]): string =>
 /** Why no rank runs although none exited: a restart of a Mac stops its ranks. */
 function idleEvidence(ranks: readonly RankOnNode[]): string {
   const restarted = ranks.filter(({ seen }) => wasRestarted(seen)).map(({ node }) => node);
-  return restarted.length === 0 ? 'no rank runs' : `no rank runs since a restart of ${restarted.join(', ')}`;
+  return restarted.length === 0 ? 'no rank runs' : `no rank runs since a restart of ${everyNodeText(restarted)}`;
 }
 
 /** Whether no token came before the deadline, and nothing else is known to be wrong. */

@@ -154,10 +154,10 @@ describe("a run's last line", () => {
     const again = 'Run the same command again to continue.';
     expect(text('interrupted', 'interrupted')).toBe(`Interrupted. ${again}`);
     expect(text('changed', 'interrupted')).toBe(
-      `Interrupted: 1 changed (reported by its steps, not checked again). ${again}`,
+      `Interrupted: 1 changed (reported by the steps, not checked again). ${again}`,
     );
     expect(text('changed', 'unchanged')).toBe(
-      `Interrupted: 2 changed (reported by its steps, not checked again). ${again}`,
+      `Interrupted: 2 changed (reported by the steps, not checked again). ${again}`,
     );
   });
 

@@ -130,7 +130,7 @@ describe('a mesh', () => {
     [
       'stopped',
       ['ready', 'ready', 'ready'],
-      'no rank runs since a restart of studio-1, studio-2, studio-3',
+      'no rank runs since a restart of studio-1..3',
       { startedIn: 'BOOT-before', starts: 1 },
     ],
     ['dead', ['exited', 'exited', 'exited'], 'studio-1 exited (1), studio-2 exited (1), studio-3 exited (1)'],
