@@ -25,7 +25,7 @@ describe('package-lock.json', () => {
     }
   });
 
-  it('names no registry, so that users can install from any registry', () => {
+  it('does not name a registry, so that users can install from any registry', () => {
     expect(textOf('package-lock.json')).not.toMatch(/"resolved": "http/);
   });
 });

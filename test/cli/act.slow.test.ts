@@ -33,7 +33,7 @@ describe('start and stop before the first apply', () => {
 });
 
 describe('ask', () => {
-  it('needs no name if there is only one placement, and rejects a misspelled name', async () => {
+  it('does not need a name if there is only one placement, and rejects a misspelled name', async () => {
     const [answered, misspelled] = await Promise.all([
       run('ask', 'Hello?', '--sim'),
       run('ask', 'chta', 'Hello?', '--sim'),
@@ -131,7 +131,7 @@ describe('stop, start and restart', () => {
     expect((await run('start', 'chat', '--sim')).code).toBe(0);
   });
 
-  it('reboot no Mac, even if the local archive has changed', async () => {
+  it('do not reboot any Mac, even if the local archive has changed', async () => {
     await copyFile(join(place.folder, 'dist/newer.tar.gz'), join(place.folder, 'dist/reference.tar.gz'));
     const ran = await run('restart', 'chat', '--sim', '--yes', '--json');
     const document = json(ran) as { readonly steps: readonly { readonly act: string }[] };

@@ -188,7 +188,7 @@ describe('apply on a terminal', () => {
     expect([yes.code, yes.stdout.includes('Done: 2 changed')]).toEqual([0, true]);
   });
 
-  it('reports an interruption below the node lines, and overwrites no line', async () => {
+  it('reports an interruption below the node lines, without overwriting a line', async () => {
     await fault('power-wrong', 'studio-1');
     const typing = { after: 'studio-1  ', keys: '\u0003' };
     const { code, stdout } = await onTerminal(place, ['apply', '--sim', '--yes'], { typing });

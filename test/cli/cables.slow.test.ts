@@ -63,7 +63,7 @@ describe('cables', () => {
     }
   });
 
-  it('accepts no node names, since a cable has two ends', async () => {
+  it('does not accept node names, since a cable has two ends', async () => {
     const rans = await Promise.all([run('cables', 'studio-1'), run('cables', '--nodes', 'studio-1')]);
     expect(rans.map(({ code }) => code)).toEqual([64, 64]);
   });

@@ -79,7 +79,7 @@ describe('an RDMA fault that only traffic reveals', () => {
 });
 
 describe('RDMA objects in the kernel', () => {
-  it('cause no finding if they belong to the ranks of a serving placement', async () => {
+  it('do not cause a finding if they belong to the ranks of a serving placement', async () => {
     const { nodes } = json(await run('facts', '--sim', 'studio-4', '--fact', 'rdma-objects', '--json')) as {
       readonly nodes: Readonly<Record<string, unknown>>;
     };

@@ -82,7 +82,7 @@ describe('enroll', () => {
 });
 
 describe('replace', () => {
-  it('writes no lock if the Mac cannot be identified', async () => {
+  it('does not write the lock if the Mac cannot be identified', async () => {
     server = await startFaultServer({ privateKey: readFileSync(hostKey.file, 'utf8'), pair: hostKey }, {});
     const ssh = `{ user: mesh, port: ${server.port}, identityFile: ${key.file} }`;
     const file = join(place.folder, 'replaced', 'cluster.yaml');

@@ -83,7 +83,7 @@ describe('the first enroll of a Mac', () => {
     expect(read(keys)).toBe(before);
   });
 
-  it('installs no sudo rule that visudo rejects (case 42)', async () => {
+  it('does not install a sudo rule that visudo rejects (case 42)', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     await enroll(right, '--yes');
     const { rule } = await disk();

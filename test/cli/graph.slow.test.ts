@@ -74,7 +74,7 @@ describe('graph', () => {
     expect(own.map(({ state }) => state)).toEqual(['unknown', 'unknown', 'unknown']);
   });
 
-  it('prints no SVG to a terminal, and suggests --out', async () => {
+  it('does not print SVG to a terminal, and suggests --out', async () => {
     const [svg, dot] = await Promise.all([
       onTerminal(place, ['graph', '--declared']),
       onTerminal(place, ['graph', '--declared', '--format', 'dot']),

@@ -81,7 +81,7 @@ describe.each([
 });
 
 describe('launch', () => {
-  it('starts no rank under a missing account or one with sudo rights', async () => {
+  it('does not start a rank under a missing account or one with sudo rights', async () => {
     const refused = await run('launch', 'chat', '--as', 'ben', '--sim', '--yes', '--', 'id', '-un');
     expect([refused.code, refused.stdout, refused.stderr.includes('launch/account')]).toEqual([5, '', true]);
     expect(refused.stderr.replaceAll(/\s+/g, ' ')).toContain(

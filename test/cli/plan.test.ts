@@ -53,7 +53,7 @@ describe('plan', () => {
     });
   });
 
-  it('is the same when run twice, and writes no lock', async () => {
+  it('is the same when run twice, and does not write the lock', async () => {
     const [one, two] = [await run('plan', '--sim', '--json'), await run('plan', '--sim', '--json')];
     const { diagnostics: _one, ...first } = json(one) as { readonly diagnostics: unknown };
     const { diagnostics: _two, ...second } = json(two) as { readonly diagnostics: unknown };
@@ -94,7 +94,7 @@ describe('drift', () => {
     expect(document).toMatchObject({ blockers: [{ code: 'rdma/disabled', node: 'studio-4', hands: true }] });
   });
 
-  it('makes no claim about a rack that could not be observed', async () => {
+  it('makes no claims about a rack that could not be observed', async () => {
     place.write('away.yaml', 'schema: 1\nname: away\nnodes: { a: { host: 127.0.0.1, port: 9 } }\n');
     const ran = await run('drift', '-f', 'away.yaml');
     expect(ran.code).toBe(1);
@@ -104,7 +104,7 @@ describe('drift', () => {
 
 // Last, since it cuts the power of a Mac.
 describe('plan --scripts with one unreachable Mac', () => {
-  it('shows how many nodes were observed, and no script for the lost Mac', async () => {
+  it('shows how many nodes were observed, but no script for the lost Mac', async () => {
     await run('sim', 'fault', 'power-cut', 'studio-4');
     const { stdout } = await run('plan', '--sim', '--scripts');
     expect(stdout).toMatch(/^# .*1 of 2 nodes/m);

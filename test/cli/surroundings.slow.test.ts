@@ -108,7 +108,7 @@ describe('the width of the page', () => {
 });
 
 describe.concurrent('an odd environment (case 58)', () => {
-  it('changes no fact, whether the time zone is odd or HOME is missing, empty or unwritable', async () => {
+  it('does not change facts, whether the time zone is odd or HOME is missing, empty or unwritable', async () => {
     const words = ['facts', '--sim', 'studio-1', '--fact', 'boot-session,macos-version'];
     const plain = await run(...words);
     const odd = [
@@ -143,7 +143,7 @@ describe.concurrent('an odd environment (case 58)', () => {
     expect(json(ascii)).toEqual(json(utf8));
   });
 
-  it('needs no standard input', async () => {
+  it('does not need standard input', async () => {
     const child = spawn('/bin/sh', ['-c', 'exec "$@" <&-', 'sh', process.execPath, mainFile, 'status', '--sim'], {
       cwd: place.folder,
       env: environment(place),

@@ -198,7 +198,7 @@ describe('unlock of a Mac with an unknown preboot key', () => {
   const env = { MESH_PW: wrong };
   const unlock = (...more: string[]): Promise<Ran> => meshwright(place, ['unlock', 'studio-1', ...more], { env });
 
-  it('sends no password without --yes, and shows the command that confirms', async () => {
+  it('does not send a password without --yes, and shows the command that confirms', async () => {
     await locked();
     const needed = await meshwright(place, ['secrets', '--json'], { env });
     expect([needed.code, json(needed)]).toMatchObject([0, { nodes: { 'studio-1': { need: 'unlock' } } }]);
@@ -208,7 +208,7 @@ describe('unlock of a Mac with an unknown preboot key', () => {
     expect(ran.stderr).toMatch(/meshwright unlock studio-1 --expect SHA256:\S{43}/);
   });
 
-  it('asks at a terminal, and sends no password if the answer is no', async () => {
+  it('asks at a terminal, and does not send a password if the answer is no', async () => {
     await locked();
     const ran = await onTerminal(place, ['unlock', 'studio-1'], { env, typing: { after: '[y/N]', keys: 'n\r' } });
     expect([ran.code, passwords]).toEqual([5, []]);

@@ -86,7 +86,7 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
     }
   });
 
-  it('needs no step the second time, takes no lease, and observes each Mac once', async () => {
+  it('needs no steps the second time, takes no lease, and observes each Mac once', async () => {
     const before = rack.fleet().counts();
     const { plan, report } = await rack.apply();
     expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);

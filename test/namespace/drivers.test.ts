@@ -65,12 +65,12 @@ describe('mlx and exo on Macs in namespaces', { timeout: patience }, () => {
     expect(await answering()).toEqual(both);
   });
 
-  it('need no change in a second apply', async () => {
+  it('need no changes in a second apply', async () => {
     const { plan, report } = await rack.apply();
     expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
   });
 
-  it('produce no token while the cable is unplugged, which is reported', async () => {
+  it('are reported as giving no token while the cable is unplugged', async () => {
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['cable-missing', `${first}:4`]);
       expect(await eventually(async () => (await answering()).length === 0)).toBe(true);

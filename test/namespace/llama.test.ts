@@ -136,7 +136,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     typed = typedRack(rack, llamaFile(folder));
   });
 
-  it('needs no change in a second apply', async () => {
+  it('needs no changes in a second apply', async () => {
     const { plan, report } = await rack.apply();
     expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
   });

@@ -82,7 +82,7 @@ describe('the assessment of random cabling', () => {
     );
   });
 
-  it('names no foreign Mac while a node is unobserved', () => {
+  it('does not name a foreign Mac while a node is unobserved', () => {
     fc.assert(
       fc.property(rack, fc.subarray(nodeNames, { minLength: 1 }), (cables, unreachable) => {
         const { views } = judgeCabling([], names, observe(cables, unreachable)).rack;

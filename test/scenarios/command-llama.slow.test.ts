@@ -62,7 +62,7 @@ describe.skipIf(reason !== undefined)('a placement on a real llama.cpp', { timeo
     expect(placements).toMatchObject({ kind: 'known', value: [{ token: { kind: 'answered' } }] });
   });
 
-  it('needs no change in a second apply', async () => {
+  it('needs no changes in a second apply', async () => {
     expect(leftIn((await rack.apply()).plan)).toEqual([]);
   });
 

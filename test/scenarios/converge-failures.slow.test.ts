@@ -144,7 +144,7 @@ describe('apply', { timeout: patience }, () => {
     expect((await rack.converge()).exit).toBe(0);
   });
 
-  it('publishes no model on a full disk and continues when there is space', async () => {
+  it('does not publish a model on a full disk, and continues when there is space', async () => {
     await declareModel({ source: './models/newer' });
     await rack.converge();
     await rack.behindOurBack(async () => {
@@ -163,7 +163,7 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('publishes no model with a wrong digest and continues when the file is right (case 39)', async () => {
+  it('does not publish a model with a wrong digest, and continues when the file is right (case 39)', async () => {
     const source = join(rack.folder, 'models/newer');
     const files = readdirSync(source).map(async (name) => {
       const bytes = await readFile(join(source, name));

@@ -43,7 +43,7 @@ describe('apply', { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 
-  it('needs no step the second time, takes no lease, and observes each Mac once', async () => {
+  it('needs no steps the second time, takes no lease, and observes each Mac once', async () => {
     const before = rack.fleet().counts();
     const { plan, report } = await rack.apply();
     expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);

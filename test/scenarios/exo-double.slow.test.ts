@@ -46,7 +46,7 @@ const nameOf = (key: string): string => (/^[0-9a-f-]{32,36}$|^12D3Koo/.test(key)
 const shape = (text: string): ReadonlySet<string> => new Set(shapeOf(JSON.parse(text)));
 
 describe.each(['1.0.71', 'main'] as const)('the exo double, dialect %s', (dialect) => {
-  it('places tensor over RDMA on both nodes, answers, and forgets the placement without its master', async () => {
+  it('places a model as tensor over RDMA on both nodes, answers, and forgets it without its master', async () => {
     const rack = await started(dialect);
     expect(await rack.talk()).toEqual({ kind: 'done', note: 'Tensor over MlxJaccl on 2 nodes' });
     const { status, body } = await chat(rack);
@@ -86,7 +86,7 @@ describe.each(['1.0.71', 'main'] as const)('the exo double, dialect %s', (dialec
 });
 
 describe('the exo double', () => {
-  it('answers 200 to a placement that its master refuses, which the dialogue detects', async () => {
+  it('answers 200 to a placement that its master refuses, and the dialogue detects this', async () => {
     const rack = await started('main', { 'studio-1': ['refuse-placement'] });
     expect(await rack.talk()).toMatchObject({ kind: 'failed', code: 'exo/placement-refused' });
     const body = JSON.stringify({ model_id: modelId, sharding: 'Tensor', instance_meta: 'MlxJaccl', min_nodes: 9 });

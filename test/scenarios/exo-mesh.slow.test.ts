@@ -93,7 +93,7 @@ describe.each(['1.0.71', 'main'] as const)('a placement on exo, dialect %s', { t
     expect(await logOf(first)).toContain('Starting node');
   });
 
-  it('needs no change in a second apply', async () => {
+  it('needs no changes in a second apply', async () => {
     const { plan } = await rack.apply();
     expect([leftIn(plan), plan.effects]).toEqual([[], []]);
   });
@@ -206,7 +206,7 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     expect(changesIn(plan)).toEqual(nodes.map((node) => `${node} staging`));
   });
 
-  it('is stopped even if its runners do not end, which is reported', async () => {
+  it('is stopped even if its runners do not end, and this is reported', async () => {
     await fault('stuck-shutdown');
     const { report, exit } = await rack.apply({ goal: stop, timing: hurried });
     expect(talkOf(report, 'exo-farewell')).toEqual([{ outcome: 'unchanged', codes: ['exo/no-farewell'] }]);

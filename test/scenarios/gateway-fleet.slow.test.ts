@@ -162,7 +162,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 
-  it("needs no change while a client's request is in flight, and gets no second request", async () => {
+  it("needs no changes while a client's request is in flight, and gets no second request", async () => {
     await signalRank('SIGSTOP');
     const answered = chat(clientKey);
     expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);

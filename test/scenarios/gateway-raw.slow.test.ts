@@ -132,7 +132,7 @@ describe('a raw client of the gateway', () => {
     for (const one of asked) expect(one.headers).not.toHaveProperty('authorization');
   });
 
-  it(`harms no other client and needs a key to reach the runtime, in ${numRuns} random forms`, async () => {
+  it(`does not harm other clients and needs a key to reach the runtime, in ${numRuns} random forms`, async () => {
     const cut = fc.tuple(
       fc.nat(),
       fc.nat(12),

@@ -82,7 +82,7 @@ describe('frames with a missing part', () => {
     }
   });
 
-  it('give no wrong fact when any middle part is missing', { timeout: longMs }, () => {
+  it('do not give a wrong fact when any middle part is missing', { timeout: longMs }, () => {
     const { bytes } = recording;
     for (const from of offsets(bytes.length, { oneIn: 11 })) {
       for (const length of [1, 2, 33, 1_000]) {
@@ -110,12 +110,12 @@ const noises: readonly (readonly [what: string, text: string])[] = [
 ];
 
 describe('noise in the frame stream', () => {
-  it.each(noises)('changes no answer when %s comes before and after the frames', (_, text) => {
+  it.each(noises)('does not change any answer when %s comes before and after the frames', (_, text) => {
     const noise = Buffer.from(text, 'latin1');
     expect(read(Buffer.concat([noise, recording.bytes, noise]))).toEqual(whole);
   });
 
-  it.each(noises)('makes no fact wrong when %s is inside the frames', { timeout: longMs }, (_, text) => {
+  it.each(noises)('does not make any fact wrong when %s is inside the frames', { timeout: longMs }, (_, text) => {
     const noise = Buffer.from(text, 'latin1');
     const { bytes } = recording;
     for (const at of offsets(bytes.length, { oneIn: 11 })) {

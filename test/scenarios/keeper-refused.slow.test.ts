@@ -39,7 +39,7 @@ describe('a Mac without Full Disk Access for ssh sessions', { timeout: patience 
     expect([exit, await found()]).toEqual([0, [`network/no-full-disk-access node ${second}`]]);
   });
 
-  it('needs no change in the next apply, which tries nothing again', async () => {
+  it('needs no changes in the next apply, which tries nothing again', async () => {
     const { plan, report } = await rack.apply();
     expect([leftIn(plan), report]).toEqual([[], undefined]);
   });

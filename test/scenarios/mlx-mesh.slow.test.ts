@@ -87,7 +87,7 @@ describe('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => {
     }
   });
 
-  it('needs no change in a second apply', async () => {
+  it('needs no changes in a second apply', async () => {
     const { plan } = await rack.apply();
     expect([leftIn(plan), plan.effects]).toEqual([[], []]);
   });
@@ -176,7 +176,7 @@ describe('mlx ranks after a restart of all Macs', { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(4);
   });
 
-  it("fail with JACCL's error, which is reported, if a device has no protection domains left", async () => {
+  it("fail with JACCL's error, and this is reported, if a device has no protection domains left", async () => {
     await rack.behindOurBack((fleet) => fleet.setFault(['pd-leak', 'studio-4']));
     const applied = await startWith(() => undefined, { allow: 'rdma-start' });
     const shown = (applied.report?.steps ?? []).flatMap(({ diagnostics }) =>

@@ -74,7 +74,7 @@ describe('an observation of the simulated rack', () => {
     expect(Object.keys(timelessFacts(observed, 'studio-1'))).toHaveLength(factNames.length - 1);
   });
 
-  it('sends no command that a Mac would not know', async () => {
+  it('does not send commands that a Mac would not know', async () => {
     expect(await rack.fleet.unknown()).toEqual(none());
     expect(rack.fleet.execs().flatMap(({ objections }) => objections)).toEqual([]);
   });
@@ -157,7 +157,7 @@ describe('an observation with a cut connection', () => {
     });
   });
 
-  it('gives no wrong fact and leaves nothing on the node if cut in the middle of the answer', async () => {
+  it('does not give a wrong fact or leave anything on the node if cut in the middle of the answer', async () => {
     const before = await treesOf(rack);
     const whole = timelessFacts(await observe([rack.way('studio-1')]), 'studio-1');
     const measure = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-1']?.port ?? 0 });

@@ -85,7 +85,7 @@ const slow: Readonly<Record<string, () => Promise<Replacement>>> = {
 };
 
 describe('nodes observed together with a slow one', () => {
-  it.each(Object.entries(slow))('are finished while the slow node is still busy if it %s', async (_, make) => {
+  it.each(Object.entries(slow))('finish before the slow node if it %s', async (_, make) => {
     const replacement = await make();
     const order: string[] = [];
     const ways = rack.names.map((name) => (name === odd ? replacement.way : rack.way(name)));
@@ -126,7 +126,7 @@ describe('a dead node', () => {
 });
 
 describe('a hostile node', () => {
-  it('can pretend to be a different node, but changes no facts about other nodes', async () => {
+  it('can pretend to be a different node, but does not change facts about other nodes', async () => {
     // The impostor is studio-1 itself, under the name of studio-3: all of its output is well formed.
     const impostor = rack.fleet.nodes['studio-1'];
     const way = rack.way(odd, {
@@ -142,7 +142,7 @@ describe('a hostile node', () => {
     }
   });
 
-  it('can flood its connection, but changes no facts about other nodes', async () => {
+  it('can flood its connection, but does not change facts about other nodes', async () => {
     const flood = Buffer.alloc(65_536, 'x');
     const replacement = await faulty({
       onExec: ({ channel }) => {

@@ -80,7 +80,7 @@ describe('the simulator and the product', () => {
     expect(onBothSides.filter((text) => inCommon.has(text))).toEqual([]);
   });
 
-  it('share no pattern', () => {
+  it('do not share any pattern', () => {
     const patterns = (paths: readonly string[]): readonly string[] =>
       paths.flatMap(textsIn).filter((text) => text.startsWith('/') && text.length >= long && /[\\[(^$]/.test(text));
     const vocabulary = shared.filter((path) => path.startsWith('src/model/'));

@@ -70,7 +70,7 @@ const names = [
 const namesIn = (text: string): readonly string[] => names.filter((name) => text.toLowerCase().includes(name));
 
 describe("the nodes' output", () => {
-  it.each(faultNames)('names no fault or diagnostic under %s', async (fault) => {
+  it.each(faultNames)('does not name a fault or diagnostic under %s', async (fault) => {
     const target = targetOf(fault);
     const before = await everythingFrom('studio-1');
     const answer = await rack.fleet.setFault([fault, target]);

@@ -112,7 +112,7 @@ describe('the boot of a simulated Mac', () => {
     expect(await states()).toEqual(['dev.other: not running']);
   });
 
-  it('loads no property list that others can write, and no label twice', async () => {
+  it('does not load a property list that others can write, or a label twice', async () => {
     await writeJob('dev.a');
     await writeFile(join(root, 'Library/LaunchDaemons/dev.b.plist'), jobPlist({ Label: 'dev.a', Program: '/x' }));
     await writeFile(join(root, 'Library/LaunchDaemons/dev.c.plist'), jobPlist({ Program: '/x' }));
@@ -184,7 +184,7 @@ describe('the shutdown of a simulated Mac', () => {
     expect(await states()).toEqual(['dev.kept: running']);
   });
 
-  it.each(['cut', 'close'] as const)('starts no job that is just being loaded: %s', async (end) => {
+  it.each(['cut', 'close'] as const)('does not start a job that is just being loaded: %s', async (end) => {
     await launchd.boot();
     await writeJob('dev.late', { RunAtLoad: true, KeepAlive: true, ThrottleInterval: 0 });
     // It happens while the job is announced.
@@ -195,7 +195,7 @@ describe('the shutdown of a simulated Mac', () => {
     expect([announced.length, launchd.processes(), groups.count()]).toEqual([2, [], 0]);
   });
 
-  it('starts no Mac after the fleet has ended', async () => {
+  it('does not start a Mac after the fleet has ended', async () => {
     await writeJob('dev.kept', { KeepAlive: true, ThrottleInterval: 0 });
     launchd.close();
     await launchd.boot();

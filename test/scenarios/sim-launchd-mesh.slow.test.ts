@@ -155,7 +155,7 @@ describe('four ranks of the reference runtime on a simulated rack', () => {
     expect(await ask()).toEqual(before);
   });
 
-  it('leave no process and no listener after they are unloaded', async () => {
+  it('leave no process or listener behind after they are unloaded', async () => {
     for (const node of nodes) await control(node, `bootout system/${label}`);
     for (const node of nodes) {
       const seen = await onNode(node, 'netstat -an -f inet -p tcp; ps -ax -o command=');

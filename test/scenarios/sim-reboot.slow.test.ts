@@ -148,7 +148,7 @@ describe('a reboot of a simulated Mac', () => {
     expect((await sh(fleet, 'studio-1', '"$R/sbin/ifconfig" -l')).stdout).toContain('bridge0');
   });
 
-  it('restores no bridge that was deleted from the preferences, unless macOS rebuilds it', async () => {
+  it('does not restore a bridge that was deleted from the preferences, unless macOS rebuilds it', async () => {
     const fleet = await up(await fresh());
     await fleet.setFault(['bridge-rebuilt', 'studio-1']);
     const remove = `"$R/usr/libexec/PlistBuddy" -c 'Delete :VirtualNetworkInterfaces:Bridge:bridge0' "$R/Library/Preferences/SystemConfiguration/preferences.plist"

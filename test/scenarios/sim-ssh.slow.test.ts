@@ -79,7 +79,7 @@ describe('a simulated node reached by the ssh command', () => {
     expect((await openSsh(fleet, 'studio-1', ['kill -9 $$'])).code).toBe(255);
   });
 
-  it('forwards no port', async () => {
+  it('does not forward ports', async () => {
     const ran = await openSsh(fleet, 'studio-1', ['-W127.0.0.1:22']);
     expect(ran.code).toBe(255);
   });
@@ -187,7 +187,7 @@ describe("a simulated fleet's records", () => {
     });
   });
 
-  it('include commands that a Mac would refuse, which do not run', async () => {
+  it('include commands that a Mac would refuse, without running them', async () => {
     const ran = await openSsh(fleet, 'studio-2', ['echo ran; /usr/bin/stat -c %s x']);
     expect(ran).toMatchObject({ code: 127, stdout: '' });
     expect((await fleet.unknown())['studio-2']?.join('\n')).toContain('/usr/bin/stat');

@@ -71,7 +71,7 @@ describe('a connection to a faulty node', () => {
     expect(await rejectionCode(ssh.connect(port))).toBe('ssh/refused');
   });
 
-  it('fails with the name as the reason if the name does not exist', async () => {
+  it('blames the host name if it does not exist', async () => {
     const target = ssh.target(22, { host: 'no-such-mac.invalid' });
     const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
     expect(problem).toMatchObject({ code: 'ssh/unreachable', subject: nodeSubject('studio-1') });
@@ -278,7 +278,7 @@ describe('a login with a key', () => {
     expect(problem.detail).toContain('2 more keys were not tried');
   });
 
-  it('sends no password to a Mac that is locked at FileVault (case 47b)', async () => {
+  it('does not send a password to a Mac that is locked at FileVault (case 47b)', async () => {
     const server = await start({ banner, onAuth: (context) => context.reject(['password', 'keyboard-interactive']) });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/locked-at-filevault');
@@ -292,7 +292,7 @@ describe('a login with a key', () => {
     expect(problem.detail).toContain('keyboard-interactive');
   });
 
-  it('leaves the connection usable for commands, and forwards no agent, port or variable (case 33)', async () => {
+  it('leaves the connection usable for commands, and does not forward agents, ports or variables (case 33)', async () => {
     const server = await start({});
     const remote = await ssh.connect(server.port);
     expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });

@@ -47,7 +47,7 @@ describe('a connection to a host name', () => {
     expect(problem).toMatchObject({ code: 'ssh/unreachable', detail: expect.stringContaining('looked up within') });
   });
 
-  it('looks up no name for an IP address', async () => {
+  it('does not look up a name for an IP address', async () => {
     const server = await start();
     let lookups = 0;
     const lookUp = () => {

@@ -128,7 +128,7 @@ describe('unlocking a Mac at FileVault over SSH', () => {
     expect(await unlockWithPassword(login(server), connectLimits)).toEqual({ kind: 'unheard' });
   });
 
-  it('fails for a wrong password, which is sent once', async () => {
+  it('fails for a wrong password, and sends it only once', async () => {
     const server = await start(['password'], { banner: locked });
     const answer = await unlockWithPassword(login(server, 'wrong-one'), connectLimits);
     expect(answer).toMatchObject({ kind: 'refused', diagnostic: { code: 'ssh/password-refused' } });

@@ -79,7 +79,7 @@ describe('a watched fleet', () => {
     expect(known(whole, 'studio-2')).not.toContain('rdma-devices');
   });
 
-  it('never asks a Mac for RDMA devices, and sends no command that a Mac would not know', async () => {
+  it('never asks a Mac for RDMA devices, and never sends a command that a Mac would not know', async () => {
     const fleet = watched();
     await fleet.look('whole');
     await fleet.look('often');
@@ -153,7 +153,7 @@ describe('a watched fleet', () => {
     await proxy.stop();
   });
 
-  it('counts no node as silent before its observation starts', async () => {
+  it('does not count a node as silent before its observation starts', async () => {
     const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-2']?.port ?? 0 });
     const fleet = watched({ parallel: 1, patienceMs: 5_000, deadlineMs: 10_000 }, { 'studio-2': proxy.port });
     expect((await fleet.look('whole')).failures).toEqual({});

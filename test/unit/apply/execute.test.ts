@@ -209,14 +209,14 @@ describe('an interrupted run', () => {
     expect(seen).toEqual(['next: interrupted', 'long still runs', 'long: changed']);
   });
 
-  it('runs no step if interrupted before the start', async () => {
+  it('does not run any step if interrupted before the start', async () => {
     const seen = await play([aStep('a')], { options: { interrupt: AbortSignal.abort() } });
     expect([seen.log, seen.outcomes]).toEqual([[], { a: 'interrupted' }]);
   });
 });
 
 describe('a run that must stop', () => {
-  it('begins no step and no rescue after losing a lease', async () => {
+  it('does not begin any step or rescue after losing a lease', async () => {
     const lost = new AbortController();
     const seen = await play([...kicks, ready], {
       rescues: [rescue],

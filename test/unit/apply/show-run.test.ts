@@ -164,7 +164,7 @@ describe("a run's view", () => {
     expect(text()).not.toMatch(/\u001b\[\d*m/);
   });
 
-  it('shows no running line after the run has ended early', async () => {
+  it('does not show a running line after the run has ended early', async () => {
     const { stream, text } = terminal();
     const view = showRun(steps, { stream, columns: 80, hasUnicode: false, hasColor: false });
     view.listen(started(power));

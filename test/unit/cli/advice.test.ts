@@ -66,7 +66,7 @@ describe('suggested commands', () => {
     ['codes', commandsOfCodes, 100],
     ['drivers', commandsOfDrivers, 20],
     ['sources', written, 200],
-  ] as const)('are valid and reach no real node on a simulated rack: %s', (_of, commands, least) => {
+  ] as const)('are valid and do not reach a real node on a simulated rack: %s', (_of, commands, least) => {
     expect(commands.length).toBeGreaterThan(least);
     const shown = commands.map((one) => commandText(one, simulated));
     expect(shown.flatMap((one) => fault(one) ?? [])).toEqual([]);

@@ -39,7 +39,7 @@ describe('the record of sent commands', () => {
     expect([readFileSync(old, 'utf8'), statSync(old).mode & 0o777]).toEqual([`before\n${line}`, 0o600]);
   });
 
-  it('follows no link, and waits for no reader of a pipe (case 32)', () => {
+  it('does not follow links or wait for a reader of a pipe (case 32)', () => {
     writeFileSync(join(folder, 'mine'), 'mine');
     symlinkSync('mine', join(folder, 'link.ndjson'));
     execFileSync('mkfifo', [join(folder, 'pipe.ndjson')]);

@@ -65,7 +65,7 @@ describe('a hostile cluster file (case 10)', () => {
     expect(compared.words).toBeLessThanOrEqual(enough);
   });
 
-  it('causes no comparison of words with very different lengths', () => {
+  it('does not cause comparisons of words with very different lengths', () => {
     expect(
       codes(`${head}${nodes(256, 4)}${links(50, (index) => `${'x'.repeat(40)}${index}:1 <-> nnnn-1:1`)}`),
     ).toContain('topology/unknown-node');

@@ -10,7 +10,7 @@ describe('generated files', () => {
     expect(inGit.split('\n').filter((path) => path.includes('.generated.'))).toEqual([]);
   });
 
-  it('need no schema compiler at run time', () => {
+  it('do not need a schema compiler at run time', () => {
     expect(readFileSync('src/config/validators.generated.ts', 'utf8')).not.toMatch(/\bimport\b|\brequire\(/);
   });
 

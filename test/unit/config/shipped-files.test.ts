@@ -57,7 +57,7 @@ describe('a shipped cluster file', () => {
     expect(clusters).toContain('docs/cluster.full.yaml');
   });
 
-  it.each(clusters)('causes no warning: %s', (path) => {
+  it.each(clusters)('does not cause warnings: %s', (path) => {
     const { fleet, diagnostics } = loadCluster(readFileSync(path), path);
     expect(diagnostics.filter((one) => one.severity !== 'notice')).toEqual([]);
     expect(fleet?.nodes.length).toBeGreaterThan(0);

@@ -103,7 +103,7 @@ describe('every fitted shape', () => {
     }
   });
 
-  it('uses no receptacle that a model lacks', () => {
+  it('does not use a receptacle that a model lacks', () => {
     const { mesh } = fitMesh([macs(4, 'Mac16,11')]);
     expect([...(mesh ? takenOf(mesh).values() : [])]).toEqual(Array.from({ length: 4 }, () => [1, 2, 3]));
   });

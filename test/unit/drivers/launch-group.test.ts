@@ -93,7 +93,7 @@ describe('the group of a launched program', () => {
     expect(group(['studio-2', 'studio-1'], deaf).backend).toBe('jaccl');
   });
 
-  it('needs no address for one Mac', () => {
+  it('does not need an address for one Mac', () => {
     const one = group(['studio-1']);
     expect([one.backend, one.environment(0, file)]).toEqual(['alone', { MESHWRIGHT_RANK: '0', MESHWRIGHT_SIZE: '1' }]);
   });

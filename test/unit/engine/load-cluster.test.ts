@@ -122,7 +122,7 @@ thunderbolt:
     expect(places(text)).toEqual([['schema/bad-form', 4, 43]]);
   });
 
-  it('changes no prototype (case 10)', () => {
+  it('does not change prototypes (case 10)', () => {
     load(`${head}nodes: { __proto__: { polluted: 1 }, a: { <<: { __proto__: { polluted: 1 } } } }\n`);
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
     const { spec } = load(`${head}nodes: { a: { host: a.lan } }\n`);

@@ -11,7 +11,7 @@ function flowAt() {
 }
 
 describe("a runtime's output flow", () => {
-  it('is quiet only while requests exist, starting with the first', () => {
+  it('counts as quiet only while there are requests, starting with the first', () => {
     const { flow, wait } = flowAt();
     wait(500);
     expect(flow.sight()).toEqual({});

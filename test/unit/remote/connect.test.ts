@@ -324,7 +324,7 @@ describe('a login with a password', () => {
     expect(await unlock(await start(dropping))).toBe('unheard');
   });
 
-  it('sends no password to a Mac that is not locked or has a different host key', async () => {
+  it('does not send a password to a Mac that is not locked or has a different host key', async () => {
     expect(await unlock(await takes(['password']))).toBe('not-locked');
     let shells = 0;
     const onShell = (): void => {

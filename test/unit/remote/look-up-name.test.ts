@@ -46,7 +46,7 @@ function makePlaces(patienceMs: number) {
 const names = (word: string, count: number): readonly string[] => Array.from({ length: count }, (_, at) => word + at);
 
 describe('name lookup', () => {
-  it('limits parallel lookups and opens no spare process while they make progress', async () => {
+  it('limits parallel lookups, and opens no spare process while they make progress', async () => {
     const { lookUp, seen } = makePlaces(60_000);
     const hosts = names('studio-', 20);
     expect(await Promise.all(hosts.map(lookUp))).toEqual(hosts.map(() => addresses));

@@ -93,7 +93,7 @@ describe('an SSH connection', () => {
     ]);
   });
 
-  it('sends no command that its listener rejects', async () => {
+  it('does not send a command that its listener rejects', async () => {
     const { client } = connected();
     const onRemote = (): never => {
       throw new Error('cannot be recorded');
@@ -105,7 +105,7 @@ describe('an SSH connection', () => {
     expect(client.commands).toEqual([]);
   });
 
-  it('sends no command that was aborted while it waited for a channel', async () => {
+  it('does not send a command that was aborted while it waited for a channel', async () => {
     const { client, remote, exec } = connected();
     for (let at = 1; at <= 8; at += 1) exec(`${at}`);
     const run = new AbortController();

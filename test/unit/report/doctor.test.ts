@@ -86,7 +86,7 @@ describe('the JSON output of doctor', () => {
     expect(validate(doctorJson(input(changes))) ? [] : validate.errors).toEqual([]);
   });
 
-  it('names no command for a Mac that denies sudo', () => {
+  it('does not name a command for a Mac that denies sudo', () => {
     const power = { power: { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true } };
     const commandsWith = (sudo: 'allowed' | 'denied') =>
       doctorJson(input({ values: { 'studio-1': { ...power, sudo } } })).troubles.find(

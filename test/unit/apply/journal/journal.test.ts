@@ -101,7 +101,7 @@ for (let done = 0; ; done += 1) {
     expect(run?.records.length).toBe(Number(said.split(' ')[0]));
   });
 
-  it('accepts no record after it is closed', () => {
+  it('does not accept records after it is closed', () => {
     const journal = openJournal(freshFolder(), 'run-1');
     journal.close();
     expect(codeOf(() => journal.write(end))).toBe('journal/cannot-write');

@@ -13,7 +13,7 @@ function adviceFor(bytes: number, ...on: readonly string[]): string | undefined 
 }
 
 describe("fit's advice", () => {
-  it('names only the given Macs, and proposes no more Macs if they differ', () => {
+  it('names only the given Macs, and does not propose more Macs if they differ', () => {
     expect(adviceFor(431e9, '1xMac15,14:512GB', '1xMac16,9:128GB')).toMatch(/divided by memory|nodes: \[studio-1\]/);
     expect(adviceFor(900e9, '1xMac15,14:512GB', '1xMac16,9:128GB')).toBe(
       'No context, split or choice of nodes makes the model fit on these Macs.',

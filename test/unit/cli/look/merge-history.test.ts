@@ -177,7 +177,7 @@ describe("a run's changes", () => {
     expect(text).not.toContain('meshwright history RUN');
   });
 
-  it('are never counted as changed in a journal without step counts', () => {
+  it('are never counted as made in a journal without step counts', () => {
     const { changes = [] } = runWith('interrupted', null);
     expect(changes.map(({ result }) => result)).toEqual(['unknown', 'unknown', 'failed', 'not finished', 'unknown']);
   });

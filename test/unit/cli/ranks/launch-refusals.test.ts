@@ -21,7 +21,7 @@ const refusals = (changes: RackChanges, isOverRdma = true) =>
   ]);
 
 describe('launch refusals', () => {
-  it('include no Mac that can start a placement', () => {
+  it('exclude Macs that can start a placement', () => {
     expect(refusals({})).toEqual([]);
     expect(refusals({ values: { 'studio-1': { 'reboot-mark': [mark], ...spent } } })).toEqual([]);
   });

@@ -188,7 +188,7 @@ describe('the shape of a model', () => {
     });
   });
 
-  it('is unknown for a damaged file, which is named', async () => {
+  it('is unknown for a damaged file, and names that file', async () => {
     writeFileSync(join(root, 'bad.gguf'), 'GGML');
     expect(await readShape(folderSource(root), ['bad.gguf'])).toEqual({
       kind: 'unknown',

@@ -120,7 +120,7 @@ describe('a plan for a runtime that each node installs itself', () => {
   it.each([
     ['differ', 'mlx/libraries-differ', [made(other)]],
     ['are unknown', 'mlx/libraries-unknown', [tree(undefined)]],
-  ] as const)('starts no rank if libraries %s', (_, code, third) => {
+  ] as const)('does not start a rank if libraries %s', (_, code, third) => {
     expect(planOf(equal, equal, third)).toEqual({ codes: [code], gates: [], isStarted: false });
   });
 

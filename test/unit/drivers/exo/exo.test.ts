@@ -65,7 +65,7 @@ describe('an exo rank', () => {
     expect(behind(startOf(ranksOf({}, 6)[0]).words, '--zenoh-port')).toBe(`${port + 1}`);
   });
 
-  it('joins no rank from a different start or placement', () => {
+  it('does not join a rank from a different start or placement', () => {
     const namespace = (changes: ExoChanges, generation?: number, rank = 0): string =>
       behind(startOf(ranksOf(changes, generation)[rank]).words, '--namespace');
     expect(namespace({})).toMatch(/^meshwright-kimi-[0-9a-f]{16}-5$/);

@@ -84,7 +84,7 @@ describe('the ranks of a llama.cpp mesh', () => {
     expect(serviceOf({ args: ['--metrics'] }, 1).argv).not.toContain('--metrics');
   });
 
-  it('try no RDMA if the file sets tcp', () => {
+  it('do not try RDMA if the file sets tcp', () => {
     expect([0, 1].map((rank) => serviceOf({}, rank).text.includes('GGML_RPC_NO_RDMA'))).toEqual([true, true]);
     expect(serviceOf({ transport: 'rdma' }, 1).text).not.toContain('GGML_RPC_NO_RDMA');
   });

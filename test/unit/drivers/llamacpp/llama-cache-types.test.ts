@@ -25,7 +25,7 @@ describe("llama.cpp's cache", () => {
     expect(llamaCacheFactor({ env, args: ['-ctv', 'f32'] })).toBe(2);
   });
 
-  it('changes the memory need of every rank, but of no other driver', () => {
+  it('changes the memory need of every rank, but not that of other drivers', () => {
     const model = { name: 'm', shape: evenShape(64e9, { cache: 1_000, stateBytes: 0 }) };
     const cachesOf = (more: Partial<FitPlacement>) => {
       const fleet = fleetOf([64, 64], [model], [{ name: 'm', on: [1, 2], ...more }]);

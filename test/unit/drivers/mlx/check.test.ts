@@ -194,7 +194,7 @@ describe('an mlx placement', () => {
     expect(codesOf({ blocked: 'studio-1', system: { firewall: 'disabled' } })).toEqual([]);
   });
 
-  it('needs no cable on a single node', () => {
+  it('does not need a cable on a single node', () => {
     expect(codesOf({ placement: { nodes: nodes.slice(0, 1) }, links: () => [] })).toEqual([]);
   });
 

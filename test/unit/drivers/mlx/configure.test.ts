@@ -170,7 +170,7 @@ describe('an mlx rank over RDMA', () => {
     expect([record.port, record.meetPort]).toEqual([0, 0]);
   });
 
-  it('has the same device matrix as every other rank, without a device toward itself', () => {
+  it('has the same device matrix as every other rank, with no device toward itself', () => {
     const matrices = [0, 1, 2, 3].map((rank) => rankOf(rank).files['devices.json']);
     expect(new Set(matrices).size).toBe(1);
     const rows: readonly (readonly (string | null)[])[] = JSON.parse(matrices[0] ?? '');

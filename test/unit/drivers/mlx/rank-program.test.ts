@@ -64,7 +64,7 @@ describe.skipIf(!hasPython)('the mlx rank program', () => {
     expect(observe(lines)).toEqual({ size: 4, transport: 'rdma' });
   });
 
-  it('loads no model if its group is too small', () => {
+  it('does not load a model if its group is too small', () => {
     const { status, lines, error } = start(['jaccl', '4'], { ...group, TEST_SIZE: '1' });
     expect([status, lines]).toEqual([1, ['init True jaccl']]);
     expect(error).toBe('meshwright: group of 1 ranks over jaccl instead of 4');
@@ -89,7 +89,7 @@ describe.skipIf(!hasPython)('the mlx rank program', () => {
     expect(lines.map(gpuBytesOf)).toEqual([undefined, undefined, 498_216_206_336, undefined]);
   });
 
-  it('joins no group as a single rank', () => {
+  it('does not join a group as a single rank', () => {
     const { status, lines } = start(['alone', '1', '--port', '1'], {});
     expect([status, lines]).toEqual([
       0,

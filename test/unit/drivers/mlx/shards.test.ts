@@ -103,7 +103,7 @@ describe('an mlx-lm version', () => {
     }
   });
 
-  it('splits no architecture outside the table, and is undecided if newer than the table', () => {
+  it('does not split architectures outside the table, and gives no verdict if newer than the table', () => {
     const shape = { ...llama, architecture: 'qwen3_moe' };
     expect(kindsOf(split({ shape, version: '0.32.0' }))).toEqual(['no-way']);
     expect(kindsOf(split({ shape, version: '0.33.0' }))).toEqual(['not-known']);

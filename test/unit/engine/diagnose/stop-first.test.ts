@@ -69,7 +69,7 @@ describe('cable work under load', () => {
     expect(commandsIn(hint, ['kimi'])).toEqual([]);
   });
 
-  it('needs no stop to connect a missing cable', () => {
+  it('does not need a stop to connect a missing cable', () => {
     const missing = meshOfFour.filter((text) => !text.startsWith('studio-1:2'));
     expect(hintsOf(serving, missing)[0]).toMatch(/^Connect /);
   });
@@ -104,7 +104,7 @@ describe('cable work under load', () => {
     );
   });
 
-  it('needs no stop while the cable to move is unknown', () => {
+  it('does not need a stop while the cable to move is unknown', () => {
     const observation = observeMesh(fleet, { ranks: serving, values: cabled(swapped), unreachable: ['studio-2'] });
     const hints = fleetFindings(fleet, observation).filter(({ code }) => code.startsWith('cabling/'));
     expect(hints.filter(({ hint }) => plainText(hint).includes('meshwright stop'))).toEqual([]);

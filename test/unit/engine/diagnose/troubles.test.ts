@@ -87,13 +87,13 @@ describe('findings in repair order', () => {
     expect(refused.map(({ code }) => code).toSorted()).toEqual(holdingWarnings.toSorted());
   });
 
-  it('list no placement over TCP under disabled RDMA', () => {
+  it('do not list a placement over TCP under disabled RDMA', () => {
     const [found] = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, transport: 'tcp' }]);
     expect(found?.finding.code).toBe('rdma/disabled');
     expect(found?.hanging).toEqual([]);
   });
 
-  it('list no serving placement, and none on other Macs', () => {
+  it('list neither serving placements nor any on other Macs', () => {
     const others = { ...chat, nodes: [nodeName('studio-1'), nodeName('studio-2')] };
     const found = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, standing: 'met' }, others]);
     expect(found[0]?.hanging).toEqual([]);

@@ -91,7 +91,7 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
     });
   });
 
-  it('start no extra process on a node without them', async () => {
+  it('do not start an extra process on a node without them', async () => {
     const root = newRoot(shell);
     await observe(shell, root);
     const started = root.started().map(({ tool }) => tool);

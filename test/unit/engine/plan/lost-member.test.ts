@@ -120,7 +120,7 @@ describe('the reboot of an unreachable Mac', () => {
 });
 
 describe('apply while a node is away', () => {
-  it('stops no rank, and reports how to stop the remaining ones', () => {
+  it('does not stop any rank, and reports how to stop the remaining ones', () => {
     const made = plan({ ranks: hangs, away: ['studio-3'] });
     expect(made.steps).toEqual([]);
     expect(lost(made)).toEqual([

@@ -206,7 +206,7 @@ describe('an abandoned job on a node', () => {
   const base = meshFleet({ placement: { state: 'stopped' } });
   const job = { key: '0'.repeat(64), fields: { name: 'fetch-model', state: 'gone' } };
 
-  it('blocks no start, whether known or unknown', () => {
+  it('does not block a start, whether known or unknown', () => {
     const left = plan({ goal, fleet: base, rack: { values: { 'studio-2': { jobs: [job] } } } });
     const unseen = plan({ goal, fleet: base, rack: { unknown: { 'studio-2': { jobs: 'truncated' } } } });
     for (const made of [left, unseen]) {
@@ -256,7 +256,7 @@ describe('the reboot goal for a node with a rank', () => {
     },
   );
 
-  it('needs no gate for ranks that its own restarts stop', () => {
+  it('does not need a gate for ranks that its own restarts stop', () => {
     const all = { kind: 'reboot', nodes: nodes.map(nodeName) } as const;
     const made = plan({ goal: all, rack: { ranks: serving } });
     expect(made.steps.filter(({ act }) => act.kind === 'gate')).toEqual([]);

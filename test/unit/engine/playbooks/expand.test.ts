@@ -119,7 +119,7 @@ describe('a playbook task', () => {
     });
   });
 
-  it('starts no placement that the file sets to stopped, unless it is named', () => {
+  it('does not start a placement that the file sets to stopped, unless it is named', () => {
     const worker = onTargets('studio-4');
     expect(expandTask({ kind: 'start' }, worker, names('studio-4'))).toMatchObject({
       goal: { kind: 'start', placements: ['kimi'] },

@@ -103,7 +103,7 @@ describe.each(scriptShells)('background services in $name', (shell) => {
     }
   });
 
-  it('need no stop if they were never set up', async () => {
+  it('do not need a stop if they were never set up', async () => {
     const root = newRoot(shell);
     root.recorded('usr/bin/defaults', 'printf "does not exist\\n" >&2; exit 1');
     expect(await run(root, backups)).toEqual(unchanged);

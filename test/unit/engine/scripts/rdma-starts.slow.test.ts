@@ -96,7 +96,7 @@ describe.concurrent.each(scriptShells)('the record of a start over RDMA in $name
     expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=2', 'outcome=failed']);
   });
 
-  it('refunds no start whose rank had to be killed', async () => {
+  it('does not refund a start whose rank had to be killed', async () => {
     const root = newRoot(shell, 'ignores');
     await run(root, record());
     await run(root, kick(3, 'rdma'));

@@ -32,7 +32,7 @@ describe.each(scriptShells)('the baseline in $name', (shell) => {
     expect(root.read(`${ours}/baseline/service-order`)).toBe('');
   });
 
-  it('stores no agent states if launchd reports an unknown state', async () => {
+  it('does not store agent states if launchd reports an unknown state', async () => {
     const root = newMac(shell);
     const photos = baselineValues.filter(({ key }) => key === 'photos-analysis');
     root.tool('bin/launchctl', `printf '\\t"com.apple.photoanalysisd" => %s\\n' "$(/bin/cat "$R/../word")"`);

@@ -150,7 +150,7 @@ describe('prose', () => {
 describe('command lines in a text', () => {
   const text = withCommands('Start it again', [meshwright('start', 'a'), 'sudo reboot', chat]);
 
-  it('are removed one by one, and the colon with the last one', () => {
+  it('are removed one by one, the last with the colon before it', () => {
     expect(plainText(withoutLines(text, [chat]))).toBe('Start it again:\n  meshwright start a\n  sudo reboot');
     expect(plainText(withoutLines(text, [meshwright('stop', 'other')]))).toBe(plainText(text));
     const only = prose`${withCommands('Stop it', [chat])}\nThen pull.`;

@@ -46,7 +46,7 @@ describe('readLines', () => {
 });
 
 describe('readJson', () => {
-  it('needs no line break after the last brace', () => {
+  it('does not need a line break after the last brace', () => {
     expect(readJson(answer('x', { stdout: '{"a":1}' }))).toEqual({ kind: 'known', value: { a: 1 } });
   });
 

@@ -21,7 +21,7 @@ describe('a quiet observation', () => {
     expect(quietProbes().map(({ name }) => name)).toEqual(others.map(({ name }) => name));
   });
 
-  it('requests no token from an endpoint, unlike a full observation', () => {
+  it('does not request a token from an endpoint, unlike a full observation', () => {
     const asks = (probes: readonly Probe[]): boolean =>
       probes.some((probe) => scriptOf(probe).includes('--data-binary'));
     expect([asks(quietProbes()), asks(allProbes())]).toEqual([false, true]);

@@ -98,7 +98,7 @@ describe.each(scriptShells)('the RDMA object probe in $name', (shell) => {
         processes: [' 4711  4690 U    python3.12'],
       },
     ],
-  ] as const)('starts no verbs tool while %s', async (_when, kernel) => {
+  ] as const)('does not start a verbs tool while %s', async (_when, kernel) => {
     const root = newRoot(shell, kernel);
     const facts = await observe(shell, root);
     const name = 'tools' in kernel ? 'ibv_uc_pingpong (pid 55143)' : 'python3.12 (pid 4711)';
@@ -131,7 +131,7 @@ describe.each(scriptShells)('the RDMA object probe in $name', (shell) => {
     expect(toolsOf(root).filter(isVerbs)).toHaveLength(verbs);
   });
 
-  it('stops an ioreg that hangs and starts no verbs tool', async () => {
+  it('stops an ioreg that hangs, and does not start a verbs tool', async () => {
     const root = newRoot(shell, { domains: 1 });
     root.tool('usr/sbin/ioreg', 'exec "$R/bin/sleep" 600');
     const probes = [{ ...rdmaKernel, deadlineMs: 500 }, ibvDevices];

@@ -75,7 +75,7 @@ describe.each(scriptShells)('the RDMA port probe in $name', (shell) => {
   it.each([
     ['before the process is known', {}],
     ['while the process has not joined', { pid: 4_711 }],
-  ] as const)('opens no device of a starting rank %s', async (_when, mark) => {
+  ] as const)('does not open the devices of a starting rank %s', async (_when, mark) => {
     const root = newRoot(shell, [port + 1]);
     started(root, mark);
     expect(read(await observe(shell, root), rdmaPortsFact)).toEqual({

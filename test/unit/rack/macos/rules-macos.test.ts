@@ -159,7 +159,7 @@ describe('macOS update hints', () => {
     );
   });
 
-  it('name no update when no newer macOS is offered', () => {
+  it('do not name an update when no newer macOS is offered', () => {
     const text = `Update macOS on studio-3 to 26.5 (${pane}), or widen macos.accept.`;
     const wanted = { version: '26.5', accept: '>=26.4 <26.6' };
     const unseen = { ...only(mac('26.3', [])), unknown: { 'studio-3': { 'software-updates': 'garbled' } } } as const;

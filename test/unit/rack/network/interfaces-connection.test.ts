@@ -36,7 +36,7 @@ describe('the interfaces fact', () => {
     expect(carriers('fe80::9%en3 50000 fe80::1%en3 22\n')).toEqual(['en3']);
   });
 
-  it('marks no interface for a tunnel or an unknown connection', () => {
+  it('does not mark an interface for a tunnel or an unknown connection', () => {
     for (const words of ['127.0.0.1 50000 127.0.0.1 22\n', '\n', '192.0.2.10\n', undefined]) {
       expect([words, carriers(words)]).toEqual([words, []]);
     }

@@ -79,7 +79,7 @@ describe('kernelObjects', () => {
     ['no process has their device open', { processes: [] }],
     ['the process that had the device open has exited', { processes: [{ ...python, state: 'gone' }] }],
     ['they are inactive, even if a process has the device open', { objects: inactive, processes: [python] }],
-  ] as const)('assigns objects to no process when %s', (_when, kernel) => {
+  ] as const)('does not assign objects to any process when %s', (_when, kernel) => {
     expect(objectsOf(withKernel(kernel))).toMatchObject({ value: { ...pair, held: none, withoutProcess: pair } });
   });
 

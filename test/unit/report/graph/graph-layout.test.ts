@@ -33,14 +33,14 @@ describe('the drawing of a rack', () => {
     expect(all.filter(([a, b]) => overlap(a, b, 10))).toEqual([]);
   });
 
-  it.each(drawings.filter(([, { count }]) => count <= 8))('routes no cable over a Mac: %s', (_name, rack) => {
+  it.each(drawings.filter(([, { count }]) => count <= 8))('does not route a cable over a Mac: %s', (_name, rack) => {
     const layout = graphLayout(seenPicture(rack));
     const points = [...layout.cables, ...layout.tails].flatMap(({ curve }) => pointsOf(curve, 60));
     const boxes = boxesOf(layout);
     expect(points.filter((point) => boxes.some((box) => contains(box, point, -2)))).toEqual([]);
   });
 
-  it.each(drawings)('places no label over a Mac or a different label: %s', (_name, rack) => {
+  it.each(drawings)('does not place a label over a Mac or a different label: %s', (_name, rack) => {
     const layout = graphLayout(seenPicture(rack));
     const texts = layout.labels.map(({ box }) => box);
     expect(pairs(texts).filter(([a, b]) => overlap(a, b))).toEqual([]);

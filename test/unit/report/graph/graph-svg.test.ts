@@ -63,7 +63,7 @@ describe('the SVG drawing', () => {
     },
   );
 
-  it('contains no script and no external reference', () => {
+  it('contains no script or external reference', () => {
     const svg = graphSvg(strange);
     expect(svg).not.toMatch(/<script|javascript:|@import|url\(|href=/);
     expect(svg.replace('xmlns="http://www.w3.org/2000/svg"', '')).not.toContain('http');

@@ -45,7 +45,7 @@ describe('the fault registry', () => {
     expect(result.kind === 'refused' && plainText(result.diagnostic.hint)).toContain('Did you mean cable-swapped?');
   });
 
-  it('suggests no fault for words unlike any name', () => {
+  it('does not suggest a fault for words unlike any name', () => {
     const result = parseFault('x'.repeat(10_000), 'studio-1');
     expect(result.kind === 'refused' && result.diagnostic.hint).toBe(codes['sim/unknown-fault'].hint);
   });
@@ -176,7 +176,7 @@ describe('an SSH connection fault', () => {
 
 describe("a simulated node's output", () => {
   it.each([{ fault: undefined, target: '' }, ...everyFault])(
-    'names no fault or diagnostic under $fault',
+    'does not name a fault or diagnostic under $fault',
     ({ fault, target }) => {
       const fleet = fault === undefined ? healthy : broken(healthy, { fault, target });
       const names = [...faultNames, ...Object.keys(codes)];

@@ -95,7 +95,7 @@ describe("a simulated node's curl", () => {
     },
   );
 
-  it('follows no redirect to an unlisted address', async () => {
+  it('does not follow a redirect to an unlisted address', async () => {
     expect((await sh('curl -q -s -L http://models.lan/away')).code).toBe(7);
   });
 

@@ -112,7 +112,7 @@ describe('the simulated network tools', () => {
     expect(text).toMatch(/^server_identifier \(ip\): 192\.168\.2\.1$/m);
   });
 
-  it('print no DHCP packet for a cable to a Mac without Internet Sharing', () => {
+  it('do not print a DHCP packet for a cable to a Mac without Internet Sharing', () => {
     expect(answer(lastReceptacle, 'one', 'ipconfig/getpacket_en7.out')).toBe('');
   });
 

@@ -64,7 +64,7 @@ describe('ranks that would connect over bridged receptacles', () => {
     expect(judged(fleet(), none)).toMatchObject({ blockers: [], isStarted: true });
   });
 
-  it('cause no blocker when RDMA is required or apply removes the bridge', () => {
+  it('do not cause a blocker when RDMA is required or apply removes the bridge', () => {
     expect(judged(fleet({ rdma: 'required' }), bridgedOn('studio-1')).blockers).toEqual([]);
     expect(judged(fleet({ bridge: 'remove' }), bridgedOn('studio-1'))).toMatchObject({ blockers: [], isStarted: true });
   });

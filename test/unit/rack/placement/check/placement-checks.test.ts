@@ -71,7 +71,7 @@ describe('a program installed on the node', () => {
 });
 
 describe('a placement that should start', () => {
-  it('causes no finding when it fits, and the plan lists its bytes per node', () => {
+  it('does not cause a finding when it fits, and the plan lists its bytes per node', () => {
     const plan = planFor(fleetWith(gqa(600e9)));
     expect(memoryCodes(plan)).toEqual({ blockers: [], findings: [] });
     expect(plan.memory?.map(({ node, verdict, shares }) => [node, verdict, shares.length])).toEqual([

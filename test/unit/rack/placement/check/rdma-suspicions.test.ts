@@ -81,7 +81,7 @@ describe('suspicions about an RDMA placement without a token', () => {
     expect(short({ ranks: withoutToken, values })).toEqual(['rdma/suspected-idle-dead link studio-2:3 <-> studio-3:3']);
   });
 
-  it('cover no link over TCP or while the placement serves', () => {
+  it('do not cover links over TCP or while the placement serves', () => {
     expect(short({ ranks: withoutToken }, {})).toEqual([]);
     expect(short({ ranks: hung })).toEqual([]);
   });
@@ -90,11 +90,11 @@ describe('suspicions about an RDMA placement without a token', () => {
     ['a port is not active', { 'rdma-ports': [] }],
     ['RDMA is disabled', { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] }],
     ['an address is missing', { interfaces: [] }],
-  ] as const)('cover no link while %s', (_what, values) => {
+  ] as const)('do not cover links while %s', (_what, values) => {
     expect(short({ ranks: withoutToken, values: { 'studio-3': values } })).toEqual([]);
   });
 
-  it('cover no link while an RDMA fact is unknown', () => {
+  it('do not cover links while an RDMA fact is unknown', () => {
     expect(short({ ranks: withoutToken, unknown: { 'studio-3': { 'rdma-ports': 'busy' } } })).toEqual([]);
   });
 });

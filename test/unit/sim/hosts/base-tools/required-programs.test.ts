@@ -19,7 +19,7 @@ describe('the programs required for simulated Macs', () => {
     expect(refusals('sh', 'perl')).toEqual(['sim/missing-programs: Not found: perl, sh.']);
   });
 
-  it('include no programs that simulated tools do not call', () => {
+  it('exclude programs that simulated tools do not call', () => {
     expect(refusals('gcc', 'python3', 'none')).toEqual([]);
   });
 
