@@ -115,7 +115,7 @@ describe('node scripts', () => {
     expect([checked.status, checked.stdout?.toString()]).toEqual([0, '']);
   });
 
-  it('fit in a shell argument and in the packet size of every SSH server', () => {
+  it("fit in a shell argument and in every SSH server's packet size", () => {
     const command = observeCommand({ probes: allProbes(), token, rootPrefix: `/${'x'.repeat(1_000)}` });
     // A payload has 32,768 bytes (RFC 4253, 6.1); the rest is for the request itself.
     expect(Buffer.byteLength(command)).toBeLessThan(31_500);

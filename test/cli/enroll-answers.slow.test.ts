@@ -65,7 +65,7 @@ describe('enroll', () => {
     await expectGolden('enroll-sudo-unknown', place, [ran]);
   });
 
-  it('pins the key of a Mac that is locked at FileVault, without a password login', async () => {
+  it('pins the key of a Mac locked at FileVault, without a password login', async () => {
     const ran = await enroll({ banner, onAuth: (context) => context.reject(['password']) });
     expect(ran.code).toBe(3);
     await expectGolden('enroll-locked', place, [ran]);

@@ -60,7 +60,7 @@ describe('graph', () => {
     await expectGolden('graph-out', place, [svg, dot]);
   });
 
-  it('draws the cables of an unreachable Mac as unknown, and exits with 4', async () => {
+  it("draws an unreachable Mac's cables as unknown, and exits with 4", async () => {
     expect((await meshwright(place, ['sim', 'fault', 'connection-drop', 'studio-2'])).code).toBe(0);
     const [svg, asJson] = await Promise.all([run('--sim'), run('--sim', '--json')]);
     expect((await meshwright(place, ['sim', 'fault', '--clear'])).code).toBe(0);

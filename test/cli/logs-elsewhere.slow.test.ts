@@ -37,7 +37,7 @@ describe('logs of a node that only a fallback uses', () => {
     expect([asJson.code, codesOf(json(asJson)), schemaCheck('logs')(json(asJson))]).toEqual([1, ['logs/none'], []]);
   });
 
-  it('show the log of an earlier start, with a diagnostic', async () => {
+  it("show an earlier start's log, with a diagnostic", async () => {
     writeLog(place, 'studio-4', 'once upon a time\n');
     const [text, asJson] = await Promise.all([
       run('logs', 'studio-4', '--sim'),

@@ -20,19 +20,19 @@ interface FactsDocument {
 }
 
 describe('facts', () => {
-  it('shows every fact of a node in 80 columns', async () => {
+  it('shows every fact about a node in 80 columns', async () => {
     const ran = await run('facts', '--sim', 'studio-1');
     expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
     await expectGolden('facts-one-node', place, [ran]);
   });
 
-  it('shows only the chosen facts of the chosen nodes', async () => {
+  it('shows only the chosen facts about the chosen nodes', async () => {
     await expectGolden('facts-some', place, [
       await run('facts', '--sim', '--fact', 'rdma-state,macos-version', '--nodes', 'studio-4,studio-2'),
     ]);
   });
 
-  it('prints one JSON document that matches its schema, with every fact of every node', async () => {
+  it('prints one JSON document that matches its schema, with every fact about every node', async () => {
     const ran = await run('facts', '--sim', '--json');
     const document = json(ran) as FactsDocument;
     expect(schemaCheck('facts')(document)).toEqual([]);

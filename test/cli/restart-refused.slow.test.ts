@@ -19,7 +19,7 @@ const placements = async (): Promise<unknown> =>
   (json(await run('status', '--sim', '--json')) as { placements: unknown }).placements;
 
 describe('a placement on a Mac whose RDMA devices are full', () => {
-  it('keeps serving, since restart and a reboot of the other Mac stop nothing', async () => {
+  it('keeps serving, since neither restart nor a reboot of the other Mac stops anything', async () => {
     const rans = [await run('restart', 'chat', '--sim', '--yes'), await run('reboot', 'studio-1', '--sim', '--yes')];
     await expectGolden('restart-refused', place, rans);
     expect(await placements()).toMatchObject({ chat: { state: 'serving', generation: 1 } });

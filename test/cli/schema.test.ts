@@ -24,7 +24,7 @@ describe('schema', () => {
     expect(() => schemaCheck(name)).not.toThrow();
   });
 
-  it('prints the schema of the cluster file if no name is given', async () => {
+  it('prints the cluster file schema if no name is given', async () => {
     const [unnamed, named] = await Promise.all([
       meshwright(place, ['schema']),
       meshwright(place, ['schema', 'cluster']),

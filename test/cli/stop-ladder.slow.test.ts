@@ -73,7 +73,7 @@ async function holdInKernel(node: string): Promise<string> {
 }
 
 describe('a rank that survives KILL', () => {
-  it('does not block the reboot of its Mac', async () => {
+  it('does not block a reboot of its Mac', async () => {
     const pid = await holdInKernel('studio-4');
     const ran = await run('reboot', 'studio-4', '--sim', '--yes');
     const text = ran.stdout + ran.stderr;
@@ -83,7 +83,7 @@ describe('a rank that survives KILL', () => {
     expect((await run('plan', '--sim')).code).toBe(0);
   });
 
-  it("blocks the reboot of the other Mac, with a hint to reboot the rank's own Mac", async () => {
+  it("blocks a reboot of the other Mac, with a hint to reboot the rank's own Mac", async () => {
     await holdInKernel('studio-1');
     const ran = await run('reboot', 'studio-4', '--sim', '--yes');
     expect(ran.code).not.toBe(0);

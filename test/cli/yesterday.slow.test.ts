@@ -143,7 +143,7 @@ describe('a rack from the previous release', patience, () => {
 });
 
 describe('a rack from the new release', patience, () => {
-  it('uses the names of the previous release, except those listed in decision 16', async () => {
+  it("uses the previous release's names, except those listed in decision 16", async () => {
     const other = await startYesterdayRack();
     try {
       const was = linesOf(names);

@@ -132,7 +132,7 @@ describe('a run of a plan', () => {
     expect(journal.entries.map(({ phase }) => phase)).toEqual(['run', 'end']);
   });
 
-  it('fails the steps of an unreachable node and runs the others', async () => {
+  it("fails an unreachable node's steps and runs the others", async () => {
     const { proxy, ways } = await proxied(rack, 'studio-1');
     await proxy.vanish();
     const steps = [

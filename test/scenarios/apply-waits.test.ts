@@ -76,7 +76,7 @@ describe('a lease', () => {
 });
 
 describe('an interrupt', () => {
-  it('ends a gate, runs the rescue steps of its group, and releases the leases', async () => {
+  it("ends a gate, runs its group's rescue steps, and releases the leases", async () => {
     const person = new AbortController();
     const events: RunEvent[] = [];
     const group = 'kimi/1';

@@ -22,7 +22,7 @@ const edits = keyEdits(pairFile());
 const titled = (some: readonly KeyEdit[]) => some.map((edit) => [edit.key, edit.what, edit] as const);
 
 describe('a key in the file', () => {
-  it('has table entries for the consequences of its edit and its removal', () => {
+  it('has table entries for the consequences of editing and removing it', () => {
     expect([...keyPaths(pairFile()).keys()].filter((key) => keys[key] === undefined)).toEqual([]);
     expect(edits.filter((edit) => !isEdit(pairFile(), edit)).map(({ key, what }) => `${key} ${what}`)).toEqual([]);
   });

@@ -184,7 +184,7 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     expect(plan.changes.map(({ id }) => id)).toEqual([`${first} placement/chat`]);
   });
 
-  it('keeps serving if the archive is not a build of the commit in the file', async () => {
+  it('keeps serving if the archive was not built from the commit in the file', async () => {
     const [commit, other] = ['b5375f8cee4368d09e1ce96a56b9f81fb0bc81aa', 'cdf1add8673b1a1d7fcc7b36eead1a0f2adca15a'];
     await writeExoBuild(join(rack.folder, 'dist/exo-build.tar.gz'), commit);
     const fromSource = exoFile('main', (file) => {

@@ -87,7 +87,7 @@ describe("a gateway's connections", () => {
     expect([next, ...others, ...first.slice(1)].every((one) => one.isOpen())).toBe(true);
   });
 
-  it('stay open as long as one of several requests on them has no answer', async () => {
+  it('stay open while any of several requests on them is unanswered', async () => {
     const { gateway, upstream } = await opened({ isHeld: true, limits: { mostPerAddress: 1 } });
     const both = await connected(gateway.running.port);
     both.socket.write(`${chatHead(body.length)}${body}${chatHead(body.length)}${body}`);

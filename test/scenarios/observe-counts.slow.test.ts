@@ -69,7 +69,7 @@ describe('an observation of the simulated rack', () => {
     expect(observed.failures).toEqual({});
   });
 
-  it('knows every fact of every node', () => {
+  it('knows every fact about every node', () => {
     expect(rack.names.map((name) => unknownFacts(observed, name))).toEqual(rack.names.map(() => ({})));
     expect(Object.keys(timelessFacts(observed, 'studio-1'))).toHaveLength(factNames.length - 1);
   });

@@ -260,7 +260,7 @@ describe('a login with a key', () => {
     expect(server.logins).toEqual(['publickey', 'publickey:signed']);
   });
 
-  it('fails with the names of the offered keys, after one attempt each (case 47)', async () => {
+  it("fails with the offered keys' names, after one attempt each (case 47)", async () => {
     const server = await start({ onAuth: (context) => context.reject(['publickey', 'password']) });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/authentication-failed');

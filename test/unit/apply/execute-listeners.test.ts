@@ -6,7 +6,7 @@ import { leakWarnings } from '../remote/leak-warnings.ts';
 import { aborted, play } from './play-steps.ts';
 
 describe('an interrupted run', () => {
-  it('removes the abort listeners of a large group without a leak warning from Node', async () => {
+  it("removes a large group's abort listeners without a leak warning from Node", async () => {
     const [person, lost] = [new AbortController(), new AbortController()];
     const ranks = Array.from({ length: 12 }, (_, at) => aStep(`kick-${at}`, { node: `studio-${at}`, group: 'kimi' }));
     const begun: string[] = [];

@@ -57,7 +57,7 @@ hostKeys:
 `);
   });
 
-  it('is read back as written, with the line of every host key', () => {
+  it("is read back as written, with every host key's line", () => {
     const lock = withPin(withPin(emptyLock('cluster.lock'), 'fe80::1%en0', ed), 'a.lan', rsa);
     expect(parseLock(renderLock(lock), 'cluster.lock')).toEqual({ lock, diagnostics: [] });
     expect(lock.hostKeys).toEqual({ 'a.lan': [{ ...rsa, line: 6 }], 'fe80::1%en0': [{ ...ed, line: 8 }] });

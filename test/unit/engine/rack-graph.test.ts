@@ -116,7 +116,7 @@ describe('the rack graph', () => {
     });
   });
 
-  it('counts the receptacles of the observed model, not of the one in the file', () => {
+  it("counts the observed model's receptacles, not those of the model in the file", () => {
     const names = ['studio-1'];
     const observation = observedFleet({
       names,

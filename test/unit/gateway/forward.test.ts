@@ -122,7 +122,7 @@ describe('a forwarded request', () => {
     expect(events).toEqual([['came', true]]);
   });
 
-  it('counts the tokens in the usage of a complete answer, otherwise none', async () => {
+  it("counts the tokens in a complete answer's usage, otherwise none", async () => {
     const body = '{"usage":{"completion_tokens":3}}';
     const whole = await passed(
       `${head(200, 'content-type: application/json', `content-length: ${body.length}`)}${body}`,

@@ -25,7 +25,7 @@ describe("the gateway's token meter", () => {
     'data: [DONE]\n\n',
   ].join('');
 
-  it('counts one token per piece of text for any split of the bytes', () => {
+  it('counts one token per piece of text, however the bytes are split', () => {
     for (const size of [1, 7, 64, 10_000]) {
       expect(metered(chat, size)).toEqual({ tokens: 3, isSaid: false, firsts: 1 });
     }
@@ -41,7 +41,7 @@ describe("the gateway's token meter", () => {
     });
   });
 
-  it('reads the usage of a complete answer, otherwise counts nothing', () => {
+  it("reads a complete answer's usage, otherwise counts nothing", () => {
     const whole = (text: string): number => {
       const meter = meterFor('application/json');
       meter.see(Buffer.from(text));
@@ -81,7 +81,7 @@ describe("the gateway's token meter", () => {
     expect(metered(`${twice}${event({})}`, 1_000)).toMatchObject({ tokens: 9, isSaid: true });
   });
 
-  it('keeps at most 4 MiB of a line or an answer', () => {
+  it('keeps at most 4 MiB of any line or answer', () => {
     const whole = (bytes: number) => {
       const meter = meterFor('application/json');
       const end = '{"usage":{"completion_tokens":9}}';

@@ -83,7 +83,7 @@ describe('placement lines', () => {
     ]);
   });
 
-  it('show the evidence of a busy placement that gave no token in time', () => {
+  it('show the evidence for a busy placement that gave no token in time', () => {
     const evidence = 'busy: its gateway has 2 requests in flight and sent part of an answer 0.8 s ago';
     expect(lines([{ ...serving('qwen', 2), evidence, proof: 'traffic' }]).slice(1)).toEqual([
       '    busy: its gateway has 2 requests in flight and sent part of an answer 0.8 s',

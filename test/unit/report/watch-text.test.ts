@@ -40,7 +40,7 @@ describe('the text for watched cabling', () => {
     expect(shown({ names: ['ash', 'oak'], cables: [] }, desired).at(-1)).toBe('  done: -     missing: ash-oak');
   });
 
-  it('shows links of an unobserved node as unknown', () => {
+  it("shows an unobserved node's links as unknown", () => {
     expect(shown({ unreachable: ['studio-4'] })).toEqual([
       '  next: unknown until studio-4 can be observed',
       '  done: 1-2  1-3  2-3     missing: -     unknown: 1-4  2-4  3-4',

@@ -141,7 +141,7 @@ describe('a simulated Mac', () => {
     expect(only(oneNode({ memoryBytes })).wiredLimitMegabytes).toBe(megabytes);
   });
 
-  it('has a build number of the usual form for an unpublished version', () => {
+  it('has a build number in the usual form for an unpublished version', () => {
     expect(only(oneNode({}, { macos: { version: '28.3.2' } })).macos.build).toMatch(/^27D\d{2,3}$/);
   });
 

@@ -68,7 +68,7 @@ describe('withRemote', () => {
     expect([Math.max(...most), warnings, getEventListeners(signal, 'abort')]).toEqual([12, [], []]);
   });
 
-  it('returns the diagnostics of a node without an SSH target', async () => {
+  it('returns the diagnostics for a node without an SSH target', async () => {
     const problem = diagnose('ssh/proxyjump', { detail: 'behind bastion' });
     const body = () => Promise.reject(new Error('was asked'));
     const reached = await withRemote({ node, way: { kind: 'no-way', diagnostics: [problem] } }, { deadlineMs }, body);

@@ -167,7 +167,7 @@ describe('the exit code of a run', () => {
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { ended: declined }))).toBe(4);
   });
 
-  it('is the code of the signal that interrupted it', () => {
+  it('is the code of the signal that interrupted the run', () => {
     const outcome = outcomeOf({ plan: emptyPlan() }, { ended: { isInterrupted: true }, interruptedBy: 143 });
     expect(exitOf(outcome)).toBe(143);
     expect(exitsOf(outcome)).toContain(143);

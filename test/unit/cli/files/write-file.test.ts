@@ -32,7 +32,7 @@ describe('replaceFile', () => {
     expect([readFileSync(join(path, 'inside'), 'utf8'), readdirSync(folder)]).toEqual(['kept', ['taken']]);
   });
 
-  it('keeps the old text if only a part of the new text fits on the disk (case 36)', async () => {
+  it('keeps the old text if only part of the new text fits on the disk (case 36)', async () => {
     const path = join(folder, 'cluster.lock');
     replaceFile(path, 'old\n');
     const module = `import { replaceFile } from './src/cli/files/write-file.ts';

@@ -121,7 +121,7 @@ describe('settled shapes', () => {
     });
   });
 
-  it('omit the shape of a model that left the file', () => {
+  it('omit the shape of a model that has left the file', () => {
     expect(settleShapes([], { shapes: { kimi: { of, shape } } })).toEqual({ models: [] });
   });
 });

@@ -21,7 +21,7 @@ describe("a rank's service file", () => {
     expect(jobWith({})).toMatchObject({ processType: 'Interactive', openFiles: 65_535, keepAlive: { kind: 'never' } });
   });
 
-  it('sets the stop timeout of its driver, with a minimum of ten seconds', () => {
+  it("sets its driver's stop timeout, with a minimum of ten seconds", () => {
     const seconds = [command, mlx, exo].map((driver) => jobWith(driver).exitTimeoutSeconds);
     expect(seconds).toEqual([10, 10, 15]);
     expect(jobWith({ graceMs: 15_000, interruptMs: 5_001 }).exitTimeoutSeconds).toBe(21);

@@ -120,7 +120,7 @@ describe('placing a model on exo', () => {
     });
   });
 
-  it('keeps the matching instance of an interrupted run and deletes others', () => {
+  it("keeps an interrupted run's matching instance and deletes others", () => {
     const right = play(well([], { 'GET /state': ready }));
     expect([right.end.kind, right.asked.filter(({ method }) => method !== 'GET')]).toEqual(['done', []]);
     const wrong = JSON.stringify(loading()).replaceAll('PipelineShardMetadata', 'TensorShardMetadata');
@@ -173,7 +173,7 @@ describe('a refused placement on exo', () => {
   it.each([
     ['instance-create.error-memory.json', 400, 'status 400: Insufficient memory'],
     ['instance-create.error-422.json', 422, 'status 422: body.instance: Field required'],
-  ])('is reported with the text of the answer (%s)', (name, status, reason) => {
+  ])("is reported with the answer's text (%s)", (name, status, reason) => {
     const { end } = play(well([ready], { 'POST /instance': { status, body: exoCase(name) } }));
     expect(end).toMatchObject({ code: 'exo/placement-refused', reason: expect.stringContaining(reason) });
   });

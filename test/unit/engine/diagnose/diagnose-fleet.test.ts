@@ -28,7 +28,7 @@ describe('the diagnosis of a fleet', () => {
     expect(found).toEqual([unreachable]);
   });
 
-  it('uses the node as the subject of a failure without one', () => {
+  it('uses the node as the subject of a failure that has none', () => {
     const { subject: _, ...bare } = unreachable;
     const found = findingsOf({ unreachable: ['studio-4'], failures: { 'studio-4': [bare] } });
     expect(found.map((one) => subjectText(one.subject))).toEqual(['node studio-4']);

@@ -187,7 +187,7 @@ describe("a cable's address", () => {
     expect(finding?.hint).toContain('off Internet Sharing on studio-1:');
   });
 
-  it('is reported as a lease even if the method of its service is unknown', () => {
+  it('is reported as a lease even if the service method is unknown', () => {
     const unknown = { [node]: { 'service-addresses': 'garbled' as const } };
     expect(told({ ...onDhcp(lease, packet()), unknown })).toContain(
       'warning network/lease-over-cable receptacle studio-3:2',

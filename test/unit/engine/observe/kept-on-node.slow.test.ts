@@ -232,7 +232,7 @@ describe('a rank', () => {
       expect(await seen(root)).toMatchObject({ said: [] });
     });
 
-    it('reports the transport of its previous start if it is recorded', async () => {
+    it("reports its previous start's transport if that is recorded", async () => {
       const root = newRoot(shell);
       member(root, { rank: 1 });
       const mark = `boot=${session}\ntransport=rdma\nuntil=1\nlog=0\n`;

@@ -124,7 +124,7 @@ describe('a goal for a fallback node', () => {
     expect(ofPlacement(placedPlan({ ranks: {}, goal: { kind: 'start', placements: ['kimi'], near } }))).toEqual([]);
   });
 
-  it('stops the placement before a restart of its Mac only if it runs there', () => {
+  it('stops the placement before a restart of its Mac, but only if it runs there', () => {
     const goal: Goal = { kind: 'reboot', nodes: near };
     expect(ofPlacement(placedPlan({ ranks: onTheFallback(fleetWithFallback()), goal }))).toContain('studio-4 stop');
     expect(ofPlacement(placedPlan({ ranks: onItsNodes, goal }))).toEqual([]);

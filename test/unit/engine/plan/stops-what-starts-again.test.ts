@@ -119,7 +119,7 @@ describe('a reboot of a Mac with a serving placement', () => {
     expect(touched(plan(reboot('studio-2'), {}, serving, unknown))).toContain('studio-2/reboot');
   });
 
-  it('restarts a Mac of a hung placement, whatever is unknown about another node', () => {
+  it("restarts a hung placement's Mac, whatever is unknown about another node", () => {
     const unknown = { 'studio-2': { 'rdma-starts': 'timed-out', sudo: 'timed-out' } } as const;
     expect(touched(plan(reboot('studio-1'), {}, hung, unknown))).toContain('studio-1/reboot');
   });

@@ -65,7 +65,7 @@ describe('batches', () => {
 describe('a playbook task', () => {
   const expand = (task: Task, about: PlayScope = scope) => expandTask(task, about, names('studio-2'));
 
-  it('stops every placement with a rank on the nodes, on all of its nodes', () => {
+  it("stops every placement with a rank on the nodes, on all of the placement's nodes", () => {
     expect(expand({ kind: 'stop' })).toEqual({
       kind: 'plan',
       goal: { kind: 'stop', placements: ['kimi', 'qwen'] },

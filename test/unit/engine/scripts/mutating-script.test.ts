@@ -166,7 +166,7 @@ describe("a mutating script's result", () => {
     });
   });
 
-  it('recognizes the error message of a full disk', () => {
+  it('recognizes the error message for a full disk', () => {
     expect(saysDiskFull('cat: stdout: No space left on device\n')).toBe(true);
     expect(saysDiskFull('cat: stdout: Broken pipe\n')).toBe(false);
   });

@@ -66,7 +66,7 @@ describe.concurrent.each(scriptShells)('the observation script with unkillable p
     await allToolsGone(root);
   });
 
-  it('leaves the removal of its folder to the watchdog when killed', async () => {
+  it('leaves removing its folder to the watchdog when killed', async () => {
     const root = newRoot(shell);
     root.tool('fake/hangs', 'exec "$R/bin/sleep" 6');
     const before = root.tree();

@@ -76,7 +76,7 @@ describe.each(scriptShells)('the rank report in $name', (shell) => {
 });
 
 describe.each(scriptShells)('the rank progress in $name', (shell) => {
-  it('includes the memory of the process group and the log size', async () => {
+  it("includes the process group's memory and the log size", async () => {
     const root = newRoot(shell);
     const look = async () => parseRankProgress(await run(rankProgressCommand('kimi', root.folder)));
     root.tool('bin/ps', "printf '%s\\n' '  7 100' '  8 1000' '  7   20'");

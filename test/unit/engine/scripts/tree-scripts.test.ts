@@ -218,7 +218,7 @@ describe.each(scriptShells)('prepare-staging in $name', (shell) => {
     expect(root.calls()).toEqual([`chown -R ana ${root.folder}${stagingFolder(exampleModel).path}`]);
   });
 
-  it('does not change the owner of a verified tree', async () => {
+  it("does not change a verified tree's owner", async () => {
     const root = newRoot(shell);
     stage(root, exampleModel);
     expect(await run(root, call)).toEqual(unchanged);

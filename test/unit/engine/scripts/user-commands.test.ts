@@ -49,7 +49,7 @@ describe.each(scriptShells)('appending to a sent file in $name', (shell) => {
   const append = (root: MacRoot, offset: number, bytes: string) =>
     exec(appendCommand(path, offset, root.folder), bytes);
 
-  it('continues only at the current end of the file', async () => {
+  it("continues only at the file's current end", async () => {
     const root = newRoot(shell);
     expect(await sizeOf(root)).toBe(0);
     expect(await append(root, 0, 'first ')).toEqual({ code: 0, stdout: 'size 6\n' });

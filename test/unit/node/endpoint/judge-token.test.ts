@@ -24,7 +24,7 @@ describe('judgeToken', () => {
     ['thought under both keys', { reasoning: 'We', reasoning_content: 'We' }, { text: 'We', isThought: true }],
     ['answer with an empty thought', { content: 'Hi', reasoning_content: '' }, { text: 'Hi' }],
     ['answer with a null thought', { content: 'Hi', reasoning_content: null }, { text: 'Hi' }],
-  ])('reads the message of a reasoning model: %s', (_case, message, token) => {
+  ])("reads a reasoning model's message: %s", (_case, message, token) => {
     const body = JSON.stringify({ choices: [{ message }] });
     expect(judgeToken({ status: 200, body }, pointer)).toEqual({ kind: 'token', ...token });
   });

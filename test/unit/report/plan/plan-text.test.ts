@@ -208,7 +208,7 @@ describe("a plan's text", () => {
     expect(show(odd)).toContain('a\\u{1b}[2Jb -> c\\u{a}d');
   });
 
-  it.each(['placement/kimi', 'placement/kimi/rank'])('reports the stop of the hung %s', (address) => {
+  it.each(['placement/kimi', 'placement/kimi/rank'])('reports stopping the hung %s', (address) => {
     const effects = [{ kind: 'start', nodes: [], placements: ['kimi', 'qwen'] }] as const;
     const changes = [change('studio-1', address, 'hung', 'stopped')];
     expect(effectTexts({ effects, changes, steps: [] })).toEqual([
@@ -218,7 +218,7 @@ describe("a plan's text", () => {
     expect(effectTexts({ effects, changes: [], steps: [] })).toEqual(['starts kimi, qwen']);
   });
 
-  it('reports the stop of a hung placement before its start', () => {
+  it('reports stopping a hung placement before its start', () => {
     const effects = [{ kind: 'start', nodes: [], placements: ['kimi'] }] as const;
     const { steps } = planOfMesh({
       of: meshFleet(),

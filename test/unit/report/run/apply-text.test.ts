@@ -63,7 +63,7 @@ describe("a step's line", () => {
     expect(ended({ outcome: 'interrupted' })).toEqual(['studio-1 power/set was interrupted']);
   });
 
-  it('shows the progress of a long step', () => {
+  it("shows a long step's progress", () => {
     const fetch = stepOn('studio-3', 'model/kimi-k2/fetch');
     expect(progressLine(fetch, { doneBytes: 412e9, totalBytes: 735e9 })).toBe(
       'studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB',
@@ -140,7 +140,7 @@ describe("a run's last line", () => {
     expect(summaryText('failed', nothing)).toBe('Failed. Not reached: studio-1.');
   });
 
-  it('counts changes of an interrupted run only if all their steps finished', () => {
+  it("counts an interrupted run's changes only if all their steps finished", () => {
     const set = stepOn('studio-1', 'set', { changes: both });
     const gate = stepOn('studio-1', 'gate', { changes: both.slice(0, 1) });
     const plan = emptyPlan({ changes, steps: [set, gate] });

@@ -53,7 +53,7 @@ describe('the JSON output of status', () => {
     ).toEqual([]);
   });
 
-  it('has the state of each placement, and the endpoint while it serves', () => {
+  it("has each placement's state, and the endpoint while it serves", () => {
     const all = ['studio-1', 'studio-2', 'studio-3'];
     const serving = showMesh(['joined', 'joined', 'joined'], all);
     const never = showMesh(['absent', 'absent', 'absent'], all);

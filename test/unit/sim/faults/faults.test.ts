@@ -126,7 +126,7 @@ describe('a fault list', () => {
     expect(once.kind === 'fleet' && once.active).toEqual([{ fault: 'cable-swapped', target: 'studio-1:2,studio-1:3' }]);
   });
 
-  it('loses exactly the effect of a removed fault', () => {
+  it("loses exactly a removed fault's effect", () => {
     fc.assert(
       fc.property(fc.subarray([...everyFault], { minLength: 1 }), fc.nat(), (active, pick) => {
         const others = (list: readonly ActiveFault[]): readonly ActiveFault[] =>

@@ -63,7 +63,7 @@ describe("a rack's history", () => {
     expect(names(historyOf(fault('pd-leak'), boot('studio-1')))).toEqual([]);
   });
 
-  it('repairs an idle-dead port only after both Macs of its cable restart', () => {
+  it("repairs an idle-dead port only after both of its cable's Macs restart", () => {
     const dead: SimEvent = { kind: 'fault', fault: 'idle-dead-port', target: 'studio-1:2' };
     expect(names(historyOf(dead, boot('studio-1')))).toEqual(['idle-dead-port']);
     expect(names(historyOf(dead, boot('studio-2')))).toEqual(['idle-dead-port']);

@@ -46,7 +46,7 @@ describe('the simulated system_profiler', () => {
 });
 
 describe('the simulated network tools', () => {
-  it('list the hardware ports of an M3 Ultra as captured', () => {
+  it("list an M3 Ultra's hardware ports as captured", () => {
     const text = answer(studioAndLaptop, 'one', 'networksetup/-listallhardwareports.out');
     expect(layout(text)).toBe(layout(captured('networksetup-listallhardwareports.m3ultra.no-bridge.txt')));
   });
@@ -158,7 +158,7 @@ describe('the simulated network tools', () => {
 });
 
 describe('the simulated RDMA tools', () => {
-  it('list the devices of an M3 Ultra as captured', () => {
+  it("list an M3 Ultra's devices as captured", () => {
     const text = answer(lastReceptacle, 'one', 'ibv_devices/no-arguments.out');
     expect(layout(text)).toBe(layout(captured('ibv_devices.m3ultra.six-ports.txt')));
   });

@@ -25,7 +25,7 @@ afterAll(() => {
 describe.each(shells)('a simulated tool under %s', (_, shell) => {
   const root = kept(nodeRoot(healthy, 'studio-1', shell));
 
-  it('prints exactly the stored answer of a command line', () => {
+  it('prints exactly the stored answer for a command line', () => {
     const stored = filesOf(healthy, 'studio-1').get('/.sim/answers/networksetup/-getinfo_Thunderbolt+2.out');
     expect(root.run('/usr/sbin/networksetup', '-getinfo', 'Thunderbolt 2')).toEqual({
       status: 0,

@@ -243,7 +243,7 @@ describe('the simulated sudo', () => {
     expect(await sh('sudo -l -n -U _www')).toMatchObject({ code: 1, err: 'sudo: a password is required\n' });
   });
 
-  it('applies the rules of the calling account', async () => {
+  it("applies the calling account's rules", async () => {
     const rule = `printf '_www ALL=(root) NOPASSWD: /bin/sh -s\\n' >"$R/private/etc/sudoers.d/w"`;
     const asks = 'sudo -n "$(command -v sh)" -s </dev/null && echo root; sudo -n true; echo $?';
     const ask = () => sh('sudo -n "$R/bin/sh" -s', `sudo -n -H -u _www sh -c '${asks}'\n`);
