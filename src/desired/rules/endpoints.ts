@@ -68,22 +68,11 @@ function innerPort({ placements }: Draft): readonly Finding[] {
 
 /** Placements that share a node need different endpoint ports, even if they are stopped: they may be started later. */
 function endpointTaken({ placements }: Draft, place: PlaceText): readonly Finding[] {
-  const told = new Set<string>();
-  return draftLayouts(placements).flatMap((placement, index, all) => {
+  const isTaken = (one: DraftPlacement, { endpointPort }: DraftPlacement): boolean =>
+    endpointPort !== undefined && one.endpointPort === endpointPort;
+  const taken = clashes(placements, (one, other) => isTaken(one, other) && !isSameGateway(one, other));
+  return taken.map(({ placement, other }) => {
     const { name, endpointPort } = placement;
-    if (endpointPort === undefined) return [];
-    const other = all
-      .slice(0, index)
-      .find(
-        (one) =>
-          one.name !== name &&
-          !told.has(pairKey(one, placement)) &&
-          one.endpointPort === endpointPort &&
-          sharedNode(one, placement) !== undefined &&
-          !isSameGateway(one, placement),
-      );
-    if (other === undefined) return [];
-    told.add(pairKey(other, placement));
     const otherPlace = placeOf(other);
     return {
       ...placeOf(placement),
@@ -219,20 +208,8 @@ function endpointOfRanks({ placements }: Draft): readonly Finding[] {
 
 /** Placements that share a node need different rank ports in every generation. */
 function sameSlot({ placements }: Draft): readonly Finding[] {
-  const told = new Set<string>();
-  return draftLayouts(placements).flatMap((placement, index, all) => {
-    const slot = rankSlot(placement.name);
-    const other = all
-      .slice(0, index)
-      .find(
-        (one) =>
-          one.name !== placement.name &&
-          rankSlot(one.name) === slot &&
-          sharedNode(one, placement) !== undefined &&
-          !told.has(pairKey(one, placement)),
-      );
-    if (other === undefined) return [];
-    told.add(pairKey(other, placement));
+  const same = clashes(placements, (one, other) => rankSlot(one.name) === rankSlot(other.name));
+  return same.map(({ placement, other }) => {
     const { first, last } = rankPorts(placement.name);
     return {
       code: 'placement/same-slot',
@@ -252,6 +229,24 @@ function sharedNode(a: DraftPlacement, b: DraftPlacement): string | undefined {
   return a.nodes.find(({ text }) => names.has(text))?.text;
 }
 
-/** A key for two placements in any order, so that a problem between them is reported once. */
-const pairKey = (a: Pick<DraftPlacement, 'name'>, b: Pick<DraftPlacement, 'name'>): string =>
-  [a.name, b.name].toSorted().join(' ');
+/** The layouts that share a node and clash with an earlier one of another placement; each pair of placements once. */
+function clashes(
+  placements: readonly DraftPlacement[],
+  isClash: (one: DraftPlacement, other: DraftPlacement) => boolean,
+): readonly { readonly placement: DraftPlacement; readonly other: DraftPlacement }[] {
+  const found = new Set<string>();
+  const keyOf = (...pair: readonly DraftPlacement[]): string =>
+    pair
+      .map(({ name }) => name)
+      .toSorted()
+      .join(' ');
+  return draftLayouts(placements).flatMap((placement, index, all) => {
+    const isNew = (one: DraftPlacement): boolean => one.name !== placement.name && !found.has(keyOf(one, placement));
+    const other = all
+      .slice(0, index)
+      .find((one) => isNew(one) && sharedNode(one, placement) !== undefined && isClash(one, placement));
+    if (other === undefined) return [];
+    found.add(keyOf(other, placement));
+    return [{ placement, other }];
+  });
+}
