@@ -168,14 +168,8 @@ function exitOf(code: string): Exit | undefined {
   return { kind: 'signalled', signal: signalNames[signal] ?? String(signal) };
 }
 
-interface Decoded {
-  readonly text: string;
-  readonly isCut: boolean;
-  readonly isUtf8: boolean;
-}
-
 /** Cuts anything longer than `maxBytes`: the node limits its files only roughly. */
-function decode(bytes: Buffer, maxBytes: number): Decoded {
+function decode(bytes: Buffer, maxBytes: number) {
   const isCut = bytes.length > maxBytes;
   const kept = isCut ? bytes.subarray(0, maxBytes) : bytes;
   return { text: kept.toString('utf8'), isCut, isUtf8: isUtf8(bytes) };

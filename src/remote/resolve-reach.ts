@@ -35,18 +35,6 @@ export interface Reach {
   readonly knownHostsFiles: readonly string[];
 }
 
-/** Resolves how to reach nodes. Created once per run, because it caches what it reads. */
-export interface ReachResolver {
-  /**
-   * Resolves host, port, user, keys and agent: first from the wish, then from the user's ssh_config, then from ssh's
-   * defaults.
-   * @throws FleetError `ssh/bad-address`, `ssh/proxyjump`, `ssh/config-unsupported`, `ssh/config-unreadable`
-   */
-  readonly resolve: (wish: ReachWish) => Promise<Reach>;
-  /** Reads the known_hosts files of a reach, each file once per run, and combines them with the lock. */
-  readonly trust: (reach: Reach, lock?: HostKeyLock) => Promise<HostKeyTrust>;
-}
-
 const parallelQuestions = 8;
 
 /** The real controller. Home and user name come from the system, as for ssh. */
@@ -147,7 +135,7 @@ async function isSshSilent(env: ReachEnv): Promise<boolean> {
 }
 
 /** Creates a resolver. It skips `ssh -G` if no ssh_config on this machine can change the result. */
-export function createReachResolver(env: ReachEnv): ReachResolver {
+export function createReachResolver(env: ReachEnv) {
   const limited = limiter(parallelQuestions);
   let silent: Promise<boolean> | undefined;
   const texts = new Map<string, Promise<string | undefined>>();
@@ -167,7 +155,12 @@ export function createReachResolver(env: ReachEnv): ReachResolver {
     return refuse('ssh/config-unreadable', wish, detail, 'Install the OpenSSH client, so that `ssh` is in the PATH.');
   };
   return {
-    resolve: async (wish) => {
+    /**
+     * Resolves host, port, user, keys and agent: first from the wish, then from the user's ssh_config, then from ssh's
+     * defaults.
+     * @throws FleetError `ssh/bad-address`, `ssh/proxyjump`, `ssh/config-unsupported`, `ssh/config-unreadable`
+     */
+    resolve: async (wish: ReachWish): Promise<Reach> => {
       checkWish(wish);
       const config = await ask(wish);
       checkConfig(wish, config);
@@ -185,7 +178,8 @@ export function createReachResolver(env: ReachEnv): ReachResolver {
       };
       return { target, knownHostsFiles: config.knownHostsFiles.map((file) => expandPath(file, asked, env)) };
     },
-    trust: async (reach, lock) => {
+    /** Reads the known_hosts files of a reach, each file once per run, and combines them with the lock. */
+    trust: async (reach: Reach, lock?: HostKeyLock): Promise<HostKeyTrust> => {
       const files = await Promise.all(reach.knownHostsFiles.map(async (file) => ({ file, text: await read(file) })));
       const knownHosts = files.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
       return trustFor(reach.target, { knownHosts, ...given({ lock }) });

@@ -201,13 +201,6 @@ interface Requirement {
   readonly isConditional: boolean;
 }
 
-/** A line with a problem, counted from 1. */
-interface RequirementProblem {
-  readonly line: number;
-  /** A sentence without the file and the line. */
-  readonly text: string;
-}
-
 interface Entry {
   readonly line: number;
   readonly text: string;
@@ -270,7 +263,8 @@ function requirementOf(text: string): Requirement | string {
  */
 export function readRequirements(text: string) {
   const packages: Requirement[] = [];
-  const problems: RequirementProblem[] = [];
+  // Lines count from 1; a text is a sentence without file and line.
+  const problems: { readonly line: number; readonly text: string }[] = [];
   for (const { line, text: words } of entriesOf(text)) {
     const read = requirementOf(words);
     if (typeof read === 'string') problems.push({ line, text: read });
