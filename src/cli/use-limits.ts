@@ -2,7 +2,7 @@ import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } 
 import { resolve } from 'node:path';
 import type { UseLimits } from '../apply/reach/session.ts';
 import { type RunTiming, realTiming, scaledTiming } from '../apply/run-timing.ts';
-import { cannotWrite } from './files/write-file.ts';
+import { writingTo } from './files/write-file.ts';
 import type { Run } from './verb.ts';
 
 /** The default of `MESHWRIGHT_SIM_SCALE`: the clocks of simulated Macs run twenty times as fast. */
@@ -44,7 +44,7 @@ const streams = /^\/dev\/(?:stdout|stderr|fd\/\d+)$/;
 /** Appends to a file that only its owner may read. */
 function append(path: string, text: string): void {
   const follow = streams.test(path) ? 0 : O_NOFOLLOW;
-  try {
+  writingTo(path, () => {
     const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | follow, 0o600);
     try {
       const found = fstatSync(file);
@@ -53,7 +53,5 @@ function append(path: string, text: string): void {
     } finally {
       closeSync(file);
     }
-  } catch (error) {
-    throw cannotWrite(path, error);
-  }
+  });
 }

@@ -38,14 +38,15 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
  */
 export const isHandsWork = ({ hands }: Pick<Diagnostic, 'hands'>): boolean => hands === true;
 
-const order: readonly Severity[] = ['error', 'warning', 'notice'];
+/** The worst first. */
+export const severities: readonly Severity[] = ['error', 'warning', 'notice'];
 
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some((one) => one.severity === 'error');
 
 /** The number of each severity: `2 errors, 1 warning`, or `no problems`. */
 export function countText(diagnostics: readonly Pick<Diagnostic, 'severity'>[]): string {
-  const parts = order.flatMap((severity) => {
+  const parts = severities.flatMap((severity) => {
     const count = diagnostics.filter((one) => one.severity === severity).length;
     return count === 0 ? [] : [`${count} ${severity}${count === 1 ? '' : 's'}`];
   });

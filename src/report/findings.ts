@@ -1,5 +1,5 @@
 import { columnsOf, firmSpace } from '../diagnostics/cells.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { type Diagnostic, severities } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { proseText } from '../diagnostics/prose-text.ts';
 import { alike } from '../model/lists.ts';
@@ -86,8 +86,6 @@ export interface MergedFinding extends Pick<Diagnostic, 'code' | 'severity' | 's
   readonly hint: Prose;
   readonly of: readonly Diagnostic[];
 }
-
-const severities: readonly Diagnostic['severity'][] = ['error', 'warning', 'notice'];
 
 /** The node of a finding about exactly one node. */
 const onlyNode = ({ subject }: Diagnostic): string | undefined =>

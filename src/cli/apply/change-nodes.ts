@@ -58,7 +58,7 @@ interface NodeChange extends RunHooks, Pick<RunOptions, 'onWithdraw'> {
 /** How a command runs its playbook: it shows the progress, and has every plan confirmed before it runs. */
 export async function playbookOptions(run: Run, change: NodeChange): Promise<PlaybookOptions> {
   const { scope, ways, consent, first } = change;
-  const view = createRunView(run);
+  const view = isLive(run.console) && !run.options.json ? drawnView(run) : plainView(run);
   const wait = showWait(run.console);
   const prepared = await prepareRun(run, change, view.listen);
   // Nodes that were shut down will not answer.
@@ -134,11 +134,7 @@ interface RunView {
   readonly end: () => Promise<void>;
 }
 
-/** Redraws lines on a terminal, otherwise prints one line per event, and nothing with `--json`. */
-function createRunView(run: Run): RunView {
-  return isLive(run.console) && !run.options.json ? drawnView(run) : plainView(run);
-}
-
+/** Redraws lines on a terminal. */
 function drawnView(run: Run): RunView {
   const { columns, hasUnicode, hasColor } = run.console;
   let drawing: Drawing | undefined;
@@ -185,6 +181,7 @@ interface LineState {
   readonly told: Map<StepId, Told>;
 }
 
+/** Prints one line per event, and nothing with `--json`. */
 function plainView(run: Run): RunView {
   const state: LineState = {
     watch: watchChanges({ changes: [], steps: [] }),

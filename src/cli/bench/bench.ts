@@ -11,7 +11,7 @@ import { withQuestion } from '../../drivers/contract/chat-request.ts';
 import type { TokenRequest } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { parsePower, powerScript } from '../../engine/scripts/power-sample.ts';
-import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
 import type { BenchLevel } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import { exitText, isSuccess } from '../../model/probe.ts';
@@ -132,7 +132,9 @@ async function measure(run: Run, { wish, placement, fleet, sessions }: Measured)
   const { name, transport, nodes } = placement;
   const about = { placement: name, model: model.name, runtime: runtime.name, transport, nodes };
   const { words, maxTokens, ...counts } = wish;
-  const published = publishedFor([model.name, sourceText(model)], nodes.length);
+  // Models are also identified by their source, because the file's names are arbitrary.
+  const source = model.source.kind === 'url' ? model.source.base : model.source.folder;
+  const published = publishedFor([model.name, source], nodes.length);
   showResult(
     run,
     () => ({
@@ -152,11 +154,6 @@ async function measure(run: Run, { wish, placement, fleet, sessions }: Measured)
 }
 
 const inParallel = (requests: number): string => `${requests} in parallel`;
-
-/** Models are also identified by their source, because the file's names are arbitrary. */
-function sourceText({ source }: DesiredModel): string {
-  return source.kind === 'url' ? source.base : source.folder;
-}
 
 const cutShort = ({ name }: DesiredPlacement): Diagnostic =>
   diagnose('run/interrupted', {

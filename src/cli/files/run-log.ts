@@ -6,7 +6,7 @@ import { secretForms, secretMark, withoutSecrets } from '../../diagnostics/hide-
 import type { Json } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { eventLines, type LogEvent, type LogLevel } from './event-lines.ts';
-import { cannotWrite } from './write-file.ts';
+import { cannotWrite, writingTo } from './write-file.ts';
 
 /** The log of one command, for audits: its actions and observations as JSON lines (`schemas/log-line.schema.json`). */
 export interface RunLog {
@@ -90,15 +90,12 @@ function hidden(value: Json, secrets: readonly string[]): Json {
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
 /** Opens or creates a file that only this user can access. Follows no link and does not wait for the reader of a pipe. */
-function openOwn(path: string): number {
-  try {
+const openOwn = (path: string): number =>
+  writingTo(path, () => {
     const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o600);
     const found = fstatSync(file);
     const isOurs = found.isFile() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
     if (isOurs) return file;
     closeSync(file);
     throw new Error('the file exists, but other users can access it (chmod 600) or it is not a regular file');
-  } catch (error) {
-    throw cannotWrite(path, error);
-  }
-}
+  });

@@ -100,6 +100,15 @@ export function replaceFile(path: string, text: string, mode = 0o644): void {
   }
 }
 
+/** Does something that writes to a path. @throws FleetError `cli/cannot-write` for any failure */
+export function writingTo<T>(path: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
+
 /** The error for a path that cannot be written, with the system's reason. */
 export function cannotWrite(path: string, error: unknown): FleetError {
   const detail = `${path} cannot be written: ${messageOf(error)}.`;

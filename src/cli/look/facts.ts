@@ -1,8 +1,6 @@
 import { guess } from '../../desired/did-you-mean.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { type FactName, factsJson, registry } from '../../engine/observe/facts.ts';
-import type { FactsNode } from '../../model/documents.generated.ts';
-import type { NodeName } from '../../model/node.ts';
 import { factsText } from '../../report/facts-text.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
@@ -20,14 +18,10 @@ export const facts: VerbBody = async (run) => {
   const observation = await observeNodes(run, nodes, openWays(run, cluster), shownOnly(run));
   const order = nodes.map((node) => node.name);
   const failures = order.flatMap((name) => observation.failures[name] ?? []);
-  const factsOf = (name: NodeName): FactsNode => {
-    const seen = observation.nodes[name];
-    return seen === undefined ? {} : factsJson(seen.facts, names);
-  };
   if (run.options.json) {
     showJson(run.console, {
       ...documentHead(run.console, { cluster: cluster.fleet.name }),
-      nodes: Object.fromEntries(order.map((name) => [name, factsOf(name)])),
+      nodes: Object.fromEntries(order.map((name) => [name, factsJson(observation.nodes[name]?.facts ?? {}, names)])),
       diagnostics: diagnosticsJson(run.console, [...cluster.warnings, ...failures]),
     });
   } else {

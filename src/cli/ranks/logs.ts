@@ -328,7 +328,10 @@ async function followNode(way: NodeWay, placements: readonly string[], watch: Wa
     const looked = await watch.limit(() => lookAt(session, logs, run.options.deadline));
     if (signal.aborted) break;
     if (looked.kind === 'lost') {
-      if (looked.problem.code !== lostBy) tellLost(looked.problem, way.node, watch);
+      if (looked.problem.code !== lostBy) {
+        showDiagnostics(run.console, [looked.problem]);
+        run.console.err(`${way.node}: trying again every ${retryMs / 1_000} s\n`);
+      }
       lostBy = looked.problem.code;
       session.forget();
       await pause(retryMs, signal);
@@ -372,11 +375,6 @@ async function lookAt(session: Session, logs: readonly Followed[], deadlineMs: n
 
 const cannotRead = (node: NodeName, why: string): Diagnostic =>
   diagnose('logs/cannot-read', { detail: prose`${labelled(node)}${why}.`, subject: nodeSubject(node) });
-
-function tellLost(problem: Diagnostic, node: NodeName, { run }: Watch): void {
-  showDiagnostics(run.console, [problem]);
-  run.console.err(`${node}: trying again every ${retryMs / 1_000} s\n`);
-}
 
 /** Shows the new part of one log and stores the reading position. */
 function take(part: LogPart, logs: readonly Followed[], node: NodeName, watch: Watch): void {

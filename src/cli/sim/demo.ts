@@ -4,19 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { wrap } from '../../diagnostics/cells.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
-import { cannotWrite } from '../files/write-file.ts';
+import { cannotWrite, writingTo } from '../files/write-file.ts';
 import { outputWritten } from '../terminal/console.ts';
 import { type Run, shownWord, type VerbBody } from '../verb.ts';
 import { selfWords } from './sim.ts';
 import { prepareDemo } from './sim-example.ts';
-
-function makeFolder(): string {
-  try {
-    return mkdtempSync(join(tmpdir(), 'meshwright-demo-'));
-  } catch (error) {
-    throw cannotWrite(tmpdir(), error);
-  }
-}
 
 /** The environment of the typed commands, without the user's own racks, files and speed. */
 const placeIn = (folder: string, env: NodeJS.ProcessEnv): SelfPlace => ({
@@ -31,7 +23,7 @@ const placeIn = (folder: string, env: NodeJS.ProcessEnv): SelfPlace => ({
 
 /** `demo`: runs real commands on a simulated rack in a temporary folder, and checks the exit code of each. */
 export const demo: VerbBody = async (run) => {
-  const folder = makeFolder();
+  const folder = writingTo(tmpdir(), () => mkdtempSync(join(tmpdir(), 'meshwright-demo-')));
   const place = placeIn(folder, run.env);
   // The demo leaves nothing behind, even if a second Ctrl-C ends this process immediately.
   const clear = (): void => {

@@ -22,7 +22,7 @@ import { requireReadable } from '../cluster/ways.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { fleetFileName, simFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';
-import { cannotWrite, replaceFile } from '../files/write-file.ts';
+import { replaceFile, writingTo } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
@@ -125,7 +125,7 @@ function listFaults(run: Run): ExitCode {
 export const simUp: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
   requirePrograms();
-  makeFolder(folder);
+  writingTo(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
   // An invalid file must not change the running Macs.
   let cluster = rehearsedCluster(run);
   const isFactory = run.own['factory'] === true;
@@ -169,14 +169,6 @@ const enrollText = prose`Enroll them (their password is "simulated"): ${meshwrig
 function nextText(isChanged: boolean): Prose {
   if (!isChanged) return prose`Check them: ${meshwright('status')}`;
   return prose`The file has changed since these Macs were created, so plan shows the difference.\nTo create them from scratch: ${meshwright('sim up', '--fresh')}`;
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw cannotWrite(folder, error);
-  }
 }
 
 /** `sim down`: stops the simulated fleet; it also succeeds if none is running. */

@@ -2,7 +2,7 @@ import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import { type EffectTotal, isEmptyPlan, type Plan } from '../../engine/plan/plan.ts';
-import { alike, groupBy } from '../../model/lists.ts';
+import { alike, groupBy, listText } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
 import type { Change, ChangeKind, EffectKind } from '../../model/step.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -225,10 +225,7 @@ function startTexts(total: EffectTotal, { changes, steps }: Pick<Plan, 'changes'
 /** `Nothing is interrupted, rebooted, switched off or deleted.`, without the effects that the plan has. */
 export function denialText(effects: readonly EffectTotal[]): string {
   const words = denials.filter(([kind]) => !effects.some((total) => total.kind === kind)).map(([, word]) => word);
-  const last = words.at(-1);
-  if (last === undefined) return '';
-  const head = words.slice(0, -1).join(', ');
-  return `Nothing is ${head === '' ? last : `${head} or ${last}`}.`;
+  return words.length === 0 ? '' : `Nothing is ${listText(words, 'or')}.`;
 }
 
 /** The data that the plan sends, grouped by amount: `735 GB to studio-3`. */
