@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { openSession, type Session } from '../../apply/reach/session.ts';
+import type { Session } from '../../apply/reach/session.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { askedPort } from '../../desired/endpoints.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
@@ -24,17 +24,15 @@ import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { type BenchRound, benchLevel, benchText, publishedFor } from '../../report/bench-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
-import { openWays, type Ways } from '../cluster/ways.ts';
+import { closeAll, openSessions, openWays } from '../cluster/ways.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { fleetAsItRuns } from '../ranks/where-they-run.ts';
 import { diagnosticsJson, logFindings, pageFor, showResult, withProgress } from '../terminal/console.ts';
-import { exitOfSignal } from '../terminal/signals.ts';
-import { useLimits } from '../use-limits.ts';
+import { endedOnAbort, exitOfSignal } from '../terminal/signals.ts';
 import { type Run, readCountOption, textOption, usageError, type VerbBody } from '../verb.ts';
 
 /** macOS's sshd allows ten channels per connection (MaxSessions of sshd_config); one of them samples power. */
 const mostAtOnce = 8;
-const retryMs = 500;
 
 /** `bench PLACEMENT`: measures how fast a placement answers, with one request and with several in parallel. */
 export const bench: VerbBody = async (run) => {
@@ -46,17 +44,13 @@ export const bench: VerbBody = async (run) => {
   const placement = wantedPlacement(run, await fleetAsItRuns(run, cluster, ways));
   const { driver } = partsOf(fleet, placement).runtime;
   const wish = benchWish(typed, { placement, driver });
-  const sessions = await openMembers(run, placement, { fleet, ways });
-  const close = (): void => {
-    for (const session of sessions) session.close();
-  };
-  run.signal.addEventListener('abort', close, { once: true });
-  try {
-    return await measure(run, { wish, placement, fleet, sessions });
-  } finally {
-    run.signal.removeEventListener('abort', close);
-    close();
-  }
+  const members = placement.nodes.flatMap((name) => fleet.nodes.find((node) => node.name === name) ?? []);
+  const sessions = await openSessions(run, ways, members);
+  return endedOnAbort(
+    run.signal,
+    () => closeAll(sessions),
+    () => measure(run, { wish, placement, fleet, sessions }),
+  );
 };
 
 function readTyped(run: Run): Partial<BenchWish> {
@@ -85,16 +79,6 @@ function wantedPlacement(run: Run, fleet: DesiredFleet): DesiredPlacement {
     throw usageError('Name one placement.', `Placements: ${names || 'none in the file'}`);
   }
   return placementNamed({ fleet }, word);
-}
-
-async function openMembers(
-  run: Run,
-  { nodes }: DesiredPlacement,
-  { fleet, ways }: { readonly fleet: DesiredFleet; readonly ways: Ways },
-): Promise<readonly Session[]> {
-  const members = nodes.flatMap((name) => fleet.nodes.find((node) => node.name === name) ?? []);
-  const { signal: _ended, ...limits } = useLimits(run);
-  return (await ways.toAll(members)).map((way) => openSession(way, { ...limits, retryMs }));
 }
 
 interface Measured {

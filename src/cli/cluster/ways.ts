@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import type { NodeWay, Way } from '../../apply/reach/session.ts';
+import { type NodeWay, openSession, type Session, type Way } from '../../apply/reach/session.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { FleetError, messageOf, systemCode } from '../../diagnostics/diagnostic.ts';
 import type { HostKeyLock, PinnedKey } from '../../model/cluster-lock.ts';
@@ -14,6 +14,7 @@ import { createReachResolver, localReachEnv, type ReachWish } from '../../remote
 import { parseRunFile, type RunFile, type RunNode, runFileName } from '../../sim/hosts/control/run-folder.ts';
 import { isSameProcess } from '../../sim/hosts/processes.ts';
 import { simFolder } from '../files/places.ts';
+import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 import { type OpenedCluster, openLock, simLockPlace } from './open-cluster.ts';
 
@@ -52,6 +53,18 @@ export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>
     settle,
     toAll: (nodes) => Promise.all(nodes.map(async (node) => ({ node: node.name, way: await to(node) }))),
   };
+}
+
+const retryMs = 500;
+
+/** Connections to nodes, in their order. Only their commands and {@link closeAll} end them, not the signal of the run. */
+export async function openSessions(run: Run, ways: Ways, nodes: readonly DesiredNode[]): Promise<readonly Session[]> {
+  const { signal: _ended, ...limits } = useLimits(run);
+  return (await ways.toAll(nodes)).map((way) => openSession(way, { ...limits, retryMs }));
+}
+
+export function closeAll(sessions: readonly Session[]): void {
+  for (const session of sessions) session.close();
 }
 
 /** Without a simulator or with a damaged lock, no node is reachable: that ends the run instead of failing each node. */

@@ -22,6 +22,7 @@ import { type ResolvedSecret, resolveSecret } from '../../secrets/resolve-secret
 import { findClusterFile } from '../files/places.ts';
 import { secretContext, typedPasswordSource } from '../sources/secrets.ts';
 import { askIfPossible } from '../terminal/ask.ts';
+import { endedOnAbort } from '../terminal/signals.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
@@ -110,24 +111,20 @@ async function installMissing(run: Run, missing: MissingAccess): Promise<Install
 }
 
 /** Checks the Mac and installs with one login, so that the password is sent once. */
-async function judgeAndInstall(
+function judgeAndInstall(
   run: Run,
   { node, way, judge }: MissingAccess,
   { password: secret, key }: { readonly password: Secret; readonly key: FirstKey | undefined },
 ): Promise<InstallOutcome> {
   const shared = key === undefined ? undefined : sharedLogin(byPassword(secret));
-  const end = (): void => shared?.end();
-  run.signal.addEventListener('abort', end, { once: true });
-  try {
+  const install = async (): Promise<InstallOutcome> => {
     const against = (await judge?.(shared?.logIn)) ?? [];
     if (against.length > 0 || run.signal.aborted) return { kind: 'not-tried', diagnostics: against };
     const byKey = key === undefined || shared === undefined ? {} : { key: key.line, logIn: shared.logIn };
-    const install = { node: node.name, way, password: secret, ...byKey };
-    return { kind: 'tried', ...(await installAccess(install, useLimits(run))) };
-  } finally {
-    run.signal.removeEventListener('abort', end);
-    end();
-  }
+    const wanted = { node: node.name, way, password: secret, ...byKey };
+    return { kind: 'tried', ...(await installAccess(wanted, useLimits(run))) };
+  };
+  return endedOnAbort(run.signal, () => shared?.end(), install);
 }
 
 function password(run: Run, { node, way: { target } }: MissingAccess, source: SecretSource): Promise<ResolvedSecret> {

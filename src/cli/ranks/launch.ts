@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PlaybookWork } from '../../apply/playbook-report.ts';
-import { openSession, type Session } from '../../apply/reach/session.ts';
+import type { Session } from '../../apply/reach/session.ts';
 import { freeRankPort } from '../../desired/endpoints.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
@@ -37,14 +37,12 @@ import { actOn, playbookOf } from '../apply/act-on.ts';
 import { refuseAny } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { amongApplied, type NamedIn, placementNamed } from '../cluster/targets.ts';
-import { openWays, type Ways } from '../cluster/ways.ts';
+import { closeAll, openSessions, openWays, type Ways } from '../cluster/ways.ts';
 import { exitCode } from '../exit-codes.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import { type Console, showDiagnostics } from '../terminal/console.ts';
-import { useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 
-const retryMs = 500;
 const lookMs = 60_000;
 
 /** `launch PLACEMENT -- CMD…`: stops placements, runs the user's program on the Macs and cables, and starts placements again. */
@@ -208,8 +206,7 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
     showDiagnostics(run.console, [group.diagnostic]);
     return exitCode.failed;
   }
-  const { signal: _ended, ...limits } = useLimits(run);
-  const sessions = (await ways.toAll(nodes)).map((way) => openSession(way, { ...limits, retryMs }));
+  const sessions = await openSessions(run, ways, nodes);
   const isLogin = account === undefined || sessions.some(({ user }) => user === account.name);
   const runner = isLogin ? 'the ssh user, who can become root' : account.name;
   run.console.err(`launch: ${counted(nodes.length, 'rank')}, ${group.backend}, as ${runner}\n`);
@@ -387,10 +384,6 @@ async function launchRanks({ console, signal }: Run, ranks: Ranks): Promise<numb
   signal.removeEventListener('abort', end);
   clearTimeout(givingUp);
   return Math.max(0, ...statuses);
-}
-
-function closeAll(sessions: readonly Session[]): void {
-  for (const session of sessions) session.close();
 }
 
 /** The output of one rank, and the end of its group. */

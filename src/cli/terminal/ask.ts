@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { failure } from '../../diagnostics/diagnose.ts';
 import type { Run } from '../verb.ts';
+import { endedOnAbort } from './signals.ts';
 
 /**
  * Asks a yes-or-no question on the terminal. `--yes` answers it; anything but y or yes means no.
@@ -17,19 +18,17 @@ export const askIfPossible = (run: Run, question: string): Promise<boolean | und
   run.options.yes || run.console.canAsk ? askYes(run, question) : Promise.resolve(undefined);
 
 /** Asks on the terminal even with `--yes`. Only for callers that know that a terminal is there. */
-export async function askPerson(run: Run, question: string): Promise<boolean> {
+export function askPerson(run: Run, question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const stop = (): void => lines.close();
-  run.signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await new Promise<boolean>((resolve) => {
-      lines.once('close', () => resolve(false));
-      // readline intercepts Ctrl-C, so the signal is sent to this process.
-      lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-      lines.question(`${question} [y/N] `, (answer) => resolve(/^y(es)?$/i.test(answer.trim())));
-    });
-  } finally {
-    run.signal.removeEventListener('abort', stop);
-    lines.close();
-  }
+  const answer = new Promise<boolean>((resolve) => {
+    lines.once('close', () => resolve(false));
+    // readline intercepts Ctrl-C, so the signal is sent to this process.
+    lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    lines.question(`${question} [y/N] `, (typed) => resolve(/^y(es)?$/i.test(typed.trim())));
+  });
+  return endedOnAbort(
+    run.signal,
+    () => lines.close(),
+    () => answer,
+  );
 }

@@ -8,6 +8,17 @@ export function exitOfSignal({ aborted, reason }: AbortSignal): ExitCode | undef
   return reason instanceof Error && reason.cause === exitCode.terminated ? exitCode.terminated : exitCode.interrupted;
 }
 
+/** Does some work. `end` is called when the signal aborts it, and in any case afterwards. */
+export async function endedOnAbort<T>(signal: AbortSignal, end: () => void, work: () => Promise<T>): Promise<T> {
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await work();
+  } finally {
+    signal.removeEventListener('abort', end);
+    end();
+  }
+}
+
 /**
  * Listens for Ctrl-C, TERM, HUP and QUIT. The first signal stops the run cleanly; the second one ends the process
  * immediately, with the same exit code.
