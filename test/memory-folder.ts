@@ -11,7 +11,7 @@ const ownerName = 'owner';
 /** Process numbers say something only to those who count alike, and containers may share this memory. */
 const countedIn = (): Promise<string> => readlink('/proc/self/ns/pid').catch(() => '');
 
-/** Whether whoever wrote this down, in the same table of processes, has ended. */
+/** Whether the process that wrote this record, in the same process table, has ended. */
 async function hasEnded(owner: string): Promise<boolean> {
   const [pid = '', start = '', namespace = ''] = owner.split(' ');
   if (namespace === '' || namespace !== (await countedIn())) return false;

@@ -110,7 +110,7 @@ describe('a rack from the previous release', patience, () => {
     expect(await changesOfBoth()).toEqual(['studio-1 model/fetched', 'studio-1 placement/next', 'studio-4 rollback']);
   });
 
-  it('makes the new release refuse a plan saved by the old one as stale', async () => {
+  it('has saved plans that the new release refuses as stale', async () => {
     await must(rack, old, ['plan', '--out', 'saved.json']);
     const ran = await rack.type(mainFile, ['apply', 'saved.json', '--yes']);
     // The two releases word changes differently, so every change counts as new, and every old one as gone.

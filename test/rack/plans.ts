@@ -26,7 +26,7 @@ import { jsonText, say } from '../unit/one-page.ts';
 import { endpointStatus, type MeshRack, meshFleet, observeMesh, type RankCase, rankService } from './placements.ts';
 import { desiredFleet, observedFleet, type RackChanges, settledFacts } from './rack.ts';
 
-/** A digest that nobody computed. */
+/** A made-up digest. */
 export const anyDigest = digest('ab'.repeat(32));
 
 /** `studio-1 power/sleep: sleeps after 10 min -> never sleeps` as a change. */
@@ -98,12 +98,12 @@ export function aStep(id: string, { node = 'studio-1', needs = [], after, ...cha
   });
 }
 
-/** A gate that nobody ever asks anything. */
+/** A gate that is never asked. */
 export const gateAct: Act = { kind: 'gate', expect: [], aborts: [] };
 
 const sha256 = digest('a'.repeat(64));
 
-/** A job that nobody ever launches. */
+/** A job that is never launched. */
 export const jobAct: Act = {
   kind: 'job',
   key: sha256,
@@ -111,7 +111,7 @@ export const jobAct: Act = {
   args: { tree: { kind: 'runtime', name: 'reference', digest: sha256 }, archive: 'tar.gz', sha256, extras: [] },
 };
 
-/** A boot session that nobody knows. */
+/** An unknown boot session. */
 export const unknownSession: Known<string> = unknown('unreachable', 'The node did not answer.');
 
 /** A blocker that hands can clear, with what a test says otherwise. */

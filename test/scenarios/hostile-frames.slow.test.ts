@@ -131,7 +131,7 @@ describe('a forged frame (case 16)', () => {
       whole.map(() => ({ out: 'ProductName: macOS\nProductVersion: 99.9\nBuildVersion: 99Z99\n' })),
     );
 
-  it('is ignored before and after the real one if it has the token of an earlier observation', () => {
+  it("is ignored before and after the real one if it has an earlier observation's token", () => {
     expect(read(Buffer.concat([lie(oldToken), recording.bytes]))).toEqual(whole);
     expect(read(Buffer.concat([recording.bytes, lie(oldToken)]))).toEqual(whole);
   });

@@ -13,7 +13,7 @@ export interface SshCase {
   readonly user: KeyPair;
   readonly host: { readonly privateKey: string; readonly pair: KeyPair };
   readonly target: (port: number, more?: Partial<Target>) => Target;
-  /** Trust in the host key of this case, or in another one, for a port. */
+  /** Trust in the host key of this case, or in a different key, for a port. */
   readonly trust: (port: number, key?: KeyPair) => HostKeyTrust;
   readonly connect: (port: number, limits?: Partial<ConnectLimits>) => Promise<Remote>;
   readonly remove: () => void;

@@ -150,7 +150,7 @@ function configText(folder: string, port: number, hostKeys: readonly KeyPair[], 
   return [...defaults.filter((line) => !given.has(keyword(line))), ...extra, ''].join('\n');
 }
 
-/** How often another port is tried when somebody else was given the same one in between. */
+/** How often another port is tried if a different process has taken the chosen one meanwhile. */
 const portTries = 5;
 
 /** Starts a private OpenSSH server on a free loopback port and waits until it answers. */

@@ -31,7 +31,7 @@ it.runIf(process.platform === 'linux')('removes only the folders of runs that we
   expect(table).toBe(readlinkSync('/proc/self/ns/pid'));
   const dead = await killed();
   lay('mw-dead', `${dead} ${table}`);
-  // Its number was given to somebody else since.
+  // Its process number has been reused since.
   lay('mw-reused', `${pid} ${Number(start) - 1} ${table}`);
   lay('mw-elsewhere', `${dead} pid:[1]`);
   lay('mw-begun');

@@ -68,7 +68,7 @@ describe('a list of packages', () => {
     expect([packages, problems]).toEqual([[], [{ line: 3, text: expect.stringContaining(expected) }]]);
   });
 
-  it('has every problem reported on the first line of its package', () => {
+  it('reports every problem on the first line of its package', () => {
     const { problems } = readRequirements(`a==1 \\\n  # via b\nb==2\n\nc>=3 \\\n  ${hash}\n`);
     expect(problems.map(({ line }) => line)).toEqual([1, 3, 5]);
   });

@@ -19,7 +19,7 @@ const scripts = allProbes().flatMap(({ name, ask: [, option, script] }) =>
 
 const newRoot = removedAfter(makeNodeRoot);
 
-/** Tools that answer at once; those that a probe runs in front cannot hang: no signal would be heard. */
+/** Tools that answer immediately; those that a probe runs in front cannot hang: no signal would be heard. */
 const quick = /\/(?:awk|base64|cat|head|mkdir|ps|rm|rmdir|sh|sleep|stat|tail|wc)$/;
 
 /** A node on which there is something to ask about, and every tool that is waited for hangs. */
