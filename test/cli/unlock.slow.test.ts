@@ -120,7 +120,7 @@ placements:
     expect(page.stdout).toContain('env KEY_OF_BEN  not found  key of chat\n');
     expect(page.stdout).toMatch(/The environment variable KEY_OF_BEN is not\s+set\./);
     expect(page.stdout).toMatch(/^studio-rack {3}4 nodes: no password needed now +simulated\n/);
-    expect(page.stdout).toMatch(/ {2}studio-1\.\.4 {2}no\n$/);
+    expect(page.stdout).toMatch(/ {2}studio-1\.\.4 {2}not needed\n$/);
     const narrow = await run({ ...env, COLUMNS: '40' }, 'secrets', '--sim');
     expect(widest(narrow.stdout)).toBeLessThanOrEqual(40);
     expect(schemaCheck('secrets')(json(document))).toEqual([]);

@@ -178,10 +178,10 @@ const stateText: Readonly<Record<Source['state'], string>> = {
 };
 
 const needText: Readonly<Record<Need, string>> = {
-  unlock: 'now: unlock',
-  enroll: 'now: enroll',
+  unlock: 'needed now: unlock',
+  enroll: 'needed now: enroll',
   'after-restart': 'after a restart: unlock',
-  nothing: 'no',
+  nothing: 'not needed',
   unknown: 'unknown',
 };
 
@@ -220,24 +220,27 @@ function secretsText({ cluster, sources, keys, rows, seen }: Found, page: Page):
     table(apiKeys, page),
     keys.flatMap(({ why }) => (why === undefined ? [] : hang('  ', escapeText(why), page.columns))),
     table(
-      [
-        ['node', 'needs password', 'from', 'sent as'],
-        ...equal.map(([{ need, source, channels }, same]) => [
-          everyNodeText(same.map(({ name }) => name)),
-          needText[need],
-          channels.length === 0 ? '' : (source ?? 'no source'),
-          channels.join(', '),
-        ]),
-      ],
+      equal.map(([{ need, source, channels }, same]) => [
+        everyNodeText(same.map(({ name }) => name)),
+        needText[need],
+        channels.length === 0 ? '' : (source ?? 'no source'),
+        channels.join(', '),
+      ]),
       page,
+      [['node', 'password', 'from', 'sent as']],
     ),
   ]);
 }
 
-/** Columns; on a page that is too narrow, each row is a paragraph. */
-function table(rows: readonly (readonly string[])[], page: Page): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => columnsOf(row[at] ?? ''))));
-  const lines = rows.map((row) => `  ${row.map((cell, at) => padEnd(cell, widths[at] ?? 0)).join('  ')}`.trimEnd());
+/** Columns below a head; on a page that is too narrow, each row is a paragraph, without the head. */
+function table(
+  rows: readonly (readonly string[])[],
+  page: Page,
+  head: readonly (readonly string[])[] = [],
+): readonly string[] {
+  const all = [...head, ...rows];
+  const widths = (all[0] ?? []).map((_, at) => Math.max(...all.map((row) => columnsOf(row[at] ?? ''))));
+  const lines = all.map((row) => `  ${row.map((cell, at) => padEnd(cell, widths[at] ?? 0)).join('  ')}`.trimEnd());
   if (lines.every((line) => columnsOf(line) <= page.columns)) return lines;
   return rows.flatMap((row) => hang('  ', row.filter((cell) => cell !== '').join(', '), page.columns));
 }
