@@ -87,6 +87,7 @@ describe('rollback', () => {
     expect((await apply()).code).toBe(0);
     const tooEarly = await run('rollback', 'reference', '--yes', '--json');
     expect([tooEarly.code, codesOf(json(tooEarly))]).toEqual([1, ['rollback/no-version']]);
+    expect(tooEarly.stdout).toMatch(/On studio-1,4: [0-9a-f]{16} \(in use\)\. No older version/);
 
     useArchive('newer');
     expect((await apply()).code).toBe(0);

@@ -7,8 +7,8 @@ import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
-import { listText } from '../../model/lists.ts';
-import type { NodeName } from '../../model/node.ts';
+import { alike, listText } from '../../model/lists.ts';
+import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
@@ -182,7 +182,9 @@ export function olderVersion({ runtime, nodes, to }: OlderWish, observation: Fle
   const [first, ...others] = found.toSorted();
   if (first !== undefined && others.length === 0) return first;
   if (first === undefined && begun !== undefined && isMeant(begun)) return begun;
-  const there = kept.map(({ node, trees }) => `${node} has ${versionsText(trees)}`).join('; ');
+  const there = alike(kept, ({ trees }) => versionsText(trees))
+    .map(([{ trees }, same]) => `On ${everyNodeText(same.map(({ node }) => node))}: ${versionsText(trees)}`)
+    .join('. ');
   throw failure('rollback/no-version', {
     subject: runtimeSubject(runtime.name),
     detail:
