@@ -127,9 +127,9 @@ const notBegun = ({ steps }: Plan, outcome: 'skipped' | 'interrupted'): readonly
   steps.map((step): StepReport => ({ step, outcome, diagnostics: [], ms: 0 }));
 
 async function hasChanged({ nodes, isStale }: SecondLook, run: OpenRun): Promise<boolean> {
-  const { deadlineMs, newToken } = run.options;
+  const { deadlineMs, newBoundary } = run.options;
   const sessions = nodes.map(({ name }) => sessionOf(run, name));
-  return isStale(await observeSessions(sessions, { deadlineMs, newToken }));
+  return isStale(await observeSessions(sessions, { deadlineMs, newBoundary }));
 }
 
 /** Every node with a step that is not manual. */
@@ -391,7 +391,7 @@ export interface RunReport {
 /** The inputs of a run other than its plans. The caller reads clocks and makes tokens. */
 export interface RunOptions
   extends UseLimits,
-    Pick<StepContext, 'verb' | 'desired' | 'timing' | 'newToken' | 'onWithdraw' | 'unlock'> {
+    Pick<StepContext, 'verb' | 'desired' | 'timing' | 'newBoundary' | 'onWithdraw' | 'unlock'> {
   /** SSH targets of all nodes in the plan, and of those that its gates observe. */
   readonly ways: readonly NodeWay[];
   readonly controller: Controller;

@@ -112,7 +112,7 @@ interface UnlockLimits {
   /** Per connection. */
   readonly deadlineMs: number;
   readonly timing: RunTiming;
-  readonly newToken: () => string;
+  readonly newBoundary: () => string;
   readonly signal: AbortSignal;
   readonly onProgress?: (node: NodeName, text: string) => void;
   readonly onRemote?: RemoteListener;
@@ -173,7 +173,7 @@ async function turn(node: NodeName, address: string, limits: UnlockLimits): Prom
 }
 
 async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: UnlockLimits): Promise<Unlocked> {
-  const { timing, deadlineMs, newToken, signal, onRemote } = limits;
+  const { timing, deadlineMs, newBoundary, signal, onRemote } = limits;
   limits.onProgress?.(node, isSaid ? 'unlocked; macOS is starting' : 'password sent; result not known yet');
   const endMs = performance.now() + timing.unlockReturnMs;
   let last: readonly Diagnostic[] = [];
@@ -181,7 +181,7 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
     const { rebootPausesMs } = timing;
     await pause(rebootPausesMs[Math.min(at, rebootPausesMs.length - 1)] ?? 0, signal);
     if (signal.aborted) return sent(interruption(node));
-    const about = { parallel: 1, newToken, facts: ['boot-session'] as const };
+    const about = { parallel: 1, newBoundary, facts: ['boot-session'] as const };
     const look = { deadlineMs, signal, ...given({ onRemote }), ...about };
     const { nodes, failures } = await observeFleet([{ node, way }], look);
     const session = read(nodes[node]?.facts, bootSessionFact);

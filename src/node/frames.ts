@@ -1,15 +1,15 @@
 /**
  * Reads what the observation script prints, whatever stands before, between and after it:
  *
- *     <token> begin 1 <probes>
- *     <token> <probe> <exit code or "stuck"> <1 when late>      one line per probe, counted from 1
- *     <token> sizes
+ *     <boundary> begin 1 <probes>
+ *     <boundary> <probe> <exit code or "stuck"> <1 when late>      one line per probe, counted from 1
+ *     <boundary> sizes
  *          27 1.o                                               as `wc -c` prints them
- *     <token> <probe> out                                       then that many bytes, for each file
- *     <token> end
+ *     <boundary> <probe> out                                       then that many bytes, for each file
+ *     <boundary> end
  *
  * An answer is given only when its line, both sizes and the separators on both sides of both files agree; else it is
- * missing. Separators carry the token, so that one broken answer does not cost the ones after it.
+ * missing. Separators carry the boundary, so that one broken answer does not cost the ones after it.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Answer, Exit, Probe } from '../model/probe.ts';
@@ -17,7 +17,7 @@ import type { Answer, Exit, Probe } from '../model/probe.ts';
 /** The request of the script that printed the frames. */
 export interface FramesRequest {
   readonly probes: readonly Probe[];
-  readonly token: string;
+  readonly boundary: string;
 }
 
 /** One answer per probe, in probe order. Never throws: an answer that is not trustworthy is `missing`. */
@@ -25,14 +25,14 @@ export function parseFrames(output: Uint8Array, request: FramesRequest): readonl
   const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength);
   // Latin-1 has one character per byte, so text offsets are byte offsets.
   const text = bytes.toString('latin1');
-  const { probes, token } = request;
-  const start = `\n${token} begin 1 ${probes.length}\n`;
+  const { probes, boundary } = request;
+  const start = `\n${boundary} begin 1 ${probes.length}\n`;
   const at = text.indexOf(start);
   if (at < 0) {
-    const reason = reasonWithoutBegin(text, token);
+    const reason = reasonWithoutBegin(text, boundary);
     return probes.map((probe) => missing(probe, reason));
   }
-  const frames = readFrames(text, at + start.length, token);
+  const frames = readFrames(text, at + start.length, boundary);
   return probes.map((probe, index) => answerOf(probe, index + 1, frames, bytes));
 }
 
@@ -49,9 +49,9 @@ const missing = (probe: Probe, reason: Missing): Answer => ({
   missing: reason,
 });
 
-function reasonWithoutBegin(text: string, token: string): Missing {
-  if (text.includes(`\n${token} nowhere\n`)) return 'not-asked';
-  return text.includes(`\n${token} begin `) && text.includes(`\n${token} sizes\n`) ? 'garbled' : 'truncated';
+function reasonWithoutBegin(text: string, boundary: string): Missing {
+  if (text.includes(`\n${boundary} nowhere\n`)) return 'not-asked';
+  return text.includes(`\n${boundary} begin `) && text.includes(`\n${boundary} sizes\n`) ? 'garbled' : 'truncated';
 }
 
 /** The line of one probe: its exit code from the shell, and whether the watchdog stopped it. */
@@ -77,8 +77,8 @@ interface Frames {
   readonly isWhole: boolean;
 }
 
-function readFrames(text: string, from: number, token: string): Frames {
-  const separator = new RegExp(`\\n${token} (\\d{1,6} (?:out|err)|end)\\n`, 'g');
+function readFrames(text: string, from: number, boundary: string): Frames {
+  const separator = new RegExp(`\\n${boundary} (\\d{1,6} (?:out|err)|end)\\n`, 'g');
   separator.lastIndex = from;
   const all = [...text.matchAll(separator)];
   const bodies = new Map<string, Body | undefined>();
@@ -90,8 +90,8 @@ function readFrames(text: string, from: number, token: string): Frames {
   const head = text.slice(from, all[0]?.index).split('\n');
   const lines = new Map<string, Line | undefined>();
   const sizes = new Map<string, number | undefined>();
-  const sizesAt = head.indexOf(`${token} sizes`);
-  const line = new RegExp(`^${token} (\\d{1,6}) (\\d{1,3}|stuck) ([01])$`);
+  const sizesAt = head.indexOf(`${boundary} sizes`);
+  const line = new RegExp(`^${boundary} (\\d{1,6}) (\\d{1,3}|stuck) ([01])$`);
   for (const one of sizesAt < 0 ? head : head.slice(0, sizesAt)) {
     const [, id = '', code = '', late] = line.exec(one) ?? [];
     if (id !== '') lines.set(id, lines.has(id) ? undefined : { code, isLate: late === '1' });

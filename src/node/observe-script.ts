@@ -86,9 +86,9 @@ export function observationCeilingMs(request: TimingRequest): number {
   return (moments.at(-1)?.atMs ?? 0) + unitsAfterKill * unitMs;
 }
 
-/** The request of one observation. `token` is 32 lower-case hexadecimal digits, new for every observation. */
+/** The request of one observation. `boundary` is 32 lower-case hexadecimal digits, new for every observation. */
 interface ObserveRequest extends TimingRequest {
-  readonly token: string;
+  readonly boundary: string;
   /** Empty on a Mac, the node's folder in the portable simulator. */
   readonly rootPrefix: string;
 }
@@ -101,13 +101,13 @@ const ulimitBlockBytes = 512;
 /**
  * The script for `/bin/sh`.
  *
- * @throws Error if the token is not 32 hexadecimal digits, or the prefix is neither empty nor absolute
+ * @throws Error if the boundary is not 32 hexadecimal digits, or the prefix is neither empty nor absolute
  */
 export function observeScript(request: ObserveRequest): string {
-  if (!/^[0-9a-f]{32}$/.test(request.token)) throw new Error('a frame token is 32 lower-case hex digits');
+  if (!/^[0-9a-f]{32}$/.test(request.boundary)) throw new Error('a frame boundary is 32 lower-case hex digits');
   return [
     rootLine(request.rootPrefix),
-    `T=${request.token}`,
+    `T=${request.boundary}`,
     prologue,
     ...launches(request.probes),
     watchdog(probeTiming(request)),

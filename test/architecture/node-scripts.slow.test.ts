@@ -10,15 +10,15 @@ import { everyText } from '../unit/engine/scripts/script-examples.ts';
 import { scriptShells } from '../unit/engine/scripts/shells.ts';
 import { filesBelow, textOf } from './sources.ts';
 
-const token = '0123456789abcdef0123456789abcdef';
+const boundary = '0123456789abcdef0123456789abcdef';
 
-const observation = observeScript({ probes: allProbes(), token, rootPrefix: '' });
+const observation = observeScript({ probes: allProbes(), boundary, rootPrefix: '' });
 const probeScripts = allProbes()
   .flatMap(({ name, ask }) => (ask[1] === '-c' ? [[`probe ${name}`, String(ask[2])] as const] : []))
   .map(([name, text]) => [name, text] as const);
 const scripts: readonly (readonly [string, string])[] = [
   ['the observation', observation],
-  ['an observation in a root folder', observeScript({ probes: allProbes(), token, rootPrefix: '/srv/node 1' })],
+  ['an observation in a root folder', observeScript({ probes: allProbes(), boundary, rootPrefix: '/srv/node 1' })],
   ...probeScripts,
   ...everyText('').map(([name, text]) => [name, innerScript(text)] as const),
 ];
@@ -116,14 +116,14 @@ describe('node scripts', () => {
   });
 
   it("fit in a shell argument and in every SSH server's packet size", () => {
-    const command = observeCommand({ probes: allProbes(), token, rootPrefix: `/${'x'.repeat(1_000)}` });
+    const command = observeCommand({ probes: allProbes(), boundary, rootPrefix: `/${'x'.repeat(1_000)}` });
     // A payload has 32,768 bytes (RFC 4253, 6.1); the rest is for the request itself.
     expect(Buffer.byteLength(command)).toBeLessThan(31_500);
   });
 
   it("contain a run's token, but no other value from the run", () => {
-    const other = observeScript({ probes: allProbes(), token: 'f'.repeat(32), rootPrefix: '' });
-    expect(other.replaceAll('f'.repeat(32), token)).toBe(observation);
+    const other = observeScript({ probes: allProbes(), boundary: 'f'.repeat(32), rootPrefix: '' });
+    expect(other.replaceAll('f'.repeat(32), boundary)).toBe(observation);
   });
 });
 

@@ -33,7 +33,7 @@ async function observe(ways: readonly NodeWay[], lost?: string) {
     parallel: 64,
     deadlineMs: 30_000,
     firstByteMs: 4_000,
-    newToken: () => randomBytes(16).toString('hex'),
+    newBoundary: () => randomBytes(16).toString('hex'),
     tokensOf: [{ name: 'island-1', nodes: names.map((name) => nodeName(name)) }],
     onSeen: ({ node }) => {
       if (node !== lost) othersMs = performance.now() - startedAt;

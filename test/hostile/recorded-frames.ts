@@ -6,21 +6,21 @@ import { observeCommand } from '../../src/node/observe-script.ts';
 
 /** A real observation as received. */
 export interface Recording {
-  readonly token: string;
+  readonly boundary: string;
   readonly bytes: Buffer;
   readonly asked: Asked;
 }
 
 /** Runs the product's observation script on a node and records the answer. */
-export async function recordFrames(way: NodeWay, token: string): Promise<Recording> {
+export async function recordFrames(way: NodeWay, boundary: string): Promise<Recording> {
   const probes = allProbes();
   const limits = { name: 'observe', deadlineMs: 60_000, maxBytes: 16_000_000 };
   const reached = await withRemote(way, limits, (remote) =>
-    remote.exec(observeCommand({ probes, token, rootPrefix: remote.rootPrefix }), limits),
+    remote.exec(observeCommand({ probes, boundary, rootPrefix: remote.rootPrefix }), limits),
   );
   if (reached.kind === 'unreached') throw new Error(`no recording: ${plainText(reached.diagnostics[0].detail)}`);
   const { stdout, sentAtEpochMs, receivedAtEpochMs } = reached.value;
-  return { token, bytes: Buffer.from(stdout), asked: { sentAtEpochMs, receivedAtEpochMs } };
+  return { boundary, bytes: Buffer.from(stdout), asked: { sentAtEpochMs, receivedAtEpochMs } };
 }
 
 /** The token in a command sent by the product. */

@@ -29,7 +29,7 @@ const looksPerApply = 25;
 /** The allowed heap growth from the first observations to the last: caches of the runtime, no leak per observation. */
 const growthLimitBytes = 24e6;
 
-const limits = () => ({ parallel: 32, deadlineMs: 120_000, newToken: () => randomBytes(16).toString('hex') });
+const limits = () => ({ parallel: 32, deadlineMs: 120_000, newBoundary: () => randomBytes(16).toString('hex') });
 
 function waysTo({ nodes, userKey }: SshdRack): readonly NodeWay[] {
   return Object.entries(nodes).map(([name, { port, user, hostKey, root }]) => {

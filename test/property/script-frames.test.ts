@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/model/probe.ts';
 import { parseFrames } from '../../src/node/frames.ts';
-import { probesFor, type Ran, rightAnswer, stream, token } from '../unit/node/frame-stream.ts';
+import { boundary, probesFor, type Ran, rightAnswer, stream } from '../unit/node/frame-stream.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
-  fc.constantFrom('', '\n', `\n${'0'.repeat(32)} end\n`, '       3 1.o\n', `${token.slice(0, 31)} 1 out\n`),
+  fc.constantFrom('', '\n', `\n${'0'.repeat(32)} end\n`, '       3 1.o\n', `${boundary.slice(0, 31)} 1 out\n`),
 );
 const ran: fc.Arbitrary<Ran> = fc.record({
   code: fc.integer({ min: 0, max: 128 }).map(String),
@@ -25,7 +25,7 @@ function countRight(answers: readonly Answer[], all: readonly Ran[]): number {
   return answers.filter(({ missing }) => missing === undefined).length;
 }
 
-const parse = (output: Uint8Array, all: readonly Ran[]) => parseFrames(output, { probes: probesFor(all), token });
+const parse = (output: Uint8Array, all: readonly Ran[]) => parseFrames(output, { probes: probesFor(all), boundary });
 
 describe('observation frames', () => {
   it('contain exactly the output of the probes', () => {
@@ -79,10 +79,10 @@ describe('observation frames', () => {
 
   it('never yield an answer from random bytes, or cause an exception', () => {
     const line = fc.constantFrom(
-      `\n${token} begin 1 2\n`,
-      `${token} sizes\n`,
-      `\n${token} 1 out\n`,
-      `\n${token} end\n`,
+      `\n${boundary} begin 1 2\n`,
+      `${boundary} sizes\n`,
+      `\n${boundary} 1 out\n`,
+      `\n${boundary} end\n`,
     );
     const piece = fc.oneof(
       line.map((one) => Buffer.from(one)),

@@ -50,11 +50,11 @@ describe('quote', () => {
 });
 
 describe('the observation script', () => {
-  const token = '0123456789abcdef0123456789abcdef';
+  const boundary = '0123456789abcdef0123456789abcdef';
 
   it.each(scriptShells)('treats any root prefix as data under $name', ({ argv: [command, ...options] }) => {
     const check = (rootPrefix: string) => {
-      const [first = ''] = observeScript({ probes: [], token, rootPrefix }).split(`\nT=${token}\n`);
+      const [first = ''] = observeScript({ probes: [], boundary, rootPrefix }).split(`\nT=${boundary}\n`);
       const result = spawnSync(command, [...options, `${first}\nprintf %s "$R"`], { timeout: 60_000 });
       expect(result.stdout.toString('utf8')).toBe(rootPrefix);
       expect(result.stderr.toString('utf8')).toBe('');
@@ -70,13 +70,13 @@ describe('the observation script', () => {
     fc.assert(
       fc.property(word, (text) => {
         fc.pre(!/^[0-9a-f]{32}$/.test(text));
-        expect(() => observeScript({ probes: [], token: text, rootPrefix: '' })).toThrow(/token/);
+        expect(() => observeScript({ probes: [], boundary: text, rootPrefix: '' })).toThrow(/token/);
       }),
     );
-    for (const bad of [token.toUpperCase(), `${token}\n`, `${token}0`, `${token.slice(1)}$`]) {
-      expect(() => observeScript({ probes: [], token: bad, rootPrefix: '' })).toThrow(/token/);
+    for (const bad of [boundary.toUpperCase(), `${boundary}\n`, `${boundary}0`, `${boundary.slice(1)}$`]) {
+      expect(() => observeScript({ probes: [], boundary: bad, rootPrefix: '' })).toThrow(/token/);
     }
-    expect(() => observeScript({ probes: [], token, rootPrefix: 'relative' })).toThrow(/prefix/);
-    expect(() => observeScript({ probes: [], token, rootPrefix: '-rf' })).toThrow(/prefix/);
+    expect(() => observeScript({ probes: [], boundary, rootPrefix: 'relative' })).toThrow(/prefix/);
+    expect(() => observeScript({ probes: [], boundary, rootPrefix: '-rf' })).toThrow(/prefix/);
   });
 });

@@ -83,7 +83,7 @@ function runScript({ keeper }: Contender, step: string): Promise<unknown> {
   const session = openSession(rack.way(one), { deadlineMs: 10_000, retryMs: 10 });
   sessions.push(session);
   return session.ask((rootPrefix) => {
-    const fence = { run: runs.get(keeper) ?? '', token: lease.kind === 'leased' ? lease.token : 0 };
+    const fence = { run: runs.get(keeper) ?? '', token: lease.kind === 'leased' ? lease.fencingToken : 0 };
     const note = { step, verb: 'apply', by: 'ana@desk', config: 'c' };
     const body = `until [ -e "$R/tmp/${step}" ]; do "$R/bin/sleep" 0.05; done\nchanged`;
     const stdin = Buffer.from(mutatingScript({ rootPrefix, fence, note, body }));
@@ -113,7 +113,9 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     const next = contender({ run: 'run-b' });
     await next.keeper.take([one]);
     const nextToken = next.keeper.lease(one);
-    expect(token.kind === 'leased' && nextToken.kind === 'leased' && nextToken.token > token.token).toBe(true);
+    expect(token.kind === 'leased' && nextToken.kind === 'leased' && nextToken.fencingToken > token.fencingToken).toBe(
+      true,
+    );
     await next.keeper.release();
   });
 

@@ -84,7 +84,7 @@ export function runOptions(
     controller: controller(),
     journal: keptJournal(),
     parallel: 16,
-    newToken: () => randomBytes(16).toString('hex'),
+    newBoundary: () => randomBytes(16).toString('hex'),
     timing: quickTiming,
     leaseWaitMs: 0,
     deadlineMs: 20_000,

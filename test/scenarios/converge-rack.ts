@@ -95,7 +95,7 @@ export interface ConvergeRack<F extends RunningFleet = Fleet> {
 export const patience = 180_000;
 
 /** Limits common to runs and observations. */
-const limits = { parallel: 16, deadlineMs: 60_000, newToken: () => randomBytes(16).toString('hex') };
+const limits = { parallel: 16, deadlineMs: 60_000, newBoundary: () => randomBytes(16).toString('hex') };
 
 const allTargets = (fleet: DesiredFleet) => fleet.nodes.map(({ name }) => name);
 

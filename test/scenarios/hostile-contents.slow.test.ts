@@ -13,7 +13,7 @@ import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
 import { commandPlace, type Printed } from './observe-command.ts';
 import { observe, startExampleRack, unknownFacts } from './observe-rack.ts';
 
-const token = '0123456789abcdef0123456789abcdef';
+const boundary = '0123456789abcdef0123456789abcdef';
 const probes = allProbes();
 let rack: RunningRack;
 let keys: SshCase;
@@ -21,8 +21,8 @@ let honest: readonly Said[];
 beforeAll(async () => {
   rack = await startExampleRack();
   keys = makeSshCase('mesh');
-  const { bytes } = await recordFrames(rack.way('studio-1'), token);
-  honest = saidBy(parseFrames(bytes, { probes, token }));
+  const { bytes } = await recordFrames(rack.way('studio-1'), boundary);
+  honest = saidBy(parseFrames(bytes, { probes, boundary }));
 });
 afterAll(async () => {
   keys.remove();

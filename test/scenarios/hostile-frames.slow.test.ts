@@ -6,7 +6,7 @@ import { printFrames, type Recording, recordFrames, saidBy } from '../hostile/re
 import { offsets } from '../sample.ts';
 import { startExampleRack } from './observe-rack.ts';
 
-const token = '0123456789abcdef0123456789abcdef';
+const boundary = '0123456789abcdef0123456789abcdef';
 const oldToken = 'fedcba9876543210fedcba9876543210';
 /** The full run tries every offset. */
 const longMs = 240_000;
@@ -17,14 +17,14 @@ let whole: readonly Answer[];
 beforeAll(async () => {
   const rack = await startExampleRack();
   try {
-    recording = await recordFrames(rack.way('studio-1'), token);
+    recording = await recordFrames(rack.way('studio-1'), boundary);
   } finally {
     await rack.stop();
   }
   whole = read(recording.bytes);
 });
 
-const read = (bytes: Buffer): readonly Answer[] => parseFrames(bytes, { probes, token });
+const read = (bytes: Buffer): readonly Answer[] => parseFrames(bytes, { probes, boundary });
 
 /** Expects every fact to be right or unknown; returns the number of known facts. */
 function expectRightOrUnknown(answers: readonly Answer[]): number {
@@ -50,7 +50,7 @@ describe('the recorded frames', () => {
   });
 
   it('match the protocol description', () => {
-    const printed = printFrames(token, saidBy(whole));
+    const printed = printFrames(boundary, saidBy(whole));
     const noTotal = (bytes: Buffer): string => bytes.toString('latin1').replace(/^ *\d+ total$/m, 'total');
     // Each wc pads differently.
     const packed = (bytes: Buffer): string => noTotal(bytes).replaceAll(/^ +(?=\d+ \d+\.[oe]$)/gm, '');
@@ -76,7 +76,7 @@ describe('frames with a missing part', () => {
 
   it('give no answer when the start is missing', { timeout: longMs }, () => {
     const { bytes } = recording;
-    const start = bytes.indexOf(`${token} begin`);
+    const start = bytes.indexOf(`${boundary} begin`);
     for (const from of offsets(bytes.length, { from: start + 1, oneIn: 7 })) {
       expect(read(bytes.subarray(from)).every(({ missing }) => missing !== undefined)).toBe(true);
     }
@@ -141,32 +141,38 @@ describe('a forged frame (case 16)', () => {
   });
 
   it('counts as no answer if its token is in capitals, shortened or lengthened', () => {
-    for (const other of [token.toUpperCase(), token.slice(1), token.slice(0, -1), `${token}0`, `0${token}`]) {
+    for (const other of [
+      boundary.toUpperCase(),
+      boundary.slice(1),
+      boundary.slice(0, -1),
+      `${boundary}0`,
+      `0${boundary}`,
+    ]) {
       expect(read(lie(other)).every(({ missing }) => missing !== undefined)).toBe(true);
     }
   });
 
   it('affects only the tool that prints it, which cannot know the token', () => {
     const said = saidBy(whole).map((one, at) => (at === 2 ? { ...one, out: lie(oldToken) } : one));
-    const answers = read(printFrames(token, said));
+    const answers = read(printFrames(boundary, said));
     expect(answers.filter((_, at) => at !== 2)).toEqual(whole.filter((_, at) => at !== 2));
     expectRightOrUnknown(answers.filter(({ probe }) => probe !== whole[2]?.probe));
   });
 
   it('makes duplicate answers invalid if it has the right token', () => {
-    const doubled = read(Buffer.concat([recording.bytes, lie(token)]));
+    const doubled = read(Buffer.concat([recording.bytes, lie(boundary)]));
     expect(doubled.every(({ missing }) => missing === 'garbled')).toBe(true);
   });
 
   it('counts as no answer if its exit code, size or number of probes is impossible', () => {
     const text = recording.bytes.toString('latin1');
-    const first = new RegExp(`^${token} 1 0 0$`, 'm');
+    const first = new RegExp(`^${boundary} 1 0 0$`, 'm');
     const changes: readonly (readonly [RegExp, string])[] = [
-      [first, `${token} 1 256 0`],
-      [first, `${token} 1 -1 0`],
-      [first, `${token} 1 0 2`],
-      [first, `${token} 1 NaN 0`],
-      [first, `${token} 1 1e1 0`],
+      [first, `${boundary} 1 256 0`],
+      [first, `${boundary} 1 -1 0`],
+      [first, `${boundary} 1 0 2`],
+      [first, `${boundary} 1 NaN 0`],
+      [first, `${boundary} 1 1e1 0`],
       [/ (\d+) 1\.o$/m, ' 999999999999999 1.o'],
       [/ (\d+) 1\.o$/m, ' 99999999999999999999 1.o'],
       [/ (\d+) 1\.o$/m, ' -5 1.o'],

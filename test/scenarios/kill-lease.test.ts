@@ -29,7 +29,7 @@ const run = (plan: Plan, who: Controller, verb: string): Promise<RunReport> =>
     controller: who,
     journal: keptJournal(`run-of-${verb}`),
     parallel: 16,
-    newToken: () => randomBytes(16).toString('hex'),
+    newBoundary: () => randomBytes(16).toString('hex'),
     timing: { ...quickTiming, leaseExpiryMs: 3_600_000 },
     leaseWaitMs: 0,
     deadlineMs: 30_000,

@@ -34,7 +34,7 @@ export const observe = (ways: readonly NodeWay[], options: Partial<ObserveOption
   observeFleet(ways, {
     parallel: 32,
     deadlineMs: 60_000,
-    newToken: () => randomBytes(16).toString('hex'),
+    newBoundary: () => randomBytes(16).toString('hex'),
     ...options,
   });
 

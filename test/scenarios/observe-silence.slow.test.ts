@@ -9,7 +9,7 @@ import { type FaultName, faultNames, faults } from '../../src/sim/faults/faults.
 import { type RunningRack, run } from '../rack/running.ts';
 import { startExampleRack } from './observe-rack.ts';
 
-const token = '0123456789abcdef0123456789abcdef';
+const boundary = '0123456789abcdef0123456789abcdef';
 let rack: RunningRack;
 beforeAll(async () => {
   rack = await startExampleRack();
@@ -29,7 +29,7 @@ function everythingFrom(node: string): Promise<string> {
   const { port = 0, user = '', root = '' } = rack.fleet.nodes[node] ?? {};
   const heard: string[] = [];
   const client = new ssh2.Client();
-  const command = observeCommand({ probes: allProbes(), token, rootPrefix: root });
+  const command = observeCommand({ probes: allProbes(), boundary, rootPrefix: root });
   client.on('banner', (text) => heard.push(text));
   client.on('error', (error) => heard.push(error.message));
   client.once('ready', () => {

@@ -118,7 +118,7 @@ const run = (plan: Plan, onEvent: RunListener): Promise<RunReport> =>
     controller: controller(),
     journal: keptJournal(),
     parallel: 16,
-    newToken: () => randomBytes(16).toString('hex'),
+    newBoundary: () => randomBytes(16).toString('hex'),
     timing: quickTiming,
     leaseWaitMs: 0,
     deadlineMs: 30_000,

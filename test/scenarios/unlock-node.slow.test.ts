@@ -50,7 +50,7 @@ async function unlock(password: string, way = rack.way('studio-2').way, times = 
     attempts: { ...kept, seenUp },
     deadlineMs: 20_000,
     timing: times,
-    newToken: () => 'a'.repeat(32),
+    newBoundary: () => 'a'.repeat(32),
     signal: new AbortController().signal,
     onProgress: (name: string, text: string) => void progress.push(`${name}: ${text}`),
   };

@@ -23,7 +23,7 @@ const watched = (changes: Partial<WatchOptions> = {}, ports: Readonly<Record<str
     {
       parallel: 4,
       deadlineMs: 30_000,
-      newToken: () => randomBytes(16).toString('hex'),
+      newBoundary: () => randomBytes(16).toString('hex'),
       facts: cableFacts,
       often: ['thunderbolt'],
       retryMs: 20,

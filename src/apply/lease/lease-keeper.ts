@@ -311,7 +311,7 @@ export function createLeaseKeeper(options: KeeperOptions): LeaseKeeper {
 
 function leaseOf({ leases, failures }: Keeping, node: NodeName): OwnLease {
   const one = leases.get(node);
-  if (one) return { kind: 'leased', token: one.token };
+  if (one) return { kind: 'leased', fencingToken: one.token };
   const failure = failures.get(node);
   if (!failure) throw new Error(`no lease was asked for on ${node}`);
   return failure;

@@ -31,7 +31,7 @@ export interface ObserveOptions extends UseLimits {
   /** Maximum number of nodes at a time. */
   readonly parallel: number;
   /** 32 hexadecimal digits, new for every call. */
-  readonly newToken: () => string;
+  readonly newBoundary: () => string;
   /** Only these facts, without requesting tokens; default: all facts. */
   readonly facts?: readonly FactName[];
   /** Default: by key. */
@@ -87,7 +87,7 @@ async function observeNode(
   };
   const look = async (remote: Remote, leftMs: number): Promise<NodeAnswer> => {
     const through = (probes: readonly Probe[], signal?: AbortSignal): Promise<NodeAnswer> =>
-      observeThrough(remote, node, { leftMs, token: options.newToken(), probes, signal });
+      observeThrough(remote, node, { leftMs, boundary: options.newBoundary(), probes, signal });
     if (wait?.leads(node) !== true) return noted(await through(probesFor(options)));
     const signal = wait.signalFor(node);
     const [answer, asked] = await Promise.all([through(unaskingProbes()).then(noted), through(tokenProbes(), signal)]);
@@ -114,7 +114,7 @@ const travelMs = 2_000;
 
 interface Look {
   readonly leftMs: number;
-  readonly token: string;
+  readonly boundary: string;
   readonly probes: readonly Probe[];
   /** On abort the command is stopped and its answer discarded. */
   readonly signal?: AbortSignal | undefined;
@@ -131,7 +131,7 @@ async function observeThrough(remote: Remote, node: NodeName, look: Look): Promi
   return answerOf(node, await remote.exec(command, { ...limits, ...given({ signal }) }), look);
 }
 
-interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newToken' | 'facts'> {
+interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newBoundary' | 'facts'> {
   /** Without requesting tokens. */
   readonly isQuiet?: boolean;
 }
@@ -139,14 +139,14 @@ interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newToken' | '
 /** Observes nodes over the connections of a run, without a new login. `deadlineMs` limits the answers of one node. */
 export async function observeSessions(
   sessions: readonly Session[],
-  { deadlineMs, newToken, ...extent }: SessionLook,
+  { deadlineMs, newBoundary, ...extent }: SessionLook,
 ): Promise<FleetObservation> {
   const nodes: Record<string, NodeObservation> = Object.create(null);
   const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
   await Promise.all(
     sessions.map(async (session) => {
       const { node } = session;
-      const look = { leftMs: deadlineMs, token: newToken(), probes: probesFor(extent) };
+      const look = { leftMs: deadlineMs, boundary: newBoundary(), probes: probesFor(extent) };
       const answer = await session.ask((rootPrefix) => observation(rootPrefix, look));
       const seen = answer.kind === 'ended' ? answerOf(node, answer.result, look) : unreached(node, answer.diagnostics);
       nodes[node] = seen.observation;
@@ -156,14 +156,17 @@ export async function observeSessions(
   return { nodes, failures };
 }
 
-function observation(rootPrefix: string, { leftMs, token, probes }: Look): { readonly command: string } & ExecLimits {
+function observation(
+  rootPrefix: string,
+  { leftMs, boundary, probes }: Look,
+): { readonly command: string } & ExecLimits {
   const budgetMs = leftMs - Math.min(travelMs, leftMs / 3);
-  const command = observeCommand({ probes, token, rootPrefix, budgetMs });
+  const command = observeCommand({ probes, boundary, rootPrefix, budgetMs });
   return { name: 'observe', command, deadlineMs: leftMs, maxBytes: observationMaxBytes(probes) };
 }
 
-function answerOf(node: NodeName, result: ExecResult, { probes, token }: Look): NodeAnswer {
-  const answers = parseFrames(result.stdout, { probes, token });
+function answerOf(node: NodeName, result: ExecResult, { probes, boundary }: Look): NodeAnswer {
+  const answers = parseFrames(result.stdout, { probes, boundary });
   const isSilent = answers.every((answer) => answer.missing !== undefined);
   return { observation: { node, facts: parseFacts(answers, result) }, failures: brokenOff(node, result, isSilent) };
 }

@@ -11,7 +11,7 @@ import type { NodeUnlock } from '../unlock-node.ts';
 
 /** This run's lease of a node, or why it has none. */
 export type OwnLease =
-  | { readonly kind: 'leased'; readonly token: number }
+  | { readonly kind: 'leased'; readonly fencingToken: number }
   | { readonly kind: 'none'; readonly diagnostics: NonEmpty<Diagnostic> };
 
 /** A step's progress; bytes for steps that transfer data. */
@@ -33,7 +33,7 @@ export interface StepContext {
   readonly desired: DesiredFleet;
   readonly timing: RunTiming;
   /** 32 hexadecimal digits, new for every observation. */
-  readonly newToken: () => string;
+  readonly newBoundary: () => string;
   /** Time limit for one node's observation or connection, in ms. */
   readonly lookMs: number;
   /** Aborted when the step must stop waiting. */

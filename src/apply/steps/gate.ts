@@ -51,7 +51,7 @@ export async function runGate(step: StepOf<'gate'>, context: StepContext): Promi
 
 /** Observes only the facts that decide the values of a gate. Reading one of them may show that others decide too. */
 function startLooks({ resource, act }: StepOf<'gate'>, sessions: readonly Session[], context: StepContext) {
-  const { desired, lookMs: deadlineMs, newToken } = context;
+  const { desired, lookMs: deadlineMs, newBoundary } = context;
   const wanted = { kind: resource, keys: [...new Set([...act.expect, ...act.aborts].map(propertyKey))] };
   const unasked = factsWithoutAnswer('not-asked', 'The gate has not observed it.');
   const nothing = Object.fromEntries(sessions.map(({ node }) => [node, { node, facts: unasked }]));
@@ -61,7 +61,7 @@ function startLooks({ resource, act }: StepOf<'gate'>, sessions: readonly Sessio
       const asked = facts;
       const seen = seenValues(
         desired,
-        await observeSessions(sessions, { deadlineMs, newToken, facts: [...asked], isQuiet: true }),
+        await observeSessions(sessions, { deadlineMs, newBoundary, facts: [...asked], isQuiet: true }),
         wanted,
       );
       facts = new Set([...asked, ...seen.facts]);

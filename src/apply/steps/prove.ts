@@ -243,7 +243,7 @@ async function slownessOf(
   context: StepContext,
   { measured, hint }: Slowness,
 ): Promise<Diagnostic> {
-  const { desired, lookMs, newToken } = context;
+  const { desired, lookMs, newBoundary } = context;
   const own = desired.placements.find((one) => one.name === name);
   const placement = own === undefined ? undefined : layoutOn(own, [node, ...peers]);
   const runtime = desired.runtimes.find((one) => one.name === placement?.runtime);
@@ -252,7 +252,7 @@ async function slownessOf(
     return diagnose('mesh/too-slow', { ...fields, detail: measured });
   }
   const sessions = placement.nodes.map((node) => context.session(node));
-  const { nodes } = await observeSessions(sessions, { deadlineMs: lookMs, newToken, isQuiet: true });
+  const { nodes } = await observeSessions(sessions, { deadlineMs: lookMs, newBoundary, isQuiet: true });
   const why = slowWords(placement, desired, nodes, driverOf(runtime));
   const known = why.length === 0 ? ['Its network shows no cause.'] : why;
   return diagnose('mesh/too-slow', { ...fields, detail: [measured, ...known].join(' ') });

@@ -67,8 +67,8 @@ async function watch(
 }
 
 async function look(node: NodeName, context: StepContext): Promise<Look> {
-  const { lookMs, newToken, signal } = context;
-  const limits = { deadlineMs: lookMs, parallel: 1, newToken, signal };
+  const { lookMs, newBoundary, signal } = context;
+  const limits = { deadlineMs: lookMs, parallel: 1, newBoundary, signal };
   const { nodes, failures } = await observeFleet([{ node, way: context.way(node) }], limits);
   const session = read(nodes[node]?.facts, bootSessionFact);
   if (session?.kind === 'known') return { kind: 'session', uuid: session.value.uuid };

@@ -52,14 +52,14 @@ const maxBytes = 262_144;
 export async function sendRootScript(step: Step, context: StepContext, body: RootBody): Promise<RootResult> {
   const name = 'name' in step.act ? step.act.name : step.act.kind;
   const limits = { name, deadlineMs: deadlineOf(step, context), maxBytes };
-  const key = mayRepeat(step) ? context.newToken() : undefined;
+  const key = mayRepeat(step) ? context.newBoundary() : undefined;
   for (let attempt = 1; ; attempt += 1) {
     const lease = context.lease(step.node);
     if (lease.kind === 'none') return failed(...lease.diagnostics);
     const session = context.session(step.node);
     const script = (rootPrefix: string): string =>
       mutatingScript({
-        ...signed(step, context, lease.token),
+        ...signed(step, context, lease.fencingToken),
         rootPrefix,
         body: body(rootPrefix, session.user),
         ...given({ sending: key === undefined ? undefined : { key, attempt } }),
@@ -188,7 +188,7 @@ export async function runTransaction(step: StepOf<'transaction'>, context: StepC
 async function changeOnce(step: StepOf<'transaction'>, context: StepContext): Promise<RootResult> {
   const lease = context.lease(step.node);
   if (lease.kind === 'none') return failed(...lease.diagnostics);
-  const about = signed(step, context, lease.token);
+  const about = signed(step, context, lease.fencingToken);
   const { rollbackAfterMs } = context.timing;
   const seconds = rollbackAfterMs / 1_000;
   const endMs = performance.now() + rollbackAfterMs;

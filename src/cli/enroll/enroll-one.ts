@@ -295,7 +295,7 @@ async function lookAtMac(run: Run, { node, way, nodes, identities, logIn }: Aske
   const observation = await observeFleet([{ node: node.name, way }], {
     ...useLimits(run),
     parallel: 1,
-    newToken: () => randomBytes(16).toString('hex'),
+    newBoundary: () => randomBytes(16).toString('hex'),
     facts: ['identity', 'hardware'],
     ...given({ logIn }),
   });

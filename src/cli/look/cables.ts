@@ -300,7 +300,7 @@ export interface WatchOptions extends UseLimits {
   /** How many nodes are read in parallel. */
   readonly parallel: number;
   /** Returns 32 new hexadecimal digits. */
-  readonly newToken: () => string;
+  readonly newBoundary: () => string;
   /** The facts of a whole check, and of the first check of each node. */
   readonly facts: readonly FactName[];
   /** The facts of every check. */
@@ -418,10 +418,10 @@ function giveUp(node: WatchedNode): void {
 async function lookAt(node: WatchedNode, extent: 'whole' | 'often', options: WatchOptions): Promise<void> {
   const { session, seen } = node;
   const facts = extent === 'whole' || seen === undefined ? options.facts : options.often;
-  const { deadlineMs, newToken } = options;
+  const { deadlineMs, newBoundary } = options;
   const beganMs = performance.now();
   node.beganMs = beganMs;
-  const looked = await observeSessions([session], { deadlineMs, newToken, facts });
+  const looked = await observeSessions([session], { deadlineMs, newBoundary, facts });
   const observation = looked.nodes[session.node];
   const failures = looked.failures[session.node] ?? [];
   if (observation === undefined) return;

@@ -76,8 +76,8 @@ export function observeNodes(
 }
 
 /** The options of every observation of this run. */
-export const observeLimits = (run: Run): Pick<ObserveOptions, keyof UseLimits | 'parallel' | 'newToken'> => ({
+export const observeLimits = (run: Run): Pick<ObserveOptions, keyof UseLimits | 'parallel' | 'newBoundary'> => ({
   ...useLimits(run),
   parallel: run.options.parallel,
-  newToken: () => randomBytes(16).toString('hex'),
+  newBoundary: () => randomBytes(16).toString('hex'),
 });

@@ -16,7 +16,7 @@ import type { Target } from '../../../src/remote/remote.ts';
 import type { KillOrder, KillReport } from './order.ts';
 import { runKeys } from './record-keys.ts';
 
-const limits = { parallel: 16, deadlineMs: 60_000, newToken: () => randomBytes(16).toString('hex') };
+const limits = { parallel: 16, deadlineMs: 60_000, newBoundary: () => randomBytes(16).toString('hex') };
 
 function wayTo({ name, port, user, root, hostKey }: KillOrder['nodes'][number], userKey: string): NodeWay {
   const target: Target = {

@@ -180,7 +180,7 @@ export async function startKillRack(seed: string): Promise<KillRack> {
       run: () => ({
         parallel: 16,
         deadlineMs: 60_000,
-        newToken: () => randomBytes(16).toString('hex'),
+        newBoundary: () => randomBytes(16).toString('hex'),
         ways: rack.ways(),
         desired,
         verb: 'apply',

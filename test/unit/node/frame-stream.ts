@@ -4,7 +4,7 @@ import type { Answer, Probe } from '../../../src/model/probe.ts';
 import { nodePath } from '../../../src/node/paths/node-paths.ts';
 
 /** The token of every stream here. */
-export const token = '0123456789abcdef0123456789abcdef';
+export const boundary = '0123456789abcdef0123456789abcdef';
 
 /** What one probe did. */
 export interface Ran {
@@ -22,23 +22,23 @@ const bytes = (text: string | Uint8Array | undefined): Buffer => Buffer.from(tex
 
 /** The line of each probe, and the sizes as `wc` of macOS pads them. */
 export function head(all: readonly Ran[]): string {
-  const lines = all.map(({ code, isLate }, at) => `${token} ${at + 1} ${code ?? '0'} ${isLate === true ? 1 : 0}\n`);
+  const lines = all.map(({ code, isLate }, at) => `${boundary} ${at + 1} ${code ?? '0'} ${isLate === true ? 1 : 0}\n`);
   const sizes = all.flatMap(({ stdout, stderr }, at) => [
     `${String(bytes(stdout).length).padStart(8)} ${at + 1}.o\n`,
     `${String(bytes(stderr).length).padStart(8)} ${at + 1}.e\n`,
   ]);
-  return `\n${token} begin 1 ${all.length}\n${lines.join('')}${token} sizes\n${sizes.join('')}      99 total\n`;
+  return `\n${boundary} begin 1 ${all.length}\n${lines.join('')}${boundary} sizes\n${sizes.join('')}      99 total\n`;
 }
 
 /** The files below their separators. */
 export function bodies(all: readonly Ran[]): Buffer {
   const parts = all.flatMap(({ stdout, stderr }, at) => [
-    Buffer.from(`\n${token} ${at + 1} out\n`),
+    Buffer.from(`\n${boundary} ${at + 1} out\n`),
     bytes(stdout),
-    Buffer.from(`\n${token} ${at + 1} err\n`),
+    Buffer.from(`\n${boundary} ${at + 1} err\n`),
     bytes(stderr),
   ]);
-  return Buffer.concat([...parts, Buffer.from(`\n${token} end\n`)]);
+  return Buffer.concat([...parts, Buffer.from(`\n${boundary} end\n`)]);
 }
 
 /** The whole stream. */

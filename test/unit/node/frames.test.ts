@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseFrames } from '../../../src/node/frames.ts';
-import { bodies, head, probesFor, type Ran, rightAnswer, stream, token } from './frame-stream.ts';
+import { bodies, boundary, head, probesFor, type Ran, rightAnswer, stream } from './frame-stream.ts';
 
 const three: readonly Ran[] = [
   { stdout: 'one\n' },
@@ -8,7 +8,7 @@ const three: readonly Ran[] = [
   { stdout: 'drei ü\n', code: '0', isLate: true },
 ];
 const parse = (output: Uint8Array | string, all: readonly Ran[] = three) =>
-  parseFrames(Buffer.from(output), { probes: probesFor(all), token });
+  parseFrames(Buffer.from(output), { probes: probesFor(all), boundary });
 const reasons = (output: Uint8Array | string, all = three) => parse(output, all).map(({ missing }) => missing);
 const replace = (from: string, to: string) => stream(three).toString('utf8').replace(from, to);
 
@@ -18,8 +18,8 @@ describe('frames', () => {
   });
 
   it('are found between a banner and rc file output (case 16)', () => {
-    const banner = `\u001b[1mWelcome\u001b[0m\nToken: ${token}\n${token} begin 1 3\n`.replace(
-      `${token} begin`,
+    const banner = `\u001b[1mWelcome\u001b[0m\nToken: ${boundary}\n${boundary} begin 1 3\n`.replace(
+      `${boundary} begin`,
       'begin',
     );
     expect(parse(Buffer.concat([Buffer.from(banner), stream(three), Buffer.from('logout\n\xff')]))).toEqual(
@@ -28,7 +28,7 @@ describe('frames', () => {
   });
 
   it('are ignored without the right token', () => {
-    const forged = stream(three).toString('utf8').replaceAll(token, 'f'.repeat(32));
+    const forged = stream(three).toString('utf8').replaceAll(boundary, 'f'.repeat(32));
     expect(reasons(forged)).toEqual(['truncated', 'truncated', 'truncated']);
     expect(parse(forged + stream(three).toString('utf8'))).toEqual(three.map(rightAnswer));
   });
@@ -67,19 +67,19 @@ describe('frames', () => {
   });
 
   it('report not-asked when the node could not create its folder', () => {
-    expect(reasons(`\n${token} nowhere\n`)).toEqual(['not-asked', 'not-asked', 'not-asked']);
+    expect(reasons(`\n${boundary} nowhere\n`)).toEqual(['not-asked', 'not-asked', 'not-asked']);
   });
 
   it.each([
     ['a wrong size', '       4 1.o', '       5 1.o'],
     ['a missing size', '       4 1.o\n', ''],
     ['a duplicate size', '       4 1.o', '       4 1.o\n       4 1.o'],
-    ['a missing line', `${token} 1 0 0\n`, ''],
-    ['a duplicate line', `${token} 1 0 0\n`, `${token} 1 0 0\n${token} 1 7 0\n`],
-    ['an exit code above 255', `${token} 1 0 0`, `${token} 1 256 0`],
-    ['a duplicate separator', `\n${token} 1 out\n`, `\n${token} 1 out\n\n${token} 1 out\n`],
-    ["another probe's separator inside the output", 'one\n', `\n${token} 3 out\n`],
-    ['an end marker inside the output', 'one\n', `\n${token} end\n`],
+    ['a missing line', `${boundary} 1 0 0\n`, ''],
+    ['a duplicate line', `${boundary} 1 0 0\n`, `${boundary} 1 0 0\n${boundary} 1 7 0\n`],
+    ['an exit code above 255', `${boundary} 1 0 0`, `${boundary} 1 256 0`],
+    ['a duplicate separator', `\n${boundary} 1 out\n`, `\n${boundary} 1 out\n\n${boundary} 1 out\n`],
+    ["another probe's separator inside the output", 'one\n', `\n${boundary} 3 out\n`],
+    ['an end marker inside the output', 'one\n', `\n${boundary} end\n`],
   ])('lose only the answer of a probe with %s', (_, from, to) => {
     const [first, second, third] = parse(replace(from, to));
     expect(first?.missing).toBe('garbled');
@@ -89,7 +89,7 @@ describe('frames', () => {
   });
 
   it('are read despite an out-of-range index', () => {
-    expect(parse(replace(`${token} sizes\n`, `${token} 4 0 0\n${token} 0 0 0\n${token} sizes\n`))).toEqual(
+    expect(parse(replace(`${boundary} sizes\n`, `${boundary} 4 0 0\n${boundary} 0 0 0\n${boundary} sizes\n`))).toEqual(
       three.map(rightAnswer),
     );
   });
@@ -106,7 +106,7 @@ describe('frames', () => {
 
   it('lose only the truncated answers', () => {
     const whole = Buffer.concat([Buffer.from(head(three)), bodies(three)]);
-    const at = whole.indexOf(`\n${token} 3 err`);
+    const at = whole.indexOf(`\n${boundary} 3 err`);
     expect(reasons(whole.subarray(0, at))).toEqual([undefined, undefined, 'truncated']);
     expect(reasons('')).toEqual(['truncated', 'truncated', 'truncated']);
   });

@@ -4,10 +4,10 @@ import type { Probe } from '../../../src/model/probe.ts';
 import { observationCeilingMs, observeScript, probeTiming } from '../../../src/node/observe-script.ts';
 import { tool } from '../../../src/node/paths/node-paths.ts';
 
-const token = '0123456789abcdef0123456789abcdef';
+const boundary = '0123456789abcdef0123456789abcdef';
 const slow: Probe = { name: 'slow', ask: [tool.swVers], deadlineMs: 20_000, maxBytes: 100 };
 const quick: Probe = { ...slow, name: 'quick', deadlineMs: 5_000 };
-const script = (budgetMs: number): string => observeScript({ probes: allProbes(), token, rootPrefix: '', budgetMs });
+const script = (budgetMs: number): string => observeScript({ probes: allProbes(), boundary, rootPrefix: '', budgetMs });
 
 describe('the observation time', () => {
   it.each([1_000, 1_500, 3_000, 5_000, 8_000, 13_000, 20_000, 27_900, 60_000])(

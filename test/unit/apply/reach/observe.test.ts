@@ -3,7 +3,7 @@ import { observeFleet } from '../../../../src/apply/reach/observe.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 
-const options = { parallel: 4, deadlineMs: 1_000, newToken: () => '0'.repeat(32) };
+const options = { parallel: 4, deadlineMs: 1_000, newBoundary: () => '0'.repeat(32) };
 
 describe('a fleet observation', () => {
   it('has no entry for nodes that were not asked', async () => {

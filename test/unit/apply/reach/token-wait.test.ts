@@ -76,7 +76,7 @@ async function observe(macs: Readonly<Record<string, Mac>>) {
   const observed = await observeFleet(ways, {
     parallel: 4,
     deadlineMs: 60_000,
-    newToken: () => '0'.repeat(32),
+    newBoundary: () => '0'.repeat(32),
     logIn,
     tokensOf: mesh,
     onSeen: ({ node }) => seen.push(node),
@@ -113,7 +113,7 @@ describe('hasLostMeshes', () => {
       ...Object.keys(macs).map((node) => ({ node: nodeName(node), way: { kind: 'way', target: { label: node } } })),
       ...away.map((node) => ({ node: nodeName(node), way: { kind: 'no-way', diagnostics: [problem] } })),
     ] as unknown as readonly NodeWay[];
-    const options = { parallel: 4, deadlineMs: 60_000, newToken: () => '0'.repeat(32), logIn };
+    const options = { parallel: 4, deadlineMs: 60_000, newBoundary: () => '0'.repeat(32), logIn };
     return (await observeFleet(ways, { ...options, tokensOf: [] })).nodes;
   };
   const leader: Mac = { rank: 0, services: running };

@@ -88,7 +88,7 @@ function nodeThat(...answers: readonly Answer[]) {
     signal: new AbortController().signal,
     session: () => session,
     lease: () => ({ kind: 'leased', token: 1 }),
-    newToken: () => '0'.repeat(32),
+    newBoundary: () => '0'.repeat(32),
     progress: () => undefined,
   } as unknown as StepContext;
   return { context, asked, scripts };

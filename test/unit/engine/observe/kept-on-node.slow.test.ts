@@ -25,7 +25,7 @@ import { removedAfter, startScript } from '../scripts/node-root.ts';
 import { exampleDigest, exampleFence, exampleModel, exampleRecord } from '../scripts/script-examples.ts';
 import { type Shell, scriptShells } from '../scripts/shells.ts';
 
-const token = '0123456789abcdef0123456789abcdef';
+const boundary = '0123456789abcdef0123456789abcdef';
 const newMac = removedAfter(makeMacRoot);
 
 /** A node whose launchd runs the rank, with listeners on these addresses. */
@@ -49,7 +49,7 @@ const session = 'F2B1C3D4-0000-4000-8000-000000000001';
 
 async function observe(shell: Shell, root: MacRoot): Promise<Facts> {
   const names = ['kept-records', 'kept-files', 'placement-members', 'launchd-services', 'sysctl'];
-  const request = { probes: allProbes().filter(({ name }) => names.includes(name)), token, rootPrefix: root.folder };
+  const request = { probes: allProbes().filter(({ name }) => names.includes(name)), boundary, rootPrefix: root.folder };
   const { stdout } = await startScript(shell, observeScript(request)).end;
   return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
 }

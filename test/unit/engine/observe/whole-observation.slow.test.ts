@@ -9,7 +9,7 @@ import { makeNodeRoot, type NodeRoot, removedAfter, startScript } from '../scrip
 import { type Shell, scriptShells } from '../scripts/shells.ts';
 import { loadFactCases } from './fact-cases.ts';
 
-const token = 'fedcba9876543210fedcba9876543210';
+const boundary = 'fedcba9876543210fedcba9876543210';
 /** The ids of identity/macbook-air-m2 as ioreg prints them. */
 const platformText = `+-o Mac  <class IOPlatformExpertDevice, id 0x100000225, registered>
     {
@@ -121,7 +121,7 @@ async function observe(
   probes = allProbes(),
   env?: NodeJS.ProcessEnv,
 ): Promise<EveryFact> {
-  const request = { probes, token, rootPrefix: root.folder };
+  const request = { probes, boundary, rootPrefix: root.folder };
   const { end } = startScript(shell, observeScript(request), env);
   const now = Date.now();
   return parseFacts(parseFrames((await end).stdout, request), {
@@ -218,8 +218,8 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     const probes = allProbes()
       .filter(({ name }) => name === 'launchd-services')
       .map((probe) => ({ ...probe, deadlineMs: 1_000 }));
-    const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
-    expect(parseFrames((await end).stdout, { probes, token })[0]).toMatchObject({ isLate: true });
+    const { end } = startScript(shell, observeScript({ probes, boundary, rootPrefix: root.folder }));
+    expect(parseFrames((await end).stdout, { probes, boundary })[0]).toMatchObject({ isLate: true });
     const launchctl = root.started().find((one) => one.tool === 'bin/launchctl');
     expect(() => process.kill(launchctl?.pid ?? 0, 0)).toThrow(/ESRCH/);
   });

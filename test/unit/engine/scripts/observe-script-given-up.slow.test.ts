@@ -6,7 +6,7 @@ import { nodePath } from '../../../../src/node/paths/node-paths.ts';
 import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript, until } from './node-root.ts';
 import { scriptShells } from './shells.ts';
 
-const token = '0123456789abcdef0123456789abcdef';
+const boundary = '0123456789abcdef0123456789abcdef';
 const probe = (name: string, more: Partial<Probe> = {}): Probe => ({
   name,
   ask: [nodePath(`/fake/${name}`)],
@@ -32,7 +32,7 @@ describe.concurrent.each(scriptShells)('the observation script with unkillable p
     root.tool('fake/well', 'printf "fine\\n"');
     const late = { deadlineMs: 3_000 };
     const probes = [probe('stuck', late), probe('well', late), probe('stuck-too', late)];
-    const request = { probes, token, rootPrefix: root.folder, budgetMs: 4_000 };
+    const request = { probes, boundary, rootPrefix: root.folder, budgetMs: 4_000 };
     const { end } = startScript(shell, observeScript(request));
     const answers = new Map(parseFrames((await end).stdout, request).map((answer) => [answer.probe, answer]));
     expect(answers.get('stuck')).toMatchObject({ isLate: true, exit: { kind: 'unknown' } });
@@ -53,8 +53,8 @@ describe.concurrent.each(scriptShells)('the observation script with unkillable p
     for (const name of stuck) root.tool(`fake/${name}`, 'exec /bin/sleep 600');
     for (const name of well) root.tool(`fake/${name}`, 'printf "fine\\n"');
     const probes = [...stuck, ...well].map((name) => probe(name));
-    const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder, budgetMs: 8_200 }));
-    const answers = parseFrames((await end).stdout, { probes, token });
+    const { end } = startScript(shell, observeScript({ probes, boundary, rootPrefix: root.folder, budgetMs: 8_200 }));
+    const answers = parseFrames((await end).stdout, { probes, boundary });
     expect(answers.slice(0, 4)).toEqual(stuck.map((name) => expect.objectContaining({ probe: name, isLate: true })));
     expect(answers.slice(4).map((answer) => answer.stdout)).toEqual(well.map(() => 'fine\n'));
     // The watchdog asks for four at ALRM and at KILL; then the main shell asks once for each of the three that it does
@@ -73,7 +73,7 @@ describe.concurrent.each(scriptShells)('the observation script with unkillable p
     const probes = [probe('hangs', { deadlineMs: 3_000 })];
     const { child, end } = startScript(
       shell,
-      observeScript({ probes, token, rootPrefix: root.folder, budgetMs: 4_000 }),
+      observeScript({ probes, boundary, rootPrefix: root.folder, budgetMs: 4_000 }),
     );
     await until(() => root.started().filter((one) => one.tool === 'bin/sleep').length === 2);
     child.kill('SIGKILL');

@@ -6,7 +6,7 @@ import { below, nodePath, tool } from '../../../../src/node/paths/node-paths.ts'
 import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript, until } from './node-root.ts';
 import { loginShells, type Shell, scriptShells } from './shells.ts';
 
-const token = '0123456789abcdef0123456789abcdef';
+const boundary = '0123456789abcdef0123456789abcdef';
 const fake = (name: string) => nodePath(`/fake/${name}`);
 const probe = (name: string, more: Partial<Probe> = {}): Probe => ({
   name,
@@ -22,9 +22,9 @@ const newRoot = removedAfter(makeNodeRoot);
 
 /** Runs an observation in a folder and gives its answers by probe. */
 async function observe(shell: Shell, root: NodeRoot, probes: readonly Probe[]): Promise<ReadonlyMap<string, Answer>> {
-  const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
+  const { end } = startScript(shell, observeScript({ probes, boundary, rootPrefix: root.folder }));
   const { stdout } = await end;
-  return new Map(parseFrames(stdout, { probes, token }).map((answer) => [answer.probe, answer]));
+  return new Map(parseFrames(stdout, { probes, boundary }).map((answer) => [answer.probe, answer]));
 }
 
 /** Every tool that was started is gone; one that was just killed may need a moment. */
@@ -132,10 +132,10 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     root.tool('fake/loud', 'exec /usr/bin/head -c 10000000 /dev/zero >&2');
     root.tool('fake/well', 'printf "fine\\n"');
     const probes = [probe('mad'), probe('loud', { maxBytes: 100 }), probe('well', { maxBytes: 5 })];
-    const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
+    const { end } = startScript(shell, observeScript({ probes, boundary, rootPrefix: root.folder }));
     const { stdout } = await end;
     expect(stdout.length).toBeLessThan(observationMaxBytes(probes));
-    const [mad, loud, well] = parseFrames(stdout, { probes, token });
+    const [mad, loud, well] = parseFrames(stdout, { probes, boundary });
     expect(mad).toMatchObject({ isTruncated: true, isLate: false });
     expect(mad?.stdout).toHaveLength(4_096);
     expect(loud).toMatchObject({ isTruncated: true });
@@ -149,7 +149,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     root.tool('fake/ignores', 'trap \'\' ALRM TERM; exec "$R/bin/sleep" 600');
     const before = root.tree();
     const probes = [probe('hangs'), probe('ignores')];
-    const { child, end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
+    const { child, end } = startScript(shell, observeScript({ probes, boundary, rootPrefix: root.folder }));
     // Both tools and the watchdog's sleep.
     await until(() => root.started().filter((one) => one.tool === 'bin/sleep').length === 3);
     child.kill(signal);
@@ -163,7 +163,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     root.tool('fake/much', 'exec /usr/bin/head -c 900000 /dev/zero');
     const before = root.tree();
     const probes = [probe('much', { maxBytes: 1_000_000 })];
-    const { child, end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
+    const { child, end } = startScript(shell, observeScript({ probes, boundary, rootPrefix: root.folder }));
     child.stdout?.destroy();
     expect((await end).code).not.toBe(0);
     await allToolsGone(root);
@@ -193,7 +193,7 @@ describe('the observation command line', () => {
     const odd = 'a\nb\\ \'\\\' "$R" `x` !! ~ \\\\';
     root.tool('fake/argv', 'printf "<%s>" "$@"');
     const probes = [probe('argv', { ask: [fake('argv'), odd] })];
-    const { end } = startScript(login, observeCommand({ probes, token, rootPrefix: root.folder }));
-    expect(parseFrames((await end).stdout, { probes, token })[0]).toMatchObject({ stdout: `<${odd}>` });
+    const { end } = startScript(login, observeCommand({ probes, boundary, rootPrefix: root.folder }));
+    expect(parseFrames((await end).stdout, { probes, boundary })[0]).toMatchObject({ stdout: `<${odd}>` });
   });
 });

@@ -22,8 +22,12 @@ const put = (root: MacRoot, more: Partial<Parameters<typeof putBody>[0]> = {}) =
   root.runBody(putBody({ path: plist, mode: 0o644, content, rootPrefix: root.folder, login: 'ana', ...more }));
 
 async function filesOf(shell: Shell, root: MacRoot): Promise<Known<readonly KeptFile[]>> {
-  const token = '0123456789abcdef0123456789abcdef';
-  const request = { probes: allProbes().filter(({ name }) => name === 'kept-files'), token, rootPrefix: root.folder };
+  const boundary = '0123456789abcdef0123456789abcdef';
+  const request = {
+    probes: allProbes().filter(({ name }) => name === 'kept-files'),
+    boundary,
+    rootPrefix: root.folder,
+  };
   const { stdout } = await startScript(shell, observeScript(request)).end;
   return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 }).files;
 }

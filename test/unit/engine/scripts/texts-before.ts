@@ -37,7 +37,7 @@ export function nodeTexts(rootPrefix = anyRoot): Readonly<Record<string, string>
     'frame that settles a rollback': mutatingScript({ ...frame, isSettling: true }),
     'frame that is the last one': mutatingScript({ ...frame, isLast: true }),
     'first attempt': mutatingScript({ ...frame, sending: { key: 'c0ffee', attempt: 1 } }),
-    observation: observeScript({ rootPrefix, token: '0'.repeat(32), probes: allProbes() }),
+    observation: observeScript({ rootPrefix, boundary: '0'.repeat(32), probes: allProbes() }),
   };
 }
 

@@ -35,8 +35,12 @@ function stage(root: MacRoot, tree: TreeId, mark: string = tree.digest): void {
 const publish = (tree: TreeId): ScriptCall => ({ name: 'publish-tree', args: { tree, jobs: [] } });
 
 async function treesOf(shell: Shell, root: MacRoot): Promise<Known<readonly KeptTree[]>> {
-  const token = '0123456789abcdef0123456789abcdef';
-  const request = { probes: allProbes().filter(({ name }) => name === 'kept-files'), token, rootPrefix: root.folder };
+  const boundary = '0123456789abcdef0123456789abcdef';
+  const request = {
+    probes: allProbes().filter(({ name }) => name === 'kept-files'),
+    boundary,
+    rootPrefix: root.folder,
+  };
   const { stdout } = await startScript(shell, observeScript(request)).end;
   return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 }).trees;
 }

@@ -11,7 +11,7 @@ import { casesFolder } from '../../engine/observe/fact-cases.ts';
 import { makeNodeRoot, type NodeRoot, removedAfter, startScript } from '../../engine/scripts/node-root.ts';
 import { type Shell, scriptShells } from '../../engine/scripts/shells.ts';
 
-const token = 'fedcba9876543210fedcba9876543210';
+const boundary = 'fedcba9876543210fedcba9876543210';
 const newRoot = removedAfter(makeNodeRoot);
 const published = (name: string): string => readFileSync(join(casesFolder, name, 'stdout.txt'), 'utf8');
 const packet = published('dhcp-leases/internet-sharing-over-a-cable').replace(/^en7 exit 0\nend\n/m, '');
@@ -51,7 +51,7 @@ async function observe(
   root: NodeRoot,
   probe = dhcpPackets,
 ): Promise<{ answer: Answer | undefined; leases: Known<FactValues['dhcp-leases']> }> {
-  const request = { probes: [probe], token, rootPrefix: root.folder };
+  const request = { probes: [probe], boundary, rootPrefix: root.folder };
   const answers = parseFrames((await startScript(shell, observeScript(request)).end).stdout, request);
   const facts = parseFacts(answers, { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
   return { answer: answers[0], leases: facts['dhcp-leases'] };

@@ -19,7 +19,7 @@ import { type MacRoot, makeMacRoot } from '../../engine/scripts/mac-root.ts';
 import { removedAfter, startScript } from '../../engine/scripts/node-root.ts';
 import { type Shell, scriptShells } from '../../engine/scripts/shells.ts';
 
-const token = '0123456789abcdef0123456789abcdef';
+const boundary = '0123456789abcdef0123456789abcdef';
 const newMac = removedAfter(makeMacRoot);
 const held = readFileSync(join(casesFolder, 'rdma-holders/held-and-free/stdout.txt'), 'utf8').replace(
   /^.*\nioreg\n([\s\S]*)ps\n[\s\S]*$/,
@@ -55,7 +55,7 @@ function newRoot(shell: Shell, { domains = 0, registry = held, tools = [], proce
 
 async function observe(shell: Shell, root: MacRoot): Promise<Facts> {
   const names = [rdmaKernel, ibvDevices, ibvDevinfo].map(({ name }) => name);
-  const request = { probes: allProbes().filter(({ name }) => names.includes(name)), token, rootPrefix: root.folder };
+  const request = { probes: allProbes().filter(({ name }) => names.includes(name)), boundary, rootPrefix: root.folder };
   const { stdout } = await startScript(shell, observeScript(request)).end;
   return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
 }
@@ -135,7 +135,7 @@ describe.each(scriptShells)('the RDMA object probe in $name', (shell) => {
     const root = newRoot(shell, { domains: 1 });
     root.tool('usr/sbin/ioreg', 'exec "$R/bin/sleep" 600');
     const probes = [{ ...rdmaKernel, deadlineMs: 500 }, ibvDevices];
-    const request = { probes, token, rootPrefix: root.folder };
+    const request = { probes, boundary, rootPrefix: root.folder };
     const answers = parseFrames((await startScript(shell, observeScript(request)).end).stdout, request);
     expect(answers).toMatchObject([{ isLate: true }, { isLate: false, stderr: '- has not returned\n' }]);
     expect(toolsOf(root).filter(isVerbs)).toEqual([]);

@@ -12,7 +12,7 @@ import { removedAfter, startScript } from '../../engine/scripts/node-root.ts';
 import { exampleRecord } from '../../engine/scripts/script-examples.ts';
 import { type Shell, scriptShells } from '../../engine/scripts/shells.ts';
 
-const token = '0123456789abcdef0123456789abcdef';
+const boundary = '0123456789abcdef0123456789abcdef';
 const session = 'F2B1C3D4-0000-4000-8000-000000000001';
 const nowSeconds = 1_790_000_000;
 const newMac = removedAfter(makeMacRoot);
@@ -39,7 +39,7 @@ function newRoot(shell: Shell, listeners: readonly number[] = []): MacRoot {
 
 async function observe(shell: Shell, root: MacRoot): Promise<Facts> {
   const names = ['rdma-kernel', 'ibv-devinfo', 'placement-members', 'sysctl'];
-  const request = { probes: allProbes().filter(({ name }) => names.includes(name)), token, rootPrefix: root.folder };
+  const request = { probes: allProbes().filter(({ name }) => names.includes(name)), boundary, rootPrefix: root.folder };
   const { stdout } = await startScript(shell, observeScript(request)).end;
   return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
 }

@@ -11,7 +11,7 @@ import { casesFolder } from '../../engine/observe/fact-cases.ts';
 import { makeNodeRoot, type NodeRoot, removedAfter, startScript } from '../../engine/scripts/node-root.ts';
 import { type Shell, scriptShells } from '../../engine/scripts/shells.ts';
 
-const token = 'fedcba9876543210fedcba9876543210';
+const boundary = 'fedcba9876543210fedcba9876543210';
 const newRoot = removedAfter(makeNodeRoot);
 const published = readFileSync(join(casesFolder, 'receptacle-places/m3-ultra/stdout.txt'), 'utf8');
 
@@ -35,7 +35,7 @@ async function observe(
   root: NodeRoot,
   probe = receptacleLocations,
 ): Promise<{ answer: Answer | undefined; places: Known<FactValues['receptacle-places']> }> {
-  const request = { probes: [probe], token, rootPrefix: root.folder };
+  const request = { probes: [probe], boundary, rootPrefix: root.folder };
   const answers = parseFrames((await startScript(shell, observeScript(request)).end).stdout, request);
   const facts = parseFacts(answers, { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
   return { answer: answers[0], places: facts['receptacle-places'] };

@@ -125,10 +125,10 @@ async function observed(shell: Shell, curl: string, ports: readonly number[] = [
   for (const port of ports) root.file(`Library/LaunchDaemons/dev.meshwright.doorman.${port}.plist`, '');
   root.tool('bin/launchctl', 'printf "%s = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n" "$2"');
   root.tool('usr/bin/curl', curl);
-  const token = 'fedcba9876543210fedcba9876543210';
+  const boundary = 'fedcba9876543210fedcba9876543210';
   const probes = allProbes().filter(({ name }) => name === 'launchd-services');
-  const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
-  const frames = parseFrames((await end).stdout, { probes, token });
+  const { end } = startScript(shell, observeScript({ probes, boundary, rootPrefix: root.folder }));
+  const frames = parseFrames((await end).stdout, { probes, boundary });
   return parseFacts(frames, { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
 }
 
