@@ -24,15 +24,15 @@ export interface ExecuteOptions<Context> {
   readonly run: (step: Step, context: Context) => Promise<StepResult>;
   /** Maximum number of nodes at a time. */
   readonly parallel: number;
-  /** A person interrupted the run: only rescues may start. */
-  readonly interrupt?: AbortSignal;
+  /** A person aborted the run: only rescues may start. */
+  readonly abort?: AbortSignal;
   /** A lease is lost: nothing may start, not even rescues. */
   readonly forbidden: AbortSignal;
   /** The journal cannot be written: only rescues may start. */
   readonly halted: AbortSignal;
-  /** How long to wait for running scripts after an interrupt. */
-  readonly interruptMs: number;
-  readonly onInterrupt?: () => void;
+  /** How long to wait for running scripts after an abort. */
+  readonly abortMs: number;
+  readonly onAbort?: () => void;
   /** Called once per step, when it has ended or will not run. */
   readonly onEnd: (report: StepReport) => void;
   readonly onRescue: (group: string) => void;
@@ -73,11 +73,11 @@ export async function executeSteps<Context>(
     stopWaiting(schedule);
     wake();
   };
-  const { interrupt, forbidden, halted, onInterrupt } = options;
+  const { abort, forbidden, halted, onAbort } = options;
   const watch = new AbortController();
   const { signal } = watch;
-  interrupt?.addEventListener('abort', () => onInterrupt?.(), { signal });
-  for (const one of [interrupt, forbidden, halted]) one?.addEventListener('abort', stop, { signal });
+  abort?.addEventListener('abort', () => onAbort?.(), { signal });
+  for (const one of [abort, forbidden, halted]) one?.addEventListener('abort', stop, { signal });
   try {
     for (;;) {
       // Created before the starts, which may abort a signal.
@@ -113,8 +113,8 @@ function createSchedule({ steps, rescues }: Pick<Plan, 'steps' | 'rescues'>, opt
   return { options, rescues, lanes: createLanes(options.parallel), items, itemsById, rescued: new Set() };
 }
 
-const isOver = ({ interrupt, forbidden, halted }: Limits): boolean =>
-  interrupt?.aborted === true || forbidden.aborted || halted.aborted;
+const isOver = ({ abort, forbidden, halted }: Limits): boolean =>
+  abort?.aborted === true || forbidden.aborted || halted.aborted;
 
 export const isDone = ({ outcome }: Pick<StepResult, 'outcome'>): boolean =>
   outcome === 'changed' || outcome === 'unchanged';
@@ -125,7 +125,7 @@ function skipImpossible(schedule: Schedule): boolean {
   const { items, options } = schedule;
   const impossible = items.filter((item) => item.state === 'waiting' && isImpossible(item, schedule));
   for (const item of impossible) {
-    const outcome = options.interrupt?.aborted === true ? 'interrupted' : 'skipped';
+    const outcome = options.abort?.aborted === true ? 'interrupted' : 'skipped';
     end(item, { outcome, diagnostics: [] }, 0, options);
   }
   return impossible.length > 0;
@@ -180,7 +180,7 @@ function isReady({ step, rescues }: Item, { items, itemsById }: Schedule): boole
   return own.every((item) => item.state === 'ended');
 }
 
-/** Waits for the result of a started step, after an interrupt only for a limited time. */
+/** Waits for the result of a started step, after an abort only for a limited time. */
 async function finish(
   item: Item,
   result: Promise<StepResult>,
@@ -195,7 +195,7 @@ async function finish(
 }
 
 /**
- * After an interrupt, waits only a limited time for a running script. If the script is still running then, its result
+ * After an abort, waits only a limited time for a running script. If the script is still running then, its result
  * is unknown. Group steps and rescues run to their own deadlines, because a start still in progress would outlive the
  * stop that follows.
  */
@@ -205,7 +205,7 @@ async function abandoned({ step, rescues, giveUp }: Item, options: Limits, over:
   const isAwaited = rescues !== undefined || step.group !== undefined;
   if (isAwaited && !options.forbidden.aborted) await once(options.forbidden, over);
   // This timer must not keep the process alive.
-  await sleep(options.interruptMs, undefined, { ref: false });
+  await sleep(options.abortMs, undefined, { ref: false });
   return { outcome: 'unknown', diagnostics: [] };
 }
 

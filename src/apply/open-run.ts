@@ -116,8 +116,8 @@ export function stepOptions(plan: Plan, run: OpenRun): ExecuteOptions<StepContex
     ...given({ interrupt: signal }),
     forbidden: run.keeper.lost,
     halted: run.halted.signal,
-    interruptMs: timing.interruptMs,
-    onInterrupt: () => onEvent({ kind: 'interrupted' }),
+    abortMs: timing.abortMs,
+    onAbort: () => onEvent({ kind: 'interrupted' }),
     onEnd: (report) => tellEnd(report, run),
     onRescue: (group) => onEvent({ kind: 'rescue-started', group }),
   };
@@ -287,7 +287,7 @@ async function send(
   const command = words.map(quote).join(' ');
   const startedAtMs = performance.now();
   const asked = sessionOf(run, node).ask(() => ({ name: 'run', command, deadlineMs, maxBytes }));
-  const answer = await untilInterrupted(asked, run.options);
+  const answer = await untilAborted(asked, run.options);
   if (answer === 'given-up') return { isUnknown: true, problem: notAwaited(node, words) };
   if (answer.kind === 'unreached') return { isUnknown: true, problem: answer.diagnostics[0] };
   const { exit, stdout, stderr } = printedText(answer.result);
@@ -301,11 +301,11 @@ async function send(
   return { isUnknown: exit.kind === 'unknown', problem };
 }
 
-/** After an interrupt, waits `interruptMs` for a command instead of its whole deadline. */
-async function untilInterrupted<T>(asked: Promise<T>, { signal, timing }: OpenRun['options']): Promise<T | 'given-up'> {
+/** After an abort, waits `abortMs` for a command instead of its whole deadline. */
+async function untilAborted<T>(asked: Promise<T>, { signal, timing }: OpenRun['options']): Promise<T | 'given-up'> {
   let forget = (): void => undefined;
   const givenUp = new Promise<'given-up'>((resolve) => {
-    forget = onAbort(signal, () => void setTimeout(() => resolve('given-up'), timing.interruptMs).unref());
+    forget = onAbort(signal, () => void setTimeout(() => resolve('given-up'), timing.abortMs).unref());
   });
   return Promise.race([asked, givenUp]).finally(forget);
 }

@@ -32,7 +32,7 @@ const waits = {
   /** From the password until the Mac can be observed, including a disk check. */
   unlockReturnMs: [600_000, 20_000],
   /** How long to wait for running scripts after a signal. */
-  interruptMs: [10_000, 5_000],
+  abortMs: [10_000, 5_000],
   /** Minimum time without progress before giving up on a joining rank, whatever the file's token deadline. */
   gateStallMs: [120_000, 20_000],
   /** The same for the first token after a load, which may compile first. */

@@ -16,7 +16,7 @@ export interface HiddenTerminal {
   readonly write: (text: string) => void;
   readonly signal?: AbortSignal;
   /** Called for Ctrl-C at the prompt, which raw mode delivers as a byte. */
-  readonly interrupt: () => void;
+  readonly abort: () => void;
 }
 
 const keys = {
@@ -48,7 +48,7 @@ export function askHidden(question: string, terminal: HiddenTerminal): Promise<s
     };
     const giveUp = (): void => end(undefined);
     const take = (key: string): void => {
-      if (key === keys.ctrlC) terminal.interrupt();
+      if (key === keys.ctrlC) terminal.abort();
       if (key === keys.enter || key === keys.newline) end(typed.join(''));
       else if (key === keys.ctrlC || (key === keys.ctrlD && typed.length === 0)) giveUp();
       else typed = edited(typed, key);

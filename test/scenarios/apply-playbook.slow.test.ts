@@ -267,7 +267,7 @@ describe('a playbook', () => {
     });
     const { report, entries } = await play([{ nodes: one, tasks: [slow, slow] }], {
       signal,
-      runWith: { signal, timing: { ...quickTiming, interruptMs: 100 } },
+      runWith: { signal, timing: { ...quickTiming, abortMs: 100 } },
     });
     end();
     expect([report.isInterrupted, codes(report), report.works.length]).toEqual([true, ['task/command-failed'], 1]);

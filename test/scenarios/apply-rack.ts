@@ -35,7 +35,7 @@ export const quickTiming: RunTiming = {
   retryMs: 20,
   rebootPausesMs: [50, 100, 200],
   rebootDelaySeconds: 0.1,
-  interruptMs: 2_000,
+  abortMs: 2_000,
   gateStallMs: 0,
   tokenStallMs: 0,
   talkScale: 1 / 4,

@@ -160,7 +160,7 @@ describe('a restart', () => {
     const report = await runPlan(planOf([reboot('studio-1', from)]), {
       ...runOptions(rack, {
         signal: person.signal,
-        timing: { ...quickTiming, rebootPausesMs: [20], interruptMs: 500 },
+        timing: { ...quickTiming, rebootPausesMs: [20], abortMs: 500 },
       }),
       onEvent: (event) => {
         events.push(event);

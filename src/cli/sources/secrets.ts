@@ -40,5 +40,5 @@ const askAtTerminal = (run: Run, question: string): Promise<string | undefined> 
     write: (text) => run.console.err(text),
     signal: run.signal,
     // In raw mode, Ctrl-C does not send a signal, so it is sent here.
-    interrupt: () => void process.kill(process.pid, 'SIGINT'),
+    abort: () => void process.kill(process.pid, 'SIGINT'),
   });

@@ -13,7 +13,7 @@ describe('an interrupted run', () => {
     let most = 0;
     const warnings = await leakWarnings(() =>
       play(ranks, {
-        options: { interrupt: person.signal, forbidden: lost.signal },
+        options: { abort: person.signal, forbidden: lost.signal },
         inside: async (id, signal) => {
           begun.push(id);
           if (begun.length === ranks.length) person.abort();

@@ -173,7 +173,7 @@ describe('an interrupted run', () => {
     const person = new AbortController();
     const seen = await play([...kicks, ready, aStep('later', { needs: ['ready'] })], {
       rescues: [rescue],
-      options: { interrupt: person.signal },
+      options: { abort: person.signal },
       inside: async (id) => {
         if (id === 'kick-2') person.abort();
         await sleep(20);
@@ -186,7 +186,7 @@ describe('an interrupted run', () => {
   it('abandons a script that does not end, with outcome unknown', async () => {
     const person = new AbortController();
     const seen = await play([aStep('long'), aStep('next')], {
-      options: { interrupt: person.signal },
+      options: { abort: person.signal },
       inside: () => {
         person.abort();
         return new Promise(() => undefined);
@@ -199,7 +199,7 @@ describe('an interrupted run', () => {
     const person = new AbortController();
     const seen: string[] = [];
     await play([aStep('long'), aStep('next')], {
-      options: { interrupt: person.signal, onEnd: ({ step, outcome }) => void seen.push(`${step.id}: ${outcome}`) },
+      options: { abort: person.signal, onEnd: ({ step, outcome }) => void seen.push(`${step.id}: ${outcome}`) },
       inside: async () => {
         person.abort();
         await sleep(5);
@@ -210,7 +210,7 @@ describe('an interrupted run', () => {
   });
 
   it('does not run any step if interrupted before the start', async () => {
-    const seen = await play([aStep('a')], { options: { interrupt: AbortSignal.abort() } });
+    const seen = await play([aStep('a')], { options: { abort: AbortSignal.abort() } });
     expect([seen.log, seen.outcomes]).toEqual([[], { a: 'interrupted' }]);
   });
 });

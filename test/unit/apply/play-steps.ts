@@ -58,7 +58,7 @@ export async function play(
       parallel: 16,
       forbidden: never,
       halted: never,
-      interruptMs: 50,
+      abortMs: 50,
       onEnd: () => undefined,
       onRescue: (group) => void groups.push(group),
       ...options,

@@ -23,7 +23,7 @@ describe('scaledTiming', () => {
       rebootDelaySeconds: 2,
       unlockPauseMs: 15_000,
       unlockReturnMs: 600_000,
-      interruptMs: 10_000,
+      abortMs: 10_000,
       gateStallMs: 120_000,
       tokenStallMs: 300_000,
       scale: 1,

@@ -23,7 +23,7 @@ function terminal(pieces: readonly string[], signal?: AbortSignal) {
     write: (text) => {
       seen.written += text;
     },
-    interrupt: () => {
+    abort: () => {
       seen.interrupts += 1;
     },
     ...(signal === undefined ? {} : { signal }),

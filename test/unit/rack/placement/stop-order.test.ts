@@ -134,7 +134,7 @@ describe('a failed stop of the leader', () => {
       parallel: 16,
       forbidden: never,
       halted: never,
-      interruptMs: 50,
+      abortMs: 50,
       onEnd: () => undefined,
       onRescue: () => undefined,
     });
