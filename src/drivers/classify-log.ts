@@ -52,14 +52,10 @@ export function firstFailingRank(
   signatures: readonly FailureSignature[],
   ranks: readonly RankSaid[],
 ): FailingRank | undefined {
-  const judged = ranks.map((said): FailingRank => {
-    const failure = firstFailure(signatures, said.lines);
-    return { said, ...given({ failure }) };
-  });
-  const ordered = judged
+  const judged = ranks.map((said) => ({ said, ...given({ failure: firstFailure(signatures, said.lines) }) }));
+  return judged
     .filter((one) => guilt(one) < noGuilt)
-    .toSorted((a, b) => guilt(a) - guilt(b) || a.said.rank - b.said.rank);
-  return ordered[0];
+    .toSorted((a, b) => guilt(a) - guilt(b) || a.said.rank - b.said.rank)[0];
 }
 
 const noGuilt = 4;

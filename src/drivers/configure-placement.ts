@@ -80,11 +80,11 @@ export function configurePlacement(
   const parts = partsOf(placement, fleet);
   if (typeof parts === 'string') return { kind: 'incomplete', missing: parts };
   const { transport, sharding = 'none', contextTokens } = placement;
-  const lasting = configureRanks(parts, { generation: 0, names: lastingNames });
+  const lasting = configureRanks(parts, 0, lastingNames);
   const digest = digestOf({ transport, sharding, contextTokens, ranks: lasting.map(asJson) });
   const missing = unseenName(parts, names);
   if (missing !== undefined) return { kind: 'incomplete', missing, digest };
-  const ranks = configureRanks(parts, { generation, names }).map(({ record, ...rest }) => ({
+  const ranks = configureRanks(parts, generation, names).map(({ record, ...rest }) => ({
     ...rest,
     record: { ...record, digest },
   }));
@@ -125,13 +125,7 @@ function unseenName({ placement, runtime, thunderbolt }: Parts, names: SeenNames
 
 type UnsealedRank = Omit<RankConfiguration, 'record'> & { readonly record: Omit<RankRecord, 'digest'> };
 
-/** One start, with the names that macOS uses during it. */
-interface StartNames {
-  readonly generation: number;
-  readonly names: SeenNames;
-}
-
-function configureRanks(parts: Parts, { generation, names }: StartNames): readonly UnsealedRank[] {
+function configureRanks(parts: Parts, generation: number, names: SeenNames): readonly UnsealedRank[] {
   const { placement, runtime, model, addresses, thunderbolt } = parts;
   const { nodes } = placement;
   const driver = driverOf(runtime);
@@ -272,7 +266,7 @@ const openFiles = 65_535;
  * @see launchd.plist(5): StandardOutPath, ExitTimeOut, UserName, ProcessType, SoftResourceLimits
  */
 export function serviceFileText({ placement, argv, env, user, ending }: RankService): Text {
-  const log = pathText(rankLog(placement));
+  const log = wordElement([rankLog(placement)]);
   const entries: readonly (readonly [string, Text])[] = [
     ['EnvironmentVariables', dictionary(env)],
     ['ExitTimeOut', [`<integer>${exitTimeOut(ending)}</integer>`]],
@@ -304,16 +298,12 @@ function escapePart(part: Text[number]): Text[number] {
   return part.kind === 'login-user' ? part : { ...part, path: escapeXml(part.path) };
 }
 
-const pathText = (path: NodePath): Text => wordElement([path]);
-
-const isText = (value: EnvValue): value is Text => Array.isArray(value);
-
 function dictionary(values: Readonly<Record<string, EnvValue>>): Text {
   const entries = Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
   if (entries.length === 0) return ['<dict/>'];
   const lines = entries.flatMap(([key, value]) => [
     `\t\t<key>${escapeXml(key)}</key>\n\t\t`,
-    ...wordElement(isText(value) ? value : [value]),
+    ...wordElement([value].flat()),
     '\n',
   ]);
   return ['<dict>\n', ...lines, '\t</dict>'];

@@ -5,6 +5,7 @@ import { given } from '../model/given.ts';
 import { groupBy } from '../model/lists.ts';
 import { everyNodeText, type NodeName } from '../model/node.ts';
 import { bytesText, tokensText } from '../model/text/units.ts';
+import { linksBetween } from './contract/addresses.ts';
 import { fitPlacements, isWorse, roomOf, type SeenMemories, shapeOf, worstVerdict } from './fit-placements.ts';
 
 /**
@@ -36,8 +37,6 @@ function sharesText(shares: readonly number[], driver: DriverName | undefined): 
   return `${start} (${shares.join(' : ')}), which only the drivers exo and llamacpp-rpc support.`;
 }
 
-const percent = (part: number, whole: number): string => `${Math.round((100 * part) / whole)} %`;
-
 /** Where a GPU limit comes from, if the file does not set it. */
 const sources: Readonly<Record<MemoryBudget['kind'], string>> = {
   desired: '',
@@ -54,7 +53,7 @@ function needText({ needBytes, budget, memoryBytes, shares }: NodeFit, verdict: 
   const whole = isOfMemory ? memoryBytes : budget?.bytes;
   if (whole === undefined) return `${bytesText(needBytes)}${made}`;
   return isOfMemory
-    ? `${bytesText(needBytes)}${made} of ${bytesText(whole)}, ${percent(needBytes, whole)}`
+    ? `${bytesText(needBytes)}${made} of ${bytesText(whole)}, ${Math.round((100 * needBytes) / whole)} %`
     : `${bytesText(needBytes)}${made} of the ${bytesText(whole)} that its GPU may use${budget === undefined ? '' : sources[budget.kind]}`;
 }
 
@@ -158,18 +157,15 @@ function otherNodes(placement: FitPlacement, search: NearestSearch): readonly (r
   const taken = new Map(fitPlacements(others, seen).map(({ node, needBytes }) => [node, needBytes]));
   const room = (node: NodeName): number => (roomOf(fleet, node, seen).budget?.bytes ?? 0) - (taken.get(node) ?? 0);
   const emptiest = fleet.nodes.map(({ name }) => name).toSorted((a, b) => room(b) - room(a));
+  const shape = placement.sharding === 'tensor' ? shapeOf(placement, fleet) : undefined;
+  const isPossible = (count: number): boolean => shape === undefined || tensorProblems(shape, count).length === 0;
   const size = placement.nodes.length;
   const most = Math.min(mostNodes, emptiest.length);
   const larger = Array.from({ length: Math.max(0, most - size) }, (_, index) => size + 1 + index);
   const smaller = Array.from({ length: size - 1 }, (_, index) => size - 1 - index);
   return [size, ...larger, ...smaller]
-    .filter((count) => count <= most && isPossible(placement, count, fleet))
+    .filter((count) => count <= most && isPossible(count))
     .flatMap((count) => groupOf(emptiest, count, placement, search.links));
-}
-
-function isPossible(placement: FitPlacement, count: number, fleet: FitFleet): boolean {
-  const shape = shapeOf(placement, fleet);
-  return placement.sharding !== 'tensor' || shape === undefined || tensorProblems(shape, count).length === 0;
 }
 
 /**
@@ -182,8 +178,7 @@ function groupOf(
   links: NearestSearch['links'],
 ): readonly (readonly NodeName[])[] {
   const isJoined = (a: NodeName, b: NodeName): boolean =>
-    links === undefined ||
-    links.some(({ ends: [one, two] }) => (one.node === a && two.node === b) || (one.node === b && two.node === a));
+    links === undefined || linksBetween({ links }, a, b).length > 0;
   for (const first of nodes) {
     const group: NodeName[] = [first];
     for (const node of nodes) {

@@ -59,12 +59,11 @@ export function launchGroup(wish: LaunchWish, seen: SeenNames): LaunchGroup | Un
     const detail = `Not observed: ${missing.join(', ')}.`;
     return { kind: 'unseen', diagnostic: diagnose('launch/not-seen', { detail }) };
   }
-  const devices = nodes.map((node) =>
-    nodes.map((other) => {
-      const end = node === other ? undefined : endTowards(thunderbolt, node, other);
-      return end === undefined ? null : (seen.device(end) ?? null);
-    }),
-  );
+  const deviceTo = (node: NodeName, other: NodeName): string | null => {
+    const end = node === other ? undefined : endTowards(thunderbolt, node, other);
+    return (end && seen.device(end)) ?? null;
+  };
+  const devices = nodes.map((node) => nodes.map((other) => deviceTo(node, other)));
   const addresses = round ?? nodes.map((node) => seen.lan(node));
   const meeting = onCable ?? (first === undefined ? undefined : seen.lan(first));
   const hostsOf = nodes.map((_node, rank) => ({

@@ -17,6 +17,12 @@ export function joinText<Part>(parts: readonly (string | Part)[]): readonly (str
   return joined;
 }
 
+/** Compares lists of numbers such as those of versions, with zeros for missing ones; below 0 if the first is lower. */
+export function compareNumbers(a: readonly number[], b: readonly number[]): number {
+  const at = Array.from({ length: Math.max(a.length, b.length) }, (_, index) => (a[index] ?? 0) - (b[index] ?? 0));
+  return at.find((difference) => difference !== 0) ?? 0;
+}
+
 /** Memoizes a function by key; for values that depend only on the key. */
 export function oncePer<Key extends object, Value extends object>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();

@@ -18,7 +18,7 @@ type RoleCondition =
   | 'bridge-stays-else-told';
 
 /**
- * What a doctor finding means for a plan. `told`: it is only reported. `converged`: `apply` repairs it. An object: it
+ * What a doctor finding means for a plan. `told`: it is only reported, as by default. `converged`: `apply` repairs it. An object: it
  * blocks a resource.
  */
 export type FindingRole =
@@ -36,7 +36,8 @@ export interface RuleCode extends CodeEntry {
   readonly facts: readonly FactDefinition[];
 }
 
-export type RuleCodes = Readonly<Record<string, RuleCode>>;
+/** Codes with their entries. Without a role, a finding is `told`; without facts, only the file shows it. */
+export type RuleCodes = Readonly<Record<string, CodeEntry & Partial<RuleCode>>>;
 
 /** One finding of a rule. Summary, severity and hint default to those of its code. */
 export type Finding<C extends string> = DiagnosticFields & { readonly code: C };
@@ -51,7 +52,11 @@ export function defineRule<C extends RuleCodes>(
   entries: C,
   find: (examination: Examination) => readonly Finding<keyof C & string>[],
 ): DefinedRule<C> {
-  const codes = defineCodes(entries);
+  const codes = defineCodes(
+    Object.fromEntries(
+      Object.entries(entries).map(([code, entry]) => [code, { role: 'told', facts: [], ...entry }]),
+    ) as C,
+  );
   return { codes, rule: (examination) => find(examination).map(({ code, ...rest }) => diagnose(codes[code], rest)) };
 }
 

@@ -27,6 +27,10 @@ export interface ReservedWord {
 export const reserve = (use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
   words.map((word) => ({ word, use }));
 
+/** Words that the driver does not set, but forbids. */
+export const refuse = (because: string, use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
+  reserve(use, ...words).map((one) => ({ ...one, because }));
+
 export interface ReservedWords {
   readonly env: readonly ReservedWord[];
   readonly args: readonly ReservedWord[];
@@ -43,9 +47,7 @@ export function reservedFindings(
   reserved: ReservedWords,
 ): readonly PlacementFinding[] {
   return [
-    ...Object.keys(env)
-      .flatMap((name) => reserved.env.filter(({ word }) => word === name))
-      .map((one) => finding(one)),
+    ...Object.keys(env).flatMap((name) => reserved.env.filter(({ word }) => word === name).map((one) => finding(one))),
     ...args.flatMap((arg, at) => argFindings(arg, args[at + 1], reserved)),
   ];
 }
@@ -70,12 +72,8 @@ function argFindings(
   const value = values.length === 0 ? next : values.join('=');
   const isMeant = ({ unless }: ReservedWord): boolean => value === undefined || unless?.includes(value) !== true;
   const same = args.filter(({ word }) => word === name);
-  if (same.length > 0 || reading === 'whole') return same.filter(isMeant).map((one) => finding(one));
-  return args
-    .filter(({ word }) => isReadAs(name, word))
-    .slice(0, 1)
-    .filter(isMeant)
-    .map((one) => finding(one, name));
+  const read = reading === 'whole' ? [] : args.filter(({ word }) => isReadAs(name, word)).slice(0, 1);
+  return (same.length > 0 ? same : read).filter(isMeant).map((one) => finding(one, name));
 }
 
 /** Whether argparse may read `name` as `word`: as its beginning, or as one of several letters after one dash. */

@@ -77,6 +77,17 @@ function tagged(value: unknown): { readonly tag: string; readonly of: JsonObject
   return entry === undefined || of === undefined || others.length > 0 ? undefined : { tag: entry[0], of };
 }
 
+/** An object with all its values parsed; `undefined` if one is invalid. */
+function each<T>(
+  object: JsonObject | undefined,
+  parse: (value: unknown) => T | undefined,
+): Readonly<Record<string, T>> | undefined {
+  const values = object && all(Object.values(object), parse);
+  return values && Object.fromEntries(Object.keys(object).flatMap((key, at) => [[key, values[at] as T]]));
+}
+
+const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
 /** All values parsed; `undefined` if one is invalid. */
 function all<T>(values: readonly unknown[], parse: (value: unknown) => T | undefined): readonly T[] | undefined {
   const parsed = values.map(parse);
@@ -92,15 +103,12 @@ function parseInstance(value: unknown): ExoInstance | undefined {
   const id = instance && textOf(instance.of, 'instanceId');
   const shards = instance && objectAt(instance.of, 'shardAssignments');
   const modelId = shards && textOf(shards, 'modelId');
-  const runnerToShard = shards && objectAt(shards, 'runnerToShard');
-  const nodeToRunner = shards && objectAt(shards, 'nodeToRunner');
-  if (instance === undefined || id === undefined || modelId === undefined) return undefined;
-  if (runnerToShard === undefined || nodeToRunner === undefined) return undefined;
-  const shardTags = all(Object.values(runnerToShard), (shard) => tagged(shard)?.tag);
-  const runners = all(Object.entries(nodeToRunner), (entry) => runnerOf(entry));
-  if (shardTags === undefined || runners === undefined || !isId(id)) return undefined;
+  const shardTags = shards && each(objectAt(shards, 'runnerToShard'), (shard) => tagged(shard)?.tag);
+  const runnerByNode = shards && each(objectAt(shards, 'nodeToRunner'), textIn);
+  if (instance === undefined || id === undefined || modelId === undefined || !isId(id)) return undefined;
+  if (shardTags === undefined || runnerByNode === undefined) return undefined;
   const ring = ringHosts(objectAt(instance.of, 'hostsByNode') ?? {});
-  return { id, tag: instance.tag, modelId, shardTags, runnerByNode: Object.fromEntries(runners), ring };
+  return { id, tag: instance.tag, modelId, shardTags: Object.values(shardTags), runnerByNode, ring };
 }
 
 /** Each node lists all nodes in the same order: itself as 0.0.0.0, and nodes that are not its neighbors with port 0. */
@@ -121,11 +129,6 @@ function ringHosts(hostsByNode: JsonObject): readonly RingHost[] {
 
 /** An id that is safe in the path of a request. */
 const isId = (text: string): boolean => /^[0-9A-Za-z-]{1,128}$/.test(text);
-
-function runnerOf(entry: unknown): readonly [string, string] | undefined {
-  const [node, runner] = asList(entry) ?? [];
-  return typeof node === 'string' && typeof runner === 'string' ? [node, runner] : undefined;
-}
 
 const numberAt = (object: JsonObject, key: string): number => {
   const value = object[key];
@@ -157,7 +160,7 @@ function parseRunner(value: unknown): RunnerState | undefined {
 
 function parseTopology(value: unknown): ExoTopology | undefined {
   const topology = asObject(value);
-  const nodes = all(asList(topology?.['nodes']) ?? [], (node) => (typeof node === 'string' ? node : undefined));
+  const nodes = all(asList(topology?.['nodes']) ?? [], textIn);
   const connections = topology && objectAt(topology, 'connections');
   if (nodes === undefined || connections === undefined || !Array.isArray(topology?.['nodes'])) return undefined;
   const edges = Object.entries(connections).flatMap(([from, ends]) =>
@@ -188,20 +191,13 @@ export function parseState(body: string): ExoState | undefined {
   const state = asObject(parsedJson(body));
   if (state === undefined) return undefined;
   const topology = parseTopology(state['topology']);
-  const found = objectAt(state, 'instances');
-  const runners = objectAt(state, 'runners');
-  const instances = found && all(Object.values(found), parseInstance);
+  const instances = each(objectAt(state, 'instances'), parseInstance);
+  const runners = each(objectAt(state, 'runners'), parseRunner);
   if (topology === undefined || instances === undefined || runners === undefined) return undefined;
-  const states = all(Object.entries(runners), (entry) => {
-    const [id, value] = asList(entry) ?? [];
-    const runner = parseRunner(value);
-    return typeof id === 'string' && runner !== undefined ? ([id, runner] as const) : undefined;
-  });
-  if (states === undefined) return undefined;
   return {
     topology,
-    instances,
-    runners: Object.fromEntries(states),
+    instances: Object.values(instances),
+    runners,
     measured: Object.keys(objectAt(state, 'nodeMemory') ?? {}),
     identities: Object.keys(objectAt(state, 'nodeIdentities') ?? {}),
     failedDownloads: failedDownloads(objectAt(state, 'downloads') ?? {}),

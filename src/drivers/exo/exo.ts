@@ -3,19 +3,19 @@ import { askedPort, innerPort } from '../../desired/endpoints.ts';
 import { tensorProblems } from '../../desired/tensor-limits.ts';
 import type { DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import type { ExoGracefulShutdown, ExoPlacement, StartDialogue } from '../../model/endpoint-calls.ts';
-import { given } from '../../model/given.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { type CabledFleet, endTowards, linksBetween } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
-import { type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
+import { type ReservedWords, refuse, refused, reserve, reservedFindings } from '../contract/checks.ts';
 import {
+  type Asking,
+  type Heard,
   leaderFirst,
   type PlacementCheck,
   type PlacementFinding,
   type RuntimeDriver,
   type Talk,
-  type TalkRequest,
 } from '../contract/driver.ts';
 import { heldInParts } from '../contract/memory.ts';
 import { judgeTensors, otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
@@ -56,12 +56,7 @@ function indexed({ model: { name, files } }: Check): readonly PlacementFinding[]
 function split({ placement, runtime, model: { repository, shape } }: Check): readonly PlacementFinding[] {
   const { sharding, nodes } = placement;
   if (repository === undefined || sharding === undefined || nodes.length === 1) return [];
-  const detail = refusedSplit({
-    repository,
-    dialect: runtime.dialect,
-    sharding,
-    ...given({ classes: shape?.classes }),
-  });
+  const detail = refusedSplit({ repository, dialect: runtime.dialect, sharding, classes: shape?.classes });
   return detail === undefined ? [] : [refused('exo/cannot-split', detail)];
 }
 
@@ -148,11 +143,10 @@ export const reserved: ReservedWords = {
     ...reserve('launchd starts exo.', '--legacy-daemon'),
     // -q also counts as a changed verbosity, with which the log starts at DEBUG. @see exo: shared/logging.py,
     // utils_mlx.py
-    ...reserve('The driver hides prompts in the log of the default verbosity.', '-v', '--verbose', '-q', '--quiet').map(
-      (one) => ({
-        ...one,
-        because: 'writes every prompt into the log',
-      }),
+    ...refuse(
+      'writes every prompt into the log',
+      'The driver hides prompts in the log of the default verbosity.',
+      ...['-v', '--verbose', '-q', '--quiet'],
     ),
   ],
 };
@@ -286,21 +280,24 @@ const tensorClasses: readonly string[] = [
   'Gemma4ForConditionalGeneration',
 ];
 
-interface ExoSplit {
-  readonly repository: string;
-  readonly dialect: ExoRuntime['dialect'];
-  readonly sharding: 'tensor' | 'pipeline';
-  /** `architectures` of its `config.json`; absent if unread. */
-  readonly classes?: readonly string[];
-}
-
 /**
  * Why exo would reject a split that the model's dimensions allow, as a sentence; undefined if it would not, or if the
  * architecture is unknown.
  *
  * @see exo: place_instance in master/placement.py
  */
-function refusedSplit({ repository, dialect, sharding, classes }: ExoSplit): string | undefined {
+function refusedSplit({
+  repository,
+  dialect,
+  sharding,
+  classes,
+}: {
+  readonly repository: string;
+  readonly dialect: ExoRuntime['dialect'];
+  readonly sharding: 'tensor' | 'pipeline';
+  /** `architectures` of its `config.json`; undefined if unread. */
+  readonly classes: readonly string[] | undefined;
+}): string | undefined {
   const isCarded = hasCard(repository, dialect);
   if (sharding === 'pipeline') {
     const isRefused =
@@ -341,7 +338,7 @@ const unaskedLooks = 10;
  */
 export const leaveExo = (call: ExoGracefulShutdown): Talk => ({ ...firstLook(call, unaskedLooks), afterMs: 0 });
 
-const firstLook = (call: ExoGracefulShutdown, looksLeft: number): Extract<Talk, { kind: 'ask' }> =>
+const firstLook = (call: ExoGracefulShutdown, looksLeft: number): Asking =>
   askState(call, 'reading its placements', ({ status, isUnasked, isRefused }, state) => {
     if (isUnasked) return looksLeft > 1 ? firstLook(call, looksLeft - 1) : cut('no request reached its API');
     if (isRefused) return { kind: 'done', note: 'its API is not running' };
@@ -358,13 +355,11 @@ interface Leaving {
   readonly looksLeft: number;
 }
 
-type Look = Pick<Parameters<Extract<Talk, { kind: 'ask' }>['hear']>[0], 'status' | 'isUnasked' | 'isRefused'>;
-
 const askState = (
   { node, port }: ExoGracefulShutdown,
   about: string,
-  hear: (heard: Look, state: ExoState | undefined) => Talk,
-): Extract<Talk, { kind: 'ask' }> => ({
+  hear: (heard: Heard, state: ExoState | undefined) => Talk,
+): Asking => ({
   kind: 'ask',
   request: { node, port, method: 'GET', path: '/state', limitMs: answerMs },
   afterMs: pollMs,
@@ -376,10 +371,9 @@ const askState = (
 function takeAway(call: ExoGracefulShutdown, [first, ...rest]: readonly ExoInstance[], leaving: Leaving): Talk {
   if (first === undefined) return awaitEnd(call, leaving, 'waiting for exo to delete the instance');
   const { node, port } = call;
-  const request: TalkRequest = { node, port, method: 'DELETE', path: `/instance/${first.id}`, limitMs: answerMs };
   return {
     kind: 'ask',
-    request,
+    request: { node, port, method: 'DELETE', path: `/instance/${first.id}`, limitMs: answerMs },
     afterMs: 0,
     about: 'deleting the instance',
     hear: () => takeAway(call, rest, leaving),

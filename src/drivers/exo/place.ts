@@ -51,11 +51,11 @@ function askIdentity(wish: ExoPlacement, ids: readonly string[], sinceMs: number
       if (id === undefined && atMs - sinceMs < identifyMs) return askIdentity(wish, ids, sinceMs);
       if (id === undefined) {
         const reason = status === 0 ? 'its API does not answer' : `its API returned status ${status}`;
-        return { kind: 'failed', code: 'exo/no-identity', reason: `${node}: ${reason}` };
+        return failed('exo/no-identity', `${node}: ${reason}`);
       }
       if (ids.includes(id)) {
         const reason = `${node} and ${wish.nodes[ids.indexOf(id)] ?? ''} have the same exo id: ${id}`;
-        return { kind: 'failed', code: 'exo/no-identity', reason };
+        return failed('exo/no-identity', reason);
       }
       return askIdentity(wish, [...ids, id], atMs);
     },
@@ -87,7 +87,7 @@ function awaitTopology(placing: Placing, sinceMs: number): Talk {
       const now = state === undefined ? `its state cannot be read (status ${status})` : missingIn(state, placing);
       if (now === '' && state !== undefined) return knowModel(placing, state, atMs);
       if (atMs - sinceMs < topologyMs) return look(now);
-      return { kind: 'failed', code: 'exo/mesh-incomplete', reason: now };
+      return failed('exo/mesh-incomplete', now);
     });
   return look('');
 }
@@ -128,7 +128,11 @@ function knowModel(placing: Placing, state: ExoState, sinceMs: number): Talk {
   return ask(0, '');
 }
 
-const refused = (reason: string): Talk => ({ kind: 'failed', code: 'exo/model-refused', reason });
+const failed = (code: Failed['code'], reason: string): Failed => ({ kind: 'failed', code, reason });
+
+const refused = (reason: string): Talk => failed('exo/model-refused', reason);
+
+type Failed = Extract<Talk, { readonly kind: 'failed' }>;
 
 /**
  * A mesh has one placement. A matching instance is kept, for example after an interrupted run; all others are deleted.
@@ -163,16 +167,16 @@ function askPreviews(placing: Placing, sinceMs: number): Talk {
       const choice = previews && choosePreview(previews, { ...wish, ids });
       // exo finds the cables gradually. Until then it offers a ring over a different network.
       const off = choice?.kind === 'chosen' ? ringOffCables(choice.instance, wish, ids) : undefined;
-      if (choice?.kind === 'chosen' && off === undefined) return post(placing, choice, { sinceMs: atMs, tries: 1 });
+      if (choice?.kind === 'chosen' && off === undefined) return post(placing, choice);
       if (atMs - sinceMs < previewMs) return askPreviews(placing, sinceMs);
-      if (off !== undefined) return { kind: 'failed', code: 'exo/ring-off-cables', reason: off };
+      if (off !== undefined) return failed('exo/ring-off-cables', off);
       const why =
         choice?.kind === 'none'
           ? choice.reason
           : `its previews cannot be read (status ${status}: ${refusalText(body)})`;
       const nodes = `${wish.nodes.length} node${wish.nodes.length === 1 ? '' : 's'}`;
       const reason = `exo offers no ${wish.sharding} over ${wish.meta} on exactly these ${nodes}: ${why}`;
-      return { kind: 'failed', code: 'exo/placement-refused', reason };
+      return failed('exo/placement-refused', reason);
     },
   };
 }
@@ -182,20 +186,17 @@ type Chosen = Extract<ReturnType<typeof choosePreview>, { readonly kind: 'chosen
 /** How often an instance is posted at most. It contains its id, so repeating it is safe. */
 const maxPosts = 3;
 
-function post(placing: Placing, chosen: Chosen, at: { sinceMs: number; tries: number }): Talk {
-  const request: TalkRequest = {
-    ...leaderRequest(placing, 'POST', '/instance'),
-    body: JSON.stringify({ instance: chosen.verbatim }),
-  };
+function post(placing: Placing, chosen: Chosen, tries = 1): Talk {
+  const body = JSON.stringify({ instance: chosen.verbatim });
   return {
     kind: 'ask',
-    request,
+    request: { ...leaderRequest(placing, 'POST', '/instance'), body },
     afterMs: 0,
     about: 'requesting the placement',
-    hear: ({ status, body, atMs }: Heard) => {
+    hear: ({ status, body: answer, atMs }: Heard) => {
       if (status === 200) return awaitRunners(placing, chosen.instance, atMs);
-      if (status === 0 && at.tries < maxPosts) return post(placing, chosen, { ...at, tries: at.tries + 1 });
-      return { kind: 'failed', code: 'exo/placement-refused', reason: `status ${status}: ${refusalText(body)}` };
+      if (status === 0 && tries < maxPosts) return post(placing, chosen, tries + 1);
+      return failed('exo/placement-refused', `status ${status}: ${refusalText(answer)}`);
     },
   };
 }
@@ -324,12 +325,12 @@ function watch(placing: Placing, before: Watch): Asking {
     const seen: Watch = { ...before, silentSinceMs: undefined };
     const instance = state.instances.find(({ id }) => id === seen.instance.id);
     if (instance === undefined) return absent(placing, seen, { heard, state });
-    const failed = state.failedDownloads.find(
+    const download = state.failedDownloads.find(
       ({ node, modelId }) => modelId === placing.wish.modelId && placing.ids.includes(node),
     );
-    if (failed !== undefined) {
-      const reason = `${nodeOf(placing, failed.node)} is missing files of the model: ${failed.message}`;
-      return withdraw(placing, instance, { kind: 'failed', code: 'exo/runner-failed', reason });
+    if (download !== undefined) {
+      const reason = `${nodeOf(placing, download.node)} is missing files of the model: ${download.message}`;
+      return withdraw(placing, instance, failed('exo/runner-failed', reason));
     }
     return judge(placing, { ...seen, instance, isSeen: true, eventIndex: state.eventIndex }, { heard, state });
   });
@@ -346,7 +347,7 @@ function silent(placing: Placing, seen: Watch, { status, atMs }: Heard): Talk {
   if (atMs - silentSinceMs < connectMs) return watch(placing, { ...seen, silentSinceMs });
   const words = status === 0 ? 'its API stopped answering' : `its API returned status ${status}`;
   const reason = `${words}; last state: ${seen.last}`;
-  return withdraw(placing, seen.instance, { kind: 'failed', code: 'exo/stuck', reason });
+  return withdraw(placing, seen.instance, failed('exo/stuck', reason));
 }
 
 function absent(placing: Placing, seen: Watch, { heard: { atMs }, state }: Look): Talk {
@@ -354,18 +355,12 @@ function absent(placing: Placing, seen: Watch, { heard: { atMs }, state }: Look)
   const isNewSession = state.eventIndex < seen.eventIndex;
   if (seen.isSeen && (isNewSession || gone.length > 0)) {
     const why = gone.length > 0 ? `${gone.join(', ')} left the mesh` : 'the exo master changed and lost all placements';
-    return { kind: 'failed', code: 'exo/master-lost', reason: `${why}; last state: ${seen.last}` };
+    return failed('exo/master-lost', `${why}; last state: ${seen.last}`);
   }
-  if (seen.isSeen) {
-    return {
-      kind: 'failed',
-      code: 'exo/runner-failed',
-      reason: `exo deleted the instance itself; last state: ${seen.last}`,
-    };
-  }
+  if (seen.isSeen) return failed('exo/runner-failed', `exo deleted the instance itself; last state: ${seen.last}`);
   if (atMs - seen.sinceMs < appearMs) return watch(placing, seen);
   const reason = 'exo accepted the placement but did not create it; see its log';
-  return { kind: 'failed', code: 'exo/placement-refused', reason };
+  return failed('exo/placement-refused', reason);
 }
 
 function judge(placing: Placing, seen: Watch, { heard: { atMs }, state }: Look): Talk {
@@ -377,7 +372,7 @@ function judge(placing: Placing, seen: Watch, { heard: { atMs }, state }: Look):
   const limit = limitOf(progress, placing);
   if (atMs - seen.sinceMs < limit) return watch(placing, seen);
   const reason = `no progress for ${Math.round(limit / 1_000)} s while ${words[progress.kind]} (${progress.text})`;
-  return withdraw(placing, seen.instance, { kind: 'failed', code: 'exo/stuck', reason });
+  return withdraw(placing, seen.instance, failed('exo/stuck', reason));
 }
 
 type Waiting = Exclude<Progress, { readonly kind: 'ready' | 'failed' }>;
@@ -388,9 +383,8 @@ const words: Readonly<Record<Waiting['kind'], string>> = {
   warming: 'the model was warming up',
 };
 
-function limitOf({ kind }: Waiting, { wish }: Placing): number {
-  return { connecting: connectMs, loading: loadMs(wish.bytesPerNode), warming: warmUpMs }[kind];
-}
+const limitOf = ({ kind }: Waiting, { wish }: Placing): number =>
+  ({ connecting: connectMs, loading: loadMs(wish.bytesPerNode), warming: warmUpMs })[kind];
 
 /**
  * exo restarts failed runners five times, and then deletes the instance. A known failure is not retried, because it
@@ -400,13 +394,12 @@ function failing(placing: Placing, seen: Watch, { message, atMs }: { message: st
   const known = signatureIn(message);
   const last = `a runner failed: ${message.trim().replaceAll(/\s+/g, ' ')}`;
   if (known === undefined) {
-    const isStill = last === seen.last;
-    if (!isStill) return watch(placing, { ...seen, last, sinceMs: atMs });
+    if (last !== seen.last) return watch(placing, { ...seen, last, sinceMs: atMs });
     if (atMs - seen.sinceMs < connectMs) return watch(placing, seen);
-    return withdraw(placing, seen.instance, { kind: 'failed', code: 'exo/runner-failed', reason: last });
+    return withdraw(placing, seen.instance, failed('exo/runner-failed', last));
   }
   const reason = `${last}. ${known.meaning}`;
-  return withdraw(placing, seen.instance, { kind: 'failed', code: 'exo/runner-failed', reason, hint: known.cure });
+  return withdraw(placing, seen.instance, { ...failed('exo/runner-failed', reason), hint: known.cure });
 }
 
 /**

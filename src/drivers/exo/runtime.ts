@@ -1,5 +1,6 @@
 import type { DriverKeys } from '../../desired/rules/rule.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
+import { compareNumbers } from '../../model/lists.ts';
 import { isProgram, isText } from '../contract/version-keys.ts';
 
 /** exo, from its app's disk image. */
@@ -28,10 +29,6 @@ const lastOfOldDialect = [1, 0, 71] as const;
 
 /** The dialect of a version; an invalid version counts as the newest release of the old dialect. */
 function dialectOf(version: string): ExoRuntime['dialect'] {
-  const numbers = version.split(/[-+.]/).map(Number);
-  for (const [index, last] of lastOfOldDialect.entries()) {
-    const number = numbers[index] ?? 0;
-    if (number !== last) return number < last ? '1.0.71' : 'main';
-  }
-  return '1.0.71';
+  const numbers = version.split(/[-+.]/, 3).map(Number);
+  return compareNumbers(numbers, lastOfOldDialect) <= 0 ? '1.0.71' : 'main';
 }

@@ -2,6 +2,7 @@ import type { TreeFile } from '../../model/node-script.ts';
 import type { Text } from '../../model/step.ts';
 import { below, tool } from '../../node/paths/node-paths.ts';
 import type { RankCommand, RankPlace } from '../contract/driver.ts';
+import { sharesOf } from '../contract/memory.ts';
 import { llamaPromptCacheMegabytes } from './memory.ts';
 import type { LlamaRuntime } from './runtime.ts';
 
@@ -48,7 +49,7 @@ function workerWords({ placement, between, port }: RankPlace<LlamaRuntime>): rea
   const addresses = placement.nodes.flatMap((_, rank) =>
     rank === 0 ? [] : `${between[rank]?.[0] ?? loopback}:${port}`,
   );
-  const shares = placement.shares ?? placement.nodes.map(() => 1);
+  const shares = sharesOf(placement, placement.nodes.length);
   return [
     ['--rpc', addresses.join(',')],
     ['--split-mode', 'layer'],

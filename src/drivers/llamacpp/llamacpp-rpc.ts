@@ -1,9 +1,9 @@
 import { aside, meshwright } from '../../model/text/command.ts';
-import { type Prose, prose } from '../../model/text/prose.ts';
+import { prose } from '../../model/text/prose.ts';
 import { below } from '../../node/paths/node-paths.ts';
 import { endTowards } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
-import { type ReservedWord, type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
+import { type ReservedWords, refuse, refused, reserve, reservedFindings } from '../contract/checks.ts';
 import {
   type FailureSignature,
   followersFirst,
@@ -68,10 +68,6 @@ const ownLog = "The driver's settings log memory use, but no prompts.";
 const ownLogFile = prose`\`${aside(meshwright('logs'))}\` reads the log in its usual place.`;
 
 const ownFiles = 'Files that apply did not install are neither verified nor counted in the memory plan.';
-
-/** Words that the driver does not set, but forbids. */
-const refuse = (because: string, use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
-  reserve(use, ...words).map((one) => ({ ...one, because }));
 
 const prompts = 'writes every prompt into a file';
 const otherLog = 'changes the log format, so meshwright cannot read the log';

@@ -28,7 +28,7 @@ export function configure(place: Place): RankCommand {
       [below(runtimeFolder, mlxPython)],
       ['-u'],
       [below(filesFolder, rankProgramName)],
-      [backendWord(backend)],
+      [backendWords[backend]],
       [String(placement.nodes.length)],
       ...serverWords(place),
       ...placement.args.map((word) => [word]),
@@ -37,38 +37,28 @@ export function configure(place: Place): RankCommand {
     files: [program, ...groupFiles(place, backend)],
     // Its server listens only once the group is complete.
     joinedPort: rank === 0 ? endpointPort : 0,
-    meetPort: rank === 0 && isJaccl(backend) ? port : 0,
+    meetPort: rank === 0 && backendWords[backend] === 'jaccl' ? port : 0,
     // With two ranks, the previous and the next neighbor are the same Mac: every cable carries two connections.
     ...(backend === 'jaccl-ring' && placement.nodes.length === 2 ? { takesOfDevice: 2 } : {}),
   };
 }
 
-const isJaccl = (backend: Backend): boolean => backend === 'jaccl' || backend === 'jaccl-ring';
-
-function backendWord(backend: Backend): string {
-  if (backend === 'alone') return aloneWord;
-  return isJaccl(backend) ? 'jaccl' : 'ring';
-}
+const backendWords = { jaccl: 'jaccl', 'jaccl-ring': 'jaccl', ring: 'ring', alone: 'alone' } as const;
 
 /** Arguments of mlx_lm.server: the same on all ranks, although only rank 0 opens the port. */
 function serverWords({ placement, model, modelFolder, endpointPort }: Place): RankCommand['argv'] {
   const { sharding, parallel, nodes } = placement;
-  return [
-    ['--model'],
-    [modelFolder],
-    ['--host'],
-    ['127.0.0.1'],
-    ['--port'],
-    [String(endpointPort)],
-    ['--decode-concurrency'],
-    [String(parallel)],
-    ['--prompt-concurrency'],
-    [String(parallel)],
-    ['--prompt-cache-bytes'],
-    [String(promptCacheBytes)],
-    ...(sharding === 'pipeline' && nodes.length > 1 ? [['--pipeline']] : []),
-    ...(model.trustedCode === undefined ? [] : [['--trust-remote-code']]),
+  const words = [
+    ['--model', modelFolder],
+    ['--host', '127.0.0.1'],
+    ['--port', String(endpointPort)],
+    ['--decode-concurrency', String(parallel)],
+    ['--prompt-concurrency', String(parallel)],
+    ['--prompt-cache-bytes', String(promptCacheBytes)],
+    sharding === 'pipeline' && nodes.length > 1 ? ['--pipeline'] : [],
+    model.trustedCode === undefined ? [] : ['--trust-remote-code'],
   ];
+  return words.flat().map((word) => [word]);
 }
 
 /** No downloads of models, and no writes into the runtime's tree. */
@@ -144,9 +134,6 @@ const jsonFile = (name: string, rows: readonly unknown[]): RankFile => ({
 
 export const rankProgramName = 'rank.py';
 
-/** The backend argument for a placement of one node, which has no group. */
-const aloneWord = 'alone';
-
 /**
  * The Python program of every rank. It joins the group, checks the number of ranks before any model is loaded, and
  * becomes `mlx_lm.server` with the remaining arguments. It configures nothing: its launchd job has all settings.
@@ -196,7 +183,7 @@ def tell_memory():
 def main():
     faulthandler.enable()
     backend, size = sys.argv[1], int(sys.argv[2])
-    if backend == "${aloneWord}":
+    if backend == "${backendWords.alone}":
         print("meshwright: group of 1 ranks over none", flush=True)
     else:
         join(backend, size)

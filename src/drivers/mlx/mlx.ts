@@ -6,7 +6,7 @@ import { prose } from '../../model/text/prose.ts';
 import { below } from '../../node/paths/node-paths.ts';
 import { endTowards, linksBetween } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
-import { type ReservedWords, refused, reserve, reservedFindings, sameLibraries } from '../contract/checks.ts';
+import { type ReservedWords, refuse, refused, reserve, reservedFindings, sameLibraries } from '../contract/checks.ts';
 import {
   type FailureSignature,
   type LoggedMesh,
@@ -57,7 +57,8 @@ function backendFindings(one: Check): readonly PlacementFinding[] {
     const detail = `${placement.name} has ${nodes.length} nodes; a JACCL full mesh has at most ${mostRanks}.`;
     return [refused('mlx/too-many-ranks', detail)];
   }
-  if (!areEnough(chosen, cables)) return [refused('mlx/backend-needs-cables', lack(chosen))];
+  const areEnough = chosen === 'jaccl' ? isFullMesh(cables) : isRing(cables);
+  if (!areEnough) return [refused('mlx/backend-needs-cables', lack(chosen))];
   return [...unusedCables(chosen, nodes, thunderbolt), ...(chosen === 'jaccl-ring' ? leftOut(one) : [])];
 }
 
@@ -82,9 +83,6 @@ function unusedCables(
   return [{ code: 'mlx/cable-unused', severity: 'notice', detail }];
 }
 
-const areEnough = (backend: Backend, cables: RankMatrix): boolean =>
-  backend === 'jaccl' ? isFullMesh(cables) : isRing(cables);
-
 const lack = (backend: Backend): string =>
   backend === 'jaccl'
     ? 'The backend jaccl needs a cable between every pair of nodes; some pairs have none.'
@@ -104,10 +102,10 @@ const codeOf = {
 
 /** Empty if the model or the version of mlx-lm is unknown, or if the version is too old for any model. */
 function splitFindings({ placement, runtime, model: { shape } }: Check): readonly PlacementFinding[] {
-  const version = runtime.packages?.['mlx-lm'];
+  const mlxLm = runtime.packages?.['mlx-lm'];
   const { sharding, nodes } = placement;
-  if (shape === undefined || version === undefined || sharding === undefined) return [];
-  return splitProblems({ shape, sharding, size: nodes.length, version }).flatMap(({ kind, detail }) =>
+  if (shape === undefined || mlxLm === undefined || sharding === undefined) return [];
+  return splitProblems({ shape, sharding, size: nodes.length, mlxLm }).flatMap(({ kind, detail }) =>
     kind === 'too-old' ? [] : [{ ...codeOf[kind], detail }],
   );
 }
@@ -146,12 +144,11 @@ function codeFindings({ model: { files, trustedCode, shape } }: Check): readonly
 function libraryFindings({ placement, runtime, nodes }: Check): readonly PlacementFinding[] {
   if (placement.nodes.length === 1) return [];
   const { unwritten, differences } = sameLibraries(runtime, nodes);
-  const unknown = refused(
-    'mlx/libraries-unknown',
-    `The library versions on ${unwritten.join(' and ')} were not recorded.`,
-  );
-  const differ = refused('mlx/libraries-differ', `${differences.join('; ')}.`);
-  return [...(unwritten.length === 0 ? [] : [unknown]), ...(differences.length === 0 ? [] : [differ])];
+  const unknown = `The library versions on ${unwritten.join(' and ')} were not recorded.`;
+  return [
+    ...(unwritten.length === 0 ? [] : [refused('mlx/libraries-unknown', unknown)]),
+    ...(differences.length === 0 ? [] : [refused('mlx/libraries-differ', `${differences.join('; ')}.`)]),
+  ];
 }
 
 /**
@@ -192,10 +189,11 @@ export const reserved: ReservedWords = {
     ...reserve('Use `sharding: pipeline`.', '--pipeline'),
     ...reserve('Use `parallel`.', '--decode-concurrency', '--prompt-concurrency'),
     ...reserve("The memory plan is based on the driver's value.", '--prompt-cache-bytes'),
-    ...reserve(ownFiles, '--adapter-path', '--draft-model').map((one) => ({
-      ...one,
-      because: 'adds model files, which mlx-lm rejects on several nodes and the memory plan does not count',
-    })),
+    ...refuse(
+      'adds model files, which mlx-lm rejects on several nodes and the memory plan does not count',
+      ownFiles,
+      ...['--adapter-path', '--draft-model'],
+    ),
     {
       word: '--log-level',
       because: 'at DEBUG writes every prompt and answer into the log',

@@ -1,14 +1,6 @@
 import { tensorProblems } from '../../desired/tensor-limits.ts';
-import type { ModelShape } from '../../model/model-shape.ts';
+import { compareNumbers } from '../../model/lists.ts';
 import { otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
-
-export interface Split {
-  readonly shape: ModelShape;
-  readonly sharding: 'tensor' | 'pipeline';
-  readonly size: number;
-  /** Version of mlx-lm, such as `0.31.3`. */
-  readonly version: string;
-}
 
 /** Why a model cannot be split this way. */
 export interface SplitProblem {
@@ -28,8 +20,8 @@ export const tooOld = (version: string): SplitProblem | undefined =>
     : undefined;
 
 /** All problems of a split; for a single rank, only whether mlx-lm is too old. */
-export function splitProblems(split: Split): readonly SplitProblem[] {
-  const old = tooOld(split.version);
+export function splitProblems(split: RankSplit): readonly SplitProblem[] {
+  const old = tooOld(split.mlxLm);
   if (old !== undefined) return [old];
   if (split.size === 1) return [];
   const way = wayProblem(split);
@@ -38,8 +30,8 @@ export function splitProblems(split: Split): readonly SplitProblem[] {
 }
 
 /** Problems of a split become objections. If this program does not know the version, they become doubts. */
-export function judgeSplit({ mlxLm: version, ...split }: RankSplit): SplitJudgement {
-  const found = splitProblems({ ...split, version });
+export function judgeSplit(split: RankSplit): SplitJudgement {
+  const found = splitProblems(split);
   const isDoubt = ({ kind }: SplitProblem): boolean => kind === 'not-known';
   const texts = (of: readonly SplitProblem[]): readonly string[] => of.map(({ detail }) => detail);
   return { problems: texts(found.filter((one) => !isDoubt(one))), doubts: texts(found.filter(isDoubt)) };
@@ -61,7 +53,7 @@ function classOf(modelType: string): ModelClass | undefined {
 
 const words = { tensor: 'by tensor', pipeline: 'as a pipeline' } as const;
 
-function wayProblem({ shape: { architecture }, sharding, version }: Split): SplitProblem | undefined {
+function wayProblem({ shape: { architecture }, sharding, mlxLm: version }: RankSplit): SplitProblem | undefined {
   const since = classOf(architecture)?.[sharding];
   const cannot = `mlx-lm ${version} cannot split ${architecture} models ${words[sharding]}`;
   if (since !== undefined) {
@@ -75,14 +67,14 @@ function wayProblem({ shape: { architecture }, sharding, version }: Split): Spli
     : { kind: 'no-way', detail: `${cannot}.` };
 }
 
-function undivided({ shape, size }: Split): readonly SplitProblem[] {
+function undivided({ shape, size }: RankSplit): readonly SplitProblem[] {
   const isRepeated = classOf(shape.architecture)?.repeatsKvHeads === true && size % shape.kvHeads === 0;
   // Repeated key-value heads can be divided like the other heads.
   const counted = isRepeated ? { ...shape, kvHeads: shape.heads } : shape;
   return tensorProblems(counted, size).map((detail) => ({ kind: 'not-divisible', detail }));
 }
 
-function lost({ shape, size, version }: Split): readonly SplitProblem[] {
+function lost({ shape, size, mlxLm: version }: RankSplit): readonly SplitProblem[] {
   const layers = shape.layers.length;
   const missing = isBelow(lastLossyPipeline, version) ? [] : lostLayers(layers, size);
   if (missing.length === 0) return [];
@@ -103,8 +95,7 @@ export function lostLayers(layers: number, size: number): readonly number[] {
   const loaded = new Set<number>();
   for (let rank = 0; rank < size; rank += 1) {
     const count = least + (rank < extra ? 1 : 0);
-    const start = (size - rank - 1) * count;
-    for (let layer = start; layer < Math.min(layers, start + count); layer += 1) loaded.add(layer);
+    for (let layer = 0; layer < count; layer += 1) loaded.add((size - rank - 1) * count + layer);
   }
   return Array.from({ length: layers }, (_, layer) => layer).filter((layer) => !loaded.has(layer));
 }
@@ -114,14 +105,8 @@ const numbersOf = (version: string): readonly number[] =>
   (/^\d+(?:\.\d+)*/.exec(version)?.[0] ?? '').split('.').map(Number);
 
 /** Compares Python package versions by their numbers only. */
-export function isBelow(version: string, other: string): boolean {
-  const [mine, theirs] = [numbersOf(version), numbersOf(other)];
-  for (let at = 0; at < Math.max(mine.length, theirs.length); at += 1) {
-    const difference = (mine[at] ?? 0) - (theirs[at] ?? 0);
-    if (difference !== 0) return difference < 0;
-  }
-  return false;
-}
+export const isBelow = (version: string, other: string): boolean =>
+  compareNumbers(numbersOf(version), numbersOf(other)) < 0;
 
 /** The first version of mlx-lm that can split a kind of model; absent if no version can. */
 interface ModelClass {

@@ -10,41 +10,36 @@ import { keeperFact } from '../keeper/fact.ts';
 import { isLeftToKeeper, misplacedServices, orderWords } from '../network/services.ts';
 import { sudoFact } from './fact.ts';
 
+const blocking = {
+  severity: 'warning',
+  hint: prose`See the exact line to add: ${meshwright('enroll')}`,
+  role: { blocks: 'sudo' },
+  facts: [sudoFact],
+} as const;
+
 /** Nodes on which `sudo -n` fails, so nothing can be changed. */
 export const sudo = defineNodeRule(
   {
     'sudo/needs-password': {
-      severity: 'warning',
       summary: 'sudo asks for a password on this node.',
       cause: 'Observing a node needs no root, but every change does, and meshwright cannot type a password.',
-      hint: prose`See the exact line to add: ${meshwright('enroll')}`,
-      role: { blocks: 'sudo' },
-      facts: [sudoFact],
+      ...blocking,
     },
     'sudo/denied': {
-      severity: 'warning',
       summary: 'The ssh user may not use sudo on this node.',
       cause: 'No sudo rule names the ssh user, so meshwright can observe this node but cannot change anything.',
-      hint: prose`See the exact line to add: ${meshwright('enroll')}`,
-      role: { blocks: 'sudo' },
-      facts: [sudoFact],
+      ...blocking,
     },
   },
   ({ name, facts }) => {
     const seen = readValue(facts, sudoFact);
     if (seen === undefined || seen === 'allowed') return [];
-    const hint = withCommands('See the line to add', [meshwright('enroll', name)]);
-    return seen === 'denied'
-      ? {
-          code: 'sudo/denied',
-          detail: 'The ssh user may not use sudo: this node can be observed but not changed.',
-          hint,
-        }
-      : {
-          code: 'sudo/needs-password',
-          detail: 'sudo asks for a password: this node can be observed but not changed.',
-          hint,
-        };
+    const why = seen === 'denied' ? 'The ssh user may not use sudo' : 'sudo asks for a password';
+    return {
+      code: `sudo/${seen}` as const,
+      detail: `${why}: this node can be observed but not changed.`,
+      hint: withCommands('See the line to add', [meshwright('enroll', name)]),
+    };
   },
 );
 
@@ -60,7 +55,6 @@ export const fullDiskAccess = defineNodeRule(
       cause:
         'Remote Login is on without full disk access for remote users, so macOS refused networksetup in an earlier run. The addresses and the removal of the bridge last anyway: the keeper restores them within a minute. Settings that only networksetup can change stay as they are.',
       hint: theSwitch,
-      role: 'told',
       facts: [keeperFact],
     },
   },

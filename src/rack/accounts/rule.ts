@@ -19,8 +19,6 @@ export const runsAsLogin = defineRule(
       cause:
         'The file sets login in system.accounts. The sudo rule from enroll lets the ssh user become root, so an attacker who takes over a rank or the gateway is root on that Mac.',
       hint: 'Remove login from system.accounts: apply then creates accounts that cannot become root.',
-      role: 'told',
-      facts: [],
     },
   },
   ({ desired: { system, placements } }) => {
@@ -45,37 +43,29 @@ export const runsAsLogin = defineRule(
 
 const codes = {
   'accounts/absent': {
-    severity: 'error',
     summary: 'An account that the file names does not exist on this node.',
     cause: 'meshwright creates only its own accounts. A person has to create any other account.',
     hint: 'Create it in System Settings > Users & Groups as a standard account with its own group. Or name _meshrank or _meshgate in system.accounts, which meshwright creates.',
     role: { blocks: 'accounts' },
-    facts: [],
   },
   'accounts/other': {
-    severity: 'error',
     summary: 'A different account has the name of a meshwright account.',
     cause:
       'A person or a program created it, macOS created it again, or an uninstall had to leave it. meshwright neither changes nor uses an account that it did not create.',
     hint: 'If nothing else needs the account, delete it on the Mac, in a Terminal with Full Disk Access: `sudo dscl . -delete /Users/NAME`, then `sudo dscl . -delete /Groups/NAME`. Or name another account in system.accounts.',
     role: { blocks: 'accounts' },
-    facts: [],
   },
   'accounts/can-become-root': {
-    severity: 'error',
     summary: 'Ranks or the gateway would run as an account that can become root.',
     cause: 'An attacker who takes over a rank or the gateway would then be root on that Mac.',
     hint: 'Remove its administrator rights (System Settings > Users & Groups), or name another account in system.accounts.',
     role: { blocks: 'accounts' },
-    facts: [],
   },
   'accounts/shared-group': {
-    severity: 'error',
     summary: 'The account for the ranks or the gateway shares its group with other accounts.',
     cause: 'Members of its group can read its logs, and every personal account is in the group staff.',
     hint: 'Give the account its own group on the Mac, in a Terminal with Full Disk Access: `sudo dseditgroup -o create NAME`, then `sudo dscl . -create /Users/NAME PrimaryGroupID NUMBER`. Or name another account in system.accounts.',
     role: { blocks: 'accounts' },
-    facts: [],
   },
 } satisfies RuleCodes;
 

@@ -54,7 +54,6 @@ function told(
 export const poolOverlap = defineRule(
   {
     'address/pool-overlap': {
-      severity: 'error',
       summary: 'The address pool for links overlaps a network that nodes are in or have a route to.',
       cause:
         "An interface other than a Thunderbolt receptacle has an address in a link's network, or a route leads there. Traffic for that network would go over a cable. Or such networks leave too few in thunderbolt.addressing.pool for all links. A new link never gets a network that is in use; allocated networks stay.",
@@ -83,7 +82,6 @@ export const poolOverlap = defineRule(
 
 const codes = {
   'address/by-dhcp': {
-    severity: 'error',
     summary: 'A cable has an address that changes by itself.',
     cause:
       "The receptacle's network service uses DHCP. This is the macOS default, and macOS sometimes restores it. No DHCP server answers on a cable, so the Mac assigns itself an address minutes after a start, and a different one after each interruption of the link. The RDMA GID changes with the address (works for days, then errno 22).",
@@ -92,7 +90,6 @@ const codes = {
     facts: [serviceAddressesFact, interfacesFact],
   },
   'address/ipv4-off': {
-    severity: 'error',
     summary: 'IPv4 is off on a cable. RDMALink prepares Macs this way, for RDMA over IPv6 only.',
     cause:
       "The receptacle's network service has only IPv6 link-local addresses. MLX's jaccl backend needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.",
@@ -101,7 +98,6 @@ const codes = {
     facts: [serviceAddressesFact, interfacesFact],
   },
   'network/default-route-over-cable': {
-    severity: 'error',
     summary: 'A Thunderbolt cable has a default route.',
     cause:
       "The Mac at the far end shares its Internet connection, or a person set a router in the receptacle's network service. Traffic to all other networks then goes over the cable.",

@@ -18,7 +18,6 @@ export const disk = defineNodeRule(
       summary: 'The data volume is nearly full.',
       cause: 'Less than 10 % is free; models, updates and swap need space.',
       hint: 'Free up space on the data volume.',
-      role: 'told',
       facts: [diskSpaceFact],
     },
   },
@@ -40,7 +39,6 @@ const codes = {
     cause:
       'macOS wrote a panic report after the restart, and the Mac has not restarted since. Everything that the Mac was serving stopped. A placement that still does not serve is reported separately.',
     hint: 'If it happens again, compare the reports in /Library/Logs/DiagnosticReports and send them to Apple.',
-    role: 'told',
     facts: [panicReportsFact, bootSessionFact],
   },
   'network/suspected-tcp-panic': {
@@ -49,7 +47,6 @@ const codes = {
     cause:
       'The report on its last kernel panic names the driver for IP over Thunderbolt. Such panics have been reported under load: with a hub between two Macs on macOS 26.5, and over plain cables. A panic report does not show what was being sent.',
     hint: 'Remove hubs from the cables. Give placements over these cables `transport: rdma`, or use the office network. Update all Macs to the same newer macOS, and send the report to Apple.',
-    role: 'told',
     facts: [panicReportsFact, bootSessionFact, placementsFact],
   },
 } satisfies RuleCodes;

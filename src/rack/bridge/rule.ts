@@ -28,7 +28,6 @@ const wayOut = (bridge: string, receptacles: string): string =>
 export const madeBridgesRule = defineNodeRule(
   {
     'bridge/receptacle-bridged': {
-      severity: 'error',
       summary: 'A Thunderbolt receptacle is in a bridge that meshwright does not remove.',
       cause:
         'This is not the bridge that macOS creates by itself from the Thunderbolt receptacles, or it has been changed since. A person or Internet Sharing created it, or it joins a receptacle to something else, such as Ethernet. It may be in use, so do not delete it. A receptacle in a bridge cannot use RDMA, and its cables can create a network loop.',
@@ -78,7 +77,6 @@ function closingCables(cables: readonly SeenCable[]): readonly SeenCable[] {
 export const bridgeLoop = defineRule(
   {
     'bridge/loop': {
-      severity: 'error',
       summary: 'Bridged Macs are cabled in a ring.',
       cause:
         'Frames circle forever in a ring of Thunderbolt Bridges and take down the office network (dnet issue 69: 80,000 packets per second; exo issues 525 and 1222).',
@@ -103,7 +101,6 @@ export const bridgeLoop = defineRule(
 
 const codes = {
   'bridge/active': {
-    severity: 'error',
     summary: 'The Thunderbolt Bridge is active.',
     cause:
       'A bridged receptacle has no address of its own, so its RDMA device lacks the GID that MLX needs. Spanning tree does not run, so bridged Macs in a ring loop frames until the network is down (Apple TN3205, exo issues 1222 and 1261). Disabling the service leaves the interface up (seen on Mac16,11), so meshwright checks three layers: interface, preferences, service.',
@@ -112,7 +109,6 @@ const codes = {
     facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
   },
   'bridge/comes-back': {
-    severity: 'error',
     summary: 'The Thunderbolt Bridge is gone for now but will come back.',
     cause:
       'The interface is gone, but the network preferences or an enabled service still have the bridge. macOS rebuilds it at the next boot or hot-plug.',
@@ -126,7 +122,6 @@ const codes = {
     cause:
       'The network preferences or an enabled service have the bridge, but the output of `ifconfig` is unknown. The bridge may be up now, and would come back in any case.',
     hint: 'Check the interfaces of this node first, then remove the bridge wherever it remains.',
-    role: 'told',
     facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
   },
 } satisfies RuleCodes;

@@ -17,14 +17,12 @@ const blockingLink = { hands: true, role: { blocks: 'thunderbolt-link' }, facts:
 
 const codes = {
   'cabling/missing': {
-    severity: 'error',
     summary: 'A declared cable is missing.',
     cause: 'Neither end of the link sees a cable.',
     hint: 'Remove the Thunderbolt Bridge on both Macs. Then connect the two receptacles with a Thunderbolt 5 cable.',
     ...blockingLink,
   },
   'cabling/elsewhere': {
-    severity: 'error',
     summary: 'A declared cable is plugged in somewhere else.',
     cause:
       'According to the domain UUIDs that the Macs show each other, one end of the link does not see what the file declares.',
@@ -48,7 +46,6 @@ const codes = {
       "Neither Mac reports the link's speed. RDMA needs 80 Gb/s, and an unknown speed does not count as fast enough. meshwright reports this only where the file requires RDMA.",
     hint: 'Check the cable (a Thunderbolt 5 cable is marked with a 5) and System Information > Thunderbolt on both Macs.',
     hands: true,
-    role: 'told',
     facts: [thunderboltFact],
   },
   'cabling/one-sided': {
@@ -74,7 +71,6 @@ const codes = {
     ...blockingLink,
   },
   'cabling/no-receptacle': {
-    severity: 'error',
     summary: 'A link names a receptacle that the Mac does not have.',
     cause: 'macOS shows no Thunderbolt receptacle with that number.',
     hint: 'Correct the link in the file.',

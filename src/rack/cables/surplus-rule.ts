@@ -39,7 +39,6 @@ const codes = {
     summary: 'An unidentified Mac is cabled to a node.',
     cause: 'Its domain UUID belongs to no observed node; it may be one of the other nodes.',
     hint: 'Make all nodes reachable, then check again.',
-    role: 'told',
     facts: [thunderboltFact],
   },
 } satisfies RuleCodes;

@@ -21,7 +21,6 @@ const codes = {
     summary: "This computer's clock differs from the clocks of all nodes.",
     cause: 'Two or more nodes answered, and their clocks agree with each other but not with this computer.',
     hint: 'Set the clock of the computer that runs meshwright, and synchronize it with a time server.',
-    role: 'told',
     facts: [clockFact],
   },
 } satisfies RuleCodes;

@@ -14,7 +14,6 @@ const stateWords = {
 export const filevault = defineNodeRule(
   {
     'filevault/differs': {
-      severity: 'error',
       summary: 'FileVault does not match the file.',
       cause: 'A Mac with FileVault stays locked after every reboot until a person enters its password.',
       hint: 'Change it in System Settings > Privacy & Security > FileVault.',

@@ -10,7 +10,6 @@ import { foreignDaemonsFact } from './fact.ts';
 
 const codes = {
   'network/foreign-daemon': {
-    severity: 'error',
     summary: "A foreign network daemon manages this node's cables.",
     cause:
       "Two programs that set the same addresses undo each other forever: exo sets every cable back to DHCP every half hour (exo issues 1158, 2007, 2067). meshwright does not change the cables' network until the file decides which program manages it.",
@@ -19,7 +18,6 @@ const codes = {
     facts: [foreignDaemonsFact],
   },
   'network/foreign-daemon-there': {
-    severity: 'error',
     summary: 'A foreign network daemon is still present.',
     cause: 'The file wants the daemon stopped or removed, but it is still loaded, enabled or installed.',
     hint: prose`Stop or remove it with ${meshwright('apply')}.`,
@@ -27,7 +25,6 @@ const codes = {
     facts: [foreignDaemonsFact],
   },
   'network/cables-adopted': {
-    severity: 'error',
     summary: 'A placement needs addresses that a foreign network daemon would undo.',
     cause:
       "A placement's ranks connect over the fixed addresses of their cables. The file adopts this node's daemon, so meshwright does not set these addresses.",
@@ -40,7 +37,6 @@ const codes = {
     summary: "An adopted network daemon manages this node's cables.",
     cause: "The file adopts the daemon, so meshwright leaves this node's bridge, addresses and service order to it.",
     hint: 'Expect addresses to change by themselves. For placements with fixed addresses, set stop or remove.',
-    role: 'told',
     facts: [foreignDaemonsFact],
   },
 } satisfies RuleCodes;

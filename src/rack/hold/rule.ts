@@ -12,7 +12,6 @@ const codes = {
     cause:
       'The command `hold` put the node on hold, or the file sets `hold` for it. All planned changes to the node wait, and placements with a rank on it stay as they are.',
     hint: prose`To end the hold: ${meshwright('release', its.node)}`,
-    role: 'told',
     facts: [holdFact],
   },
   'hold/expired': {
@@ -20,7 +19,6 @@ const codes = {
     summary: 'The hold on this node has expired.',
     cause: 'The last day of the hold is over (in UTC), so meshwright changes this node again.',
     hint: prose`Remove the expired hold: ${meshwright('release', its.node)}`,
-    role: 'told',
     facts: [holdFact],
   },
 } satisfies RuleCodes;

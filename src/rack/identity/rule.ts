@@ -73,7 +73,6 @@ function wrongMacHint({ desired }: Examination, { name, desired: own, facts }: E
 export const wrongMac = defineNodeRule(
   {
     'identity/wrong-mac': {
-      severity: 'error',
       summary: 'The Mac that answers is not the one in the file.',
       cause:
         "Its serial number, model or memory differs from the node's hardware section, or the lock has a different Mac.",
@@ -104,7 +103,6 @@ function sameMacHint(same: readonly ExaminedNode[]): string {
 export const sameMac = defineRule(
   {
     'identity/same-mac': {
-      severity: 'error',
       summary: 'Several nodes in the file are the same Mac.',
       cause: "The same hardware UUID answered at more than one address, so nothing is known about these nodes' cables.",
       hint: 'Correct the addresses in the file.',

@@ -1,6 +1,7 @@
 import { acceptsVersion } from '../../desired/version-range.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { MacosVersion } from '../../model/facts/mac.ts';
+import { compareNumbers } from '../../model/lists.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { readValue } from '../fact.ts';
 import { macosVersionFact } from './fact.ts';
@@ -18,13 +19,7 @@ export const versionText = ({ version, extra }: MacosVersion): string =>
 const numbersOf = (version: string): readonly number[] => (version.match(/\d+/g) ?? []).map(Number);
 
 /** Below 0 if `a` is older, above 0 if it is newer; 26.10 is newer than 26.4. */
-export function compareVersions(a: string, b: string): number {
-  const [left, right] = [numbersOf(a), numbersOf(b)];
-  const differing = Array.from({ length: Math.max(left.length, right.length) }, (_, index) => {
-    return (left[index] ?? 0) - (right[index] ?? 0);
-  }).find((difference) => difference !== 0);
-  return differing ?? 0;
-}
+export const compareVersions = (a: string, b: string): number => compareNumbers(numbersOf(a), numbersOf(b));
 
 /** Whether the node's version is known to be outside `macos.accept`. */
 export function isOutsideAccept(examination: Examination, node: ExaminedNode): boolean {

@@ -58,7 +58,6 @@ const namesOf = ({ nodes }: Pick<Group, 'nodes'>): readonly string[] => nodes.ma
 export const macosVersions = defineRule(
   {
     'macos/versions-differ': {
-      severity: 'error',
       summary: 'Cabled nodes run different macOS versions.',
       cause:
         'RDMA peers may not see each other across macOS versions. exo therefore requires exactly equal versions, including beta numbers and background security improvements.',
@@ -107,7 +106,6 @@ function acceptHint(wanted: DesiredFleet['macos'], node: ExaminedNode, macos: Ma
 export const macosAccept = defineNodeRule(
   {
     'macos/outside-accept': {
-      severity: 'error',
       summary: 'The file does not accept this macOS version.',
       cause: 'The version that `sw_vers` prints is outside macos.accept.',
       hint: 'Update macOS on this node, or widen macos.accept: a downgrade to an older macOS erases the Mac.',
@@ -135,7 +133,6 @@ export const macosWish = defineRule(
       summary: 'The macOS version is usable, but it is not the version in the file.',
       cause: 'The version is inside macos.accept (or the file does not set it) but differs from macos.version.',
       hint: 'Update macOS when convenient.',
-      role: 'told',
       facts: [macosVersionFact],
     },
   },
@@ -178,7 +175,6 @@ export const macosBuilds = defineRule(
       cause:
         'Builds may differ between models, but not between Macs of one model. One of these Macs has a beta or an unfinished update.',
       hint: 'Update the Macs with the older build.',
-      role: 'told',
       facts: [macosVersionFact],
     },
   },

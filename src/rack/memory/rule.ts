@@ -11,7 +11,6 @@ import { wiredLimitFact } from './fact.ts';
 
 const codes = {
   'memory/wired-limit': {
-    severity: 'error',
     summary: "The GPU's wired memory limit does not match the file.",
     cause:
       '`iogpu.wired_limit_mb` is lost at every reboot. The value 0 is the macOS default, about three quarters of the memory.',
@@ -20,7 +19,6 @@ const codes = {
     facts: [wiredLimitFact, hardwareFact],
   },
   'memory/wired-limit-too-large': {
-    severity: 'error',
     summary: 'The file lets the GPU wire more memory than this Mac can spare.',
     cause: 'macOS needs about 8 GiB for itself. If the GPU takes this memory, the Mac swaps, hangs or panics.',
     hint: 'Lower system.wiredLimit in the file, or set it to `auto`, which fits every Mac.',

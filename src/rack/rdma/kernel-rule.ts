@@ -19,7 +19,6 @@ const codes = {
     cause:
       '`ioreg` names each process that has opened a device (`IOUserClientCreator`), and `ps` shows that the process is alive. Its protection domains and queue pairs are freed when it exits, so the Mac needs no restart. While a verbs tool runs, meshwright starts no second one.',
     hint: prose`If the process is not needed, kill it: ${withTail(meshwright('exec', its.node), 'env', 'kill', blank('PID'))}`,
-    role: 'told',
     facts: [rdmaHoldersFact],
   },
   'rdma/left-in-kernel': {
@@ -28,11 +27,9 @@ const codes = {
     cause:
       '`ioclasscount` counts protection domains or queue pairs that no living process has open, or `ioreg` shows them inactive. A process that exited in the middle of its work left them behind. Only a restart frees them.',
     hint: prose`Restart this Mac before its devices run out of such objects: ${meshwright('reboot', its.node)}`,
-    role: 'told',
     facts: [rdmaObjectsFact, rdmaHoldersFact],
   },
   'rdma/process-stuck': {
-    severity: 'error',
     summary: 'A process is stuck in the RDMA driver.',
     cause:
       'A verbs tool, or a process whose RDMA objects are inactive, is in an uninterruptible wait (`U` in `ps`). No signal stops it, and every verbs tool started now would hang behind it (SQCU/mesh, RDMA-RULES.md).',

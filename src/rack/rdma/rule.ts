@@ -69,7 +69,6 @@ const codes = {
     cause:
       'The NVRAM variable `rdma-enable` is off, but the RDMA devices still exist: the switch takes effect at a restart.',
     hint: 'Switch on RDMA over Thunderbolt in System Settings > Privacy & Security > Developer Tools.',
-    role: 'told',
     facts: [rdmaSwitchFact, rdmaDevicesFact],
   },
   'rdma/no-device': {
@@ -125,7 +124,6 @@ const codes = {
     cause:
       "`ibv_devices` lists a device whose name is not `rdma_en` and a number, such as one that belongs to a network card's driver. The device is not part of the mesh: meshwright does not count it or give it to any rank.",
     hint: 'There is nothing to do, but a program that uses the first RDMA device it finds may use this one.',
-    role: 'told',
     facts: [otherRdmaDevicesFact],
   },
   'rdma/no-gid': {

@@ -298,7 +298,6 @@ const isOn = (state: Known<OnOff>): boolean => seenValue(state) === 'on';
 export const backgroundServices = defineNodeRule(
   {
     'background/on': {
-      severity: 'error',
       summary: 'A background service uses the disk, but the file wants it stopped.',
       cause:
         'While ranks load a copied model, Spotlight reads every one of its files and Time Machine copies it again. Photo analysis uses disk, memory and GPU in a session at the screen.',

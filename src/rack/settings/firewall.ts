@@ -106,7 +106,6 @@ esac`,
   ...defineNodeRule(
     {
       'firewall/on': {
-        severity: 'error',
         summary: 'The application firewall is on, but the file wants it off.',
         cause:
           'The firewall asks on the screen about each listening program, and blocks the program until someone answers.',
@@ -120,7 +119,6 @@ esac`,
         cause:
           "Ranks and endpoints are listening programs. Unless someone has allowed them, the firewall drops connections from other computers, and it asks for permission only on this Mac's screen.",
         hint: "Set system.firewall: disabled, or allow the runtime's programs in System Settings > Network > Firewall > Options.",
-        role: 'told',
         facts: [fact],
       },
     },

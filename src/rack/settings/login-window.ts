@@ -48,7 +48,6 @@ export const loginWindow = {
   ...defineNodeRule(
     {
       'login/differs': {
-        severity: 'error',
         summary: 'Automatic login does not match the file.',
         cause:
           "Without a login, there is no user session after a start, and programs that need one do not run. macOS asks for the account's password, so only a person at the Mac can change the setting.",
@@ -58,7 +57,6 @@ export const loginWindow = {
         facts: [fact],
       },
       'login/needs-filevault-off': {
-        severity: 'error',
         summary: 'Automatic login is impossible while FileVault is on.',
         cause: 'The disk is locked until a person enters a password, so macOS switches automatic login off.',
         hint: 'Switch FileVault off in Terminal on this Mac (`sudo fdesetup disable`), or set system.automaticLogin: any.',

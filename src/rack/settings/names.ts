@@ -159,7 +159,6 @@ export const names = {
   ...defineNodeRule(
     {
       'names/differ': {
-        severity: 'error',
         summary: "The Mac's name differs from its node name.",
         cause:
           "The file wants the Mac to have its node's name, but a person or a setup program gave it different names.",
@@ -168,7 +167,6 @@ export const names = {
         facts: [fact],
       },
       'names/renamed': {
-        severity: 'error',
         summary: 'macOS gave this Mac a different Bonjour name, because its own name was taken.',
         cause:
           "Another computer on the network has this node's name, or this Mac is in one network with two interfaces. macOS then appends a number to the name.",

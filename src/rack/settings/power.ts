@@ -196,7 +196,6 @@ ${pmset} -c "$@"`,
   ...defineNodeRule(
     {
       'power/settings': {
-        severity: 'error',
         summary: 'The power settings do not match the file.',
         cause:
           'A sleeping Mac cannot be reached over Thunderbolt (Apple TN3205). After a power cut, a Mac starts by itself only with autorestart.',
@@ -209,7 +208,6 @@ ${pmset} -c "$@"`,
         summary: 'This Mac cannot start by itself after a power cut.',
         cause: 'On this Mac, `pmset` has no autorestart; laptops lack it, too.',
         hint: 'Connect it to an uninterruptible power supply, or expect to press its power button.',
-        role: 'told',
         facts: [fact],
       },
     },

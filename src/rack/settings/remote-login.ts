@@ -35,7 +35,6 @@ export const remoteLogin = {
         cause:
           'launchd has no com.openssh.sshd. Open connections stay open, and a separately installed sshd would still answer.',
         hint: 'Before this connection closes, switch on Remote Login in System Settings > General > Sharing, or run as root: `launchctl enable system/com.openssh.sshd && launchctl bootstrap system /System/Library/LaunchDaemons/ssh.plist`',
-        role: 'told',
         facts: [fact],
       },
     },

@@ -108,7 +108,6 @@ export const screenSharing = {
   ...defineNodeRule(
     {
       'sharing/screen': {
-        severity: 'error',
         summary: 'Screen Sharing does not match the file.',
         cause: "Screen Sharing's launchd service, now or at the next start, differs from system.screenSharing.",
         hint: prose`Set it with ${meshwright('apply')}.`,

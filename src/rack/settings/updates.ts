@@ -76,7 +76,6 @@ esac`,
   ...defineNodeRule(
     {
       'updates/automatic': {
-        severity: 'error',
         summary: 'macOS installs its updates by itself.',
         cause:
           '`AutomaticallyInstallMacOSUpdates` is on or was never set. A Mac that updates and restarts at night leaves its mesh. It comes back locked, or with a different version than its neighbors.',

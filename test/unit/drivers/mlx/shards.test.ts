@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isBelow, lostLayers, modelClasses, type Split, splitProblems } from '../../../../src/drivers/mlx/shards.ts';
+import type { RankSplit } from '../../../../src/drivers/contract/split.ts';
+import { isBelow, lostLayers, modelClasses, splitProblems } from '../../../../src/drivers/mlx/shards.ts';
 import type { ModelShape } from '../../../../src/model/model-shape.ts';
 
 const layers = (count: number): ModelShape['layers'] =>
@@ -34,15 +35,15 @@ const kimi: ModelShape = {
   layers: layers(61),
 };
 
-const split = (more: Partial<Split> = {}): Split => ({
+const split = (more: Partial<RankSplit> = {}): RankSplit => ({
   shape: llama,
   sharding: 'tensor',
   size: 4,
-  version: '0.31.3',
+  mlxLm: '0.31.3',
   ...more,
 });
 
-const kindsOf = (one: Split): readonly string[] => splitProblems(one).map(({ kind }) => kind);
+const kindsOf = (one: RankSplit): readonly string[] => splitProblems(one).map(({ kind }) => kind);
 
 describe('a model split by tensor', () => {
   it.each([
@@ -74,7 +75,7 @@ describe('an mlx-lm version', () => {
     ]),
   )('splits $architecture by $sharding from $since on', ({ architecture, sharding, since }) => {
     const shape = { ...llama, architecture };
-    const of = (version: string) => kindsOf(split({ shape, sharding, version }));
+    const of = (version: string) => kindsOf(split({ shape, sharding, mlxLm: version }));
     expect(of(since ?? '0.32.0')).toEqual(since === undefined ? ['no-way'] : []);
     expect(of('0.30.7')).toEqual(['too-old']);
   });
@@ -86,7 +87,7 @@ describe('an mlx-lm version', () => {
 
   it('is refused with the version that can split the model', () => {
     const pipeline = { sharding: 'pipeline', shape: { ...llama, architecture: 'qwen3_5' } } as const;
-    expect(splitProblems(split({ ...pipeline, version: '0.31.3' }))).toEqual([
+    expect(splitProblems(split({ ...pipeline, mlxLm: '0.31.3' }))).toEqual([
       {
         kind: 'no-way',
         detail: 'mlx-lm 0.31.3 cannot split qwen3_5 models as a pipeline; 0.32.0 can.',
@@ -96,17 +97,17 @@ describe('an mlx-lm version', () => {
 
   it('is refused below 0.31.0, even for one rank', () => {
     for (const size of [1, 4]) {
-      expect(splitProblems(split({ size, version: '0.30.7' }))).toEqual([
+      expect(splitProblems(split({ size, mlxLm: '0.30.7' }))).toEqual([
         { kind: 'too-old', detail: 'mlx-lm 0.30.7 is too old; at least 0.31.0 is needed.' },
       ]);
-      expect(kindsOf(split({ size, version: '0.31.0' }))).toEqual([]);
+      expect(kindsOf(split({ size, mlxLm: '0.31.0' }))).toEqual([]);
     }
   });
 
   it('does not split architectures outside the table, and gives no verdict if newer than the table', () => {
     const shape = { ...llama, architecture: 'qwen3_moe' };
-    expect(kindsOf(split({ shape, version: '0.32.0' }))).toEqual(['no-way']);
-    expect(kindsOf(split({ shape, version: '0.33.0' }))).toEqual(['not-known']);
+    expect(kindsOf(split({ shape, mlxLm: '0.32.0' }))).toEqual(['no-way']);
+    expect(kindsOf(split({ shape, mlxLm: '0.33.0' }))).toEqual(['not-known']);
     expect(kindsOf(split({ shape: { ...llama, architecture: 'constructor' } }))).toEqual(['no-way']);
     expect(kindsOf(split({ shape, size: 1 }))).toEqual([]);
   });
@@ -139,7 +140,7 @@ describe('an mlx pipeline', () => {
   ])('loses layers in known versions: %d layers over %d ranks lose %j', (count, size, missing) => {
     expect(lostLayers(count, size)).toEqual(missing);
     const shape = { ...kimi, layers: layers(count) };
-    expect(kindsOf(split({ shape, sharding: 'pipeline', size, version: '0.32.0' }))).toEqual(
+    expect(kindsOf(split({ shape, sharding: 'pipeline', size, mlxLm: '0.32.0' }))).toEqual(
       missing.length === 0 ? [] : ['lost-layers'],
     );
   });
@@ -152,6 +153,6 @@ describe('an mlx pipeline', () => {
         detail: 'mlx-lm 0.31.3 would load layer 30 of 61 on none of 2 nodes, without an error.',
       },
     ]);
-    expect(splitProblems({ ...one, version: '0.33.0' })).toEqual([]);
+    expect(splitProblems({ ...one, mlxLm: '0.33.0' })).toEqual([]);
   });
 });
