@@ -28,6 +28,10 @@ export const seenValue = <T>(seen: Known<T> | undefined): T | undefined =>
 export const mapKnown = <T, U>(seen: Known<T>, follow: (value: T) => U): Known<U> =>
   seen.kind === 'known' ? known(follow(seen.value)) : seen;
 
+/** All values, or the first unknown. */
+export const allKnown = <T>(seen: readonly Known<T>[]): Known<readonly T[]> =>
+  seen.find((one) => one.kind === 'unknown') ?? known(seen.flatMap((one) => (one.kind === 'known' ? [one.value] : [])));
+
 /** Like `mapKnown` for results that may be unknown. */
 export const andThen = <T, U>(seen: Known<T>, follow: (value: T) => Known<U>): Known<U> =>
   seen.kind === 'known' ? follow(seen.value) : seen;

@@ -62,28 +62,23 @@ function isOfThisSession({ facts }: ExaminedNode, { atEpochSeconds }: PanicRepor
   return session !== undefined && atEpochSeconds !== undefined && atEpochSeconds >= session.bootedAtEpochSeconds;
 }
 
-/** The last report by time. Reports without a time are ignored. */
+/** The last report by time, in which the fact lists them. Reports without a time are ignored. */
 const lastOf = (reports: readonly PanicReport[]): PanicReport | undefined =>
-  reports
-    .filter(({ atEpochSeconds }) => atEpochSeconds !== undefined)
-    .toSorted((a, b) => (a.atEpochSeconds ?? 0) - (b.atEpochSeconds ?? 0))
-    .at(-1);
+  reports.findLast(({ atEpochSeconds }) => atEpochSeconds !== undefined);
 
 function countText({ length }: readonly PanicReport[]): string {
   if (length === 1) return 'There is no other panic report';
   return length < mostPanicReports ? `There are ${length} panic reports` : `There are at least ${length} panic reports`;
 }
 
-/** Panics under load were reported in the driver for IP over Thunderbolt. */
-const isOfThunderboltIp = ({ extensions }: PanicReport): boolean =>
-  extensions.some((name) => name.includes('AppleThunderboltIP'));
-
 function told(report: PanicReport, all: readonly PanicReport[]): Found {
   const { name, reason, extensions } = report;
   const said = reason === undefined ? '' : ` The kernel reported: ${escapeText(reason).replace(/\.$/, '')}.`;
   const way = extensions.length === 0 ? '' : ` Its backtrace contains ${extensions.map(escapeText).join(', ')}.`;
+  // Panics under load were reported in the driver for IP over Thunderbolt.
+  const isOfThunderboltIp = extensions.some((one) => one.includes('AppleThunderboltIP'));
   return {
-    code: isOfThunderboltIp(report) ? 'network/suspected-tcp-panic' : 'macos/panicked',
+    code: isOfThunderboltIp ? 'network/suspected-tcp-panic' : 'macos/panicked',
     detail: `macOS wrote a kernel panic report since this Mac started: ${name}.${said}${way} ${countText(all)} on this Mac.`,
   };
 }

@@ -8,7 +8,9 @@ import { interfaceKind } from '../network/thunderbolt-interfaces.ts';
 import { bridgePreferencesFact } from './fact.ts';
 
 /** The places where macOS keeps the Thunderbolt Bridge. Each survives the removal of the others. */
-export type BridgeLayer = 'interface' | 'preferences' | 'service';
+export const bridgeLayerNames = ['interface', 'preferences', 'service'] as const;
+
+export type BridgeLayer = (typeof bridgeLayerNames)[number];
 
 /** What is known about the bridges of one node. */
 export interface BridgeLayers {
@@ -27,8 +29,7 @@ type Presence = boolean | undefined;
 
 function isThere(bridges: readonly ReceptacleBridge[] | undefined): Presence {
   if (bridges?.some(({ maker }) => maker === 'own')) return true;
-  const isOpen = bridges === undefined || bridges.some(({ maker }) => maker === 'undecided');
-  return isOpen ? undefined : false;
+  return bridges?.some(({ maker }) => maker === 'undecided') === false ? false : undefined;
 }
 
 /** Leaves out a service on a bridge that a person made: it carries that person's network. */
@@ -50,14 +51,14 @@ export function bridgeLayers(desired: Pick<DesiredFleet, 'system'>, facts: Facts
   const services = isLeftToKeeper(desired, facts)
     ? []
     : bridgeServices(facts, [...(active ?? []), ...(preferred ?? [])]);
-  const layers: readonly (readonly [BridgeLayer, Presence])[] = [
-    ['interface', isThere(active)],
-    ['preferences', isThere(preferred)],
-    ['service', read(facts, networkServicesFact).kind === 'unknown' ? undefined : services.length > 0],
-  ];
+  const presence: Readonly<Record<BridgeLayer, Presence>> = {
+    interface: isThere(active),
+    preferences: isThere(preferred),
+    service: read(facts, networkServicesFact).kind === 'unknown' ? undefined : services.length > 0,
+  };
   return {
-    present: layers.flatMap(([layer, judged]) => (judged === true ? [layer] : [])),
-    unknown: layers.flatMap(([layer, judged]) => (judged === undefined ? [layer] : [])),
+    present: bridgeLayerNames.filter((layer) => presence[layer] === true),
+    unknown: bridgeLayerNames.filter((layer) => presence[layer] === undefined),
     active: active ?? [],
     preferred: preferred ?? [],
     services,

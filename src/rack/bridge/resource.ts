@@ -20,11 +20,8 @@ import {
   type View,
 } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
-import { type BridgeLayer, type BridgeLayers, bridgeLayers } from './bridges.ts';
+import { type BridgeLayer, type BridgeLayers, bridgeLayerNames, bridgeLayers } from './bridges.ts';
 import { bridgePreferencesFact } from './fact.ts';
-
-/** Each layer survives the removal of the others, so each is its own property. */
-const layerNames: readonly BridgeLayer[] = ['interface', 'preferences', 'service'];
 
 const sourceFacts = {
   interface: interfacesFact,
@@ -55,7 +52,7 @@ function layerWords(layers: BridgeLayers, layer: BridgeLayer): string {
 function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
   if (fleet.thunderbolt.bridge !== 'remove' || adoptedDaemon(fleet, facts) !== undefined) return [];
   const layers = bridgeLayers(fleet, facts);
-  return layerNames.map((layer) => {
+  return bridgeLayerNames.map((layer) => {
     const observed = presence(facts, layers, layer);
     return {
       node,

@@ -15,6 +15,8 @@ import { thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers, isBridged, isMarked, madeBridges } from './bridges.ts';
 import { bridgePreferencesFact } from './fact.ts';
 
+const bridgeFacts = [interfacesFact, bridgePreferencesFact, networkServicesFact];
+
 /** macOS makes bridges from bridge100 on for Internet Sharing and virtual machines. */
 const wayOut = (bridge: string, receptacles: string): string =>
   /\d{3}$/.test(bridge)
@@ -33,7 +35,7 @@ export const madeBridgesRule = defineNodeRule(
         'This is not the bridge that macOS creates by itself from the Thunderbolt receptacles, or it has been changed since. A person or Internet Sharing created it, or it joins a receptacle to something else, such as Ethernet. It may be in use, so do not delete it. A receptacle in a bridge cannot use RDMA, and its cables can create a network loop.',
       hint: 'Remove the receptacle from the bridge in System Settings > Network > Manage Virtual Interfaces.',
       role: { blocks: 'thunderbolt-bridge' },
-      facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
+      facts: bridgeFacts,
     },
   },
   ({ name, facts }, { desired }) =>
@@ -53,7 +55,7 @@ export const madeBridgesRule = defineNodeRule(
 
 function isBridgedEnd({ nodes }: Examination, end: LinkEnd): boolean {
   const facts = nodes.find((node) => node.name === end.node)?.facts;
-  const name = facts === undefined ? undefined : thunderboltInterfaces(facts)?.get(end.receptacle);
+  const name = facts && thunderboltInterfaces(facts)?.get(end.receptacle);
   return facts !== undefined && name !== undefined && isBridged(facts, name);
 }
 
@@ -83,7 +85,7 @@ export const bridgeLoop = defineRule(
       hint: 'Unplug one cable in the ring now; plug it in again after the bridges are removed.',
       hands: true,
       role: { blocks: 'thunderbolt-link', when: 'bridge-stays-else-told' },
-      facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
+      facts: bridgeFacts,
     },
   },
   (examination) => {
@@ -106,7 +108,7 @@ const codes = {
       'A bridged receptacle has no address of its own, so its RDMA device lacks the GID that MLX needs. Spanning tree does not run, so bridged Macs in a ring loop frames until the network is down (Apple TN3205, exo issues 1222 and 1261). Disabling the service leaves the interface up (seen on Mac16,11), so meshwright checks three layers: interface, preferences, service.',
     hint: 'Run `sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist`, then restart the Mac.',
     role: { blocks: 'thunderbolt-bridge', when: 'bridge-stays' },
-    facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
+    facts: bridgeFacts,
   },
   'bridge/comes-back': {
     summary: 'The Thunderbolt Bridge is gone for now but will come back.',
@@ -114,7 +116,7 @@ const codes = {
       'The interface is gone, but the network preferences or an enabled service still have the bridge. macOS rebuilds it at the next boot or hot-plug.',
     hint: 'Run `sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist`',
     role: { blocks: 'thunderbolt-bridge', when: 'bridge-stays' },
-    facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
+    facts: bridgeFacts,
   },
   'bridge/perhaps-active': {
     severity: 'warning',
@@ -122,7 +124,7 @@ const codes = {
     cause:
       'The network preferences or an enabled service have the bridge, but the output of `ifconfig` is unknown. The bridge may be up now, and would come back in any case.',
     hint: 'Check the interfaces of this node first, then remove the bridge wherever it remains.',
-    facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
+    facts: bridgeFacts,
   },
 } satisfies RuleCodes;
 
@@ -153,13 +155,7 @@ const isBridgeName = (name: string): boolean => /^bridge\d{1,4}$/.test(name);
 const deletePreference = (bridge: string): string =>
   `sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:${bridge}" /Library/Preferences/SystemConfiguration/preferences.plist`;
 
-interface Removal {
-  readonly commands: readonly string[];
-  /** Whether a bridge or service has an unsafe name from the node, which must not get into a root command. */
-  readonly isBySettings: boolean;
-}
-
-function removal({ preferred, services }: BridgeLayers): Removal {
+function removal({ preferred, services }: BridgeLayers) {
   const bridges = preferred.filter(({ maker }) => maker === 'own').map(({ name }) => name);
   const names = services.map(({ name }) => name);
   return {
@@ -167,6 +163,7 @@ function removal({ preferred, services }: BridgeLayers): Removal {
       ...names.filter(isSafeServiceName).map((name) => `sudo networksetup -setnetworkserviceenabled "${name}" off`),
       ...new Set(bridges.filter(isBridgeName).map(deletePreference)),
     ],
+    // Whether a bridge or service has an unsafe name from the node, which must not get into a root command.
     isBySettings: !bridges.every(isBridgeName) || !names.every(isSafeServiceName),
   };
 }
@@ -185,15 +182,12 @@ function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
   const restart = isAlone ? prose`Restart ${named(node)}.` : 'Then restart the Mac.';
   const perhaps = layers.unknown.includes('interface') ? ['If the bridge was up, then restart the Mac.'] : [];
   const last = isUp ? [restart] : perhaps;
+  const bySettings = prose`On ${named(node)}, remove the Thunderbolt Bridge in System Settings > Network > Manage Virtual Interfaces.`;
   const parts: readonly Prose[] = [
     ...(isLookedAt ? [] : [withCommands(prose`On ${named(node)}, first check what meshwright could not read`, looks)]),
     ...(isLookedAt || commands.length > 0 ? [] : ['Remove the bridge wherever the output names it.']),
     ...(commands.length === 0 ? [] : [withCommands(remove, commands)]),
-    ...(isBySettings
-      ? [
-          prose`On ${named(node)}, remove the Thunderbolt Bridge in System Settings > Network > Manage Virtual Interfaces.`,
-        ]
-      : []),
+    ...(isBySettings ? [bySettings] : []),
     ...last,
     ...(isRemoved ? [] : ['Or set `bridge: remove` in the file to let apply remove it.']),
   ];

@@ -21,8 +21,8 @@ function stateOf(examination: Examination, name: string): BridgeState {
 function mayBeBridged(examination: Examination, end: LinkEnd): boolean {
   const facts = nodeOf(examination, end.node)?.facts;
   const state = stateOf(examination, end.node);
-  const name = facts === undefined ? undefined : thunderboltInterfaces(facts)?.get(end.receptacle);
-  const isOutside = name !== undefined && facts !== undefined && !isBridged(facts, name);
+  const name = facts && thunderboltInterfaces(facts)?.get(end.receptacle);
+  const isOutside = facts !== undefined && name !== undefined && !isBridged(facts, name);
   return state !== 'none' && !(state === 'active' && isOutside);
 }
 
@@ -49,21 +49,16 @@ function closesRing(examination: Examination, { ends }: Link): boolean {
 /** Whether a person made every bridge with receptacles of this node; then no hint asks to remove it. */
 function isMadeOnly(examination: Examination, name: string): boolean {
   const facts = nodeOf(examination, name)?.facts;
-  const layers = facts === undefined ? undefined : bridgeLayers(examination.desired, facts);
+  const layers = facts && bridgeLayers(examination.desired, facts);
   return layers !== undefined && layers.present.length + layers.unknown.length === 0 && madeBridges(layers).length > 0;
 }
 
-function nodeWords(examination: Examination, name: string): string {
-  return stateOf(examination, name) === 'unknown' ? `${name} (its presence is unknown)` : name;
-}
-
-/** The action against macOS's own bridges, as the start of a clause. */
-const removeBridge = 'remove the Thunderbolt Bridge';
-
 /** `remove the Thunderbolt Bridge on studio-1`; empty if no node has a bridge that macOS made. */
 function ownWords(examination: Examination, bridged: readonly string[]): string {
-  const own = bridged.filter((name) => !isMadeOnly(examination, name)).map((name) => nodeWords(examination, name));
-  return own.length === 0 ? '' : `${removeBridge} on ${listWords(own)}`;
+  const own = bridged
+    .filter((name) => !isMadeOnly(examination, name))
+    .map((name) => (stateOf(examination, name) === 'unknown' ? `${name} (its presence is unknown)` : name));
+  return own.length === 0 ? '' : `remove the Thunderbolt Bridge on ${listWords(own)}`;
 }
 
 /** `remove the Thunderbolt Bridge on studio-1 and remove the receptacles of studio-2 from their bridge`. */

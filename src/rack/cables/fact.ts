@@ -1,6 +1,6 @@
 import type { ThunderboltDevice, ThunderboltPeer, ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
-import { andThen, type Known, known, unknown } from '../../model/known.ts';
+import { allKnown, andThen, type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { speedText } from '../../model/text/units.ts';
 import { isName, isUuid, wholeNumber } from '../../node/answers/grammar.ts';
@@ -98,14 +98,10 @@ export const thunderboltFact = defineFact({
       if (buses === undefined) return garbled(answer, 'described no Thunderbolt buses');
       // Every Apple silicon Mac has buses, so an empty list is not an answer.
       if (buses.length === 0) return unknown('empty', 'system_profiler listed no Thunderbolt bus.');
-      const found: ThunderboltReceptacle[] = [];
-      for (const bus of buses) {
-        const receptacle = receptacleOf(asObject(bus), answer);
-        if (receptacle.kind === 'unknown') return receptacle;
-        found.push(receptacle.value);
-      }
-      if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no readable bus');
-      return isUnambiguous(found) ? known(found) : garbled(answer, 'named one bus or receptacle twice');
+      return andThen(allKnown(buses.map((bus) => receptacleOf(asObject(bus), answer))), (found) => {
+        if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no readable bus');
+        return isUnambiguous(found) ? known(found) : garbled(answer, 'named one bus or receptacle twice');
+      });
     }),
   text: (receptacles) =>
     receptacles

@@ -1,5 +1,5 @@
 import type { Facts, KeeperObservation, KeptFile } from '../../model/facts/fact-values.ts';
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, mapKnown } from '../../model/known.ts';
 import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../../node/paths/keeper-files.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptFiles, keptRecords } from '../../node/probes/kept-scripts.ts';
@@ -15,19 +15,16 @@ export const keeperFact = defineFact({
   name: 'keeper',
   from: [keptFiles, launchdServices, keptRecords],
   parse: ([fileAnswer, serviceAnswer, keptAnswer], asked): Known<KeeperObservation> => {
-    const put = filesFact.parse([fileAnswer], asked);
-    if (put.kind === 'unknown') return put;
-    const loaded = servicesFact.parse([serviceAnswer], asked);
-    if (loaded.kind === 'unknown') return loaded;
-    const kept = readKept(keptAnswer);
-    if (kept.kind === 'unknown') return kept;
-    const { last, refused } = kept.value.keeper;
-    return known({
-      files: put.value.filter(({ path }) => ownPaths.includes(path)),
-      isLoaded: loaded.value.some(({ label, state }) => label === keeperLabel && state !== 'not-loaded'),
-      isRefused: refused !== undefined,
-      ...(last !== undefined && last !== '' && { lastChange: last }),
-    });
+    return andThen(filesFact.parse([fileAnswer], asked), (files) =>
+      andThen(servicesFact.parse([serviceAnswer], asked), (services) =>
+        mapKnown(readKept(keptAnswer), ({ keeper: { last, refused } }) => ({
+          files: files.filter(({ path }) => ownPaths.includes(path)),
+          isLoaded: services.some(({ label, state }) => label === keeperLabel && state !== 'not-loaded'),
+          isRefused: refused !== undefined,
+          ...(last !== undefined && last !== '' && { lastChange: last }),
+        })),
+      ),
+    );
   },
   source: 'launchctl print system/dev.meshwright.keeper',
   text: ({ files, isLoaded, isRefused, lastChange }) => [

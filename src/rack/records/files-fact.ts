@@ -1,5 +1,5 @@
 import type { KeptFile } from '../../model/facts/fact-values.ts';
-import { andThen, type Known, known, unknown } from '../../model/known.ts';
+import { allKnown, andThen, type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type FoundSeal, type KeptSeals, readKeptSeals, type SealList } from '../../node/probes/kept.ts';
 import { keptFiles } from '../../node/probes/kept-scripts.ts';
@@ -11,14 +11,12 @@ export const filesFact = defineFact({
   from: [keptFiles],
   parse: ([answer]): Known<readonly KeptFile[]> =>
     andThen(readKeptSeals(answer), (seals) => {
-      const found: KeptFile[] = [];
-      for (const seal of seals.files) {
-        const file = fileOf(seal, seals);
-        if (file === undefined) return garbled(answer, `printed an unreadable seal ${seal.id}`);
-        if (file.kind === 'unknown') return file;
-        found.push(file.value);
-      }
-      return eachOnce(found, ({ path }) => path, garbled(answer, 'printed one file twice'));
+      const files = seals.files.map(
+        (seal) => fileOf(seal, seals) ?? garbled(answer, `printed an unreadable seal ${seal.id}`),
+      );
+      return andThen(allKnown(files), (found) =>
+        eachOnce(found, ({ path }) => path, garbled(answer, 'printed one file twice')),
+      );
     }),
   text: (files) => files.map(({ path, digest, state }) => `${path} ${state}, ${digest.slice(0, 16)}`),
 });

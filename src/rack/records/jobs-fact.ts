@@ -1,5 +1,5 @@
 import type { NodeJob } from '../../model/facts/node-records.ts';
-import { type Known, known } from '../../model/known.ts';
+import { allKnown, andThen, type Known, known, mapKnown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isUuid } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
@@ -20,17 +20,12 @@ export const jobsFact = defineFact({
   name: 'jobs',
   from: [keptRecords, sysctl],
   parse: ([answer, boot]): Known<readonly NodeJob[]> => {
-    const kept = readKept(answer);
-    if (kept.kind === 'unknown') return kept;
-    const found: NodeJob[] = [];
-    for (const { key, fields } of kept.value.jobs) {
+    const jobOf = ({ key, fields }: NodeJob, processes: Known<readonly JobProcess[]>): Known<NodeJob> => {
       const job = fieldsOf(fields);
       if (job === undefined) return garbled(answer, `printed unreadable fields of job ${key}`);
-      const state = stateOf(key, fields, { processes: kept.value.processes, boot });
-      if (state.kind === 'unknown') return state;
-      found.push({ key, fields: { ...job, state: state.value } });
-    }
-    return known(found);
+      return mapKnown(stateOf(key, fields, processes, boot), (state) => ({ key, fields: { ...job, state } }));
+    };
+    return andThen(readKept(answer), ({ jobs, processes }) => allKnown(jobs.map((job) => jobOf(job, processes))));
   },
   text: (jobs) => jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`),
 });
@@ -43,12 +38,12 @@ function fieldsOf({ pid: _pid, progress, ...fields }: Fields): Fields | undefine
   return done === '' ? undefined : { ...fields, done, total };
 }
 
-interface Surroundings {
-  readonly processes: Known<readonly JobProcess[]>;
-  readonly boot: Answer | undefined;
-}
-
-function stateOf(key: string, fields: Fields, { processes, boot }: Surroundings): Known<'running' | 'ended' | 'gone'> {
+function stateOf(
+  key: string,
+  fields: Fields,
+  processes: Known<readonly JobProcess[]>,
+  boot: Answer | undefined,
+): Known<'running' | 'ended' | 'gone'> {
   if (fields['exit'] !== undefined) return known('ended');
   if (fields['pid'] === undefined) return known('gone');
   if (processes.kind === 'unknown') return processes;

@@ -9,7 +9,7 @@ import type {
 } from '../../model/facts/fact-values.ts';
 import type { Baseline } from '../../model/facts/node-records.ts';
 import { given } from '../../model/given.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, mapKnown, unknown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import type { Answer } from '../../model/probe.ts';
 import { receptacleDevices } from '../addresses/link-address-seen.ts';
@@ -46,14 +46,22 @@ function answerOf({ values }: Baseline, key: string): Answer | undefined {
 
 function networkBefore(baseline: Baseline): Known<NetworkBefore> {
   const order = answerOf(baseline, 'service-order');
-  const services = networkServicesFact.parse([order], never);
-  if (services.kind === 'unknown') return services;
-  const addresses = serviceAddressesFact.parse([answerOf(baseline, 'service-addresses'), order], never);
-  if (addresses.kind === 'unknown') return addresses;
-  const bridges = bridgePreferencesFact.parse([answerOf(baseline, 'bridge')], never);
-  if (bridges.kind === 'unknown') return bridges;
-  return known({ services: services.value, addresses: addresses.value, bridges: bridges.value });
+  return networkOf(
+    networkServicesFact.parse([order], never),
+    serviceAddressesFact.parse([answerOf(baseline, 'service-addresses'), order], never),
+    bridgePreferencesFact.parse([answerOf(baseline, 'bridge')], never),
+  );
 }
+
+/** The three parts of a network, or the first one that is unknown. */
+const networkOf = (
+  services: Known<readonly NetworkService[]>,
+  addresses: Known<readonly ServiceAddress[]>,
+  bridges: Known<readonly BridgePreference[]>,
+): Known<NetworkBefore> =>
+  andThen(services, (own) =>
+    andThen(addresses, (fixed) => mapKnown(bridges, (all) => ({ services: own, addresses: fixed, bridges: all }))),
+  );
 
 /** Whether a service has a name that apply gives to services for receptacles. */
 const isMade = (name: string): boolean => /^Thunderbolt \d+(?: \d+)?$/.test(name);
@@ -141,23 +149,15 @@ export function networkDifference(
 ): Known<NetworkDifference> {
   const before = networkBefore(baseline);
   if (before.kind === 'unknown') return unknown('not-asked', 'The baseline does not have the network.');
-  const services = read(facts, networkServicesFact);
-  if (services.kind === 'unknown') return services;
-  const addresses = read(facts, serviceAddressesFact);
-  if (addresses.kind === 'unknown') return addresses;
-  const bridges = read(facts, bridgePreferencesFact);
-  if (bridges.kind === 'unknown') return bridges;
-  const devices = receptacleDevices(facts);
-  if (devices.kind === 'unknown') return devices;
-  return known(
-    differenceOf({
-      before: before.value,
-      services: services.value,
-      addresses: addresses.value,
-      bridges: bridges.value,
-      devices: [...devices.value.values()],
-      isOurs,
-    }),
+  const now = networkOf(
+    read(facts, networkServicesFact),
+    read(facts, serviceAddressesFact),
+    read(facts, bridgePreferencesFact),
+  );
+  return andThen(now, (network) =>
+    mapKnown(receptacleDevices(facts), (devices) =>
+      differenceOf({ ...network, before: before.value, devices: [...devices.values()], isOurs }),
+    ),
   );
 }
 
