@@ -1,4 +1,4 @@
-import type { Ipv4Network } from '../model/desired.ts';
+import type { DesiredFleet, Ipv4Network } from '../model/desired.ts';
 import { type Link, type LinkEnd, linkEndText, nodeName } from '../model/node.ts';
 
 const endForm = /^([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?):([1-9][0-9]?)$/;
@@ -35,6 +35,14 @@ export function endAddresses(ends: Link['ends'], network: Ipv4Network) {
     .toSorted((a, b) => (linkEndText(a) < linkEndText(b) ? -1 : 1))
     .map((end, index) => ({ end, address: ipv4Text(first + 1 + index) }));
 }
+
+/** Every end of the links that have a network, with its address. */
+export const linkAddresses = ({ links, networks }: Pick<DesiredFleet['thunderbolt'], 'links' | 'networks'>) =>
+  links.flatMap((link) => {
+    const network = networks[link.index];
+    const ends = network === undefined ? [] : endAddresses(link.ends, network);
+    return ends.map((one) => ({ ...one, prefixLength: network?.prefixLength ?? 0, link }));
+  });
 
 /**
  * The canonical form of a host, so that different spellings of it are equal: names in lower case without a final dot,

@@ -1,7 +1,8 @@
-import type { Facts, Ipv4Address, NetworkService } from '../../model/facts/fact-values.ts';
+import type { Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { read } from '../fact.ts';
 import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
+import { serviceOf } from '../network/services.ts';
 import { hardwarePortsFact, networkServicesFact } from '../network/services-fact.ts';
 import { thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 
@@ -11,15 +12,6 @@ export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, strin
   const devices = thunderboltInterfaces(facts);
   if (ports.kind === 'unknown') return ports;
   return devices === undefined ? unknown('garbled', 'no hardware port is a Thunderbolt receptacle') : known(devices);
-}
-
-/**
- * The network service that configures a device, if there is one. Of several services, the first enabled one counts.
- * @see networksetup(8), `-listnetworkserviceorder`
- */
-export function serviceOf(services: readonly NetworkService[], device: string): NetworkService | undefined {
-  const own = services.filter((one) => one.device === device);
-  return own.find((one) => one.isEnabled) ?? own[0];
 }
 
 /** How a device gets its address at every boot. */

@@ -1,4 +1,4 @@
-import { endAddresses, isInside, linkText } from '../../desired/addresses.ts';
+import { isInside, linkAddresses, linkText } from '../../desired/addresses.ts';
 import { needsRdma } from '../../desired/layouts.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import type { Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
@@ -11,7 +11,7 @@ import { gateStep, transactionStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
 import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
-import { isLeftToKeeper } from '../network/services.ts';
+import { isLeftToKeeper, serviceOf } from '../network/services.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 import { interfaceAt } from '../network/thunderbolt-interfaces.ts';
 import { connectionBlockers } from '../network/transaction/resource.ts';
@@ -27,7 +27,7 @@ import {
   type View,
 } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
-import { type KeptAddress, keptAddress, receptacleDevices, serviceOf } from './link-address-seen.ts';
+import { type KeptAddress, keptAddress, receptacleDevices } from './link-address-seen.ts';
 
 /** The address that the file gives to one receptacle. */
 interface WantedAddress extends Ipv4Address {
@@ -38,19 +38,10 @@ interface WantedAddress extends Ipv4Address {
 
 /** The fixed addresses of a node, sorted by receptacle. Links without an allocated network are left out. */
 export function wantedAddresses({ thunderbolt }: DesiredFleet, node: NodeName): readonly WantedAddress[] {
-  const found = thunderbolt.links.flatMap(({ index, ends }) => {
-    const network = thunderbolt.networks[index];
-    const all = network === undefined ? [] : endAddresses(ends, network);
-    return all
-      .filter(({ end }) => end.node === node)
-      .map(({ end: { receptacle }, address }) => ({
-        receptacle,
-        address,
-        prefixLength: network?.prefixLength ?? 0,
-        link: linkText(ends),
-      }));
-  });
-  return found.toSorted((a, b) => a.receptacle - b.receptacle);
+  return linkAddresses(thunderbolt)
+    .filter(({ end }) => end.node === node)
+    .map(({ end: { receptacle }, link, ...address }) => ({ receptacle, ...address, link: linkText(link.ends) }))
+    .toSorted((a, b) => a.receptacle - b.receptacle);
 }
 
 /** The networks of our addresses: current links, former links, and the pool. */

@@ -1,11 +1,13 @@
-import { endAddresses, isInside, linkText } from '../../desired/addresses.ts';
+import { firstAddress, isInside, linkAddresses, linkText } from '../../desired/addresses.ts';
 import { isPoolLeft } from '../../desired/settle/settle-links.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import type { DhcpAnswer, Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
 import { alike } from '../../model/lists.ts';
+import type { LinkEnd, NodeName } from '../../model/node.ts';
 import { nodesSubject, receptacleSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { namedEnd, type Prose, prose } from '../../model/text/prose.ts';
+import { isSameEnd } from '../cabling/receptacle-view.ts';
 import { defineNodeRule, defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { type Examination, type ExaminedNode, rdmaSeverity } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
@@ -177,20 +179,13 @@ function leaseWords(examination: Examination, cable: Cable, { own, server }: Lea
   return `was given ${own.address}/${own.prefixLength} by the DHCP server ${server}${name}.`;
 }
 
-function declaredAddress({ thunderbolt }: DesiredFleet, node: string, receptacle: number): string | undefined {
-  const ends = thunderbolt.links.flatMap(({ index, ends: pair }) => {
-    const network = thunderbolt.networks[index];
-    return network === undefined ? [] : endAddresses(pair, network);
-  });
-  return ends.find(({ end }) => end.node === node && end.receptacle === receptacle)?.address;
-}
+const declaredAddress = ({ thunderbolt }: DesiredFleet, node: NodeName, receptacle: number): string | undefined =>
+  linkAddresses(thunderbolt).find(({ end }) => isSameEnd(end, { node, receptacle }))?.address;
 
 /** The node at the far end of the cable, if known. */
 function farNode({ cabling }: Examination, { node, receptacle }: Cable): string | undefined {
-  const own = (end: { readonly node: string; readonly receptacle: number }): boolean =>
-    end.node === node.name && end.receptacle === receptacle;
-  const ends = cabling.cables.find((cable) => cable.ends.some(own))?.ends ?? [];
-  return ends.find((end) => !own(end))?.node;
+  const isOwn = (end: LinkEnd): boolean => isSameEnd(end, { node: node.name, receptacle });
+  return cabling.cables.find(({ ends }) => ends.some(isOwn))?.ends.find((end) => !isOwn(end))?.node;
 }
 
 /** A fixed address ends a lease and the route that came with it. Without one, only the Mac that offers the lease can. */
@@ -332,24 +327,8 @@ export const areNetworksSeen = (facts: Facts): boolean =>
   read(facts, interfacesFact).kind === 'known' &&
   read(facts, routesFact).kind === 'known';
 
-function toNumber(address: string): number {
-  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-}
-
-const blockSize = (prefixLength: number): number => 2 ** (32 - prefixLength);
-
-const firstOf = ({ address, prefixLength }: Ipv4Network): number =>
-  Math.floor(toNumber(address) / blockSize(prefixLength)) * blockSize(prefixLength);
-
 /** Whether two IPv4 networks share an address; host bits are ignored. */
-function overlaps(a: Ipv4Network, b: Ipv4Network): boolean {
-  const [startA, startB] = [firstOf(a), firstOf(b)];
-  return startA < startB + blockSize(b.prefixLength) && startB < startA + blockSize(a.prefixLength);
-}
+const overlaps = (a: Ipv4Network, b: Ipv4Network): boolean => isInside(a, b) || isInside(b, a);
 
 /** `10.77.0.0/24`, without host bits. */
-function networkText(network: Ipv4Network): string {
-  const first = firstOf(network);
-  const parts = [2 ** 24, 2 ** 16, 2 ** 8, 1].map((weight) => Math.floor(first / weight) % 256);
-  return `${parts.join('.')}/${network.prefixLength}`;
-}
+const networkText = (network: Ipv4Network): string => `${firstAddress(network)}/${network.prefixLength}`;

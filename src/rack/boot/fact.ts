@@ -52,7 +52,7 @@ function reportOf({ head, lines }: NodeRecord): PanicReport | undefined {
   };
 }
 
-const byTime = (one: PanicReport, other: PanicReport): number =>
+export const byTime = (one: PanicReport, other: PanicReport): number =>
   (one.atEpochSeconds ?? 0) - (other.atEpochSeconds ?? 0);
 
 /**

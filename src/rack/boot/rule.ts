@@ -7,7 +7,7 @@ import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts'
 import type { ExaminedNode } from '../examination.ts';
 import { readValue } from '../fact.ts';
 import { placementsFact } from '../placement/observed/fact.ts';
-import { bootSessionFact, diskSpaceFact, panicReportsFact } from './fact.ts';
+import { bootSessionFact, byTime, diskSpaceFact, panicReportsFact } from './fact.ts';
 
 const wantedFreeShare = 0.1;
 
@@ -62,9 +62,9 @@ function isOfThisSession({ facts }: ExaminedNode, { atEpochSeconds }: PanicRepor
   return session !== undefined && atEpochSeconds !== undefined && atEpochSeconds >= session.bootedAtEpochSeconds;
 }
 
-/** The last report by time, in which the fact lists them. Reports without a time are ignored. */
+/** The last report by time. Reports without a time are ignored. */
 const lastOf = (reports: readonly PanicReport[]): PanicReport | undefined =>
-  reports.findLast(({ atEpochSeconds }) => atEpochSeconds !== undefined);
+  reports.toSorted(byTime).findLast(({ atEpochSeconds }) => atEpochSeconds !== undefined);
 
 function countText({ length }: readonly PanicReport[]): string {
   if (length === 1) return 'There is no other panic report';

@@ -31,6 +31,9 @@ function rotateText(ends: readonly LinkEnd[]): string {
   return `unplug the cable ends in ${where}, then plug ${listWords(steps)}`;
 }
 
+const cableWords = (spare: readonly LinkEnd[] | undefined): string =>
+  spare === undefined ? 'a Thunderbolt 5 cable' : `the cable removed from ${endsWords(spare)}`;
+
 const outsideWords = (model: string): string => `a Mac that is not in the file (${escapeText(model)})`;
 
 /** Every end that {@link moveText} names. */
@@ -50,20 +53,14 @@ export function moveText(move: Move): string {
       return `move the far end of the cable in ${endWords(move.at)} from ${outsideWords(move.model)} to ${endWords(move.to)}`;
     case 'rotate-ends':
       return rotateText(move.ends);
-    case 'add-cable': {
-      const cable =
-        move.spare === undefined ? 'a Thunderbolt 5 cable' : `the cable removed from ${endsWords(move.spare)}`;
-      return `connect ${listWords(move.ends.map(endWords))} with ${cable}`;
-    }
+    case 'add-cable':
+      return `connect ${listWords(move.ends.map(endWords))} with ${cableWords(move.spare)}`;
     case 'remove-cable':
       return move.outside === undefined
         ? `remove the cable between ${listWords(move.ends.map(endWords))}`
         : `remove the cable from ${listWords(move.ends.map(endWords))} to ${outsideWords(move.outside)}`;
-    case 'replace-cable': {
-      const cable =
-        move.spare === undefined ? 'a Thunderbolt 5 cable' : `the cable removed from ${endsWords(move.spare)}`;
-      return `replace the cable between ${listWords(move.ends.map(endWords))} with ${cable}`;
-    }
+    case 'replace-cable':
+      return `replace the cable between ${listWords(move.ends.map(endWords))} with ${cableWords(move.spare)}`;
   }
 }
 

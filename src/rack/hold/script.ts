@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { quote } from '../../node/quote.ts';
@@ -10,12 +11,7 @@ function oneLine(name: string, value: string): string {
 
 /** Writes the hold on the node, where every observation sees it. */
 export function setHold({ reason, until, by, since }: ScriptArgs['set-hold']): string {
-  const lines = [
-    oneLine('reason', reason),
-    ...(until === undefined ? [] : [oneLine('until', until)]),
-    oneLine('by', by),
-    oneLine('since', since),
-  ];
+  const lines = Object.entries(given({ reason, until, by, since })).map(([name, value]) => oneLine(name, value));
   return `write ${pathWord(place.hold)} ${quote(lines.join(''))}
 changed`;
 }

@@ -5,6 +5,7 @@ import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { identityDigest } from '../../model/facts/mac.ts';
 import { macModel, macModelsDate } from '../../model/macs.ts';
+import type { NodeName } from '../../model/node.ts';
 import { nodeSubject, nodesSubject, placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
@@ -28,13 +29,12 @@ export const unknownModel: Rule = ({ nodes, desired }) =>
 /** The Macs that set the pace of a placement, if the Macs report models that the file does not declare. */
 export const unequalMacs: Rule = ({ desired, nodes }) =>
   desired.placements.flatMap(layoutsOf).flatMap(({ name, nodes: own, home }) => {
-    const isDeclared = own.every(
-      (node) => desired.nodes.find((one) => one.name === node)?.hardware.model !== undefined,
-    );
+    const declaredOf = (node: NodeName): string | undefined =>
+      desired.nodes.find((one) => one.name === node)?.hardware.model;
+    const isDeclared = own.every((node) => declaredOf(node) !== undefined);
     const macs = own.flatMap((node) => {
-      const hardware = read(nodes.find((one) => one.name === node)?.facts, hardwareFact);
-      const declared = desired.nodes.find((one) => one.name === node)?.hardware.model;
-      const model = hardware?.kind === 'known' ? hardware.value.model : declared;
+      const hardware = readValue(nodes.find((one) => one.name === node)?.facts, hardwareFact);
+      const model = hardware?.model ?? declaredOf(node);
       return model === undefined ? [] : [{ name: node, model }];
     });
     const pace = isDeclared || macs.length < own.length ? undefined : paceOf(macs);

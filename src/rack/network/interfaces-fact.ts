@@ -7,7 +7,7 @@ import { ipv6Groups, isInterface, isIpv4, isMac, prefixOfMask, wholeNumber } fro
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { probe } from '../../node/probes/probe.ts';
-import { defineFact, readEach } from '../fact.ts';
+import { defineFact, eachOnce, readEach } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
 
 /**
@@ -215,15 +215,12 @@ export const interfacesFact = defineFact({
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     const own = ownAddress(connection);
-    const found: NetworkInterface[] = [];
-    for (const block of blocksOf(lines.value)) {
-      const one = interfaceOf(block);
-      if (one === undefined) return garbled(answer, 'printed a block that describes no interface');
-      found.push(isCarrier(one, own) ? { ...one, carriesConnection: true } : one);
-    }
-    if (found.length === 0) return unknown('empty', 'ifconfig listed no interface.');
-    const isUnambiguous = new Set(found.map(({ name }) => name)).size === found.length;
-    return isUnambiguous ? known(found) : garbled(answer, 'named one interface twice');
+    const unread = garbled(answer, 'printed a block that describes no interface');
+    return andThen(readEach(blocksOf(lines.value), interfaceOf, unread), (found) => {
+      if (found.length === 0) return unknown('empty', 'ifconfig listed no interface.');
+      const all = found.map((one) => (isCarrier(one, own) ? { ...one, carriesConnection: true as const } : one));
+      return eachOnce(all, ({ name }) => name, garbled(answer, 'named one interface twice'));
+    });
   },
   /** The interfaces with an address or a bridge, one per line, then the names of the others. */
   text: (interfaces) => {

@@ -1,5 +1,6 @@
 import type { Ipv4Address, NetworkService, ServiceAddress } from '../../model/facts/fact-values.ts';
 import { type Known, known } from '../../model/known.ts';
+import { compareText } from '../../model/lists.ts';
 import { isBsdName, isIpv4, isName, isUuid, prefixOfMask } from '../../node/answers/grammar.ts';
 import { asList, asObject, garbled, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 import { readPlist } from '../../node/answers/read-plist.ts';
@@ -119,7 +120,5 @@ const isSame = (one: ServiceAddress, other: ServiceAddress): boolean =>
   one.address?.address === other.address?.address &&
   one.address?.prefixLength === other.address?.prefixLength;
 
-function byDevice(one: ServiceAddress, other: ServiceAddress): number {
-  const [a, b] = [`${one.device} ${one.service}`, `${other.device} ${other.service}`];
-  return a < b ? -1 : Number(a > b);
-}
+const byDevice = (one: ServiceAddress, other: ServiceAddress): number =>
+  compareText(`${one.device} ${one.service}`, `${other.device} ${other.service}`);

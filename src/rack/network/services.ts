@@ -38,6 +38,15 @@ const safeName = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,63}$/u;
 export const isSafeServiceName = (name: string): boolean => safeName.test(name);
 
 /**
+ * The network service that configures a device, if there is one. Of several services, the first enabled one counts.
+ * @see networksetup(8), `-listnetworkserviceorder`
+ */
+export function serviceOf(services: readonly NetworkService[], device: string): NetworkService | undefined {
+  const own = services.filter((one) => one.device === device);
+  return own.find((one) => one.isEnabled) ?? own[0];
+}
+
+/**
  * The network service that configures an interface. A service has its own name, which is that of its hardware port only by
  * default. A device may have several services; the first enabled one counts.
  */
@@ -52,8 +61,7 @@ type ServiceOfDevice =
 export function serviceOfDevice(facts: Facts, device: string): ServiceOfDevice {
   const services = read(facts, networkServicesFact);
   if (services.kind === 'unknown') return { kind: 'unknown' };
-  const own = services.value.filter((one) => one.device === device);
-  const service = own.find((one) => one.isEnabled) ?? own[0];
+  const service = serviceOf(services.value, device);
   if (service === undefined) return { kind: 'none' };
   const { name, isEnabled } = service;
   return isSafeServiceName(name) ? { kind: 'named', name, isEnabled } : { kind: 'unsafe' };

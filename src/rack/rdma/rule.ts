@@ -1,4 +1,4 @@
-import { endAddresses } from '../../desired/addresses.ts';
+import { linkAddresses } from '../../desired/addresses.ts';
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
@@ -12,6 +12,7 @@ import { its, meshwright } from '../../model/text/command.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import { thunderboltFact } from '../cables/fact.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
+import { isSameEnd } from '../cabling/receptacle-view.ts';
 import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { type Examination, type ExaminedNode, rdmaSeverity } from '../examination.ts';
 import { readValue } from '../fact.ts';
@@ -363,12 +364,8 @@ function actFor(facts: Facts, { end, rdma: { interfaceName } }: Trouble, address
 }
 
 /** The address that the file gives to one end of a link; undefined until its network is allocated. */
-function settledAddress({ links, networks }: DesiredFleet['thunderbolt'], end: LinkEnd): string | undefined {
-  const wanted = linkEndText(end);
-  return links
-    .flatMap(({ index, ends }) => (networks[index] === undefined ? [] : endAddresses(ends, networks[index])))
-    .find((one) => linkEndText(one.end) === wanted)?.address;
-}
+const settledAddress = (thunderbolt: DesiredFleet['thunderbolt'], end: LinkEnd): string | undefined =>
+  linkAddresses(thunderbolt).find((one) => isSameEnd(one.end, end))?.address;
 
 /**
  * How the receptacles of a node get fixed addresses: with apply if the file has a pool, or manually. The manual commands

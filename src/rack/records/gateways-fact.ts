@@ -3,6 +3,7 @@ import { given } from '../../model/given.ts';
 import { andThen, type Known, known } from '../../model/known.ts';
 import { asList, asObject, garbled, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
+import { parseJson } from '../../node/endpoint/judge-answer.ts';
 import { gatewayPort } from '../../node/paths/own-paths.ts';
 import { launchdServices } from '../../node/probes/launchd-services.ts';
 import { defineFact } from '../fact.ts';
@@ -79,12 +80,8 @@ function statusAt(port: number, curlExit: string, lines: readonly string[]): Gat
 
 function decoded(base64: string): JsonObject | undefined {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return undefined;
-  try {
-    const document = asObject(JSON.parse(Buffer.from(base64, 'base64').toString('utf8')));
-    return document?.['formatVersion'] === 1 ? document : undefined;
-  } catch {
-    return undefined;
-  }
+  const document = asObject(parseJson(Buffer.from(base64, 'base64').toString('utf8'))?.value);
+  return document?.['formatVersion'] === 1 ? document : undefined;
 }
 
 /** Rejects numbers that cannot be a count. */

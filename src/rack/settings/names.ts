@@ -4,6 +4,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { asObject, garbled } from '../../node/answers/read-answer.ts';
 import { settingAnswer } from '../../node/answers/setting-answer.ts';
+import { parseJson } from '../../node/endpoint/judge-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { nodeSettings } from '../../node/probes/node-settings.ts';
 import { defineNodeRule } from '../define-rule.ts';
@@ -65,21 +66,17 @@ const fact = defineFact({
 });
 
 function namesOf(text: string): Known<MacNames> | undefined {
-  try {
-    const root = asObject(JSON.parse(text));
-    const system = asObject(root?.['System']);
-    const hosts = asObject(asObject(root?.['Network'])?.['HostNames']);
-    if (system === undefined || hosts === undefined) return undefined;
-    const texts = [
-      ['computerName', system['ComputerName']],
-      ['localHostName', hosts['LocalHostName']],
-      ['hostName', system['HostName']],
-    ] as const;
-    const there = texts.filter(([, name]) => name !== undefined && name !== '');
-    return there.every(([, name]) => typeof name === 'string') ? known(Object.fromEntries(there)) : undefined;
-  } catch {
-    return undefined;
-  }
+  const root = asObject(parseJson(text)?.value);
+  const system = asObject(root?.['System']);
+  const hosts = asObject(asObject(root?.['Network'])?.['HostNames']);
+  if (system === undefined || hosts === undefined) return undefined;
+  const texts = [
+    ['computerName', system['ComputerName']],
+    ['localHostName', hosts['LocalHostName']],
+    ['hostName', system['HostName']],
+  ] as const;
+  const there = texts.filter(([, name]) => name !== undefined && name !== '');
+  return there.every(([, name]) => typeof name === 'string') ? known(Object.fromEntries(there)) : undefined;
 }
 
 const scutil = pathWord(tool.scutil);

@@ -8,7 +8,7 @@ import type { Answer } from '../../../model/probe.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { asObject, garbled } from '../../../node/answers/read-answer.ts';
 import { exitOfListHead, type NodeRecord, readFields, readRecords } from '../../../node/answers/records.ts';
-import { judgeToken, notAskedReason, notAskedStatus } from '../../../node/endpoint/judge-answer.ts';
+import { judgeToken, notAskedReason, notAskedStatus, parseJson } from '../../../node/endpoint/judge-answer.ts';
 import { rankServiceLabel } from '../../../node/paths/own-paths.ts';
 import { launchdServices } from '../../../node/probes/launchd-services.ts';
 import { placementRanks } from '../../../node/probes/placement-ranks.ts';
@@ -56,21 +56,13 @@ function notAsked(body: string): TokenResult {
   const late = (reason: string): TokenResult => ({ kind: 'silent', reason, isTimeout: true });
   if (body === 'gone') return late('a request is in flight whose client has disconnected');
   if (body === 'unseen') return { kind: 'in-flight', reason: 'could not check whether a request is in flight' };
-  const { lastTokenMsAgo, ownMs } = jsonObject(body);
+  const { lastTokenMsAgo, ownMs } = asObject(parseJson(body)?.value) ?? {};
   if (typeof lastTokenMsAgo === 'number') {
     return { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: Math.round(lastTokenMsAgo) };
   }
   return typeof ownMs === 'number'
     ? late(`an earlier check has waited ${Math.round(ownMs / 1_000)} s for one`)
     : { kind: 'in-flight', reason: notAskedReason };
-}
-
-function jsonObject(body: string): Readonly<Record<string, unknown>> {
-  try {
-    return asObject(JSON.parse(body)) ?? {};
-  } catch {
-    return {};
-  }
 }
 
 interface AskedToken {

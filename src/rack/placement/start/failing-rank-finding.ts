@@ -1,4 +1,4 @@
-import { endAddresses, linkText } from '../../../desired/addresses.ts';
+import { linkAddresses, linkText } from '../../../desired/addresses.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
@@ -82,10 +82,7 @@ const addresses = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)/g;
 
 /** The last error of the lowest rank that mentions another Mac by its cable address, if any. */
 function namedPeer({ thunderbolt }: DesiredFleet, ranks: readonly RankSaid[]): NamedPeer | undefined {
-  const ends = thunderbolt.links.flatMap((link) => {
-    const network = thunderbolt.networks[link.index];
-    return network === undefined ? [] : endAddresses(link.ends, network).map((end) => ({ ...end, link }));
-  });
+  const ends = linkAddresses(thunderbolt);
   for (const said of ranks) {
     for (const line of said.lines.toReversed()) {
       const found = complaint.test(line)
