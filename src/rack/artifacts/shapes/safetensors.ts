@@ -1,7 +1,5 @@
 import { groupBy } from '../../../model/lists.ts';
 import type { ModelShape } from '../../../model/model-shape.ts';
-import { asObject } from '../../../node/answers/read-answer.ts';
-import { parseJson } from '../../../node/endpoint/judge-answer.ts';
 
 /** The files of a model that give its shape. */
 type ShapeFiles =
@@ -76,8 +74,12 @@ export function utf8(bytes: Uint8Array): string | undefined {
 
 /** The members of the JSON object in a text; undefined for any other text. */
 export function jsonEntries(text: string): readonly (readonly [string, unknown])[] | undefined {
-  const value = asObject(parseJson(text)?.value);
-  return value && Object.entries(value);
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function sizeOf(value: unknown, dataBytes: number): number | undefined {
