@@ -13,7 +13,7 @@ import { diskText } from '../../model/text/units.ts';
 import { stagedFile } from '../../node/paths/own-paths.ts';
 import { diskSpaceFact } from '../boot/fact.ts';
 import { buildStep } from '../build-step.ts';
-import { read, readValue } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import {
@@ -101,12 +101,12 @@ function noRoom({ desired: { name: node } }: ObservedTarget, wanted: DesiredMode
 
 /** Blockers for models that do not fit after those before them are copied. */
 function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blocker[] {
-  const disk = read(target.facts, diskSpaceFact);
+  const disk = readValue(target.facts, diskSpaceFact);
   const missing = knownModels(fleet, target).filter(
     (wanted) => judgeProperty(propertyOf(target, wanted)) === 'differs' && !isBegun(target, wanted),
   );
-  if (disk.kind === 'unknown') return [];
-  let { freeBytes } = disk.value;
+  if (disk === undefined) return [];
+  let { freeBytes } = disk;
   const blockers: Blocker[] = [];
   for (const wanted of missing) {
     if (neededBytes(wanted) > freeBytes) {
@@ -130,23 +130,16 @@ function leftovers({ desired, targets }: View): readonly Diagnostic[] {
         kind === 'model' && state !== 'staged' && !isUnread(name) && !wanted.has(`${name} ${digest}`),
     );
     const names = kept.map(({ name, digest }) => `${name} (${digest})`);
-    return names.length === 0
-      ? []
-      : [
-          diagnose('model/not-declared', {
-            subject: nodeSubject(node),
-            detail: `It stores models that are not in the file: ${names.join(', ')}.`,
-          }),
-        ];
+    const detail = `It stores models that are not in the file: ${names.join(', ')}.`;
+    return names.length === 0 ? [] : [diagnose('model/not-declared', { subject: nodeSubject(node), detail })];
   });
 }
 
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
   return knownModels(fleet, target).flatMap((wanted) => {
     const property = made.find(({ about }) => about.name === wanted.name);
-    return property === undefined
-      ? []
-      : modelSteps({ target, property, tree: modelTree(wanted) }, wanted, fleet.system.accounts.ranks);
+    const work = property && { target, property, tree: modelTree(wanted) };
+    return work === undefined ? [] : modelSteps(work, wanted, fleet.system.accounts.ranks);
   });
 }
 

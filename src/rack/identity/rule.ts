@@ -38,14 +38,9 @@ export const unequalMacs: Rule = ({ desired, nodes }) =>
       return model === undefined ? [] : [{ name: node, model }];
     });
     const pace = isDeclared || macs.length < own.length ? undefined : paceOf(macs);
-    return pace === undefined
-      ? []
-      : [
-          diagnose('placement/unequal-macs', {
-            subject: placementSubject(name),
-            detail: home === undefined ? pace.detail : `On its fallback: ${pace.detail}`,
-          }),
-        ];
+    if (pace === undefined) return [];
+    const detail = home === undefined ? pace.detail : `On its fallback: ${pace.detail}`;
+    return [diagnose('placement/unequal-macs', { subject: placementSubject(name), detail })];
   });
 
 /** Whether the Mac that answered is the lock's Mac for this node. */

@@ -34,11 +34,8 @@ function rank(wish: string | undefined): (a: Group, b: Group) => number {
 function versionsHint(wanted: DesiredFleet['macos'], groups: readonly Group[]): Prose {
   const { version: wish } = wanted;
   const [newest] = groups.toSorted((a, b) => compareVersions(b.version, a.version) || (a.text < b.text ? 1 : -1));
-  const offersOf = (version: string): Prose =>
-    offersHint(
-      groups.flatMap(({ nodes }) => nodes),
-      { ...wanted, version },
-    );
+  const all = groups.flatMap(({ nodes }) => nodes);
+  const offersOf = (version: string): Prose => offersHint(all, { ...wanted, version });
   const isNewer = wish !== undefined && newest !== undefined && compareVersions(newest.version, wish) > 0;
   if (isNewer) {
     const names = everyNodeText(newest.nodes.map(({ name }) => name));
@@ -69,11 +66,7 @@ export const macosVersions = defineRule(
   (examination) => {
     const wish = examination.desired.macos.version;
     const groups = [...cabledNodesByVersion(examination)]
-      .map(([text, nodes]): Group => {
-        const [first] = nodes;
-        const version = first === undefined ? undefined : macosOf(first)?.version;
-        return { text, version: version ?? text, nodes };
-      })
+      .map(([text, nodes]): Group => ({ text, version: (nodes[0] && macosOf(nodes[0])?.version) ?? text, nodes }))
       .toSorted(rank(wish));
     if (groups.length < 2) return [];
     const told = groups.map((group) => prose`${group.text} on ${namedList(namesOf(group))}`);
@@ -204,12 +197,13 @@ const updatePane = 'System Settings > General > Software Update';
 function offersHint(nodes: readonly ExaminedNode[], wanted: DesiredFleet['macos']): Prose {
   const groups = [...groupBy(nodes, (node) => offerText(node, wanted))];
   return joinProse(
-    groups.map(([offer, those]) => prose` ${namedList(namesOf({ nodes: those }))} ${verb(those)} ${offer}.`),
+    groups.map(
+      ([offer, those]) =>
+        prose` ${namedList(namesOf({ nodes: those }))} ${those.length === 1 ? 'offers' : 'offer'} ${offer}.`,
+    ),
     '',
   );
 }
-
-const verb = (nodes: readonly ExaminedNode[]): string => (nodes.length === 1 ? 'offers' : 'offer');
 
 /** The best update that a Mac offers and the file wants: releases before betas, then the newest. */
 function wantedOffer(node: ExaminedNode, wanted: DesiredFleet['macos']): MacosUpdate | undefined {
@@ -227,9 +221,7 @@ function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | 
   const accepted = offers.filter(({ version }) => isAccepted(wanted, version));
   const best = wantedOffer(node, wanted);
   if (best !== undefined) {
-    return wanted.version === undefined
-      ? `${updateText(best)}, in ${updatePane}`
-      : `this version: ${updateText(best)}, in ${updatePane}`;
+    return `${wanted.version === undefined ? '' : 'this version: '}${updateText(best)}, in ${updatePane}`;
   }
   const only = `only ${offers.map(updateText).join(' and ')}`;
   return accepted.length === 0 ? `${only}, which the file does not accept` : `${only}, not ${wanted.version}`;

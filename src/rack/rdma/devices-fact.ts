@@ -97,8 +97,8 @@ const stateOf = (state: string): RdmaPort['state'] =>
 
 /** The word after `key:`; `undefined` unless the key occurs exactly once. */
 function wordBehind(block: string, key: string): string | undefined {
-  const all = [...block.matchAll(new RegExp(`\\s${key}:\\s+(\\S+)(?=\\s)`, 'g'))];
-  return all.length === 1 ? all[0]?.[1] : undefined;
+  const [first, ...others] = block.matchAll(new RegExp(`\\s${key}:\\s+(\\S+)(?=\\s)`, 'g'));
+  return others.length === 0 ? first?.[1] : undefined;
 }
 
 /** A limit; `undefined` if it is not printed, `null` if it is not a number. */
@@ -134,9 +134,8 @@ export interface RdmaDevice {
  * Only Thunderbolt devices count (`rdma_en…`); other drivers may add their own. An empty list is a valid answer: RDMA is
  * switched off, or the Mac has no Thunderbolt 5.
  */
-function parseIbvDevices(answer: Answer | undefined): Known<readonly RdmaDevice[]> {
-  return mapKnown(parseAllDevices(answer), (all) => all.filter(({ name }) => isOfReceptacle(name)));
-}
+const parseIbvDevices = (answer: Answer | undefined): Known<readonly RdmaDevice[]> =>
+  mapKnown(parseAllDevices(answer), (all) => all.filter(({ name }) => isOfReceptacle(name)));
 
 /** Whether macOS made a device for a Thunderbolt receptacle. */
 const isOfReceptacle = (name: string): boolean => /^rdma_en\d+$/.test(name);
@@ -194,11 +193,10 @@ export const rdmaPortsFact = defineFact({
 export const otherRdmaDevicesFact = defineFact({
   name: 'other-rdma-devices',
   from: [ibvDevices, rdmaKernel],
-  parse: ([answer]): Known<readonly string[]> => {
-    return mapKnown(parseAllDevices(answer), (all) =>
+  parse: ([answer]): Known<readonly string[]> =>
+    mapKnown(parseAllDevices(answer), (all) =>
       all.map(({ name }) => name.slice(0, 100)).filter((name) => !isOfReceptacle(name)),
-    );
-  },
+    ),
   source: 'ibv_devices',
   text: (names) => [names],
 });

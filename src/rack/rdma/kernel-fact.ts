@@ -216,23 +216,20 @@ function devicesOf(lines: readonly string[]): readonly Device[] | undefined {
   const devices: Device[] = [];
   for (const line of lines) {
     const [, name = '', className = '', state = ''] = headForm.exec(line) ?? [];
-    const isRead = name === '' ? addProperty(devices.at(-1), line) : addNode(devices, line, { name, className, state });
+    const isRead = name === '' ? addProperty(devices.at(-1), line) : addNode(devices, name, className, state);
+    if (name !== '' && (className === deviceClass) !== line.startsWith('+')) return undefined;
     if (!isRead) return undefined;
   }
   return new Set(devices.map(({ device }) => device)).size === devices.length ? devices : undefined;
 }
 
 /** Devices are at the left edge, everything else below them. Only the objects of interest must have a known state. */
-function addNode(
-  devices: Device[],
-  line: string,
-  { name, className, state }: { readonly name: string; readonly className: string; readonly state: string },
-): boolean {
-  const isDevice = className === 'AppleThunderboltRDMAInterface';
-  if (isDevice !== line.startsWith('+')) return false;
+const deviceClass = 'AppleThunderboltRDMAInterface';
+
+function addNode(devices: Device[], name: string, className: string, state: string): boolean {
   const [, activity, busy = ''] = stateForm.exec(state) ?? [];
   const kind = kinds[className];
-  if (isDevice) {
+  if (className === deviceClass) {
     if (!/^rdma_en\d{1,3}$/.test(name)) return false;
     devices.push({ device: name, objects: [], clients: [] });
     return true;

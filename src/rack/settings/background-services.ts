@@ -13,7 +13,7 @@ import { nodeSettings } from '../../node/probes/node-settings.ts';
 import { probe } from '../../node/probes/probe.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
-import { defineFact, read } from '../fact.ts';
+import { defineFact, read, readValue } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
 
 const spotlightScript = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
@@ -292,8 +292,6 @@ done`,
   },
 });
 
-const isOn = (state: Known<OnOff>): boolean => seenValue(state) === 'on';
-
 /** Nodes on which a background service uses the disk although the file wants it stopped. */
 export const backgroundServices = defineNodeRule(
   {
@@ -308,9 +306,11 @@ export const backgroundServices = defineNodeRule(
   },
   ({ facts }, { desired }) => {
     const found = [
-      ...(isOn(spotlightState(facts)) ? ['Spotlight indexes the disk'] : []),
-      ...(isOn(read(facts, backups)) ? ['Time Machine makes automatic backups'] : []),
-      ...(isOn(photosState(facts)) ? ['macOS may analyze photos while the ssh user is logged in at the screen'] : []),
+      ...(seenValue(spotlightState(facts)) === 'on' ? ['Spotlight indexes the disk'] : []),
+      ...(readValue(facts, backups) === 'on' ? ['Time Machine makes automatic backups'] : []),
+      ...(seenValue(photosState(facts)) === 'on'
+        ? ['macOS may analyze photos while the ssh user is logged in at the screen']
+        : []),
     ];
     return desired.system.backgroundServices !== 'stop' || found.length === 0
       ? []

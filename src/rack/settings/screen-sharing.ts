@@ -62,10 +62,8 @@ const fact = defineFact({
 });
 
 /** Whether the file wants it on or off; undefined if the file does not set it. */
-function wanted({ system }: DesiredFleet): ScreenSharingWords | undefined {
-  const { screenSharing: file } = system;
-  return file === undefined ? undefined : file === 'enabled' ? 'on' : 'off';
-}
+const wanted = ({ system }: DesiredFleet): ScreenSharingWords | undefined =>
+  system.screenSharing && (system.screenSharing === 'enabled' ? 'on' : 'off');
 
 const launchctl = pathWord(tool.launchctl);
 

@@ -462,8 +462,7 @@ export const gateway: Resource = {
   notices: ({ desired }) =>
     desired.placements.flatMap((one) => {
       const detail = clearTextWords(one);
-      return detail === undefined
-        ? []
-        : [diagnose('endpoint/clear-text', { subject: placementSubject(one.name), detail })];
+      const subject = placementSubject(one.name);
+      return detail === undefined ? [] : [diagnose('endpoint/clear-text', { subject, detail })];
     }),
 };
