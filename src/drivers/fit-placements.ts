@@ -46,10 +46,7 @@ export function placementNeeds(
   if (shape === undefined || driver === undefined) return undefined;
   const rooms = placement.nodes.map((node) => {
     const { memoryBytes, budget } = roomOf(fleet, node, seen);
-    return {
-      ...given({ memoryBytes }),
-      ...(budget === undefined ? {} : { budgetBytes: budget.bytes }),
-    };
+    return given({ memoryBytes, budgetBytes: budget?.bytes });
   });
   return rankNeeds({ ...placement, shape }, rooms, driverOf({ driver }).memory);
 }

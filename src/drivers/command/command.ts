@@ -114,10 +114,7 @@ export const command: RuntimeDriver<CommandRuntime> = {
   tensorShape: (_runtime, { shape }) => shape,
   configure,
   programOutside,
-  programs: ({ command: [program = ''] }) => {
-    const path = /^\{runtime\}\/([^{}]+)$/.exec(program)?.[1];
-    return path === undefined ? [] : [path];
-  },
+  programs: ({ command: [program = ''] }) => /^\{runtime\}\/([^{}]+)$/.exec(program)?.slice(1) ?? [],
   programKey: () => 'command',
   needs: () => [],
   tokenRequest,

@@ -1,7 +1,7 @@
 import type { DriverKeys } from '../../desired/rules/rule.ts';
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
-import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
 import type { Json } from '../../model/digest.ts';
 import type { GoldenCheck, StartDialogue, StopDialogue } from '../../model/endpoint-calls.ts';
 import type { ForeignDaemon } from '../../model/facts/daemons.ts';
@@ -291,7 +291,6 @@ export interface CheckedMac {
 
 export interface CheckedNode {
   readonly node: NodeName;
-  readonly desired?: DesiredNode;
   /** Absent if the node was not observed; then only the file can be checked. */
   readonly mac?: CheckedMac | undefined;
 }

@@ -214,12 +214,7 @@ function parsePreview(value: unknown): ExoPreview | undefined {
   const instance = verbatim === undefined ? undefined : parseInstance(verbatim);
   if (verbatim !== undefined && instance === undefined) return undefined;
   const error = textOf(preview, 'error');
-  return {
-    sharding,
-    meta,
-    ...(instance === undefined ? {} : { instance, verbatim }),
-    ...given({ error }),
-  };
+  return { sharding, meta, ...(instance === undefined ? {} : { instance, verbatim }), ...given({ error }) };
 }
 
 /** `GET /instance/previews`; one invalid entry invalidates the whole response. */

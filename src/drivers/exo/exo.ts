@@ -3,6 +3,7 @@ import { askedPort, innerPort } from '../../desired/endpoints.ts';
 import { tensorProblems } from '../../desired/tensor-limits.ts';
 import type { DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import type { ExoGracefulShutdown, ExoPlacement, StartDialogue } from '../../model/endpoint-calls.ts';
+import { seenValue } from '../../model/known.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { type CabledFleet, endTowards, linksBetween } from '../contract/addresses.ts';
@@ -109,8 +110,8 @@ function left({ nodes, fleet }: Check): readonly PlacementFinding[] {
   const wish = fleet.thunderbolt.foreignDaemons;
   if (wish === 'stop' || wish === 'remove') return [];
   return nodes.flatMap(({ node, mac }) => {
-    const seen = mac?.foreignDaemons;
-    if (seen?.kind !== 'known' || !seen.value.some(({ label, isLoaded }) => label === exoDaemon && isLoaded)) return [];
+    const seen = seenValue(mac?.foreignDaemons);
+    if (seen?.some(({ label, isLoaded }) => label === exoDaemon && isLoaded) !== true) return [];
     return [refused('exo/network-daemon', `${exoDaemon} runs on ${node}.`)];
   });
 }

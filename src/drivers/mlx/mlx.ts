@@ -71,10 +71,7 @@ function unusedCables(
   const counts = nodes.flatMap((node, rank) =>
     nodes.slice(rank + 1).map((other) => ({ node, other, count: linksBetween(thunderbolt, node, other).length })),
   );
-  const hops = nodes.map((node, rank) => {
-    const next = nodes[(rank + 1) % nodes.length];
-    return next === undefined ? 0 : linksBetween(thunderbolt, node, next).length;
-  });
+  const hops = nodes.map((node, rank) => linksBetween(thunderbolt, node, nodes.at(rank - 1) ?? node).length);
   const used = backend === 'jaccl-ring' ? usedPerHop(hops) : 1;
   const idle = counts.filter(({ count }) => count > Math.max(1, used));
   if (idle.length === 0) return [];
@@ -206,10 +203,9 @@ export const reserved: ReservedWords = {
 
 /** The cables of each hop of a ring, in rank order. Two ranks have only one hop. */
 const hopsOf = ({ placement: { nodes }, fleet: { thunderbolt } }: Check): readonly (readonly Link[])[] =>
-  nodes.slice(0, nodes.length === 2 ? 1 : nodes.length).flatMap((node, rank) => {
-    const next = nodes[(rank + 1) % nodes.length];
-    return next === undefined ? [] : [linksBetween(thunderbolt, node, next)];
-  });
+  nodes
+    .slice(0, nodes.length === 2 ? 1 : nodes.length)
+    .map((node, rank) => linksBetween(thunderbolt, node, nodes[(rank + 1) % nodes.length] ?? node));
 
 /**
  * Reports additional cables that a JACCL ring does not use because the device of an end was not observed. A hop without

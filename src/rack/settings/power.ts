@@ -186,10 +186,10 @@ case $v in (*[!a-z0-9"$N "]*) return 1 ;; esac
 set -- $(printf '%s\\n' "$v")
 ${pmset} -c "$@"`,
       now: (facts) =>
-        mapKnown(read(facts, fact), ({ sleepMinutes, restartAfterPowerLoss: restarts }) =>
-          [`sleep ${sleepMinutes}`, ...(restarts === 'unsupported' ? [] : [`autorestart ${Number(restarts)}`])].join(
-            '\n',
-          ),
+        mapKnown(
+          read(facts, fact),
+          ({ sleepMinutes, restartAfterPowerLoss: restarts }) =>
+            `sleep ${sleepMinutes}${restarts === 'unsupported' ? '' : `\nautorestart ${Number(restarts)}`}`,
         ),
     },
   }),

@@ -84,10 +84,7 @@ export function checkPlacement(
   const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
   const model = fleet.models.find(({ name }) => name === placement.model);
   if (runtime === undefined || model === undefined) return [];
-  const nodes = placement.nodes.map((node) => {
-    const desired = fleet.nodes.find(({ name }) => name === node);
-    return { node, ...given({ desired }), mac: checkedMac(factsOf(node)) };
-  });
+  const nodes = placement.nodes.map((node) => ({ node, mac: checkedMac(factsOf(node)) }));
   const seen = placement.nodes.flatMap((node): readonly NodeObservation[] => {
     const facts = factsOf(node);
     return facts === undefined ? [] : [{ node, facts }];

@@ -12,7 +12,7 @@ import type {
 import { digestOf, shortDigest } from '../../../model/digest.ts';
 import type { GatewayKeys, GatewayUpstream } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
-import { type Known, known } from '../../../model/known.ts';
+import { type Known, known, mapKnown } from '../../../model/known.ts';
 import { alike, oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { NodePath } from '../../../model/probe.ts';
@@ -127,7 +127,7 @@ function modelWord(
 /** The key file of a placement; unknown if a key cannot be read, undefined if the keys were not read. */
 export function wantedKeys({ publication: { apiKeys, keyHashes } }: PublishedPlacement): Known<Text> | undefined {
   if (apiKeys === undefined) return known(keysText('anybody'));
-  return keyHashes?.kind === 'known' ? known(keysText(keyHashes.value)) : keyHashes;
+  return keyHashes && mapKnown(keyHashes, keysText);
 }
 
 /** All interfaces, because names in the office network may resolve to any of the node's addresses. */

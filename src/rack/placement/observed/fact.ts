@@ -3,7 +3,8 @@ import type { LaunchdService } from '../../../model/facts/daemons.ts';
 import type { RankRecord, RecordedRank, TokenResult } from '../../../model/facts/fact-values.ts';
 import type { RebootMark } from '../../../model/facts/node-records.ts';
 import { given } from '../../../model/given.ts';
-import { andThen, type Known, known, mapKnown, unknown } from '../../../model/known.ts';
+import { allKnown, andThen, type Known, known, mapKnown, unknown } from '../../../model/known.ts';
+import type { RankRecord } from '../../../model/node-script.ts';
 import type { Answer } from '../../../model/probe.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { asObject, garbled } from '../../../node/answers/read-answer.ts';
@@ -205,17 +206,14 @@ export const placementsFact = defineFact({
     if (records.length === 0) return known([]);
     const loaded = servicesFact.parse([launchd], asked);
     if (loaded.kind === 'unknown') return loaded;
-    const found: RecordedRank[] = [];
-    for (const { name, fields } of records) {
-      const record = placementRecord(fields);
-      if (record === undefined || record.placement !== name) {
-        return garbled(answer, `printed an invalid record of ${name}`);
-      }
-      const rank = recordedRank(record, seen.value, loaded.value);
-      if (rank.kind === 'unknown') return rank;
-      found.push(rank.value);
-    }
-    return known(found);
+    return allKnown(
+      records.map(({ name, fields }) => {
+        const record = placementRecord(fields);
+        return record?.placement === name
+          ? recordedRank(record, seen.value, loaded.value)
+          : garbled(answer, `printed an invalid record of ${name}`);
+      }),
+    );
   },
   text: (ranks) =>
     ranks.map(({ placement, rank, size, generation, starts, port, isListening, token }) =>

@@ -1,5 +1,5 @@
 import { firstFailingRank, rankWords } from '../../../drivers/classify-log.ts';
-import type { FailureAction, RuntimeDriver } from '../../../drivers/contract/driver.ts';
+import type { FailureSignature, RuntimeDriver } from '../../../drivers/contract/driver.ts';
 import { changedSettings } from '../../../model/declared-settings.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import { exitWords } from '../../../model/facts/daemons.ts';
@@ -7,8 +7,7 @@ import type { NodeObservation, RecordedRank, TokenResult } from '../../../model/
 import type { EndpointTraffic } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { seenValue, type UnknownReason } from '../../../model/known.ts';
-import { everyNodeText, linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
-import type { Prose } from '../../../model/text/prose.ts';
+import { linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
 import { thunderboltFact } from '../../cables/fact.ts';
 import { readValue } from '../../fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
@@ -71,17 +70,11 @@ export function meshWords({ state, seen, evidence }: Mesh): string {
 }
 
 /** Why a mesh does not serve, according to the logs of its ranks. */
-export interface MeshFailure {
+export interface MeshFailure extends Omit<FailureSignature, 'id' | 'pattern'> {
   readonly node: NodeName;
   /** `rank 1 on studio-2 exited (1)`. */
   readonly rank: string;
   readonly line: string;
-  readonly meaning: string;
-  readonly action: FailureAction;
-  /** What to do, in one sentence. */
-  readonly cure: Prose;
-  /** Whether the rank got no answer from a peer's address on a cable. */
-  readonly isUnreached?: true;
 }
 
 /** The rank that failed first and what its log means; `undefined` if no log has a known line. */
@@ -98,9 +91,8 @@ export function meshFailure(
   const failing = firstFailingRank(signatures, logs);
   if (failing?.failure === undefined) return undefined;
   const { said, failure } = failing;
-  const { meaning, action, cure, isUnreached } = failure.signature;
-  const { node } = said;
-  return { node, rank: rankWords(said), line: failure.line, meaning, action, cure, ...given({ isUnreached }) };
+  const { id: _id, pattern: _pattern, ...signature } = failure.signature;
+  return { node: said.node, rank: rankWords(said), line: failure.line, ...signature };
 }
 
 /** The desired state that a mesh is compared with. */
@@ -119,7 +111,6 @@ interface ExpectedMesh {
 }
 
 interface ObservedMesh {
-  readonly placement: string;
   /**
    * Whether the last start with these settings in this boot session used TCP although the file says rdma; `again` if the
    * start before did too and all ranks run, so that a third start would not help.
@@ -164,7 +155,6 @@ export function readMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, 
   const isStuck = traffic?.kind === 'stuck';
   const verdict = verdictOn(expected, ranks, traffic);
   return {
-    placement: expected.placement,
     ...verdict,
     state: meshTable[verdict.seen].state,
     generation: Math.max(0, ...records.map(({ generation }) => generation)),
