@@ -111,7 +111,7 @@ function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | stri
 
 /** The first name that the driver needs and that was not observed. */
 function unseenName({ placement, runtime, thunderbolt }: Parts, names: SeenNames): string | undefined {
-  const needs = driverOf(runtime).needs(placement, runtime);
+  const needs = driverOf(runtime).needs?.(placement, runtime) ?? [];
   const { nodes } = placement;
   if (needs.includes('lan')) {
     const unseen = nodes.find((node) => names.lan(node) === undefined);

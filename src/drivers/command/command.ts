@@ -116,7 +116,6 @@ export const command: RuntimeDriver<CommandRuntime> = {
   programOutside,
   programs: ({ command: [program = ''] }) => /^\{runtime\}\/([^{}]+)$/.exec(program)?.slice(1) ?? [],
   programKey: () => 'command',
-  needs: () => [],
   tokenRequest,
   waves: (_placement, { order }) => wavesByOrder[order],
   goldenCheck: ({ token }) => (token.golden === 'equal' ? 'equal' : 'none'),

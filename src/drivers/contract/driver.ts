@@ -228,8 +228,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
    * tensors.
    */
   splitAdvice?(split: RankSplit): string;
-  /** Names that must have been observed before a rank can be configured. */
-  needs(placement: DesiredPlacement, runtime: R): readonly SeenName[];
+  /** Names that must have been observed before a rank can be configured; absent: none. */
+  needs?(placement: DesiredPlacement, runtime: R): readonly SeenName[];
   tokenRequest(placement: DesiredPlacement, runtime: R, model: DesiredModel): TokenRequest;
   /** In start order; together the waves contain every rank exactly once. */
   waves(placement: DesiredPlacement, runtime: R): readonly StartWave[];

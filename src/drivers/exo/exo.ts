@@ -456,7 +456,6 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   configure,
   memory: { held: (wish, rooms) => heldInParts(wish, rooms, 'memory') },
   programs: ({ program }) => [program],
-  needs: () => [],
   // `usage` comes with the last token and counts every token from mlx; a canceled answer has none.
   // @see exo at b5375f8, worker/engines/mlx/generator/batch_generate.py:365 and generate.py:720; v1.0.71 alike
   tokenRequest: (_placement, _runtime, model) => countedChatRequest(model.repository ?? model.name),

@@ -343,7 +343,6 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   },
   binHas: (programs) => (isReleaseLayout(programs) ? 'llama-server' : undefined),
   programKey: ({ server }, program) => (program === server ? 'server' : 'worker'),
-  needs: () => [],
   // `usage` is `n_decoded`, which grows by one after each sampled token.
   // @see llama.cpp at 00efb3e, tools/server/server-task.cpp: to_json_oaicompat_chat
   tokenRequest: ({ model }) => countedChatRequest(model),

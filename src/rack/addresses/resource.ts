@@ -1,4 +1,4 @@
-import { isInside, linkAddresses, linkText } from '../../desired/addresses.ts';
+import { isInside, linkAddresses, linkText, networkText } from '../../desired/addresses.ts';
 import { needsRdma } from '../../desired/layouts.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import type { Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
@@ -65,18 +65,8 @@ export function isInStayingBridge(fleet: DesiredFleet, facts: Facts, device: str
   return staying.some(({ members }) => members.includes(device));
 }
 
-function keptText(kept: KeptAddress): string | null {
-  switch (kept.kind) {
-    case 'none':
-      return null;
-    case 'manual':
-      return addressText(kept.address);
-    case 'dhcp':
-    case 'off':
-    case 'other':
-      return kept.kind;
-  }
-}
+const keptText = (kept: KeptAddress): string | null =>
+  kept.kind === 'manual' ? networkText(kept.address) : kept.kind === 'none' ? null : kept.kind;
 
 function property(
   about: Pick<Property, 'node' | 'address' | 'about' | 'reason'>,
@@ -91,7 +81,7 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
   const { receptacle } = wanted;
   const devices = receptacleDevices(facts);
   const about = { node: own.name, reason: `thunderbolt.links: ${wanted.link}` };
-  const text = addressText(wanted);
+  const text = networkText(wanted);
   if (devices.kind === 'unknown') {
     return [
       property({ ...about, ...at(receptacle, 'live') }, text, devices),
@@ -102,7 +92,7 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
   // The cable rules report a missing receptacle; the bridge rules report a receptacle in a bridge that stays.
   if (device === undefined || isInStayingBridge(fleet, facts, device)) return [];
   const live = mapKnown(liveAddresses(facts, receptacle), (held) => {
-    const texts = held.map(addressText);
+    const texts = held.map(networkText);
     return texts.includes(text) ? text : (texts[0] ?? null);
   });
   // Without a cable, macOS removes the address from the interface. It returns with the cable, from the service.
@@ -140,7 +130,7 @@ function freedProperties(
   receptacle: number,
 ): readonly Property[] {
   const ours = (all: readonly Ipv4Address[]): string | null =>
-    all.filter(isOwnAddress(fleet)).map(addressText)[0] ?? null;
+    all.filter(isOwnAddress(fleet)).map(networkText)[0] ?? null;
   const services = readValue(facts, networkServicesFact);
   const device = seenValue(receptacleDevices(facts))?.get(receptacle);
   if (ownNetworks(fleet).length === 0 || device === undefined) return [];
@@ -340,9 +330,6 @@ export const linkAddress: Resource = {
   readings: ({ desired, targets }) => targets.flatMap((target) => gidReadings(desired, target)),
   blockers: blockersOf,
 };
-
-/** `10.77.0.1/30`. */
-const addressText = ({ address, prefixLength }: Ipv4Address): string => `${address}/${prefixLength}`;
 
 /** Every address that the interface of a receptacle has now; none while it is down. */
 function liveAddresses(facts: Facts, receptacle: number): Known<readonly Ipv4Address[]> {

@@ -35,7 +35,6 @@ import {
   transferDeadlineMs,
   treeBlocker,
   treeGate,
-  treeStates,
   treeWords,
   unreadBlockers,
 } from './tree-steps.ts';
@@ -69,7 +68,7 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
   const observed = mapKnown(treesOf(target, tree), (versions) => {
     const isThere = versions.some(({ digest }) => digest === version);
     if (isIntact(versions, tree)) return version;
-    return isThere ? treeStates.changed : treeStates.absent;
+    return isThere ? 'changed' : 'absent';
   });
   return {
     node: target.desired.name,

@@ -31,7 +31,6 @@ import {
   transferDeadlineMs,
   treeBlocker,
   treeGate,
-  treeStates,
   treeWords,
   unreadBlockers,
 } from './tree-steps.ts';
@@ -60,8 +59,8 @@ function currentProperty(target: ObservedTarget, runtime: Program): Property {
   const wanted = shortDigest(tree.digest);
   const observed = mapKnown(treesOf(target, tree), (versions) => {
     const current = versions.find(({ isCurrent }) => isCurrent);
-    if (current === undefined) return treeStates.absent;
-    return current.state === 'intact' ? current.digest : treeStates.changed;
+    if (current === undefined) return 'absent';
+    return current.state === 'intact' ? current.digest : 'changed';
   });
   return {
     node: target.desired.name,

@@ -17,20 +17,11 @@ export const placementsOn = (
   { desired: { name } }: ObservedTarget,
 ): readonly DesiredPlacement[] => placements.filter((one) => everyNode(one).includes(name));
 
-/** The values of a tree's property while the tree is missing or its files changed since publication. */
-export const treeStates = { absent: 'absent', changed: 'changed' } as const;
+/** What is wrong with a tree that has no version. */
+const problems: Readonly<Record<string, string>> = { absent: 'missing', changed: 'changed since publication' };
 
 /** `version 0123456789abcdef`, or the problem. */
-export function treeWords(value: string): string {
-  switch (value) {
-    case treeStates.absent:
-      return 'missing';
-    case treeStates.changed:
-      return 'changed since publication';
-    default:
-      return `version ${value}`;
-  }
-}
+export const treeWords = (value: string): string => problems[value] ?? `version ${value}`;
 
 /** A job's key follows from what it makes, so that the next run finds the job on the node. */
 const jobKey = ({ kind, name, digest }: TreeId, job: JobName): Digest =>
