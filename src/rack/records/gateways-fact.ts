@@ -1,9 +1,9 @@
+import { parsedJson } from '../../model/digest.ts';
 import type { EndpointStatus, GatewayCounts, GatewayStatus } from '../../model/gateway.ts';
 import { given } from '../../model/given.ts';
 import { andThen, type Known, known } from '../../model/known.ts';
 import { asList, asObject, garbled, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
-import { parseJson } from '../../node/endpoint/judge-answer.ts';
 import { gatewayPort } from '../../node/paths/own-paths.ts';
 import { launchdServices } from '../../node/probes/launchd-services.ts';
 import { defineFact } from '../fact.ts';
@@ -80,7 +80,7 @@ function statusAt(port: number, curlExit: string, lines: readonly string[]): Gat
 
 function decoded(base64: string): JsonObject | undefined {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return undefined;
-  const document = asObject(parseJson(Buffer.from(base64, 'base64').toString('utf8'))?.value);
+  const document = asObject(parsedJson(Buffer.from(base64, 'base64').toString('utf8')));
   return document?.['formatVersion'] === 1 ? document : undefined;
 }
 

@@ -1,10 +1,10 @@
+import { parsedJson } from '../../model/digest.ts';
 import { type Known, known, mapKnown } from '../../model/known.ts';
 import type { AddressPart } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { asObject, garbled } from '../../node/answers/read-answer.ts';
 import { settingAnswer } from '../../node/answers/setting-answer.ts';
-import { parseJson } from '../../node/endpoint/judge-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { nodeSettings } from '../../node/probes/node-settings.ts';
 import { defineNodeRule } from '../define-rule.ts';
@@ -66,7 +66,7 @@ const fact = defineFact({
 });
 
 function namesOf(text: string): Known<MacNames> | undefined {
-  const root = asObject(parseJson(text)?.value);
+  const root = asObject(parsedJson(text));
   const system = asObject(root?.['System']);
   const hosts = asObject(asObject(root?.['Network'])?.['HostNames']);
   if (system === undefined || hosts === undefined) return undefined;

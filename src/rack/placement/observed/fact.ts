@@ -1,4 +1,4 @@
-import { digest } from '../../../model/digest.ts';
+import { digest, parsedJson } from '../../../model/digest.ts';
 import type { LaunchdService } from '../../../model/facts/daemons.ts';
 import type { RankRecord, RecordedRank, TokenResult } from '../../../model/facts/fact-values.ts';
 import type { RebootMark } from '../../../model/facts/node-records.ts';
@@ -9,7 +9,7 @@ import type { Answer } from '../../../model/probe.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { asObject, garbled } from '../../../node/answers/read-answer.ts';
 import { exitOfListHead, type NodeRecord, readFields, readRecords } from '../../../node/answers/records.ts';
-import { judgeToken, notAskedReason, notAskedStatus, parseJson } from '../../../node/endpoint/judge-answer.ts';
+import { judgeToken, notAskedReason, notAskedStatus } from '../../../node/endpoint/judge-answer.ts';
 import { rankServiceLabel } from '../../../node/paths/own-paths.ts';
 import { launchdServices } from '../../../node/probes/launchd-services.ts';
 import { placementRanks } from '../../../node/probes/placement-ranks.ts';
@@ -57,7 +57,7 @@ function notAsked(body: string): TokenResult {
   const late = (reason: string): TokenResult => ({ kind: 'silent', reason, isTimeout: true });
   if (body === 'gone') return late('a request is in flight whose client has disconnected');
   if (body === 'unseen') return { kind: 'in-flight', reason: 'could not check whether a request is in flight' };
-  const { lastTokenMsAgo, ownMs } = asObject(parseJson(body)?.value) ?? {};
+  const { lastTokenMsAgo, ownMs } = asObject(parsedJson(body)) ?? {};
   if (typeof lastTokenMsAgo === 'number') {
     return { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: Math.round(lastTokenMsAgo) };
   }

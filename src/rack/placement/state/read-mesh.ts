@@ -111,6 +111,7 @@ interface ExpectedMesh {
 }
 
 interface ObservedMesh {
+  readonly placement: string;
   /**
    * Whether the last start with these settings in this boot session used TCP although the file says rdma; `again` if the
    * start before did too and all ranks run, so that a third start would not help.
@@ -155,6 +156,7 @@ export function readMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, 
   const isStuck = traffic?.kind === 'stuck';
   const verdict = verdictOn(expected, ranks, traffic);
   return {
+    placement: expected.placement,
     ...verdict,
     state: meshTable[verdict.seen].state,
     generation: Math.max(0, ...records.map(({ generation }) => generation)),
