@@ -8,7 +8,6 @@ import type { RankRecord } from '../model/facts/fact-values.ts';
 import { given } from '../model/given.ts';
 import { joinText } from '../model/lists.ts';
 import { type Link, linkEndText, type NodeName } from '../model/node.ts';
-import type { NodePath } from '../model/probe.ts';
 import type { Text } from '../model/step.ts';
 import { plistHead } from '../node/launchd-service.ts';
 import { accountEnvironment, rankFilesFolder, rankLog, rankServiceLabel, treeFolder } from '../node/paths/own-paths.ts';

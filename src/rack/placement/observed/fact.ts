@@ -4,7 +4,6 @@ import type { RankRecord, RecordedRank, TokenResult } from '../../../model/facts
 import type { RebootMark } from '../../../model/facts/node-records.ts';
 import { given } from '../../../model/given.ts';
 import { allKnown, andThen, type Known, known, mapKnown, unknown } from '../../../model/known.ts';
-import type { RankRecord } from '../../../model/node-script.ts';
 import type { Answer } from '../../../model/probe.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { asObject, garbled } from '../../../node/answers/read-answer.ts';

@@ -7,7 +7,7 @@ import type { NodeObservation, RecordedRank, TokenResult } from '../../../model/
 import type { EndpointTraffic } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { seenValue, type UnknownReason } from '../../../model/known.ts';
-import { linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
+import { everyNodeText, linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
 import { thunderboltFact } from '../../cables/fact.ts';
 import { readValue } from '../../fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
