@@ -55,7 +55,7 @@ describe('drain', () => {
     expect(text).toContain('Run apply first (1)');
     expect(text).toContain('Apply needed first: 1 changed');
     expect(text).toContain('Run meshwright apply --sim first, then meshwright drain chat --sim.');
-    expect(text).not.toMatch(/hands|Not done by apply/);
+    expect(text).not.toMatch(/hands|Do this first/);
     place.write('cluster.yaml', fileText(file(8_080)));
     expect((await meshwright(place, ['sim', 'fault', 'power-cut', first])).code).toBe(0);
     const away = await run('drain', 'chat', '--yes');
