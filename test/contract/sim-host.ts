@@ -1,5 +1,5 @@
 import { type RunningFleet, type StartFleetOptions, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { startNamespaceFleet } from '../../src/sim/hosts/namespace/namespace-host.ts';
+import { startNamespaceFleet } from '../namespace/host/namespace-host.ts';
 import { sharedLowerRoot } from './lower-root.ts';
 
 /** The two places where simulated Macs run. */

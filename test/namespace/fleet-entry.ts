@@ -1,7 +1,7 @@
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
-import { startNamespaceFleet } from '../../src/sim/hosts/namespace/namespace-host.ts';
 import { desiredRack } from '../rack/rack.ts';
 import { connect, run } from '../rack/running.ts';
+import { startNamespaceFleet } from './host/namespace-host.ts';
 
 /** Starts a fleet in the folder, leaves a detached process, prints the id of the run, and stays. */
 const fleet = await startNamespaceFleet({

@@ -57,12 +57,6 @@ export const simCodes = {
     cause: "A simulated Mac uses this computer's base tools. A tool that is missing here is missing on the Mac, too.",
     hint: 'Install the missing programs. On Debian and Ubuntu: apt-get install perl curl procps',
   },
-  'sim/no-namespaces': {
-    summary: 'This computer cannot run simulated Macs in namespaces.',
-    cause:
-      'Separate networks, processes and users need Linux, root, an sshd, sudo and the programs that create namespaces.',
-    hint: 'Use the portable host, or run it as root on Linux: apt-get install iproute2 openssh-server sudo util-linux',
-  },
   'sim/start-failed': {
     summary: 'The simulated fleet did not start.',
     cause:

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { modelledFleet } from '../../../../src/sim/hosts/modelled-fleet.ts';
-import { type NetworkNode, networkSettings } from '../../../../src/sim/hosts/namespace/network.ts';
+import { type NetworkNode, networkSettings } from '../../../namespace/host/network.ts';
 import { desiredRack } from '../../../rack/rack.ts';
 
 /** Every network setting of the rack after these faults, with the nodes of `off` powered off. */

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainText } from '../../../../../src/diagnostics/prose-text.ts';
-import { type Machine, requireNamespaces } from '../../../../../src/sim/hosts/namespace/namespace-host.ts';
-import { rejection } from '../../../../sshd/ssh-case.ts';
+import { type Machine, requireNamespaces } from '../../../../namespace/host/namespace-host.ts';
 
 /** A machine that meets every requirement. */
 const able: Machine = {
@@ -9,11 +7,6 @@ const able: Machine = {
   userNumber: 0,
   find: (program) => `/usr/bin/${program}`,
   unshare: () => Promise.resolve(),
-};
-
-const refused = async (machine: Partial<Machine>): Promise<readonly [string, string]> => {
-  const { code, detail } = await rejection(requireNamespaces({ ...able, ...machine }));
-  return [code, plainText(detail)];
 };
 
 describe('requireNamespaces', () => {
@@ -38,7 +31,9 @@ describe('requireNamespaces', () => {
       { unshare: () => Promise.reject(new Error('unshare failed: Operation not permitted')) },
       'The kernel refuses them: unshare failed: Operation not permitted.',
     ],
-  ])('reports %s as sim/no-namespaces', async (_, machine, detail) => {
-    expect(await refused(machine)).toEqual(['sim/no-namespaces', detail]);
+  ])('refuses %s with the reason and a hint', async (_, machine, detail) => {
+    const hint = 'Run it as root on Linux: apt-get install iproute2 openssh-server sudo util-linux';
+    const message = `This computer cannot run simulated Macs in namespaces. ${detail} ${hint}`;
+    await expect(requireNamespaces({ ...able, ...machine })).rejects.toThrow(message);
   });
 });

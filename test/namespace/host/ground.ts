@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Exit } from '../../../model/probe.ts';
-import type { JobDefinition } from '../../launchd/job-definition.ts';
-import { toolFile } from '../../model/node-files.ts';
-import { hostTool } from '../base-tools/all-base-tools.ts';
-import type { JobProcess } from '../launchd-process.ts';
-import { processStart } from '../processes.ts';
-import { homeOf, markVariable } from '../ssh/ssh-user.ts';
-import { createTurns } from '../turns.ts';
+import type { Exit } from '../../../src/model/probe.ts';
+import { hostTool } from '../../../src/sim/hosts/base-tools/all-base-tools.ts';
+import type { JobProcess } from '../../../src/sim/hosts/launchd-process.ts';
+import { processStart } from '../../../src/sim/hosts/processes.ts';
+import { homeOf, markVariable } from '../../../src/sim/hosts/ssh/ssh-user.ts';
+import { createTurns } from '../../../src/sim/hosts/turns.ts';
+import type { JobDefinition } from '../../../src/sim/launchd/job-definition.ts';
+import { toolFile } from '../../../src/sim/model/node-files.ts';
 
 /**
  * Creates the common base for a fleet's nodes: a process with its own mount namespace, its own names of network

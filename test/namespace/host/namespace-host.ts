@@ -2,16 +2,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { appendFile, chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { diagnose } from '../../../diagnostics/diagnose.ts';
-import { FleetError } from '../../../diagnostics/diagnostic.ts';
-import { oncePer } from '../../../model/lists.ts';
-import { accountsPath } from '../../model/directory.ts';
-import type { ConnectionState } from '../../model/fleet.ts';
-import { dataFile, type NodeFile, programsPath, toolFile } from '../../model/node-files.ts';
-import type { Wiring } from '../../model/wiring.ts';
-import { hostTool } from '../base-tools/all-base-tools.ts';
-import { chooseSocketPath, removeSocket } from '../control/control.ts';
-import { type RunningFleet, type StartFleetOptions, startFleetOn } from '../control/start-fleet.ts';
+import { oncePer } from '../../../src/model/lists.ts';
+import { hostTool } from '../../../src/sim/hosts/base-tools/all-base-tools.ts';
+import { chooseSocketPath, removeSocket } from '../../../src/sim/hosts/control/control.ts';
+import { type RunningFleet, type StartFleetOptions, startFleetOn } from '../../../src/sim/hosts/control/start-fleet.ts';
 import {
   createNode,
   type FleetHost,
@@ -19,13 +13,17 @@ import {
   type HostRun,
   type OpenHost,
   type SimulatedNode,
-} from '../fleet-host.ts';
-import type { FleetModel, NodeView } from '../fleet-model.ts';
-import { createNodeRoot } from '../node-root.ts';
-import { isSameProcess, processStart, sweepMarked } from '../processes.ts';
-import type { ExecRecord } from '../records.ts';
-import { loadNodeKeys, type NodeKeys, shownKey } from '../ssh/host-keys.ts';
-import { prebootBanner, unlockedText } from '../ssh/ssh-server.ts';
+} from '../../../src/sim/hosts/fleet-host.ts';
+import type { FleetModel, NodeView } from '../../../src/sim/hosts/fleet-model.ts';
+import { createNodeRoot } from '../../../src/sim/hosts/node-root.ts';
+import { isSameProcess, processStart, sweepMarked } from '../../../src/sim/hosts/processes.ts';
+import type { ExecRecord } from '../../../src/sim/hosts/records.ts';
+import { loadNodeKeys, type NodeKeys, shownKey } from '../../../src/sim/hosts/ssh/host-keys.ts';
+import { prebootBanner, unlockedText } from '../../../src/sim/hosts/ssh/ssh-server.ts';
+import { accountsPath } from '../../../src/sim/model/directory.ts';
+import type { ConnectionState } from '../../../src/sim/model/fleet.ts';
+import { dataFile, type NodeFile, programsPath, toolFile } from '../../../src/sim/model/node-files.ts';
+import type { Wiring } from '../../../src/sim/model/wiring.ts';
 import { agentFile, type Ground, openGround, runProgram, startBoot, startForwarder } from './ground.ts';
 import { buildLowerRoot, nodeTools } from './lower-root.ts';
 import { openNetwork } from './network.ts';
@@ -35,7 +33,7 @@ import { openNetwork } from './network.ts';
  * must describe the wiring of its Macs.
  *
  * @param builtLower the shared part of the disks, if it was built for several fleets
- * @throws FleetError `sim/no-namespaces`, `sim/run-folder`
+ * @throws FleetError `sim/run-folder`; Error if this machine has no namespaces
  */
 export const startNamespaceFleet = (options: StartFleetOptions, builtLower?: string): Promise<RunningFleet> =>
   startFleetOn(namespaceHost(options.model, builtLower), options);
@@ -85,7 +83,7 @@ function wiringFrom(model: FleetModel, node: string): Wiring {
  * All of them depend on the process that started them.
  *
  * @param builtLower the result of {@link buildLowerRoot}, for several fleets; absent: each fleet builds its own
- * @throws FleetError `sim/no-namespaces` if this machine cannot do that
+ * @throws Error if this machine cannot do that
  */
 const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost<OpenHost> => ({
   open: async (run) => {
@@ -220,10 +218,12 @@ async function whyNot({ platform, userNumber, find, unshare }: Machine): Promise
   );
 }
 
-/** Succeeds only if nodes can run in namespaces. @throws FleetError `sim/no-namespaces` */
+/** Succeeds only if nodes can run in namespaces. @throws Error with the reason and a hint */
 export async function requireNamespaces(machine: Machine = thisMachine()): Promise<void> {
   const detail = await whyNot(machine);
-  if (detail !== undefined) throw new FleetError([diagnose('sim/no-namespaces', { detail })]);
+  if (detail === undefined) return;
+  const hint = 'Run it as root on Linux: apt-get install iproute2 openssh-server sudo util-linux';
+  throw new Error(`This computer cannot run simulated Macs in namespaces. ${detail} ${hint}`);
 }
 
 /** Prepares a node's disk, at its path for this process. */

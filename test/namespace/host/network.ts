@@ -1,5 +1,5 @@
-import type { Wiring } from '../../model/wiring.ts';
-import { createTurns } from '../turns.ts';
+import { createTurns } from '../../../src/sim/hosts/turns.ts';
+import type { Wiring } from '../../../src/sim/model/wiring.ts';
 import type { Ground } from './ground.ts';
 
 /**

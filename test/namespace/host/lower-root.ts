@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dataFile, type NodeFile, nodeProgramPath, programsPath, toolFile } from '../../model/node-files.ts';
-import { baseTools, hostTool } from '../base-tools/all-base-tools.ts';
-import { wrapperText } from '../base-tools/wrapper.ts';
-import { replaceFile } from '../replace-file.ts';
+import { baseTools, hostTool } from '../../../src/sim/hosts/base-tools/all-base-tools.ts';
+import { wrapperText } from '../../../src/sim/hosts/base-tools/wrapper.ts';
+import { replaceFile } from '../../../src/sim/hosts/replace-file.ts';
+import { dataFile, type NodeFile, nodeProgramPath, programsPath, toolFile } from '../../../src/sim/model/node-files.ts';
 import { runProgram } from './ground.ts';
 
 /** These tools are real here, so they need no wrapper. */
