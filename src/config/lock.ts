@@ -152,8 +152,8 @@ function linkTwice(entry: Entry, first: Entry, document: ReadDocument): Problem 
   return {
     code: 'lock/link-twice',
     span: spanOf(document.map, { ...entry.target, at: 'key' }),
-    detail: `This is the same cable as in line ${lineOf(first, document)}; the order of the ends does not matter.`,
-    others: [{ span: spanOf(document.map, { ...first.target, at: 'key' }), detail: 'The first line of this link.' }],
+    detail: `This is the same cable as on line ${lineOf(first, document)}; the order of the ends does not matter.`,
+    others: [{ span: spanOf(document.map, { ...first.target, at: 'key' }), detail: 'The first line for this link.' }],
   };
 }
 
@@ -256,7 +256,7 @@ function keyProblems(place: KeyPlace, keys: readonly PinnedKey[], document: Read
     const first = keys.findIndex((other) => other.type === key.type);
     if (first === index) return [];
     const detail = `Line ${keys[first]?.line ?? key.line} already has the ${key.type} key of ${name}.`;
-    const others = [{ span: span(first), detail: 'The first key of this type.' }];
+    const others = [{ span: span(first), detail: 'The first key with this type.' }];
     return [{ code: 'lock/two-keys-of-one-type', span: span(index), detail, others }];
   });
 }

@@ -68,7 +68,7 @@ function readAlias(walk: Walk, alias: Alias.Parsed, pointer: string, key: Span |
   const span = spanOfNode(alias) ?? { start: 0, end: 0 };
   if (target === undefined || walk.open.has(target)) {
     const why =
-      target === undefined ? 'No anchor of this name comes before this alias' : 'The anchor contains this alias';
+      target === undefined ? 'No anchor with this name comes before this alias' : 'The anchor contains this alias';
     walk.problems.push({ code: 'yaml/bad-alias', span, detail: `${why}.` });
     walk.places.set(pointer, { value: span, isLiteral: false, ...given({ key }) });
     return null;

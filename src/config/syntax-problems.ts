@@ -38,7 +38,7 @@ function mergeConflict(text: string): Problem | undefined {
     code: 'yaml/syntax',
     span,
     detail,
-    hint: 'Keep one of the two sides, and remove the three conflict markers.',
+    hint: 'Keep one of the two sides, and remove all three conflict markers.',
   };
 }
 

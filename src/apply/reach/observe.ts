@@ -179,7 +179,7 @@ function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): reado
     return [diagnose('fact/too-much-output', { subject, detail })];
   }
   const broken = diagnoseExit(node, exit);
-  const hint = 'Try again: an observation changes nothing. If the problem stays, check the network to this node.';
+  const hint = 'Try again: an observation changes nothing. If the problem remains, check the network to this node.';
   if (broken) return [{ ...broken, hint }];
   if (!isSilent) return [];
   const detail = prose`The observation script gave no answer on ${named(node)} (${exitText(exit)}).`;

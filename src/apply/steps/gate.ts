@@ -53,7 +53,7 @@ export async function runGate(step: StepOf<'gate'>, context: StepContext): Promi
 function startLooks({ resource, act }: StepOf<'gate'>, sessions: readonly Session[], context: StepContext) {
   const { desired, lookMs: deadlineMs, newBoundary } = context;
   const wanted = { kind: resource, keys: [...new Set([...act.expect, ...act.aborts].map(propertyKey))] };
-  const unasked = factsWithoutAnswer('not-asked', 'The gate has not observed it.');
+  const unasked = factsWithoutAnswer('not-asked', 'The gate has not observed it yet.');
   const nothing = Object.fromEntries(sessions.map(({ node }) => [node, { node, facts: unasked }]));
   let { facts } = seenValues(desired, { nodes: nothing, failures: {} }, wanted);
   return async (): Promise<Seen> => {
@@ -124,7 +124,7 @@ function stillInFlight(patch: Patch, now: Known<Json>): Diagnostic | undefined {
   return diagnose('endpoint/still-inside', {
     subject: nodeSubject(patch.node),
     detail: prose`${told} on ${named(patch.node)}.`,
-    hint: prose`Wait longer: ${meshwright('drain', inFlightOf(patch) ?? '', '--deadline', '10m')}. Stopping the placement now cuts them off.`,
+    hint: prose`Wait longer: ${meshwright('drain', inFlightOf(patch) ?? '', '--deadline', '10m')}. Stopping the placement now would cut them off.`,
   });
 }
 
@@ -182,7 +182,7 @@ const noToken = ({ node, act: { placement } }: Ask, reason: string): StepResult 
 async function judgeTime(step: Ask, context: StepContext, tookMs: number): Promise<StepResult> {
   const limitMs = promisedMs(step, context);
   if (tookMs <= limitMs) return { outcome: 'unchanged', diagnostics: [] };
-  context.progress({ text: 'the first token was slow; requesting another one' });
+  context.progress({ text: 'the first token was slow; requesting another' });
   const again = await askOnce(step.act, context.session(step.node), limitMs, context.signal);
   if (context.signal.aborted) return interrupted;
   if (again.kind === 'token') return { outcome: 'unchanged', diagnostics: [] };

@@ -157,8 +157,8 @@ const noAnswer = (step: Prove, reason: string): Diagnostic =>
 const anotherAnswer = (step: Prove): Diagnostic =>
   diagnose('mesh/another-answer', {
     subject: placementSubject(step.act.placement),
-    detail: prose`${step.act.placement} on ${named(step.node)} gave a different answer to the golden question than after its first start, with the same file, macOS and fixed sampling.`,
-    hint: prose`Restart it, which checks every cached tensor again: ${meshwright('restart', step.act.placement)}. If the answer stays different, do not trust it; docs/errors.md lists what to check.`,
+    detail: prose`${step.act.placement} on ${named(step.node)} gave a different answer to the golden question than after its first start, with the same file, the same macOS, and fixed sampling.`,
+    hint: prose`Restart it, which checks every cached tensor again: ${meshwright('restart', step.act.placement)}. If the answer is still different, do not trust it; docs/errors.md lists what to check.`,
   });
 
 /** A mesh with a token and clients counts as serving; an extra request next to theirs could crash it. */

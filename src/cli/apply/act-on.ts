@@ -201,10 +201,7 @@ const allowable = ['interrupt', 'reboot', 'shutdown', 'rdma-start'] as const;
 export const runFile: VerbBody = async (run) => {
   const [file, ...words] = run.words;
   if (file === undefined)
-    throw usageError(
-      'No playbook was named.',
-      prose`Name the file of the playbook: ${meshwright('run', 'playbook.yaml')}`,
-    );
+    throw usageError('No playbook was named.', prose`Name the playbook's file: ${meshwright('run', 'playbook.yaml')}`);
   const opened = openCluster(run);
   const { playbook, shown } = openPlaybook(run, file, opened.fleet);
   const cluster = await settleFor(run, playbook, opened);
@@ -235,7 +232,10 @@ function openPlaybook(
   const shown = shownPath(run.folder, path);
   if (/^[a-z]+$/.test(file) && readIfThere(path, shown) === undefined) {
     const verb = isShipped(file) ? prose`${file} is a command: ${meshwright(file)}. ` : '';
-    throw usageError(`There is no file ${file} here.`, prose`${verb}Name a playbook by its file, such as ./own.yaml.`);
+    throw usageError(
+      `There is no file ${file} here.`,
+      prose`${verb}Name a playbook by its file name, such as ./own.yaml.`,
+    );
   }
   const read = readFile(path, shown);
   refuseOpenToOthers(run, shown, read);

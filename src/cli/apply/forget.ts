@@ -29,7 +29,7 @@ function forgettable(run: Run, lock: ClusterLock, nodes: readonly { readonly nam
   const gone = [...new Set(known)].filter((name) => !inFile.includes(name)).sort();
   const list =
     gone.length === 0
-      ? 'All nodes of the lock are in the file.'
+      ? 'All nodes in the lock are in the file.'
       : `In the lock but no longer in the file: ${listText(gone)}.`;
   if (run.words.length === 0) throw usageError('No node was named.', list);
   const declared = run.words.find((word) => inFile.includes(word));

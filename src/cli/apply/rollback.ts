@@ -112,7 +112,7 @@ function undone({ name, takenBackFrom }: DesiredRuntime): undefined {
   if (takenBackFrom !== undefined) return undefined;
   throw failure('rollback/not-taken-back', {
     subject: runtimeSubject(name),
-    detail: prose`${named(name)} already has the version of its archive.`,
+    detail: prose`${named(name)} already has its archive's version.`,
   });
 }
 

@@ -322,7 +322,7 @@ async function lookAtMac(run: Run, { node, way, nodes, identities, logIn }: Aske
       (hardware.serial === serial || (Object.hasOwn(identities, name) && identities[name] === identity)),
   );
   if (twin !== undefined) {
-    const detail = prose`${named(node.name)} (${named(node.host)}) is the Mac of ${twin.name} (${twin.host}).`;
+    const detail = prose`${named(node.name)} (${named(node.host)}) is the same Mac as ${twin.name} (${twin.host}).`;
     const hint = prose`Correct the addresses of ${named(node.name)} and ${twin.name} in the file.`;
     return { kind: 'impossible', diagnostic: diagnose(sameMac.codes['identity/same-mac'], { subject, detail, hint }) };
   }
@@ -365,7 +365,7 @@ async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promi
 
 /** Without a prompt, the command must name the fingerprint, because the password goes to the Mac with this key. */
 function needsYes({ label }: Target, { fingerprint: seen }: ShownKey): Diagnostic {
-  const detail = prose`To replace the Mac of ${named(label)} without a prompt, enter the fingerprint of the new Mac.`;
+  const detail = prose`To replace the Mac of ${named(label)} without a prompt, enter the new Mac's fingerprint.`;
   const hint = prose`Compare the fingerprint on the new Mac itself. If it matches:\n  ${meshwright('replace', label, '--yes', '--expect', seen)}`;
   return diagnose('cli/needs-yes', { subject: nodeSubject(label), detail, hint });
 }
@@ -390,7 +390,7 @@ function replaceQuestion({ subject: node, keeper, links }: ReplaceOne, { target,
     '             keep their networks',
     'If they are missing, replace installs your SSH key and this sudo rule:',
     `  ${sudoRule(target.user)}`,
-    `Then it records the host key and identity of the new Mac in ${keeper.shown}.`,
+    `Then it records the new Mac's host key and identity in ${keeper.shown}.`,
     `The old Mac is not changed. If it answers as ${node.name} again, meshwright`,
     'reports the wrong Mac.',
     'Use this Mac?',

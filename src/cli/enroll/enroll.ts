@@ -42,7 +42,7 @@ export const replace: VerbBody = async (run) => {
   const isNode = opened.fleet.nodes.some(({ name }) => name === word);
   if (word === undefined || more.length > 0 || !isNode) {
     throw usageError(
-      'replace needs exactly one node of the file.',
+      'replace needs exactly one node in the file.',
       prose`For example: ${meshwright('replace', 'studio-2')}`,
     );
   }
@@ -236,7 +236,7 @@ function fromAddresses(run: Run): EnrollSubjects {
 function addressSubject(run: Run, host: string): DesiredNode {
   if (!isHost(host)) {
     throw failure('enroll/no-such-node', {
-      detail: `${JSON.stringify(host)} is neither a node of the file nor an address.`,
+      detail: `${JSON.stringify(host)} is neither a node in the file nor an address.`,
     });
   }
   const { user, port, identity } = run.own;
@@ -305,7 +305,7 @@ function macosStep({ macos }: DesiredFleet, { hardware }: DesiredNode): string {
     return `This Mac came with macOS ${first}, which is newer than macos.version ${macos.version} in the file. Raise macos.version first.`;
   }
   return wanted === undefined
-    ? 'Update macOS to the version on the other Macs of the rack.'
+    ? 'Update macOS to the version on the other Macs in the rack.'
     : `Update macOS to ${wanted}${macos.version === undefined ? ' (the range that the file accepts)' : ', not to a newer version'}.`;
 }
 
@@ -318,7 +318,7 @@ function energyStep({ power: { sleepMinutes, restartAfterPowerLoss } }: DesiredF
   ];
   return wanted.length === 0
     ? 'System Settings > Energy: prevent the Mac from sleeping; the file does not set this.'
-    : `Nothing to set under Energy: apply ${wanted.join(' and ')}.`;
+    : `There is nothing to set under Energy: apply ${wanted.join(' and ')}.`;
 }
 
 function setUpPart(fleet: DesiredFleet, node: DesiredNode): CardPart {
@@ -449,7 +449,7 @@ export function enrollCardText(
     'Then on the controller',
     ...commands.map((command) => `  ${commandText(command, reader)}`),
     '',
-    'enroll shows the host key of the Mac. Compare it on the Mac itself:',
+    "enroll shows the Mac's host key. Compare it on the Mac itself:",
     '  ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub',
     '',
   ].join('\n');

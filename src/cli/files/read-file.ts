@@ -180,7 +180,7 @@ export function openToOthers(shown: string, file: FileOwners, reader: Reader): r
 
 /** The users besides the owner who can write to a file or a folder; at most one entry. */
 function writers({ mode, uid, gid }: FileOwner, reader: Reader): readonly string[] {
-  if ((mode & 0o002) !== 0) return ['Every user of this computer'];
+  if ((mode & 0o002) !== 0) return ['Every user on this computer'];
   const isGroups = (mode & 0o020) !== 0 && ![uid, reader.uid, ...rootGroups].includes(gid);
   return isGroups ? [`Every member of group ${gid}`] : [];
 }

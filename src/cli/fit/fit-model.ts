@@ -209,7 +209,7 @@ type FitNode = Pick<DesiredNode, 'name' | 'hardware'>;
 const mostNodes = 16;
 
 const exampleMacs =
-  'Name nodes of the file, or Macs with their memory: --on studio-1,studio-2 or --on 2xMac15,14:512GB';
+  'Name nodes in the file, or Macs with their memory: --on studio-1,studio-2 or --on 2xMac15,14:512GB';
 
 const thoughtUp = /^(?:([1-9][0-9]{0,2})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3}):([0-9]+(?:GB|GiB))$/;
 

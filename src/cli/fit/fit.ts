@@ -61,7 +61,7 @@ export const fit: VerbBody = (run) => {
   if (other === undefined) return fitCables(run);
   throw usageError(
     `--mesh cannot be combined with ${other}.`,
-    prose`fit checks either cables or the memory of a model. See: ${meshwright('fit', '--help')}`,
+    prose`fit checks either cables or a model's memory. See: ${meshwright('fit', '--help')}`,
   );
 };
 
@@ -132,7 +132,7 @@ function wantedMacs(run: Run): readonly MacCount[] {
 function wantedMac(text: string): MacCount {
   const match = /^(?:([1-9][0-9]{0,3})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3})$/.exec(text.trim());
   const [, count = '1', model] = match ?? [];
-  if (model === undefined) throw usageError(`${JSON.stringify(text)} is not a number of Macs of a model.`, example);
+  if (model === undefined) throw usageError(`${JSON.stringify(text)} is not a valid number and model of Macs.`, example);
   if (macModel(model) === undefined) throw unknownModel(model);
   return { model, count: Number(count) };
 }
@@ -188,9 +188,9 @@ function fitDocument(found: MeshFit, diagnostics: readonly Diagnostic[]): FitDoc
 
 const verdictWords: Readonly<Record<FitVerdict, string>> = {
   fits: 'fits',
-  'near-degraded': 'fits, above 60 % of the memory',
-  degraded: 'fits, but above 70 % of the memory, where meshes become slow',
-  tight: 'is tight: above 90 % of the GPU limit',
+  'near-degraded': 'fits, but uses more than 60 % of the memory',
+  degraded: 'fits, but uses more than 70 % of the memory, where meshes become slow',
+  tight: 'is tight: uses more than 90 % of the GPU limit',
   'does-not-fit': 'does not fit',
 };
 
@@ -313,7 +313,7 @@ function answerLines(fit: MeshFit, page: Page): readonly string[] {
   }
   const largest =
     mesh === undefined
-      ? 'No two of these Macs can use RDMA together.'
+      ? 'None of these Macs can use RDMA with each other.'
       : `The largest full mesh has ${mesh.size} Macs: ${macsText(mesh)}; ${needText(mesh)}.`;
   const round = ring && [
     `A ring of ${ringSizeText(ring, asked)} fits: ${needText(ring)}.`,
@@ -361,7 +361,7 @@ function modelLines(models: readonly FitModel[], page: Page): readonly string[] 
 
 /** These lines are for copying, so they are never wrapped. */
 function linkLines(title: string, { links }: FitShape, page: Page): readonly string[] {
-  const head = `${title} (replace the names by those of your nodes):`;
+  const head = `${title} (replace the names with those of your nodes):`;
   return [
     ...fitLines(head, page.columns).map((line) => page.paint('strong', line)),
     '',

@@ -99,7 +99,7 @@ const textOf = (effects: readonly EffectTotal[]): string => effectTexts({ effect
 const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolicy, isLater: boolean): FleetError => {
   const foreign = effects.filter(({ kind }) => !allowable.some((one) => one === kind));
   const kinds = [...new Set(effects.map(({ kind }) => kind))].join(',');
-  const done = isLater ? 'Earlier changes of this run remain.' : 'Nothing was changed.';
+  const done = isLater ? 'Earlier changes from this run remain.' : 'Nothing was changed.';
   return failure('plan/not-allowed', {
     detail: `The plan ${textOf(effects)}. ${done}`,
     hint:

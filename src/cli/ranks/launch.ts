@@ -125,7 +125,7 @@ function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
   const [word, ...others] = run.words;
   const typed = run.options.nodes;
   if (run.options.label !== undefined) {
-    throw usageError('Labels do not define the order of ranks.', 'Name nodes in rank order: --nodes a,b');
+    throw usageError('Labels do not define the rank order.', 'Name nodes in rank order: --nodes a,b');
   }
   if (others.length > 0 || (word === undefined) === (typed === undefined)) {
     const names = fleet.placements.map(({ name }) => name).join(', ');

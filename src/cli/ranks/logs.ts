@@ -390,7 +390,7 @@ function take(part: LogPart, logs: readonly Followed[], node: NodeName, watch: W
   const isFirst = log.mark === undefined;
   if (log.mark !== undefined && part.from < log.mark.bytes) {
     showLines(watch, { placement: log.placement, node }, log.reader.end());
-    run.console.err(`${node}: the log of ${log.placement} starts from the beginning\n`);
+    run.console.err(`${node}: the log of ${log.placement} starts over from the beginning\n`);
   }
   const lines = log.reader.add(part.bytes);
   log.mark = part.mark;

@@ -117,7 +117,7 @@ function listFaults(run: Run): ExitCode {
   const all = faultNames.map((name) => ({ name, summary: faults[name].summary, targets: faults[name].targets }));
   const lines = all.map(({ name, summary, targets }) => `  ${name} ${targets}\n      ${summary}\n`);
   if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, known: all });
-  else run.console.out(`Faults of the simulated rack\n\n${lines.join('')}`);
+  else run.console.out(`Faults in the simulated rack\n\n${lines.join('')}`);
   return exitCode.done;
 }
 

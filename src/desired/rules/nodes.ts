@@ -148,7 +148,7 @@ function accounts({ accounts: { ranks, gateway }, users }: Draft): readonly Find
           code: 'node/same-account',
           pointer: gateway.pointer,
           detail: `The ranks and the gateway would both run as ${ranks.text}.`,
-          others: [{ pointer: ranks.pointer, detail: 'The account of the ranks.' }],
+          others: [{ pointer: ranks.pointer, detail: "The ranks' account." }],
         },
       ]
     : [];

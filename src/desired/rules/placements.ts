@@ -235,7 +235,7 @@ function nodeTwice(draft: Draft, place: PlaceText): readonly Finding[] {
         label: `already rank ${rank}, ${place(firstPlace)}`,
         detail: `${node.text} would be rank ${rank} and rank ${index} of ${name}.`,
         subject: placementSubject(name),
-        others: [{ ...firstPlace, detail: 'The first entry of this node.' }],
+        others: [{ ...firstPlace, detail: 'The first entry for this node.' }],
       };
     }),
   );

@@ -130,7 +130,7 @@ function lackOf(wanted: Requirement, { python = '' }: DesiredRuntime, files: rea
   const ofVersion = named.filter(({ path }) => readWheelName(path)?.version === version);
   if (ofVersion.length === 0) {
     const others = named.length === 0 ? '' : `, only ${named.map(({ path }) => path).join(', ')}`;
-    return `no wheel of ${name} ${version ?? ''}${others}.`;
+    return `no wheel for ${name} ${version ?? ''}${others}.`;
   }
   const listed = ofVersion.filter(({ sha256 }) => hashes.includes(sha256));
   const [first] = ofVersion;
@@ -248,7 +248,7 @@ function requirementOf(text: string): Requirement | string {
   const [, other = '', wheel = ''] = atUrl.exec(wanted) ?? [];
   const shown = wanted.split(/[\s;]/)[0] ?? '';
   if (name === '' && other === '') return `\`${shown}\` is neither pinned with == nor a wheel at an https URL.`;
-  if (hashes.length === 0) return `\`${shown}\` has no --hash=sha256:…, so any file of that name would be accepted.`;
+  if (hashes.length === 0) return `\`${shown}\` has no --hash=sha256:…, so any file with that name would be accepted.`;
   const isAtUrl = name === '';
   const found = isAtUrl ? wheel.split('-')[1] : version;
   const isConditional = wanted.includes(';');

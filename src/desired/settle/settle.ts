@@ -173,7 +173,7 @@ const needed = (gateway: SettledRuntime<DesiredGateway>): SettledRuntime<Desired
 
 const leftFile = (name: string): Diagnostic =>
   diagnose('lock/node-left-file', {
-    detail: prose`${named(name)} was set up before, but is no longer in the file.`,
+    detail: prose`${named(name)} was set up earlier, but is no longer in the file.`,
     hint: prose`Add it to \`nodes\` again. If the Mac is gone for good: ${meshwright('forget', name)}`,
     subject: nodeSubject(name),
   });

@@ -29,10 +29,9 @@ export const jacclSignatures = signaturesOf({
   },
   'rtr-errno-22': {
     pattern: /Changing queue pair to RTR failed with errno 22\b/,
-    meaning:
-      'mlx cannot find the GID of an RDMA device: the cable has no IPv4 address, is in a bridge, or has stale state.',
+    meaning: "mlx cannot find an RDMA device's GID: the cable has no IPv4 address, is in a bridge, or has stale state.",
     action: 'apply',
-    cure: 'Let apply set the cable addresses and start again; if the error returns, restart all Macs of the placement.',
+    cure: "Let apply set the cable addresses and start again; if the error returns, restart all of the placement's Macs.",
   },
   'errno-60': {
     pattern: /(?:Changing queue pair to RTR|Recv|Send) failed with errno[ =]60\b/,
@@ -46,7 +45,7 @@ export const jacclSignatures = signaturesOf({
     pattern: /Changing queue pair to (?:INIT|RTR|RTS) failed with errno \d+/,
     meaning: 'An RDMA queue pair could not be connected.',
     action: 'apply',
-    cure: prose`Check the cables and their addresses (\`${aside(meshwright('doctor'))}\`); if the error returns, restart all Macs of the placement.`,
+    cure: prose`Check the cables and their addresses (\`${aside(meshwright('doctor'))}\`); if the error returns, restart all of the placement's Macs.`,
   },
   'recv-errno-2': {
     pattern: /Recv failed with errno=2\b/,
@@ -68,7 +67,7 @@ export const jacclSignatures = signaturesOf({
   },
   'protection-domain': {
     pattern: /Couldn't allocate protection domain/,
-    meaning: 'The port of an RDMA device is down, or repeated starts used up its protection domains.',
+    meaning: "An RDMA device's port is down, or repeated starts used up its protection domains.",
     action: 'reboot',
     cure: prose`Check the cable (\`${aside(meshwright('doctor'))}\`); if its port is active, restart the Mac.`,
   },
@@ -88,12 +87,12 @@ export const jacclSignatures = signaturesOf({
     pattern: /Couldn't connect \(error: (?:60|61|64|65)\)/,
     meaning: 'The leader did not listen in time, or something between the Macs blocks the connection.',
     action: 'read-other-ranks',
-    cure: 'Read the log of rank 0; if rank 0 is waiting, check the firewall of its Mac.',
+    cure: "Read the log of rank 0; if rank 0 is waiting, check its Mac's firewall.",
     isUnreached: true,
   },
   'no-own-address': {
     pattern: /Couldn't bind socket \(error: 49\)/,
-    meaning: 'This Mac no longer has the address where the ranks meet.',
+    meaning: 'This Mac no longer has the address that the ranks connect to.',
     action: 'apply',
     cure: 'Start again, which reads the addresses again.',
   },

@@ -10,14 +10,14 @@ const ofRdma = signaturesOf({
     pattern: /Changing queue pair to RTR failed with errno 22\b/,
     meaning: 'An RDMA port has no IPv4-mapped GID: its interface has no IPv4 address, or a bridge owns it.',
     action: 'apply',
-    cure: prose`Let apply restore the cable addresses; if the error returns, restart all Macs of the placement (\`${aside(meshwright('reboot'))}\`).`,
+    cure: prose`Let apply restore the cable addresses; if the error returns, restart all of the placement's Macs (\`${aside(meshwright('reboot'))}\`).`,
   },
   'jaccl-rtr-96': {
     // exo issue 1973.
     pattern: /Changing queue pair to RTR failed with errno 96\b/,
     meaning: 'The RDMA ports have stale state: links that worked for hours fail at every model load.',
     action: 'reboot',
-    cure: prose`Restart all Macs of the placement (\`${aside(meshwright('reboot'))}\`); restarting only exo did not help other users.`,
+    cure: prose`Restart all of the placement's Macs (\`${aside(meshwright('reboot'))}\`); restarting only exo did not help other users.`,
   },
   'jaccl-recv-60': {
     // exo issue 1847.
@@ -53,7 +53,7 @@ const ofRdma = signaturesOf({
     pattern: /Terminated \(signal=11 \(Segmentation fault: 11\)\)/,
     meaning: 'A runner crashed. Over RDMA the usual reason is a missing RDMA device: Thunderbolt 4, or RDMA is off.',
     action: 'change-file',
-    cure: prose`Check that RDMA is on at every Mac of the placement (\`${aside(meshwright('doctor'))}\`), or declare transport: tcp.`,
+    cure: prose`Check that RDMA is enabled on every Mac in the placement (\`${aside(meshwright('doctor'))}\`), or declare transport: tcp.`,
   },
 });
 
@@ -67,14 +67,14 @@ const ofExo = signaturesOf({
   },
   'ring-recv': {
     pattern: /\[ring\] Receiving from socket/,
-    meaning: 'A rank of the ring lost the connection to its neighbor.',
+    meaning: 'A rank in the ring lost the connection to its neighbor.',
     action: 'read-other-ranks',
     cure: prose`Read the log of the rank that failed first (\`${aside(meshwright('logs'))}\`), then start the placement again.`,
   },
   'ring-abort': {
     // The line ends in "Aborting", and since mlx 0.32.1 in "Failing pending tasks" (mlx/distributed/ring/ring.cpp).
     pattern: /\[ring\] Too many send\/recv errors\./,
-    meaning: 'A rank of the ring lost its neighbor and gave up.',
+    meaning: 'A rank in the ring lost its neighbor and gave up.',
     action: 'read-other-ranks',
     cure: prose`Read the log of the rank that failed first (\`${aside(meshwright('logs'))}\`), then start the placement again.`,
   },
@@ -88,7 +88,7 @@ const ofExo = signaturesOf({
   'nack-loop': {
     // Captured: exo issue 1824. Logged about once per second.
     pattern: /Requesting Event Log from/,
-    meaning: 'This node cannot catch up with the events of the other nodes.',
+    meaning: "This node cannot keep up with the other nodes' events.",
     action: 'restart',
     cure: 'Start the placement again: each start has a new event log.',
   },
@@ -96,7 +96,7 @@ const ofExo = signaturesOf({
     pattern: /exceeded 5 retries, requesting deletion/,
     meaning: 'exo deleted the placement after five attempts to start its runners.',
     action: 'read-other-ranks',
-    cure: prose`Read the earlier log lines of the runners (\`${aside(meshwright('logs'))}\`).`,
+    cure: prose`Read the runners' earlier log lines (\`${aside(meshwright('logs'))}\`).`,
   },
   'node-removed': {
     pattern: /Manually removing node.*due to inactivity/,
@@ -108,13 +108,13 @@ const ofExo = signaturesOf({
     pattern: /EXO_LIBP2P_NAMESPACE has been removed/,
     meaning: "exo is newer than the file's `version`: it does not start with this variable.",
     action: 'change-file',
-    cure: 'Set the runtime key `version` to the version in the archive, or use the archive of that release.',
+    cure: "Set the runtime key `version` to the version in the archive, or use that release's archive.",
   },
   'peers-removed': {
     pattern: /Bootstrap peers has been temporarily removed/,
     meaning: "exo is newer than the file's `version`: it does not accept peers by name.",
     action: 'change-file',
-    cure: 'Set the runtime key `version` to the version in the archive, or use the archive of that release.',
+    cure: "Set the runtime key `version` to the version in the archive, or use that release's archive.",
   },
   'lan-denied': {
     // Captured: exo issues 2191 and 952.

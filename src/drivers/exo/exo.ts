@@ -146,7 +146,7 @@ export const reserved: ReservedWords = {
     // utils_mlx.py
     ...refuse(
       'writes every prompt into the log',
-      'The driver hides prompts in the log of the default verbosity.',
+      'The driver hides prompts in the log only at the default verbosity.',
       ...['-v', '--verbose', '-q', '--quiet'],
     ),
   ],

@@ -329,7 +329,7 @@ function watch(placing: Placing, before: Watch): Asking {
       ({ node, modelId }) => modelId === placing.wish.modelId && placing.ids.includes(node),
     );
     if (download !== undefined) {
-      const reason = `${nodeOf(placing, download.node)} is missing files of the model: ${download.message}`;
+      const reason = `${nodeOf(placing, download.node)} is missing files from the model: ${download.message}`;
       return withdraw(placing, instance, failed('exo/runner-failed', reason));
     }
     return judge(placing, { ...seen, instance, isSeen: true, eventIndex: state.eventIndex }, { heard, state });

@@ -144,7 +144,7 @@ const ofTheMesh = signaturesOf({
   },
   handshake: {
     pattern: /RPC handshake failed for \S+/,
-    meaning: "The program at a worker's address is not a worker of this version.",
+    meaning: "The program at a worker's address is not a worker from this version.",
     action: 'restart',
     cure: 'Restart the placement; if the error returns, check which program listens on that port.',
   },
@@ -175,7 +175,7 @@ const ofRdma = signaturesOf({
     meaning:
       'An RDMA queue pair could not be connected: the cable has no IPv4 address, is in a bridge, or has stale state after a crash.',
     action: 'apply',
-    cure: 'Let apply set the cable addresses and start again; if the error returns, restart all Macs of the placement.',
+    cure: "Let apply set the cable addresses and start again; if the error returns, restart all of the placement's Macs.",
   },
   'rdma-receive': {
     pattern: /RDMA\(Apple\/UC\) post_recv \d+\/\d+ failed/,
@@ -187,7 +187,7 @@ const ofRdma = signaturesOf({
     pattern: /RDMA\(Apple\/UC\) (?:poll_cq failed|(?:recv|send) wc error|bad frame magic|frame len \d+ exceeds)/,
     meaning: 'RDMA between the server and a worker broke during a transfer.',
     action: 'restart',
-    cure: 'Restart the placement; if the error returns, check the cable, then restart all Macs of the placement.',
+    cure: "Restart the placement; if the error returns, check the cable, then restart all of the placement's Macs.",
   },
   'rdma-fall-back': {
     pattern: /RDMA activate failed, staying on TCP/,
@@ -202,7 +202,7 @@ const ofTheModel = signaturesOf({
   'no-room': {
     pattern:
       /unable to allocate \S+ buffer|failed to allocate (?:\S+ )?buffer|failed to allocate compute |kIOGPUCommandBufferCallbackErrorOutOfMemory/,
-    meaning: 'The weights or the context cache do not fit into the memory of a rank.',
+    meaning: "The weights or the context cache do not fit into a rank's memory.",
     action: 'change-file',
     cure: prose`Give the placement a smaller context, different shares, or more nodes (\`${aside(meshwright('fit'))}\`).`,
   },
@@ -221,7 +221,7 @@ const ofTheModel = signaturesOf({
   },
   'split-missing': {
     pattern: /invalid split (?:file|count)|failed to load GGUF split|illegal split file/,
-    meaning: 'A part of a model in several files is missing.',
+    meaning: 'One of the files of a multi-file model is missing.',
     action: 'change-file',
     cure: 'Add all files `…-00001-of-0000N.gguf` to the model.',
   },
@@ -229,19 +229,19 @@ const ofTheModel = signaturesOf({
     pattern: /failed to load model|error loading model/,
     meaning: 'The server could not load the model; the lines before this one say why.',
     action: 'read-other-ranks',
-    cure: prose`Read the lines before this one and the logs of the workers (\`${aside(meshwright('logs'))}\`).`,
+    cure: prose`Read the lines before this one and the workers' logs (\`${aside(meshwright('logs'))}\`).`,
   },
   'unknown-word': {
     pattern: /^error: (?:invalid argument|unknown argument|while handling argument)/,
     meaning: 'This build of llama.cpp does not support one of its arguments.',
     action: 'change-file',
-    cure: 'Correct `args` of the placement, or use an archive with a build from 2026.',
+    cure: "Correct the placement's `args`, or use an archive with a build from 2026.",
   },
   'cached-tensor': {
     pattern: /^meshwright: cached tensor [0-9a-f]{16} was not what its name says/,
-    meaning: 'A cached tensor of a worker had changed on disk, so it was deleted and sent over the cable again.',
+    meaning: "A worker's cached tensor had changed on disk, so it was deleted and sent over the cable again.",
     action: 'wait',
-    cure: 'Wait; if the error returns, check the disk of this Mac.',
+    cure: "Wait; if the error returns, check this Mac's disk.",
   },
   'library-not-loaded': {
     pattern: /^dyld\[\d+\]: Library not loaded: /,

@@ -162,7 +162,7 @@ function firewallFindings({ placement, nodes, fleet: { system } }: Check): reado
   return [refused('mlx/firewall-blocks', detail)];
 }
 
-const ownGroup = 'Each start forms the group from the cables and nodes of the placement.';
+const ownGroup = "Each start forms the group from the placement's cables and nodes.";
 const ownModel = 'The model is set by `model`, and apply installs its files.';
 const ownPackages = "Add the package to the runtime's requirements.";
 

@@ -62,7 +62,7 @@ export const fullDiskAccess = defineNodeRule(
     if (!isLeftToKeeper(desired, facts) || adoptedDaemon(desired, facts) !== undefined) return [];
     const misplaced = seenValue(misplacedServices(facts)) ?? [];
     const isMisplaced = desired.thunderbolt.pool !== undefined && misplaced.length > 0;
-    const order = isMisplaced ? ` The order of its network services stays wrong: ${orderWords(misplaced)}.` : '';
+    const order = isMisplaced ? ` Its network service order stays wrong: ${orderWords(misplaced)}.` : '';
     return {
       code: 'network/no-full-disk-access',
       detail: mapWords(

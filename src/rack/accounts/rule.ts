@@ -88,7 +88,7 @@ export function accountFinding(
         : {
             code: 'accounts/absent',
             detail: `There is no account ${account}.`,
-            hint: prose`Create ${account} in System Settings > Users & Groups of ${named(node)}, as a standard account with its own group. Or name ${ownAccounts.join(' or ')} in system.accounts, which meshwright creates.`,
+            hint: prose`Create ${account} in System Settings > Users & Groups on ${named(node)}, as a standard account with its own group. Or name ${ownAccounts.join(' or ')} in system.accounts, which meshwright creates.`,
           };
     case 'other':
       return {
@@ -102,7 +102,7 @@ export function accountFinding(
     case 'administrator':
       return {
         code: 'accounts/can-become-root',
-        detail: `${account} is an administrator of this Mac.`,
+        detail: `${account} is an administrator on this Mac.`,
         hint: prose`Remove the administrator rights of ${account} on ${named(node)} (System Settings > Users & Groups), or name another account in system.accounts.`,
       };
     case 'login':
@@ -114,7 +114,7 @@ export function accountFinding(
     case 'shared-group':
       return {
         code: 'accounts/shared-group',
-        detail: `The primary group of ${account} is staff, which every personal account is in.`,
+        detail: `The primary group of ${account} is staff, which every personal account belongs to.`,
         hint: withCommands(
           prose`Name another account in system.accounts. Or give ${account} its own group on ${named(node)}, in a Terminal with Full Disk Access, where NUMBER is the number of that group`,
           [`sudo dseditgroup -o create ${account}`, `sudo dscl . -create /Users/${account} PrimaryGroupID NUMBER`],

@@ -240,7 +240,7 @@ const versionGone = ({ desired, targets }: View): readonly Blocker[] =>
 
 /** Older versions of meshwright did not record them. */
 const unknownKeys =
-  ' The lock does not record the keys of this version (`program`, `version`, `command` and others), so the current keys of the file are used.';
+  " The lock does not record this version's keys (`program`, `version`, `command` and others), so the current keys in the file are used.";
 
 /** Runtimes that `rollback` set to an older version than that of their archive. */
 const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>

@@ -163,7 +163,7 @@ function tell(examination: Examination, judged: JudgedLink): Omit<Found, 'subjec
   switch (judgement.kind) {
     case 'as-declared':
       return judgement.bitsPerSecond === undefined && needsFastLink(examination.desired, link.ends)
-        ? { code: 'cabling/speed-unknown', detail: 'macOS shows the speed of this cable at neither end.' }
+        ? { code: 'cabling/speed-unknown', detail: "macOS shows this cable's speed at neither end." }
         : undefined;
     case 'missing': {
       const isEmpty = judged.views.every((view) => view.kind === 'empty');

@@ -44,7 +44,7 @@ export const receptaclePlacesFact = defineFact({
   parse: ([answer]): Known<readonly ReceptaclePlace[]> =>
     andThen(readRegistryPaths(answer), (paths) => {
       const alone = paths.filter((path) => path.length === 1);
-      if (alone.length === 0) return unknown('empty', 'The device tree of this Mac has no port-location.');
+      if (alone.length === 0) return unknown('empty', "This Mac's device tree has no port-location.");
       const connectors = alone.flatMap(([node]) => connectorOf(node));
       const controllers = paths.flatMap((path) => (path.length === 1 ? [] : [controllerOf(path)]));
       const places = joined(connectors, controllers);

@@ -24,7 +24,7 @@ export const clockFact = defineFact({
     if (seconds === undefined) return garbled(answer, 'printed no number of seconds');
     const { sentAtEpochMs, receivedAtEpochMs } = asked;
     if (receivedAtEpochMs < sentAtEpochMs) {
-      return unknown('failed', 'The clock of this computer was set back during the observation.');
+      return unknown('failed', "This computer's clock was set back during the observation.");
     }
     return known({
       offsetMs: Math.round(seconds * 1000 + 500 - (sentAtEpochMs + receivedAtEpochMs) / 2),

@@ -33,7 +33,7 @@ function ownClock(seen: readonly SeenClock[]): Found {
   return {
     code: 'clock/this-computer',
     subject: nodesSubject(seen.map(({ name }) => name)),
-    detail: `The clock of this computer is ${durationText(offsetMs)} ${side} all nodes, which agree with each other.`,
+    detail: `This computer's clock is ${durationText(offsetMs)} ${side} all nodes, which agree with each other.`,
   };
 }
 
@@ -42,7 +42,7 @@ function nodeClock({ name, offsetMs }: SeenClock, isSet: boolean): Found {
   return {
     code: 'clock/offset',
     subject: nodeSubject(name),
-    detail: `The clock of this node is ${durationText(offsetMs)} ${side} this computer.`,
+    detail: `This node's clock is ${durationText(offsetMs)} ${side} this computer.`,
     hint: withCommands(
       isSet ? prose`Set it with ${meshwright('apply')}, or on ${named(name)}` : prose`On ${named(name)}`,
       ['sudo sntp -sS time.apple.com'],

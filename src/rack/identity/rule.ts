@@ -91,7 +91,7 @@ function sameMacHint(same: readonly ExaminedNode[]): string {
   const [only] = fitting;
   if (only === undefined || fitting.length > 1) return `Correct the addresses of ${names.join(' and ')} in the file.`;
   const others = names.filter((name) => name !== only.name).join(' and ');
-  return `Correct the address of ${others} in the file: the hardware is that of ${only.name}.`;
+  return `Correct the address of ${others} in the file: the hardware belongs to ${only.name}.`;
 }
 
 /** Nodes that answer with the same hardware UUID, so they are one Mac at several addresses. */

@@ -66,7 +66,7 @@ const codes = {
   },
   'rdma/off-after-restart': {
     severity: 'warning',
-    summary: 'RDMA works now, but it stops at the next restart of this Mac.',
+    summary: 'RDMA works now, but it will stop working when this Mac restarts.',
     cause:
       'The NVRAM variable `rdma-enable` is off, but the RDMA devices still exist: the switch takes effect at a restart.',
     hint: 'Switch on RDMA over Thunderbolt in System Settings > Privacy & Security > Developer Tools.',
@@ -84,7 +84,7 @@ const codes = {
     summary: 'An RDMA port is down although the cable is plugged in.',
     cause:
       'A port becomes active when a cable is plugged in and RDMA is enabled at the far end (Apple TN3205). If both are true, the state in the kernel is stale, as it can be after replugging.',
-    hint: 'Restart both Macs of the link.',
+    hint: 'Restart the Macs at both ends of the link.',
     facts: [rdmaStateFact, rdmaPortsFact, thunderboltFact],
   },
   'rdma/port-not-active': {
@@ -92,7 +92,7 @@ const codes = {
     summary: 'An RDMA port is neither active nor down.',
     cause:
       'Only PORT_ACTIVE carries RDMA. Other states, such as INIT or ARMED, come before PORT_ACTIVE, or mean that the port is stuck after replugging.',
-    hint: 'Check again in a minute. If the state has not changed, restart both Macs of the link.',
+    hint: 'Check again in a minute. If the state has not changed, restart the Macs at both ends of the link.',
     facts: [rdmaPortsFact, thunderboltFact],
   },
   'rdma/interface-down': {
@@ -308,7 +308,7 @@ function judge(examination: Examination, node: ExaminedNode): Found | readonly F
         ? {
             code: 'rdma/off-after-restart',
             severity: severity === 'error' ? 'warning' : 'notice',
-            detail: 'RDMA works, but its switch is off: RDMA stops at the next restart of this Mac.',
+            detail: 'RDMA works, but its switch is off: it will stop working when this Mac restarts.',
             hint: `At the Mac: ${settingsKeys.open} ${settingsKeys.turn}`,
           }
         : [];
@@ -399,7 +399,7 @@ function interfaceHint({ name, facts }: ExaminedNode, down: readonly Trouble[]):
   const off = services.flatMap((one) => (one.kind === 'named' && !one.isEnabled ? [one.name] : []));
   const commands = off.map((service) => command('-setnetworkserviceenabled', `"${service}"`, 'on'));
   const isAllOff = off.length === down.length;
-  const rest = prose`Check in System Settings > Network of ${named(name)} whether its service is on. If it is on, restart ${named(name)}.`;
+  const rest = prose`Check in System Settings > Network on ${named(name)} whether its service is on. If it is on, restart ${named(name)}.`;
   const typed = commands.length === 0 ? [] : [withCommands(prose`On ${named(name)}`, commands)];
   return joinProse([...typed, ...(isAllOff ? [] : [rest])], '\n');
 }

@@ -274,7 +274,7 @@ interface Leaving {
 function reasonOf({ placements }: DesiredFleet, name: string): string {
   const moved = placements.find((one) => one.name === name && one.publication !== undefined);
   const [leader] = moved?.nodes ?? [];
-  if (moved === undefined || leader === undefined) return 'it is not published here any more.';
+  if (moved === undefined || leader === undefined) return 'it is no longer published here.';
   return `its endpoint has moved to port ${moved.endpointPort} of ${leader}.`;
 }
 

@@ -91,7 +91,7 @@ describe('consent without a terminal', () => {
     expect(await refusalOf(() => consent.foresee([effect('start')]))).toBeUndefined();
     expect(await consent.give(quiet, 'Do it?')).toBe(true);
     expect(await refusalOf(() => consent.give(interrupting, 'Do it?'))).toEqual([
-      `The plan ${words}. Earlier changes of this run remain.`,
+      `The plan ${words}. Earlier changes from this run remain.`,
       hint,
     ]);
   });

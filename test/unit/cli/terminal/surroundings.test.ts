@@ -129,7 +129,7 @@ describe('the permission check for a file', () => {
     ];
     const [home, root] = [['/srv/a', 0o755, 501, 501] as const, ['/', 0o755, 0, 0] as const];
     expect(details(501, 0o644, [home, ['/srv', 0o777, 0, 0], root])).toEqual(
-      replaced('Every user of this computer', '/srv', 'Remove their permission: chmod go-w /srv'),
+      replaced('Every user on this computer', '/srv', 'Remove their permission: chmod go-w /srv'),
     );
     expect(details(501, 0o644, [home, ['/srv', 0o1777, 0, 0], root])).toEqual([]);
     // A container volume, which belongs to root and to the group with the number of its user.

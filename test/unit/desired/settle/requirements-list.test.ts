@@ -49,7 +49,7 @@ describe('a list of packages', () => {
   });
 
   it.each([
-    ['mlx==0.31.2', '`mlx==0.31.2` has no --hash=sha256:…, so any file of that name would be accepted.'],
+    ['mlx==0.31.2', '`mlx==0.31.2` has no --hash=sha256:…, so any file with that name would be accepted.'],
     [`mlx>=0.31 ${hash}`, '`mlx>=0.31` is neither pinned with == nor a wheel at an https URL.'],
     ['mlx', '`mlx` is neither pinned with == nor a wheel at an https URL.'],
     [`mlx==0.31.2 --hash=sha256:0123`, '`mlx==0.31.2` is neither pinned with == nor a wheel at an https URL.'],

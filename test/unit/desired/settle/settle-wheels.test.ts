@@ -123,11 +123,11 @@ describe('a folder of wheels', () => {
   });
 
   it.each([
-    ['no wheel', [], 'mlx/wheel-missing /rack/wheels: no wheel of mlx-lm 0.31.3.'],
+    ['no wheel', [], 'mlx/wheel-missing /rack/wheels: no wheel for mlx-lm 0.31.3.'],
     [
       'a different version',
       [['mlx_lm-0.31.2-py3-none-any.whl', digestOf('mlx-lm')]],
-      'mlx/wheel-missing /rack/wheels: no wheel of mlx-lm 0.31.3, only mlx_lm-0.31.2-py3-none-any.whl.',
+      'mlx/wheel-missing /rack/wheels: no wheel for mlx-lm 0.31.3, only mlx_lm-0.31.2-py3-none-any.whl.',
     ],
     [
       'different bytes',

@@ -52,7 +52,7 @@ describe('placing a model on exo', () => {
       (state: JsonState) => {
         state['nodeMemory'] = {};
       },
-      'exo has not measured the memory of studio-1, studio-2',
+      'exo has not yet measured the memory of studio-1, studio-2',
     ],
     [
       'a cable works in only one direction',
@@ -256,7 +256,7 @@ describe('exo runners', () => {
     });
     expect(play(well([state])).end).toMatchObject({
       code: 'exo/runner-failed',
-      reason: 'studio-2 is missing files of the model: offline',
+      reason: 'studio-2 is missing files from the model: offline',
     });
   });
 

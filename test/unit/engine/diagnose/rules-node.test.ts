@@ -78,7 +78,7 @@ describe("a Mac's identity", () => {
     const desired = nodes({ serial: 'SERSTUDIO3' });
     expect(told(only({ identity }), desired)).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
     expect(hintsOf('identity/same-mac', only({ identity }), desired)).toEqual([
-      'Correct the address of studio-3 in the file: the hardware is that of studio-1.',
+      'Correct the address of studio-3 in the file: the hardware belongs to studio-1.',
     ]);
   });
 
@@ -331,7 +331,7 @@ describe("a node's clock", () => {
   });
 
   it('is reported with the size and direction of its offset', () => {
-    expect(findingsOf(clock(-7_200_000, 10))[0]?.detail).toBe('The clock of this node is 2 h behind this computer.');
+    expect(findingsOf(clock(-7_200_000, 10))[0]?.detail).toBe("This node's clock is 2 h behind this computer.");
   });
 });
 
@@ -347,9 +347,9 @@ describe("this computer's clock", () => {
     const changes = offsets(60_000, 60_040, 59_980, 60_010);
     expect(told(changes)).toEqual([`warning clock/this-computer nodes ${names.join(', ')}`]);
     expect(hintsOf('clock/this-computer', changes)[0]).toContain('the computer that runs meshwright');
-    expect(findingsOf(changes)[0]?.detail).toContain('this computer is 60 s behind all nodes');
+    expect(findingsOf(changes)[0]?.detail).toContain('clock is 60 s behind all nodes');
     const ahead = offsets(-60_000, -60_040, -59_980, -60_010);
-    expect(findingsOf(ahead)[0]?.detail).toContain('this computer is 60 s ahead of all nodes');
+    expect(findingsOf(ahead)[0]?.detail).toContain('clock is 60 s ahead of all nodes');
   });
 
   it('is not blamed if one node disagrees or only one was observed', () => {

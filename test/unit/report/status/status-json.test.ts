@@ -85,7 +85,7 @@ describe('the JSON output of status', () => {
       rank: 'rank 0 on studio-1 exited (1)',
       line,
       meaning: 'An RDMA port has no IPv4-mapped GID: its interface has no IPv4 address, or a bridge owns it.',
-      cure: 'Let apply restore the cable addresses; if the error returns, restart all Macs of the placement (`meshwright reboot`).',
+      cure: "Let apply restore the cable addresses; if the error returns, restart all of the placement's Macs (`meshwright reboot`).",
     });
   });
 
