@@ -132,7 +132,7 @@ function wantedMacs(run: Run): readonly MacCount[] {
 function wantedMac(text: string): MacCount {
   const match = /^(?:([1-9][0-9]{0,3})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3})$/.exec(text.trim());
   const [, count = '1', model] = match ?? [];
-  if (model === undefined) throw usageError(`${JSON.stringify(text)} is not a valid number and model of Macs.`, example);
+  if (model === undefined) throw usageError(`${JSON.stringify(text)} is not a number and model of Macs.`, example);
   if (macModel(model) === undefined) throw unknownModel(model);
   return { model, count: Number(count) };
 }
