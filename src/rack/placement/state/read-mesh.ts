@@ -292,7 +292,7 @@ function tokenVerdict(token: TokenResult, ranks: readonly RankOnNode[], traffic:
 /**
  * The transport of a mesh according to its logs: one rank that fell back to TCP makes it TCP. `undefined` if no log
  * shows it.
- * @param said each rank's log lines since its start, see `PlacementMember.said`
+ * @param said each rank's log lines since its start, see `RecordedRank.said`
  */
 export function seenTransport(
   { observe }: Pick<RuntimeDriver, 'observe'>,
