@@ -18,7 +18,7 @@ export interface StepStart {
 }
 
 export interface ExecuteOptions<Context> {
-  /** Records the start of a step. Without a context the step is skipped. */
+  /** Records that a step starts. Without a context, the step is skipped. */
   readonly begin: (step: Step, start: StepStart) => Context | undefined;
   /** Runs a step. Rejects only for a bug, and ends soon after its signal aborts. */
   readonly run: (step: Step, context: Context) => Promise<StepResult>;

@@ -106,7 +106,7 @@ export async function beginPlan(plan: Plan, run: OpenRun, second: SecondLook): P
   return undefined;
 }
 
-/** How the steps of a plan run once it has its leases. */
+/** How a plan's steps run once the plan has its leases. */
 export function stepOptions(plan: Plan, run: OpenRun): ExecuteOptions<StepContext> {
   const { parallel, timing, signal, onEvent } = run.options;
   return {

@@ -41,7 +41,7 @@ import {
 import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork, ShownPlan } from './playbook-report.ts';
 import { pause, timeFor } from './run-timing.ts';
 
-/** State kept between the tasks of a playbook run. */
+/** State kept between the tasks in a playbook run. */
 interface PlaybookState {
   readonly options: PlaybookOptions;
   readonly works: PlaybookWork[];
@@ -103,7 +103,7 @@ async function close(state: PlaybookState): Promise<void> {
   if (run !== undefined) await closeRun(run);
 }
 
-/** All tasks in order, each with a batch of its play. The turns of a play share its failed nodes. */
+/** All tasks in order, each with a batch from its play. A play's turns share its failed nodes. */
 const turnsOf = (plays: readonly Play[], scope: PlayScope) =>
   plays.flatMap((of, play) => {
     const failed = new Set<NodeName>();

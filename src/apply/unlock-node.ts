@@ -83,7 +83,7 @@ export const trustIn = (target: Target, key: HostKey): HostKeyTrust =>
     lock: { file: '', hostKeys: { [lookupName(target.host, target.port)]: [{ ...key, line: 1 }] } },
   });
 
-/** The controller's record of FileVault password attempts, over all its runs. */
+/** The controller's record of FileVault password attempts, across all its runs. */
 export interface UnlockAttempts {
   /**
    * 0: the attempt is recorded as running, for at most `mostMs`, and may begin. Otherwise the ms until one may begin.

@@ -52,7 +52,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'sim/unknown-fault',
   'sim/bad-fault-target',
 ]);
-/** Problems of a file itself; those of `codes-file.ts` are about its contents. */
+/** Problems with a file itself; the codes in `codes-file.ts` are about its contents. */
 const unusableFiles: ReadonlySet<string> = new Set([
   'cli/cannot-read',
   'cli/file-open-to-others',

@@ -109,7 +109,7 @@ export interface ListedVerb {
   readonly name: string;
   /** A phrase without capital and full stop. */
   readonly summary: string;
-  /** The arguments in the notation of the help: `[node...]`. */
+  /** The arguments in the help's notation: `[node...]`. */
   readonly words?: string;
   /** What follows `--`, for commands that run a program. */
   readonly tail?: string;

@@ -28,7 +28,7 @@ export const verbs: readonly Verb[] = Object.entries(groups)
   )
   .sort((one, other) => placeOf(one) - placeOf(other));
 
-/** Before all others, in the order of the list; the sort leaves the others in their places. */
+/** Before all others, in list order; the sort leaves the others in their places. */
 function placeOf({ name }: Verb): number {
   const place = everyday.indexOf(name);
   return place < 0 ? everyday.length : place;

@@ -71,7 +71,7 @@ function readTakenBack(text: string): TakenBack {
   return { to: digest(to), from: digest(from) };
 }
 
-/** Skips a line without valid keys: a rollback to that version then uses the keys of the file. */
+/** Skips a line without valid keys: a rollback to that version then uses the keys in the file. */
 function readRuntimeKeys(line: string, drivers: KeysByDriver): readonly KeptKeys[] {
   const keys = parseKeys(line.slice(65), drivers);
   return keys === undefined ? [] : [{ of: digest(line.slice(0, 64)), keys }];
@@ -92,7 +92,7 @@ const keyed = (key: string, value: Ipv4Network | undefined): readonly (readonly 
 const byPath = ([a]: readonly [string, string], [b]: readonly [string, string]): number => (a < b ? -1 : 1);
 const file = ([path, content]: readonly [string, string]) => ({ path, ...readContent(content) });
 
-/** The canonical name of a link, whichever end comes first in the lock. */
+/** A link's canonical name, whichever end comes first in the lock. */
 function linkName(text: string): string {
   const ends = parseLink(text);
   return ends === undefined ? text : linkText(ends);
@@ -110,7 +110,7 @@ interface Entry {
   readonly target: FindingPlace;
 }
 
-/** Problems with the networks of a lock: not a /30, one network for two links, or two networks for one link. */
+/** Problems with a lock's networks: not a /30, one network for two links, or two networks for one link. */
 function networkProblems(document: ReadDocument): readonly Problem[] {
   const { links, formerNetworks } = document.value as LockSections;
   const declared = Object.entries(links ?? {}).map(([link, network]): Entry => {

@@ -76,7 +76,7 @@ function problemOf(context: Context): Problem {
   }
 }
 
-/** A problem whose place is that of its context. */
+/** A problem with the same place as its context. */
 type ValueProblem = Omit<Problem, 'span' | 'pointer'>;
 
 function valueProblem(context: Context): ValueProblem {

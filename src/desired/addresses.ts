@@ -17,7 +17,7 @@ export function parseLink(text: string): readonly [LinkEnd, LinkEnd] | undefined
   return halves.length !== 2 || first === undefined || second === undefined ? undefined : [first, second];
 }
 
-/** The canonical name of a link, whichever end is written first: `studio-1:2 <-> studio-2:2`. */
+/** A link's canonical name, whichever end is written first: `studio-1:2 <-> studio-2:2`. */
 export const linkText = (ends: readonly [LinkEnd, LinkEnd]): string => ends.map(linkEndText).sort().join(' <-> ');
 
 export const networkText = ({ address, prefixLength }: Ipv4Network): string => `${address}/${prefixLength}`;

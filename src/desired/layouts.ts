@@ -2,7 +2,7 @@ import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../model/desir
 import { neverHasRdma } from '../model/macs.ts';
 import type { NodeName } from '../model/node.ts';
 
-/** The account that runs the ranks of a node; undefined is the ssh user. */
+/** The account that runs a node's ranks; undefined means the ssh user. */
 export const ranksUser = ({ system }: DesiredFleet, { user }: DesiredNode): string | undefined =>
   system.accounts.ranks ?? user;
 

@@ -35,7 +35,7 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: R
   return blocks.length === 0 ? '' : `${blocks.join('\n\n')}\n`;
 }
 
-/** The anchor of a code in `docs/errors.md`. */
+/** A code's anchor in `docs/errors.md`. */
 export const docsAnchor = (code: Diagnostic['code']): string => `docs/errors.md#${code.replace('/', '-')}`;
 
 interface Page extends Reader {
@@ -44,7 +44,7 @@ interface Page extends Reader {
   readonly paint: Paint;
 }
 
-/** Codes whose detail says their summary and what exactly is wrong, so that the detail is the answer. */
+/** Codes whose detail includes their summary and what exactly is wrong, so that the detail is enough on its own. */
 const answeredByDetail: readonly string[] = ['cli/usage', 'select/unknown-node', 'select/unknown-placement'];
 
 function renderOne(one: Diagnostic, page: Page): string {

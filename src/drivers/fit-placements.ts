@@ -19,7 +19,7 @@ import { driverOf } from './registry.ts';
 /** Observed memory by node name. Nodes that are missing here have the values of the file. */
 export type SeenMemories = Readonly<Record<string, SeenMemory | undefined>>;
 
-/** The memory of one node, and the part its GPU may use. */
+/** One node's memory, and the part its GPU may use. */
 interface NodeRoom {
   readonly memoryBytes?: number;
   readonly budget?: MemoryBudget;

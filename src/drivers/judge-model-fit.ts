@@ -19,7 +19,7 @@ interface AskedFit extends Pick<NearestSearch, 'links'> {
   readonly macs: readonly FitFleet['nodes'][number][];
   /** Further Macs of the same kind that do not exist; only their number is suggested. */
   readonly more?: readonly FitFleet['nodes'][number][];
-  /** Other placements on these Macs, and further nodes of the file that could be used. */
+  /** Other placements on these Macs, and further nodes in the file that could be used. */
   readonly fleet: FitFleet;
 }
 

@@ -23,7 +23,7 @@ export interface LaunchGroup {
   readonly backend: 'jaccl' | 'ring' | 'alone';
   /** Files by name, the same on every node. */
   readonly files: Readonly<Record<string, string>>;
-  /** The environment of a rank; `file` returns the path of one of the files. */
+  /** A rank's environment; `file` returns the path of one of the files. */
   readonly environment: (rank: number, file: (name: string) => string) => Readonly<Record<string, string>>;
 }
 

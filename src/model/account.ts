@@ -15,7 +15,7 @@ export const ownAccounts: readonly string[] = [ranksAccount, gatewayAccount];
  */
 export const ownNumbers = { first: 450, last: 499 } as const;
 
-/** The relevant accounts of a Mac: those of people, and ours, with the records of how ours were created and tested. */
+/** A Mac's relevant accounts: those of people, and ours, with the records of how ours were created and tested. */
 export type MacAccounts = FactsAccounts;
 
 /** One account of a Mac; fields missing in its record are absent. */

@@ -46,7 +46,7 @@ export interface LockedModel {
   readonly files: readonly TreeFile[];
 }
 
-/** The shape of a model, with the digest of its files. */
+/** A model's shape, with the digest of its files. */
 export interface LockedShape {
   /** The digest of its file list; a different one makes the shape invalid. */
   readonly of: Digest;
@@ -68,7 +68,7 @@ export interface ClusterLock extends HostKeyLock {
   /** All nodes ever changed by apply and not forgotten, sorted. */
   readonly nodes: readonly string[];
   /**
-   * The identity of each node, by name: a digest of its serial number and hardware UUID that reveals neither. A node
+   * Each node's identity, by name: a digest of its serial number and hardware UUID that reveals neither. A node
    * without one may be any Mac that fits the file.
    */
   readonly identities?: Readonly<Record<string, Digest>>;
@@ -84,7 +84,7 @@ export interface ClusterLock extends HostKeyLock {
    * other link gets them, and a link that is declared again gets its old one back.
    */
   readonly formerNetworks: Readonly<Record<string, string>>;
-  /** The archive of each runtime. */
+  /** Each runtime's archive. */
   readonly runtimes: Readonly<Record<string, LockedArchive>>;
   /** Extra files of runtimes, by `<runtime>/<name>`; default: none. */
   readonly runtimeFiles?: Readonly<Record<string, LockedArchive>>;

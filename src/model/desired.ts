@@ -6,7 +6,7 @@ import type { Link, LinkEnd, NodeName } from './node.ts';
 import type { TreeFile } from './node-script.ts';
 import type { ApiKeySource, SecretSource } from './secret.ts';
 
-/** The desired state of one node; absent fields stay unchanged. */
+/** One node's desired state; absent fields stay unchanged. */
 export interface DesiredNode {
   readonly name: NodeName;
   readonly host: string;

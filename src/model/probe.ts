@@ -11,7 +11,7 @@ export interface Probe {
   readonly maxBytes: number;
 }
 
-/** The output of one probe. `stdout` and `stderr` are complete unless `isTruncated`. */
+/** One probe's output. `stdout` and `stderr` are complete unless `isTruncated`. */
 export interface Answer {
   readonly probe: string;
   readonly exit: Exit;

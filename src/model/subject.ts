@@ -38,7 +38,7 @@ export const addressed = (about: AddressParts): Addressed => ({ address: Object.
 /** The kind in an address that a person typed. */
 export const typedKind = (typed: string): string => typed.split('/')[0] ?? '';
 
-/** The subject of a diagnostic; {@link subjectText} gives its text. */
+/** A diagnostic's subject; {@link subjectText} gives its text. */
 export type Subject =
   | { readonly kind: 'node'; readonly names: readonly string[] }
   /** A cable, declared or seen; rules about the file use the file's text. */

@@ -55,7 +55,7 @@ function entryOf(line: string) {
   }
 }
 
-/** The exit of a command on a node and its output as text. */
+/** The exit status of a command on a node, and its output as text. */
 export interface ScriptEnd {
   readonly exit: Exit;
   readonly stdout: string;

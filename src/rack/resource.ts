@@ -143,7 +143,7 @@ export interface Property extends Addressed {
   readonly node: NodeName;
   readonly desired: Json;
   readonly observed: Known<Json>;
-  /** The kind of its change, where it does not follow from the values, such as `true` for a bridge that exists. */
+  /** Its change's kind, where it does not follow from the values, such as `true` for a bridge that exists. */
   readonly kind?: ChangeKind;
   /** The observed value in words, for the plan. */
   readonly from: string;

@@ -31,7 +31,7 @@ export const unknownExit = {
   closed: unknown('closed', 'meshwright closed the connection'),
 } as const;
 
-/** The diagnostic of an unknown exit; undefined for a known exit. */
+/** The diagnostic for an unknown exit status; undefined for a known one. */
 export function diagnoseExit(label: string, exit: Exit): Diagnostic | undefined {
   if (exit.kind !== 'unknown') return undefined;
   const fields = { detail: prose`${labelled(label)}${exit.reason}.`, subject: nodeSubject(label) };
@@ -129,7 +129,7 @@ export interface Remote {
 
 /** How to reach a node, resolved from the cluster file, `ssh -G` or the simulator. */
 export interface Target {
-  /** The name of the node, or its address if there is no file yet. */
+  /** The node's name, or its address if there is no file yet. */
   readonly label: string;
   readonly host: string;
   readonly port: number;

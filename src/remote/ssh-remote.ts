@@ -298,7 +298,7 @@ function listen(
   }
 }
 
-/** The output of a command, up to a limit for both streams together. */
+/** A command's output, up to a limit for both streams together. */
 function createOutput(maxBytes: number) {
   const out = { stdout: createSink(), stderr: createSink() };
   let room = maxBytes;

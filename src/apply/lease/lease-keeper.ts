@@ -219,7 +219,7 @@ export async function releaseLeaseOf(
   return { kind: kept === 'lost' ? 'not-this-run' : 'unheard' };
 }
 
-/** The diagnostic of a node that is leased to another run. */
+/** The diagnostic for a node that is leased to another run. */
 export function leaseHeld({ node, holder: { owner, verb, phase, since, run } }: LeaseRefusal): Diagnostic {
   const detail = prose`${owner} has had the lease of ${named(node)} since ${since}: meshwright ${verb}, at ${phase} (run ${run}).`;
   return diagnose('lease/held', { subject: nodeSubject(node), detail });

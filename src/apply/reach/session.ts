@@ -112,7 +112,7 @@ export async function withRemote<T>(
   }
 }
 
-/** The diagnostic of a node that was not asked, or had not answered, when the run was interrupted. */
+/** The diagnostic for a node that was not asked, or had not answered, when the run was interrupted. */
 export const interruption = (node: string): Diagnostic =>
   diagnose('run/interrupted', {
     subject: nodeSubject(node),

@@ -58,7 +58,7 @@ export interface StepContext {
   readonly progress: (progress: StepProgress) => void;
 }
 
-/** A step whose act is of one kind. */
+/** A step with one particular kind of act. */
 export type StepOf<K extends Step['act']['kind']> = Step & { readonly act: Extract<Step['act'], { readonly kind: K }> };
 
 /** Runs the steps of one kind. Rejects only for a bug, or with FleetError for a problem of the controller itself. */

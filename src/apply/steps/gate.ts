@@ -144,7 +144,7 @@ function abortedGate(hit: Patch, missing: readonly Patch[], seen: Seen): Diagnos
 
 type Ask = StepOf<'ask'>;
 
-/** The result of one request, with its duration. */
+/** One request's result, with its duration. */
 type Asked = { readonly kind: 'token'; readonly tookMs: number } | { readonly kind: 'none'; readonly reason: string };
 
 /**

@@ -170,7 +170,7 @@ const notProven = (step: Prove): StepResult => ({
 const speedUnknown = (step: Prove, detail: string): Diagnostic =>
   diagnose('mesh/speed-unknown', { subject: placementSubject(step.act.placement), detail });
 
-/** The consequence of a measured speed for the start. */
+/** What a measured speed means for the start. */
 type SpeedVerdict =
   | { readonly kind: 'enough' }
   | ({ readonly kind: 'too-slow' } & Slowness)

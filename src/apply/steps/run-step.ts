@@ -41,7 +41,7 @@ export async function runStep(step: Step, context: StepContext): Promise<StepRes
   }
 }
 
-/** The body of a step that is one root script; undefined for all others. */
+/** The body of a step that consists of one root script; undefined for all others. */
 function bodyOf({ act }: Step): RootBody | undefined {
   if (act.kind === 'put') return (rootPrefix, login) => putBody({ ...act, rootPrefix, login });
   return act.kind === 'script' && act.name !== 'withdraw-node' ? () => scriptBody(act) : undefined;

@@ -125,7 +125,7 @@ const coded: ReadonlyMap<string, { readonly code: DiagnosticCode }> = new Map([
   ['fetch-failed', { code: 'step/fetch-failed' }],
 ]);
 
-/** Hints that are more specific than that of `step/failed`. */
+/** Hints that are more specific than the one for `step/failed`. */
 const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>(
   Object.entries({
     'no-source': 'The source in the file is a folder on the node itself: check that this path exists there.',
@@ -146,7 +146,7 @@ const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>(
   }),
 );
 
-/** The diagnostic of a failure that a script or job reports, with a hint. */
+/** The diagnostic for a failure that a script or job reports, with a hint. */
 export function scriptProblem(
   step: Step,
   { slug, text }: { readonly slug: string; readonly text: string },

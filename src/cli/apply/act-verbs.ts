@@ -139,7 +139,7 @@ function endingOf(
   return { checked: `${names(wanted)} ${are} stopped`, ...(serving.length === 0 ? {} : { lastWords: () => [again] }) };
 }
 
-/** A restart keeps the running layout; a start uses the nodes of the file or the fallback. */
+/** A restart keeps the running layout; a start uses the nodes in the file or the fallback. */
 function layoutOf(run: Run, verb: PlacementVerb): PlayScope['layout'] {
   if (verb !== 'start') return undefined;
   return run.own['fallback'] === true ? 'fallback' : 'own';

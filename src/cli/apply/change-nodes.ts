@@ -40,7 +40,7 @@ export interface RunHooks {
   readonly tells?: (work: PlaybookWork) => string | undefined;
 }
 
-/** The nodes of a command, and how the user is asked. */
+/** A command's nodes, and how the user is asked. */
 interface NodeChange extends RunHooks, Pick<RunOptions, 'onWithdraw'> {
   readonly verb: string;
   readonly scope: PlayScope;
@@ -124,7 +124,7 @@ const switchedOff = ({ run }: PlaybookWork): readonly NodeName[] =>
     isDone(one) && one.step.act.kind === 'reboot' && one.step.act.to === 'off' ? [one.step.node] : [],
   );
 
-/** Shows the progress of a run, plan after plan. */
+/** Shows a run's progress, plan by plan. */
 interface RunView {
   readonly listen: RunListener;
   readonly begin: (plan: Plan) => void;

@@ -51,7 +51,7 @@ const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
   [exitCode.terminated]: 'interrupted',
 };
 
-/** Shows the result of a run, as text or as one document, and returns its exit code. */
+/** Shows a run's result, as text or as one document, and returns its exit code. */
 export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundings): ExitCode {
   const outcome = { ...ended, ...given({ interruptedBy: exitOfSignal(run.signal) }) };
   const code = exitOf(outcome);
@@ -258,7 +258,7 @@ export interface RunOutcome {
   readonly interruptedBy?: ExitCode;
 }
 
-/** The outcome of a run, with the final check if there was one. */
+/** A run's outcome, with the final check if there was one. */
 export const outcomeOf = (
   report: PlaybookReport,
   about: Pick<JudgedPlan, 'goal' | 'fleet' | 'targets'>,
@@ -320,7 +320,7 @@ export function exitsOf(outcome: RunOutcome): readonly ExitCode[] {
   ];
 }
 
-/** The exit code of the command. */
+/** The command's exit code. */
 export const exitOf = (outcome: RunOutcome): ExitCode => firstOf(exitsOf(outcome));
 
 /** The verdict on each target: by the final check, or without one by the works on the target. */

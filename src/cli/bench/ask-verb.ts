@@ -67,7 +67,7 @@ function namedFirst(words: readonly string[], { placements }: DesiredFleet): rea
   return words.length > 1 && didYouMean(first, [only]) !== undefined ? words : [only, ...words];
 }
 
-/** The answer, and why there is none: a model can use up its tokens by thinking. */
+/** The answer, or why there is none: a model can use up its tokens by thinking. */
 interface Answered extends AnswerParts {
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -186,7 +186,7 @@ export function openKeeper(run: Run, opened: OpenedCluster): LockKeeper {
   return createLockKeeper({ ...place, lock: run.options.sim ? readLock(place) : opened.lock });
 }
 
-/** Reads and writes the lock of a run. */
+/** Reads and writes a run's lock. */
 export interface LockKeeper extends LockPlace {
   /** The keys pinned for a name. */
   readonly pins: (name: string) => readonly HostKey[];

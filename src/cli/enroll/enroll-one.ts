@@ -41,7 +41,7 @@ export interface Enrolled {
   readonly login?: Access['login'];
   readonly sudo?: Access['sudo'];
   readonly installed?: Access['installed'];
-  /** Whether it is the recorded Mac; only for nodes of the file, after a login. */
+  /** Whether it is the recorded Mac; only for nodes in the file, after a login. */
   readonly mac?: 'added' | 'kept' | 'replaced' | 'wrong' | 'unseen';
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -51,7 +51,7 @@ export interface EnrollOne {
   readonly subject: DesiredNode;
   readonly ways: Ways;
   readonly keeper: LockKeeper;
-  /** Every node of the file; empty without one. */
+  /** Every node in the file; empty without one. */
   readonly nodes: readonly DesiredNode[];
 }
 

@@ -184,7 +184,7 @@ interface EnrollSubjects extends Omit<EnrollOne, 'subject'> {
 }
 
 /**
- * The nodes to enroll: nodes of the file by name, or addresses if there is no file or the Mac is not in the file yet.
+ * The nodes to enroll: nodes in the file by name, or addresses if there is no file or the Mac is not in the file yet.
  * @throws FleetError `enroll/no-such-node` or `cli/usage`
  */
 function enrollSubjects(run: Run): EnrollSubjects {

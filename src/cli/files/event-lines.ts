@@ -10,7 +10,7 @@ import type { StepOutcome } from '../../model/step.ts';
 import { subjectNodes, subjectText } from '../../model/subject.ts';
 import type { RemoteEvent } from '../../remote/remote.ts';
 
-/** The events in the log of a command. */
+/** The events in a command's log. */
 export type LogEvent =
   | RunEvent
   | RemoteEvent

@@ -126,7 +126,7 @@ function cannotRead(shown: string, error: unknown): FleetError {
   return failure('cli/cannot-read', fields, { cause: error });
 }
 
-/** A more specific hint than that of the code. */
+/** A hint more specific than the code's own. */
 function hintFor(code: string, shown: string): string | undefined {
   if (code === 'EISDIR') return `Name the file in this folder: ${shown.replace(/\/$/, '')}/cluster.yaml`;
   return code === 'SILENT' ? 'Start the program that writes to the pipe first, or name a file.' : undefined;
@@ -185,5 +185,5 @@ function writers({ mode, uid, gid }: FileOwner, reader: Reader): readonly string
   return isGroups ? [`Every member of group ${gid}`] : [];
 }
 
-/** The user of this process, from the process itself. */
+/** This process's user, from the process itself. */
 export const thisReader = (env: Reader['env']): Reader => ({ uid: process.getuid?.() ?? 0, env });

@@ -8,7 +8,7 @@ import { given } from '../../model/given.ts';
 import { eventLines, type LogEvent, type LogLevel } from './event-lines.ts';
 import { cannotWrite, writingTo } from './write-file.ts';
 
-/** The log of one command, for audits: its actions and observations as JSON lines (`schemas/log-line.schema.json`). */
+/** One command's log, for audits: its actions and observations as JSON lines (`schemas/log-line.schema.json`). */
 export interface RunLog {
   /** The name of the next journal; the first one is also the `run` of each log line. */
   readonly nextRunId: () => string;
@@ -18,7 +18,7 @@ export interface RunLog {
   readonly hide: (secret: string) => void;
 }
 
-/** The command of the log, and its file. */
+/** The log's command and file. */
 interface RunLogOptions {
   /** Absolute. */
   readonly path: string;

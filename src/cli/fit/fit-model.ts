@@ -32,7 +32,7 @@ interface FitSubject {
   readonly shape: ModelShape;
 }
 
-/** Whether an argument is a folder, file or URL, not a model name of the cluster file. */
+/** Whether an argument is a folder, file or URL, not a model name in the cluster file. */
 const isPlace = (word: string): boolean => /[/\\]|\.gguf$/i.test(word);
 
 /** The shape of a model in a folder, a `.gguf` file, or below a base URL. @throws FleetError `model/shape-unknown` */
@@ -103,7 +103,7 @@ const indexName = 'model.safetensors.index.json';
 /** The indexes of the largest models have about ten megabytes. */
 const mostIndexBytes = 64 * 2 ** 20;
 
-/** The weight files of a model: those in its index, or the default file if there is no index. */
+/** A model's weight files: those in its index, or the default file if there is no index. */
 async function weightsAt(source: ByteSource): Promise<readonly string[]> {
   const index = await readText(source, indexName, mostIndexBytes);
   const text = index.kind === 'text' ? index.text : '{}';
@@ -113,7 +113,7 @@ async function weightsAt(source: ByteSource): Promise<readonly string[]> {
   return weights.length === 0 ? ['model.safetensors'] : weights;
 }
 
-/** The shape of a model of the file: from the lock, else from the model's source. */
+/** The shape of a model in the file: from the lock, else from the model's source. */
 async function shapeOf(run: Run, model: DesiredModel, baseFolder: string): Promise<ShapeFact> {
   const { shape, source, files } = model;
   if (shape !== undefined) return { kind: 'known', shape };
@@ -133,7 +133,7 @@ async function shapeOf(run: Run, model: DesiredModel, baseFolder: string): Promi
   }
 }
 
-/** A model of the file by its name. @throws FleetError `cli/usage`, `model/shape-unknown` */
+/** A model in the file by its name. @throws FleetError `cli/usage`, `model/shape-unknown` */
 async function subjectInFile(run: Run, name: string, { fleet, baseFolder }: FitFile): Promise<FitSubject> {
   const model = fleet.models.find((one) => one.name === name);
   if (model === undefined) {
@@ -202,7 +202,7 @@ async function lockedMlxLm(
   return settlePackages(runtime, { archives, folders: {} }, keysByDriver).runtime.packages?.['mlx-lm'];
 }
 
-/** A Mac for the model: a node of the file, or an imaginary one. */
+/** A Mac for the model: a node in the file, or an imaginary one. */
 type FitNode = Pick<DesiredNode, 'name' | 'hardware'>;
 
 /** The maximum number of nodes of a placement. */
@@ -302,7 +302,7 @@ export async function fitModel(run: Run): Promise<ModelFit> {
   return judgeModelFit({ name, shape, macs, more, fleet, ...given({ links }) }, { ...wish, driver });
 }
 
-/** Whether all Macs are nodes of the file, so that its cables and other nodes count. */
+/** Whether all Macs are nodes in the file, so that its cables and other nodes count. */
 const areDeclared = (macs: readonly FitNode[], { fleet: { nodes } }: FitFile): boolean =>
   macs.every(({ name }) => nodes.some((node) => node.name === name));
 
@@ -341,7 +341,7 @@ function driverFor(run: Run, { driver }: Wish, { format }: ModelShape): DriverNa
   throw usageError(`--mlx-lm does not apply to ${chosen}.`, 'Leave out --mlx-lm, or add --runtime mlx.');
 }
 
-/** The fleet for the calculation, with the other placements that serve on these nodes of the file. */
+/** The fleet for the calculation, with the other placements that serve on these nodes in the file. */
 async function fleetFor(
   run: Run,
   { name: subject }: FitSubject,

@@ -167,7 +167,7 @@ type Timed = Pick<JournalRecord, 'at'>;
 
 type Planned = Extract<JournalRecord, { phase: 'plan' }>['changes'][number];
 
-/** The changes of every plan, with the outcomes of their steps before the next plan. */
+/** Every plan's changes, with the outcomes of their steps before the next plan. */
 function changesOf(records: readonly JournalRecord[]): readonly HistoryChange[] {
   return records.flatMap((plan, at) => {
     if (plan.phase !== 'plan') return [];
@@ -237,7 +237,7 @@ interface HistoryStep {
   readonly atEpochSeconds: number;
 }
 
-/** The result of a change; `unknown` if the journal does not record how many steps it takes. */
+/** A change's result; `unknown` if the journal does not record how many steps it takes. */
 type ChangeResult = 'changed' | 'unchanged' | 'failed' | 'not finished' | 'not begun' | 'unknown';
 
 /** One property that a run planned to change, from the journal. */

@@ -29,7 +29,7 @@ import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `lease status [NODE…]`: which run has the lease of which node. */
+/** `lease status [NODE…]`: which run has the lease on which node. */
 export const leaseStatus: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const asked = targetedNodes(run, cluster.fleet, run.words);
@@ -219,7 +219,7 @@ function show(run: Run, freed: readonly Freed[]): void {
   );
 }
 
-/** The observed lease of one node; without `run` if its owner died before writing its name into the lease. */
+/** One node's observed lease; without `run` if its owner died before writing its name into the lease. */
 interface ObservedLease {
   readonly run?: string;
   readonly token?: number;
@@ -229,7 +229,7 @@ interface ObservedLease {
   readonly since?: string;
 }
 
-/** The lease of a node; a known `undefined` means that the node is free. */
+/** A node's lease; a known `undefined` means that the node is free. */
 function leaseOn(observation: FleetObservation, node: string): Known<ObservedLease | undefined> {
   const fact = read(observation.nodes[node]?.facts, leasesFact);
   if (fact === undefined) return unknown('unreachable', 'The node was not observed.');

@@ -33,7 +33,7 @@ type Ended = Extract<CommandOutcome, { readonly kind: 'ended' }>;
 export const isAnswered = (outcome: CommandOutcome): outcome is Ended =>
   outcome.kind === 'ended' && isSuccess(outcome.result.exit);
 
-/** The output of the command, decoded as UTF-8. */
+/** The command's output, decoded as UTF-8. */
 export const answerText = ({ result }: Ended): string => new TextDecoder().decode(result.stdout);
 
 /** Why a node was not reached, or why the command's exit status is unknown. */

@@ -21,7 +21,7 @@ interface SavedPlan {
   /** The displayed path of its file. */
   readonly shown: string;
   readonly text: string;
-  /** The nodes of the plan; absent for all nodes of the file. */
+  /** The plan's nodes; absent for all nodes in the file. */
   readonly targets?: readonly string[];
 }
 
@@ -75,12 +75,12 @@ export function requireSame({ shown, text }: SavedPlan, document: string): void 
   });
 }
 
-/** The fields of a plan document besides the plan. */
+/** The fields in a plan document besides the plan itself. */
 interface PlanSurroundings {
   readonly isSimulated: boolean;
   /** Lines that the lock does not have yet. */
   readonly additions: readonly string[];
-  /** The selected nodes; absent for all nodes of the file. */
+  /** The selected nodes; absent for all nodes in the file. */
   readonly targets?: readonly string[];
   /** Budgets of RDMA launches, if the fleet can have any. */
   readonly budgets?: readonly NodeBudget[];

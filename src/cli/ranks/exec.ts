@@ -75,7 +75,7 @@ const chunkChars = 64 * 1024;
 
 const decoder = new TextDecoder();
 
-/** Shows the output of every node line by line after its name, at the pace of the reader. */
+/** Shows every node's output line by line after its name, as fast as the reader can take it. */
 export async function showOutcomes(
   console: Console,
   outcomes: readonly CommandOutcome[],

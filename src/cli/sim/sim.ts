@@ -121,7 +121,7 @@ function listFaults(run: Run): ExitCode {
   return exitCode.done;
 }
 
-/** `sim up`: starts one simulated Mac per node of the file; does nothing if they are already up. */
+/** `sim up`: starts one simulated Mac per node in the file; does nothing if they are already up. */
 export const simUp: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
   requirePrograms();
@@ -254,7 +254,7 @@ export async function askFaults(runFile: RunFile, request: ControlRequest): Prom
 
 const textsOf = (faults: Answer['faults']): readonly string[] => faults.map(({ text }) => text);
 
-/** The answers of the simulator; each request has some of these fields. */
+/** The simulator's answers; each request has some of these fields. */
 interface Answer {
   readonly done: readonly string[];
   readonly faults: readonly { readonly text: string }[];

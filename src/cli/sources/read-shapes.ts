@@ -170,7 +170,7 @@ const mostBytes = 512 * 2 ** 20;
 
 const unknown = (why: string): ShapeFact => ({ kind: 'unknown', why });
 
-/** The shape of a model, from the headers of its files only. Rejects only when aborted. */
+/** A model's shape, from the headers of its files only. Rejects only when aborted. */
 export async function readShape(source: ByteSource, paths: readonly string[]): Promise<ShapeFact> {
   const files = shapeFiles(paths);
   switch (files.kind) {

@@ -137,7 +137,7 @@ export const keptKeys = (
   version: Digest | undefined,
 ): RuntimeKeys | undefined => own(runtimeKeys, name)?.find((one) => one.of === version)?.keys;
 
-/** The keys of the file that a version needs to start its programs, and that may differ between versions. */
+/** The keys in the file that a version needs to start its programs, and that may differ between versions. */
 export const keysOf = (runtime: DesiredRuntime, drivers: KeysByDriver): RuntimeKeys | undefined =>
   drivers.get(runtime.driver)?.ofVersion({ ...runtime });
 
@@ -163,7 +163,7 @@ export function withKeptKeys(runtime: DesiredRuntime, lock: Pick<ClusterLock, 'r
 /**
  * The keys of a runtime's versions for the lock, the newest last.
  *
- * @param runtime the runtime with the keys of the file, even if it was rolled back
+ * @param runtime the runtime with the keys in the file, even if it was rolled back
  */
 export function lockedKeys(
   runtime: DesiredRuntime,

@@ -57,7 +57,7 @@ export function settleModel(
   return { wanted, locked, additions: listAdditions(wanted, locked, before), diagnostics };
 }
 
-/** The files of the folder, or of the lock. The lock's list of another folder counts only if this one was not tried. */
+/** The files in the folder or in the lock. The lock's list of another folder counts only if this one was not tried. */
 function listOf(
   { name, source }: DesiredModel,
   seen: FolderFact | undefined,

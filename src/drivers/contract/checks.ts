@@ -5,7 +5,7 @@ import type { NodeName } from '../../model/node.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import type { CheckedMac, PlacementFinding } from './driver.ts';
 
-/** An error that prevents the start of a placement. */
+/** An error that prevents a placement from starting. */
 export const refused = (code: PlacementFinding['code'], detail: string): PlacementFinding => ({
   code,
   severity: 'error',

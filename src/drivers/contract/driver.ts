@@ -242,7 +242,7 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
    * search.
    */
   binHas?(programs: readonly string[]): string | undefined;
-  /** The key of the file that names this program; absent: `program`. */
+  /** The key in the file that names this program; absent: `program`. */
   programKey?(runtime: R, program: string): string;
   /** The program, if the file names one that is in no archive. */
   programOutside?(runtime: R): NodePath | undefined;
@@ -258,7 +258,7 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   takesOneRequest?(placement: DesiredPlacement): boolean;
   /** Which ranks can cancel a running answer. `alone`: only a single rank; absent: all. */
   readonly cancels?: 'alone';
-  /** The check of the golden answer after every start. */
+  /** The golden answer check after every start. */
   goldenCheck(runtime: R): GoldenCheck;
   /** Whether one dead rank can be started again in the same generation while the others run. */
   canRestartOne(runtime: R): boolean;
@@ -295,7 +295,7 @@ export interface CheckedNode {
   readonly mac?: CheckedMac | undefined;
 }
 
-/** All inputs for the check of a placement before its start. */
+/** All inputs for the check before a placement starts. */
 export interface PlacementCheck<R extends DesiredRuntime = DesiredRuntime> {
   readonly placement: DesiredPlacement;
   readonly runtime: R;

@@ -197,7 +197,7 @@ def main():
 main()
 `;
 
-/** How the ranks of a placement communicate; `alone` for a single rank. */
+/** How a placement's ranks communicate; `alone` for a single rank. */
 export type Backend = 'jaccl' | 'jaccl-ring' | 'ring' | 'alone';
 
 /** Whether every rank has a value towards every other rank. */

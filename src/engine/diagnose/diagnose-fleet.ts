@@ -111,7 +111,7 @@ export const runningOver = (
 
 const severities: readonly Severity[] = ['error', 'warning', 'notice'];
 
-/** Findings in the order of the nodes (a link counts for its first node), then by severity, code and subject. */
+/** Findings in node order (a link counts for its first node), then by severity, code and subject. */
 function sortFindings(findings: readonly Diagnostic[], order: readonly string[]): readonly Diagnostic[] {
   const placeOf = ({ subject }: Diagnostic): number => {
     const places = subjectNodes(subject).map((name) => order.indexOf(name));

@@ -60,7 +60,7 @@ function stageOf({ code, severity }: Diagnostic): Stage {
   return code.startsWith('cabling/') ? 'cables' : 'nodes';
 }
 
-/** Areas whose errors alone block the start of a placement on their nodes. */
+/** Areas whose errors alone prevent a placement from starting on their nodes. */
 const holding = ['address', 'bridge', 'cabling', 'identity', 'macos', 'rdma', 'ssh'];
 
 /** Cable warnings that block any start over the cable, even if it still carries traffic. */
@@ -162,7 +162,7 @@ const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
   mesh: ['placements', 'services'],
 };
 
-/** Codes based on facts other than those of their area. */
+/** Codes based on facts from outside their own area. */
 const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'rdma/suspected-idle-dead': ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
   'address/suspected-no-answer': ['thunderbolt', 'interfaces'],
@@ -202,7 +202,7 @@ function namedEnds({ subject }: Diagnostic, node: ExaminedNode): readonly LinkEn
     .filter((end) => named.includes(linkEndText(end)));
 }
 
-/** The ends of a node that a finding is about: named ones, or those whose RDMA state matches the code. */
+/** A node's link ends that a finding is about: named ones, or those whose RDMA state matches the code. */
 function endsOf(examination: Examination, finding: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
   const named = namedEnds(finding, node);
   if (named.length > 0) return named;

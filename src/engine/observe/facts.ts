@@ -103,7 +103,7 @@ const listed = [
 
 type Listed = (typeof listed)[number];
 
-/** The name of a fact. */
+/** A fact's name. */
 export type FactName = Listed['name'];
 
 /** The type of each fact's value, by fact name. */

@@ -126,7 +126,7 @@ function withoutVainStops({ ready, held }: Sifted, { restarting, targets, desire
   };
 }
 
-/** The observed state of one node; if the next observation differs, the plan is stale. */
+/** One node's observed state; if the next observation differs, the plan is stale. */
 function observedNode({ desired: { name }, facts }: ObservedTarget, properties: readonly Property[]): ObservedNode {
   const seen: [string, Json][] = properties
     .filter(({ node }) => node === name)

@@ -63,7 +63,7 @@ export interface Plan {
   readonly observed: Readonly<Record<string, ObservedNode>>;
   /** Unobserved targets, which the rest of the plan does not cover; absent if all were reached. */
   readonly unreached?: Unreached;
-  /** Sorted by node, then by the order of the resources. */
+  /** Sorted by node, then in resource order. */
   readonly changes: readonly Change[];
   /** Every step comes after the steps that it needs. */
   readonly steps: readonly Step[];

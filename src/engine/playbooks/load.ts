@@ -245,7 +245,7 @@ function unknownFields(
 /** The fields of a sentence, which is shown once per batch. */
 const sentenceFields: readonly Field[] = ['cluster', 'nodes', 'placements'];
 
-/** The fields of a command argument; the command runs on each node separately. */
+/** The fields in a command argument; the command runs on each node separately. */
 const commandFields: readonly Field[] = ['cluster', 'node', 'host'];
 
 /** A text of a task that may contain fields: its path below the task, and the valid fields. */

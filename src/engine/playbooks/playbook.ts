@@ -4,7 +4,7 @@ import type { ResourceKind } from '../../rack/resource-kind.ts';
 import type { Goal } from '../goals/scope.ts';
 
 export type NodeChoice =
-  /** Every node of the cluster file. */
+  /** Every node in the cluster file. */
   | { readonly kind: 'all' }
   /** The nodes named on the command line, or the nodes of placements named there. */
   | { readonly kind: 'targets' }

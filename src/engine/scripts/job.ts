@@ -43,7 +43,7 @@ x=$?
 ${pathWord(tool.rm)} -f "$d/pid.$$"
 [ "$x" -eq 0 ] || exit 0`;
 
-/** The state of a job. */
+/** A job's state. */
 export interface JobPoll {
   /** `gone`: no process and no exit status. */
   readonly state: 'absent' | 'running' | 'ended' | 'gone';

@@ -1,5 +1,5 @@
 /**
- * The lease of a node: a folder `lease` that one run creates by `mkdir`, with a file `owner` and a heartbeat counter
+ * A node's lease: a folder `lease` that one run creates by `mkdir`, with a file `owner` and a heartbeat counter
  * `beat`. A waiting run checks by its own clock whether the heartbeat moves. If it stopped, the run steals the lease by
  * renaming the folder, which only one run can win, and then checks the renamed folder. It restores a lease of another
  * run or with a running script; scripts that start meanwhile find no lease and do nothing. If it cannot restore the

@@ -146,7 +146,7 @@ function perSecond(count: number | undefined, ms: number | undefined): number | 
 /** An unchecked JSON object, or nothing. */
 type Found = ReturnType<typeof jsonObject>;
 
-/** A number in an object; undefined if there is none. */
+/** A number in an object; undefined if it has none. */
 function numberOf(found: Found, key: string): number | undefined {
   const value = found?.[key];
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;

@@ -26,7 +26,7 @@ export const stagingName = ({ kind, name, digest }: TreeId): string => `${kind}-
 /** The folder where a tree is prepared; nothing is ever used from there. */
 export const stagingFolder = (tree: TreeId): NodePath => below(place.opt, `staging/${stagingName(tree)}`);
 
-/** The folder of a job, by the key of its result. */
+/** A job's folder, by the key of its result. */
 export const jobFolder = (key: Digest): NodePath => below(place.ours, `ops/${key}`);
 
 /** Contains the digest of a staged tree that a job has verified. */

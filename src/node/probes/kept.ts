@@ -12,7 +12,7 @@ interface NamedRecord extends NodeRecord {
   readonly fields: Readonly<Record<string, string>> | undefined;
 }
 
-/** The records of a probe; `forms` has the words of its heads, and the form of the name after each. */
+/** A probe's records; `forms` has the words of its heads, and the form of the name after each. */
 const readNamed = (answer: Answer | undefined, forms: Readonly<Record<string, RegExp>>) =>
   mapKnown(readRecords(answer), (records) =>
     records.map((record): NamedRecord => {

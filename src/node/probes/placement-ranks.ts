@@ -70,7 +70,7 @@ const gpuWords = 'recommendedMaxWorkingSetSize|^meshwright: the GPU may use ';
 const saidFirst = 48;
 const saidLast = 8;
 
-/** Separates the beginning and the end of a long log. */
+/** Separates the beginning of a long log from its end. */
 const leftOut = '--left-out--';
 
 /**

@@ -6,7 +6,7 @@ import { serviceOf } from '../network/services.ts';
 import { hardwarePortsFact, networkServicesFact } from '../network/services-fact.ts';
 import { thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 
-/** The interface of each receptacle, or why it is unknown. */
+/** Each receptacle's interface, or why it is unknown. */
 export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, string>> {
   const ports = read(facts, hardwarePortsFact);
   const devices = thunderboltInterfaces(facts);
@@ -21,7 +21,7 @@ export type KeptAddress =
   | { readonly kind: 'manual'; readonly address: Ipv4Address }
   | { readonly kind: 'dhcp' | 'off' | 'other' };
 
-/** The address that the network preferences give the device of a receptacle. */
+/** The address that the network preferences give a receptacle's device. */
 export function keptAddress(facts: Facts, device: string): Known<KeptAddress> {
   const services = read(facts, networkServicesFact);
   const addresses = read(facts, serviceAddressesFact);

@@ -36,7 +36,7 @@ interface WantedAddress extends Ipv4Address {
   readonly link: string;
 }
 
-/** The fixed addresses of a node, sorted by receptacle. Links without an allocated network are left out. */
+/** A node's fixed addresses, sorted by receptacle. Links without an allocated network are left out. */
 export function wantedAddresses({ thunderbolt }: DesiredFleet, node: NodeName): readonly WantedAddress[] {
   return linkAddresses(thunderbolt)
     .filter(({ end }) => end.node === node)

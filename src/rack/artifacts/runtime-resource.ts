@@ -35,7 +35,7 @@ import {
   unreadBlockers,
 } from './tree-steps.ts';
 
-/** Everything that is installed as the tree of a runtime. */
+/** Everything that is installed as a runtime's tree. */
 type Program = DesiredRuntime | DesiredGateway;
 
 const isKnown = ({ digest }: Program): boolean => digest !== undefined;
@@ -242,7 +242,7 @@ const versionGone = ({ desired, targets }: View): readonly Blocker[] =>
 const unknownKeys =
   " The lock does not record this version's keys (`program`, `version`, `command` and others), so the current keys in the file are used.";
 
-/** Runtimes that `rollback` set to an older version than that of their archive. */
+/** Runtimes that `rollback` set to a version older than their archive's. */
 const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>
   desired.runtimes.flatMap(({ name, digest, takenBackFrom, hasFileKeys }) =>
     digest === undefined || takenBackFrom === undefined
@@ -274,7 +274,7 @@ export const runtime: Resource = {
 };
 
 /**
- * The unneeded versions of one runtime: all except the current one, the desired one and one older. Until the desired
+ * One runtime's unneeded versions: all except the current one, the desired one and one older. Until the desired
  * version is current, the current one counts as the older one, so that a rollback is always possible.
  * @param wanted the first 16 digits of the desired version; undefined if the node should have none
  * @returns their digits, sorted

@@ -38,7 +38,7 @@ const jobsOfKind: Readonly<Record<TreeId['kind'], readonly JobName[]>> = {
 /** The keys of all jobs that may have prepared a tree. */
 export const jobKeys = (tree: TreeId): readonly Digest[] => jobsOfKind[tree.kind].map((job) => jobKey(tree, job));
 
-/** A blocker for the placements of a node that need one of its trees. */
+/** A blocker for a node's placements that need one of its trees. */
 export const treeBlocker = (
   kind: TreeId['kind'],
   name: string,

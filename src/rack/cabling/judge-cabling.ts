@@ -24,7 +24,7 @@ export interface JudgedLink {
 
 /** The declared links compared with the observed cables. */
 export interface Cabling {
-  /** In the order of the file. */
+  /** In file order. */
   readonly links: readonly JudgedLink[];
   readonly rack: SeenRack;
   /** Every cable that both ends agree on, sorted by its ends. */
@@ -73,7 +73,7 @@ export function judgeCabling(links: readonly Link[], names: readonly NodeName[],
 export const linkAt = (links: readonly JudgedLink[], end: LinkEnd): JudgedLink | undefined =>
   links.find(({ link }) => link.ends.some((one) => isSameEnd(one, end)));
 
-/** The cables whose exact pair of receptacles no link declares. */
+/** The cables between pairs of receptacles that no link declares. */
 export const undeclaredCables = ({ links, cables }: Cabling): readonly SeenCable[] =>
   cables.filter(
     ({ ends }) => !links.some(({ link }) => ends.every((end) => link.ends.some((one) => isSameEnd(one, end)))),
@@ -210,7 +210,7 @@ function viewKind(seen: ThunderboltReceptacle): ReceptacleView['kind'] {
   return seen.state === 'empty' ? 'empty' : 'silent';
 }
 
-/** Everything that the receptacles of the fleet see. */
+/** Everything that the fleet's receptacles see. */
 export interface SeenRack {
   /** Sorted by node name and receptacle number. */
   readonly views: readonly ReceptacleView[];

@@ -217,7 +217,7 @@ function shareSpares(groups: readonly MoveGroup[]): readonly MoveGroup[] {
   }));
 }
 
-/** A cable whose one end stays in a receptacle of a link while its other end moves to the link's other receptacle. */
+/** A cable: one end stays in one of a link's receptacles while the other end moves to the link's other receptacle. */
 interface Shift {
   readonly stays: LinkEnd;
   /** Absent if that end is in a Mac outside the file. */

@@ -10,7 +10,7 @@ export interface SeenClock extends ClockOffset {
   readonly name: string;
 }
 
-/** Clocks that are off, and the cause: the clock of each node, or the clock of this computer. */
+/** Clocks that are off, and the cause: each node's clock, or the clock of this computer. */
 export interface Clocks {
   readonly kind: 'nodes' | 'this-computer';
   readonly off: readonly SeenClock[];

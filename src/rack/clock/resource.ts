@@ -39,7 +39,7 @@ function setClock(made: Property): readonly Step[] {
 }
 
 /**
- * The clock of a Mac, if the file wants wrong clocks set. The doctor's comparison decides which clocks are wrong.
+ * A Mac's clock, if the file wants wrong clocks set. The doctor's comparison decides which clocks are wrong.
  *
  * @see sntp(1)
  */

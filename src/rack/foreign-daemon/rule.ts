@@ -63,7 +63,7 @@ const judge = (desired: DesiredFleet, { facts }: ExaminedNode): readonly Found[]
     return found === undefined ? [] : { ...found, detail };
   });
 
-/** Placements over several nodes that should serve on a node with an adopted daemon. */
+/** Placements across several nodes that should serve on a node with an adopted daemon. */
 function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Found[] {
   const label = adoptedDaemon(desired, facts);
   const waiting = desired.placements.filter(

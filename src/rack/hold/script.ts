@@ -3,7 +3,7 @@ import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { quote } from '../../node/quote.ts';
 
-/** @throws Error for a value with a line end, which would be a bug: each value is one line of the file */
+/** @throws Error for a value with a line end, which would be a bug: each value is one line in the file */
 function oneLine(name: string, value: string): string {
   if (/[\r\n]/.test(value)) throw new Error(`${name} of a hold has several lines`);
   return `${name}=${value}\n`;

@@ -247,7 +247,7 @@ function ownAddress(connection: Answer | undefined): string | undefined {
   return lines.kind === 'known' ? (lines.value[0] ?? '').split(' ')[2] : undefined;
 }
 
-/** A link-local address has a zone, the name of its interface. A connection over loopback comes from a tunnel. */
+/** A link-local address has a zone, its interface's name. A connection over loopback comes from a tunnel. */
 function isCarrier({ name, ipv4, ipv6 }: NetworkInterface, own: string | undefined): boolean {
   const [address = '', zone = name] = own?.split('%') ?? [];
   const isThere = ipv4.some((one) => one.address === address) || ipv6.includes(address);

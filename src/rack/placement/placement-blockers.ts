@@ -186,7 +186,7 @@ function rebootBlockers(view: View, { placement }: PlacementCase): readonly Plac
   });
 }
 
-/** The launch budget of one node; unknown if its start count or its limits were not observed. */
+/** One node's launch budget; unknown if its start count or its limits were not observed. */
 export interface NodeBudget {
   readonly node: NodeName;
   readonly budget: Known<LaunchBudget>;

@@ -139,7 +139,7 @@ export const rankPatch = (placement: string, node: NodeName, reading: RankReadin
 /** The address of one rank's state. */
 export const rankAddress = (placement: string): Addressed => addressed({ kind: 'rank', placement });
 
-/** The address of a placement, on the node of its leader. */
+/** A placement's address, on the node of its leader. */
 export const placementAddress = (placement: string): Addressed => addressed({ kind: 'placement', placement });
 
 /**

@@ -67,7 +67,7 @@ import {
   stopRanks,
 } from './stop-mesh.ts';
 
-/** For gates of starts and stops: the state of every rank, and whether all nodes have the same libraries. */
+/** For gates of starts and stops: every rank's state, and whether all nodes have the same libraries. */
 const readings = (view: View): readonly Reading[] => [
   ...view.targets.flatMap(({ desired: { name: node }, facts }) =>
     view.desired.placements.map(({ name }) => ({
@@ -124,7 +124,7 @@ export const placement: Resource = {
   },
 };
 
-/** The steps of one placement: those that stop ranks, and those that start it once all stops of the plan are known. */
+/** One placement's steps: those that stop ranks, and those that start it once all stops of the plan are known. */
 interface Ways {
   readonly ending: readonly Step[];
   /** @param stops all stops of the plan; those on the placement's nodes come before its start */

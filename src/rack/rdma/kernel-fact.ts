@@ -14,7 +14,7 @@ import { servicesFact } from '../records/services-fact.ts';
 /** The RDMA driver's objects in the kernel, and their processes. Every observation reads them before any verbs tool. */
 export const rdmaKernel = probe('rdma-kernel', [tool.sh, '-c', rdmaKernelScript], 5_000, 131_072);
 
-/** The RDMA driver's objects in the kernel of a node, by what frees them. */
+/** The RDMA driver's objects in a node's kernel, by what frees them. */
 interface KernelObjects extends RdmaObjects {
   /** Objects of living processes; they are freed when the processes exit. */
   readonly held: RdmaObjects;

@@ -32,7 +32,7 @@ export interface LaunchBudget {
 }
 
 /**
- * The budget of a node, for all placements, including removed ones.
+ * A node's budget, for all placements, including removed ones.
  *
  * @param seenStarts starts that the record of a rank shows, in case the count of the node is lost
  */

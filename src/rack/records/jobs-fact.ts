@@ -30,7 +30,7 @@ export const jobsFact = defineFact({
   text: (jobs) => jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`),
 });
 
-/** The fields of a job, without its process number. */
+/** A job's fields, without its process number. */
 function fieldsOf({ pid: _pid, progress, ...fields }: Fields): Fields | undefined {
   if (fields['exit'] !== undefined && !/^\d{1,3}$/.test(fields['exit'])) return undefined;
   if (progress === undefined) return fields;

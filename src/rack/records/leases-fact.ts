@@ -8,7 +8,7 @@ export interface NodeLease {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The lease of the node. It has no fields if the run died while taking it. */
+/** The node's lease. It has no fields if the run died while taking it. */
 export const leasesFact = defineFact({
   name: 'leases',
   from: [keptRecords],
@@ -16,7 +16,7 @@ export const leasesFact = defineFact({
   text: (leases) => leases.map(({ fields }) => fieldsText(fields)),
 });
 
-/** The fields of a record in its order: `by studio-1, since 12`. */
+/** A record's fields, in order: `by studio-1, since 12`. */
 export const fieldsText = (fields: Readonly<Record<string, string>>): string =>
   Object.entries(fields)
     .map(([key, value]) => `${key} ${value}`)

@@ -21,7 +21,7 @@ export const treesOf = (
     all.filter((one) => one.kind === kind && one.name === name && one.state !== 'staged'),
   );
 
-/** The address of a runtime or a model. */
+/** A runtime's or model's address. */
 export const treeAddress = (kind: TreeId['kind'], name: string): Addressed => addressed({ kind, name });
 
 /** Whether exactly this version is present and intact. */

@@ -45,7 +45,7 @@ export interface MacNames {
 }
 
 /**
- * The names of the Mac, from the key `System` of the network preferences:
+ * The Mac's names, from the key `System` of the network preferences:
  *
  *     {"System":{"ComputerName":"studio-1"},"Network":{"HostNames":{"LocalHostName":"studio-1"}}}
  */

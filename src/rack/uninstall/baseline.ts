@@ -19,7 +19,7 @@ import { settings } from '../settings/settings.ts';
 
 /** One value of a Mac that apply changes. Network and daemons, which need several tools, have their own steps. */
 export interface BaselineValue extends Pick<Before, 'read'>, Partial<Omit<Before, 'read'>> {
-  /** Its file in the folder of the baseline. */
+  /** Its file in the baseline's folder. */
   readonly key: string;
 }
 

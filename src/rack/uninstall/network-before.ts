@@ -141,7 +141,7 @@ function differenceOf(beside: Beside): NetworkDifference {
   return { words, restoration: { ...given({ bridge }), made, switched, manual, order } };
 }
 
-/** How the network of a node differs from its baseline, in the parts that apply changes. */
+/** How a node's network differs from its baseline, in the parts that apply changes. */
 export function networkDifference(
   { facts }: { readonly facts: Facts },
   baseline: Baseline,

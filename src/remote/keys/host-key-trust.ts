@@ -54,7 +54,7 @@ function changed(target: Target, seen: HostKey, known: KnownKey): Diagnostic {
       `  seen   ${told(seen)}`,
       'Either the Mac was reinstalled, it is waiting for its FileVault password, or another device is intercepting the connection.',
     ].join('\n')}`,
-    // Only a node in the file can be replaced by a different Mac.
+    // Only a node in the file can be replaced with a different Mac.
     hint:
       target.label === target.host
         ? compareThen(target, seen, '--replace')

@@ -64,7 +64,7 @@ export function graphLayout(picture: GraphPicture): GraphLayout {
 
 type Outlets = ReadonlyMap<string, Outlet>;
 
-/** The position of each receptacle, by `studio-1:2`. */
+/** Each receptacle's position, by `studio-1:2`. */
 const outletsOf = (macs: readonly PlacedMac[]): Outlets =>
   new Map(
     macs.flatMap(({ node, sockets }) =>
@@ -273,7 +273,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** A rectangle by its upper left corner. */
+/** A rectangle, positioned by its upper left corner. */
 export interface Box extends Point {
   readonly width: number;
   readonly height: number;

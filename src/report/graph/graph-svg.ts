@@ -201,7 +201,7 @@ const dark: Readonly<Record<keyof typeof graphColors, string>> = {
   open: '#b0b0b8',
 };
 
-/** Replaces every light color by its dark counterpart. */
+/** Replaces every light color with its dark counterpart. */
 const darkRules = Object.entries(dark)
   .flatMap(([name, color]) =>
     ['fill', 'stroke'].map(

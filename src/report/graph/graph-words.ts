@@ -29,7 +29,7 @@ const entities: Readonly<Record<string, string>> = {
 export const xmlText = (text: string): string =>
   escapeText(text).replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
-/** The content of a drawing, independent of its format. */
+/** A drawing's content, independent of its format. */
 export interface GraphPicture {
   readonly graph: RackGraph;
   /** Written on their nodes; no state if the placement was not checked. */
@@ -95,7 +95,7 @@ interface SocketWords {
   readonly legend: string;
 }
 
-/** Style of a receptacle by its reading, in legend order. */
+/** A receptacle's style, by its reading, in legend order. */
 export const socketSights: Readonly<Record<GraphReceptacle['sight'], SocketWords>> = {
   'as-declared': { tone: 'good', isFull: true, sign: '', legend: '' },
   declared: { tone: 'plan', isFull: true, sign: '', legend: '' },
@@ -130,7 +130,7 @@ export const moveLines = ({ moves }: RackGraph): readonly string[] =>
     escapeText(`${number}. ${first === undefined ? '' : `first ${first}; then `}${text}`),
   );
 
-/** The labels of a cable: its problem, and the moves that touch it; often none. */
+/** A cable's labels: its problem, and the moves that touch it; often none. */
 export function cableLabels({ state, moves, bitsPerSecond }: GraphCable, graph: RackGraph): readonly string[] {
   const acts = moveLabels(graph, moves);
   // The move already implies that a cable is missing, undeclared or in the wrong place.

@@ -75,7 +75,7 @@ export function waitingLines(plan: WaitingPlan, page: Page): readonly string[] {
 /** What clears a blocker: a manual step, the next apply, or the command that it names. */
 type Clearing = 'hands' | 'apply' | 'other';
 
-/** In the order of the list. */
+/** In list order. */
 const clearings: readonly (readonly [of: Clearing, title: string, remark: string])[] = [
   ['hands', 'Manual steps at the rack', 'apply does everything else'],
   ['apply', 'Run apply first', ''],

@@ -149,7 +149,7 @@ const findingBlocks = (
 ): readonly (readonly string[])[] =>
   mergeFindings(diagnostics.filter(({ code }) => isMeant(code))).map((finding) => findingLines(finding, page));
 
-/** The effects of the plan, or that the observed nodes need no change. */
+/** The plan's effects, or that the observed nodes need no change. */
 function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly string[] {
   if (hasMachineSteps(plan)) {
     const said = [...effectTexts(plan), ...transferTexts(plan)];
@@ -187,7 +187,7 @@ const texts: Readonly<Record<Shown, (total: EffectTotal) => string>> = {
   delete: ({ nodes, bytes }) => `deletes ${diskText(bytes ?? 0)} of models on ${nodesText(nodes)}`,
 };
 
-/** The feared effects; a plan says which of them it does not have. */
+/** The effects that a user may fear; a plan says which of them it does not have. */
 const denials: readonly (readonly [Shown, string])[] = [
   ['interrupt', 'interrupted'],
   ['reboot', 'rebooted'],
@@ -197,7 +197,7 @@ const denials: readonly (readonly [Shown, string])[] = [
 
 const isDenied = (kind: EffectKind): boolean => denials.some(([denied]) => denied === kind);
 
-/** The effects of a plan, one phrase each: `interrupts kimi for up to 95 s`. */
+/** A plan's effects, one phrase each: `interrupts kimi for up to 95 s`. */
 export const effectTexts = ({ effects, ...plan }: Pick<Plan, 'effects' | 'changes' | 'steps'>): readonly string[] =>
   effects.flatMap((total) => (total.kind === 'start' ? startTexts(total, plan) : [texts[total.kind](total)]));
 
@@ -263,7 +263,7 @@ interface ChangeGroup {
   readonly changes: readonly ShownChange[];
 }
 
-/** The changes of a plan, equal changes of several nodes once: nodes, address, old value, new value. */
+/** A plan's changes, equal changes of several nodes once: nodes, address, old value, new value. */
 function changeLines({ changes, steps }: Pick<Plan, 'changes' | 'steps'>, page: Page): readonly string[] {
   if (changes.length === 0) return [];
   const disruptive = new Set(steps.filter(({ effect }) => isDenied(effect.kind)).flatMap((step) => step.changes));

@@ -139,7 +139,7 @@ export function watchChanges({ changes, steps }: Pick<Plan, 'changes' | 'steps'>
   };
 }
 
-/** The result of one step. */
+/** One step's result. */
 export interface EndedStep {
   readonly step: Step;
   readonly outcome: StepOutcome;

@@ -101,5 +101,5 @@ type DoubledKeys =
   | { readonly driver: 'llamacpp-rpc'; readonly server: string; readonly worker: string }
   | { readonly driver: 'mlx' | 'command' };
 
-/** A runtime of the file, or Node for a published endpoint. */
+/** A runtime in the file, or Node for a published endpoint. */
 export type DoubledProgram = (DesiredRuntime & DoubledKeys) | DesiredGateway;

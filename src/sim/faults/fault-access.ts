@@ -9,7 +9,7 @@ import { aims, defineFault, defineMacFault } from './fault.ts';
  */
 const dropAfterBytes = 2_000;
 
-/** Far more than the error of an observation. */
+/** Far more than the error in an observation. */
 const skewSeconds = 420;
 
 /** Faults of access to a Mac. */

@@ -86,7 +86,7 @@ const refused = (detail: string, hint?: Prose): Aimed<never> => ({
   diagnostic: badTarget(detail, hint),
 });
 
-/** `NODE`: one Mac of the rack. */
+/** `NODE`: one Mac in the rack. */
 function aimAtNode(fleet: SimulatedFleet, target: string): Aimed<MacState> {
   const mac = macNamed(fleet, target);
   if (mac !== undefined) return { kind: 'aimed', at: mac, text: target };
@@ -122,7 +122,7 @@ function aimAtCable(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
   return refused(`No cable is plugged into ${aimed.text}.`, cabledHint(fleet, aimed.at.node));
 }
 
-/** The receptacles of a Mac, lowest first. */
+/** A Mac's receptacles, lowest first. */
 const endsOf = (fleet: SimulatedFleet, node: string): readonly LinkEnd[] =>
   fleet.macs
     .filter(({ name }) => name === node)

@@ -188,7 +188,7 @@ export function startLifeline(runId: string) {
 
 export type Lifeline = ReturnType<typeof startLifeline>;
 
-/** Kills all processes with the mark of the run and returns their number. Takes at most a minute. */
+/** Kills all processes with the run's mark and returns how many there were. Takes at most a minute. */
 export async function sweepMarked(runId: string): Promise<number> {
   const sweeper = spawn('/bin/sh', ['-c', `read -r run || exit 0\n${sweepText}\nsweep`], {
     ...plain,

@@ -193,7 +193,7 @@ const ahead = (cursor: Cursor, wanted: string): boolean => cursor.text.startsWit
 
 const isAtEnd = (cursor: Cursor): boolean => cursor.at >= cursor.text.length;
 
-/** Consumes a match of a sticky pattern; empty if there is none. */
+/** Consumes a match of a sticky pattern; empty if nothing matches. */
 function take(cursor: Cursor, pattern: RegExp): string {
   pattern.lastIndex = cursor.at;
   const found = pattern.exec(cursor.text)?.[0] ?? '';
@@ -215,7 +215,7 @@ const blankOrOperator = /[ \t\n;&|()<>]/;
 /** Blanks, continued lines, and a comment after them. */
 const blanks = /(?:[ \t]|\\\n)*(?:#[^\n]*)?/y;
 
-/** As many ordinary characters as possible at once, because observations are long texts of them. */
+/** As many ordinary characters as possible at once, because observations consist mostly of them. */
 const plainInWord = /[^ \t\n;&|()<>'"\\$`]+/y;
 const plainInQuotes = /[^"\\$`]+/y;
 const parameterName = /[A-Za-z_][A-Za-z_0-9]*|[0-9@*#?$!-]/y;

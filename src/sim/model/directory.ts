@@ -1,6 +1,6 @@
 import { seededUuid } from './seed.ts';
 
-/** The attributes of a record, with one value each. */
+/** A record's attributes, with one value each. */
 export type DirectoryRecord = Readonly<Record<string, string>>;
 
 /** A Mac's accounts and groups by name, as in its local directory. */

@@ -156,7 +156,7 @@ export interface MacState {
 
 /** All simulated Macs, their cables, and which Mac answers at which address. */
 export interface SimulatedFleet extends Cabling {
-  /** Sorted by name; one per node of the file. */
+  /** Sorted by name; one per node in the file. */
   readonly macs: readonly MacState[];
   /** Macs that are not in the file, each at the end of a cable. They are not reachable over SSH. */
   readonly strangers: readonly MacState[];

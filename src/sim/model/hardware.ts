@@ -23,7 +23,7 @@ export interface MacModel {
   /** The macOS of this model's first Macs, which do not start older versions. */
   readonly firstMacos: string;
   readonly diskTotalKib: number;
-  /** The network interface of each receptacle; the first is receptacle 1. */
+  /** Each receptacle's network interface; the first is receptacle 1. */
   readonly receptacleDevices: readonly string[];
   readonly thunderbolt: 4 | 5;
   /** `port-location` of each receptacle in the device tree, from receptacle 1 on; absent if the Mac has none. */

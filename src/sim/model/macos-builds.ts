@@ -36,7 +36,7 @@ export function newerMacos(one: string, other: string): string {
   return differing >= 0 && (a[differing] ?? 0) < (b[differing] ?? 0) ? other : one;
 }
 
-/** Darwin's major version: one less than that of macOS, since macOS 26. */
+/** Darwin's major version; since macOS 26, it is one less than the version of macOS. */
 const darwinMajor = (version: string): number => numbersOf(version)[0] - 1;
 
 /** The build of a macOS version: the published one, or a constant made-up one in the same form. */

@@ -128,7 +128,7 @@ export const emptyPreferences = (name: string, set: string): PlistDict => ({
   },
 });
 
-/** The three names of a Mac. */
+/** A Mac's three names. */
 export const nameKeys = ['ComputerName', 'LocalHostName', 'HostName'] as const;
 
 export type NameKey = (typeof nameKeys)[number];

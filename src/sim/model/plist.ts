@@ -18,7 +18,7 @@ export function valueAt(value: PlistValue | undefined, [key, ...rest]: readonly 
   return isDict(value) && Object.hasOwn(value, key) ? valueAt(value[key], rest) : undefined;
 }
 
-/** The dictionary at this path of keys; empty if there is none. */
+/** The dictionary at this key path; empty if there is none. */
 export function dictAt(dict: PlistDict, ...path: readonly string[]): PlistDict {
   const value = valueAt(dict, path);
   return value !== undefined && isDict(value) ? value : {};

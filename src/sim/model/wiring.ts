@@ -53,7 +53,7 @@ export function reachOf(fleet: SimulatedFleet, node: string): Reach {
   };
 }
 
-/** The same with office network addresses: every Mac of the rack has one and reaches all others there. */
+/** The same with office network addresses: every Mac in the rack has one and reaches all others there. */
 export function wholeReachOf(fleet: SimulatedFleet, node: string): Reach {
   const { own, far } = reachOf(fleet, node);
   const office = fleet.macs.map(({ name, lan }) => ({ node: name, address: lan.address }));

@@ -161,7 +161,7 @@ const serviceOrder = (services: readonly NetworkService[]): string =>
 const serviceNames = (services: readonly NetworkService[]): string =>
   lines(notice, ...services.map(({ name, isEnabled }) => (isEnabled ? name : `*${name}`)));
 
-/** The automatic address of a service: a lease in the office, a self-assigned address on a cable, or none. */
+/** A service's automatic address: a lease in the office, a self-assigned address on a cable, or none. */
 function automaticAddress({ fleet, mac }: View, device: string): InterfaceAddress | undefined {
   if (device === mac.lan.device) return { address: mac.lan.address, prefixLength: 24 };
   if (device === 'bridge0') return bridgeAddress(fleet, mac);

@@ -116,7 +116,7 @@ export async function startForwarder(ground: Ground, path: string, mark: string)
   };
 }
 
-/** The environment of the host's programs, without that of the simulator. */
+/** The environment for the host's programs, without the simulator's own. */
 const plainEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } as const;
 
 const limits = { timeout: 60_000, maxBuffer: 1_048_576 } as const;

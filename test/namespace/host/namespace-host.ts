@@ -403,7 +403,7 @@ printf '%s' "$c" >${execsPath}/$$
 exec /bin/sh -c "$c"
 `;
 
-/** The sshd settings of a node. Every connection starts an sshd that reads them again. */
+/** A node's sshd settings. Every connection starts an sshd that reads them again. */
 function sshdFiles(state: ConnectionState, mark: string): readonly NodeFile[] {
   const isLocked = state.filevault === 'preboot';
   const more = isLocked ? locked : unlocked(mark);

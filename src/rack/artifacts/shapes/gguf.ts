@@ -173,7 +173,7 @@ interface ByteCursor {
   readonly text: (most: number) => string;
 }
 
-/** A cursor at the beginning of a file, over the bytes that were read. */
+/** A cursor over the bytes that were read, at the beginning of a file. */
 function byteCursor(bytes: Uint8Array, fileBytes: number): ByteCursor {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let position = 0;

@@ -121,7 +121,7 @@ export function needsUntil(
   return { kind: 'more', bytes: end };
 }
 
-/** The bytes of a shape, without the cache per token. */
+/** The size of a shape in bytes, without the cache per token. */
 type Weighed = Pick<
   ModelShape,
   'embeddingBytes' | 'outputBytes' | 'otherBytes' | 'lastNormBytes' | 'largestTensorBytes'

@@ -36,7 +36,7 @@ import { placementProperty } from '../state/placement-properties.ts';
 import { checkedMac, namesBy } from '../state/seen-names.ts';
 import { fleetAsItStays, roomWords } from '../state/staying.ts';
 
-/** The facts of a node; undefined if it was not observed. */
+/** A node's facts; undefined if it was not observed. */
 type FactsOf = (node: NodeName) => Facts | undefined;
 
 const noFacts: FactsOf = () => undefined;

@@ -40,7 +40,7 @@ export function clientCounts(
   });
 }
 
-/** One placement of the file, as tables show it. */
+/** One placement in the file, as tables show it. */
 export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes' | 'transport' | 'sharding'> {
   readonly state: MeshState;
   /** The reason for the state; for `unknown`, what could not be observed. Text from nodes is not escaped. */
@@ -77,7 +77,7 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   readonly onFallback?: { readonly contextTokens: number; readonly away: readonly NodeName[] };
 }
 
-/** Every placement of the file with the state that a plan sees, in the file's order. */
+/** Every placement in the file with the state that a plan sees, in the file's order. */
 export function surveyPlacements(view: View): readonly PlacementSurvey[] {
   const cases = placementCases(view);
   const every = everyCase(view);

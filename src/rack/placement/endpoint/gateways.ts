@@ -44,7 +44,7 @@ export interface WantedGateway {
 
 const isPublished = (one: DesiredPlacement): one is PublishedPlacement => one.publication !== undefined;
 
-/** The leader of a placement. @throws Error without one, which no file can declare */
+/** A placement's leader. @throws Error without one, which no file can declare */
 function leaderOf({ name, nodes: [leader] }: DesiredPlacement): NodeName {
   if (leader === undefined) throw new Error(`placement ${name} has no node`);
   return leader;
@@ -124,7 +124,7 @@ function modelWord(
   return typeof word === 'string' && word !== '' ? word : undefined;
 }
 
-/** The key file of a placement; unknown if a key cannot be read, undefined if the keys were not read. */
+/** A placement's key file; unknown if a key cannot be read, undefined if the keys were not read. */
 export function wantedKeys({ publication: { apiKeys, keyHashes } }: PublishedPlacement): Known<Text> | undefined {
   if (apiKeys === undefined) return known(keysText('anybody'));
   return keyHashes && mapKnown(keyHashes, keysText);

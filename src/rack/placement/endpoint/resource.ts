@@ -107,7 +107,7 @@ const keysAddress = (port: number, placement: string): Addressed =>
 const keysWords: Readonly<Record<string, string>> = { absent: 'missing', changed: 'different from the file' };
 
 /**
- * The key file of a placement. If a key cannot be read, this file stays as it is, because that key's hash may be in it.
+ * A placement's key file. If a key cannot be read, this file stays as it is, because that key's hash may be in it.
  * Empty if the keys were not read: a command that only stops or starts placements needs none.
  */
 function keysProperty(target: ObservedTarget, port: number, placement: PublishedPlacement): readonly Property[] {

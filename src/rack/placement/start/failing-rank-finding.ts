@@ -64,7 +64,7 @@ const around = (lines: readonly string[], index: number): readonly string[] =>
 
 const upper = (text: string): string => escapeText(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
 
-/** A rank whose error mentions the address of another Mac on a cable of the file. */
+/** A rank whose error mentions the address of another Mac on a cable in the file. */
 interface NamedPeer {
   readonly said: RankSaid;
   readonly line: string;

@@ -19,12 +19,12 @@ import { meshTable } from './mesh-states.ts';
 import { type Mesh, readMesh } from './read-mesh.ts';
 import { seenNames } from './seen-names.ts';
 
-/** A placement of the file with its observed state. */
+/** A placement in the file with its observed state. */
 export interface PlacementCase {
   readonly placement: DesiredPlacement;
   readonly leader: NodeName;
   readonly mesh: Mesh;
-  /** The configuration by the file, with the observed generation. */
+  /** The configuration that the file describes, with the observed generation. */
   readonly configuration: Configuration;
   /** Its runtime and model in the file, if any. */
   readonly runtime?: DesiredRuntime;
@@ -46,7 +46,7 @@ export interface PlacementCase {
 }
 
 /**
- * Every placement of the file that this run can check. A placement with unobserved ranks outside the run is left
+ * Every placement in the file that this run can check. A placement with unobserved ranks outside the run is left
  * alone.
  */
 export const placementCases = (view: View): readonly PlacementCase[] =>
@@ -54,7 +54,7 @@ export const placementCases = (view: View): readonly PlacementCase[] =>
     return mesh.state !== 'unknown' || placement.nodes.every((node) => view.asked.includes(node));
   });
 
-/** Every placement of the file, including those with unobserved ranks. */
+/** Every placement in the file, including those with unobserved ranks. */
 export const everyCase = oncePer((view: View): readonly PlacementCase[] => {
   const leftovers = allLeftovers(view);
   return view.desired.placements.flatMap((placement): readonly PlacementCase[] => {

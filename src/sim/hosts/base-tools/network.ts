@@ -6,7 +6,7 @@ import { linkNamesPath } from '../link-table.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
 import { roomFunctions, type ToolRow, type WrapperContext } from './wrapper.ts';
 
-/** Servers of this machine that represent the rest of the network: lines such as `models.lan:80 127.0.0.1:43211`. */
+/** Servers on this machine that represent the rest of the network: lines such as `models.lan:80 127.0.0.1:43211`. */
 const webPath = '/.sim/web';
 const urlsPath = '/.sim/urls';
 

@@ -8,7 +8,7 @@ export interface WrapperContext {
   readonly host: string;
   /** Whether that machine is a Mac, so that no translation is needed. */
   readonly isBsd: boolean;
-  /** The ssh user of the node. */
+  /** The node's ssh user. */
   readonly user: string;
   /**
    * Set if the node has its own process table, users and network, so that tools need not select what belongs to it. The

@@ -100,7 +100,7 @@ export async function readRun(folder: string): Promise<RunState> {
   return { kind: answer === undefined ? 'silent' : 'live', run };
 }
 
-/** Removes the remains of a run whose process has exited, and returns how many processes were still running. */
+/** Removes what is left of a run whose process has exited, and returns how many processes were still running. */
 export async function cleanRun(folder: string, run: RunFile): Promise<number> {
   const swept = await sweepMarked(run.runId);
   await removeSocket(run.controlSocket);

@@ -317,7 +317,7 @@ function createPowerFollower() {
 const maxEffects = 10_000;
 
 /**
- * The nodes of a fleet, which follow the model.
+ * A fleet's nodes, which follow the model.
  *
  * @param folder of the run; contains the saved state
  * @param update makes the network match the model

@@ -27,7 +27,7 @@ export const rootMarkVariable = 'MW_SIM_SUDO';
 export const accountVariable = 'MW_SIM_ACCOUNT';
 
 /**
- * The home folder of an account, below the node's root. Accounts whose names begin with `_` have an empty one, as on a
+ * An account's home folder, below the node's root. Accounts whose names begin with `_` have an empty one, as on a
  * Mac.
  */
 export const homeOf = (root: string, user: string): string =>
