@@ -36,7 +36,7 @@ export const sudo = defineNodeRule(
     if (seen === undefined || seen === 'allowed') return [];
     const why = seen === 'denied' ? 'The ssh user may not use sudo' : 'sudo asks for a password';
     return {
-      code: `sudo/${seen}` as const,
+      code: seen === 'denied' ? 'sudo/denied' : 'sudo/needs-password',
       detail: `${why}: this node can be observed but not changed.`,
       hint: withCommands('See the line to add', [meshwright('enroll', name)]),
     };
