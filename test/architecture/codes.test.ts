@@ -22,13 +22,13 @@ const sources = filesBelow('src')
   .join('\n');
 
 /**
- * Whether a source creates a diagnostic with this code: in the first argument of `diagnose`, from `codes` of its rule,
- * after `code:` of a problem or a finding, in a constant named code, or in a call of a function named refuse, refused,
- * failed or failure. Comparisons and table keys create none.
+ * Whether a source creates a diagnostic with this code: in the first argument of `diagnose`, `failure` or `failed`, from
+ * `codes` of its rule, after `code:` of a problem or a finding, in a constant named code, or in a call of a function
+ * named refuse or refused. Comparisons and table keys create none.
  */
 const isMade = (code: string): boolean =>
   new RegExp(
-    `(?:\\bdiagnose\\([^(),]*|\\bcodes\\[[^\\]]*|\\bcode(?::| =) [^\\n;,]*|\\b(?:refused?|failed|failure)\\([^()]*)'${code}'`,
+    `(?:\\b(?:diagnose|failure|failed)\\([^(),]*|\\bcodes\\[[^\\]]*|\\bcode(?::| =) [^\\n;,]*|\\brefused?\\([^()]*)'${code}'`,
   ).test(sources);
 
 describe('diagnostic codes', () => {
