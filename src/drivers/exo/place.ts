@@ -73,7 +73,7 @@ function missingIn({ topology, measured }: ExoState, { wish, ids }: Placing): st
   const strangers = topology.nodes.filter((id) => !ids.includes(id));
   if (strangers.length > 0) return `exo sees nodes outside this placement: ${strangers.join(', ')}`;
   const unmeasured = ids.filter((id) => !measured.includes(id));
-  if (unmeasured.length > 0) return `exo has not measured the memory of ${unmeasured.map(name).join(', ')}`;
+  if (unmeasured.length > 0) return `exo has not yet measured the memory of ${unmeasured.map(name).join(', ')}`;
   const oneWay = pairsOf(ids).find(([a, b]) => topology.sockets.has(`${a} ${b}`) && !topology.sockets.has(`${b} ${a}`));
   if (oneWay !== undefined) return `exo sees ${name(oneWay[1])} from ${name(oneWay[0])}, but not the reverse`;
   if (wish.meta === 'MlxRing') return '';
