@@ -48,9 +48,9 @@ describe('the version to roll back to', () => {
   it('is unavailable if a node has none, or has one with changed files', () => {
     const both = [tree(now), tree(before)];
     const { whole: _, ...changed } = tree(before, { state: 'changed' });
-    expect(found(both, [tree(now)])).toContain('rollback/no-version: studio-1 has');
+    expect(found(both, [tree(now)])).toContain('rollback/no-version: On studio-1: ');
     expect(found(both, [tree(now), changed])).toContain(`${shortDigest(before)} (changed)`);
-    expect(found(both, [])).toContain('studio-2 has no known version');
+    expect(found(both, [])).toContain('On studio-2: no known version.');
   });
 
   it('is the same again if a rollback was interrupted, and never the version being left', () => {

@@ -8,17 +8,24 @@ import { onOnePage, onPage } from '../../one-page.ts';
 
 const serviceFileText = onPage(serviceFileTextItself);
 
-/** What the simulated launchd reads in the service file of a rank. */
-function jobWith(times: { readonly graceMs?: number; readonly interruptMs?: number }) {
-  const text = serviceFileText({ placement: 'kimi', argv: [['/bin/x']], env: {}, user: 'mesh', ending: times });
-  const reading = readJob(text.map((part) => (typeof part === 'string' ? part : '/path')).join(''));
+/** The service file of a rank. */
+const textWith = (times: { readonly graceMs?: number; readonly interruptMs?: number }): string =>
+  serviceFileText({ placement: 'kimi', argv: [['/bin/x']], env: {}, user: 'mesh', ending: times })
+    .map((part) => (typeof part === 'string' ? part : '/path'))
+    .join('');
+
+/** What the simulated launchd reads in it. */
+function jobWith(times: Parameters<typeof textWith>[0]) {
+  const reading = readJob(textWith(times));
   if (reading.kind !== 'job') throw new Error(JSON.stringify(reading));
   return reading.job;
 }
 
 describe("a rank's service file", () => {
   it('prevents throttling by launchd and allows more than 256 open files', () => {
-    expect(jobWith({})).toMatchObject({ processType: 'Interactive', openFiles: 65_535, keepAlive: { kind: 'never' } });
+    expect(jobWith({})).toMatchObject({ processType: 'Interactive', keepAlive: { kind: 'never' } });
+    const limits = /<key>SoftResourceLimits<\/key>\s*<dict>\s*<key>NumberOfFiles<\/key>\s*<integer>65535<\/integer>/;
+    expect(textWith({})).toMatch(limits);
   });
 
   it("sets its driver's stop timeout, with a minimum of ten seconds", () => {
