@@ -113,7 +113,7 @@ export function stepOptions(plan: Plan, run: OpenRun): ExecuteOptions<StepContex
     begin: (step, start) => beginStep(step, start, plan, run),
     run: runStep,
     parallel,
-    ...given({ interrupt: signal }),
+    ...given({ abort: signal }),
     forbidden: run.keeper.lost,
     halted: run.halted.signal,
     abortMs: timing.abortMs,

@@ -40,7 +40,7 @@ const called = (name) => imported.find((module) => name in module)[name];
 
 const { fleet, diagnostics } = called('loadCluster')(example, 'cluster.example.yaml');
 const broken = called('loadCluster')('nodes:\n  A: [', 'broken.yaml');
-const request = { probes: called('allProbes')(), token: '0'.repeat(32), rootPrefix: '' };
+const request = { probes: called('allProbes')(), boundary: '0'.repeat(32), rootPrefix: '' };
 const script = called('observeScript')(request);
 const answers = called('parseFrames')(new TextEncoder().encode('rubbish'), request);
 const facts = called('parseFacts')(answers, { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
