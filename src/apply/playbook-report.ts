@@ -61,7 +61,7 @@ export interface PlaybookOptions {
   readonly observe: (nodes: readonly NodeName[]) => Promise<FleetObservation>;
   /** Shows a plan with steps and asks for consent. */
   readonly approve: (plan: Plan, place: PlaybookPlace) => Promise<boolean>;
-  /** Called with the effects of all plans, made from the current state, before any change; may throw. */
+  /** Called before any change, with the effects of all plans as made from the current state; may throw. */
   readonly foresee?: (effects: readonly EffectTotal[]) => void;
   /** Asks a question of the playbook. */
   readonly confirm: (text: string, place: PlaybookPlace) => Promise<boolean>;

@@ -35,7 +35,7 @@ const waits = {
   abortMs: [10_000, 5_000],
   /** Minimum time without progress before giving up on a joining rank, whatever the file's token deadline. */
   gateStallMs: [120_000, 20_000],
-  /** The same for the first token after a load, which may compile first. */
+  /** The same for the first token after a load, when code may have to be compiled first. */
   tokenStallMs: [300_000, 30_000],
 } as const satisfies Readonly<Record<string, readonly [realMs: number, atLeastMs: number]>>;
 

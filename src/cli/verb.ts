@@ -107,7 +107,7 @@ interface VerbOption {
 export interface ListedVerb {
   /** One word, or two for a subcommand (`sim up`). */
   readonly name: string;
-  /** A phrase without capital and full stop. */
+  /** A phrase without an initial capital or a full stop. */
   readonly summary: string;
   /** The arguments in the help's notation: `[node...]`. */
   readonly words?: string;

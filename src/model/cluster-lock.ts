@@ -95,7 +95,7 @@ export interface ClusterLock extends HostKeyLock {
    * in locks of an older meshwright.
    */
   readonly runtimeKeys?: Readonly<Record<string, readonly KeptKeys[]>>;
-  /** The files of each model without a list in the file. */
+  /** The locked files of each model for which the cluster file lists none. */
   readonly models: Readonly<Record<string, LockedModel>>;
   /** The shape of each model whose headers were read; default: none. */
   readonly shapes?: Readonly<Record<string, LockedShape>>;

@@ -88,16 +88,16 @@ describe('skeleton', () => {
     ['boolean', { waiting: [{ node: 'studio-1', for: ['one'], unknown: false }] }],
     ['command', { commands: ['meshwright stop --sim'] }],
     ['text in a field that no table has', { remark: 'A new sentence.' }],
-  ])('changes with another %s', (_, fields) => {
+  ])('is different: %s', (_, fields) => {
     expect(changed(fields)).not.toEqual(usual);
   });
 
-  it('changes with another order of steps', () => {
+  it('is different if the order of steps is different', () => {
     const other = { ...step, id: 'studio-4/release' };
     expect(changed({ steps: [step, other] })).not.toEqual(changed({ steps: [other, step] }));
   });
 
-  it('changes with another exit code', () => {
+  it('is different if the exit code is different', () => {
     expect(skeleton({ exit: 4, document: report })).not.toEqual(usual);
     expect(skeleton({ exit: 0 })).toEqual({ exit: 0 });
   });

@@ -265,7 +265,7 @@ function drainWords(step: Step, placement: string, said: readonly string[]): rea
   const why = curl === '0' ? 'its answer is not a number' : curl && curlReason(escapeText(curl));
   const detail = isNumber
     ? `${left} requests to ${placement} were still in flight when the drain time ended.`
-    : prose`The gateway of ${placement} on ${named(step.node)} did not report its requests in flight within the drain time${why ? `: ${why}` : ''}.`;
+    : prose`The gateway of ${placement} on ${named(step.node)} did not say before the drain deadline how many requests were in flight${why ? `: ${why}` : ''}.`;
   return [diagnose('mesh/cut-off', { subject: subjectOf(step), detail })];
 }
 

@@ -299,7 +299,7 @@ function markReasons(facts: Facts): readonly Reason[] {
   if (marks.kind === 'unknown') return [unsure('a restart is needed first', marks.detail)];
   return marks.value.map(({ placement }) => ({
     isSeen: true,
-    words: `a stopped rank of ${escapeText(placement)} left a state that only a restart clears`,
+    words: `a stopped rank of ${escapeText(placement)} left something behind that only a restart of the Mac clears`,
   }));
 }
 

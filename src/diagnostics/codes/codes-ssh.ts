@@ -161,7 +161,7 @@ export const sshCodes = {
     hint: 'Restart the agent, or unset SSH_AUTH_SOCK.',
   },
   'ssh/agent-declined': {
-    summary: 'Your SSH agent did not sign.',
+    summary: 'Your SSH agent did not sign the login request.',
     cause: 'The node accepts the key, but the agent gave no signature: the agent is locked, or the request was denied.',
     hint: "Confirm the agent's request, or unlock the agent (ssh-add -X). Then run this again.",
   },
@@ -203,7 +203,7 @@ export const sshCodes = {
     hint: 'Log in by hand with `ssh` and see what the node asks.',
   },
   'ssh/locked-at-filevault': {
-    summary: 'The node waits for its FileVault password.',
+    summary: 'The node is waiting for its FileVault password.',
     cause: "After a restart with FileVault on, a Mac accepts only a local account's password until it is unlocked.",
     hint: "Unlock the node at the Mac, or log in once with `ssh` and a local account's password. Then run this again.",
     hands: true,

@@ -203,7 +203,7 @@ function post(placing: Placing, chosen: Chosen, tries = 1): Talk {
 
 /** What an instance must match to count as the declared one. */
 export type InstanceWish = Pick<ExoPlacement, 'modelId' | 'sharding' | 'meta'> & {
-  /** exo's ids of exactly the desired nodes. */
+  /** The exo ids of the desired nodes, and of no others. */
   readonly ids: readonly string[];
 };
 

@@ -46,7 +46,7 @@ const codes = {
     summary: 'Heavy TCP traffic over a Thunderbolt cable may make this Mac panic.',
     cause:
       'The report on its last kernel panic names the driver for IP over Thunderbolt. Such panics have been reported under load: with a hub between two Macs on macOS 26.5, and over plain cables. A panic report does not show what was being sent.',
-    hint: 'Remove hubs from the cables. Give placements over these cables `transport: rdma`, or use the office network. Update all Macs to the same newer macOS, and send the report to Apple.',
+    hint: 'Connect the Macs without hubs. For placements that use these cables, set `transport: rdma` or move them to the office network. Update all Macs to the same newer version of macOS, and send the report to Apple.',
     facts: [panicReportsFact, bootSessionFact, placementsFact],
   },
 } satisfies RuleCodes;

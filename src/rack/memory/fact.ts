@@ -39,7 +39,7 @@ export const wiredLimitFact = defineFact({
     const values = sysctlValues(answer, ['iogpu.wired_limit_mb']);
     if (values.kind === 'unknown') return values;
     const megabytes = wholeNumber(values.value[0]);
-    return megabytes === undefined ? garbled(answer, 'printed no number of megabytes') : known({ megabytes });
+    return megabytes === undefined ? garbled(answer, 'did not print a number of megabytes') : known({ megabytes });
   },
   source: 'sysctl iogpu.wired_limit_mb',
   text: ({ megabytes }) =>

@@ -36,7 +36,7 @@ const lines = (placements: readonly PlacementSurvey[], columns = 80): readonly s
   placementLines(placements, { columns, unicode: false, paint: plainPaint, isSimulated: false });
 
 describe('placement lines', () => {
-  it('have columns with known values only', () => {
+  it('have columns only for known values', () => {
     expect(lines([serving('kimi', 4), hung, unknown])).toEqual([
       '  kimi   serving   rdma   studio-1..4   tensor   gen 12   port 8080 on studio-1',
       '  qwen   hung      rdma   studio-1,2    tensor   gen 12',

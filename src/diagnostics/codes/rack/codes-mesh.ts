@@ -2,7 +2,7 @@ import { aside, its, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Faults that only traffic shows. They are reported after a placement failed, never from an observation alone. */
+/** Faults that show up only under traffic. They are reported after a placement has failed, never from an observation alone. */
 const suspicionCodes = {
   'rdma/suspected-idle-dead': {
     summary: 'A cable may carry no RDMA traffic, although its RDMA ports are active.',
@@ -37,7 +37,7 @@ export const meshCodes = {
     summary: 'One start needs more queue pairs from an RDMA device than the device has.',
     cause:
       'A device can create all but one of the queue pairs and protection domains that `ibv_devinfo -v` reports (`max_qp`, `max_pd`). Each of two ranks of a `jaccl-ring` needs two from every device it uses, because its previous and its next neighbor are the same Mac. It makes both connections over every cable, so another cable does not help. Restarting a Mac does not increase the limit.',
-    hint: 'Remove `backend`: two cabled ranks then use jaccl, which needs one from each device. A ring of three or more nodes also needs only one; `backend: ring` with `transport: tcp` needs none.',
+    hint: 'Remove `backend`: two cabled ranks then use jaccl, which needs only one queue pair from each device. A ring of three or more nodes also needs only one, and `backend: ring` with `transport: tcp` needs none.',
   },
   'placement/bridged-link': {
     summary: 'The file keeps a bridge that contains a cable between ranks.',

@@ -31,7 +31,7 @@ export const planCodes = {
   },
   'uninstall/stays': {
     severity: 'notice',
-    summary: 'Something stays on an uninstalled node.',
+    summary: 'uninstall left something behind on a node.',
     cause:
       'Models take hours to download and changed settings may still be wanted, so both stay unless you use `--models` or `--restore`. uninstall also keeps an SSH key or a sudo rule that enroll did not install.',
     hint: 'If it is meant to stay, there is nothing to do.',

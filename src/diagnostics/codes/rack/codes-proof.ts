@@ -7,7 +7,7 @@ export const proofCodes = {
   'mesh/needs-reboot': {
     summary: 'A Mac needs a restart before any rank can start there.',
     cause:
-      'After a rank exits, macOS reclaims its wired memory: `vm_stat` shows about as much wired memory as before. If much more stays wired, or if a process survives KILL, the kernel holds it and only a restart helps. The stop that found this marks the node, and no rank starts there until its next boot session.',
+      'After a rank exits, macOS reclaims its wired memory: `vm_stat` should show about as much as before the rank started. If it shows much more, or if a process survives KILL, the kernel is holding on to the memory and only a restart of the Mac helps. meshwright marks such a node and starts no rank there until its next boot session.',
     hint: prose`Restart the named Macs: ${meshwright('reboot')}`,
   },
   'mesh/left-to-restart': {

@@ -83,7 +83,12 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   // A placement that serves on its fallback has its own finding.
   if (standing !== 'differs' || (one.onFallback !== undefined && one.state === 'serving')) return [];
   if (wanted === 'stopped') {
-    return [diagnose('mesh/not-stopped', { subject, detail: 'The file says stopped, but some of its ranks run.' })];
+    return [
+      diagnose('mesh/not-stopped', {
+        subject,
+        detail: 'The file says `stopped`, but some ranks of this placement are running.',
+      }),
+    ];
   }
   const bridged = bridgedFinding(one, view);
   if (bridged !== undefined) return [bridged];

@@ -54,7 +54,7 @@ function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Kn
  */
 function notAsked(body: string): TokenResult {
   const late = (reason: string): TokenResult => ({ kind: 'silent', reason, isTimeout: true });
-  if (body === 'gone') return late('a request is in flight whose client has disconnected');
+  if (body === 'gone') return late('a request whose client has disconnected is still in flight');
   if (body === 'unseen') return { kind: 'in-flight', reason: 'could not check whether a request is in flight' };
   const { lastTokenMsAgo, ownMs } = asObject(parsedJson(body)) ?? {};
   if (typeof lastTokenMsAgo === 'number') {

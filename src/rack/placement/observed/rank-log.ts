@@ -64,8 +64,8 @@ const launchdFields =
   '/^(\\t|    )(pid|last exit code|last terminating signal) = / { sub(/^[\\t ]+/, ""); print "@" $0 }';
 
 /**
- * The command that prints launchd's state of a rank and its last log lines since its last start, as the SSH user. It
- * changes nothing, and a missing rank or log is no error.
+ * The command that prints, as the SSH user, launchd's state of a rank and the rank's last log lines since its last
+ * start. It changes nothing, and a missing rank or log is not an error.
  */
 export const rankReportCommand = ({ placement, lines, requestPattern, rootPrefix }: RankReportRequest): string =>
   shellCommand(`${rootLine(rootPrefix)}

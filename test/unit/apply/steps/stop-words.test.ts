@@ -65,7 +65,7 @@ describe('the report on a gateway drained before a stop', () => {
     ]);
     for (const lines of [['left=unknown'], ['left=\u001b[2J'], []]) {
       expect(stopWords(drain, lines)).toMatchObject([
-        { code: 'mesh/cut-off', detail: expect.stringContaining('did not report its requests') },
+        { code: 'mesh/cut-off', detail: expect.stringContaining('did not say before the drain deadline') },
       ]);
     }
   });
@@ -77,7 +77,7 @@ describe('the report on a gateway drained before a stop', () => {
       ['35', 'curl exited with 35'],
     ]) {
       const [one] = stopWords(drain, ['left=unknown', `curl=${curl}`]);
-      expect(plainText(one?.detail ?? '')).toMatch(new RegExp(`within the drain time: ${why}\\.$`));
+      expect(plainText(one?.detail ?? '')).toMatch(new RegExp(`how many requests were in flight: ${why}\\.$`));
     }
   });
 });

@@ -31,7 +31,7 @@ describe('launch refusals', () => {
       [
         'launch/needs-reboot',
         'node studio-4',
-        'studio-4: a stopped rank of kimi left a state that only a restart clears.',
+        'studio-4: a stopped rank of kimi left something behind that only a restart of the Mac clears.',
       ],
     ]);
   });

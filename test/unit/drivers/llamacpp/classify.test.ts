@@ -61,7 +61,7 @@ describe('the log of a llama.cpp mesh', () => {
       expect([meaning, plainText(cure)].every((text) => /^[A-Z].*\.$/.test(text))).toBe(true);
   });
 
-  it('yields, when observed, the line of every signature that calls for more than waiting', () => {
+  it('keeps every line that matches a signature, except those whose remedy is to wait', () => {
     const actionable = lines.filter(([, , action]) => action !== 'wait').map(([, line]) => line);
     expect(keptByAwk(logPattern, actionable)).toEqual(actionable);
   });

@@ -87,7 +87,7 @@ describe('the log of an mlx rank', () => {
     expect(ids.filter((id) => !lines.some(([known]) => known === id))).toEqual([]);
   });
 
-  it('yields, when observed, the line of every signature that calls for more than waiting', () => {
+  it('keeps every line that matches a signature, except those whose remedy is to wait', () => {
     const actionable = lines.filter(([, , action]) => action !== 'wait').map(([, line]) => line);
     expect(keptByAwk(logPattern, actionable)).toEqual(actionable);
   });

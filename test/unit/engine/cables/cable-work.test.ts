@@ -51,7 +51,7 @@ describe('cable work', () => {
     expect(work({})).toMatchObject({ acts: [], loops: [], findings: [] });
   });
 
-  it('blocks an otherwise free action behind an earlier one in its group that waits for a stop', () => {
+  it('blocks an action that could run if an earlier action in its group is waiting for a stop', () => {
     const cables = meshOfFour.map((text) =>
       text.replace('studio-1:2', 'studio-1:9').replace('studio-1:4', 'studio-1:5').replace('studio-1:9', 'studio-1:4'),
     );
@@ -191,7 +191,7 @@ describe('cable work', () => {
     expect(findings.map(({ code }) => code)).not.toContain('bridge/loop');
   });
 
-  it('depends only on existing facts', () => {
+  it('reads only facts that exist', () => {
     for (const name of cableFacts) expect(factNames).toContain(name);
   });
 });

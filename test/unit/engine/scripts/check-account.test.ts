@@ -112,7 +112,7 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
     expect(root.read(kept)).toBe(`build=25E246 uid=4501\nhome\n!${files}\nrdma\n${gpu}\n`);
   });
 
-  it('repeats failed tests and keeps the failures of unrelated tests', async () => {
+  it('reruns failed tests, and keeps recorded failures of other tests', async () => {
     const other = `!gpu-${'0'.repeat(64)}`;
     const { first, again, root } = await check(shell, {
       files: { [kept]: `build=25E246 uid=4501\nhome\n!rdma\n${other}\n!${files}\n` },

@@ -141,7 +141,7 @@ describe('fetch-model', () => {
       ]).toEqual([false, []]);
     });
 
-    it('fetches a file from scratch if its earlier part was wrong', async () => {
+    it('downloads a file from scratch if the earlier partial download was wrong', async () => {
       const { root, call, asked } = start(shell, 'whole');
       root.file(`${bigFile.path}.part`, 'x'.repeat(12_345));
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });

@@ -86,7 +86,7 @@ describe.each(scriptShells)('a followed log in $name', (shell) => {
 });
 
 describe('a log answer', () => {
-  it('is rejected unless it consists only of parts', () => {
+  it('is rejected if anything in it is not a well-formed part', () => {
     expect(parseLogParts('')).toEqual([]);
     for (const strange of ['hello\n', '@log kimi 1\n', '@log kimi 1 0\n<not base64>\n', 'x\n@log kimi none\n']) {
       expect(parseLogParts(strange), strange).toBeUndefined();

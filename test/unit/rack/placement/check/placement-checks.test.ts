@@ -171,7 +171,7 @@ describe('a placement on nodes with different macOS versions', () => {
     return [[...new Set(codes)].filter((code) => /macos/.test(code)).sort(), isStarted];
   };
 
-  it('is blocked by one finding when versions differ', () => {
+  it('is blocked, with a single finding', () => {
     expect(codesWith('25E246', '26.5.1', 'rdma')).toEqual([['macos/versions-differ'], false]);
   });
 

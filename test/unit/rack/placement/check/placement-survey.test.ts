@@ -107,7 +107,7 @@ describe("a placement's state", () => {
     const runs = viewFor({ ranks: threeRanks(['stopped', 'running', 'stopped']) }, file);
     expect([kimiOf(idle).standing, summaries(idle)]).toEqual(['met', []]);
     expect(summaries(runs)).toEqual([
-      'mesh/not-stopped placement kimi: The file says stopped, but some of its ranks run.',
+      'mesh/not-stopped placement kimi: The file says `stopped`, but some ranks of this placement are running.',
     ]);
   });
 
