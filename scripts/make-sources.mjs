@@ -24,6 +24,10 @@ const modules = {
     printed,
     async (names) => (await import('./make-types.mjs')).documentTypes(names),
   ],
+  'src/model/files.generated.ts': [
+    ['journal', 'lock', 'playbook'],
+    async (names) => (await import('./make-types.mjs')).fileTypes(names),
+  ],
   'src/config/validators.generated.ts': [['cluster', 'lock'], validators],
   'src/engine/playbooks/validator.generated.ts': [['playbook'], validators],
   'src/apply/journal/journal-validator.generated.ts': [['journal'], validators],

@@ -47,12 +47,13 @@ function readOnly(text, prefix) {
 /** What a cluster file may hold. */
 export const clusterTypes = () => typesOf('cluster', 'ClusterSpec');
 
+const readOnlyTypes = async (name) => readOnly(await typesOf(name, `${pascal(name)}Document`), pascal(name));
+
 /** What verbs print with `--json`: a document of each of these schemas. */
 export async function documentTypes(schemas) {
-  const texts = [];
-  for (const name of schemas) texts.push(readOnly(await typesOf(name, `${pascal(name)}Document`), pascal(name)));
   const all = schemas.map((name) => `${pascal(name)}Document`).join(' | ');
-  return [...texts, `/** Whatever a verb prints with \`--json\`. */\nexport type PrintedDocument = ${all};\n`].join(
-    '\n',
-  );
+  return `${await fileTypes(schemas)}\n/** Whatever a verb prints with \`--json\`. */\nexport type PrintedDocument = ${all};\n`;
 }
+
+/** What other files hold, each by its schema. */
+export const fileTypes = async (schemas) => (await Promise.all(schemas.map(readOnlyTypes))).join('\n');

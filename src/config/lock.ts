@@ -7,6 +7,7 @@ import { type Diagnostic, hasErrors } from '../diagnostics/diagnostic.ts';
 import type { ClusterLock, KeptKeys, LockedArchive, LockedShape, PinnedKey, TakenBack } from '../model/cluster-lock.ts';
 import type { Ipv4Network } from '../model/desired.ts';
 import { digest } from '../model/digest.ts';
+import type { LockDocument } from '../model/files.generated.ts';
 import { given } from '../model/given.ts';
 import { aside, meshwright } from '../model/text/command.ts';
 import { type Prose, prose } from '../model/text/prose.ts';
@@ -16,29 +17,12 @@ import { schemaProblems } from './schema-problems.ts';
 import { placeOf, spanOf } from './source-map.ts';
 import { lockSchema, validateLock } from './validators.generated.ts';
 
-type Texts = Readonly<Record<string, string>>;
-
-/** The sections of a lock file other than host keys, in the form that the schema allows. */
-interface LockSections {
-  readonly nodes?: readonly string[];
-  readonly identities?: Texts;
-  readonly withdrawing?: readonly string[];
-  readonly links?: Texts;
-  readonly formerNetworks?: Texts;
-  readonly runtimes?: Texts;
-  readonly runtimeFiles?: Texts;
-  readonly takenBack?: Texts;
-  readonly runtimeKeys?: Readonly<Record<string, readonly string[]>>;
-  readonly models?: Readonly<Record<string, { readonly source: string; readonly files: Texts }>>;
-  readonly shapes?: Readonly<Record<string, { readonly of: string; readonly shape: string }>>;
-}
-
 /** Reads the sections of a lock that passed its schema, except the host keys. A missing section is empty. */
 function lockedThings(
   { value }: ReadDocument,
   drivers: KeysByDriver,
 ): Omit<ClusterLock, 'file' | 'hostKeys' | 'prebootKeys'> {
-  const sections = value as LockSections;
+  const sections = value as LockDocument;
   const links = Object.entries(sections.links ?? {});
   const former = Object.entries(sections.formerNetworks ?? {});
   return {
@@ -78,7 +62,7 @@ function readRuntimeKeys(line: string, drivers: KeysByDriver): readonly KeptKeys
 }
 
 /** Skips a text that is not a shape: the shape is then read from the files again. */
-function readShapes(texts: NonNullable<LockSections['shapes']>): Readonly<Record<string, LockedShape>> {
+function readShapes(texts: NonNullable<LockDocument['shapes']>): Readonly<Record<string, LockedShape>> {
   const entries = Object.entries(texts).flatMap(([name, { of, shape: text }]) => {
     const shape = parseShape(text);
     return shape === undefined ? [] : [[name, { of: digest(of), shape }] as const];
@@ -112,7 +96,7 @@ interface Entry {
 
 /** Problems with a lock's networks: not a /30, one network for two links, or two networks for one link. */
 function networkProblems(document: ReadDocument): readonly Problem[] {
-  const { links, formerNetworks } = document.value as LockSections;
+  const { links, formerNetworks } = document.value as LockDocument;
   const declared = Object.entries(links ?? {}).map(([link, network]): Entry => {
     return { network, link: linkName(link), target: { pointer: pointerTo('/links', link) } };
   });
@@ -228,7 +212,7 @@ const keyPointer = ({ section, name }: KeyPlace, index: number): string =>
   pointerTo(pointerTo(`/${section}`, name), index);
 
 function pinsOf(document: ReadDocument, section: KeyPlace['section']): Pins {
-  const sections = document.value as Readonly<Record<string, Readonly<Record<string, readonly string[]>> | undefined>>;
+  const sections = document.value as LockDocument;
   const pin = (text: string, name: string, index: number): PinnedKey => {
     const [type = '', base64 = ''] = text.split(' ');
     const span = spanOf(document.map, { pointer: keyPointer({ section, name }, index) });

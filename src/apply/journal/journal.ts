@@ -14,6 +14,14 @@ import {
 import { dirname, join } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import type {
+  JournalEnd,
+  JournalIntent,
+  JournalLease,
+  JournalOutcome,
+  JournalPlan,
+  JournalRun,
+} from '../../model/files.generated.ts';
 import type { EffectKind, StepClass, StepOutcome } from '../../model/step.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { validateJournal } from './journal-validator.generated.ts';
@@ -113,64 +121,19 @@ function guarded<T>(path: string, act: () => T): T {
   }
 }
 
+/** What a phase adds to a record; `Words` are the values that the schema leaves open for journals of other versions. */
+type EntryOf<Document, Words = unknown> = Document extends unknown
+  ? Omit<Document, 'seq' | 'runId' | 'at' | 'sum' | keyof Words> & Words
+  : never;
+
 /** The content of a journal record, by phase. */
 export type JournalEntry =
-  /** The first record. */
-  | { readonly phase: 'run'; readonly cluster: string; readonly verb: string; readonly controller: string }
-  /**
-   * A plan starts; a playbook run has several. `changes` have both values as text and their number of steps. Without
-   * that number, as in older journals, it is unknown whether a change was finished.
-   */
-  | {
-      readonly phase: 'plan';
-      readonly config: string;
-      readonly plan: string;
-      readonly steps: number;
-      readonly changes: readonly {
-        readonly id: string;
-        readonly from: string;
-        readonly to: string;
-        readonly steps?: number;
-      }[];
-    }
-  | {
-      readonly phase: 'lease';
-      readonly node: string;
-      readonly state: 'taken' | 'refused' | 'lost' | 'released';
-      /** The fencing token; only for `taken`. */
-      readonly token?: number;
-    }
-  /** Written and synced before a step sends its first byte. */
-  | {
-      readonly phase: 'intent';
-      readonly step: string;
-      readonly node: string;
-      readonly act: string;
-      readonly class: StepClass;
-      readonly effect: EffectKind;
-      readonly changes: readonly string[];
-      /** The group whose failure made this step run. */
-      readonly rescues?: string;
-    }
-  | {
-      readonly phase: 'outcome';
-      readonly step: string;
-      readonly node: string;
-      readonly outcome: StepOutcome;
-      readonly ms: number;
-      readonly problems: readonly { readonly code: string; readonly detail: string }[];
-    }
-  /** The last record of a run that was not killed. */
-  | { readonly phase: 'end'; readonly isInterrupted: boolean };
+  | EntryOf<JournalRun | JournalPlan | JournalLease | JournalEnd>
+  | EntryOf<JournalIntent, { readonly class: StepClass; readonly effect: EffectKind }>
+  | EntryOf<JournalOutcome, { readonly outcome: StepOutcome }>;
 
 /** One line of a journal. */
-export type JournalRecord = JournalEntry & {
-  /** Counts from 1. */
-  readonly seq: number;
-  readonly runId: string;
-  /** ISO time by the controller's clock; no decision depends on it. */
-  readonly at: string;
-};
+export type JournalRecord = JournalEntry & Pick<JournalRun, 'seq' | 'runId' | 'at'>;
 
 /** The records of one journal. */
 interface ReadRecords {

@@ -8,6 +8,7 @@ import { selectNodes } from '../../desired/select.ts';
 import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import type { PlaybookBatch, PlaybookDocument, PlaybookPlay, PlaybookTask } from '../../model/files.generated.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
 import { nodeName } from '../../model/node.ts';
@@ -51,34 +52,17 @@ export function loadPlaybook(
     ...formProblems(document),
   ]);
   if (hasErrors(diagnostics)) return { diagnostics };
-  return { playbook: readPlaybook(document.value as PlaybookSpec, name), diagnostics };
+  return { playbook: readPlaybook(document.value as PlaybookDocument, name), diagnostics };
 }
 
 const formProblems = (document: ReadDocument): readonly Problem[] =>
   schemaProblems({ schema: playbookSchema, validate: validatePlaybook }, document);
 
-/** A playbook file that matches its schema. */
-interface PlaybookSpec {
-  readonly about?: string;
-  readonly plays: readonly {
-    readonly name?: string;
-    readonly nodes: string | readonly string[];
-    readonly serial?: BatchSpec | readonly BatchSpec[];
-    readonly maxFailures?: number;
-    readonly tasks: readonly TaskSpec[];
-  }[];
-}
-
-type BatchSpec = number | string;
-
-/** A map with the task's kind as its only key; a text value is the question of a `confirm`. */
-type TaskSpec = Partial<Record<TaskKind, string | { readonly deadline?: string }>>;
-
-function readPlaybook({ about, plays }: PlaybookSpec, name: string): Playbook {
+function readPlaybook({ about, plays }: PlaybookDocument, name: string): Playbook {
   return { name, ...given({ about }), plays: plays.map(readPlay) };
 }
 
-function readPlay({ name, nodes, serial, maxFailures, tasks }: PlaybookSpec['plays'][number]): Play {
+function readPlay({ name, nodes, serial, maxFailures, tasks }: PlaybookPlay): Play {
   return {
     ...given({ name }),
     nodes: readNodes(nodes),
@@ -94,7 +78,7 @@ function readNodes(nodes: string | readonly string[]): NodeChoice {
   return { kind: 'labels', labels: nodes.split(',').map((term) => term.trim()) };
 }
 
-const readBatch = (size: BatchSpec): BatchSize =>
+const readBatch = (size: PlaybookBatch): BatchSize =>
   typeof size === 'number'
     ? { kind: 'count', count: size }
     : { kind: 'percent', percent: Number(size.replace('%', '')) };
@@ -292,10 +276,10 @@ const durationMs = (text: string): number => Number(text.slice(0, -1)) * (unitsM
 const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word);
 
 /** Reads one task that matches the schema: a map with one key. */
-function readTask(spec: TaskSpec): Task {
+function readTask(spec: PlaybookTask): Task {
   const [kind] = Object.keys(spec).filter(isTaskKind);
   if (kind === undefined) throw new Error('a task has exactly one known key');
-  const value = spec[kind] ?? {};
+  const value: string | (object & { readonly deadline?: string | undefined }) = spec[kind] ?? {};
   if (typeof value === 'string') return { kind: 'confirm', text: value };
   const { deadline, ...rest } = value;
   const deadlineMs = deadline === undefined ? tasks[kind].usualMs : durationMs(deadline);
