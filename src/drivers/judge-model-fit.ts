@@ -23,15 +23,10 @@ interface AskedFit extends Pick<NearestSearch, 'links'> {
   readonly fleet: FitFleet;
 }
 
-/** Settings of the hypothetical placement. */
-interface FitHow {
-  readonly driver: DriverName;
+/** Settings of the hypothetical placement; without `sharding`, the driver's preferred one. */
+interface FitHow extends Pick<ModelFit, 'driver' | 'sharding' | 'contextTokens' | 'parallel'> {
   /** For mlx only; absent: the newest version known to this program. */
   readonly mlxLm?: string;
-  /** Absent: the driver's preferred one. */
-  readonly sharding?: 'tensor' | 'pipeline';
-  readonly contextTokens: number;
-  readonly parallel: number;
 }
 
 /** Not a valid name in a file, so it cannot collide with one. */

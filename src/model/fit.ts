@@ -1,30 +1,22 @@
 import type { DesiredNode, DesiredPlacement, DesiredWiredLimit, DriverName } from './desired.ts';
-import type { FitMeshAnswer, FitNodeMemory } from './documents.generated.ts';
+import type { FitMeshAnswer, FitModelAnswer, FitNodeMemory } from './documents.generated.ts';
 import type { ModelShape } from './model-shape.ts';
 import type { Link, NodeName } from './node.ts';
 
 /** The result of `fit MODEL`. */
-export interface ModelFit {
-  readonly model: string;
+export interface ModelFit
+  extends Pick<
+    FitModelAnswer,
+    'model' | 'contextTokens' | 'parallel' | 'problems' | 'doubts' | 'sharding' | 'pace' | 'advice'
+  > {
   readonly shape: ModelShape;
   readonly driver: DriverName;
-  readonly sharding?: 'tensor' | 'pipeline';
-  readonly contextTokens: number;
-  readonly parallel: number;
   /** In rank order, including other placements in the file on these nodes. */
   readonly nodes: readonly NodeFit[];
   /** The worst of the nodes. */
   readonly verdict: FitVerdict;
-  /** Why it cannot be split over this number of nodes; empty if it can. */
-  readonly problems: readonly string[];
-  /** Why it is unknown whether it can be split; empty if known. */
-  readonly doubts: readonly string[];
-  /** The Macs that limit the speed; absent if all are equal or a model is unknown. */
-  readonly pace?: string;
   /** For mlx: the mlx-lm version of the check, and whether it is assumed. */
   readonly mlxLm?: { readonly version: string; readonly isAssumed: boolean };
-  /** The alternative, one sentence; absent if the model fits. */
-  readonly advice?: string;
 }
 
 export const canRun = ({ verdict, problems }: Pick<ModelFit, 'verdict' | 'problems'>): boolean =>
@@ -47,15 +39,9 @@ export interface FitShape extends Omit<NonNullable<FitMeshAnswer['mesh']>, 'cabl
 }
 
 /** The possible cabling of the requested Macs. */
-export interface MeshFit {
-  /** In the requested order, each model once. */
-  readonly models: readonly FitModel[];
-  /** The number of requested Macs. */
-  readonly asked: number;
+export interface MeshFit extends Pick<FitMeshAnswer, 'models' | 'asked' | 'carefulSize'> {
   /** The largest full mesh; absent if fewer than two Macs support RDMA. */
   readonly mesh?: FitShape;
-  /** The size of the largest full mesh without doubtful receptacles; 0 if there is none. */
-  readonly carefulSize: number;
   /** A ring of all Macs that support RDMA; absent for fewer than three. */
   readonly ring?: FitShape;
 }
@@ -98,19 +84,7 @@ export interface MemoryBudget {
 }
 
 /** The memory that one rank needs, in bytes. */
-export interface RankNeed {
-  readonly weights: number;
-  /** The context cache of all parallel requests. */
-  readonly cache: number;
-  readonly compute: number;
-  readonly promptCache: number;
-  /** Needed only while loading, before compute buffers and caches. */
-  readonly loading: number;
-  /** The programs: the rank and, on the leader of a published placement, the gateway. */
-  readonly process: number;
-  /** The peak. */
-  readonly total: number;
-}
+export type RankNeed = Omit<FitNodeMemory['placements'][number], 'placement' | 'rank'>;
 
 /**
  * How a node copes with all its placements: does-not-fit: more than its GPU may use; tight: more than nine tenths of

@@ -6,6 +6,7 @@ import type { Json } from '../../model/digest.ts';
 import type { GoldenCheck, StartDialogue, StopDialogue } from '../../model/endpoint-calls.ts';
 import type { ForeignDaemon } from '../../model/facts/daemons.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
+import type { RankNeed } from '../../model/fit.ts';
 import type { Known } from '../../model/known.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 import type { LinkEnd, NodeName } from '../../model/node.ts';
@@ -198,12 +199,9 @@ export interface LoggedMesh {
 }
 
 /** Bytes that a rank uses for a model, according to the log. */
-export interface HeldBytes {
+export interface HeldBytes extends Pick<RankNeed, 'weights' | 'cache' | 'compute'> {
   /** Address of the worker; absent for the rank that wrote the log. */
   readonly address?: string;
-  readonly weights: number;
-  readonly cache: number;
-  readonly compute: number;
 }
 
 /** Everything about starting and checking a placement that differs between runtimes. Pure. */
