@@ -9,6 +9,7 @@ import { type Cabling, type JudgedLink, linkAt, undeclaredCables, viewAt } from 
 import { type ReceptacleSight, sightOf } from '../rack/cabling/receptacle-sight.ts';
 import { caseFaces, compareEnds, facesWords, isSameEnd, orderedPair } from '../rack/cabling/receptacle-view.ts';
 import { type Examination, examine } from '../rack/examination.ts';
+import type { CableAct } from './cables/cable-work.ts';
 
 /** One Mac in the drawing, with its receptacles by number. */
 export interface GraphNode {
@@ -24,16 +25,6 @@ export interface GraphNode {
   readonly receptacles: readonly GraphReceptacle[];
 }
 
-/** One manual step at the cables, numbered in order. */
-interface GraphMove {
-  /** From 1. */
-  readonly number: number;
-  /** In the imperative; names from nodes are unescaped. */
-  readonly text: string;
-  /** Its prerequisites, in the imperative; absent if none. */
-  readonly first?: string;
-}
-
 /** The rack with its declared and seen cables. */
 export interface RackGraph {
   readonly cluster: string;
@@ -45,7 +36,8 @@ export interface RackGraph {
   readonly cables: readonly GraphCable[];
   /** Macs at cable ends that are not known to be nodes in the file. */
   readonly strays: readonly GraphStray[];
-  readonly moves: readonly GraphMove[];
+  /** The manual steps, in order; names from nodes are unescaped. */
+  readonly moves: NonNullable<GraphDocument['moves']>;
 }
 
 function namesOf(desired: DesiredFleet): readonly NodeName[] {
@@ -188,20 +180,8 @@ const graphStrays = (cabling: Cabling, acts: readonly GraphAct[]): readonly Grap
  */
 export type GraphCableState = GraphDocument['cables'][number]['state'];
 
-/** A manual step, as the drawing needs it. */
-interface GraphAct {
-  readonly kind: string;
-  /** Every receptacle that it names. */
-  readonly ends: readonly LinkEnd[];
-  /** The receptacles from which it removes a cable. */
-  readonly takes: readonly LinkEnd[];
-  /** In the imperative, without places on the case, which the drawing shows at the Macs. */
-  readonly shortText: string;
-  /** Placements that use a cable that it removes. */
-  readonly stopFirst: readonly string[];
-  /** The bridge work to do first, in the imperative; empty if none. */
-  readonly bridgesFirst: string;
-}
+/** A manual step, as the drawing needs it: without places on the case, which the drawing shows at the Macs. */
+type GraphAct = Pick<CableAct, 'kind' | 'ends' | 'takes' | 'shortText' | 'stopFirst' | 'bridgesFirst'>;
 
 /** One line in the drawing: a declared link, a seen cable, or both. */
 export interface GraphCable {
