@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { Plan } from '../engine/plan/plan.ts';
+import type { Plan, StepReport } from '../engine/plan/plan.ts';
 import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import { type Act, type Step, type StepId, type StepOutcome, stepsBefore } from '../model/step.ts';
@@ -275,15 +275,4 @@ function createLanes(parallel: number) {
       else workByNode.delete(node);
     },
   };
-}
-
-export interface StepReport {
-  readonly step: Step;
-  readonly outcome: StepOutcome;
-  /** Problems with hints; empty for a successful step. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** From intent to outcome; 0 for a step that never started. */
-  readonly ms: number;
-  /** The group whose failure made this step run; absent for steps of the plan. */
-  readonly rescues?: string;
 }

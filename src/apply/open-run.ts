@@ -2,7 +2,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { plainText } from '../diagnostics/prose-text.ts';
-import type { Plan } from '../engine/plan/plan.ts';
+import type { Plan, StepReport } from '../engine/plan/plan.ts';
 import { planJson } from '../engine/plan/plan-json.ts';
 import type { NodeCommand } from '../engine/playbooks/expand.ts';
 import type { DesiredNode } from '../model/desired.ts';
@@ -10,7 +10,7 @@ import { digestOf, shortDigest } from '../model/digest.ts';
 import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import { exitText, isSuccess } from '../model/probe.ts';
-import type { Step } from '../model/step.ts';
+import type { Step, StepProgress } from '../model/step.ts';
 import { isSameSubject, nodeSubject } from '../model/subject.ts';
 import { labelled, named, prose } from '../model/text/prose.ts';
 import { quote } from '../node/quote.ts';
@@ -18,7 +18,7 @@ import type { FleetObservation } from '../rack/examination.ts';
 import { forEachLimited } from '../remote/limit-parallel.ts';
 import { onAbort } from '../remote/on-abort.ts';
 import { printedText } from '../remote/remote.ts';
-import type { ExecuteOptions, StepReport, StepStart } from './execute.ts';
+import type { ExecuteOptions, StepStart } from './execute.ts';
 import type { Journal, JournalEntry } from './journal/journal.ts';
 import { type Controller, claimOf } from './lease/controller.ts';
 import {
@@ -31,7 +31,7 @@ import {
 import { observeSessions } from './reach/observe.ts';
 import { type NodeWay, openSession, type Session, type UseLimits, type Way } from './reach/session.ts';
 import type { RunListener } from './run-events.ts';
-import type { StepContext, StepProgress } from './steps/context.ts';
+import type { StepContext } from './steps/context.ts';
 import { runStep } from './steps/run-step.ts';
 
 /** An open run: one journal, and one connection and one lease per node for all its plans. */

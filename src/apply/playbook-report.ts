@@ -1,10 +1,9 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { EffectTotal, Plan } from '../engine/plan/plan.ts';
+import type { EffectTotal, Plan, StepReport } from '../engine/plan/plan.ts';
 import type { PlayScope } from '../engine/playbooks/expand.ts';
 import type { Task } from '../engine/playbooks/playbook.ts';
 import type { NodeName } from '../model/node.ts';
 import type { FleetObservation } from '../rack/examination.ts';
-import type { StepReport } from './execute.ts';
 import type { LeaseRefusal } from './lease/lease-keeper.ts';
 import type { RunOptions, RunReport } from './open-run.ts';
 import type { RunTiming } from './run-timing.ts';

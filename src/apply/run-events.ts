@@ -1,8 +1,7 @@
+import type { StepReport } from '../engine/plan/plan.ts';
 import type { NodeName } from '../model/node.ts';
-import type { Step, StepId } from '../model/step.ts';
-import type { StepReport } from './execute.ts';
+import type { Step, StepId, StepProgress } from '../model/step.ts';
 import type { LeaseChange } from './lease/lease-keeper.ts';
-import type { StepProgress } from './steps/context.ts';
 
 /** Events of a run in order. They contain durations but no times; the listener has its own clock. */
 export type RunEvent =

@@ -184,3 +184,10 @@ export interface Change {
 
 /** The result of a step. `unknown` is neither success nor failure: the next observation decides. */
 export type StepOutcome = 'changed' | 'unchanged' | 'failed' | 'unknown' | 'skipped' | 'blocked' | 'interrupted';
+
+/** A step's progress; bytes for steps that transfer data. */
+export interface StepProgress {
+  readonly doneBytes?: number;
+  readonly totalBytes?: number;
+  readonly text?: string;
+}

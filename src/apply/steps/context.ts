@@ -1,9 +1,10 @@
 import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { Step } from '../../model/step.ts';
+import type { Step, StepProgress } from '../../model/step.ts';
 import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
+import type { ScriptNote } from '../../node/root-script.ts';
 import type { StepResult } from '../execute.ts';
 import type { Session, Way } from '../reach/session.ts';
 import { pause, type RunTiming, timeFor } from '../run-timing.ts';
@@ -14,21 +15,9 @@ export type OwnLease =
   | { readonly kind: 'leased'; readonly fencingToken: number }
   | { readonly kind: 'none'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** A step's progress; bytes for steps that transfer data. */
-export interface StepProgress {
-  readonly doneBytes?: number;
-  readonly totalBytes?: number;
-  readonly text?: string;
-}
-
 /** What a step runner may use in addition to the step itself. */
-export interface StepContext {
+export interface StepContext extends Omit<ScriptNote, 'step'> {
   readonly runId: string;
-  /** The command, such as `apply`; shown to runs that wait for the lease. */
-  readonly verb: string;
-  /** For the record on the node, with the command: its user, and the file's digest. */
-  readonly by: string;
-  readonly config: string;
   /** The resolved file behind the plan: gates read the same properties. */
   readonly desired: DesiredFleet;
   readonly timing: RunTiming;

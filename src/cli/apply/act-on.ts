@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { isDone, type StepReport } from '../../apply/execute.ts';
+import { isDone } from '../../apply/execute.ts';
 import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
 import { hasErrors } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/scope.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
-import type { Plan } from '../../engine/plan/plan.ts';
+import type { Plan, StepReport } from '../../engine/plan/plan.ts';
 import { needsTargets, nodesOfPlays, type PlayScope } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
 import type { Playbook, Task } from '../../engine/playbooks/playbook.ts';

@@ -1,4 +1,4 @@
-import { isDone, type StepReport } from '../../apply/execute.ts';
+import { isDone } from '../../apply/execute.ts';
 import { type LeaseRefusal, leaseHeld } from '../../apply/lease/lease-keeper.ts';
 import { type PlaybookReport, type PlaybookWork, stepsOf } from '../../apply/playbook-report.ts';
 import { firmSpace } from '../../diagnostics/cells.ts';
@@ -6,7 +6,7 @@ import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/scope.ts';
-import type { Plan, Waiting } from '../../engine/plan/plan.ts';
+import type { Plan, StepReport, Waiting } from '../../engine/plan/plan.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';

@@ -2,8 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Digest } from '../../model/digest.ts';
 import type { NodeFit } from '../../model/fit.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { Change, EffectKind, Step } from '../../model/step.ts';
-import type { AddressParts } from '../../model/subject.ts';
+import type { Change, EffectKind, Step, StepOutcome } from '../../model/step.ts';
 import type { Blocker } from '../../rack/resource.ts';
 import type { Unreached } from './view.ts';
 
@@ -20,11 +19,7 @@ export interface Reason {
 }
 
 /** A change that waits for a blocker or an unknown fact. */
-export interface Waiting {
-  /** Address of the property, such as `placement/kimi`. */
-  readonly resource: string;
-  readonly about: AddressParts;
-  readonly node: NodeName;
+export interface Waiting extends Pick<Change, 'resource' | 'about' | 'node'> {
   readonly for: readonly Reason[];
   /** Whether a reason is an unknown fact; then the run cannot succeed, even after all manual steps. */
   readonly isUnknown: boolean;
@@ -44,6 +39,18 @@ export interface EffectTotal {
 export interface Rescue {
   readonly group: string;
   readonly steps: readonly Step[];
+}
+
+/** The result of one step. */
+export interface StepReport {
+  readonly step: Step;
+  readonly outcome: StepOutcome;
+  /** Problems with hints; empty for a successful step. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** From intent to outcome; 0 for a step that never started. */
+  readonly ms: number;
+  /** The group whose failure made this step run; absent for steps of the plan. */
+  readonly rescues?: string;
 }
 
 /** The observed state; if any of it changes, the plan is stale. */

@@ -1,12 +1,11 @@
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
-import type { Plan } from '../../engine/plan/plan.ts';
+import type { Plan, StepReport } from '../../engine/plan/plan.ts';
 import { resources } from '../../engine/plan/resources.ts';
 import { viewOf } from '../../engine/plan/view.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { Change, Step, StepId, StepOutcome } from '../../model/step.ts';
+import type { Change, Step, StepId, StepProgress } from '../../model/step.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { judgeProperty, propertyKey } from '../../rack/resource.ts';
@@ -54,7 +53,7 @@ function wordsFor(task: ToldTask): readonly [string, string] {
 /** A plan with the outcomes of its steps if it was run. */
 interface RanPlan {
   readonly plan?: Plan;
-  readonly run?: { readonly steps: readonly (Pick<EndedStep, 'step' | 'outcome'> & { readonly rescues?: string })[] };
+  readonly run?: { readonly steps: readonly (Pick<StepReport, 'step' | 'outcome'> & { readonly rescues?: string })[] };
 }
 
 interface CheckedRun {
@@ -109,7 +108,7 @@ const propertyIdOf = ({ node, resource }: Plan['waiting'][number]): string => `$
 /** Follows the steps of a plan and reports each change when its last step has ended. */
 export interface ChangeWatch {
   /** The changes that this step completed, if any of their steps changed something. */
-  readonly ended: (step: Pick<EndedStep, 'step' | 'outcome'>) => readonly Change[];
+  readonly ended: (step: Pick<StepReport, 'step' | 'outcome'>) => readonly Change[];
 }
 
 interface Watched {
@@ -139,16 +138,6 @@ export function watchChanges({ changes, steps }: Pick<Plan, 'changes' | 'steps'>
   };
 }
 
-/** One step's result. */
-export interface EndedStep {
-  readonly step: Step;
-  readonly outcome: StepOutcome;
-  readonly ms: number;
-  readonly diagnostics: readonly Diagnostic[];
-  /** The group whose failure made this step run. */
-  readonly rescues?: string;
-}
-
 const restartWords = { up: 'restarted', off: 'switched off' } as const;
 
 /** `studio-1 power/sleep changed (never sleeps) 0.7 s`, with the time since its first step began. */
@@ -156,7 +145,7 @@ export const madeChangeLine = ({ change, ms }: { readonly change: Change; readon
   `${change.node} ${change.resource} changed (${plain(change.to)}) ${durationText(ms)}`;
 
 /** The lines about an ended step, without the time: restarts and failures. {@link madeChangeLine} shows changes. */
-export function endedStepLines(ended: EndedStep): readonly string[] {
+export function endedStepLines(ended: StepReport): readonly string[] {
   const { step, outcome, ms, diagnostics } = ended;
   const took = durationText(ms);
   switch (outcome) {
@@ -177,7 +166,7 @@ export function endedStepLines(ended: EndedStep): readonly string[] {
   }
 }
 
-const nameOf = ({ step, rescues }: EndedStep): string =>
+const nameOf = ({ step, rescues }: StepReport): string =>
   `${stepName(step)}${rescues === undefined ? '' : ` (cleaning up ${rescues})`}`;
 
 /** `studio-1 placement/kimi/stop`; the id of a step begins with its node. */
@@ -185,13 +174,6 @@ const stepName = ({ node, id }: Pick<Step, 'node' | 'id'>): string =>
   `${node} ${id.startsWith(`${node}/`) ? id.slice(node.length + 1) : id}`;
 
 const plain = (text: string): string => escapeText(text.replace(/\.$/, ''));
-
-/** A step's progress; bytes for steps that transfer data. */
-interface StepProgress {
-  readonly doneBytes?: number;
-  readonly totalBytes?: number;
-  readonly text?: string;
-}
 
 /** `studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB`, or what the step waits for. */
 export function progressLine(step: Pick<Step, 'node' | 'id'>, { doneBytes, totalBytes, text }: StepProgress): string {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Session, SessionAnswer } from '../../../src/apply/reach/session.ts';
 import { scaledTiming } from '../../../src/apply/run-timing.ts';
-import type { StepContext, StepProgress } from '../../../src/apply/steps/context.ts';
+import type { StepContext } from '../../../src/apply/steps/context.ts';
 import { runStep } from '../../../src/apply/steps/run-step.ts';
 import type { NodeName } from '../../../src/model/node.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { type Step, stepId } from '../../../src/model/step.ts';
+import { type Step, type StepProgress, stepId } from '../../../src/model/step.ts';
 import { placementSubject } from '../../../src/model/subject.ts';
 import { exoCase, ids } from '../drivers/exo/exo-case.ts';
 

@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type ExecuteOptions,
-  executeSteps,
-  type StepReport,
-  type StepResult,
-  type StepStart,
-} from '../../../src/apply/execute.ts';
-import type { Rescue } from '../../../src/engine/plan/plan.ts';
+import { type ExecuteOptions, executeSteps, type StepResult, type StepStart } from '../../../src/apply/execute.ts';
+import type { Rescue, StepReport } from '../../../src/engine/plan/plan.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
 
 /** How `play` runs steps. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { StepReport } from '../../../../src/apply/execute.ts';
 import type { PlaybookReport } from '../../../../src/apply/playbook-report.ts';
 import { closedLines } from '../../../../src/cli/apply/act-on.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import type { StepReport } from '../../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { StepOutcome } from '../../../../src/model/step.ts';
 import { inFlightAddress, stateAddress } from '../../../../src/rack/placement/endpoint/gateway-steps.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { StepReport } from '../../../../src/apply/execute.ts';
 import type { RunReport } from '../../../../src/apply/open-run.ts';
 import type { PlaybookReport, PlaybookWork } from '../../../../src/apply/playbook-report.ts';
 import {
@@ -12,7 +11,7 @@ import {
   type RunOutcome,
 } from '../../../../src/cli/apply/run-outcome.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
-import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import type { Plan, StepReport } from '../../../../src/engine/plan/plan.ts';
 import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { StepOutcome } from '../../../../src/model/step.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import type { StepReport } from '../../../../src/engine/plan/plan.ts';
 import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { StepOutcome } from '../../../../src/model/step.ts';
 import {
   countRun,
   countUnchecked,
-  type EndedStep,
   endedStepLines,
   madeChangeLine,
   progressLine,
@@ -24,7 +24,7 @@ const changes = [
 ];
 const both = changes.map(({ id }) => id);
 
-const ended = (fields: Partial<EndedStep>): readonly string[] =>
+const ended = (fields: Partial<StepReport>): readonly string[] =>
   endedStepLines({
     step: stepOn('studio-1', 'power/set', { changes: both }),
     outcome: 'changed',
