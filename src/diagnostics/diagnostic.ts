@@ -1,4 +1,4 @@
-import type { Exit } from '../model/probe.ts';
+import type { Answer } from '../model/probe.ts';
 import type { Subject } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
 import type { Severity } from './code-entry.ts';
@@ -65,12 +65,9 @@ export interface SourceRange {
 }
 
 /** A failed command on a node, kept as data so that no code has to match on messages. */
-interface CommandFailure {
+interface CommandFailure extends Pick<Answer, 'exit' | 'stdout' | 'stderr'> {
   readonly argv: readonly string[];
-  readonly exit: Exit;
   readonly durationMs: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /** One problem as a value. The hint is required: every problem comes with a next step. */

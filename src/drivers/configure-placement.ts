@@ -8,6 +8,7 @@ import type { RankRecord } from '../model/facts/fact-values.ts';
 import { given } from '../model/given.ts';
 import { joinText } from '../model/lists.ts';
 import { type Link, linkEndText, type NodeName } from '../model/node.ts';
+import type { ScriptArgs } from '../model/node-script.ts';
 import type { Text } from '../model/step.ts';
 import { plistHead } from '../node/launchd-service.ts';
 import { accountEnvironment, rankFilesFolder, rankLog, rankServiceLabel, treeFolder } from '../node/paths/own-paths.ts';
@@ -25,16 +26,11 @@ import {
 import { driverOf } from './registry.ts';
 
 /** Everything that one rank gets before its start. */
-export interface RankConfiguration {
+export interface RankConfiguration extends Pick<ScriptArgs['bootstrap-rank'], 'record' | 'user' | 'request'> {
   readonly node: NodeName;
-  readonly record: RankRecord;
   readonly service: Text;
-  /** JSON body of the request for one token. */
-  readonly request: string;
   /** JSON body of the golden question, and the check of its answer. */
   readonly golden: { readonly question: string; readonly check: GoldenCheck };
-  /** The account it runs as; empty: the ssh user. */
-  readonly user: string;
   /** Sorted by name. */
   readonly files: readonly RankFile[];
   /** How much of its node's launch budget a start uses (default 1). */

@@ -135,13 +135,10 @@ export interface ScriptArgs {
     /** Services that meshwright created. */
     readonly made: readonly string[];
     readonly switched: readonly { readonly service: string; readonly on: boolean }[];
-    readonly manual: readonly {
-      readonly service: string;
-      readonly device: string;
-      readonly address: string;
-      readonly prefixLength: number;
-      readonly router?: string;
-    }[];
+    readonly manual: readonly (Pick<
+      ScriptArgs['set-link-address'],
+      'service' | 'device' | 'address' | 'prefixLength'
+    > & { readonly router?: string })[];
     /** All services that exist afterwards, in this order. */
     readonly order: readonly string[];
   };

@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type Digest, digest } from '../model/digest.ts';
 import type { NodePath } from '../model/probe.ts';
-import type { Text } from '../model/step.ts';
+import type { Act, Text } from '../model/step.ts';
 import { below, pathWord, place, renderPath, tool } from './paths/node-paths.ts';
 import { quote } from './quote.ts';
 
 /** A file of ours on a node. */
-interface PutRequest {
-  readonly path: NodePath;
-  /** Permission bits, such as 0o644. The ssh user must be able to read the file, because it observes it. */
-  readonly mode: number;
-  readonly content: Text;
+interface PutRequest extends Omit<Extract<Act, { readonly kind: 'put' }>, 'kind'> {
   readonly rootPrefix: string;
   /** The account of the run's login. */
   readonly login: string;

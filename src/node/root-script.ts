@@ -1,4 +1,4 @@
-import { type Exit, exitText } from '../model/probe.ts';
+import { type Answer, exitText } from '../model/probe.ts';
 import { below, pathWord, place, renderPath, rootLine, shellCommand, tool } from './paths/node-paths.ts';
 import { quote } from './quote.ts';
 import { sh } from './shell/scripts.generated.ts';
@@ -56,11 +56,7 @@ function entryOf(line: string) {
 }
 
 /** The exit status of a command on a node, and its output as text. */
-export interface ScriptEnd {
-  readonly exit: Exit;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type ScriptEnd = Pick<Answer, 'exit' | 'stdout' | 'stderr'>;
 
 /** The result of a mutating script. */
 export type ScriptResult =

@@ -7,6 +7,7 @@ import { basename, dirname, join, resolve, resolve as resolvePath, sep } from 'n
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/diagnostic.ts';
 import type { HostKeyLock } from '../model/cluster-lock.ts';
+import type { DesiredNode } from '../model/desired.ts';
 import { given } from '../model/given.ts';
 import { groupBy } from '../model/lists.ts';
 import { nodeSubject } from '../model/subject.ts';
@@ -18,13 +19,8 @@ import { isHost, isTcpPort, isUser, type Target } from './remote.ts';
 import { errorCodes } from './ssh2.ts';
 
 /** The settings of the cluster file, or of the command line, about reaching a node. */
-export interface ReachWish {
+export interface ReachWish extends Pick<DesiredNode, 'host' | 'user' | 'port' | 'identityFile'> {
   readonly label: string;
-  readonly host: string;
-  readonly user?: string;
-  readonly port?: number;
-  /** Absolute, or starting with `~/`. If set, the agent may sign only for this key. */
-  readonly identityFile?: string;
   /** See {@link Target}; empty by default. */
   readonly rootPrefix?: string;
 }

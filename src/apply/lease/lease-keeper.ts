@@ -396,18 +396,8 @@ async function releaseAll({ leases, options }: Keeping): Promise<void> {
   );
 }
 
-/** The owner of a node's lease, from its owner file. */
-export interface LeaseHolder {
-  readonly run: string;
-  /** User and host of the controller, such as `ana@desk.lan`. */
-  readonly owner: string;
-  /** Its command: `apply`. */
-  readonly verb: string;
-  /** Its step at the last phase change: a step id, or `starting`. */
-  readonly phase: string;
-  /** ISO time, by the clock of its controller. */
-  readonly since: string;
-}
+/** The owner of a node's lease, from its owner file; `phase` is its step at the last phase change, or `starting`. */
+export type LeaseHolder = Pick<LeaseClaim, 'run' | 'owner' | 'verb' | 'phase' | 'since'>;
 
 /** A node whose lease another living run has. */
 export interface LeaseRefusal {

@@ -9,7 +9,7 @@ import { connect } from '../../remote/connect.ts';
 import type { HostKeyTrust } from '../../remote/keys/host-key-trust.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { onAbort } from '../../remote/on-abort.ts';
-import type { ConnectLimits, ExecLimits, ExecResult, Remote, RemoteListener, Target } from '../../remote/remote.ts';
+import type { ConnectLimits, ExecLimits, ExecResult, Remote, Target } from '../../remote/remote.ts';
 import { pause } from '../run-timing.ts';
 
 /**
@@ -61,16 +61,8 @@ export interface NodeWay {
   readonly way: Way;
 }
 
-export interface UseLimits {
-  /** Time limit per node, shared by connection, login and commands. DNS lookup has its own. */
-  readonly deadlineMs: number;
-  /** Time limit until the node's first byte, if that is shorter. */
-  readonly firstByteMs?: number;
-  /** On abort the connection closes immediately. */
-  readonly signal?: AbortSignal;
-  /** Called for connections, for every command just before it is sent, and for its result. */
-  readonly onRemote?: RemoteListener;
-}
+/** Limits per node; connection, login and commands share `deadlineMs`. On abort the connection closes immediately. */
+export type UseLimits = Pick<ConnectLimits, 'deadlineMs' | 'firstByteMs' | 'signal' | 'onRemote'>;
 
 /** The value of the body, or why the node was not reached. */
 export type Reached<T> =

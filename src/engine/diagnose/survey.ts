@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import type { StatusNode } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import type { Link, NodeName } from '../../model/node.ts';
 import { type BridgeState, bridgeState } from '../../rack/bridge/bridges.ts';
@@ -25,15 +26,11 @@ export interface ReceptacleSurvey {
 }
 
 /** One node; absent fields are unknown. */
-export interface NodeSurvey {
+export interface NodeSurvey extends Pick<StatusNode, 'macos' | 'build' | 'model' | 'memoryBytes'> {
   readonly name: NodeName;
   /** False if the node was not reached; `failure` says why. */
   readonly isReached: boolean;
   readonly failure?: Diagnostic;
-  readonly macos?: string;
-  readonly build?: string;
-  readonly model?: string;
-  readonly memoryBytes?: number;
   readonly rdma: NodeRdma;
   readonly bridge: BridgeState;
   /** By number; undefined if unobserved. */

@@ -1,14 +1,15 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import type { Word } from '../../model/probe.ts';
 import { isPlacement, type Subject, subjectEnds, subjectNodes } from '../../model/subject.ts';
 import { aside, type Command, meshwright } from '../../model/text/command.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import { thunderboltFact } from '../../rack/cables/fact.ts';
-import { type Examination, type ExaminedNode, examine, type FleetObservation } from '../../rack/examination.ts';
+import { type Examination, type ExaminedNode, examine } from '../../rack/examination.ts';
 import { readValue } from '../../rack/fact.ts';
 import { farEndOf, lostPorts, type ReceptacleRdma, receptacleRdma } from '../../rack/rdma/rdma-receptacle.ts';
+import type { View } from '../../rack/resource.ts';
 import { type FactName, isFactName, registry } from '../observe/facts.ts';
 import { ruleCode } from './rules.ts';
 import { unknownFacts } from './unknown-facts.ts';
@@ -34,18 +35,12 @@ export interface Trouble {
 }
 
 /** The part of a placement that a problem can block. */
-export interface HeldPlacement {
-  readonly name: string;
-  readonly nodes: readonly NodeName[];
+export interface HeldPlacement extends Pick<DesiredPlacement, 'name' | 'nodes' | 'transport'> {
   readonly standing: string;
-  /** Missing RDMA does not block a placement over TCP. */
-  readonly transport: 'rdma' | 'tcp';
 }
 
 /** The findings with the observation behind them. */
-interface TroubleInput {
-  readonly desired: DesiredFleet;
-  readonly observation: FleetObservation;
+interface TroubleInput extends Pick<View, 'desired' | 'observation'> {
   /** As returned by `diagnoseFleet` and the placement checks. */
   readonly findings: readonly Diagnostic[];
   readonly placements: readonly HeldPlacement[];
