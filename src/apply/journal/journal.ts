@@ -14,14 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
-import type {
-  JournalEnd,
-  JournalIntent,
-  JournalLease,
-  JournalOutcome,
-  JournalPlan,
-  JournalRun,
-} from '../../model/files.generated.ts';
+import type { JournalDocument, JournalIntent, JournalOutcome } from '../../model/files.generated.ts';
 import type { EffectKind, StepClass, StepOutcome } from '../../model/step.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { validateJournal } from './journal-validator.generated.ts';
@@ -128,12 +121,12 @@ type EntryOf<Document, Words = unknown> = Document extends unknown
 
 /** The content of a journal record, by phase. */
 export type JournalEntry =
-  | EntryOf<JournalRun | JournalPlan | JournalLease | JournalEnd>
+  | EntryOf<Exclude<JournalDocument, JournalIntent | JournalOutcome>>
   | EntryOf<JournalIntent, { readonly class: StepClass; readonly effect: EffectKind }>
   | EntryOf<JournalOutcome, { readonly outcome: StepOutcome }>;
 
 /** One line of a journal. */
-export type JournalRecord = JournalEntry & Pick<JournalRun, 'seq' | 'runId' | 'at'>;
+export type JournalRecord = JournalEntry & Pick<JournalDocument, 'seq' | 'runId' | 'at'>;
 
 /** The records of one journal. */
 interface ReadRecords {
