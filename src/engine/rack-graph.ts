@@ -6,10 +6,10 @@ import { type LinkEnd, linkEndText, type NodeName } from '../model/node.ts';
 import { modelAt, placeAt } from '../rack/cables/receptacle-place.ts';
 import { listWords, viewText } from '../rack/cabling/cabling-text.ts';
 import { type Cabling, type JudgedLink, linkAt, undeclaredCables, viewAt } from '../rack/cabling/judge-cabling.ts';
+import type { CableStep } from '../rack/cabling/moves.ts';
 import { type ReceptacleSight, sightOf } from '../rack/cabling/receptacle-sight.ts';
 import { caseFaces, compareEnds, facesWords, isSameEnd, orderedPair } from '../rack/cabling/receptacle-view.ts';
 import { type Examination, examine } from '../rack/examination.ts';
-import type { CableAct } from './cables/cable-work.ts';
 
 /** One Mac in the drawing, with its receptacles by number. */
 export interface GraphNode {
@@ -69,13 +69,13 @@ function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boo
 }
 
 /** `stop chat and remove the Thunderbolt Bridge on studio-1`; undefined without prerequisites. */
-function firstOf({ stopFirst, bridgesFirst }: GraphAct): string | undefined {
+function firstOf({ stopFirst, bridgesFirst }: CableStep): string | undefined {
   const words = [...(stopFirst.length === 0 ? [] : [`stop ${listWords(stopFirst)}`]), bridgesFirst];
   const told = words.filter((one) => one !== '');
   return told.length === 0 ? undefined : listWords(told);
 }
 
-function drawn(examination: Examination, acts: readonly GraphAct[], isDeclaredOnly: boolean): RackGraph {
+function drawn(examination: Examination, acts: readonly CableStep[], isDeclaredOnly: boolean): RackGraph {
   const { cabling, desired } = examination;
   return {
     cluster: desired.name,
@@ -91,7 +91,7 @@ function drawn(examination: Examination, acts: readonly GraphAct[], isDeclaredOn
 }
 
 /** The drawing of an observed rack; `acts` are the manual steps in order. Texts from nodes are unescaped. */
-export const rackGraph = (examination: Examination, acts: readonly GraphAct[]): RackGraph =>
+export const rackGraph = (examination: Examination, acts: readonly CableStep[]): RackGraph =>
   drawn(examination, acts, false);
 
 /** The drawing of the file only: declared links without observed states. */
@@ -153,7 +153,7 @@ function graphReceptacles(
 const isExpected = ({ links }: Cabling, at: LinkEnd): boolean => linkAt(links, at)?.judgement.kind === 'unknown';
 
 /** Macs outside the file, by the receptacle that sees them. */
-const graphStrays = (cabling: Cabling, acts: readonly GraphAct[]): readonly GraphStray[] =>
+const graphStrays = (cabling: Cabling, acts: readonly CableStep[]): readonly GraphStray[] =>
   cabling.rack.views.flatMap((view) =>
     view.peers.flatMap((peer): readonly GraphStray[] =>
       peer.kind === 'node' || (peer.kind !== 'foreign' && isExpected(cabling, view.at))
@@ -179,9 +179,6 @@ const graphStrays = (cabling: Cabling, acts: readonly GraphAct[]): readonly Grap
  * receptacle of a declared link · `undeclared` seen, not in the file, harmless · `unknown` in the file, unobserved.
  */
 export type GraphCableState = GraphDocument['cables'][number]['state'];
-
-/** A manual step, as the drawing needs it: without places on the case, which the drawing shows at the Macs. */
-type GraphAct = Pick<CableAct, 'kind' | 'ends' | 'takes' | 'shortText' | 'stopFirst' | 'bridgesFirst'>;
 
 /** One line in the drawing: a declared link, a seen cable, or both. */
 export interface GraphCable {
@@ -254,14 +251,14 @@ function halfSeenLines({ rack }: Cabling): readonly Line[] {
 const pairActs: readonly string[] = ['add-cable', 'plug-again'];
 
 /** Whether a manual step unplugs, adds or replugs this cable. */
-function isTouched(line: Line, { kind, ends, takes }: GraphAct): boolean {
+function isTouched(line: Line, { kind, ends, takes }: CableStep): boolean {
   const isAmong = (end: LinkEnd): boolean => ends.some((one) => isSameEnd(one, end));
   const holds = (end: LinkEnd): boolean => line.isSeen && line.ends.some((one) => isSameEnd(one, end));
   return takes.some(holds) || (pairActs.includes(kind) && line.ends.every(isAmong));
 }
 
 /** All declared links and seen cables, once per pair of receptacles, sorted by their ends. */
-function graphCables(cabling: Cabling, acts: readonly GraphAct[], isDeclaredOnly: boolean): readonly GraphCable[] {
+function graphCables(cabling: Cabling, acts: readonly CableStep[], isDeclaredOnly: boolean): readonly GraphCable[] {
   const lines = [
     ...cabling.links.map((judged) => lineOfLink(judged, isDeclaredOnly)),
     ...strangeLines(cabling),

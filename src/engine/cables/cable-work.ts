@@ -8,7 +8,7 @@ import { appliedBefore, bridgesBefore } from '../../rack/cables/before-cables.ts
 import { placeAt } from '../../rack/cables/receptacle-place.ts';
 import { endWords, moveText, viewText } from '../../rack/cabling/cabling-text.ts';
 import { type JudgedLink, type SeenRack, viewAt } from '../../rack/cabling/judge-cabling.ts';
-import { type Move, type MoveGroup, moveEnds, takenEnds } from '../../rack/cabling/moves.ts';
+import { type CableStep, type Move, type MoveGroup, moveEnds, takenEnds } from '../../rack/cabling/moves.ts';
 import { isSameEnd, type ReceptacleView } from '../../rack/cabling/receptacle-view.ts';
 import { type Examination, examine, type FleetObservation } from '../../rack/examination.ts';
 import { type RunningPlacement, runningPlacements } from '../../rack/placement/rank-states.ts';
@@ -30,21 +30,11 @@ export const cableFacts: readonly FactName[] = [
 ];
 
 /** One manual step at the cables, with its prerequisites. */
-export interface CableAct {
+export interface CableAct extends CableStep {
   /** A move, or a fix for a cable in the right place. */
   readonly kind: Move['kind'] | 'plug-straight' | 'plug-again';
-  /** All receptacles that it names. */
-  readonly ends: readonly LinkEnd[];
-  /** The receptacles from which it removes a cable. */
-  readonly takes: readonly LinkEnd[];
-  /** In the imperative. */
-  readonly shortText: string;
   /** `shortText` with the known places on the case. */
   readonly text: string;
-  /** Placements that use, or may use, a cable that this step removes. */
-  readonly stopFirst: readonly string[];
-  /** The bridge work to do first, in the imperative; empty if none. */
-  readonly bridgesFirst: string;
   /** The leading part of `bridgesFirst` that apply does; empty if none. */
   readonly appliedFirst: string;
   /** Whether it can be done now. */

@@ -407,3 +407,18 @@ export function takenEnds(move: Move): readonly LinkEnd[] {
       return move.ends;
   }
 }
+
+/** A manual step at the cables, as the drawing shows it. */
+export interface CableStep {
+  readonly kind: string;
+  /** All receptacles that it names. */
+  readonly ends: readonly LinkEnd[];
+  /** The receptacles from which it removes a cable. */
+  readonly takes: readonly LinkEnd[];
+  /** In the imperative, without places on the case. */
+  readonly shortText: string;
+  /** Placements that use, or may use, a cable that it removes. */
+  readonly stopFirst: readonly string[];
+  /** The bridge work to do first, in the imperative; empty if none. */
+  readonly bridgesFirst: string;
+}
