@@ -1,4 +1,5 @@
 import type { DesiredFleet, Ipv4Network } from '../model/desired.ts';
+import { ipv4Number, ipv4Text, ipv6Groups } from '../model/ip-address.ts';
 import { type Link, type LinkEnd, linkEndText, nodeName } from '../model/node.ts';
 
 const endForm = /^([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?):([1-9][0-9]?)$/;
@@ -59,40 +60,11 @@ export function canonicalAddress(host: string): string | undefined {
 function canonicalIpv6(host: string): string | undefined {
   const [address = '', zone, ...rest] = host.toLowerCase().split('%');
   if (rest.length > 0 || zone === '') return undefined;
-  const [head = '', tail, ...more] = address.split('::');
-  if (more.length > 0) return undefined;
-  const before = groupsOf(head, tail === undefined);
-  const after = tail === undefined ? [] : groupsOf(tail, true);
-  if (before === undefined || after === undefined) return undefined;
-  const missing = 8 - before.length - after.length;
-  if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
-  const groups = [...before, ...Array.from({ length: missing }, () => 0), ...after];
-  const text = groups.map((group) => group.toString(16)).join(':');
-  return zone === undefined ? text : `${text}%${zone}`;
+  const text = ipv6Groups(address)
+    ?.map((group) => group.toString(16))
+    .join(':');
+  return text === undefined || zone === undefined ? text : `${text}%${zone}`;
 }
-
-/** The groups of one half. If the half ends the address, its last group may be an IPv4 address. */
-function groupsOf(half: string, endsAddress: boolean): readonly number[] | undefined {
-  if (half === '') return [];
-  const groups: number[] = [];
-  const words = half.split(':');
-  for (const [index, word] of words.entries()) {
-    const embedded = endsAddress && index === words.length - 1 ? ipv4Number(word) : undefined;
-    if (embedded !== undefined) groups.push(Math.floor(embedded / 65_536), embedded % 65_536);
-    else if (/^[0-9a-f]{1,4}$/.test(word)) groups.push(Number.parseInt(word, 16));
-    else return undefined;
-  }
-  return groups;
-}
-
-/** The number of an IPv4 address, 0 to 2^32-1; undefined unless it is four plain decimal numbers. */
-export function ipv4Number(text: string): number | undefined {
-  if (!/^(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})$/.test(text)) return undefined;
-  const octets = text.split('.').map(Number);
-  return octets.some((octet) => octet > 255) ? undefined : octets.reduce((sum, octet) => sum * 256 + octet, 0);
-}
-
-export const ipv4Text = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
 
 /** The number of addresses in a network with this prefix length. */
 export const networkSize = (prefixLength: number): number => 2 ** (32 - prefixLength);

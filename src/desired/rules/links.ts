@@ -1,11 +1,12 @@
 import type { Ipv4Network } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
+import { ipv4Number } from '../../model/ip-address.ts';
 import { listText } from '../../model/lists.ts';
 import { avoidReason, type MacModel, macModel } from '../../model/macs.ts';
 import { linkEndText, nodeName } from '../../model/node.ts';
 import { linkSubject, nodeSubject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
-import { firstAddress, ipv4Number, isInside, linkText, networkSize, parseIpv4Network } from '../addresses.ts';
+import { firstAddress, isInside, linkText, networkSize, parseIpv4Network } from '../addresses.ts';
 import {
   type Draft,
   type DraftAvoid,

@@ -2,16 +2,8 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
-import {
-  firstAddress,
-  ipv4Number,
-  ipv4Text,
-  isInside,
-  linkText,
-  networkSize,
-  networkText,
-  parseIpv4Network,
-} from '../addresses.ts';
+import { ipv4Number, ipv4Text } from '../../model/ip-address.ts';
+import { firstAddress, isInside, linkText, networkSize, networkText, parseIpv4Network } from '../addresses.ts';
 import { own } from './settle-trees.ts';
 
 const prefixLength = 30;

@@ -1,5 +1,5 @@
-import { ipv4Number } from '../../desired/addresses.ts';
 import type { ExoPlacement } from '../../model/endpoint-calls.ts';
+import { ipv4Number } from '../../model/ip-address.ts';
 import type { ExoInstance } from './answers.ts';
 
 /** A connection of a ring. `off`: it does not use the declared cables although there are some. */

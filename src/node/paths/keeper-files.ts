@@ -97,3 +97,9 @@ export const keeperDataText = ({ isBridgeRemoved, wiredMegabytes, addresses }: K
   ];
   return [lines.map((line) => `${line}\n`).join('')];
 };
+
+/** The values for `network-setup.sh`. */
+export const netValues = { refused_mark: refusedMark };
+
+/** The values for `leave.sh`. @param keeper whether the keeper keeps what the script sets */
+export const leaveValues = (keeper = false) => ({ ...netValues, keeper });

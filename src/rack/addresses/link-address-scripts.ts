@@ -1,5 +1,6 @@
+import { maskOf } from '../../model/ip-address.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
-import { leaveValues, maskOf, netValues } from '../../node/network-setup.ts';
+import { leaveValues, netValues } from '../../node/paths/keeper-files.ts';
 import { sh } from './scripts.generated.ts';
 
 export const clearLinkAddress = ({ service, device, addresses }: ScriptArgs['clear-link-address']): string =>

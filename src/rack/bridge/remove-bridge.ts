@@ -1,5 +1,5 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
-import { leaveValues } from '../../node/network-setup.ts';
+import { leaveValues } from '../../node/paths/keeper-files.ts';
 import { place } from '../../node/paths/node-paths.ts';
 import { sh } from './scripts.generated.ts';
 

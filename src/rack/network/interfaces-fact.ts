@@ -1,9 +1,10 @@
 import type { DhcpAnswer, DhcpLease, Ipv4Address, NetworkInterface, Route } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
+import { ipv6Groups } from '../../model/ip-address.ts';
 import { andThen, type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { durationText } from '../../model/text/units.ts';
-import { ipv6Groups, isInterface, isIpv4, isMac, prefixOfMask, wholeNumber } from '../../node/answers/grammar.ts';
+import { isInterface, isIpv4, isMac, prefixOfMask, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { probe } from '../../node/probes/probe.ts';

@@ -1,8 +1,9 @@
 import type { Gid, RdmaPort } from '../../model/facts/rdma.ts';
 import { given } from '../../model/given.ts';
+import { ipv6Groups, mappedIpv4 } from '../../model/ip-address.ts';
 import { andThen, type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
-import { ipv6Groups, mappedIpv4, wholeNumber } from '../../node/answers/grammar.ts';
+import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines, readText } from '../../node/answers/read-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { probe } from '../../node/probes/probe.ts';

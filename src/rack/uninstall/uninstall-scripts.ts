@@ -1,6 +1,7 @@
+import { maskOf } from '../../model/ip-address.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { gatewayEndSeconds, serviceValues } from '../../node/launchd-service.ts';
-import { maskOf, netValues } from '../../node/network-setup.ts';
+import { netValues } from '../../node/paths/keeper-files.ts';
 import { below, place } from '../../node/paths/node-paths.ts';
 import { sh } from './scripts.generated.ts';
 

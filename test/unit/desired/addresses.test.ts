@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  canonicalAddress,
-  firstAddress,
-  ipv4Number,
-  ipv4Text,
-  isInside,
-  parseIpv4Network,
-} from '../../../src/desired/addresses.ts';
+import { canonicalAddress, firstAddress, isInside, parseIpv4Network } from '../../../src/desired/addresses.ts';
 
 describe('canonicalAddress', () => {
   it.each([
@@ -41,14 +34,6 @@ describe('canonicalAddress', () => {
     '::1.2.3.4:5',
   ])('rejects %s', (host) => {
     expect(canonicalAddress(host)).toBeUndefined();
-  });
-});
-
-describe('IPv4 numbers', () => {
-  it('convert to addresses and back', () => {
-    expect(ipv4Number('255.255.255.255')).toBe(2 ** 32 - 1);
-    expect(ipv4Text(2 ** 32 - 1)).toBe('255.255.255.255');
-    expect(ipv4Text(ipv4Number('10.77.0.4') ?? 0)).toBe('10.77.0.4');
   });
 });
 

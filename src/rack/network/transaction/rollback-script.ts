@@ -5,13 +5,13 @@
  */
 import type { NetworkCall, ScriptArgs } from '../../../model/node-script.ts';
 import { daemonPrologue, serviceValues } from '../../../node/launchd-service.ts';
-import { netValues } from '../../../node/network-setup.ts';
 import {
   addressLine,
   bridgeLine,
   keeperData,
   keeperLabel,
   keeperPlist,
+  netValues,
   outdatedMark,
   outdatedName,
 } from '../../../node/paths/keeper-files.ts';
