@@ -17,10 +17,7 @@ export interface PinnedKey extends HostKey {
 }
 
 /** An archive when it was locked. */
-export interface LockedArchive {
-  readonly sha256: Digest;
-  readonly sizeBytes: number;
-}
+export type LockedArchive = Omit<TreeFile, 'path'>;
 
 /** The rollback of a runtime to an older version. */
 export interface TakenBack {

@@ -1,4 +1,9 @@
-import type { ClusterSpec, Runtime as RuntimeSpec } from './cluster-spec.generated.ts';
+import type {
+  ClusterSpec,
+  Node as NodeSpec,
+  Placement as PlacementSpec,
+  Runtime as RuntimeSpec,
+} from './cluster-spec.generated.ts';
 import type { Digest } from './digest.ts';
 import type { Known } from './known.ts';
 import type { ModelShape } from './model-shape.ts';
@@ -7,12 +12,8 @@ import type { TreeFile } from './node-script.ts';
 import type { ApiKeySource, SecretSource } from './secret.ts';
 
 /** One node's desired state; absent fields stay unchanged. */
-export interface DesiredNode {
+export interface DesiredNode extends Readonly<Pick<NodeSpec, 'host' | 'user' | 'port' | 'identityFile'>> {
   readonly name: NodeName;
-  readonly host: string;
-  readonly user?: string;
-  readonly port?: number;
-  readonly identityFile?: string;
   /** The source of the account's password; only for `enroll` and `unlock`. */
   readonly password?: SecretSource;
   readonly hardware: {
@@ -142,14 +143,11 @@ export interface DesiredGateway extends RuntimeSource {
 }
 
 /** A model on a group of nodes. */
-export interface DesiredPlacement {
+export interface DesiredPlacement
+  extends Readonly<Pick<PlacementSpec, 'model' | 'runtime' | 'sharding' | 'transport'>> {
   readonly name: string;
-  readonly model: string;
-  readonly runtime: string;
   /** In rank order; the first is the leader. */
   readonly nodes: readonly NodeName[];
-  readonly sharding?: 'tensor' | 'pipeline';
-  readonly transport: 'rdma' | 'tcp';
   readonly contextTokens: number;
   /** Maximum number of parallel requests. */
   readonly parallel: number;
