@@ -76,14 +76,10 @@ function joinModels(wanted: readonly MacCount[]): readonly KnownCount[] {
   });
 }
 
-const fitModel = ({ model, count, mac }: KnownCount): FitModel => ({
-  model,
-  count,
-  name: mac.name,
-  thunderbolt: mac.thunderbolt,
-  receptacles: mac.receptacles,
-  doubtful: mac.avoid,
-});
+function fitModel({ model, count, mac }: KnownCount): FitModel {
+  const { name, thunderbolt, receptacles, avoid: doubtful } = mac;
+  return { model, count, name, thunderbolt, receptacles, doubtful };
+}
 
 /** The base of invented names: `studio`, `mini`, `macbook`. */
 const shortName = ({ name }: MacModel): string =>
