@@ -31,12 +31,6 @@ export const launchFiles = { hostfile: 'hostfile.json', mpi: 'hostfile', devices
 
 const jsonText = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
-/** A group that cannot be formed, because names are unobserved. */
-export interface UnseenGroup {
-  readonly kind: 'unseen';
-  readonly diagnostic: Diagnostic;
-}
-
 /**
  * Files and environment for a run on these Macs, from their observed addresses and devices: MLX's hostfile in object
  * form, MPI's hostfile, and the backend's own files. Only one backend gets its variables, because a second one would
@@ -44,7 +38,10 @@ export interface UnseenGroup {
  *
  * @see mlx/python/mlx/distributed_run.py for the hostfile and the environment; Open MPI, "hostfile"
  */
-export function launchGroup(wish: LaunchWish, seen: SeenNames): LaunchGroup | UnseenGroup {
+export function launchGroup(
+  wish: LaunchWish,
+  seen: SeenNames,
+): LaunchGroup | { readonly kind: 'unseen'; readonly diagnostic: Diagnostic } {
   const { thunderbolt, nodes, hosts, port } = wish;
   const backend = launchBackend(wish);
   const round = rankAddresses(thunderbolt, nodes);

@@ -316,20 +316,14 @@ function createOutput(maxBytes: number) {
   };
 }
 
-/** Collects output in one growing buffer, however small the packets are. */
-interface OutputSink {
-  append(chunk: Uint8Array): void;
-  take(): Uint8Array;
-}
-
 const firstBytes = 4096;
 
-/** An empty sink. It uses at most twice the memory of its content. */
-export function createSink(): OutputSink {
+/** Collects output in one growing buffer, however small the packets are. It uses at most twice the memory of its content. */
+export function createSink() {
   let bytes = Buffer.alloc(0);
   let used = 0;
   return {
-    append: (chunk) => {
+    append: (chunk: Uint8Array): void => {
       const needed = used + chunk.length;
       if (needed > bytes.length) {
         const grown = Buffer.allocUnsafeSlow(Math.max(firstBytes, needed, bytes.length * 2));
@@ -339,7 +333,7 @@ export function createSink(): OutputSink {
       bytes.set(chunk, used);
       used = needed;
     },
-    take: () => bytes.subarray(0, used),
+    take: (): Uint8Array => bytes.subarray(0, used),
   };
 }
 

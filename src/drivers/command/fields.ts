@@ -26,19 +26,13 @@ export type CommandField = keyof typeof commandFields;
 
 const isCommandField = (name: string): name is CommandField => Object.hasOwn(commandFields, name);
 
-/** A name in braces with its position: offsets from 0, `end` excluded. */
-interface FieldUse {
-  readonly name: string;
-  readonly start: number;
-  readonly end: number;
-}
-
 /**
- * Every `{name}` of a text in order, known or not. Other braces, as in JSON, are plain text.
+ * Every `{name}` of a text in order, known or not, from `start` up to but excluding `end`. Other braces, as in JSON, are
+ * plain text.
  *
  * @example fieldsIn('{address}:{port}').map(({ name }) => name) // ['address', 'port']
  */
-export const fieldsIn = (text: string): readonly FieldUse[] =>
+export const fieldsIn = (text: string) =>
   [...text.matchAll(/\{([A-Za-z][A-Za-z0-9_-]*)\}/g)].map((match) => ({
     name: match[1] ?? '',
     start: match.index,

@@ -99,17 +99,10 @@ export interface Playbook {
 /** A placeholder in braces. */
 export type Field = 'cluster' | 'nodes' | 'placements' | 'node' | 'host';
 
-/** A field's position in a text; `end` is after the closing brace. */
-interface FieldPlace {
-  readonly name: string;
-  readonly start: number;
-  readonly end: number;
-}
-
 const braces = /\{\{|\{([A-Za-z][A-Za-z-]*)\}/g;
 
-/** All fields of a text, known or not. `{{` is a literal brace. */
-export const fieldsIn = (text: string): readonly FieldPlace[] =>
+/** All fields of a text, known or not; `end` is after the closing brace. `{{` is a literal brace. */
+export const fieldsIn = (text: string) =>
   [...text.matchAll(braces)].flatMap(({ 0: whole, 1: name, index }) =>
     name === undefined ? [] : [{ name, start: index, end: index + whole.length }],
   );

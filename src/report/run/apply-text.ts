@@ -1,13 +1,12 @@
 import { escapeText } from '../../diagnostics/escape.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
+import type { PlanRequest } from '../../engine/plan/make-plan.ts';
 import type { Plan, StepReport } from '../../engine/plan/plan.ts';
 import { resources } from '../../engine/plan/resources.ts';
 import { viewOf } from '../../engine/plan/view.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step, StepId, StepProgress } from '../../model/step.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
-import type { FleetObservation } from '../../rack/examination.ts';
 import { judgeProperty, propertyKey } from '../../rack/resource.ts';
 import { nodesText } from '../nodes-text.ts';
 import { counted } from '../page.ts';
@@ -56,14 +55,11 @@ interface RanPlan {
   readonly run?: { readonly steps: readonly (Pick<StepReport, 'step' | 'outcome'> & { readonly rescues?: string })[] };
 }
 
-interface CheckedRun {
+interface CheckedRun extends Omit<PlanRequest, 'goal'> {
   /** The changes of every plan that was run. */
   readonly planned: readonly Change[];
   /** The plan of the final check. */
   readonly last: Plan;
-  readonly desired: DesiredFleet;
-  readonly observation: FleetObservation;
-  readonly targets: readonly NodeName[];
 }
 
 /** Counts a run's results by property. Only changes confirmed by the final check count as changed. */
