@@ -348,16 +348,12 @@ export async function askSsh(question: SshQuestion, ssh: SshCommand): Promise<Ss
   ]);
 }
 /** The output of `ssh -G` for one address, as far as the built-in client needs it. Paths may start with `~`. */
-export interface SshConfig {
+export interface SshConfig extends Pick<Target, 'port' | 'user' | 'identityFiles' | 'hostKeyAlias'> {
   readonly hostName: string;
-  readonly port: number;
-  readonly user: string;
-  readonly identityFiles: readonly string[];
   /** As printed: a path, `none`, `SSH_AUTH_SOCK` or `$NAME`; absent if not configured. */
   readonly identityAgent?: string;
   readonly isIdentitiesOnly: boolean;
   readonly knownHostsFiles: readonly string[];
-  readonly hostKeyAlias?: string;
   readonly proxyJump?: string;
   readonly proxyCommand?: string;
   readonly revokedHostKeys?: string;
