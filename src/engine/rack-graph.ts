@@ -109,19 +109,11 @@ export interface GraphReceptacle {
   readonly sees?: string;
 }
 
-/** A Mac at a cable end that is not known to be a node in the file. */
-export interface GraphStray {
+/** A Mac at a cable end that is not known to be a node in the file; `model` is unescaped. */
+export interface GraphStray extends Pick<GraphDocument['strays'][number], 'kind' | 'model' | 'hubsBetween' | 'moves'> {
   readonly at: LinkEnd;
-  /** `unidentified`: maybe an unobserved node. `ambiguous`: two nodes report this Mac's identity. */
-  readonly kind: 'foreign' | 'unidentified' | 'ambiguous';
-  /** The model that it reports (unescaped). */
-  readonly model: string;
-  /** The number of docks or hubs in between. */
-  readonly hubsBetween: number;
   /** Whether the file declares a different cable in that receptacle. */
   readonly isInTheWay: boolean;
-  /** Numbers of the manual steps for its cable. */
-  readonly moves: readonly number[];
 }
 
 /** A node's observed receptacles, or the expected `numbers` if unobserved, and those that links name; by number. */
