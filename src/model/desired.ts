@@ -42,15 +42,10 @@ export type DesiredWiredLimit =
   | { readonly kind: 'default' }
   | { readonly kind: 'bytes'; readonly bytes: number };
 
-/** An extra file of a runtime, from the controller; published in the root of its tree. */
-export interface RuntimeExtra {
-  /** Its name in the tree. */
-  readonly name: string;
+/** An extra file of a runtime, from the controller; published under its name in the root of its tree. */
+export interface RuntimeExtra extends Pick<RuntimeSource, 'name' | 'sha256' | 'sizeBytes'> {
   /** As the file has it; absolute once settled. */
   readonly source: string;
-  /** Of the file, and its size; absent until settled. */
-  readonly sha256?: Digest;
-  readonly sizeBytes?: number;
 }
 
 /** Why a source on this computer could not be read, as a sentence. Everything that needs it waits. */
@@ -64,7 +59,7 @@ export interface RuntimeSource {
   readonly name: string;
   /** As the file has it; absolute once settled. */
   readonly archive: string;
-  /** Of the archive, and its size; absent until settled. */
+  /** Of the archive or the file, and its size; absent until settled. */
   readonly sha256?: Digest;
   readonly sizeBytes?: number;
   /** Sorted by name. */
