@@ -1,7 +1,7 @@
 import { escapeText } from '../diagnostics/escape.ts';
 import type { BenchLevel, BenchPublished } from '../model/documents.generated.ts';
 import { nodesText } from './nodes-text.ts';
-import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, pageText } from './page.ts';
+import { counted, fitLines, hang, headLines, type Page, pageText } from './page.ts';
 
 /** A published speed for one model on a given number of Macs. */
 interface PublishedSpeed extends BenchPublished {
@@ -128,7 +128,7 @@ function totalOf(round: BenchRound): number | undefined {
   return ms > 0 ? (tokens * 1_000) / ms : undefined;
 }
 
-export interface BenchTextInput extends PageInput {
+export interface BenchTextInput {
   readonly placement: string;
   readonly model: string;
   readonly runtime: string;
@@ -148,8 +148,7 @@ const gap = '  ';
 const longestBar = 20;
 
 /** The table and plot of a measured placement, followed by published speeds. */
-export function benchText(input: BenchTextInput): string {
-  const page = pageOf(input);
+export function benchText(input: BenchTextInput, page: Page): string {
   const { placement, model, runtime, transport, nodes, levels, isCounted } = input;
   const about = `${model} with ${runtime} on ${nodesText(nodes)}, ${transport}`;
   const head = headLines(placement, about, page);
@@ -240,12 +239,14 @@ function barText(
   return gap + '#'.repeat(Math.max(1, Math.round((speed / fastest) * room)));
 }
 
-function publishedLines({ published, nodes, isSimulated }: BenchTextInput, page: Page): readonly string[] {
+function publishedLines({ published, nodes }: BenchTextInput, page: Page): readonly string[] {
   const macs = counted(nodes.length, 'Mac');
   if (published.length === 0) {
     return fitLines(`meshwright knows no published speed for this model on ${macs}.`, page.columns);
   }
-  const caution = isSimulated ? 'for real Macs; a simulated run measures this computer' : 'prompts and versions differ';
+  const caution = page.isSimulated
+    ? 'for real Macs; a simulated run measures this computer'
+    : 'prompts and versions differ';
   return [
     ...fitLines(`Published for this model on ${macs} (${caution}):`, page.columns),
     ...published.flatMap((one) => [

@@ -15,33 +15,20 @@ import { type Command, meshwright } from '../model/text/command.ts';
 import { upperFirst } from '../model/text/prose.ts';
 import { speedText } from '../model/text/units.ts';
 import { findingLines, mergeFindings } from './findings.ts';
-import {
-  counted,
-  fitLines,
-  flow,
-  hang,
-  headLines,
-  type Page,
-  type PageInput,
-  padEnd,
-  pageOf,
-  pageText,
-  type Tone,
-} from './page.ts';
+import { counted, fitLines, flow, hang, headLines, type Page, padEnd, pageText, type Tone } from './page.ts';
 
 interface CablesJsonInput {
   readonly desired: DesiredFleet;
   readonly work: CableWork;
   /** Rings of bridged Macs first, then the rest. */
   readonly diagnostics: readonly Diagnostic[];
-  readonly isSimulated: boolean;
 }
 
 /** The machine form of `cables`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
-export function cablesJson({ desired, work, diagnostics, isSimulated }: CablesJsonInput): CablesDocument {
+export function cablesJson({ desired, work, diagnostics }: CablesJsonInput, reader: Reader): CablesDocument {
   const { cables, nodes } = rackGraph(work.examination, work.acts);
   return {
-    ...documentHead({ isSimulated }, { cluster: desired.name }),
+    ...documentHead(reader, { cluster: desired.name }),
     cables: cables.map(({ ends, isDeclared, isSeen, state, bitsPerSecond, moves }) => ({
       ends: [linkEndText(ends[0]), linkEndText(ends[1])],
       declared: isDeclared,
@@ -72,7 +59,7 @@ export function cablesJson({ desired, work, diagnostics, isSimulated }: CablesJs
       ...(bridgesFirst === '' ? {} : { bridgesFirst }),
       free: isFree,
     })),
-    diagnostics: diagnostics.map((one) => diagnosticJson(one, { isSimulated })),
+    diagnostics: diagnostics.map((one) => diagnosticJson(one, reader)),
   };
 }
 
@@ -188,11 +175,6 @@ function shortNames(names: readonly string[]): (name: string) => string {
 export const doneLine = (links: number, page: Page): string =>
   page.paint('good', links === 0 ? 'The file declares no link.' : allMetText(links));
 
-interface CablesTextInput extends PageInput {
-  readonly desired: DesiredFleet;
-  readonly work: CableWork;
-}
-
 const margin = '  ';
 
 const states: Readonly<Record<GraphCableState, { readonly words: string; readonly tone: Tone }>> = {
@@ -208,9 +190,7 @@ const states: Readonly<Record<GraphCableState, { readonly words: string; readonl
 };
 
 /** Every declared or seen cable, then the manual steps; rings of bridged Macs come first. */
-export function cablesText(input: CablesTextInput): string {
-  const { desired, work } = input;
-  const page = pageOf(input);
+export function cablesText(desired: DesiredFleet, work: CableWork, page: Page): string {
   const graph = rackGraph(work.examination, work.acts);
   const [declared, met] = countsOf(work);
   const about = `${counted(declared, 'link')}, ${met} as declared`;

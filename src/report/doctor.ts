@@ -27,11 +27,11 @@ import { rdmaPortsFact } from '../rack/rdma/devices-fact.ts';
 import type { RdmaSwitches, RdmaVisits } from '../rack/rdma/rdma-switch-steps.ts';
 import { valueLines } from './facts-text.ts';
 import { findingLines, hangLines, type MergedFinding, mergeFindings } from './findings.ts';
-import { counted, fitLines, hang, headLines, isNarrow, type Page, type PageInput, pageOf, pageText } from './page.ts';
+import { counted, fitLines, hang, headLines, isNarrow, type Page, pageText } from './page.ts';
 import { budgetLines } from './plan/memory-lines.ts';
 import { launchesJson } from './status/status-json.ts';
 
-interface DoctorJsonInput {
+interface DoctorInput {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
   readonly troubles: readonly Trouble[];
@@ -51,7 +51,7 @@ const switchesJson = ({ recovery, systemSettings }: RdmaSwitches, reader: Reader
     systemSettings: systemSettings && visitsJson(systemSettings, reader),
   });
 
-function troubleJson(reader: DoctorJsonInput, trouble: Trouble): DoctorTrouble {
+function troubleJson(reader: DoctorInput, trouble: Trouble): DoctorTrouble {
   const { desired, observation, troubles } = reader;
   const { finding, stage, evidence, hanging } = trouble;
   const told = evidence.map((one) => {
@@ -73,7 +73,7 @@ function troubleJson(reader: DoctorJsonInput, trouble: Trouble): DoctorTrouble {
 }
 
 /** The machine form of `doctor`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
-export function doctorJson(input: DoctorJsonInput): DoctorDocument {
+export function doctorJson(input: DoctorInput): DoctorDocument {
   const { desired, observation, troubles, switches, isSimulated } = input;
   return {
     ...documentHead({ isSimulated }, { cluster: desired.name }),
@@ -83,8 +83,6 @@ export function doctorJson(input: DoctorJsonInput): DoctorDocument {
     launches: launchesJson(input.budgets),
   };
 }
-
-interface DoctorInput extends DoctorJsonInput, PageInput {}
 
 const titles: Readonly<Record<Stage, string>> = {
   ring: 'Fix first: a ring of bridges',
@@ -187,8 +185,7 @@ function verdictText({ desired, observation, troubles }: DoctorInput): string {
  * The problems in repair order: one cause and one action each, the evidence, and what the problem blocks. Text from
  * nodes is escaped; ends with a line break.
  */
-export function doctorText(input: DoctorInput): string {
-  const page = pageOf(input);
+export function doctorText(input: DoctorInput, page: Page): string {
   const about = `${counted(input.desired.nodes.length, 'node')}, ${counted(input.desired.thunderbolt.links.length, 'link')}`;
   return pageText([
     headLines(input.desired.name, about, page),

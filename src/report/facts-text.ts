@@ -5,9 +5,9 @@ import { type FactName, registry } from '../engine/observe/facts.ts';
 import type { Facts } from '../model/facts/fact-values.ts';
 import type { FleetObservation } from '../rack/examination.ts';
 import { type FactDefinition, type FactLine, factNamed } from '../rack/fact.ts';
-import { fitLines, flow, isNarrow, type Page, type PageInput, padEnd, pageOf } from './page.ts';
+import { fitLines, flow, isNarrow, type Page, padEnd } from './page.ts';
 
-interface FactsInput extends PageInput {
+interface FactsInput {
   readonly observation: FleetObservation;
   /** The nodes to show, in this order; skips nodes that were not observed. */
   readonly order: readonly string[];
@@ -24,7 +24,8 @@ export function valueLines<V>(fact: FactDefinition<string, V>, value: V, hasUnic
 
 const margin = '  ';
 
-function headLine(name: string, isSimulated: boolean, page: Page): string {
+function headLine(name: string, page: Page): string {
+  const { isSimulated } = page;
   const mark = isSimulated ? 'simulated' : '';
   const blanks = Math.max(3, page.columns - columnsOf(name) - mark.length);
   return `${page.paint('strong', name)}${isSimulated ? ' '.repeat(blanks) : ''}${mark}`;
@@ -60,9 +61,7 @@ const isUnreached = (facts: Facts): boolean =>
  * The facts of each node in readable units, one line each if it fits; unknown facts show the reason. Text from nodes is
  * escaped. Ends with a line break; empty without a node to show.
  */
-export function factsText(input: FactsInput): string {
-  const { observation, order, names, isSimulated } = input;
-  const page = pageOf(input);
+export function factsText({ observation, order, names }: FactsInput, page: Page): string {
   const width = Math.max(0, ...names.map((name) => name.length));
   const blocks = order.flatMap((node) => {
     const facts = Object.hasOwn(observation.nodes, node) ? observation.nodes[node]?.facts : undefined;
@@ -70,7 +69,7 @@ export function factsText(input: FactsInput): string {
     const lines = isUnreached(facts)
       ? [`${margin}${page.paint('bad', 'not observed')}: ${observation.failures[node]?.[0]?.summary ?? 'no answer'}`]
       : names.flatMap((name) => oneFact(name, facts, width, page));
-    return [[headLine(node, isSimulated, page), ...lines].join('\n')];
+    return [[headLine(node, page), ...lines].join('\n')];
   });
   return blocks.length === 0 ? '' : `${blocks.join('\n\n')}\n`;
 }

@@ -115,28 +115,6 @@ export interface Page extends Reader {
 /** Whether the page is too narrow for columns, so that each cell gets its own line. */
 export const isNarrow = ({ columns }: Pick<Page, 'columns'>): boolean => columns < 60;
 
-const usualColumns = 80;
-const fewestColumns = 20;
-
-/** The width to lay out for: 80 for an invalid width, and never below 20. */
-const pageColumns = (columns: number): number =>
-  Number.isFinite(columns) && columns >= 1 ? Math.max(fewestColumns, Math.floor(columns)) : usualColumns;
-
-export interface PageInput extends Reader {
-  /** 0, NaN and infinity mean 80. */
-  readonly columns: number;
-  readonly unicode: boolean;
-  /** Default: {@link plainPaint}. */
-  readonly paint?: Paint;
-}
-
-export const pageOf = ({ columns, unicode, paint = plainPaint, isSimulated }: PageInput): Page => ({
-  columns: pageColumns(columns),
-  unicode,
-  paint,
-  isSimulated,
-});
-
 /** Joins blocks of lines with a blank line between them; skips empty blocks. */
 export const pageText = (blocks: readonly (readonly string[])[]): string =>
   `${blocks

@@ -86,14 +86,10 @@ const note = { step: changing.id, verb: 'apply', by: 'ana@desk', config: 'c' };
 const fence = { run: 'r', token: 1 };
 const sent = called('mutatingScript')({ rootPrefix: '', fence, note, body: called('scriptBody')(changing.act) });
 
-const page = called('planText')({
-  plan,
-  isSimulated: false,
-  lock: { shown: 'cluster.lock', additions: [] },
-  next: [],
-  columns: 80,
-  unicode: true,
-});
+const page = called('planText')(
+  { plan, lock: { shown: 'cluster.lock', additions: [] }, next: [] },
+  { columns: 80, unicode: true, paint: called('plainPaint'), isSimulated: false },
+);
 const shown = called('renderDiagnostics')([...broken.diagnostics, ...findings], {
   sources: new Map([['broken.yaml', 'nodes:\n  A: [']]),
   columns: 80,

@@ -10,6 +10,7 @@ import { nodeName } from '../../src/model/node.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { factsText } from '../../src/report/facts-text.ts';
 import { statusText } from '../../src/report/status/status-text.ts';
+import { plainPage } from '../rack/page.ts';
 import { desiredFleet, freeReceptacle, healthyFacts, observedFleet } from '../rack/rack.ts';
 
 const factNames = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
@@ -96,7 +97,7 @@ describe('a report on a rack with a hostile node', () => {
           { ...placement, evidence, state: 'hung' as const, standing: 'differs' as const },
         ];
         const shown = { desired, observation, findings, placements, isSimulated: true };
-        check(statusText({ ...shown, columns, unicode }), columns, commands);
+        check(statusText(shown, plainPage({ columns, unicode, isSimulated: true })), columns, commands);
       }),
     );
   });
@@ -106,7 +107,7 @@ describe('a report on a rack with a hostile node', () => {
       fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
         const observation = observedFleet({ values: { 'studio-1': own } });
         check(
-          factsText({ observation, order: ['studio-1'], names: factNames, isSimulated: false, columns, unicode }),
+          factsText({ observation, order: ['studio-1'], names: factNames }, plainPage({ columns, unicode })),
           columns,
         );
       }),

@@ -7,6 +7,7 @@ import { factsText } from '../../src/report/facts-text.ts';
 import { type HostileNode, saying, startHostileNode } from '../hostile/hostile-node.ts';
 import { everyPoison, harmIn, markFile, poisons } from '../hostile/poison.ts';
 import { recordFrames, type Said, saidBy } from '../hostile/recorded-frames.ts';
+import { plainPage } from '../rack/page.ts';
 import { observedFleet } from '../rack/rack.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
@@ -204,14 +205,10 @@ describe('text from a node on the facts page', () => {
   const withName = (chip: string) =>
     observedFleet({ names: ['studio-1'], values: { 'studio-1': { hardware: { model: chip, chip, memoryBytes: 1 } } } });
   const page = (text: string, columns: number): string =>
-    factsText({
-      observation: withName(text),
-      order: ['studio-1'],
-      names: factNames,
-      isSimulated: true,
-      columns,
-      unicode: true,
-    });
+    factsText(
+      { observation: withName(text), order: ['studio-1'], names: factNames },
+      plainPage({ columns, unicode: true, isSimulated: true }),
+    );
 
   it.each(Object.entries(poisons))('is rendered harmless with poison of kind %s (case 14)', (_, text) => {
     for (const columns of [20, 40, 80, 200]) expect(harmIn(page(text, columns))).toEqual([]);

@@ -131,7 +131,7 @@ async function measure(run: Run, { wish, placement, fleet, sessions }: Measured)
       published: published.map(({ words: _words, ...one }) => one),
       diagnostics: diagnosticsJson(run.console, told),
     }),
-    () => benchText({ ...about, ...wish, levels, isCounted, published, ...pageFor(run.console) }),
+    () => benchText({ ...about, ...wish, levels, isCounted, published }, pageFor(run.console)),
     told,
   );
   return interrupted ?? codeFor(levels);

@@ -27,17 +27,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { bytesText, tokensText } from '../../model/text/units.ts';
 import { nodesText } from '../../report/nodes-text.ts';
-import {
-  counted,
-  fitLines,
-  hang,
-  type Page,
-  type PageInput,
-  padEnd,
-  pageOf,
-  pageText,
-  type Tone,
-} from '../../report/page.ts';
+import { counted, fitLines, hang, type Page, padEnd, pageText, type Tone } from '../../report/page.ts';
 import { budgetWords } from '../../report/plan/memory-lines.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
@@ -195,8 +185,7 @@ const verdictWords: Readonly<Record<FitVerdict, string>> = {
 };
 
 /** Whether a model fits on these Macs, its memory on each of them with the marks, and the closest variant that fits. */
-function modelFitText(fit: ModelFit, input: PageInput): string {
-  const page = pageOf(input);
+function modelFitText(fit: ModelFit, page: Page): string {
   const advice = fit.advice === undefined ? [] : fitLines(fit.advice, page.columns);
   return pageText([headLines(fit, page), ...groupNodes(fit.nodes).map((nodes) => nodeLines(nodes, page)), advice]);
 }
@@ -287,8 +276,7 @@ function bar({ needBytes, budget, memoryBytes = 0 }: NodeFit, page: Page): strin
 }
 
 /** Whether the Macs can be fully meshed, or which of them can, and the cables in the syntax of `cluster.yaml`. */
-function fitText(fit: MeshFit, input: PageInput): string {
-  const page = pageOf(input);
+function fitText(fit: MeshFit, page: Page): string {
   const ring = isFullMesh(fit) ? undefined : fit.ring;
   return pageText([
     answerLines(fit, page),

@@ -147,13 +147,12 @@ function newFindings(check: CableCheck, before: CableCheck | undefined) {
 
 /** Prints the result of `cables`: a page, or one JSON document. */
 function showCables(run: Run, cluster: OpenedCluster, work: CableWork): void {
-  const shown = { desired: cluster.fleet, work, isSimulated: run.console.isSimulated };
   if (run.options.json) {
     const diagnostics = [...cluster.warnings, ...work.loops, ...work.findings];
-    showJson(run.console, cablesJson({ ...shown, diagnostics }));
+    showJson(run.console, cablesJson({ desired: cluster.fleet, work, diagnostics }, run.console));
     return;
   }
-  run.console.out(cablesText({ ...shown, ...pageFor(run.console) }));
+  run.console.out(cablesText(cluster.fleet, work, pageFor(run.console)));
 }
 
 const gravity: readonly NodeVerdict[] = ['wrong', 'unjudged', 'hands', 'fine'];

@@ -25,7 +25,7 @@ export const facts: VerbBody = async (run) => {
       diagnostics: diagnosticsJson(run.console, [...cluster.warnings, ...failures]),
     });
   } else {
-    run.console.out(factsText({ observation, order, names, ...pageFor(run.console) }));
+    run.console.out(factsText({ observation, order, names }, pageFor(run.console)));
     if (failures.length > 0) run.console.err('\n');
     showDiagnostics(run.console, gatherAlike(failures));
   }

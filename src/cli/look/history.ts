@@ -14,7 +14,7 @@ import { type HistoryEntry, historyCommand, parseHistory } from '../../node/root
 import { readPropertyKey } from '../../rack/resource.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { nodesText, seenText, unreachedField } from '../../report/nodes-text.ts';
-import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, pageText } from '../../report/page.ts';
+import { counted, fitLines, hang, headLines, type Page, pageText } from '../../report/page.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes } from '../exit-codes.ts';
@@ -68,7 +68,7 @@ export const history: VerbBody = async (typed) => {
       ...unreachedField(unreached),
       diagnostics: diagnosticsJson(run.console, diagnostics),
     }),
-    () => historyText({ cluster: name, runs, seen, unreached, isWhole: named.length > 0, ...pageFor(run.console) }),
+    () => historyText({ cluster: name, runs, seen, unreached, isWhole: named.length > 0 }, pageFor(run.console)),
     gatherAlike(diagnostics),
   );
   return codeForNodes(outcomes.map(outcomeVerdict));
@@ -274,7 +274,7 @@ interface HistoryRun {
   readonly damaged?: number;
 }
 
-interface HistoryTextInput extends PageInput {
+interface HistoryTextInput {
   readonly cluster: string;
   /** Newest first. */
   readonly runs: readonly HistoryRun[];
@@ -286,9 +286,8 @@ interface HistoryTextInput extends PageInput {
 }
 
 /** Each run in a few lines, newest first: when, which command, by whom, on which nodes, and the result. */
-export function historyText(input: HistoryTextInput): string {
+export function historyText(input: HistoryTextInput, page: Page): string {
   const { cluster, runs, seen, unreached, isWhole } = input;
-  const page = pageOf(input);
   const about = `${counted(runs.length, 'run')}, ${seenText(seen, unreached)}`;
   const head = headLines(cluster, about, page);
   return pageText([

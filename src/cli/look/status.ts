@@ -45,7 +45,7 @@ export const doctor: VerbBody = async (run) => {
   const lost = names.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
   const unreached = unreachedField(unreachedOf(lost, observation));
   if (run.options.json) showJson(run.console, { ...doctorJson(shown), ...unreached });
-  else run.console.out(doctorText({ ...shown, ...pageFor(run.console) }));
+  else run.console.out(doctorText(shown, pageFor(run.console)));
   return codeForNodes(names.map((name) => nodeVerdict(name, look)));
 };
 
@@ -198,7 +198,7 @@ const mending = prose`Simulated rack: ${aside(meshwright('sim fault', '--clear')
 export const status: VerbBody = async (run) => {
   const { names, isBroken, ...shown } = await lookWithRows(run);
   if (run.options.json) showJson(run.console, statusJson(shown));
-  else run.console.out(statusText({ ...shown, ...pageFor(run.console) }));
+  else run.console.out(statusText(shown, pageFor(run.console)));
   if (shown.isSimulated && isBroken && !run.options.json) {
     run.console.out('\n');
     showParagraph(run.console, mending, '  ');
@@ -224,7 +224,7 @@ async function lookWithRows(run: Run): Promise<FoundLook> {
   }, quickMs);
   try {
     return await lookForFindings(run, (seen) => {
-      rows = seenLines({ ...seen, ...pageFor(run.console) });
+      rows = seenLines(seen, pageFor(run.console));
       show();
     });
   } finally {

@@ -212,5 +212,5 @@ export type ShownPlanParts = Pick<PlanTextInput, 'lock' | 'budgets' | 'next' | '
 /** Logs a plan and prints it; with `--json`, it only logs. */
 export function showPlan(run: Run, plan: Plan, parts: Omit<ShownPlanParts, 'next'> & Partial<ShownPlanParts>): void {
   run.log?.write({ kind: 'plan', plan });
-  if (!run.options.json) run.console.out(planText({ plan, next: [], ...parts, ...pageFor(run.console) }));
+  if (!run.options.json) run.console.out(planText({ plan, next: [], ...parts }, pageFor(run.console)));
 }

@@ -55,7 +55,7 @@ function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: Look
       lockAdditions: additions,
       diagnostics: diagnosticsJson(run.console, plan.diagnostics),
     }),
-    () => driftText({ plan, lock: { shown: lockPlace.shown, additions }, next, ...pageFor(run.console) }),
+    () => driftText({ plan, lock: { shown: lockPlace.shown, additions }, next }, pageFor(run.console)),
   );
 }
 
@@ -121,9 +121,9 @@ export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: s
 function showScripts(run: Run, plan: Plan, parts: ShownPlanParts, scripts: readonly StepScript[]): void {
   run.log?.write({ kind: 'plan', plan });
   if (run.options.json) return;
-  const { columns, hasUnicode: unicode, isSimulated } = run.console;
-  const text = planText({ plan, ...parts, columns: columns - commentMark.length, unicode, isSimulated });
-  run.console.out(scriptsText(text, scripts));
+  const columns = run.console.columns - commentMark.length;
+  const page = pageFor({ ...run.console, columns, hasColor: false });
+  run.console.out(scriptsText(planText({ plan, ...parts }, page), scripts));
 }
 
 const line = '# ----------------------------------------------------------------------';

@@ -110,12 +110,14 @@ export function paintFor(hasColor: boolean): Paint {
   return (tone, text) => `\u001b[${sgr[tone][0]}m${text}\u001b[${sgr[tone][1]}m`;
 }
 
-/** The page of this console. */
-export const pageFor = ({ columns, hasUnicode, hasColor, isSimulated }: Console): Page => ({
-  columns,
-  unicode: hasUnicode,
-  paint: paintFor(hasColor),
-  isSimulated,
+const fewestColumns = 20;
+
+/** The page of this console; never narrower than 20 columns. */
+export const pageFor = (console: Pick<Console, 'columns' | 'hasUnicode' | 'hasColor' | 'isSimulated'>): Page => ({
+  columns: Math.max(fewestColumns, console.columns),
+  unicode: console.hasUnicode,
+  paint: paintFor(console.hasColor),
+  isSimulated: console.isSimulated,
 });
 
 /** The output of a command and the abilities of its reader; tests have their own. */

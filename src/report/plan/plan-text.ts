@@ -11,23 +11,11 @@ import { diskText, durationText } from '../../model/text/units.ts';
 import type { NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
 import { nodesText, seenText } from '../nodes-text.ts';
-import {
-  counted,
-  fitLines,
-  hang,
-  headLines,
-  isNarrow,
-  type Page,
-  type PageInput,
-  padEnd,
-  pageOf,
-  pageText,
-  type Tone,
-} from '../page.ts';
+import { counted, fitLines, hang, headLines, isNarrow, type Page, padEnd, pageText, type Tone } from '../page.ts';
 import { budgetLines, memoryLines } from './memory-lines.ts';
 import { blockerBlocks, waitingLines } from './pending.ts';
 
-interface DriftTextInput extends PageInput {
+interface DriftTextInput {
   readonly plan: Plan;
   /** The lock file's name and its missing entries. */
   readonly lock: { readonly shown: string; readonly additions: readonly string[] };
@@ -36,9 +24,8 @@ interface DriftTextInput extends PageInput {
 }
 
 /** How nodes differ from the file: changes in full, the rest as counts, and a one-line verdict. */
-export function driftText(input: DriftTextInput): string {
+export function driftText(input: DriftTextInput, page: Page): string {
   const { plan } = input;
-  const page = pageOf(input);
   const errors = plan.diagnostics.filter((one) => one.severity === 'error');
   return pageText([
     planHead(plan, page),
@@ -90,7 +77,7 @@ function planHead({ cluster, observed, unreached, changes }: Plan, page: Page): 
   return headLines(cluster, counts.length === 0 ? seen : `${seen}: ${counts.join(', ')}`, page);
 }
 
-export interface PlanTextInput extends PageInput {
+export interface PlanTextInput {
   readonly plan: Plan;
   /** The lock file's name and its new or changed entries, as text; counted only if the plan is for some nodes. */
   readonly lock: { readonly shown: string; readonly additions: readonly string[]; readonly isCounted?: true };
@@ -121,9 +108,8 @@ const isTooMuch = ({ blockers }: Plan): boolean =>
  * A plan on one page: blockers, changes by node, waiting changes, effects, and commands to type. Does not list what
  * already matches the file. Text from nodes is escaped; ends with a line break.
  */
-export function planText(input: PlanTextInput): string {
+export function planText(input: PlanTextInput, page: Page): string {
   const { plan, lock } = input;
-  const page = pageOf(input);
   return pageText([
     planHead(plan, page),
     ...findingBlocks(plan, page, isUrgent),

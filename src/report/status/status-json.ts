@@ -70,8 +70,8 @@ function clientCountsText(status: ClientCounts['status']): string {
 export const clientLines = (all: readonly ClientCounts[], { columns }: Page): readonly string[] =>
   all.flatMap(({ placement, status }) => hang(`  clients of ${placement}: `, clientCountsText(status), columns));
 
-/** What `status --json` is made from. */
-export interface StatusJsonInput {
+/** What the page and the document of `status` are made from. */
+export interface StatusInput {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
   /** As `diagnoseFleet` and `placementFindings` give them. */
@@ -109,7 +109,7 @@ const failureJson = (
 });
 
 /** The machine form of `status`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
-export function statusJson(input: StatusJsonInput): StatusDocument {
+export function statusJson(input: StatusInput): StatusDocument {
   const { desired, observation, findings, placements, clients, isSimulated } = input;
   const launches = launchesJson(input.budgets ?? []);
   const survey = surveyFleet(desired, observation);

@@ -25,17 +25,13 @@ import {
   hang,
   headLines,
   type Page,
-  type PageInput,
   padEnd,
-  pageOf,
   pageText,
   sideBySide,
   type Tone,
 } from '../page.ts';
 import { budgetLines } from '../plan/memory-lines.ts';
-import { clientLines, type StatusJsonInput } from './status-json.ts';
-
-export interface StatusInput extends StatusJsonInput, PageInput {}
+import { clientLines, type StatusInput } from './status-json.ts';
 
 /** The file's contents: `4 nodes`, `6 links`, `1 placement`; placements only if there are any. */
 const sizes = ({ desired, placements }: StatusInput): readonly string[] => [
@@ -79,15 +75,16 @@ function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey
 const mostSeenRows = 16;
 
 /** The Macs observed so far, as rows of the table that {@link statusText} shows at the end. */
-export const seenLines = (input: Pick<StatusInput, 'desired' | 'observation' | keyof PageInput>): readonly string[] =>
-  nodeTable(surveyFleet(input.desired, input.observation).nodes, pageOf(input)).slice(0, mostSeenRows + 1);
+export const seenLines = (
+  { desired, observation }: Pick<StatusInput, 'desired' | 'observation'>,
+  page: Page,
+): readonly string[] => nodeTable(surveyFleet(desired, observation).nodes, page).slice(0, mostSeenRows + 1);
 
 /**
  * The rack on one page: the verdict, one line per placement, one line per node with a sign for each receptacle, the
  * cables seen, and the findings with their hints. Text from nodes is escaped; ends with a line break.
  */
-export function statusText(input: StatusInput): string {
-  const page = pageOf(input);
+export function statusText(input: StatusInput, page: Page): string {
   const survey = surveyFleet(input.desired, input.observation);
   const notAsked = survey.notAsked.length === 0 ? [] : [`Not observed: ${nodesText(survey.notAsked)}.`];
   const said = [verdictText(input, survey), ...notAsked];

@@ -9,6 +9,7 @@ import {
   publishedFor,
   publishedSpeeds,
 } from '../../../src/report/bench-text.ts';
+import { plainPage } from '../../rack/page.ts';
 import { captured } from '../sim/captures.ts';
 
 const answer = (startedAtMs: number, endedAtMs: number, rest: Partial<BenchAnswer> = {}): BenchAnswer => ({
@@ -107,9 +108,6 @@ const shown: BenchTextInput = {
   ],
   isCounted: false,
   published: publishedFor(['kimi-k2-thinking'], 4),
-  isSimulated: false,
-  columns: 80,
-  unicode: false,
 };
 
 describe("a benchmark's text", () => {
@@ -119,21 +117,24 @@ describe("a benchmark's text", () => {
       levels: [level(1, 8.1)],
       published: [],
       isCounted: true,
-      isSimulated: true,
     };
-    const texts = [benchText(shown), benchText(plain), benchText({ ...shown, columns: 40 })];
+    const texts = [
+      benchText(shown, plainPage()),
+      benchText(plain, plainPage({ isSimulated: true })),
+      benchText(shown, plainPage({ columns: 40 })),
+    ];
     await expect(texts.join('\n')).toMatchFileSnapshot('golden/bench.txt');
     expect(texts[0]).toMatch(/^[\x20-\x7e\n]*$/);
   });
 
   it('has no legend if nothing was measured', () => {
-    const text = benchText({ ...shown, levels: [] });
+    const text = benchText({ ...shown, levels: [] }, plainPage());
     expect(text.split('\n').slice(1)).toEqual(['', 'No request was answered, so nothing was measured.', '']);
   });
 
   it('fits the page width except for addresses to copy', () => {
     for (const columns of [80, 60, 40, 20]) {
-      const lines = benchText({ ...shown, columns }).split('\n');
+      const lines = benchText(shown, plainPage({ columns })).split('\n');
       expect(lines.filter((line) => line.length > columns && !line.includes('https://'))).toEqual([]);
     }
   });

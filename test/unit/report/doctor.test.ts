@@ -7,6 +7,7 @@ import { troublesOf } from '../../../src/engine/diagnose/troubles.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import { rdmaSwitches } from '../../../src/rack/rdma/rdma-switch-steps.ts';
 import { doctorJson, doctorText } from '../../../src/report/doctor.ts';
+import { plainPage } from '../../rack/page.ts';
 import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../../rack/rack.ts';
 
 const disabled = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] } as const;
@@ -38,7 +39,8 @@ function input(changes: RackChanges) {
   };
 }
 
-const show = (changes: RackChanges, columns = 80): string => doctorText({ ...input(changes), columns, unicode: false });
+const show = (changes: RackChanges, columns = 80): string =>
+  doctorText(input(changes), plainPage({ columns, isSimulated: true }));
 
 const golden = (name: string): string => `golden/doctor-${name}.txt`;
 

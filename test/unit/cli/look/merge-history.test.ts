@@ -3,6 +3,7 @@ import type { JournalRecord } from '../../../../src/apply/journal/journal.ts';
 import { historyText, mergeHistory } from '../../../../src/cli/look/history.ts';
 import type { StepOutcome } from '../../../../src/model/step.ts';
 import type { HistoryEntry } from '../../../../src/node/root-script.ts';
+import { plainPage } from '../../../rack/page.ts';
 
 const at = (second: number): string => new Date(1_795_000_000_000 + second * 1_000).toISOString();
 const seconds = (second: number): number => 1_795_000_000 + second;
@@ -70,15 +71,7 @@ const entry = (
   result,
 });
 
-const page = {
-  cluster: 'rack',
-  seen: 3,
-  unreached: {},
-  isWhole: false,
-  isSimulated: false,
-  columns: 80,
-  unicode: false,
-};
+const about = { cluster: 'rack', seen: 3, unreached: {}, isWhole: false };
 
 describe('the history of a rack', () => {
   const runs = mergeHistory(
@@ -104,13 +97,13 @@ describe('the history of a rack', () => {
   });
 
   it('fits in 80 columns', async () => {
-    const text = historyText({ ...page, runs, isSimulated: true });
+    const text = historyText({ ...about, runs }, plainPage({ isSimulated: true }));
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
     await expect(text).toMatchFileSnapshot('golden/history.txt');
   });
 
   it('reports that no run is recorded', () => {
-    const text = (seen: number, unreached = {}) => historyText({ ...page, runs: [], seen, unreached });
+    const text = (seen: number, unreached = {}) => historyText({ ...about, runs: [], seen, unreached }, plainPage());
     expect(text(2)).toBe('rack   0 runs, 2 nodes\n\nNo run is recorded, here or on the nodes.\n');
     const refused = { code: 'ssh/refused', reason: 'The node refused the connection.' } as const;
     expect(text(1, { 'studio-2': refused })).toBe(
@@ -123,7 +116,7 @@ describe('the history of a rack', () => {
 
   it('reports damaged journal records, even for a run without an intact one (case 53)', () => {
     const gone = { runId: '20260102T030405-aaaaaa', records: [], damaged: 4, isEnded: false };
-    const text = historyText({ ...page, runs: mergeHistory([gone, { ...journal, damaged: 1 }], []) });
+    const text = historyText({ ...about, runs: mergeHistory([gone, { ...journal, damaged: 1 }], []) }, plainPage());
     expect(text).toContain('  1 record of its journal damaged or missing, so the run may have done more\n');
     expect(text).toContain(
       [
@@ -163,15 +156,15 @@ function runWith(end: 'none' | 'interrupted', steps: number | null = 2) {
 
 describe("a run's changes", () => {
   it('are counted by property, as in apply, with a note if the run was interrupted', () => {
-    const text = historyText({ ...page, runs: [runWith('interrupted')] });
+    const text = historyText({ ...about, runs: [runWith('interrupted')] }, plainPage());
     expect(text).toContain('  1 changed, 2 not finished, 1 failed, 1 not begun; interrupted\n');
     expect(text).toMatch(/ apply by ana@desk {3}9 s$/m);
     expect(text).toContain('List the changes of one run: meshwright history RUN');
-    expect(historyText({ ...page, runs: [runWith('none')] })).toContain('; killed or still running');
+    expect(historyText({ ...about, runs: [runWith('none')] }, plainPage())).toContain('; killed or still running');
   });
 
   it('are listed for one run with old value, new value and duration', () => {
-    const text = historyText({ ...page, runs: [runWith('interrupted')], isWhole: true });
+    const text = historyText({ ...about, runs: [runWith('interrupted')], isWhole: true }, plainPage());
     expect(text).toContain('    studio-1 power/sleep: sleeps -> never (changed 4 s)\n');
     expect(text).toContain('    studio-1 files/a: sleeps -> never (not begun)\n');
     expect(text).not.toContain('meshwright history RUN');
@@ -185,7 +178,7 @@ describe("a run's changes", () => {
   it('are unknown if only the nodes have recorded the run', () => {
     const [run] = mergeHistory([], [{ node: 'studio-1', entries: [entry('run-b', 'studio-1/reboot', 60)] }]);
     if (run === undefined) throw new Error('there is a run');
-    const text = historyText({ ...page, runs: [run], isWhole: true });
+    const text = historyText({ ...about, runs: [run], isWhole: true }, plainPage());
     expect(text).toContain('  1 step changed (recorded by the nodes)\n');
     expect(text).toContain('  The journal of this run is not on this computer, and nodes record only steps.\n');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openToOthers } from '../../../../src/cli/files/read-file.ts';
-import { type ConsoleTraits, consoleLook } from '../../../../src/cli/terminal/console.ts';
+import { type ConsoleTraits, consoleLook, pageFor } from '../../../../src/cli/terminal/console.ts';
 
 const terminal: ConsoleTraits = {
   env: { TERM: 'xterm', LANG: 'en_GB.UTF-8' },
@@ -46,6 +46,8 @@ describe("a console's appearance", () => {
 
   it.each([
     [0, undefined, 80],
+    [-1, undefined, 80],
+    [Number.NaN, undefined, 80],
     [undefined, '100', 100],
     [0, '100', 100],
     [60, '100', 60],
@@ -55,6 +57,14 @@ describe("a console's appearance", () => {
     [undefined, 'wide', 80],
   ])('has a width from %s terminal columns and COLUMNS=%s: %s (case 60)', (terminalColumns, variable, columns) => {
     expect(consoleLook({ ...terminal, terminalColumns, env: { COLUMNS: variable } })).toMatchObject({ columns });
+  });
+
+  it.each([
+    [1, 20],
+    [20, 20],
+    [200, 200],
+  ])('gives a page for %i columns %i columns', (columns, width) => {
+    expect(pageFor({ columns, hasUnicode: true, hasColor: false, isSimulated: false }).columns).toBe(width);
   });
 
   it('ignores the width of a terminal that it does not write to', () => {

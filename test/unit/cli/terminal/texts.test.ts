@@ -10,6 +10,7 @@ import { meshwright } from '../../../../src/model/text/command.ts';
 import { prose } from '../../../../src/model/text/prose.ts';
 import { gatherAlike } from '../../../../src/report/findings.ts';
 import { planText } from '../../../../src/report/plan/plan-text.ts';
+import { plainPage } from '../../../rack/page.ts';
 import { blocker, emptyPlan, stepOn } from '../../../rack/plans.ts';
 import { fakeRun } from '../console-of.ts';
 
@@ -144,7 +145,7 @@ describe('displayed commands', () => {
     });
     const next = [prose`Then: ${meshwright('facts', 'studio-1')}, ${meshwright('validate')}`];
     const lock = { shown: 'cluster.lock', additions: [] };
-    expect(isReal(planText({ plan, isSimulated, lock, next, columns: 80, unicode: false }))).toEqual(real);
+    expect(isReal(planText({ plan, lock, next }, plainPage({ isSimulated })))).toEqual(real);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { planText } from '../../../../src/report/plan/plan-text.ts';
+import { plainPage } from '../../../rack/page.ts';
 import { planFor } from '../../../rack/plans.ts';
 import { desiredFleet, healthyFacts, links, type RackChanges, receptacles } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
@@ -36,14 +37,7 @@ describe('a ring of bridged Macs in a plan', () => {
       hint: expect.stringContaining('Unplug this cable now'),
     });
     expect(plan.blockers.map(({ code }) => code)).not.toContain('bridge/loop');
-    const text = planText({
-      plan,
-      isSimulated: false,
-      lock: { shown: 'cluster.lock', additions: [] },
-      next: [],
-      columns: 80,
-      unicode: false,
-    });
+    const text = planText({ plan, lock: { shown: 'cluster.lock', additions: [] }, next: [] }, plainPage());
     const [, first = ''] = text.split('\n\n');
     expect(first).toContain('This cable closes a ring of bridged Macs');
     expect(text.split('This cable closes a ring of bridged Macs')).toHaveLength(2);

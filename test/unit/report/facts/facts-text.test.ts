@@ -3,6 +3,7 @@ import type { FactName } from '../../../../src/engine/observe/facts.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import type { RecordedRank } from '../../../../src/model/facts/fact-values.ts';
 import { factsText } from '../../../../src/report/facts-text.ts';
+import { plainPage } from '../../../rack/page.ts';
 import { endpointCounts, endpointStatus } from '../../../rack/placements.ts';
 import {
   cabledReceptacle,
@@ -127,7 +128,10 @@ const changes: RackChanges = {
 };
 
 const show = (columns: number, names: readonly FactName[] = every, unicode = false): string =>
-  factsText({ observation: observedFleet(changes), order: ['studio-1'], names, isSimulated: true, columns, unicode });
+  factsText(
+    { observation: observedFleet(changes), order: ['studio-1'], names },
+    plainPage({ columns, unicode, isSimulated: true }),
+  );
 
 describe('the text output of facts', () => {
   it('has one line for each fact that fits, in common units', async () => {
@@ -151,14 +155,7 @@ describe('the text output of facts', () => {
 
   it('is empty for a node that was not observed', () => {
     const nothing = { nodes: {}, failures: {} };
-    const text = factsText({
-      observation: nothing,
-      order: ['studio-1'],
-      names: every,
-      isSimulated: false,
-      columns: 80,
-      unicode: false,
-    });
+    const text = factsText({ observation: nothing, order: ['studio-1'], names: every }, plainPage());
     expect(text).toBe('');
   });
 });

@@ -3,22 +3,19 @@ import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
+import type { Page } from '../../../../src/report/page.ts';
 import { neededFor } from '../../../../src/report/plan/pending.ts';
 import { denialText, effectTexts, type PlanTextInput, planText } from '../../../../src/report/plan/plan-text.ts';
+import { plainPage } from '../../../rack/page.ts';
 import { meshFleet } from '../../../rack/placements.ts';
 import { anyDigest, blocker, change, emptyPlan, placedPlan as planOfMesh, stepOn, waits } from '../../../rack/plans.ts';
 import { onOnePage } from '../../one-page.ts';
 
-const show = (plan: Plan, page: Partial<PlanTextInput> = {}): string =>
-  planText({
-    plan,
-    isSimulated: true,
-    lock: { shown: 'cluster.lock', additions: [] },
-    next: ['Save it: --out plan.json   Do it: meshwright apply --sim'],
-    columns: 80,
-    unicode: false,
-    ...page,
-  });
+const show = (plan: Plan, own: Partial<PlanTextInput & Page> = {}): string => {
+  const lock = { shown: 'cluster.lock', additions: [] };
+  const next = ['Save it: --out plan.json   Do it: meshwright apply --sim'];
+  return planText({ plan, lock, next, ...own }, plainPage({ isSimulated: true, ...own }));
+};
 
 const names = (...words: string[]) => words.map(nodeName);
 const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
@@ -156,7 +153,7 @@ describe("a plan's text", () => {
   });
 
   it('paints additions green, changes yellow, removals red, and disruptive changes as a whole line', () => {
-    const paint: PlanTextInput['paint'] = (tone, text) => `<${tone} ${text}>`;
+    const paint: Page['paint'] = (tone, text) => `<${tone} ${text}>`;
     const effect = { kind: 'interrupt', placement: 'chat', seconds: 5 } as const;
     const stop = stepOn('studio-1', 'stop', { effect, changes: ['studio-1 thunderbolt-bridge/service'] });
     const text = show(emptyPlan({ changes: ofEachKind.slice(0, 3), steps: [stop] }), { paint, columns: 40 });

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { pageFor } from '../../../../src/cli/terminal/console.ts';
 import { sshCodes } from '../../../../src/diagnostics/codes/codes-ssh.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../../src/engine/diagnose/diagnose-fleet.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
-import { type StatusInput, statusText } from '../../../../src/report/status/status-text.ts';
+import type { Page } from '../../../../src/report/page.ts';
+import type { StatusInput } from '../../../../src/report/status/status-json.ts';
+import { statusText } from '../../../../src/report/status/status-text.ts';
+import { plainPage } from '../../../rack/page.ts';
 import {
   cabledReceptacle,
   desiredFleet,
@@ -18,7 +22,7 @@ import {
   receptacles,
 } from '../../../rack/rack.ts';
 
-interface Shown extends Partial<Pick<StatusInput, 'columns' | 'unicode' | 'isSimulated' | 'paint'>> {
+interface Shown extends Partial<Page> {
   readonly settings?: Partial<DesiredFleet>;
 }
 
@@ -27,7 +31,7 @@ function show(changes: RackChanges, { settings = {}, ...page }: Shown = {}): str
   const observation = observedFleet(changes);
   const findings = diagnoseFleet(desired, observation);
   const shown = { desired, observation, findings, placements: [], isSimulated: true };
-  return statusText({ ...shown, columns: 80, unicode: false, ...page });
+  return statusText(shown, plainPage({ isSimulated: true, ...page }));
 }
 
 const golden = (name: string): string => `golden/status-${name}.txt`;
@@ -76,7 +80,7 @@ describe('the headline of a healthy rack', () => {
   it('names a serving placement that differs from the file', () => {
     const shown = { desired: desiredFleet({}), observation: observedFleet({}), findings: [], isSimulated: false };
     const headlineWith = (placements: StatusInput['placements']) =>
-      statusText({ ...shown, placements, columns: 80, unicode: false }).split('\n')[2];
+      statusText({ ...shown, placements }, plainPage()).split('\n')[2];
     expect(headlineWith([onFallback])).toBe(
       '  Everything matches the file except kimi: 4 nodes, 6 links, 1 placement.',
     );
@@ -89,7 +93,7 @@ describe('the headline of a healthy rack', () => {
     const one = { ...onFallback, standing: 'met', transport: 'rdma' } as const;
     const shown = { desired: desiredFleet({}), observation: observedFleet({}), findings: [], isSimulated: false };
     const textWith = (transportProof: 'log' | 'start' | 'none') =>
-      statusText({ ...shown, placements: [{ ...one, transportProof }], columns: 120, unicode: false });
+      statusText({ ...shown, placements: [{ ...one, transportProof }] }, plainPage({ columns: 120 }));
     expect(textWith('none')).toContain(
       'Everything observed matches the file: 4 nodes, 6 links, 1 placement. Not observed: whether kimi uses RDMA.',
     );
@@ -166,7 +170,8 @@ describe('the status text of a rack', () => {
 describe('the status text of the largest rack', () => {
   it.each([1, 10, 80])('names all 256 nodes on a page of %i columns (case 60)', (columns) => {
     const names = Array.from({ length: 256 }, (_, at) => `n${at}`);
-    const words = new Set(show({ names }, { settings: desiredFleet({ names }), columns }).split(/\s+/));
+    const page = pageFor({ columns, hasUnicode: false, hasColor: false, isSimulated: true });
+    const words = new Set(show({ names }, { settings: desiredFleet({ names }), ...page }).split(/\s+/));
     expect(names.filter((name) => !words.has(name))).toEqual([]);
   });
 });
@@ -249,12 +254,8 @@ describe('the width of the status text', () => {
   const widest = (text: string): number =>
     Math.max(...text.split('\n').map((line) => (isCommand(line) ? 0 : line.length)));
 
-  it('is 80 columns if the terminal width is unknown', () => {
-    const usual = show(broken);
-    for (const columns of [0, Number.NaN, Number.POSITIVE_INFINITY, -1]) {
-      expect(show(broken, { columns })).toBe(usual);
-    }
-    expect(widest(usual)).toBe(80);
+  it('is 80 columns on a page of that width', () => {
+    expect(widest(show(broken))).toBe(80);
   });
 
   it('is exceeded at 40 columns or more only by commands to copy', () => {
@@ -283,7 +284,7 @@ describe('the status text', () => {
     const observation = { nodes: Object.fromEntries(Object.entries(nodes).slice(0, 2)), failures: {} };
     const findings = diagnoseFleet(desired, observation);
     const shown = { desired, observation, findings, placements: [], isSimulated: false };
-    const text = statusText({ ...shown, columns: 80, unicode: false });
+    const text = statusText(shown, plainPage());
     expect(text).toContain('Not observed: studio-3,4.');
     expect(text).not.toContain('error');
     expect(text).not.toContain('simulated');

@@ -5,6 +5,7 @@ import type { ModelShape } from '../../../../../src/model/model-shape.ts';
 
 import { checkPlacement } from '../../../../../src/rack/placement/check/placement-checks.ts';
 import { planText } from '../../../../../src/report/plan/plan-text.ts';
+import { plainPage } from '../../../../rack/page.ts';
 import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { makePlan } from '../../../../rack/plans.ts';
 import { evenShape, gib } from '../../../engine/plan/fit-shapes.ts';
@@ -32,14 +33,7 @@ const memoryCodes = (plan: ReturnType<typeof planFor>) => ({
 });
 
 const pageOf = (plan: ReturnType<typeof planFor>): string =>
-  planText({
-    plan,
-    isSimulated: false,
-    lock: { shown: 'cluster.lock', additions: [] },
-    next: [],
-    columns: 80,
-    unicode: true,
-  });
+  planText({ plan, lock: { shown: 'cluster.lock', additions: [] }, next: [] }, plainPage({ unicode: true }));
 
 /** A fleet whose runtime starts this program on the node. */
 function fleetStarting(program: string, accounts: DesiredFleet['system']['accounts']): DesiredFleet {
