@@ -9,6 +9,7 @@ import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { ClusterLock, HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { Digest } from '../../model/digest.ts';
+import type { EnrollNode } from '../../model/documents.generated.ts';
 import { identityDigest } from '../../model/facts/mac.ts';
 import { given } from '../../model/given.ts';
 import { nodeSubject } from '../../model/subject.ts';
@@ -30,19 +31,8 @@ import { type Run, textOption } from '../verb.ts';
 import { type Access, settleAccess, trustedWay } from './enroll-access.ts';
 
 /** The result of enrolling one node. */
-export interface Enrolled {
+export interface Enrolled extends Omit<EnrollNode, 'diagnostics'> {
   readonly label: string;
-  /** `host` or `[host]:port`, the key of its pins in the lock. */
-  readonly address: string;
-  readonly user: string;
-  readonly type?: string;
-  readonly fingerprint?: string;
-  readonly pin: 'kept' | 'added' | 'replaced' | 'declined' | 'refused' | 'unseen';
-  readonly login?: Access['login'];
-  readonly sudo?: Access['sudo'];
-  readonly installed?: Access['installed'];
-  /** Whether it is the recorded Mac; only for nodes in the file, after a login. */
-  readonly mac?: 'added' | 'kept' | 'replaced' | 'wrong' | 'unseen';
   readonly diagnostics: readonly Diagnostic[];
 }
 

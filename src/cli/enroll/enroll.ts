@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { commandText, proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
-import type { EnrollDocument } from '../../model/documents.generated.ts';
+import type { EnrollCard, EnrollDocument } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import { macModel, neverHasRdma } from '../../model/macs.ts';
 import { nodeName } from '../../model/node.ts';
@@ -264,11 +264,7 @@ function addressSubject(run: Run, host: string): DesiredNode {
 const typedPath = (run: Run, path: string): string => (path.startsWith('~/') ? path : resolve(run.folder, path));
 
 /** The manual steps at one Mac before it can be enrolled, derived from the file only. */
-interface EnrollCard {
-  readonly node: string;
-  readonly host: string;
-  /** Absent if the account comes from the ssh configuration. */
-  readonly user?: string;
+interface Card extends Pick<EnrollCard, 'node' | 'host' | 'user'> {
   readonly parts: readonly CardPart[];
   /** The commands to run on the controller afterwards. */
   readonly commands: readonly Command[];
@@ -394,7 +390,7 @@ function cablePart({ thunderbolt }: DesiredFleet, { name, hardware }: DesiredNod
 }
 
 /** The card of one node, from the file only. */
-export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): EnrollCard => ({
+export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): Card => ({
   node: node.name,
   host: node.host,
   ...given({ user: node.user }),
@@ -434,7 +430,7 @@ export function showCards(run: Run): ExitCode {
 
 /** The card as a page to print, in ASCII, with at most this many columns. */
 export function enrollCardText(
-  { node, host, parts, commands }: EnrollCard,
+  { node, host, parts, commands }: Card,
   { columns, ...reader }: Reader & { readonly columns: number },
 ): string {
   const lines = parts.flatMap(({ title, steps }) => [
@@ -455,7 +451,7 @@ export function enrollCardText(
   ].join('\n');
 }
 
-const enrollCardJson = ({ parts, commands, ...card }: EnrollCard, reader: Reader) => ({
+const enrollCardJson = ({ parts, commands, ...card }: Card, reader: Reader) => ({
   ...card,
   parts: parts.map(({ title, steps }) => ({ title, steps: steps.map((step) => proseText(step, reader)) })),
   commands: commands.map((command) => commandText(command, reader)),

@@ -5,6 +5,7 @@ import { documentHead } from '../../diagnostics/json.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import { type Unreached, unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
+import type { HistoryChange, HistoryRun, HistoryStep } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import { tally } from '../../model/lists.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
@@ -75,7 +76,7 @@ export const history: VerbBody = async (typed) => {
 };
 
 /** @throws FleetError `cli/usage` for a run that neither a journal nor a node has */
-function refuseUnknown(named: readonly string[], runs: readonly HistoryRun[], lost: readonly string[]): void {
+function refuseUnknown(named: readonly string[], runs: readonly PastRun[], lost: readonly string[]): void {
   const unknown = named.find((name) => !runs.some(({ run }) => run === name));
   if (unknown === undefined) return;
   const where =
@@ -84,14 +85,14 @@ function refuseUnknown(named: readonly string[], runs: readonly HistoryRun[], lo
 }
 
 /** If nodes were chosen, only runs with a step on one of them are listed. */
-function isAbout({ steps }: HistoryRun, run: Run, nodes: readonly DesiredNode[]): boolean {
+function isAbout({ steps }: PastRun, run: Run, nodes: readonly DesiredNode[]): boolean {
   const isChosen = run.words.length > 0 || run.options.nodes !== undefined || run.options.label !== undefined;
   return !isChosen || steps.some(({ node }) => nodes.some(({ name }) => name === node));
 }
 
 const isoOf = (epochSeconds: number): string => new Date(epochSeconds * 1_000).toISOString();
 
-const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end, damaged }: HistoryRun) => ({
+const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end, damaged }: PastRun) => ({
   run,
   at: isoOf(atEpochSeconds),
   verb,
@@ -122,8 +123,8 @@ const namedAt = (run: string): number =>
  * once, with the outcome of the journal. A step that only a node records comes from a different controller, or from one
  * that lost its journals.
  */
-export function mergeHistory(journals: readonly RecordedRun[], nodes: readonly NodeHistory[]): readonly HistoryRun[] {
-  const runs = new Map<string, HistoryRun>();
+export function mergeHistory(journals: readonly RecordedRun[], nodes: readonly NodeHistory[]): readonly PastRun[] {
+  const runs = new Map<string, PastRun>();
   for (const journal of journals) {
     const run = journalRun(journal);
     if (run !== undefined) runs.set(run.run, run);
@@ -136,7 +137,7 @@ export function mergeHistory(journals: readonly RecordedRun[], nodes: readonly N
     .sort((a, b) => b.atEpochSeconds - a.atEpochSeconds || (a.run < b.run ? 1 : -1));
 }
 
-function journalRun({ runId, records, damaged, isEnded }: RecordedRun): HistoryRun | undefined {
+function journalRun({ runId, records, damaged, isEnded }: RecordedRun): PastRun | undefined {
   const [first] = records;
   if (first === undefined && damaged === 0) return undefined;
   const about = records.find((one) => one.phase === 'run');
@@ -191,7 +192,7 @@ function changeOf({ id, from, to, steps }: Planned, records: readonly JournalRec
 function resultOf(
   steps: number | undefined,
   { begun, outcomes }: { readonly begun: number; readonly outcomes: readonly string[] },
-): ChangeResult {
+): HistoryChange['result'] {
   if (outcomes.includes('failed')) return 'failed';
   if (begun === 0) return steps === undefined ? 'unknown' : 'not begun';
   const done = outcomes.filter((one) => one === 'changed' || one === 'unchanged');
@@ -202,7 +203,7 @@ function resultOf(
 }
 
 /** Every intent with its outcome; an intent without one was interrupted, so its outcome is unknown. */
-function stepsOf(records: readonly JournalRecord[]): readonly HistoryStep[] {
+function stepsOf(records: readonly JournalRecord[]): readonly PastStep[] {
   const outcomes = new Map(
     records.flatMap((one) => (one.phase === 'outcome' ? [[`${one.node} ${one.step}`, one.outcome] as const] : [])),
   );
@@ -213,9 +214,9 @@ function stepsOf(records: readonly JournalRecord[]): readonly HistoryStep[] {
   });
 }
 
-function withEntry(known: HistoryRun | undefined, node: string, entry: HistoryEntry): HistoryRun {
+function withEntry(known: PastRun | undefined, node: string, entry: HistoryEntry): PastRun {
   const { atEpochSeconds, step, result, run, verb, by } = entry;
-  const base: HistoryRun = known ?? { run, atEpochSeconds, verb, by, steps: [], from: [] };
+  const base: PastRun = known ?? { run, atEpochSeconds, verb, by, steps: [], from: [] };
   // The node may roll back by itself after the run, which the journal cannot contain.
   const isAfter = result === 'rolled-back' || result === 'partly-rolled-back';
   const isOfJournal = base.from.includes('journal') && base.steps.some((one) => one.node === node && one.step === step);
@@ -229,55 +230,24 @@ function withEntry(known: HistoryRun | undefined, node: string, entry: HistoryEn
 }
 
 /** One step of a run on a node, from a journal or from the node's records. */
-interface HistoryStep {
-  readonly node: string;
-  readonly step: string;
-  /** As recorded by the node or the journal: `changed`, `unchanged`, `failed`, `unknown`, … */
-  readonly result: string;
+interface PastStep extends Omit<HistoryStep, 'at'> {
   readonly atEpochSeconds: number;
-}
-
-/** A change's result; `unknown` if the journal does not record how many steps it takes. */
-type ChangeResult = 'changed' | 'unchanged' | 'failed' | 'not finished' | 'not begun' | 'unknown';
-
-/** One property that a run planned to change, from the journal. */
-interface HistoryChange {
-  readonly node: string;
-  /** Its address: `power/sleep`. */
-  readonly resource: string;
-  readonly from: string;
-  readonly to: string;
-  readonly result: ChangeResult;
-  /** From the start of its first step to the end of its last one; absent if no step ended. */
-  readonly ms?: number;
 }
 
 /** One run, merged from this controller's journal and the nodes' records. */
-interface HistoryRun {
-  readonly run: string;
+interface PastRun extends Pick<HistoryRun, 'run' | 'verb' | 'by' | 'changes' | 'ms' | 'from' | 'damaged'> {
   /** The time of its first record. */
   readonly atEpochSeconds: number;
-  readonly verb: string;
-  /** `user@host` of the controller. */
-  readonly by: string;
   /** Oldest first. */
-  readonly steps: readonly HistoryStep[];
-  /** In the order of the plans; absent without a journal, because nodes record steps only. */
-  readonly changes?: readonly HistoryChange[];
-  /** From its first to its last record; absent without a journal, or if the journal has only one record. */
-  readonly ms?: number;
-  /** Where the run is recorded. */
-  readonly from: readonly ('journal' | 'node')[];
+  readonly steps: readonly PastStep[];
   /** According to the journal; `open` without a last record: the run was killed or is still running. */
   readonly end?: 'ended' | 'interrupted' | 'open';
-  /** How many records of its journal are damaged or missing; absent when none are. */
-  readonly damaged?: number;
 }
 
 interface HistoryTextInput {
   readonly cluster: string;
   /** Newest first. */
-  readonly runs: readonly HistoryRun[];
+  readonly runs: readonly PastRun[];
   /** The number of nodes that answered, and the nodes that did not. */
   readonly seen: number;
   readonly unreached: Unreached;
@@ -313,7 +283,7 @@ function noneText({ seen, unreached }: Pick<HistoryTextInput, 'seen' | 'unreache
   return `No run is recorded here${there}. Not reached: ${nodesText(lost)}.`;
 }
 
-function runLines(run: HistoryRun, isWhole: boolean, page: Page): readonly string[] {
+function runLines(run: PastRun, isWhole: boolean, page: Page): readonly string[] {
   const { verb, by, atEpochSeconds, steps, changes, ms } = run;
   const took = ms === undefined ? '' : `   ${durationText(ms)}`;
   const title = `${utcText(atEpochSeconds)}   ${escapeText(verb)} by ${escapeText(by)}${took}`;
@@ -334,7 +304,7 @@ function runLines(run: HistoryRun, isWhole: boolean, page: Page): readonly strin
   ];
 }
 
-function wholeLines(changes: HistoryRun['changes'], page: Page): readonly string[] {
+function wholeLines(changes: PastRun['changes'], page: Page): readonly string[] {
   if (changes === undefined) {
     return hang('  ', 'The journal of this run is not on this computer, and nodes record only steps.', page.columns);
   }
@@ -345,7 +315,7 @@ function wholeLines(changes: HistoryRun['changes'], page: Page): readonly string
   });
 }
 
-function outcomeText(run: HistoryRun): string {
+function outcomeText(run: PastRun): string {
   const { from, end } = run;
   const said = run.changes === undefined ? stepsText(run) : changesText(run.changes, run.damaged);
   const ends = { ended: '', interrupted: '; interrupted', open: '; killed or still running (no end recorded)' };
@@ -365,7 +335,7 @@ function changesText(changes: readonly HistoryChange[], damaged = 0): string {
   return parts.length === 0 ? none : parts.join(', ');
 }
 
-function stepsText({ steps }: HistoryRun): string {
+function stepsText({ steps }: PastRun): string {
   const parts = tally(steps.map(({ result }) => result)).map(
     ([result, count]) => `${counted(count, 'step')} ${escapeText(result)}`,
   );

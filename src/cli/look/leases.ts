@@ -7,6 +7,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
+import type { LeaseLease } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import { type Known, mapKnown, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -220,13 +221,8 @@ function show(run: Run, freed: readonly Freed[]): void {
 }
 
 /** One node's observed lease; without `run` if its owner died before writing its name into the lease. */
-interface ObservedLease {
-  readonly run?: string;
+interface ObservedLease extends Pick<LeaseLease, 'run' | 'owner' | 'verb' | 'phase' | 'since'> {
   readonly token?: number;
-  readonly owner?: string;
-  readonly verb?: string;
-  readonly phase?: string;
-  readonly since?: string;
 }
 
 /** A node's lease; a known `undefined` means that the node is free. */

@@ -5,6 +5,7 @@ import { gatewayFile } from '../../desired/resolve.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
+import type { SecretsDocument } from '../../model/documents.generated.ts';
 import { doormanKeyDomain } from '../../model/gateway.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -15,14 +16,7 @@ import type { Run } from '../verb.ts';
 import { secretContext } from './secrets.ts';
 
 /** One source of an API key of a published endpoint, and whether it works. */
-export interface KeySourceRow {
-  readonly placement: string;
-  readonly source: string;
-  readonly kind: ApiKeySource['kind'];
-  readonly state: 'resolves' | 'missing';
-  /** Why it does not work. */
-  readonly why?: string;
-}
+export type KeySourceRow = NonNullable<SecretsDocument['keys']>[number];
 
 /** Tries all API key sources of placements on these nodes, including fallbacks. Keeps no key. */
 export async function keySourceRows(

@@ -7,9 +7,10 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
+import type { SecretsDocument, SecretsNode } from '../../model/documents.generated.ts';
 import { alike } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
-import { type SecretSource, secretSourceText } from '../../model/secret.ts';
+import { secretSourceText } from '../../model/secret.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { sudoFact } from '../../rack/access/fact.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
@@ -30,23 +31,13 @@ import { diagnosticsJson, pageFor, showDiagnostics, showJson, withProgress } fro
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
-type Need = 'unlock' | 'enroll' | 'after-restart' | 'nothing' | 'unknown';
+type Need = SecretsNode['need'];
 
 /** A password source of the file, its state and its nodes. */
-interface Source {
-  readonly text: string;
-  readonly kind: SecretSource['kind'];
-  /** `asked`: the user is asked when the password is needed, not now. */
-  readonly state: 'resolves' | 'missing' | 'asked';
-  readonly nodes: readonly string[];
-  readonly diagnostic?: Diagnostic;
-}
+type Source = SecretsDocument['sources'][number] & { readonly diagnostic?: Diagnostic };
 
-interface NodeRow {
+interface NodeRow extends SecretsNode {
   readonly name: string;
-  /** Absent if the file names no source for this node. */
-  readonly source?: string;
-  readonly need: Need;
   /** How the password is sent to the node: never as an argument, a variable or a file. */
   readonly channels: readonly string[];
 }
@@ -76,7 +67,7 @@ export const secrets: VerbBody = async (run) => {
       formatVersion: 1,
       cluster: cluster.fleet.name,
       ...(run.options.sim ? { simulated: true } : {}),
-      sources: sources.map(({ text, kind, state, nodes }) => ({ source: text, kind, state, nodes })),
+      sources: sources.map(({ source, kind, state, nodes }) => ({ source, kind, state, nodes })),
       ...(keys.length === 0 ? {} : { keys }),
       nodes: Object.fromEntries(
         rows.map(({ name, ...row }) => [name, row.need === 'unknown' ? { ...row, channels: null } : row]),
@@ -105,7 +96,7 @@ async function lookAtSources(run: Run, clusterFile: string, nodes: readonly Desi
   for (const [{ password: source }, sharing] of alike(nodes, ({ password }) => password && JSON.stringify(password))) {
     if (source === undefined) continue;
     const names = sharing.map(({ name }) => name);
-    const base = { text: secretSourceText(source), kind: source.kind, nodes: names };
+    const base = { source: secretSourceText(source), kind: source.kind, nodes: names };
     if (source.kind === 'prompt') {
       found.push({ ...base, state: 'asked' });
       continue;
@@ -207,8 +198,8 @@ function needSummary(rows: readonly NodeRow[]): string {
 
 /** The passwords that are needed now, the sources of the file, and the need of each node; equal nodes once. */
 function secretsText({ cluster, sources, keys, rows, seen }: Found, page: Page): string {
-  const passwords = sources.map(({ text, state, nodes }) => [
-    text,
+  const passwords = sources.map(({ source, state, nodes }) => [
+    source,
     stateText[state],
     `password of ${everyNodeText(nodes)}`,
   ]);

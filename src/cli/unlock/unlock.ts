@@ -6,6 +6,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
+import type { UnlockNode } from '../../model/documents.generated.ts';
 import type { Secret, SecretSource } from '../../model/secret.ts';
 import { nodeSubject, nodesSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -135,14 +136,8 @@ const noSource = (name: string): Diagnostic =>
     detail: prose`${named(name)} waits for its account's password, but no source is set and no prompt is possible here.`,
   });
 
-interface Result {
+interface Result extends Omit<UnlockNode, 'diagnostics'> {
   readonly name: string;
-  readonly state: 'unlocked' | 'not-locked' | 'locked' | 'unknown';
-  /** What happened to the FileVault key's pin; absent if no key was read. */
-  readonly pin?: 'kept' | 'added' | 'declined' | 'refused';
-  readonly fingerprint?: string;
-  /** True if only a password is missing. */
-  readonly lacksSecret: boolean;
   readonly diagnostics: readonly Diagnostic[];
 }
 
