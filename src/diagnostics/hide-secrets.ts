@@ -1,9 +1,3 @@
-/** The lines of a file with secrets hidden, and the secrets themselves. */
-export interface HiddenSecrets {
-  readonly lines: readonly string[];
-  readonly secrets: readonly string[];
-}
-
 /** Replaces a possible secret. Its length never depends on the secret. */
 export const secretMark = '********';
 
@@ -15,8 +9,11 @@ const source =
 /** A source on its own lines below the key. */
 const sourceLine = /^\s*(?:env\s*:\s*["']?[A-Za-z_]\w*["']?\s*(?:#.*)?|(?:file|command|prompt)\s*:.*|#.*|\}.*)?$/u;
 
-/** Hides the values of keys that look like passwords, unless the value is a source. Works line by line. */
-export function hideSecrets(lines: readonly string[]): HiddenSecrets {
+/**
+ * Hides the values of keys that look like passwords, unless the value is a source. Works line by line. Returns the lines
+ * with secrets hidden, and the secrets themselves.
+ */
+export function hideSecrets(lines: readonly string[]) {
   const secrets: string[] = [];
   let below: { readonly indent: number; readonly isList: boolean } | undefined;
   const shown = lines.map((line) => {

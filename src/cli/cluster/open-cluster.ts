@@ -25,23 +25,11 @@ import { showDiagnostics } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { doublesText } from './doubles.ts';
 
-/** A valid cluster file with its lock. */
-export interface OpenedCluster {
-  /** Absolute path. */
-  readonly path: string;
-  readonly lockPath: string;
-  readonly fleet: DesiredFleet;
-  readonly lock: ClusterLock;
-  /** Finds the source range of a key by its JSON pointer. */
-  readonly whereIs?: LoadedCluster['whereIs'];
-  /** Warnings about both files; already shown unless `--json` was given. */
-  readonly warnings: readonly Diagnostic[];
-}
-
 /** Cluster file and lock with all their problems. */
 export interface JudgedFiles {
   /** Finds the source range of a key by its JSON pointer; absent if the file has errors. */
   readonly whereIs?: LoadedCluster['whereIs'];
+  /** Absolute path. */
   readonly path: string;
   readonly shown: string;
   readonly lockPath: string;
@@ -50,6 +38,13 @@ export interface JudgedFiles {
   readonly diagnostics: readonly Diagnostic[];
   /** File texts by displayed name, from which lines are quoted. */
   readonly sources: Readonly<Record<string, string>>;
+}
+
+/** A valid cluster file with its lock. */
+export interface OpenedCluster extends Pick<JudgedFiles, 'path' | 'lockPath' | 'lock' | 'whereIs'> {
+  readonly fleet: DesiredFleet;
+  /** Warnings about both files; already shown unless `--json` was given. */
+  readonly warnings: readonly Diagnostic[];
 }
 
 /** The path of the cluster file. @throws FleetError `cli/no-cluster-file` */

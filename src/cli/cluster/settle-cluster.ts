@@ -122,11 +122,7 @@ export function judgedFleet(run: Run, opened: OpenedCluster): DesiredFleet {
   return { ...opened.fleet, nodes, thunderbolt: withGivenNetworks(thunderbolt, lock) };
 }
 
-interface Base extends Pick<SettledCluster, 'opened' | 'lock' | 'lockPlace'> {
-  readonly doubles: ReturnType<typeof doublesIn>;
-}
-
-function baseOf(run: Run, opened: OpenedCluster): Base {
+function baseOf(run: Run, opened: OpenedCluster) {
   const doubles = doublesIn(run, opened.path, opened.fleet);
   const lockPlace = lockPlaceOf(run, opened);
   const lock = run.options.sim ? rehearsedLock(withoutDoubled(opened.lock, doubles), readLock(lockPlace)) : opened.lock;

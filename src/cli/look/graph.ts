@@ -37,12 +37,6 @@ type Format = 'svg' | 'dot';
 
 const writers: Readonly<Record<Format, (picture: GraphPicture) => string>> = { svg: graphSvg, dot: graphDot };
 
-/** The format and the output file; without a path, the output is stdout. */
-interface Target {
-  readonly format: Format;
-  readonly path?: string;
-}
-
 interface Seen {
   readonly picture: GraphPicture;
   readonly failures: readonly Diagnostic[];
@@ -52,8 +46,11 @@ interface Seen {
 
 const formats: readonly Format[] = ['svg', 'dot'];
 
-/** The format by `--format`, else by the file name, else SVG. @throws FleetError `cli/usage`, before contacting any node. */
-function targetOf(run: Run): Target {
+/**
+ * The output file, absent for stdout, and its format: by `--format`, else by the file name, else SVG.
+ * @throws FleetError `cli/usage`, before contacting any node
+ */
+function targetOf(run: Run): { readonly format: Format; readonly path?: string } {
   const { console, folder, options } = run;
   const asked = textOption(run, 'format');
   const out = textOption(run, 'out');
@@ -114,7 +111,7 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
   };
 }
 
-function show(run: Run, { format, path }: Target, seen: Seen): void {
+function show(run: Run, { format, path }: ReturnType<typeof targetOf>, seen: Seen): void {
   const { picture, failures, warnings } = seen;
   const drawing = writers[format](picture);
   if (path !== undefined) replaceFile(path, drawing);

@@ -309,7 +309,7 @@ interface Watch {
 
 interface Followed {
   readonly placement: string;
-  readonly reader: LineReader;
+  readonly reader: ReturnType<typeof lineReader>;
   mark: LogMark | undefined;
   /** The last reported reason why nothing can be read. */
   told: string;
@@ -415,20 +415,13 @@ function tellMissing({ kind, placement }: LogPart, node: NodeName, { console }: 
 /** Longer lines are cut, because a rank may print without line breaks. */
 const longestLine = 65_536;
 
-/** Splits bytes that arrive in pieces into lines. */
-interface LineReader {
-  /** Adds bytes and returns the lines that they complete. */
-  readonly add: (bytes: Uint8Array) => readonly string[];
-  /** Returns the rest after the last line break. The next bytes start a new text. */
-  readonly end: () => readonly string[];
-}
-
-/** A reader for UTF-8, whose characters may be split between two pieces. */
-export function lineReader(): LineReader {
+/** Splits UTF-8 that arrives in pieces, possibly within a character, into lines. */
+export function lineReader() {
   let decoder = new TextDecoder();
   let rest = '';
   return {
-    add: (bytes) => {
+    /** Adds bytes and returns the lines that they complete. */
+    add: (bytes: Uint8Array): readonly string[] => {
       const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
       const last = lines.pop() ?? '';
       const whole = Math.floor(last.length / longestLine) * longestLine;
@@ -436,7 +429,8 @@ export function lineReader(): LineReader {
       const long = whole === 0 ? [] : cut(last.slice(0, whole));
       return [...lines.flatMap(cut), ...long].map((line) => line.replace(/\r$/, ''));
     },
-    end: () => {
+    /** Returns the rest after the last line break. The next bytes start a new text. */
+    end: (): readonly string[] => {
       const left = rest + decoder.decode();
       decoder = new TextDecoder();
       rest = '';

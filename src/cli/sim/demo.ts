@@ -11,7 +11,7 @@ import { selfWords } from './sim.ts';
 import { prepareDemo } from './sim-example.ts';
 
 /** The environment of the typed commands, without the user's own racks, files and speed. */
-const placeIn = (folder: string, env: NodeJS.ProcessEnv): SelfPlace => ({
+const placeIn = (folder: string, env: NodeJS.ProcessEnv) => ({
   folder,
   env: {
     ...env,
@@ -94,22 +94,16 @@ function commandLine(words: readonly string[], columns: number): string {
   return [...lines, line].join('\n');
 }
 
-/** A command and the exit code it must have. */
-interface TypedCommand {
-  /** The arguments of `meshwright`. */
-  readonly words: readonly string[];
-  readonly exits: ExitCode;
-}
-
 /** A few sentences, then commands. */
 interface Scene {
   readonly says: string;
-  readonly types: readonly TypedCommand[];
+  /** The arguments of `meshwright`, and the exit code that they must lead to. */
+  readonly types: readonly { readonly words: readonly string[]; readonly exits: ExitCode }[];
 }
 
 const question = 'Is anybody there?';
 
-const typed = (...words: readonly string[]): TypedCommand => ({ words, exits: exitCode.done });
+const typed = (...words: readonly string[]) => ({ words, exits: exitCode.done });
 
 /** The demo from a cluster file to a token, and through a hung rank to the next one, for the folder of `prepareDemo`. */
 export const scenes: readonly Scene[] = [
@@ -167,10 +161,7 @@ export const scenes: readonly Scene[] = [
 ];
 
 /** The folder and environment of a command. */
-interface SelfPlace {
-  readonly folder: string;
-  readonly env: NodeJS.ProcessEnv;
-}
+type SelfPlace = ReturnType<typeof placeIn>;
 
 /**
  * Runs `meshwright WORDS…` in a separate process with this process's streams; returns its exit code. It has its own

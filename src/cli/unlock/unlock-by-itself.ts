@@ -24,7 +24,7 @@ import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import type { Settled, Ways } from '../cluster/ways.ts';
 import { stateFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';
-import { cannotWrite, replaceFile, useFileAlone } from '../files/write-file.ts';
+import { replaceFile, useFileAlone, writingTo } from '../files/write-file.ts';
 import { observeLimits } from '../look/observe-fleet.ts';
 import { secretContext } from '../sources/secrets.ts';
 import { timingFor } from '../use-limits.ts';
@@ -49,14 +49,11 @@ export interface KeptAttempts extends UnlockAttempts {
 /** Opens the records of unlock attempts in the state folder. */
 export function openUnlockAttempts(env: NodeJS.ProcessEnv, pauseMs: number): KeptAttempts {
   const folder = join(stateFolder(env), 'unlock');
-  const open = (): void => {
-    try {
+  const open = (): void =>
+    writingTo(folder, () => {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       accessSync(folder, constants.W_OK);
-    } catch (error) {
-      throw cannotWrite(folder, error);
-    }
-  };
+    });
   const pathOf = (address: string): string =>
     join(folder, `${createHash('sha256').update(address).digest('hex').slice(0, 16)}.json`);
   const wasRefused = (address: string): boolean => readAttempt(pathOf(address))?.isRefused === true;

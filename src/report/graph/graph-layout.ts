@@ -36,20 +36,11 @@ export interface PlacedLabel {
   readonly box: Box;
 }
 
-/** The positioned drawing of the rack, without the page around it. */
-export interface GraphLayout {
-  /** The center of the drawing is (0, 0). */
-  readonly macs: readonly PlacedMac[];
-  readonly cables: readonly Wire[];
-  /** Lines to Macs outside the file. */
-  readonly tails: readonly Wire[];
-  readonly labels: readonly PlacedLabel[];
-  /** The smallest rectangle around everything. */
-  readonly bounds: Box;
-}
-
-/** Positions the rack: boxes around the center, cables between their sockets, labels where there is room. */
-export function graphLayout(picture: GraphPicture): GraphLayout {
+/**
+ * Positions the rack: boxes around the center (0, 0), cables between their sockets, lines to Macs outside the file
+ * (`tails`), labels where there is room; and the smallest rectangle around everything.
+ */
+export function graphLayout(picture: GraphPicture) {
   const macs = placedMacs(picture);
   const outlets = outletsOf(macs);
   const cables = cablesOf(picture, outlets);

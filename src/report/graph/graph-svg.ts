@@ -4,7 +4,6 @@ import type { GraphCableState, GraphReceptacle } from '../../engine/rack-graph.t
 import { fitLines } from '../page.ts';
 import {
   type Curve,
-  type GraphLayout,
   graphLayout,
   graphSizes,
   labelSizes,
@@ -122,12 +121,6 @@ function textBlock(lines: readonly string[], color: keyof typeof graphColors, ro
   return { text: texts.join('\n'), bottom: y + fitted.length * line + (fitted.length === 0 ? 0 : 10) };
 }
 
-/** Legend entries, a sample and its meaning each, for the states that occur in the drawing. */
-interface Entry {
-  readonly sample: (at: Point) => string;
-  readonly words: string;
-}
-
 const sampleWidth = 34;
 
 const socketSample = (sight: GraphReceptacle['sight'], { x, y }: Point): string =>
@@ -142,7 +135,8 @@ function lineSample(state: GraphCableState, at: Point): string {
   return `${path}${sign === undefined ? '' : socketSample(sign, at)}`;
 }
 
-function entriesOf({ graph }: GraphPicture): readonly Entry[] {
+/** Legend entries, a sample and its meaning each, for the states that occur in the drawing. */
+function entriesOf({ graph }: GraphPicture) {
   const states = new Set<string>(graph.cables.map((cable) => cable.state));
   const sights = new Set<string>(graph.nodes.flatMap((node) => node.receptacles.map(({ sight }) => sight)));
   return [
@@ -299,7 +293,7 @@ function macSvg(mac: PlacedMac, { graph }: GraphPicture, by: Point): string {
 }
 
 /** The rack, moved by `by`: cables at the bottom, then Macs, then cable labels on top. */
-const graphBody = (picture: GraphPicture, layout: GraphLayout, by: Point): string =>
+const graphBody = (picture: GraphPicture, layout: ReturnType<typeof graphLayout>, by: Point): string =>
   [
     ...layout.tails.map((tail) => wireSvg(tail, by)),
     ...layout.cables.toSorted((a, b) => height(a) - height(b)).map((one) => wireSvg(one, by)),

@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Box,
-  contains,
-  type GraphLayout,
-  graphLayout,
-  overlap,
-  pointsOf,
-} from '../../../../src/report/graph/graph-layout.ts';
+import { type Box, contains, graphLayout, overlap, pointsOf } from '../../../../src/report/graph/graph-layout.ts';
 import { brokenSeven, fullMesh, seenPicture, strangeRack, studios, swappedRack } from './graph-racks.ts';
 
 const counts = Array.from({ length: 20 }, (_, index) => index + 1);
 
-const boxesOf = ({ macs }: GraphLayout): readonly Box[] => macs.map(({ box }) => box);
+const boxesOf = ({ macs }: ReturnType<typeof graphLayout>): readonly Box[] => macs.map(({ box }) => box);
 
 const pairs = <T>(all: readonly T[]): readonly (readonly [T, T])[] =>
   all.flatMap((a, index) => all.slice(index + 1).map((b) => [a, b] as const));
