@@ -1,5 +1,5 @@
 import { escapeText } from '../diagnostics/escape.ts';
-import type { BenchLevel, BenchPublished } from '../model/documents.generated.ts';
+import type { BenchDocument, BenchLevel, BenchPublished } from '../model/documents.generated.ts';
 import { nodesText } from './nodes-text.ts';
 import { counted, fitLines, hang, headLines, type Page, pageText } from './page.ts';
 
@@ -128,15 +128,12 @@ function totalOf(round: BenchRound): number | undefined {
   return ms > 0 ? (tokens * 1_000) / ms : undefined;
 }
 
-export interface BenchTextInput {
-  readonly placement: string;
-  readonly model: string;
-  readonly runtime: string;
-  readonly transport: string;
-  readonly nodes: readonly string[];
-  readonly words: number;
-  readonly maxTokens: number;
-  readonly runs: number;
+/** What a benchmark asks. */
+export type BenchWish = Pick<BenchDocument, 'requests' | 'runs'> & BenchDocument['question'];
+
+type Benched = Pick<BenchDocument, 'placement' | 'model' | 'runtime' | 'transport' | 'nodes'>;
+
+export interface BenchTextInput extends Benched, Omit<BenchWish, 'requests'> {
   readonly levels: readonly BenchLevel[];
   /** False if the runtime does not count tokens; then each piece of text counts as one. */
   readonly isCounted: boolean;

@@ -12,14 +12,7 @@ import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { StepId } from '../../model/step.ts';
 import { hang } from '../../report/page.ts';
-import {
-  type ChangeWatch,
-  endedStepLines,
-  madeChangeLine,
-  progressLine,
-  taskText,
-  watchChanges,
-} from '../../report/run/apply-text.ts';
+import { endedStepLines, madeChangeLine, progressLine, taskText, watchChanges } from '../../report/run/apply-text.ts';
 import type { Ways } from '../cluster/ways.ts';
 import { journalsOf } from '../files/places.ts';
 import { observeLimits, observeNodes } from '../look/observe-fleet.ts';
@@ -167,18 +160,13 @@ function drawnView(run: Run): RunView {
 const progressEveryMs = 10_000;
 const longestSilenceMs = 300_000;
 
-interface Told {
-  readonly atMs: number;
-  readonly line: string;
-  readonly nextAfterMs: number;
-}
-
 /** The state behind the lines of a run without a terminal. */
 interface LineState {
-  watch: ChangeWatch;
+  watch: ReturnType<typeof watchChanges>;
   /** When the first step of each change started. */
   readonly beganAtMs: Map<string, number>;
-  readonly told: Map<StepId, Told>;
+  /** The last progress line of each step. */
+  readonly told: Map<StepId, { readonly atMs: number; readonly line: string; readonly nextAfterMs: number }>;
 }
 
 /** Prints one line per event, and nothing with `--json`. */

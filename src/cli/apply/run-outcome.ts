@@ -279,12 +279,7 @@ export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
   refusal: [],
 });
 
-interface OutcomeSurroundings {
-  readonly cluster: string;
-  readonly verb: string;
-  /** The file of `run`. */
-  readonly playbook?: string;
-  readonly lock: { readonly path: string; readonly written: boolean; readonly additions: readonly string[] };
+interface OutcomeSurroundings extends Pick<ReportDocument, 'cluster' | 'verb' | 'playbook' | 'lock'> {
   /** What the final check found if nothing is left to do: `chat is stopped`. */
   readonly checked?: string;
   /** Closing sentences for people, such as how to turn Macs on again. */
@@ -375,9 +370,8 @@ export interface JudgedPlan {
 }
 
 /** The verdict on each target by a plan from its last observation. Unknown is neither right nor wrong. */
-function planVerdicts(judged: JudgedPlan): readonly NodeVerdict[] {
-  return judged.targets.map((name) => verdictFor(name, judged));
-}
+const planVerdicts = (judged: JudgedPlan): readonly NodeVerdict[] =>
+  judged.targets.map((name) => verdictFor(name, judged));
 
 function verdictFor(name: NodeName, { goal, plan, observation, fleet, targets }: JudgedPlan): NodeVerdict {
   if (!Object.hasOwn(plan.observed, name)) {

@@ -21,7 +21,7 @@ import { streamCommand } from '../../node/endpoint/ask-endpoint.ts';
 import { readStream, type StreamReading, type TimedAnswer, type TimedPiece } from '../../node/endpoint/read-stream.ts';
 import { mutatingCommand } from '../../node/root-script.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
-import { type BenchRound, benchLevel, benchText, publishedFor } from '../../report/bench-text.ts';
+import { type BenchRound, type BenchWish, benchLevel, benchText, publishedFor } from '../../report/bench-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { closeAll, openSessions, openWays } from '../cluster/ways.ts';
@@ -150,13 +150,6 @@ function codeFor(levels: readonly BenchLevel[]): ExitCode {
   return levels.some(({ failed }) => failed > 0) ? exitCode.partial : exitCode.done;
 }
 
-interface BenchWish {
-  readonly requests: readonly number[];
-  readonly runs: number;
-  readonly maxTokens: number;
-  readonly words: number;
-}
-
 /** The properties of a placement that limit a measurement. */
 export interface BenchSubject {
   readonly placement: Pick<DesiredPlacement, 'name' | 'contextTokens' | 'parallel'>;
@@ -265,7 +258,7 @@ async function askOne(bench: BenchRun, notes: Notes): Promise<TimedAnswer | unde
   notes.asked += 1;
   const { target, maxTokens, words, nonce } = bench;
   const text = questionText(words, `${nonce}-${notes.asked}`);
-  const read = await askStreamed(target, { text, maxTokens });
+  const read = await askStreamed(target, text, maxTokens);
   if (read.kind === 'answer') {
     notes.answers.push(read.answer);
     return read.answer;
@@ -363,11 +356,6 @@ interface BenchTarget {
   readonly deadlineMs: number;
 }
 
-interface BenchQuestion {
-  readonly text: string;
-  readonly maxTokens: number;
-}
-
 /** Limit in bytes; a model's answer is never larger. */
 const maxBytes = 16_777_216;
 /** Added to curl's own deadline, so that curl can report the timeout itself. */
@@ -378,7 +366,7 @@ const graceMs = 5_000;
  *
  * @see OpenAI API reference, Chat Completions and Completions
  */
-export function questionBody(request: TokenRequest, { text, maxTokens }: BenchQuestion) {
+export function questionBody(request: TokenRequest, text: string, maxTokens: number) {
   return {
     ...withQuestion(request, text),
     max_tokens: maxTokens,
@@ -388,9 +376,9 @@ export function questionBody(request: TokenRequest, { text, maxTokens }: BenchQu
 }
 
 /** Sends one request on the leader, and records when the pieces of the answer arrive here. */
-async function askStreamed(target: BenchTarget, { text, maxTokens }: BenchQuestion): Promise<StreamReading> {
+async function askStreamed(target: BenchTarget, text: string, maxTokens: number): Promise<StreamReading> {
   const { session, port, request, deadlineMs } = target;
-  const body = questionBody(request, { text, maxTokens });
+  const body = questionBody(request, text, maxTokens);
   const pieces: TimedPiece[] = [];
   const decoder = new TextDecoder();
   const asked = await session.ask((rootPrefix) => ({

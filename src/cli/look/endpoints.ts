@@ -5,6 +5,7 @@ import { layoutsOf } from '../../desired/layouts.ts';
 import { takesPrompt } from '../../drivers/contract/chat-request.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
+import type { EndpointsDocument } from '../../model/documents.generated.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { asObject } from '../../node/answers/read-answer.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
@@ -96,21 +97,10 @@ const settingsJson = ({ access, takesPrompt: _, ...one }: EndpointSettings) => (
 });
 
 /** Client settings of one endpoint. They contain no key. */
-export interface EndpointSettings {
-  readonly placement: string;
-  readonly node: string;
-  /** `http://studio-1.lan:8080`; if clients need a tunnel, its end on their computer. */
-  readonly url: string;
-  /** What clients send as `model`. */
-  readonly model: string;
-  readonly contextTokens: number;
-  /** Set if these settings apply only while the placement runs on its fallback. */
-  readonly fallback?: true;
+export interface EndpointSettings extends Omit<EndpointsDocument['endpoints'][number], 'baseUrl' | 'access'> {
   /** Whether the endpoint accepts only a prompt, not a chat. */
   readonly takesPrompt: boolean;
   readonly access: EndpointAccess;
-  /** Ways around the key, and ways to read it; one sentence each, absent if there are none. */
-  readonly exposed?: readonly string[];
 }
 
 /** What a client needs to use the endpoint. */
@@ -129,22 +119,17 @@ function blockOf(one: EndpointSettings): string {
   return parts.map((lines) => lines.join('\n')).join('\n\n');
 }
 
-const headLines = ({
-  placement,
-  node,
-  url,
-  model,
-  access,
-  fallback,
-  exposed = [],
-}: EndpointSettings): readonly string[] => [
-  `${placement}${fallback === true ? ' on its fallback' : ''}: ${url}/v1`,
-  `  model  ${model}`,
-  `  on     ${node}`,
-  `  key    ${keyText(access)}`,
-  ...(access.kind === 'tunnel' ? [`  tunnel ${access.command}`] : []),
-  ...exposed.map((one) => `  open   ${one}`),
-];
+function headLines(one: EndpointSettings): readonly string[] {
+  const { placement, node, url, model, access, fallback, exposed = [] } = one;
+  return [
+    `${placement}${fallback === true ? ' on its fallback' : ''}: ${url}/v1`,
+    `  model  ${model}`,
+    `  on     ${node}`,
+    `  key    ${keyText(access)}`,
+    ...(access.kind === 'tunnel' ? [`  tunnel ${access.command}`] : []),
+    ...exposed.map((words) => `  open   ${words}`),
+  ];
+}
 
 function keyText(access: EndpointAccess): string {
   if (access.kind === 'key') return `from ${secretSourceText(access.source)} (never printed)`;

@@ -4,6 +4,7 @@ import type { PlanRequest } from '../../engine/plan/make-plan.ts';
 import type { Plan, StepReport } from '../../engine/plan/plan.ts';
 import { resources } from '../../engine/plan/resources.ts';
 import { viewOf } from '../../engine/plan/view.ts';
+import type { ReportDocument } from '../../model/documents.generated.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step, StepId, StepProgress } from '../../model/step.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
@@ -101,28 +102,17 @@ export function countUnchecked(works: readonly RanPlan[], targets: readonly Node
 
 const propertyIdOf = ({ node, resource }: Plan['waiting'][number]): string => `${node} ${resource}`;
 
-/** Follows the steps of a plan and reports each change when its last step has ended. */
-export interface ChangeWatch {
-  /** The changes that this step completed, if any of their steps changed something. */
-  readonly ended: (step: Pick<StepReport, 'step' | 'outcome'>) => readonly Change[];
-}
-
-interface Watched {
-  readonly change: Change;
-  readonly left: Set<StepId>;
-  isChanged: boolean;
-}
-
-/** Most changes take several steps; each change is reported once, after all its steps succeeded. */
-export function watchChanges({ changes, steps }: Pick<Plan, 'changes' | 'steps'>): ChangeWatch {
-  const watched = new Map(
-    changes.map((change): [string, Watched] => {
+/** Follows the steps of a plan. Most changes take several steps; each change is reported once, after its last step. */
+export function watchChanges({ changes, steps }: Pick<Plan, 'changes' | 'steps'>) {
+  const watched = new Map<string, { readonly change: Change; readonly left: Set<StepId>; isChanged: boolean }>(
+    changes.map((change) => {
       const own = steps.filter((step) => step.changes.includes(change.id)).map(({ id }) => id);
       return [change.id, { change, left: new Set(own), isChanged: false }];
     }),
   );
   return {
-    ended: ({ step, outcome }) => {
+    /** The changes that this step completed, if any of their steps changed something. */
+    ended: ({ step, outcome }: Pick<EndedStep, 'step' | 'outcome'>): readonly Change[] => {
       if (outcome !== 'changed' && outcome !== 'unchanged') return [];
       return step.changes.flatMap((id) => {
         const one = watched.get(id);
@@ -182,13 +172,8 @@ export function progressLine(step: Pick<Step, 'node' | 'id'>, { doneBytes, total
   return words.join(' ');
 }
 
-export interface RunCounts {
-  /** Properties confirmed as changed; without a final check, those whose steps succeeded. */
-  readonly changed: number | null;
-  /** Planned properties not confirmed as changed; null like `unchanged`. */
-  readonly failed: number | null;
-  /** Properties that were right before and still are; null instead of 0 if some target was not observed. */
-  readonly unchanged: number | null;
+/** Without a final check, the changed properties are those whose steps succeeded. */
+export interface RunCounts extends Omit<ReportDocument['counts'], 'reason'> {
   /** From the plan of the final check: changes left, and changes waiting. */
   readonly left: number;
   readonly waiting: number;

@@ -100,7 +100,8 @@ function inFlightAll(gateways: readonly Known<number | 'open'>[]): Known<number 
   return known(inFlight);
 }
 
-function lineOf(gateway: SeenGateway, { placement, waitMs, where, opening }: Terms): Prose {
+function lineOf(gateway: SeenGateway, terms: Terms): Prose {
+  const { placement, where, opening } = terms;
   const { name } = placement;
   switch (gateway.kind) {
     case 'away': {
@@ -114,14 +115,13 @@ function lineOf(gateway: SeenGateway, { placement, waitMs, where, opening }: Ter
       return prose`${name} is not drained${where}. ${gateway.why}${left} Run ${aside(meshwright('apply'))} first, then ${aside(meshwright('drain', name))}.`;
     }
     case 'known':
-      return inFlightLine(gateway, { name, waitMs, where, opening });
+      return inFlightLine(gateway, terms);
   }
 }
 
-function inFlightLine(
-  { node, inFlight }: Extract<SeenGateway, { kind: 'known' }>,
-  { name, waitMs, where, opening }: Omit<Terms, 'placement'> & { readonly name: string },
-): Prose {
+function inFlightLine({ node, inFlight }: Extract<SeenGateway, { kind: 'known' }>, terms: Terms): Prose {
+  const { placement, waitMs, where, opening } = terms;
+  const { name } = placement;
   if (inFlight === 'open') return `${name} is not drained: its gateway on ${node} is open.`;
   if (inFlight === 0)
     return prose`${name} is drained${where}: its gateway is closed, with no request in flight. ${opening}`;

@@ -42,11 +42,10 @@ describe('bench requests to a placement', () => {
   });
 
   it('are chats, or plain prompts if the endpoint has no chat', () => {
-    const question = { text: 'Why?', maxTokens: 7 };
-    const chat = questionBody(chatRequest('tiny'), question);
+    const chat = questionBody(chatRequest('tiny'), 'Why?', 7);
     expect(chat).toMatchObject({ model: 'tiny', messages: [{ role: 'user', content: 'Why?' }], max_tokens: 7 });
     expect(chat).not.toHaveProperty('prompt');
-    const plain = questionBody({ ...chatRequest('tiny'), path: '/v1/completions' }, question);
+    const plain = questionBody({ ...chatRequest('tiny'), path: '/v1/completions' }, 'Why?', 7);
     expect(plain).toMatchObject({ model: 'tiny', prompt: 'Why?', max_tokens: 7, stream: true });
     expect(plain).not.toHaveProperty('messages');
   });
