@@ -24,7 +24,7 @@ interface AskedFit extends Pick<NearestSearch, 'links'> {
 }
 
 /** Settings of the hypothetical placement; without `sharding`, the driver's preferred one. */
-interface FitHow extends Pick<ModelFit, 'driver' | 'sharding' | 'contextTokens' | 'parallel'> {
+export interface FitHow extends Pick<ModelFit, 'driver' | 'sharding' | 'contextTokens' | 'parallel'> {
   /** For mlx only; absent: the newest version known to this program. */
   readonly mlxLm?: string;
 }

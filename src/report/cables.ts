@@ -106,14 +106,11 @@ export function eventLines(event: CableEvent, page: Page): readonly string[] {
 const unpluggedText = (plug: Plug): string =>
   plug.isEitherEnd ? placeWords(plug) : `${endWords(plug.at)}, from ${escapeText(farWords(plug))}`;
 
-interface WatchBlock {
-  readonly work: CableWork;
-  /** Nodes that do not answer. */
-  readonly lost: readonly string[];
-}
-
-/** The next manual steps and the progress, as paragraphs that are redrawn after each change. */
-export function watchParagraphs({ work, lost }: WatchBlock, page: Page): readonly (readonly string[])[] {
+/**
+ * The next manual steps and the progress, as paragraphs that are redrawn after each change.
+ * @param lost nodes that do not answer
+ */
+export function watchParagraphs(work: CableWork, lost: readonly string[], page: Page): readonly (readonly string[])[] {
   return [
     ...work.loops.map((loop) =>
       hang(

@@ -8,7 +8,7 @@ import { type ArchiveFact, absolutePath, extraName } from '../../desired/settle/
 import { isTreePath } from '../../desired/tree-paths.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { systemCode } from '../../diagnostics/diagnostic.ts';
-import { judgeModelFit } from '../../drivers/judge-model-fit.ts';
+import { type FitHow, judgeModelFit } from '../../drivers/judge-model-fit.ts';
 import { isDriver, keysByDriver } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredRuntime, DriverName } from '../../model/desired.ts';
 import type { FitFleet, ModelFit } from '../../model/fit.ts';
@@ -156,20 +156,17 @@ const withShapes = (run: Run, models: readonly DesiredModel[], baseFolder: strin
     }),
   );
 
-interface FitRuntime {
-  /** Absent if it follows from the model's format. */
-  readonly driver?: DriverName;
-  /** The version of mlx-lm, if one is set. */
-  readonly mlxLm?: string;
-}
-
 interface FitFile {
   readonly fleet: DesiredFleet;
   readonly baseFolder: string;
 }
 
-/** The runtime by `--runtime` and `--mlx-lm`, else that of the model's placement. @throws FleetError `cli/usage` */
-async function readRuntime(run: Run, model: string, file: FitFile | undefined): Promise<FitRuntime> {
+/**
+ * The driver and the version of mlx-lm by `--runtime` and `--mlx-lm`, else those of the model's placement. Without a
+ * driver, it follows from the model's format.
+ * @throws FleetError `cli/usage`
+ */
+async function readRuntime(run: Run, model: string, file: FitFile | undefined) {
   const word = textOption(run, 'runtime');
   const ofModel = file?.fleet.placements.find((placement) => placement.model === model)?.runtime;
   const runtime = file?.fleet.runtimes.find(({ name }) => name === (word ?? ofModel));
@@ -178,7 +175,7 @@ async function readRuntime(run: Run, model: string, file: FitFile | undefined): 
   }
   const driver = runtime?.driver ?? (word !== undefined && isDriver(word) ? word : undefined);
   const mlxLm = versionOption(run) ?? (file === undefined ? undefined : await lockedMlxLm(run, runtime, file));
-  return { ...given({ driver, mlxLm }) };
+  return given({ driver, mlxLm });
 }
 
 function versionOption(run: Run): string | undefined {
@@ -294,7 +291,7 @@ export async function fitModel(run: Run): Promise<ModelFit> {
   const wish = { ...readWish(run), ...(await readRuntime(run, word, file)) };
   const subject =
     isPlace(word) || file === undefined ? await subjectAt(run, word) : await subjectInFile(run, word, file);
-  const driver = driverFor(run, wish, subject.shape);
+  const driver = driverFor(run, wish.driver, subject.shape);
   const { name, shape } = subject;
   const fleet = await fleetFor(run, subject, macs, file);
   const more = file === undefined ? moreLike(macs) : [];
@@ -313,13 +310,7 @@ function fileOf(run: Run): FitFile {
   return { fleet: settleFleet(fleet, lock, { archives: {}, folders: {} }, baseFolder, keysByDriver).fleet, baseFolder };
 }
 
-interface Wish extends FitRuntime {
-  readonly sharding?: 'tensor' | 'pipeline';
-  readonly contextTokens: number;
-  readonly parallel: number;
-}
-
-function readWish(run: Run): Wish {
+function readWish(run: Run): Omit<FitHow, 'driver'> {
   const [context, sharding] = [textOption(run, 'context') ?? usualContext, textOption(run, 'sharding')];
   const tokens = contextTokens(context);
   if (tokens === undefined)
@@ -327,16 +318,12 @@ function readWish(run: Run): Wish {
   if (sharding !== undefined && sharding !== 'tensor' && sharding !== 'pipeline') {
     throw usageError(`"${sharding}" is not a valid sharding.`, 'Enter tensor or pipeline.');
   }
-  return {
-    ...given({ sharding }),
-    contextTokens: tokens,
-    parallel: readCountOption(run, 'requests') ?? 1,
-  };
+  return { ...given({ sharding }), contextTokens: tokens, parallel: readCountOption(run, 'requests') ?? 1 };
 }
 
 /** The driver: the requested one, else the one for the model's format. */
-function driverFor(run: Run, { driver }: Wish, { format }: ModelShape): DriverName {
-  const chosen = driver ?? (format === 'gguf' ? 'llamacpp-rpc' : 'mlx');
+function driverFor(run: Run, asked: DriverName | undefined, { format }: ModelShape): DriverName {
+  const chosen = asked ?? (format === 'gguf' ? 'llamacpp-rpc' : 'mlx');
   if (chosen === 'mlx' || textOption(run, 'mlxLm') === undefined) return chosen;
   throw usageError(`--mlx-lm does not apply to ${chosen}.`, 'Leave out --mlx-lm, or add --runtime mlx.');
 }

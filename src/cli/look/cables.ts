@@ -126,7 +126,7 @@ function teller({ console }: Run, { fleet }: OpenedCluster): Tell {
       ...(before === undefined ? [] : cableEvents(before.work, work).flatMap((event) => eventLines(event, page))),
     ];
     const done = [[doneLine(fleet.thunderbolt.links.length, page)]];
-    const open = (): typeof shown => watchParagraphs({ work, lost }, page);
+    const open = (): typeof shown => watchParagraphs(work, lost, page);
     const paragraphs = { done: () => done, 'to-confirm': () => shown, open }[stage]();
     const isShown = (lines: readonly string[]): boolean => shown.some((one) => one.join('\n') === lines.join('\n'));
     if (isLive(console)) showBlock(news, paragraphs.flat());

@@ -206,11 +206,11 @@ export function narrowed(
   return words.length > 0 || options.nodes !== undefined || options.label !== undefined ? { targets } : {};
 }
 
-/** What is shown next to a plan; `next` are the commands to type now. */
-export type ShownPlanParts = Pick<PlanTextInput, 'lock' | 'budgets' | 'next' | 'nothing'>;
+/** What is shown next to a plan. */
+export type ShownPlanParts = Omit<PlanTextInput, 'plan'>;
 
 /** Logs a plan and prints it; with `--json`, it only logs. */
-export function showPlan(run: Run, plan: Plan, parts: Omit<ShownPlanParts, 'next'> & Partial<ShownPlanParts>): void {
+export function showPlan(run: Run, plan: Plan, parts: ShownPlanParts): void {
   run.log?.write({ kind: 'plan', plan });
-  if (!run.options.json) run.console.out(planText({ plan, next: [], ...parts }, pageFor(run.console)));
+  if (!run.options.json) run.console.out(planText({ plan, ...parts }, pageFor(run.console)));
 }

@@ -84,7 +84,7 @@ export interface PlanTextInput {
   /** RDMA launch budgets; shown if something is to be started. */
   readonly budgets?: readonly NodeBudget[] | undefined;
   /** Commands to type next, one per line; shown only if there is something to do. */
-  readonly next: readonly Prose[];
+  readonly next?: readonly Prose[];
   /** The text if nothing is to be done; by default that the nodes match the file. */
   readonly nothing?: string;
 }
@@ -121,7 +121,9 @@ export function planText(input: PlanTextInput, page: Page): string {
     isStarting(plan) ? budgetLines(input.budgets ?? [], page) : [],
     isStarting(plan) || isTooMuch(plan) ? memoryLines(plan.memory ?? [], page) : [],
     verdictLines(input, page),
-    hasMachineSteps(plan) || lock.additions.length > 0 ? input.next.flatMap((line) => proseLines(line, page)) : [],
+    hasMachineSteps(plan) || lock.additions.length > 0
+      ? (input.next ?? []).flatMap((line) => proseLines(line, page))
+      : [],
   ]);
 }
 

@@ -19,7 +19,7 @@ const page = { columns: 80, unicode: false, paint: plainPaint, isSimulated: true
 
 function shown(changes: RackChanges, desired: Partial<DesiredFleet> = {}): readonly string[] {
   const work = cableWork(desiredFleet(desired), observedFleet(changes));
-  return watchParagraphs({ work, lost: changes.unreachable ?? [] }, page).flat();
+  return watchParagraphs(work, changes.unreachable ?? [], page).flat();
 }
 
 describe('the text for watched cabling', () => {
@@ -81,7 +81,7 @@ describe('the text for watched cabling', () => {
 
   it('fits a page of 40 columns', () => {
     const work = cableWork(desiredFleet(), observedFleet({ cables: [] }));
-    const lines = watchParagraphs({ work, lost: [] }, { ...page, columns: 40 }).flat();
+    const lines = watchParagraphs(work, [], { ...page, columns: 40 }).flat();
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
   });
 
