@@ -51,7 +51,7 @@ export function readCountOption(run: Run, name: string): number | undefined {
   const text = textOption(run, name);
   if (text === undefined) return undefined;
   if (!/^[1-9][0-9]{0,3}$/.test(text)) {
-    throw usageError(`"${text}" is not a valid count for --${name}.`, 'Enter a whole number from 1 to 9999.');
+    throw usageError(`"${text}" is not a valid count for ${flagOf(name)}.`, 'Enter a whole number from 1 to 9999.');
   }
   return Number(text);
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type BenchSubject, benchWish, beyondParallel, questionBody } from '../../../../src/cli/bench/bench.ts';
+import { readCountOption } from '../../../../src/cli/verb.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { chatRequest } from '../../../../src/drivers/contract/chat-request.ts';
+import { fakeRun } from '../console-of.ts';
 
 const subject = (driver: BenchSubject['driver'], parallel: number, contextTokens = 8_192): BenchSubject => ({
   placement: { name: 'chat', parallel, contextTokens },
@@ -48,5 +50,12 @@ describe('bench requests to a placement', () => {
     const plain = questionBody({ ...chatRequest('tiny'), path: '/v1/completions' }, 'Why?', 7);
     expect(plain).toMatchObject({ model: 'tiny', prompt: 'Why?', max_tokens: 7, stream: true });
     expect(plain).not.toHaveProperty('messages');
+  });
+});
+
+describe('an option with a count', () => {
+  it('is named in the error as it is typed', () => {
+    const { run } = fakeRun({ own: { maxTokens: '0' } });
+    expect(() => readCountOption(run, 'maxTokens')).toThrow('"0" is not a valid count for --max-tokens.');
   });
 });
