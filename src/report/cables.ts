@@ -16,6 +16,7 @@ import { upperFirst } from '../model/text/prose.ts';
 import { speedText } from '../model/text/units.ts';
 import { findingLines, mergeFindings } from './findings.ts';
 import { counted, fitLines, flow, hang, headLines, type Page, padEnd, pageText, type Tone } from './page.ts';
+import { marks } from './status/status-text.ts';
 
 interface CablesJsonInput {
   readonly desired: DesiredFleet;
@@ -174,16 +175,13 @@ export const doneLine = (links: number, page: Page): string =>
 
 const margin = '  ';
 
-const states: Readonly<Record<GraphCableState, { readonly words: string; readonly tone: Tone }>> = {
-  declared: { words: 'not checked', tone: 'warn' },
-  'as-declared': { words: 'as declared', tone: 'good' },
-  slow: { words: 'as declared, but slow', tone: 'warn' },
-  'through-hub': { words: 'through a hub', tone: 'warn' },
-  'one-sided': { words: 'seen from one end only', tone: 'warn' },
-  missing: { words: 'missing', tone: 'bad' },
-  wrong: { words: 'in the wrong place', tone: 'bad' },
-  undeclared: { words: 'not in the file', tone: 'warn' },
-  unknown: { words: 'unknown', tone: 'warn' },
+/** A cable's state is shown like the reading of its receptacles, unless only the cable can have the state. */
+const states: Readonly<Record<GraphCableState, { readonly means: string; readonly tone: Tone }>> = {
+  ...marks,
+  declared: { means: 'not checked', tone: 'warn' },
+  missing: { means: 'missing', tone: 'bad' },
+  wrong: { means: 'in the wrong place', tone: 'bad' },
+  undeclared: { means: 'not in the file', tone: 'warn' },
 };
 
 /** Every declared or seen cable, then the manual steps; rings of bridged Macs come first. */
@@ -207,7 +205,7 @@ function cableRows(cables: readonly GraphCable[], page: Page): readonly string[]
   const speeds = cables.map(({ bitsPerSecond }) => (bitsPerSecond === undefined ? '' : speedText(bitsPerSecond)));
   const speedWidth = Math.max(0, ...speeds.map((speed) => speed.length));
   return cables.flatMap(({ ends, state }, index) => {
-    const { words, tone } = states[state];
+    const { means: words, tone } = states[state];
     const first = `${margin}${padEnd(pairText(ends), width)}   ${padEnd(speeds[index] ?? '', speedWidth)}   `;
     const isRoom = first.length + words.length <= page.columns;
     return isRoom

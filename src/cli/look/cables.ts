@@ -60,25 +60,21 @@ const lookAtCables = (run: Run, { fleet }: OpenedCluster, ways: Ways): Promise<F
 /** Reports each receptacle that is plugged or unplugged, until the run is interrupted. */
 async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
   const page = pageFor(run.console);
-  await watchCables(run, {
-    cluster,
-    ways,
-    onCheck: (check, before) => {
-      for (const line of lostLines(check, before, page)) run.console.err(`${line}\n`);
-      if (before === undefined) {
-        run.console.err('Plug or unplug a cable to see its receptacle here. Press Ctrl-C to stop.\n');
-        return false;
-      }
-      const [was, is] = [before, check].map(({ work }) => work.examination.cabling.rack);
-      if (was === undefined || is === undefined) return false;
-      const { plugged, unplugged } = plugChanges(was, is);
-      const lines = [
-        ...unplugged.flatMap((plug) => identifyLines(plug, false, page)),
-        ...plugged.flatMap((plug) => identifyLines(plug, true, page)),
-      ];
-      for (const line of lines) run.console.out(`${line}\n`);
+  await watchCables(run, cluster, ways, (check, before) => {
+    for (const line of lostLines(check, before, page)) run.console.err(`${line}\n`);
+    if (before === undefined) {
+      run.console.err('Plug or unplug a cable to see its receptacle here. Press Ctrl-C to stop.\n');
       return false;
-    },
+    }
+    const [was, is] = [before, check].map(({ work }) => work.examination.cabling.rack);
+    if (was === undefined || is === undefined) return false;
+    const { plugged, unplugged } = plugChanges(was, is);
+    const lines = [
+      ...unplugged.flatMap((plug) => identifyLines(plug, false, page)),
+      ...plugged.flatMap((plug) => identifyLines(plug, true, page)),
+    ];
+    for (const line of lines) run.console.out(`${line}\n`);
+    return false;
   });
   return exitOfSignal(run.signal) ?? exitCode.done;
 }
@@ -93,14 +89,10 @@ async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise
     return isWhole ? 'done' : 'to-confirm';
   };
   const tell = run.options.json === true ? () => undefined : teller(run, cluster);
-  const last = await watchCables(run, {
-    cluster,
-    ways,
-    onCheck: (check, before) => {
-      const stage = stageOf(check);
-      tell(check, before, stage);
-      return stage === 'done';
-    },
+  const last = await watchCables(run, cluster, ways, (check, before) => {
+    const stage = stageOf(check);
+    tell(check, before, stage);
+    return stage === 'done';
   });
   if (last === undefined) return exitOfSignal(run.signal) ?? exitCode.failed;
   const { observation, work } = last;
@@ -219,13 +211,6 @@ interface CableCheck {
   readonly lost: readonly NodeName[];
 }
 
-interface CableWatch {
-  readonly cluster: OpenedCluster;
-  readonly ways: Ways;
-  /** Called with every trusted check and the previous one; returning true ends the watch. */
-  readonly onCheck: (check: CableCheck, before: CableCheck | undefined) => boolean;
-}
-
 /** Long enough for a busy Mac, whose answer takes seconds; short enough that a dead Mac does not delay the person. */
 const patienceMs = 5_000;
 
@@ -234,9 +219,15 @@ const patienceMs = 5_000;
  * returns true, the run is interrupted, or stdout is closed. A check covers only the receptacles. After a change, or
  * while a move waits for something else, the next check covers all facts about cables.
  *
+ * @param onCheck called with every trusted check and the previous one; returning true ends the watch
  * @returns the last trusted check; undefined if there was none
  */
-async function watchCables(run: Run, { cluster, ways, onCheck }: CableWatch): Promise<CableCheck | undefined> {
+async function watchCables(
+  run: Run,
+  cluster: OpenedCluster,
+  ways: Ways,
+  onCheck: (check: CableCheck, before: CableCheck | undefined) => boolean,
+): Promise<CableCheck | undefined> {
   const signal = AbortSignal.any([run.signal, run.console.outClosed]);
   setMaxListeners(0, signal);
   const { gatePollMs, retryMs } = timingFor(run);

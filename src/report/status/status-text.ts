@@ -370,21 +370,23 @@ function nodeTable(nodes: readonly NodeSurvey[], page: Page): readonly string[] 
   return tabledNodes(nodes, { widths, numbers, title, page });
 }
 
-const marks: Readonly<Record<ReceptacleSight, { readonly sign: string; readonly tone: Tone; readonly means: string }>> =
-  {
-    'as-declared': { sign: '=', tone: 'good', means: 'as declared' },
-    slow: { sign: '~', tone: 'warn', means: 'as declared, but slow' },
-    'through-hub': { sign: 'h', tone: 'warn', means: 'through a hub' },
-    'one-sided': { sign: '/', tone: 'warn', means: 'seen from one end only' },
-    wrong: { sign: 'x', tone: 'bad', means: 'wrong' },
-    nothing: { sign: 'o', tone: 'bad', means: 'declared, nothing plugged in' },
-    undeclared: { sign: '+', tone: 'warn', means: 'cable not in the file' },
-    foreign: { sign: 'f', tone: 'warn', means: 'Mac not in the file' },
-    device: { sign: 'd', tone: 'strong', means: 'device' },
-    silent: { sign: '!', tone: 'warn', means: 'no answer' },
-    empty: { sign: '.', tone: 'dim', means: 'empty' },
-    unknown: { sign: '?', tone: 'warn', means: 'unknown' },
-  };
+/** How each reading of a receptacle is shown, in legend order. */
+export const marks: Readonly<
+  Record<ReceptacleSight, { readonly sign: string; readonly tone: Tone; readonly means: string }>
+> = {
+  'as-declared': { sign: '=', tone: 'good', means: 'as declared' },
+  slow: { sign: '~', tone: 'warn', means: 'as declared, but slow' },
+  'through-hub': { sign: 'h', tone: 'warn', means: 'through a hub' },
+  'one-sided': { sign: '/', tone: 'warn', means: 'seen from one end only' },
+  wrong: { sign: 'x', tone: 'bad', means: 'wrong' },
+  nothing: { sign: 'o', tone: 'bad', means: 'declared, nothing plugged in' },
+  undeclared: { sign: '+', tone: 'warn', means: 'cable not in the file' },
+  foreign: { sign: 'f', tone: 'warn', means: 'Mac not in the file' },
+  device: { sign: 'd', tone: 'strong', means: 'device' },
+  silent: { sign: '!', tone: 'warn', means: 'no answer' },
+  empty: { sign: '.', tone: 'dim', means: 'empty' },
+  unknown: { sign: '?', tone: 'warn', means: 'unknown' },
+};
 
 const signOf = (sight: ReceptacleSight, page: Page): string =>
   page.unicode && sight === 'empty' ? '·' : marks[sight].sign;
