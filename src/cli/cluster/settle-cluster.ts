@@ -74,8 +74,7 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
     const kept = keptKeys(base.lock, name, runtime?.takenBackFrom ?? runtime?.digest);
     return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file, keysByDriver));
   };
-  const named = { fleet: base.opened.fleet, baseFolder: folder, whereIs: base.opened.whereIs };
-  refuseErrors([...settled.diagnostics, ...(await missingPrograms(named, run.signal, isNew))]);
+  refuseErrors([...settled.diagnostics, ...(await missingPrograms(base.opened, run.signal, isNew))]);
   const read = await readShapes(run, settled.fleet, () => openWays(run, base.opened));
   const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, read);
   const lock = { ...settled.lock, ...given({ shapes }) };

@@ -20,7 +20,7 @@ export const validate: VerbBody = async (run) => {
   const { shown, sources, fleet, lock, path } = judged;
   const read = fleet === undefined ? undefined : sourcesToRead(fleet, lock, dirname(path));
   const seen = read === undefined ? { archives: {}, folders: {} } : await seeSources(run, read);
-  const named = fleet === undefined ? [] : [{ fleet, baseFolder: dirname(path), whereIs: judged.whereIs }];
+  const named = fleet === undefined ? [] : [{ fleet, path, whereIs: judged.whereIs }];
   const programs = await Promise.all(named.map((one) => missingPrograms(one, run.signal)));
   const diagnostics = [
     ...judged.diagnostics,

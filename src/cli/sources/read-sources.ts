@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { LoadedCluster } from '../../config/load-cluster-with.ts';
 import { pointerTo } from '../../desired/draft.ts';
 import { requirementsName } from '../../desired/settle/python-packages.ts';
 import {
@@ -20,13 +19,13 @@ import { type Diagnostic, messageOf, systemCode } from '../../diagnostics/diagno
 import { escapeText } from '../../diagnostics/escape.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { nearestProgram, programsOf } from '../../drivers/runtime-programs.ts';
-import type { DesiredFleet, DesiredGateway, DesiredRuntime, UnreadSource } from '../../model/desired.ts';
+import type { DesiredGateway, DesiredRuntime, UnreadSource } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { modelSubject, namedSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
 import { programsIn } from '../cluster/doubles.ts';
-import type { JudgedFiles } from '../cluster/open-cluster.ts';
+import type { JudgedFiles, OpenedCluster } from '../cluster/open-cluster.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 
@@ -62,17 +61,9 @@ async function listArchive(path: string, signal: AbortSignal): Promise<readonly 
   return text?.split('\n').map((line) => line.replace(/^\.\//, ''));
 }
 
-interface NamedPrograms {
-  /** According to the file, ignoring rollbacks. */
-  readonly fleet: DesiredFleet;
-  /** The folder of the cluster file, absolute. */
-  readonly baseFolder: string;
-  readonly whereIs: LoadedCluster['whereIs'];
-}
-
 /** An error for each program that is missing from its archive; archives that cannot be listed here are skipped. */
 export async function missingPrograms(
-  { fleet, baseFolder, whereIs }: NamedPrograms,
+  { fleet, path, whereIs }: Pick<OpenedCluster, 'fleet' | 'path' | 'whereIs'>,
   signal: AbortSignal,
   isMeant: (name: string) => boolean = () => true,
 ): Promise<readonly Diagnostic[]> {
@@ -81,7 +72,7 @@ export async function missingPrograms(
   for (const runtime of all) {
     const programs = programsOf(runtime, fleet);
     const members =
-      programs.length === 0 ? undefined : await listArchive(absolutePath(baseFolder, runtime.archive), signal);
+      programs.length === 0 ? undefined : await listArchive(absolutePath(dirname(path), runtime.archive), signal);
     if (members === undefined) continue;
     for (const program of programs) {
       const one = nearestProgram(program, programs, members);
