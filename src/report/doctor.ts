@@ -6,7 +6,6 @@ import { commandText, proseText, type Reader, reasonWords } from '../diagnostics
 import { surveyFleet } from '../engine/diagnose/survey.ts';
 import { type Evidence, type Stage, stages, type Trouble } from '../engine/diagnose/troubles.ts';
 import { registry } from '../engine/observe/facts.ts';
-import type { DesiredFleet } from '../model/desired.ts';
 import type { DoctorDocument, DoctorTrouble, DoctorVisits } from '../model/documents.generated.ts';
 import type { Facts, NetworkInterface, ThunderboltReceptacle } from '../model/facts/fact-values.ts';
 import type { RdmaPort } from '../model/facts/rdma.ts';
@@ -18,7 +17,6 @@ import { commandKey } from '../model/text/command.ts';
 import { commandsIn } from '../model/text/prose.ts';
 import { speedText } from '../model/text/units.ts';
 import { thunderboltFact } from '../rack/cables/fact.ts';
-import type { FleetObservation } from '../rack/examination.ts';
 import { type FactDefinition, factNamed, read } from '../rack/fact.ts';
 import { interfacesFact } from '../rack/network/interfaces-fact.ts';
 import { thunderboltInterfaces } from '../rack/network/thunderbolt-interfaces.ts';
@@ -29,15 +27,12 @@ import { valueLines } from './facts-text.ts';
 import { findingLines, hangLines, type MergedFinding, mergeFindings } from './findings.ts';
 import { counted, fitLines, hang, headLines, isNarrow, type Page, pageText } from './page.ts';
 import { budgetLines } from './plan/memory-lines.ts';
-import { launchesJson } from './status/status-json.ts';
+import { launchesJson, type StatusInput } from './status/status-json.ts';
 
-interface DoctorInput {
-  readonly desired: DesiredFleet;
-  readonly observation: FleetObservation;
+interface DoctorInput extends Pick<StatusInput, 'desired' | 'observation' | 'isSimulated'> {
   readonly troubles: readonly Trouble[];
   readonly switches: RdmaSwitches;
   readonly budgets: readonly NodeBudget[];
-  readonly isSimulated: boolean;
 }
 
 const visitsJson = ({ nodes, steps }: RdmaVisits, reader: Reader): DoctorVisits => ({

@@ -373,7 +373,8 @@ export interface JudgedPlan {
 const planVerdicts = (judged: JudgedPlan): readonly NodeVerdict[] =>
   judged.targets.map((name) => verdictFor(name, judged));
 
-function verdictFor(name: NodeName, { goal, plan, observation, fleet, targets }: JudgedPlan): NodeVerdict {
+function verdictFor(name: NodeName, judged: JudgedPlan): NodeVerdict {
+  const { plan, observation, fleet } = judged;
   if (!Object.hasOwn(plan.observed, name)) {
     const failures = observation.failures[name] ?? [];
     return failures.length === 0 ? 'unjudged' : verdictOf(failures);
@@ -381,7 +382,7 @@ function verdictFor(name: NodeName, { goal, plan, observation, fleet, targets }:
   const isAbout = ({ node, about }: Pick<Waiting, 'node' | 'about'>): boolean =>
     node === name || membersOf(about, fleet).includes(name);
   const waiting = plan.waiting.filter(isAbout);
-  const isOneUnseen = isOtherUnseen(name, { goal, plan, observation, targets });
+  const isOneUnseen = isOtherUnseen(name, judged);
   const isOwn = ({ isUnknown, about }: Waiting): boolean => isUnknown && !(isOneUnseen && isShared(about));
   if (waiting.some(isOwn)) return 'unjudged';
   if (plan.changes.some(isAbout)) return 'wrong';
@@ -397,10 +398,7 @@ const isShared = ({ kind }: AddressParts): boolean =>
   kind === 'thunderbolt-link' || kind === 'link-address' || kind === 'placement';
 
 /** Whether another target could not be checked; for a stop, also a target that did not report its running ranks. */
-function isOtherUnseen(
-  name: NodeName,
-  { goal, plan, observation, targets }: Pick<JudgedPlan, 'goal' | 'plan' | 'observation' | 'targets'>,
-): boolean {
+function isOtherUnseen(name: NodeName, { goal, plan, observation, targets }: JudgedPlan): boolean {
   if (goal !== 'converge' && goal !== 'stop') return false;
   const unseen = targets.filter((target) => !Object.hasOwn(plan.observed, target));
   const mute = goal === 'stop' ? awayNodes(targets, observation) : [];

@@ -134,13 +134,13 @@ const stillUnseen = ({ subject }: EnrollOne, { login }: Access, mac: JudgedMac):
  */
 async function settleMac(
   run: Run,
-  { subject: node, keeper, nodes }: EnrollOne,
+  one: EnrollOne,
   way: OpenWay,
 ): Promise<{ readonly access: Access; readonly mac?: JudgedMac }> {
+  const { subject: node, keeper, nodes } = one;
   if (!nodes.includes(node)) return { access: await settleAccess(run, { node, way }) };
-  const identities = keeper.identities();
   const look = async (logIn: LogIn | undefined): Promise<{ seen: SeenMac; mac: JudgedMac }> => {
-    const seen = await lookAtMac(run, { node, way, nodes, identities, ...given({ logIn }) });
+    const seen = await lookAtMac(run, one, way, logIn);
     return { seen, mac: judgedMac(node.name, keeper.shown, seen) };
   };
   let before: JudgedMac | undefined;
@@ -149,7 +149,7 @@ async function settleMac(
     before = mac;
     // After a failed login by password, its reason is enough, because nothing can be installed either.
     const failures = seen.kind === 'unseen' ? seen.failures.filter(({ code }) => code.startsWith('ssh/')) : [];
-    const isSilent = seen.kind === 'unseen' && failures.length === 0 && Object.hasOwn(identities, node.name);
+    const isSilent = seen.kind === 'unseen' && failures.length === 0 && Object.hasOwn(keeper.identities(), node.name);
     return isSilent ? [unseenMac(node.name)] : [...failures, ...mac.problems];
   };
   const access = await settleAccess(run, { node, way, judge });
@@ -260,16 +260,6 @@ function pinQuestion({ key, fingerprint: seen, verdict }: ShownKey, target: Targ
   ].join('\n');
 }
 
-/** A node to identify, the other nodes of its file, and the identities in the lock. */
-interface AskedMac {
-  readonly node: DesiredNode;
-  readonly way: OpenWay;
-  readonly nodes: readonly DesiredNode[];
-  readonly identities: Readonly<Record<string, Digest>>;
-  /** Default: by key. */
-  readonly logIn?: LogIn;
-}
-
 /**
  * Which Mac answers: `new` if the lock has no identity for this node, `same` as in the lock, or a different one (`other`).
  * `impossible`: it contradicts the file or is the Mac of another node. `unseen`: it could not be identified.
@@ -280,8 +270,10 @@ type SeenMac =
   /** The failures, if it was not reached. */
   | { readonly kind: 'unseen'; readonly failures: readonly Diagnostic[] };
 
-/** Identifies a node's Mac and compares it with the file and the lock. */
-async function lookAtMac(run: Run, { node, way, nodes, identities, logIn }: AskedMac): Promise<SeenMac> {
+/** Identifies a node's Mac and compares it with the file and the lock; logs in by key unless told otherwise. */
+async function lookAtMac(run: Run, one: EnrollOne, way: OpenWay, logIn: LogIn | undefined): Promise<SeenMac> {
+  const { subject: node, nodes } = one;
+  const identities = one.keeper.identities();
   const observation = await observeFleet([{ node: node.name, way }], {
     ...useLimits(run),
     parallel: 1,
@@ -388,13 +380,12 @@ function replaceQuestion({ subject: node, keeper, links }: ReplaceOne, { target,
 }
 
 async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promise<Enrolled> {
-  const { subject: node, keeper, nodes } = one;
+  const { subject: node, keeper } = one;
   const { target, address, shown, seen } = answering;
   const way = trustedWay(target, shown.key, keeper.shown);
-  const about = { node, way, nodes, identities: keeper.identities() };
   let before: SeenMac | undefined;
   const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
-    before = await lookAtMac(run, { ...about, ...given({ logIn }) });
+    before = await lookAtMac(run, one, way, logIn);
     return problemsOf(node.name, before);
   };
   const access = await settleAccess(run, { node, way, isAgreed: true, judge });
@@ -404,7 +395,7 @@ async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promis
     return { ...told, pin: 'refused', ...(before.kind === 'impossible' ? { mac: 'wrong' as const } : {}) };
   }
   if (access.login !== 'accepted') return { ...told, pin: 'refused' };
-  const mac = before ?? (await lookAtMac(run, about));
+  const mac = before ?? (await lookAtMac(run, one, way, undefined));
   if (mac.kind === 'impossible' || mac.kind === 'unseen' || run.signal.aborted) {
     const why = run.signal.aborted ? [interruption(node.name)] : problemsOf(node.name, mac);
     const word = mac.kind === 'impossible' ? 'wrong' : 'unseen';

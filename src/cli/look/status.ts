@@ -14,17 +14,12 @@ import { type Prose, prose } from '../../model/text/prose.ts';
 import { utcText } from '../../model/text/units.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { placementFindings } from '../../rack/placement/check/placement-findings.ts';
-import {
-  type ClientCounts,
-  clientCounts,
-  type PlacementSurvey,
-  surveyPlacements,
-} from '../../rack/placement/check/placement-survey.ts';
-import { launchBudgets, type NodeBudget } from '../../rack/placement/placement-blockers.ts';
+import { clientCounts, type PlacementSurvey, surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
+import { launchBudgets } from '../../rack/placement/placement-blockers.ts';
 import { rdmaSwitches } from '../../rack/rdma/rdma-switch-steps.ts';
 import { doctorJson, doctorText } from '../../report/doctor.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
-import { statusJson } from '../../report/status/status-json.ts';
+import { type StatusInput, statusJson } from '../../report/status/status-json.ts';
 import { seenLines, statusText } from '../../report/status/status-text.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { judgedFleet, lockedFleet } from '../cluster/settle-cluster.ts';
@@ -72,22 +67,13 @@ const hasUnseen = ({ nodes }: PlacementSurvey, { failures }: FleetObservation): 
   nodes.some((node) => (failures[node]?.length ?? 0) > 0);
 
 /** An observation of the chosen nodes with all findings. */
-export interface FoundLook {
-  readonly desired: DesiredFleet;
+export interface FoundLook extends Required<StatusInput> {
   /** `desired` with the values of the lock, as plans need it. */
   readonly locked: DesiredFleet;
   /** The nodes that were asked for. */
   readonly names: readonly NodeName[];
-  readonly observation: FleetObservation;
-  readonly placements: readonly PlacementSurvey[];
-  /** Requests at the gateways of published placements. */
-  readonly clients: readonly ClientCounts[];
-  /** Findings about Macs and cables, then about placements. */
-  readonly findings: readonly Diagnostic[];
   /** Whether anything is wrong with Macs and cables; a notice, such as of a hold, is not. */
   readonly isBroken: boolean;
-  readonly budgets: readonly NodeBudget[];
-  readonly isSimulated: boolean;
 }
 
 /** The Macs observed so far, while others are still awaited. */
