@@ -6,7 +6,7 @@ import { diagnose, failure } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { SimFleet, SimPower } from '../../model/documents.generated.ts';
+import type { SimDocument, SimFleet, SimPower } from '../../model/documents.generated.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { counted } from '../../report/page.ts';
@@ -32,10 +32,16 @@ export const simHands: VerbBody = async (run) => {
   const { done, faults } = await askHands(await requireRun(run), run.words);
   // After single plug moves, the rack may differ from the file without any fault.
   const isAsFile = run.words.length === 0;
-  if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, done, faults });
-  else run.console.out(`${doneText(done)}${isAsFile || faults.length > 0 ? faultsText(faults) : ''}`);
-  return exitCode.done;
+  const text = `${doneText(done)}${isAsFile || faults.length > 0 ? faultsText(faults) : ''}`;
+  return finish(run, { formatVersion: 1, simulated: true, done, faults }, text);
 };
+
+/** Prints the result of a command that succeeded. */
+function finish({ console, options }: Run, document: SimDocument, text: string): ExitCode {
+  if (options.json) showJson(console, document);
+  else console.out(text);
+  return exitCode.done;
+}
 
 /** Arguments in an unknown form are a usage error; the simulator checks the names in them. */
 function checkWords(words: readonly string[]): void {
@@ -63,9 +69,8 @@ export const simPowerOn: VerbBody = async (run) => {
   const { power } = await ask(runFile, { ask: 'power-on', words }, buttonDeadlineMs);
   const stateOf = (name: string): string =>
     before[name] === 'up' ? 'was already up' : `is ${power[name] ?? 'down'} again`;
-  if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, power });
-  else run.console.out(words.map((name) => `Simulated ${name} ${stateOf(name)}.\n`).join(''));
-  return exitCode.done;
+  const text = words.map((name) => `Simulated ${name} ${stateOf(name)}.\n`).join('');
+  return finish(run, { formatVersion: 1, simulated: true, power }, text);
 };
 
 const seeList = prose`List of faults: ${meshwright('sim fault', '--list')}`;
@@ -82,9 +87,7 @@ export const simFault: VerbBody = async (run) => {
   const active = isClearing
     ? await askFaults(runFile, { ask: 'fault-clear', words: run.words })
     : await setFaults(runFile, run.words);
-  if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, faults: active });
-  else run.console.out(faultsText(active));
-  return exitCode.done;
+  return finish(run, { formatVersion: 1, simulated: true, faults: active }, faultsText(active));
 };
 
 /** Injects the same fault at each target in turn. The first target that cannot have it stops the loop with an error. */
@@ -116,9 +119,8 @@ const faultsText = (active: readonly string[]): string =>
 function listFaults(run: Run): ExitCode {
   const all = faultNames.map((name) => ({ name, summary: faults[name].summary, targets: faults[name].targets }));
   const lines = all.map(({ name, summary, targets }) => `  ${name} ${targets}\n      ${summary}\n`);
-  if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, known: all });
-  else run.console.out(`Faults in the simulated rack\n\n${lines.join('')}`);
-  return exitCode.done;
+  const text = `Faults in the simulated rack\n\n${lines.join('')}`;
+  return finish(run, { formatVersion: 1, simulated: true, known: all }, text);
 }
 
 /** `sim up`: starts one simulated Mac per node in the file; does nothing if they are already up. */
@@ -176,9 +178,7 @@ export const simDown: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
   const stopped = await stopSupervisor(folder);
   if (stopped.kind === 'none') requireReadable(folder);
-  if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, state: stopped.kind });
-  else run.console.out(`${downText[stopped.kind]}\n`);
-  return exitCode.done;
+  return finish(run, { formatVersion: 1, simulated: true, state: stopped.kind }, `${downText[stopped.kind]}\n`);
 };
 
 const downText = {
@@ -191,16 +191,12 @@ export const simStatus: VerbBody = async (run) => {
   const runFile = await requireRun(run);
   const { faults, power } = await ask(runFile, { ask: 'status' }, buttonDeadlineMs);
   const active = textsOf(faults);
-  if (run.options.json) {
-    showJson(run.console, { ...simJson('up', runFile, power), faults: active });
-    return exitCode.done;
-  }
   const since = new Date(runFile.startedAtEpochMs).toISOString().slice(0, 16).replace('T', ' ');
   const head = headLine(runFile, `up since ${since} UTC`, run.console.columns);
   const [first] = Object.values(runFile.nodes);
   const disks = first === undefined ? '' : `Each disk is a folder in ${dirname(first.root)}\n`;
-  run.console.out(`${head}${nodeLines(runFile, power)}${disks}${faultsText(active)}`);
-  return exitCode.done;
+  const text = `${head}${nodeLines(runFile, power)}${disks}${faultsText(active)}`;
+  return finish(run, { ...simJson('up', runFile, power), faults: active }, text);
 };
 
 function headLine({ cluster, nodes }: RunFile, state: string, columns: number): string {
