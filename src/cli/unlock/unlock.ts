@@ -162,28 +162,27 @@ export const unlock: VerbBody = async (run) => {
   const results = new Map<string, Result>();
   const set = (result: Result): void => void results.set(result.name, result);
   const attempts = openUnlockAttempts(run.env, timingFor(run).unlockPauseMs);
-  const locked = await findLocked(run, { cluster, nodes, attempts }, set);
+  const about = { cluster, attempts, set };
+  const locked = await findLocked(run, nodes, about);
   if (locked.length > 0) attempts.open();
   const keeper = openKeeper(run, cluster);
   const trusted = await settleKeys(run, { locked, keeper }, set);
-  await givePasswords(run, { cluster, attempts, trusted: await knowingPins(run, { cluster, keeper, trusted }) }, set);
+  await givePasswords(run, await knowingPins(run, trusted, cluster, keeper), about);
   const ordered = nodes.flatMap(({ name }) => results.get(name) ?? []);
   show(run, cluster, ordered);
   return firstOfAll(ordered.map(codeOf));
 };
 
-interface Targets {
+interface Unlocking {
   readonly cluster: OpenedCluster;
-  readonly nodes: readonly DesiredNode[];
   readonly attempts: KeptAttempts;
+  /** Stores the result of a node. */
+  readonly set: (result: Result) => void;
 }
 
 /** Finds the locked nodes: a node that can be observed is not locked, whatever its key; the others are probed. */
-async function findLocked(
-  run: Run,
-  { cluster, nodes, attempts }: Targets,
-  set: (result: Result) => void,
-): Promise<readonly Locked[]> {
+async function findLocked(run: Run, nodes: readonly DesiredNode[], about: Unlocking): Promise<readonly Locked[]> {
+  const { cluster, attempts, set } = about;
   const locked = new Map<string, Locked>();
   const ways = await openWays(run, cluster).toAll(nodes);
   const limits = useLimits(run);
@@ -234,10 +233,12 @@ async function settleKeys(
 /** Renews the SSH targets after a key was pinned: with the old ones, a Mac that is still locked would be untrusted. */
 async function knowingPins(
   run: Run,
-  { cluster, keeper, trusted }: Pick<Given, 'cluster' | 'trusted'> & { readonly keeper: LockKeeper },
+  trusted: readonly Trusted[],
+  { path }: OpenedCluster,
+  keeper: LockKeeper,
 ): Promise<readonly Trusted[]> {
   if (trusted.every(({ pin }) => pin === 'kept')) return trusted;
-  const ways = openWays(run, { path: cluster.path, lock: readLock(keeper) });
+  const ways = openWays(run, { path, lock: readLock(keeper) });
   const again = async (one: Trusted): Promise<Trusted> => {
     const settled = await ways.settle(one.node).catch(unlessAboutNode);
     return settled === undefined ? one : { ...one, way: { kind: 'way', ...settled } };
@@ -245,17 +246,8 @@ async function knowingPins(
   return Promise.all(trusted.map(again));
 }
 
-interface Given {
-  readonly cluster: OpenedCluster;
-  readonly attempts: KeptAttempts;
-  readonly trusted: readonly Trusted[];
-}
-
-async function givePasswords(
-  run: Run,
-  { cluster, attempts, trusted }: Given,
-  set: (result: Result) => void,
-): Promise<void> {
+async function givePasswords(run: Run, trusted: readonly Trusted[], about: Unlocking): Promise<void> {
+  const { cluster, attempts, set } = about;
   const secrets = await resolvePasswords(run, cluster.path, trusted);
   const given: (Trusted & { readonly secret: Secret })[] = [];
   for (const one of trusted) {
