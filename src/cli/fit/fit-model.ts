@@ -23,7 +23,7 @@ import { prose } from '../../model/text/prose.ts';
 import { jsonEntries } from '../../rack/artifacts/shapes/safetensors.ts';
 import { membersOf } from '../../rack/artifacts/shapes/safetensors-shape.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
-import { type ByteSource, folderSource, readShape, readText, urlSource } from '../sources/read-shapes.ts';
+import { type ByteSource, folderSource, readShape, readText, unknownShape, urlSource } from '../sources/read-shapes.ts';
 import { readArchive } from '../sources/read-sources.ts';
 import { type Run, readCountOption, textOption, usageError } from '../verb.ts';
 
@@ -67,15 +67,11 @@ async function shapeInFolder(run: Run, word: string): Promise<ShapeFact> {
   const path = resolve(run.folder, word);
   if (/\.gguf$/i.test(path)) return readShape(folderSource(dirname(path)), partsOf(basename(path)));
   try {
-    if (!(await stat(path)).isDirectory())
-      return { kind: 'unknown', why: 'the path is neither a folder nor a .gguf file' };
+    if (!(await stat(path)).isDirectory()) return unknownShape('the path is neither a folder nor a .gguf file');
     return await readShape(folderSource(path), await filesIn(path));
   } catch (error) {
     const code = systemCode(error) ?? '';
-    return {
-      kind: 'unknown',
-      why: code === 'ENOENT' ? 'the path does not exist' : `the path cannot be read (${code})`,
-    };
+    return unknownShape(code === 'ENOENT' ? 'the path does not exist' : `the path cannot be read (${code})`);
   }
 }
 
@@ -119,10 +115,9 @@ async function shapeOf(run: Run, model: DesiredModel, baseFolder: string): Promi
   if (shape !== undefined) return { kind: 'known', shape };
   switch (source.kind) {
     case 'node':
-      return {
-        kind: 'unknown',
-        why: 'its files are on the nodes (plan reads their headers, and apply stores the shape in the lock)',
-      };
+      return unknownShape(
+        'its files are on the nodes (plan reads their headers, and apply stores the shape in the lock)',
+      );
     case 'url':
       return readShape(
         urlSource(source.base, run.signal),

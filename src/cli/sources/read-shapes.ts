@@ -79,12 +79,12 @@ function shapeOf(run: Run, { source, files }: DesiredModel): Promise<ShapeFact> 
   const paths = files.map(({ path }) => path);
   switch (source.kind) {
     case 'node':
-      return { kind: 'unknown', why: 'its files are on the nodes' };
+      return unknownShape('its files are on the nodes');
     case 'controller':
       return readShape(folderSource(source.folder), paths);
     case 'url':
       return run.options.sim
-        ? { kind: 'unknown', why: 'a rehearsal does not contact its server' }
+        ? unknownShape('a rehearsal does not contact its server')
         : readShape(urlSource(source.base, run.signal), paths);
   }
 }
@@ -138,7 +138,7 @@ export async function readNodeShape(
   limits: UseLimits,
 ): Promise<ShapeFact> {
   const paths = files.map(({ path }) => path);
-  if (source.kind !== 'node') return { kind: 'unknown', why: 'its files are not on the nodes' };
+  if (source.kind !== 'node') return unknownShape('its files are not on the nodes');
   const { folder } = source;
   const lost: string[] = [];
   for (const way of ways) {
@@ -151,10 +151,10 @@ export async function readNodeShape(
     }
     const { value } = reached;
     if (value.kind === 'known') return value;
-    return { kind: 'unknown', why: [`${value.why} on ${way.node}`, ...unreachedText(lost)].join('; ') };
+    return unknownShape([`${value.why} on ${way.node}`, ...unreachedText(lost)].join('; '));
   }
   const [why = 'none of the selected nodes loads it'] = unreachedText(lost);
-  return { kind: 'unknown', why };
+  return unknownShape(why);
 }
 
 const unreachedText = (names: readonly string[]): readonly string[] =>
@@ -168,14 +168,15 @@ const atOnce = 8;
 /** The limit for all headers of one model; those of the largest models take some tens of megabytes. */
 const mostBytes = 512 * 2 ** 20;
 
-const unknown = (why: string): ShapeFact => ({ kind: 'unknown', why });
+/** A shape that cannot be read, with the reason. */
+export const unknownShape = (why: string): Unknown => ({ kind: 'unknown', why });
 
 /** A model's shape, from the headers of its files only. Rejects only when aborted. */
 export async function readShape(source: ByteSource, paths: readonly string[]): Promise<ShapeFact> {
   const files = shapeFiles(paths);
   switch (files.kind) {
     case 'none':
-      return unknown(files.why);
+      return unknownShape(files.why);
     case 'gguf':
       return readGguf(source, files.weights);
     case 'safetensors': {
@@ -205,10 +206,10 @@ export async function readText(
   most = mostConfigBytes,
 ): Promise<{ readonly kind: 'text'; readonly text: string } | Unknown> {
   const found = await source.read(path, 0, most);
-  if (found.kind === 'failed') return { kind: 'unknown', why: `${path} ${found.why}` };
-  if (found.fileBytes > most) return { kind: 'unknown', why: `${path} is larger than ${most / 2 ** 20} MiB` };
+  if (found.kind === 'failed') return unknownShape(`${path} ${found.why}`);
+  if (found.fileBytes > most) return unknownShape(`${path} is larger than ${most / 2 ** 20} MiB`);
   const text = utf8(found.bytes);
-  return text === undefined ? { kind: 'unknown', why: `${path} is not UTF-8` } : { kind: 'text', text };
+  return text === undefined ? unknownShape(`${path} is not UTF-8`) : { kind: 'text', text };
 }
 
 type ReadHeader<Read> = (start: Uint8Array, fileBytes: number) => Header<Read>;
@@ -227,7 +228,7 @@ async function readHeaders<Read extends { readonly tensors: readonly TensorBytes
     const header = await readHeader(source, path, parse);
     left -= header.kind === 'known' ? header.bytes : 0;
     if (header.kind === 'unknown') problem ??= header;
-    else if (left < 0) problem ??= { kind: 'unknown', why: 'its headers are larger than 512 MiB in total' };
+    else if (left < 0) problem ??= unknownShape('its headers are larger than 512 MiB in total');
     else found.set(path, header.header);
   });
   return problem ?? { kind: 'known', all: paths.flatMap((path) => found.get(path) ?? []) };
@@ -242,11 +243,11 @@ async function readHeader<Read>(
   let wanted = headerBytes;
   for (;;) {
     const piece = await source.read(path, start.length, wanted);
-    if (piece.kind === 'failed') return { kind: 'unknown', why: `${path} ${piece.why}` };
+    if (piece.kind === 'failed') return unknownShape(`${path} ${piece.why}`);
     start = Buffer.concat([start, piece.bytes]);
     const header = parse(start, piece.fileBytes);
     if (header.kind === 'known') return { kind: 'known', header, bytes: start.length };
-    if (header.kind === 'damaged') return { kind: 'unknown', why: `the header of ${path} ${header.why}` };
+    if (header.kind === 'damaged') return unknownShape(`the header of ${path} ${header.why}`);
     // Doubling the size limits the number of requests for a large vocabulary.
     wanted = Math.max(header.bytes, 2 * start.length);
   }
