@@ -66,15 +66,15 @@ describe('the observation script', () => {
     );
   });
 
-  it('rejects a relative prefix, and a token that is not 32 hex digits (case 16)', () => {
+  it('rejects a relative prefix, and a boundary that is not 32 hex digits (case 16)', () => {
     fc.assert(
       fc.property(word, (text) => {
         fc.pre(!/^[0-9a-f]{32}$/.test(text));
-        expect(() => observeScript({ probes: [], boundary: text, rootPrefix: '' })).toThrow(/token/);
+        expect(() => observeScript({ probes: [], boundary: text, rootPrefix: '' })).toThrow(/boundary/);
       }),
     );
     for (const bad of [boundary.toUpperCase(), `${boundary}\n`, `${boundary}0`, `${boundary.slice(1)}$`]) {
-      expect(() => observeScript({ probes: [], boundary: bad, rootPrefix: '' })).toThrow(/token/);
+      expect(() => observeScript({ probes: [], boundary: bad, rootPrefix: '' })).toThrow(/boundary/);
     }
     expect(() => observeScript({ probes: [], boundary, rootPrefix: 'relative' })).toThrow(/prefix/);
     expect(() => observeScript({ probes: [], boundary, rootPrefix: '-rf' })).toThrow(/prefix/);
