@@ -112,7 +112,7 @@ export function watchChanges({ changes, steps }: Pick<Plan, 'changes' | 'steps'>
   );
   return {
     /** The changes that this step completed, if any of their steps changed something. */
-    ended: ({ step, outcome }: Pick<EndedStep, 'step' | 'outcome'>): readonly Change[] => {
+    ended: ({ step, outcome }: Pick<StepReport, 'step' | 'outcome'>): readonly Change[] => {
       if (outcome !== 'changed' && outcome !== 'unchanged') return [];
       return step.changes.flatMap((id) => {
         const one = watched.get(id);
