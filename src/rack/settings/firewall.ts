@@ -11,13 +11,8 @@ import { defineFact, read, readValue } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
-  interface ScriptArgs {
-    readonly 'stop-firewall': Readonly<Record<string, never>>;
-  }
-}
-declare module '../resource-kind.ts' {
-  interface ResourceKinds {
-    readonly firewall: true;
+  interface SettingScripts {
+    readonly firewall: { readonly script: 'stop-firewall'; readonly args: Readonly<Record<string, never>> };
   }
 }
 

@@ -9,12 +9,6 @@ import { defineFact, read, readValue } from '../fact.ts';
 import { filevaultFact } from '../filevault/fact.ts';
 import { verifyOnly } from '../resource.ts';
 
-declare module '../resource-kind.ts' {
-  interface ResourceKinds {
-    readonly 'login-window': true;
-  }
-}
-
 /** The account that a Mac logs in automatically when it starts, if any. */
 type AutomaticLogin = {
   readonly user?: string;

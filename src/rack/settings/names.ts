@@ -13,14 +13,9 @@ import { defineFact, read, readValue } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
-  interface ScriptArgs {
+  interface SettingScripts {
     /** Absent names stay unchanged. */
-    readonly 'set-names': MacNames;
-  }
-}
-declare module '../resource-kind.ts' {
-  interface ResourceKinds {
-    readonly names: true;
+    readonly names: { readonly script: 'set-names'; readonly args: MacNames };
   }
 }
 
